@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_IRQL_H
+#define _NTKLOG_IRQL_H
+
+/*
+ * NT's interrupt request levels on Linux.
+ *
+ * An IRQL is not stored where Linux knows it already: a thread is at
+ * DISPATCH_LEVEL when softirqs are disabled on its processor, a softirq runs at
+ * DISPATCH_LEVEL and a hard interrupt at DIRQL_LEVEL. Only what Linux has no
+ * notion of is kept: the levels above DISPATCH_LEVEL (per processor, with
+ * interrupts off, since x86 Linux has no priority masking) and APC_LEVEL (per
+ * thread). So Linux' own local_bh_disable() and spin_lock_bh() raise the IRQL
+ * that ke_get_current_irql() tells, which is the truth.
+ *
+ * Raising above PASSIVE_LEVEL from a thread that has turned interrupts off by
+ * Linux' means follows the rule of spin_lock_bh(): do not.
+ */
+
+#include <linux/bottom_half.h>
+#include <linux/preempt.h>
+#include <linux/types.h>
+
+#ifdef CONFIG_PREEMPT_RT
+#error "ntklog needs softirqs that are disabled with preemption; PREEMPT_RT has none"
+#endif
+
+#define PASSIVE_LEVEL	0
+#define APC_LEVEL	1
+#define DISPATCH_LEVEL	2
+#define DIRQL_LEVEL	3	/* the least level of a device's interrupt */
+#define SYNCH_LEVEL	12
+#define CLOCK_LEVEL	13
+#define IPI_LEVEL	14
+#define HIGH_LEVEL	15
+
+/* Threads at APC_LEVEL, so that raising need not look for the thread if 0. */
+extern atomic_t ke_threads_at_apc_level;
+
+u8 ke_get_current_irql(void);
+u8 ke_raise_irql_slow(u8 new_irql);
+void ke_lower_irql_slow(u8 new_irql);
+
+/**
+ * ke_raise_irql_to_dpc_level() - NT's KeRaiseIrqlToDpcLevel
+ *
+ * Context: thread at any IRQL <= DISPATCH_LEVEL with interrupts on, softirq.
+ * Return: the IRQL before. From above DISPATCH_LEVEL: a warning, no change.
+ */
+static __always_inline u8 ke_raise_irql_to_dpc_level(void)
+{
+	if (likely(!irq_count() && !atomic_read(&ke_threads_at_apc_level))) {
+		local_bh_disable();
+		return PASSIVE_LEVEL;
+	}
+	return ke_raise_irql_slow(DISPATCH_LEVEL);
+}
+
+/**
+ * ke_raise_irql_to_synch_level() - NT's KeRaiseIrqlToSynchLevel
+ *
+ * Context: any IRQL <= SYNCH_LEVEL.
+ * Return: the IRQL before.
+ */
+static inline u8 ke_raise_irql_to_synch_level(void)
+{
+	return ke_raise_irql_slow(SYNCH_LEVEL);
+}
+
+/**
+ * ke_raise_irql() - NT's KeRaiseIrql
+ * @new_irql: the IRQL to raise to, not below the present one
+ * @old_irql: where the present one is stored
+ *
+ * Context: any; raising to APC_LEVEL may sleep.
+ * A lower @new_irql: a warning, the IRQL unchanged, *@old_irql the present one.
+ */
+static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
+{
+	*old_irql = ke_raise_irql_slow(new_irql);
+}
+
+/**
+ * ke_lower_irql() - NT's KeLowerIrql
+ * @new_irql: the IRQL to lower to, as a raising function returned it
+ *
+ * Context: any; lowering to APC_LEVEL from above may sleep if the thread was
+ * not at APC_LEVEL before it raised.
+ * A higher @new_irql, or one below what the context (softirq, hard interrupt)
+ * gives: a warning, the IRQL unchanged.
+ */
+static __always_inline void ke_lower_irql(u8 new_irql)
+{
+	/*
+	 * Once disabled and not serving: a thread that raised from below
+	 * DISPATCH_LEVEL to just there. ke_raise_irql_slow() disables twice
+	 * for higher levels so that they do not pass for it.
+	 */
+	if (likely(new_irql == PASSIVE_LEVEL &&
+		   irq_count() == SOFTIRQ_DISABLE_OFFSET &&
+		   !atomic_read(&ke_threads_at_apc_level)))
+		local_bh_enable();
+	else if (new_irql != DISPATCH_LEVEL ||
+		 irq_count() != SOFTIRQ_DISABLE_OFFSET)
+		ke_lower_irql_slow(new_irql);
+}
+
+#endif /* _NTKLOG_IRQL_H */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_QUEUED_SPIN_LOCK_H
+#define _NTKLOG_QUEUED_SPIN_LOCK_H
+
+/*
+ * NT's in-stack queued spin locks: ownership passes in the order of asking, and
+ * each waiter spins on its own word. A cousin of the MCS lock (Mellor-Crummey
+ * and Scott, 1991); NT's differs in that the waiter's flag is a bit in the
+ * address of the lock, so that the queue entry also tells which lock it is for.
+ *
+ * States of an entry, as a debugger sees them in { Next, Lock }:
+ *
+ *	{ NULL, lock }			free, before and after
+ *	{ any, lock | WAIT }		waiting; the predecessor will clear WAIT
+ *	{ NULL or entry, lock | OWNER }	owning; Next is who comes after
+ *
+ * and of the lock word: 0 when free, else the address of the last entry.
+ *
+ * Who writes what, and what orders it (Documentation/design.rst argues it):
+ *
+ *	lock word	acquirers (xchg) and the owner (cmpxchg); fully ordered
+ *			by themselves, release and acquire is what is needed
+ *	own Next	self before the xchg and after the release; in between
+ *			the successor, once, with smp_store_release()
+ *	own Lock	self, until its address is in the predecessor's Next;
+ *			then the predecessor, once, with smp_store_release();
+ *			then self
+ */
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <ntklog/irql.h>
+#include <ntklog/spin_lock.h>
+
+#define LOCK_QUEUE_WAIT		0x01UL
+#define LOCK_QUEUE_OWNER	0x02UL
+#define LOCK_QUEUE_BITS		(LOCK_QUEUE_WAIT | LOCK_QUEUE_OWNER)
+
+/**
+ * struct kspin_lock_queue - NT's KSPIN_LOCK_QUEUE
+ * @next: the entry that is handed ownership on release, NULL if none yet
+ * @lock: address of the lock and LOCK_QUEUE_* bits
+ */
+struct kspin_lock_queue {
+	struct kspin_lock_queue *next;
+	unsigned long lock;
+};
+
+/**
+ * struct klock_queue_handle - NT's KLOCK_QUEUE_HANDLE
+ * @lock_queue: the entry in the queue of the lock
+ * @old_irql: IRQL to return to; written only by the raising functions
+ */
+struct klock_queue_handle {
+	struct kspin_lock_queue lock_queue;
+	u8 old_irql;
+};
+
+#ifdef CONFIG_64BIT
+static_assert(sizeof(struct kspin_lock_queue) == 0x10);
+static_assert(sizeof(struct klock_queue_handle) == 0x18);
+static_assert(offsetof(struct klock_queue_handle, old_irql) == 0x10);
+#endif
+
+u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
+			       struct kspin_lock_queue *tail);
+void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue);
+void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue);
+void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue);
+void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
+
+/*
+ * The two halves of the lock, for an entry that names it. Inline, so that with
+ * tracing off neither calls anything when nobody contends.
+ */
+static __always_inline void
+__ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
+{
+	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
+	struct kspin_lock_queue *tail;
+
+	if (static_branch_unlikely(&perf_spin_lock_key)) {
+		ke_acquire_queued_spin_lock_traced(queue);
+		return;
+	}
+
+	/*
+	 * Fully ordered. As release, it lets a successor that gets our address
+	 * from the word see our Next as NULL. As acquire, it pairs with the
+	 * try_cmpxchg_release() of the owner that freed the lock.
+	 */
+	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
+					       (unsigned long)queue);
+	if (unlikely(tail))
+		ke_wait_for_lock_ownership(queue, tail);
+	else
+		WRITE_ONCE(queue->lock,
+			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+}
+
+static __always_inline void
+__ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
+{
+	unsigned long spin_lock = queue->lock ^ LOCK_QUEUE_OWNER;
+	unsigned long word = (unsigned long)queue;
+
+	if (unlikely(spin_lock & LOCK_QUEUE_BITS)) {
+		ke_release_queued_spin_lock_not_owned(queue);
+		return;
+	}
+	if (static_branch_unlikely(&perf_spin_lock_key)) {
+		ke_release_queued_spin_lock_traced(queue);
+		return;
+	}
+
+	WRITE_ONCE(queue->lock, spin_lock);
+	/*
+	 * Release: what the owner did is visible to whoever finds the word 0
+	 * by the xchg() of an acquire. If it fails, or Next is set already,
+	 * the successor is told in ke_hand_over_queued_spin_lock().
+	 */
+	if (unlikely(READ_ONCE(queue->next) ||
+		     !try_cmpxchg_release(&((struct kspin_lock *)spin_lock)->word,
+					  &word, 0)))
+		ke_hand_over_queued_spin_lock(queue);
+}
+
+/**
+ * ke_acquire_in_stack_queued_spin_lock_at_dpc_level() - NT's
+ *	KeAcquireInStackQueuedSpinLockAtDpcLevel
+ * @spin_lock: the lock
+ * @lock_handle: the caller's, to be left alone until it has been released
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, or at least preemption off. A lock that hard
+ * interrupts use too is acquired with interrupts off everywhere else. The IRQL
+ * and @lock_handle->old_irql are not touched. Spins until the lock is owned.
+ */
+static __always_inline void
+ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
+						  struct klock_queue_handle *lock_handle)
+{
+	lock_handle->lock_queue.next = NULL;
+	lock_handle->lock_queue.lock = (unsigned long)spin_lock;
+	kspin_lock_acquire_map(spin_lock, 0, _THIS_IP_);
+	__ke_acquire_queued_spin_lock(&lock_handle->lock_queue);
+}
+
+/**
+ * ke_release_in_stack_queued_spin_lock_from_dpc_level() - NT's
+ *	KeReleaseInStackQueuedSpinLockFromDpcLevel
+ * @lock_handle: as given to the function that acquired
+ *
+ * Context: as the acquiring function. The IRQL is not touched. @lock_handle may
+ * be used again at once. A handle that owns nothing: a warning, no change.
+ */
+static __always_inline void
+ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *lock_handle)
+{
+	kspin_lock_release_map((struct kspin_lock *)(lock_handle->lock_queue.lock &
+						     ~LOCK_QUEUE_BITS),
+			       _THIS_IP_);
+	__ke_release_queued_spin_lock(&lock_handle->lock_queue);
+}
+
+/**
+ * ke_acquire_in_stack_queued_spin_lock() - NT's KeAcquireInStackQueuedSpinLock
+ * @spin_lock: the lock
+ * @lock_handle: the caller's, to be left alone until it has been released
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL and keeps the IRQL
+ * before in @lock_handle->old_irql. Spins until the lock is owned.
+ */
+static __always_inline void
+ke_acquire_in_stack_queued_spin_lock(struct kspin_lock *spin_lock,
+				     struct klock_queue_handle *lock_handle)
+{
+	lock_handle->old_irql = ke_raise_irql_to_dpc_level();
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock, lock_handle);
+}
+
+/**
+ * ke_acquire_in_stack_queued_spin_lock_raise_to_synch() - NT's
+ *	KeAcquireInStackQueuedSpinLockRaiseToSynch
+ * @spin_lock: the lock
+ * @lock_handle: the caller's, to be left alone until it has been released
+ *
+ * Context: IRQL <= SYNCH_LEVEL, hard interrupts included. Raises to SYNCH_LEVEL
+ * (interrupts off) and keeps the IRQL before in @lock_handle->old_irql.
+ */
+static __always_inline void
+ke_acquire_in_stack_queued_spin_lock_raise_to_synch(struct kspin_lock *spin_lock,
+						    struct klock_queue_handle *lock_handle)
+{
+	lock_handle->old_irql = ke_raise_irql_to_synch_level();
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock, lock_handle);
+}
+
+/**
+ * ke_release_in_stack_queued_spin_lock() - NT's KeReleaseInStackQueuedSpinLock
+ * @lock_handle: as given to the function that acquired
+ *
+ * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL
+ * to @lock_handle->old_irql. @lock_handle may be used again at once.
+ */
+static __always_inline void
+ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
+{
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(lock_handle);
+	ke_lower_irql(lock_handle->old_irql);
+}
+
+/**
+ * ke_acquire_in_stack_queued_spin_lock_for_dpc() - NT's
+ *	KeAcquireInStackQueuedSpinLockForDpc
+ * @spin_lock: the lock
+ * @lock_handle: the caller's, to be left alone until it has been released
+ *
+ * Context: softirq, where it leaves the IRQL alone, or thread at IRQL <=
+ * DISPATCH_LEVEL, where it raises: for code that may run as a threaded DPC.
+ */
+static __always_inline void
+ke_acquire_in_stack_queued_spin_lock_for_dpc(struct kspin_lock *spin_lock,
+					     struct klock_queue_handle *lock_handle)
+{
+	if (in_serving_softirq())
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock,
+								  lock_handle);
+	else
+		ke_acquire_in_stack_queued_spin_lock(spin_lock, lock_handle);
+}
+
+/**
+ * ke_release_in_stack_queued_spin_lock_for_dpc() - NT's
+ *	KeReleaseInStackQueuedSpinLockForDpc
+ * @lock_handle: as given to ke_acquire_in_stack_queued_spin_lock_for_dpc()
+ *
+ * Context: that of the acquisition.
+ */
+static __always_inline void
+ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_handle)
+{
+	if (in_serving_softirq())
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(lock_handle);
+	else
+		ke_release_in_stack_queued_spin_lock(lock_handle);
+}
+
+#endif /* _NTKLOG_QUEUED_SPIN_LOCK_H */

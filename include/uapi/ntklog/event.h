@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+#ifndef _UAPI_NTKLOG_EVENT_H
+#define _UAPI_NTKLOG_EVENT_H
+
+/* What frames an event: NT's trace headers, hook ids and rundown records. */
+
+#include <ntklog/layout.h>
+
+/* Type in the low byte, group in the high byte. */
+#define PERFINFO_LOG_TYPE_CONTEXTSWAP		0x0524
+#define PERFINFO_LOG_TYPE_SPINLOCK		0x0529
+#define PERFINFO_LOG_TYPE_RESOURCE		0x052B
+#define PERFINFO_LOG_TYPE_SPINLOCK_DC_START	0x0F4B
+#define PERFINFO_LOG_TYPE_SPINLOCK_DC_END	0x0F4C
+#define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
+#define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
+
+#define PERFINFO_SPINLOCK_VERSION		2
+#define PERFINFO_RESOURCE_VERSION		2
+#define PERFINFO_SPINLOCK_DC_VERSION		3
+#define PERFINFO_ERESOURCE_DC_VERSION		2
+
+/* header_type: which header it is, and the pointer size of the data. */
+#define TRACE_HEADER_TYPE_SYSTEM32		0x01
+#define TRACE_HEADER_TYPE_SYSTEM64		0x02
+#define TRACE_HEADER_TYPE_PERFINFO32		0x10
+#define TRACE_HEADER_TYPE_PERFINFO64		0x11
+
+/* flags: TRACE_HEADER_FLAG (0x80) and TRACE_HEADER_EVENT_TRACE (0x40). */
+#define TRACE_HEADER_FLAGS			0xC0
+
+/* extended_flags: what stands between the trace header and the data. */
+#define PERFINFO_EXT_PMC_COUNT			0x07
+#define PERFINFO_EXT_PEBS_INDEX			0x80
+
+/* An event starts on a multiple of this in its buffer. */
+#define TRACE_EVENT_ALIGNMENT			8
+
+/**
+ * struct perfinfo_trace_header - NT's PERFINFO_TRACE_HEADER
+ * @version: version of the event
+ * @extended_flags: PERFINFO_EXT_*, 0 unless extended items follow
+ * @header_type: TRACE_HEADER_TYPE_PERFINFO32 or _PERFINFO64
+ * @flags: TRACE_HEADER_FLAGS
+ * @size: bytes of this header and the data, unpadded
+ * @hook_id: which event, PERFINFO_LOG_TYPE_*
+ * @time_stamp: raw clock of the session (here: TSC cycles)
+ */
+struct perfinfo_trace_header {
+	__u8 version;
+	__u8 extended_flags;
+	__u8 header_type;
+	__u8 flags;
+	__u16 size;
+	__u16 hook_id;
+	__u64 time_stamp;
+};
+
+NTKLOG_ASSERT_SIZE(struct perfinfo_trace_header, 0x10);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, version, 0x00);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, extended_flags, 0x01);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, header_type, 0x02);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, flags, 0x03);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, size, 0x04);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, hook_id, 0x06);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, time_stamp, 0x08);
+
+/**
+ * struct system_trace_header - NT's SYSTEM_TRACE_HEADER
+ * @version: version of the event
+ * @reserved: zero
+ * @header_type: TRACE_HEADER_TYPE_SYSTEM32 or _SYSTEM64
+ * @flags: TRACE_HEADER_FLAGS
+ * @size: bytes of this header and the data, unpadded
+ * @hook_id: which event
+ * @thread_id: thread that wrote it
+ * @process_id: process that wrote it
+ * @system_time: raw clock of the session
+ * @kernel_time: kernel time of the thread, in clock ticks
+ * @user_time: user time of the thread, in clock ticks
+ *
+ * Used by the events of the first buffer of a file.
+ */
+struct system_trace_header {
+	__u8 version;
+	__u8 reserved;
+	__u8 header_type;
+	__u8 flags;
+	__u16 size;
+	__u16 hook_id;
+	__u32 thread_id;
+	__u32 process_id;
+	__s64 system_time;
+	__u32 kernel_time;
+	__u32 user_time;
+};
+
+NTKLOG_ASSERT_SIZE(struct system_trace_header, 0x20);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, version, 0x00);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, header_type, 0x02);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, flags, 0x03);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, size, 0x04);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, hook_id, 0x06);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, thread_id, 0x08);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, process_id, 0x0C);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, system_time, 0x10);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, kernel_time, 0x18);
+NTKLOG_ASSERT_OFFSET(struct system_trace_header, user_time, 0x1C);
+
+/**
+ * struct perfinfo_spinlock_dc - data of the spin lock rundown events
+ * @spin_threshold: SpinLockSpinThreshold
+ * @contention_sample_rate: SpinLockContentionSampleRate
+ * @acquire_sample_rate: SpinLockAcquireSampleRate
+ * @hold_threshold: SpinLockHoldThreshold, TSC cycles
+ *
+ * Not in the order of EVENT_TRACE_SPINLOCK_INFORMATION.
+ */
+struct perfinfo_spinlock_dc {
+	__u32 spin_threshold;
+	__u32 contention_sample_rate;
+	__u32 acquire_sample_rate;
+	__u32 hold_threshold;
+};
+
+NTKLOG_ASSERT_SIZE(struct perfinfo_spinlock_dc, 0x10);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, spin_threshold, 0x00);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, contention_sample_rate, 0x04);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, acquire_sample_rate, 0x08);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
+
+/**
+ * struct perfinfo_eresource_dc - data of the resource rundown events
+ * @release_sampling_rate: ReleaseSamplingRate
+ * @contention_sampling_rate: ContentionSamplingRate
+ * @number_of_excessive_timeouts: NumberOfExcessiveTimeouts
+ */
+struct perfinfo_eresource_dc {
+	__u32 release_sampling_rate;
+	__u32 contention_sampling_rate;
+	__u32 number_of_excessive_timeouts;
+};
+
+NTKLOG_ASSERT_SIZE(struct perfinfo_eresource_dc, 0x0C);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_eresource_dc, release_sampling_rate, 0x00);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_eresource_dc, contention_sampling_rate, 0x04);
+NTKLOG_ASSERT_OFFSET(struct perfinfo_eresource_dc, number_of_excessive_timeouts, 0x08);
+
+#endif /* _UAPI_NTKLOG_EVENT_H */

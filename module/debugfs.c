@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The files in /sys/kernel/debug/ntklog: text and bytes on one side, the
+ * functions of perf and etw on the other. No rule is decided here.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "debugfs.h"
+#include "etw/group_mask.h"
+#include "etw/logfile.h"
+#include "etw/provider.h"
+#include "etw/session.h"
+#include "perf/spin_lock.h"
+
+/* Longer than any text that a file takes. */
+#define NTKLOG_TEXT_MAX	128
+
+static struct dentry *ntklog_directory;
+
+/*
+ * A file of text: @show writes it; @store, if there is one, takes what was
+ * written, without the newline, cut up as it likes.
+ */
+struct ntklog_file {
+	const char *name;
+	void (*show)(struct seq_file *file, void *object);
+	int (*store)(void *object, char *text);
+};
+
+struct ntklog_open_file {
+	const struct ntklog_file *file;
+	void *object;
+};
+
+static int ntklog_file_show(struct seq_file *seq, void *unused)
+{
+	struct ntklog_open_file *open = seq->private;
+
+	open->file->show(seq, open->object);
+	return 0;
+}
+
+static int ntklog_file_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, ntklog_file_show, inode->i_private);
+}
+
+static ssize_t ntklog_file_write(struct file *file, const char __user *from,
+				 size_t count, loff_t *position)
+{
+	struct ntklog_open_file *open = file_inode(file)->i_private;
+	char *text;
+	int err;
+
+	/* One write is one value: nothing is put together from parts. */
+	if (!count || count > NTKLOG_TEXT_MAX || *position)
+		return -EINVAL;
+	text = memdup_user_nul(from, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (strlen(text) != count) {
+		err = -EINVAL;
+		goto out;
+	}
+	if (text[count - 1] == '\n')
+		text[count - 1] = '\0';
+	err = open->file->store(open->object, text);
+out:
+	kfree(text);
+	if (err)
+		return err;
+	*position += count;
+	return count;
+}
+
+static const struct file_operations ntklog_file_read_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_file_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static const struct file_operations ntklog_file_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_file_open,
+	.read = seq_read,
+	.write = ntklog_file_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* What the inodes point to; freed with the directory. */
+static LIST_HEAD(ntklog_open_files);
+
+struct ntklog_file_node {
+	struct list_head list;
+	struct ntklog_open_file open;
+};
+
+static int ntklog_create_file(const struct ntklog_file *file,
+			      struct dentry *directory, void *object)
+{
+	struct ntklog_file_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+	struct dentry *dentry;
+
+	if (!node)
+		return -ENOMEM;
+	node->open.file = file;
+	node->open.object = object;
+	list_add(&node->list, &ntklog_open_files);
+	dentry = debugfs_create_file(file->name, file->store ? 0600 : 0400,
+				     directory, &node->open,
+				     file->store ? &ntklog_file_fops :
+						   &ntklog_file_read_fops);
+	return PTR_ERR_OR_ZERO(dentry);
+}
+
+static struct dentry *ntklog_create_directory(const char *name,
+					      struct dentry *parent)
+{
+	struct dentry *directory = debugfs_create_dir(name, parent);
+
+	if (!IS_ERR(directory))
+		d_inode(directory)->i_mode = S_IFDIR | 0700;
+	return directory;
+}
+
+/* Decimal and nothing else: no sign, no space, no other base. */
+static int ntklog_parse_number(const char *text, u32 *value)
+{
+	if (!isdigit(*text) || kstrtou32(text, 10, value))
+		return -EINVAL;
+	return 0;
+}
+
+/* spinlock/<parameter> */
+
+static void ntklog_parameter_show(struct seq_file *seq, void *object)
+{
+	seq_printf(seq, "%u\n", perf_get_spin_lock_parameter(object));
+}
+
+static int ntklog_parameter_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value) ||
+	    perf_set_spin_lock_parameter(object, value) != STATUS_SUCCESS)
+		return -EINVAL;
+	return 0;
+}
+
+static struct ntklog_file ntklog_parameter_files[PERF_SPIN_LOCK_PARAMETERS];
+
+/* spinlock/information */
+
+static ssize_t ntklog_information_read(struct file *file, char __user *to,
+				       size_t count, loff_t *position)
+{
+	struct event_trace_spinlock_information information;
+	size_t length;
+
+	if (perf_query_spin_lock_information(&information, sizeof(information),
+					     &length) != STATUS_SUCCESS)
+		return -EIO;
+	return simple_read_from_buffer(to, count, position, &information, length);
+}
+
+static ssize_t ntklog_information_write(struct file *file,
+					const char __user *from, size_t count,
+					loff_t *position)
+{
+	struct event_trace_spinlock_information information;
+
+	/* Longer than any: as wrong as what a shorter one may turn out to be. */
+	if (count > sizeof(information) || *position)
+		return -EINVAL;
+	if (copy_from_user(&information, from, count))
+		return -EFAULT;
+	if (perf_set_spin_lock_information(&information, count) != STATUS_SUCCESS)
+		return -EINVAL;
+	return count;
+}
+
+static const struct file_operations ntklog_information_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = ntklog_information_read,
+	.write = ntklog_information_write,
+	.llseek = default_llseek,
+};
+
+/* group_mask */
+
+static void ntklog_group_mask_show(struct seq_file *seq, void *object)
+{
+	struct perfinfo_groupmask mask = etw_global_group_mask();
+
+	/* The tracepoint wants spin locks without any session. */
+	if (static_key_enabled(&perf_spin_lock_tracking_key))
+		etw_group_mask_set(&mask, PERF_SPINLOCK);
+	etw_group_mask_show(seq, &mask);
+}
+
+/* counters */
+
+/* One list makes the columns and their order. */
+#define NTKLOG_COUNTERS(counter)				\
+	counter(SpinLockAcquireCount, acquire_count)		\
+	counter(SpinLockContentionCount, contention_count)	\
+	counter(SpinLockSpinCount, spin_count)			\
+	counter(Untracked, untracked)				\
+	counter(Unmatched, unmatched)				\
+	counter(Suppressed, suppressed)				\
+	counter(Events, events)
+
+static void ntklog_counters_show(struct seq_file *seq, void *object)
+{
+	int cpu;
+
+#define NTKLOG_COUNTER_NAME(name, field) seq_puts(seq, " " #name);
+	seq_puts(seq, "Processor");
+	NTKLOG_COUNTERS(NTKLOG_COUNTER_NAME)
+	seq_putc(seq, '\n');
+	for_each_online_cpu(cpu) {
+		const struct perf_spin_lock_cpu *counts =
+			per_cpu_ptr(&perf_spin_lock_cpu, cpu);
+
+#define NTKLOG_COUNTER_VALUE(name, field) \
+		seq_printf(seq, " %llu", (u64)READ_ONCE(counts->field));
+		seq_printf(seq, "cpu%d", cpu);
+		NTKLOG_COUNTERS(NTKLOG_COUNTER_VALUE)
+		seq_putc(seq, '\n');
+	}
+}
+
+static const struct ntklog_file ntklog_top_files[] = {
+	{ .name = "group_mask", .show = ntklog_group_mask_show },
+	{ .name = "counters", .show = ntklog_counters_show },
+};
+
+/* sessions/<n>/... */
+
+static void ntklog_state_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_puts(seq, READ_ONCE(session->logging) ? "started\n" : "stopped\n");
+}
+
+static int ntklog_state_store(void *object, char *text)
+{
+	if (!strcmp(text, "start"))
+		return etw_start_session(object);
+	if (!strcmp(text, "stop"))
+		return etw_stop_session(object);
+	return -EINVAL;
+}
+
+static void ntklog_name_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%s\n", session->name);
+}
+
+static void ntklog_session_mask_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	etw_group_mask_show(seq, &session->group_mask);
+}
+
+static int ntklog_session_mask_store(void *object, char *text)
+{
+	struct perfinfo_groupmask mask;
+
+	if (etw_group_mask_parse(text, &mask))
+		return -EINVAL;
+	return etw_set_group_mask(object, &mask);
+}
+
+static void ntklog_buffer_size_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->buffer_size));
+}
+
+static int ntklog_buffer_size_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_buffer_size(object, value);
+}
+
+static void ntklog_buffers_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->buffers));
+}
+
+static int ntklog_buffers_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_buffers(object, value);
+}
+
+static void ntklog_mode_show(struct seq_file *seq, void *object)
+{
+	seq_puts(seq, "sequential\n");
+}
+
+static void ntklog_stats_show(struct seq_file *seq, void *object)
+{
+	etw_show_stats(seq, object);
+}
+
+static void ntklog_flush_show(struct seq_file *seq, void *object)
+{
+	seq_puts(seq, "0\n");
+}
+
+static int ntklog_flush_store(void *object, char *text)
+{
+	return strcmp(text, "1") ? -EINVAL : etw_flush_session(object);
+}
+
+static const struct ntklog_file ntklog_session_files[] = {
+	{ "state", ntklog_state_show, ntklog_state_store },
+	{ "name", ntklog_name_show },
+	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store },
+	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store },
+	{ "buffers", ntklog_buffers_show, ntklog_buffers_store },
+	{ "mode", ntklog_mode_show },
+	{ "stats", ntklog_stats_show },
+	{ "flush", ntklog_flush_show, ntklog_flush_store },
+};
+
+/* sessions/<n>/header: made at open, so that a reader's parts fit together */
+
+struct ntklog_header {
+	size_t size;
+	void *buffer;
+};
+
+static int ntklog_header_open(struct inode *inode, struct file *file)
+{
+	struct ntklog_header *header = kzalloc(sizeof(*header), GFP_KERNEL);
+
+	if (!header)
+		return -ENOMEM;
+	header->buffer = etw_make_header_buffer(inode->i_private, &header->size);
+	if (IS_ERR(header->buffer)) {
+		int err = PTR_ERR(header->buffer);
+
+		kfree(header);
+		return err;
+	}
+	file->private_data = header;
+	return 0;
+}
+
+static ssize_t ntklog_header_read(struct file *file, char __user *to,
+				  size_t count, loff_t *position)
+{
+	struct ntklog_header *header = file->private_data;
+
+	return simple_read_from_buffer(to, count, position, header->buffer,
+				       header->size);
+}
+
+static int ntklog_header_release(struct inode *inode, struct file *file)
+{
+	struct ntklog_header *header = file->private_data;
+
+	kvfree(header->buffer);
+	kfree(header);
+	return 0;
+}
+
+static const struct file_operations ntklog_header_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_header_open,
+	.read = ntklog_header_read,
+	.llseek = default_llseek,
+	.release = ntklog_header_release,
+};
+
+static int ntklog_create_spinlock_directory(void)
+{
+	struct dentry *directory;
+	int err, i;
+
+	directory = ntklog_create_directory("spinlock", ntklog_directory);
+	if (IS_ERR(directory))
+		return PTR_ERR(directory);
+	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
+		const struct perf_spin_lock_parameter *parameter =
+			&perf_spin_lock_parameters[i];
+
+		ntklog_parameter_files[i] = (struct ntklog_file) {
+			.name = parameter->name,
+			.show = ntklog_parameter_show,
+			.store = ntklog_parameter_store,
+		};
+		err = ntklog_create_file(&ntklog_parameter_files[i], directory,
+					 (void *)parameter);
+		if (err)
+			return err;
+	}
+	return PTR_ERR_OR_ZERO(debugfs_create_file("information", 0600,
+						   directory, NULL,
+						   &ntklog_information_fops));
+}
+
+static int ntklog_create_session_directories(void)
+{
+	struct dentry *sessions;
+	size_t i, j;
+	int err;
+
+	sessions = ntklog_create_directory("sessions", ntklog_directory);
+	if (IS_ERR(sessions))
+		return PTR_ERR(sessions);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+		char name[8];
+
+		snprintf(name, sizeof(name), "%zu", i);
+		session->directory = ntklog_create_directory(name, sessions);
+		if (IS_ERR(session->directory))
+			return PTR_ERR(session->directory);
+		for (j = 0; j < ARRAY_SIZE(ntklog_session_files); j++) {
+			err = ntklog_create_file(&ntklog_session_files[j],
+						 session->directory, session);
+			if (err)
+				return err;
+		}
+		err = PTR_ERR_OR_ZERO(debugfs_create_file("header", 0400,
+							  session->directory,
+							  session,
+							  &ntklog_header_fops));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * ntklog_debugfs_init() - make all files
+ *
+ * Context: load.
+ * Return: 0 or a negative errno, after which ntklog_debugfs_exit() cleans up.
+ */
+int ntklog_debugfs_init(void)
+{
+	size_t i;
+	int err;
+
+	ntklog_directory = ntklog_create_directory("ntklog", NULL);
+	if (IS_ERR(ntklog_directory))
+		return PTR_ERR(ntklog_directory);
+	for (i = 0; i < ARRAY_SIZE(ntklog_top_files); i++) {
+		err = ntklog_create_file(&ntklog_top_files[i],
+					 ntklog_directory, NULL);
+		if (err)
+			return err;
+	}
+	err = ntklog_create_spinlock_directory();
+	if (err)
+		return err;
+	return ntklog_create_session_directories();
+}
+
+/**
+ * ntklog_debugfs_exit() - remove all files
+ *
+ * Context: unload, or a load that failed. The sessions' buffer files are gone.
+ */
+void ntklog_debugfs_exit(void)
+{
+	struct ntklog_file_node *node, *next;
+
+	debugfs_remove_recursive(ntklog_directory);
+	list_for_each_entry_safe(node, next, &ntklog_open_files, list) {
+		list_del(&node->list);
+		kfree(node);
+	}
+}

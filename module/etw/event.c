@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a record to an event in the buffers of every session that wants it. */
+
+#include <linux/irqflags.h>
+#include <linux/timex.h>
+#include <uapi/ntklog/event.h>
+
+#include "buffer.h"
+#include "event.h"
+#include "provider.h"
+#include "session.h"
+
+static struct perfinfo_trace_header etw_trace_header(u16 hook_id, u8 version,
+						     u16 length)
+{
+	return (struct perfinfo_trace_header) {
+		.version = version,
+		.header_type = TRACE_HEADER_TYPE_PERFINFO64,
+		.flags = TRACE_HEADER_FLAGS,
+		.size = sizeof(struct perfinfo_trace_header) + length,
+		.hook_id = hook_id,
+		.time_stamp = get_cycles(),
+	};
+}
+
+/**
+ * etw_log_event() - log an event to all sessions that want it
+ * @group: the group mask that enables it
+ * @hook_id: which event
+ * @version: its version
+ * @data: its data
+ * @length: bytes of @data
+ *
+ * Context: any but NMI. Takes no lock, does not allocate. A session without
+ * room loses the event and counts it.
+ */
+void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
+		   u16 length)
+{
+	struct perfinfo_trace_header header;
+	unsigned long flags;
+	int i;
+
+	/*
+	 * Interrupts stay off from the time stamp to the copy: time stamps in a
+	 * buffer only go up. Also the RCU read side for etw_stop_session().
+	 */
+	local_irq_save(flags);
+	header = etw_trace_header(hook_id, version, length);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+
+		/* Pairs with smp_store_release() in etw_start_session(). */
+		if (smp_load_acquire(&session->logging) &&
+		    etw_group_mask_test(&session->group_mask, group))
+			etw_buffer_write(session, &header, data);
+	}
+	local_irq_restore(flags);
+}
+
+/**
+ * etw_log_session_event() - log an event to one session, whatever its mask
+ * @session: a session that is being started, runs, or is being stopped
+ * @hook_id: which event
+ * @version: its version
+ * @data: its data
+ * @length: bytes of @data
+ *
+ * Context: as etw_log_event().
+ */
+void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
+			   const void *data, u16 length)
+{
+	struct perfinfo_trace_header header;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	header = etw_trace_header(hook_id, version, length);
+	etw_buffer_write(session, &header, data);
+	local_irq_restore(flags);
+}

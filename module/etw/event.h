@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETW_EVENT_H
+#define _NTKLOG_ETW_EVENT_H
+
+#include <linux/types.h>
+
+struct etw_session;
+
+void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
+		   u16 length);
+void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
+			   const void *data, u16 length);
+
+#endif /* _NTKLOG_ETW_EVENT_H */

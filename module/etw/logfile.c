@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The first buffer of an ETL file: the one that tells how to read the others.
+ * With it, `cat header cpu*` of a session's files is an ETL file.
+ */
+
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
+#include <linux/string.h>
+#include <linux/time.h>
+#include <asm/tsc.h>
+#include <uapi/ntklog/buffer.h>
+#include <uapi/ntklog/logfile.h>
+
+#include "../compat.h"
+#include "buffer.h"
+#include "logfile.h"
+#include "session.h"
+
+/* The name that the users' guide gives the file; nobody knows what it will be. */
+#define ETW_LOG_FILE_NAME	"trace.etl"
+
+/* Of the group mask event, as Windows 10 has it. */
+#define ETW_GROUP_MASK_EVENT_VERSION	0x46
+
+/* The largest is the first event, with two short names. */
+#define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + 128)
+
+static size_t etw_put_utf16(u8 *to, const char *name)
+{
+	__le16 *unit = (__le16 *)to;
+
+	do
+		*unit++ = cpu_to_le16(*name);
+	while (*name++);
+	return (u8 *)unit - to;
+}
+
+/* Called with etw_mutex held. */
+static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
+{
+	struct trace_logfile_header64 *header = (void *)to;
+	unsigned int cpu;
+	u64 lost = 0;
+	size_t size = sizeof(*header);
+
+	header->buffer_size = session->channel->subbuf_size;
+	header->major_version = 10;
+	header->minor_version = 0;
+	header->sub_version = 1;
+	header->sub_minor_version = 5;
+	header->provider_version = NTKLOG_SYSTEM_BUILD;
+	for_each_possible_cpu(cpu) {
+		if (etw_session_buffer(session, cpu))
+			header->number_of_processors = cpu + 1;
+		lost += READ_ONCE(per_cpu_ptr(session->buffer_cpu, cpu)->lost);
+	}
+	header->end_time = session->end_time;
+	header->timer_resolution = TICK_NSEC / 100;
+	header->log_file_mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL |
+				EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	/* This one, and each that got a number since it got an event. */
+	header->buffers_written =
+		1 + atomic64_read(&session->sequence_number);
+	header->start_buffers = 1;
+	header->pointer_size = sizeof(u64);
+	header->events_lost = min_t(u64, lost, U32_MAX);
+	header->cpu_speed_in_mhz = tsc_khz / 1000;
+	header->time_zone.bias = sys_tz.tz_minuteswest;
+	header->boot_time = session->boot_time;
+	header->perf_freq = session->clock_frequency;
+	header->start_time = session->start_time;
+	header->reserved_flags = ETW_CLOCK_CPU_CYCLE;
+	size += etw_put_utf16(to + size, session->name);
+	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
+	return size;
+}
+
+static size_t etw_put_group_mask(u8 *to, const struct etw_session *session)
+{
+	struct trace_group_mask_event *event = (void *)to;
+
+	event->group_mask = session->group_mask;
+	event->event_version = ETW_GROUP_MASK_EVENT_VERSION;
+	return sizeof(*event);
+}
+
+static size_t etw_put_header_extension(u8 *to, const struct etw_session *session)
+{
+	return EVENT_TRACE_HEADER_EXTENSION_SIZE;
+}
+
+static const struct {
+	u16 hook_id;
+	size_t (*put)(u8 *to, const struct etw_session *session);
+} etw_header_events[] = {
+	{ EVENT_TRACE_TYPE_LOGFILE_HEADER, etw_put_logfile_header },
+	{ EVENT_TRACE_TYPE_GROUP_MASK, etw_put_group_mask },
+	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_put_header_extension },
+};
+
+/* The least buffer holds all of them. */
+static_assert(sizeof(struct wmi_buffer_header) +
+	      ARRAY_SIZE(etw_header_events) *
+	      (sizeof(struct system_trace_header) + ETW_HEADER_DATA_MAX) <=
+	      ETW_BUFFER_SIZE_MIN);
+
+static void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
+{
+	struct wmi_buffer_header *header = (void *)buffer;
+	size_t offset = sizeof(*header);
+	size_t i;
+
+	memset(buffer, 0, ETW_BUFFER_SIZE_MIN);
+	for (i = 0; i < ARRAY_SIZE(etw_header_events); i++) {
+		struct system_trace_header *event = (void *)(buffer + offset);
+
+		event->version = EVENT_TRACE_HEADER_VERSION;
+		event->header_type = TRACE_HEADER_TYPE_SYSTEM64;
+		event->flags = TRACE_HEADER_FLAGS;
+		event->hook_id = etw_header_events[i].hook_id;
+		event->thread_id = session->thread_id;
+		event->process_id = session->process_id;
+		event->system_time = session->start_clock;
+		event->size = sizeof(*event) +
+			etw_header_events[i].put((u8 *)(event + 1), session);
+		offset += ALIGN(event->size, TRACE_EVENT_ALIGNMENT);
+	}
+
+	header->buffer_size = session->channel->subbuf_size;
+	header->saved_offset = offset;
+	header->current_offset = offset;
+	header->logger_id = session->id;
+	header->state = ETW_BUFFER_STATE_FLUSH;
+	header->offset = offset;
+	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX |
+			      ETW_BUFFER_FLAG_FLUSH_MARKER;
+	header->buffer_type = ETW_BUFFER_TYPE_HEADER;
+	memset(buffer + offset, ETW_BUFFER_FILL,
+	       header->buffer_size - offset);
+}
+
+/**
+ * etw_make_header_buffer() - the first buffer of a session's ETL file, as of now
+ * @session: the session
+ * @size: bytes of the buffer
+ *
+ * The numbers are final once the session has stopped.
+ *
+ * Context: thread; may sleep.
+ * Return: the buffer, to be freed with kvfree(); -ENODATA if the session has
+ * never been started, -ENOMEM.
+ */
+void *etw_make_header_buffer(struct etw_session *session, size_t *size)
+{
+	u8 *buffer;
+
+	mutex_lock(&etw_mutex);
+	if (!session->channel) {
+		buffer = ERR_PTR(-ENODATA);
+		goto out;
+	}
+	*size = session->channel->subbuf_size;
+	buffer = kvmalloc(*size, GFP_KERNEL);
+	if (!buffer)
+		buffer = ERR_PTR(-ENOMEM);
+	else
+		etw_fill_header_buffer(buffer, session);
+out:
+	mutex_unlock(&etw_mutex);
+	return buffer;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETW_PROVIDER_H
+#define _NTKLOG_ETW_PROVIDER_H
+
+/*
+ * How those who make events learn which are wanted, without the sessions
+ * knowing what they make.
+ */
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <uapi/ntklog/group_mask.h>
+
+struct etw_session;
+
+/**
+ * struct etw_provider - one maker of events
+ * @group: the group mask that asks for its rundown
+ * @set_mask: the union of all running sessions' masks is now this; called with
+ *	etw_mutex held, from a thread
+ * @rundown: log the state for this session, at its start or at its end; called
+ *	with interrupts off, on the processor that shall log it
+ * @list: of all providers
+ */
+struct etw_provider {
+	u32 group;
+	void (*set_mask)(const struct perfinfo_groupmask *mask);
+	void (*rundown)(struct etw_session *session, bool end);
+	struct list_head list;
+};
+
+void etw_register_provider(struct etw_provider *provider);
+
+/**
+ * etw_group_mask_test() - is any of a group's bits on?
+ * @mask: all groups
+ * @group: PERF_*
+ *
+ * Return: whether it is.
+ */
+static inline bool etw_group_mask_test(const struct perfinfo_groupmask *mask,
+				       u32 group)
+{
+	return READ_ONCE(mask->masks[PERF_MASK_INDEX(group)]) &
+		PERF_MASK_BITS(group);
+}
+
+#endif /* _NTKLOG_ETW_PROVIDER_H */

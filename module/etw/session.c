@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Logger sessions: what they are set to, their start and their stop. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/rcupdate.h>
+#include <linux/relay.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/smp.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+#include <asm/tsc.h>
+#include <uapi/ntklog/logfile.h>
+
+#include "../compat.h"
+#include "buffer.h"
+#include "group_mask.h"
+#include "provider.h"
+#include "session.h"
+
+/*
+ * Guards all sessions and the list of providers. Outermost of our locks: the
+ * static keys, relay and debugfs have theirs below it.
+ */
+DEFINE_MUTEX(etw_mutex);
+
+static LIST_HEAD(etw_providers);
+
+struct etw_session etw_sessions[ETW_SESSIONS] = {
+	{ .id = 0, .name = "NT Kernel Logger" },
+};
+EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
+
+/**
+ * etw_register_provider() - take a maker of events into the house
+ * @provider: static
+ *
+ * Context: load, before there is a session.
+ */
+void etw_register_provider(struct etw_provider *provider)
+{
+	mutex_lock(&etw_mutex);
+	list_add_tail(&provider->list, &etw_providers);
+	mutex_unlock(&etw_mutex);
+}
+
+/* Called with etw_mutex held. */
+static void etw_tell_providers(const struct perfinfo_groupmask *mask)
+{
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list)
+		provider->set_mask(mask);
+}
+
+/* Called with etw_mutex held: what all sessions that log want, but for one. */
+static struct perfinfo_groupmask
+etw_union_without(const struct etw_session *without)
+{
+	struct perfinfo_groupmask mask = {};
+	int i;
+
+	for (i = 0; i < ETW_SESSIONS; i++)
+		if (etw_sessions[i].logging && &etw_sessions[i] != without)
+			etw_group_mask_or(&mask, &etw_sessions[i].group_mask);
+	return mask;
+}
+
+/**
+ * etw_global_group_mask() - the union of all running sessions' masks
+ *
+ * Context: thread; may sleep.
+ * Return: the mask.
+ */
+struct perfinfo_groupmask etw_global_group_mask(void)
+{
+	struct perfinfo_groupmask mask;
+
+	mutex_lock(&etw_mutex);
+	mask = etw_union_without(NULL);
+	mutex_unlock(&etw_mutex);
+	return mask;
+}
+
+struct etw_rundown {
+	struct etw_session *session;
+	bool end;
+};
+
+static void etw_do_rundown(void *data)
+{
+	const struct etw_rundown *rundown = data;
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list)
+		if (etw_group_mask_test(&rundown->session->group_mask,
+					provider->group))
+			provider->rundown(rundown->session, rundown->end);
+}
+
+/*
+ * Called with etw_mutex held. The rundown at the end is written on the
+ * processor whose file comes last, so that the last buffer of the file is in
+ * use when the session stops and can be marked as the last.
+ */
+static void etw_rundown(struct etw_session *session, bool end)
+{
+	struct etw_rundown rundown = { .session = session, .end = end };
+
+	cpus_read_lock();
+	smp_call_function_single(etw_last_file_cpu(session), etw_do_rundown,
+				 &rundown, 1);
+	cpus_read_unlock();
+}
+
+static s64 etw_filetime(ktime_t real)
+{
+	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
+}
+
+/**
+ * etw_start_session() - start logging
+ * @session: a session that is stopped; buffers of an earlier run are dropped
+ *
+ * Context: thread; may sleep.
+ * Return: 0, -EBUSY if it is started already, -ENOMEM.
+ */
+int etw_start_session(struct etw_session *session)
+{
+	struct perfinfo_groupmask mask;
+	int err = 0;
+
+	mutex_lock(&etw_mutex);
+	if (session->logging) {
+		err = -EBUSY;
+		goto out;
+	}
+
+	etw_close_buffers(session);
+	atomic64_set(&session->sequence_number, 0);
+	session->clock_frequency = (u64)tsc_khz * 1000;
+	session->start_clock = get_cycles();
+	session->start_time = etw_filetime(ktime_get_real());
+	session->boot_time = session->start_time -
+			     ktime_to_ns(ktime_get_boottime()) / 100;
+	session->end_time = 0;
+	session->thread_id = task_pid_nr(current);
+	session->process_id = task_tgid_nr(current);
+	err = etw_open_buffers(session);
+	if (err)
+		goto out;
+
+	/* The rundown is first: nobody else logs yet. */
+	etw_rundown(session, false);
+	/*
+	 * The buffers before the flag. Pairs with smp_load_acquire() in
+	 * etw_log_event().
+	 */
+	smp_store_release(&session->logging, true);
+	mask = etw_union_without(NULL);
+	etw_tell_providers(&mask);
+out:
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
+
+/* Called with etw_mutex held, for a session that logs. */
+static void etw_stop_locked(struct etw_session *session)
+{
+	struct perfinfo_groupmask mask = etw_union_without(session);
+
+	etw_tell_providers(&mask);
+	etw_rundown(session, true);
+	WRITE_ONCE(session->logging, false);
+	/* Loggers, who have interrupts off, have left the buffers. */
+	synchronize_rcu();
+	etw_flush_buffers(session, true);
+	session->end_time = etw_filetime(ktime_get_real());
+}
+
+/**
+ * etw_stop_session() - stop logging; all that was written becomes readable
+ * @session: a session that is started
+ *
+ * Context: thread; may sleep.
+ * Return: 0, or -EINVAL if it is stopped already.
+ */
+int etw_stop_session(struct etw_session *session)
+{
+	int err = 0;
+
+	mutex_lock(&etw_mutex);
+	if (session->logging)
+		etw_stop_locked(session);
+	else
+		err = -EINVAL;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
+
+/**
+ * etw_flush_session() - make what has been written so far readable
+ * @session: a session that is started
+ *
+ * Context: thread; may sleep.
+ * Return: 0, or -EINVAL if it is stopped.
+ */
+int etw_flush_session(struct etw_session *session)
+{
+	int err = 0;
+
+	mutex_lock(&etw_mutex);
+	if (session->logging)
+		etw_flush_buffers(session, false);
+	else
+		err = -EINVAL;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_flush_session);
+
+static int etw_check_buffer_size(u32 bytes)
+{
+	if (bytes < ETW_BUFFER_SIZE_MIN || bytes > ETW_BUFFER_SIZE_MAX ||
+	    !PAGE_ALIGNED(bytes))
+		return -EINVAL;
+	return 0;
+}
+
+static int etw_check_buffers(u32 buffers)
+{
+	if (buffers < ETW_BUFFERS_MIN || buffers > ETW_BUFFERS_MAX)
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * etw_set_buffer_size() - set the size of a session's buffers
+ * @session: a session that is stopped
+ * @bytes: 4 KiB to 1 MiB, a multiple of the page size
+ *
+ * Context: thread; may sleep.
+ * Return: 0, -EINVAL, or -EBUSY if the session is started.
+ */
+int etw_set_buffer_size(struct etw_session *session, u32 bytes)
+{
+	int err = etw_check_buffer_size(bytes);
+
+	if (err)
+		return err;
+	mutex_lock(&etw_mutex);
+	if (session->logging)
+		err = -EBUSY;
+	else
+		session->buffer_size = bytes;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
+
+/**
+ * etw_set_buffers() - set the number of a session's buffers
+ * @session: a session that is stopped
+ * @buffers: of each processor, 2 to 1024
+ *
+ * Context: thread; may sleep.
+ * Return: 0, -EINVAL, or -EBUSY if the session is started.
+ */
+int etw_set_buffers(struct etw_session *session, u32 buffers)
+{
+	int err = etw_check_buffers(buffers);
+
+	if (err)
+		return err;
+	mutex_lock(&etw_mutex);
+	if (session->logging)
+		err = -EBUSY;
+	else
+		session->buffers = buffers;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
+
+/**
+ * etw_set_group_mask() - set which events a session wants
+ * @session: a session that is stopped
+ * @mask: the groups
+ *
+ * Context: thread; may sleep.
+ * Return: 0, or -EBUSY if the session is started.
+ */
+int etw_set_group_mask(struct etw_session *session,
+		       const struct perfinfo_groupmask *mask)
+{
+	int err = 0;
+
+	mutex_lock(&etw_mutex);
+	if (session->logging)
+		err = -EBUSY;
+	else
+		session->group_mask = *mask;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_group_mask);
+
+/**
+ * etw_show_stats() - what a session has generated, written and lost
+ * @file: where to
+ * @session: the session
+ *
+ * Context: thread; may sleep.
+ */
+void etw_show_stats(struct seq_file *file, struct etw_session *session)
+{
+	struct etw_buffer_cpu sum = {};
+	u64 finished = 0, unread = 0;
+	unsigned int cpu;
+
+	seq_puts(file, "processor generated written lost buffers unread\n");
+	mutex_lock(&etw_mutex);
+	for_each_possible_cpu(cpu) {
+		const struct etw_buffer_cpu *count;
+		const struct rchan_buf *buf;
+		u64 generated, written, lost;
+		size_t produced, consumed;
+
+		if (!session->channel)
+			break;
+		buf = etw_session_buffer(session, cpu);
+		if (!buf)
+			continue;
+		count = per_cpu_ptr(session->buffer_cpu, cpu);
+		generated = READ_ONCE(count->generated);
+		written = READ_ONCE(count->written);
+		lost = READ_ONCE(count->lost);
+		consumed = READ_ONCE(buf->subbufs_consumed);
+		produced = READ_ONCE(buf->subbufs_produced);
+		seq_printf(file, "cpu%u %llu %llu %llu %zu %zu\n", cpu,
+			   generated, written, lost, produced,
+			   produced - consumed);
+		sum.generated += generated;
+		sum.written += written;
+		sum.lost += lost;
+		finished += produced;
+		unread += produced - consumed;
+	}
+	mutex_unlock(&etw_mutex);
+	seq_printf(file, "total %llu %llu %llu %llu %llu\n", sum.generated,
+		   sum.written, sum.lost, finished, unread);
+}
+
+/**
+ * etw_init_sessions() - set the sessions to their defaults
+ * @buffer_size: bytes of each buffer
+ * @buffers: of each processor
+ *
+ * Context: load.
+ * Return: 0, or -EINVAL for a size or number out of range.
+ */
+int etw_init_sessions(u32 buffer_size, u32 buffers)
+{
+	int i;
+
+	if (etw_check_buffer_size(buffer_size)) {
+		pr_err("buffer_size=%u is not a multiple of %lu from %u to %u\n",
+		       buffer_size, PAGE_SIZE, ETW_BUFFER_SIZE_MIN,
+		       ETW_BUFFER_SIZE_MAX);
+		return -EINVAL;
+	}
+	if (etw_check_buffers(buffers)) {
+		pr_err("buffers=%u is not from %u to %u\n", buffers,
+		       ETW_BUFFERS_MIN, ETW_BUFFERS_MAX);
+		return -EINVAL;
+	}
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		etw_sessions[i].buffer_size = buffer_size;
+		etw_sessions[i].buffers = buffers;
+		etw_group_mask_set(&etw_sessions[i].group_mask, PERF_SPINLOCK);
+	}
+	return 0;
+}
+
+/**
+ * etw_exit_sessions() - stop all sessions and let their buffers go
+ *
+ * Context: unload, or a load that failed.
+ */
+void etw_exit_sessions(void)
+{
+	int i;
+
+	mutex_lock(&etw_mutex);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		if (etw_sessions[i].logging)
+			etw_stop_locked(&etw_sessions[i]);
+		etw_close_buffers(&etw_sessions[i]);
+	}
+	mutex_unlock(&etw_mutex);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The out-of-line half of NT's in-stack queued spin locks: waiting, handing
+ * over, and both with tracing. include/ntklog/queued_spin_lock.h has the
+ * uncontended half and says who may write which word.
+ */
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/timex.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../perf/spin_lock.h"
+
+static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)
+{
+	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
+}
+
+/**
+ * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
+ * @queue: the caller's entry, already in the lock word
+ * @tail: the entry that was in the lock word before
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
+ * Return: how many times the entry was tested; at least 1.
+ */
+u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
+			       struct kspin_lock_queue *tail)
+{
+	u32 spin_count = 0;
+
+	/*
+	 * Nobody but us writes our Lock until our address is in tail->next.
+	 * Release, so that WAIT is there before the predecessor clears it.
+	 * Pairs with the acquires of next in ke_hand_over_queued_spin_lock().
+	 */
+	WRITE_ONCE(queue->lock, queue->lock | LOCK_QUEUE_WAIT);
+	smp_store_release(&tail->next, queue);
+
+	do {
+		cpu_relax();
+		spin_count++;
+	} while (READ_ONCE(queue->lock) & LOCK_QUEUE_WAIT);
+
+	/*
+	 * The critical section comes after the test that ended the loop. Pairs
+	 * with the smp_store_release() in ke_hand_over_queued_spin_lock().
+	 */
+	smp_acquire__after_ctrl_dep();
+	return spin_count;
+}
+EXPORT_SYMBOL_GPL(ke_wait_for_lock_ownership);
+
+/**
+ * ke_hand_over_queued_spin_lock() - let a lock go that somebody waits for
+ * @queue: the owner's entry, LOCK_QUEUE_OWNER cleared
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. Spins while the successor is half-way in:
+ * in the lock word, but its address not yet in our Next.
+ */
+void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
+{
+	unsigned long spin_lock = queue->lock;
+	struct kspin_lock_queue *next;
+
+	/*
+	 * Acquire: the successor's WAIT is stored before we overwrite it.
+	 * Pairs with smp_store_release() in ke_wait_for_lock_ownership().
+	 */
+	next = smp_cond_load_acquire(&queue->next, VAL);
+	/*
+	 * NT's entry can be used again as it is. Before the hand-over, for
+	 * nobody writes our Next any more: its one writer has been read.
+	 */
+	WRITE_ONCE(queue->next, NULL);
+	/*
+	 * Clears WAIT and sets OWNER in one store; the successor's entry holds
+	 * the address of the same lock. Release: what we did as the owner is
+	 * visible to it. Pairs with smp_acquire__after_ctrl_dep() in
+	 * ke_wait_for_lock_ownership().
+	 */
+	smp_store_release(&next->lock, spin_lock | LOCK_QUEUE_OWNER);
+}
+EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
+
+/**
+ * ke_acquire_queued_spin_lock_traced() - acquire and count or track
+ * @queue: the caller's entry, naming the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
+ */
+void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+{
+	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
+	struct perf_spin_lock_query query;
+	struct kspin_lock_queue *tail;
+	u32 spin_count = 0;
+
+	perf_query_spin_lock(&query);
+	/* Orders as in __ke_acquire_queued_spin_lock(). */
+	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
+					       (unsigned long)queue);
+	if (tail)
+		spin_count = ke_wait_for_lock_ownership(queue, tail);
+	else
+		WRITE_ONCE(queue->lock,
+			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, spin_count,
+				   &query);
+}
+EXPORT_SYMBOL_GPL(ke_acquire_queued_spin_lock_traced);
+
+/**
+ * ke_release_queued_spin_lock_traced() - release, then maybe write an event
+ * @queue: the owner's entry
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. The same release as the inline one. The
+ * event names the place that this function returns to.
+ */
+noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+{
+	struct kspin_lock *spin_lock = ke_queued_spin_lock(queue);
+	unsigned long word = (unsigned long)queue;
+	u64 release_time = get_cycles();
+
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
+	/* Orders as in __ke_release_queued_spin_lock(). */
+	if (READ_ONCE(queue->next) ||
+	    !try_cmpxchg_release(&spin_lock->word, &word, 0))
+		ke_hand_over_queued_spin_lock(queue);
+	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
+
+/**
+ * ke_release_queued_spin_lock_not_owned() - a release that must not be
+ * @queue: an entry without LOCK_QUEUE_OWNER, or still with LOCK_QUEUE_WAIT
+ *
+ * Context: any. Warns once with the values; changes nothing.
+ */
+void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
+{
+	WARN_ONCE(1, "KeReleaseInStackQueuedSpinLock: %px does not own lock %px (Lock %lx, Next %px)\n",
+		  queue, ke_queued_spin_lock(queue), queue->lock, queue->next);
+}
+EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_not_owned);

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's instrumentation of spin locks: count every acquisition, track up to
+ * eight on each processor, and at the release decide by sampling whether a
+ * WMI_SPINLOCK is written.
+ *
+ * Everything here runs on the lock's own processor with preemption off, between
+ * the lock's own instructions, and takes no lock and no allocation. Interrupts
+ * may come between any two instructions, except while an event is written. Why
+ * that is safe without turning them off: struct perf_spin_lock_cpu.
+ */
+
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <ntklog/irql.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../compat.h"
+#include "../etw/event.h"
+#include "../etw/provider.h"
+#include "../trace.h"
+#include "spin_lock.h"
+
+DEFINE_STATIC_KEY_FALSE(perf_spin_lock_key);
+EXPORT_SYMBOL_GPL(perf_spin_lock_key);
+DEFINE_STATIC_KEY_FALSE(perf_spin_lock_tracking_key);
+EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_tracking_key);
+
+DEFINE_PER_CPU_ALIGNED(struct perf_spin_lock_cpu, perf_spin_lock_cpu);
+EXPORT_PER_CPU_SYMBOL_IF_KUNIT(perf_spin_lock_cpu);
+
+/* The least permitted values are the defaults. */
+const struct perf_spin_lock_parameter
+perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
+	{
+		.name = "spin_threshold",
+		.offset = offsetof(struct event_trace_spinlock_information,
+				   spin_lock_spin_threshold),
+		.minimum = 1,
+	}, {
+		.name = "acquire_sample_rate",
+		.offset = offsetof(struct event_trace_spinlock_information,
+				   spin_lock_acquire_sample_rate),
+		.minimum = 1000,
+	}, {
+		.name = "contention_sample_rate",
+		.offset = offsetof(struct event_trace_spinlock_information,
+				   spin_lock_contention_sample_rate),
+		.minimum = 1,
+	}, {
+		.name = "hold_threshold",
+		.offset = offsetof(struct event_trace_spinlock_information,
+				   spin_lock_hold_threshold),
+		.minimum = 1000000,
+		.zero = true,
+	},
+};
+
+/*
+ * Written with perf_spin_lock_mutex held, one word at a time, and read by any
+ * release at any time: a release that meets a change may see some words old and
+ * some new, each of them permitted.
+ */
+static struct event_trace_spinlock_information perf_spin_lock_information = {
+	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
+	.spin_lock_spin_threshold = 1,
+	.spin_lock_acquire_sample_rate = 1000,
+	.spin_lock_contention_sample_rate = 1,
+	.spin_lock_hold_threshold = 1000000,
+};
+
+/*
+ * Guards the parameters, the two wants and the keys. May be taken with
+ * etw_mutex held (sessions) or tracepoints_mutex (the tracepoint), and so takes
+ * neither.
+ */
+static DEFINE_MUTEX(perf_spin_lock_mutex);
+
+static struct perfinfo_groupmask perf_session_mask;
+static unsigned int perf_tracepoint_users;
+
+/**
+ * perf_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire
+ * @lock: the lock, now owned
+ * @acquire_mode: WMI_SPINLOCK_*
+ * @spin_count: additional tests of the lock; 0 if it was had at once
+ * @query: what perf_query_spin_lock() noted before
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ */
+void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
+				u32 spin_count,
+				const struct perf_spin_lock_query *query)
+{
+	u64 acquire_time = get_cycles();
+	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	struct perf_spin_lock_entry *entry;
+	u32 in_use;
+
+	/* Single instructions: an interrupt's own counting loses nothing. */
+	this_cpu_inc(perf_spin_lock_cpu.acquire_count);
+	if (spin_count) {
+		this_cpu_inc(perf_spin_lock_cpu.contention_count);
+		this_cpu_add(perf_spin_lock_cpu.spin_count, spin_count);
+	}
+
+	/* No time: tracking was not yet on when the lock was queried. */
+	if (!static_branch_likely(&perf_spin_lock_tracking_key) ||
+	    !query->query_time)
+		return;
+
+	in_use = READ_ONCE(cpu->in_use);
+	if (unlikely(in_use == PERF_SPIN_LOCK_DEPTH)) {
+		this_cpu_inc(perf_spin_lock_cpu.untracked);
+		return;
+	}
+
+	/*
+	 * Take the entry, then fill it, then name its lock: an interrupt in
+	 * between uses the entries above, and finds no lock in this one, since
+	 * those not in use have none.
+	 */
+	WRITE_ONCE(cpu->in_use, in_use + 1);
+	barrier();
+	entry = &cpu->entries[in_use];
+	entry->acquire_time = acquire_time;
+	entry->wait_time_in_cycles = acquire_time - query->query_time;
+	entry->spin_count = spin_count;
+	entry->interrupt_count = query->interrupt_count;
+	entry->acquire_mode = acquire_mode;
+	barrier();
+	WRITE_ONCE(entry->lock, lock);
+}
+
+static bool perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
+				   const struct perf_spin_lock_entry *entry,
+				   u64 release_time)
+{
+	const struct event_trace_spinlock_information *information =
+		&perf_spin_lock_information;
+	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
+	u32 hold_time = release_time - entry->acquire_time;
+	u32 contention_count = READ_ONCE(cpu->contention_count);
+	u32 uncontended_count;
+
+	if (hold_threshold && hold_time > hold_threshold)
+		return true;
+
+	if (entry->spin_count)
+		return entry->spin_count >=
+			READ_ONCE(information->spin_lock_spin_threshold) &&
+			contention_count %
+			READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
+
+	uncontended_count = READ_ONCE(cpu->acquire_count) - contention_count;
+	return uncontended_count %
+		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
+}
+
+static noinline void
+perf_write_spin_lock(struct perf_spin_lock_cpu *cpu, u32 acquire_depth,
+		     const struct perf_spin_lock_entry *entry, u64 release_time,
+		     unsigned long caller)
+{
+	struct wmi_spinlock64 record = {
+		.spin_lock_address = (unsigned long)entry->lock,
+		.caller_address = caller,
+		.acquire_time = entry->acquire_time,
+		.release_time = release_time,
+		.wait_time_in_cycles = entry->wait_time_in_cycles,
+		.spin_count = entry->spin_count,
+		.thread_id = task_pid_nr(current),
+		.interrupt_count = perf_interrupt_count() - entry->interrupt_count,
+		.irql = ke_get_current_irql(),
+		.acquire_depth = acquire_depth,
+		.acquire_mode = entry->acquire_mode,
+		/* As NT's, which is still in the DPC when one interrupts it. */
+		.execute_dpc = !!in_serving_softirq(),
+		.execute_isr = !!in_hardirq(),
+	};
+	unsigned long flags;
+
+	/*
+	 * With interrupts off the flag is only ever seen set by what the
+	 * writing itself calls, such as a tracepoint's probe. An interrupt's
+	 * own events wait, they are not lost to the flag.
+	 */
+	local_irq_save(flags);
+	if (cpu->writing) {
+		this_cpu_inc(perf_spin_lock_cpu.suppressed);
+	} else {
+		cpu->writing = true;
+		this_cpu_inc(perf_spin_lock_cpu.events);
+		etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK,
+			      PERFINFO_SPINLOCK_VERSION, &record,
+			      sizeof(record));
+		trace_spinlock(&record);
+		cpu->writing = false;
+	}
+	local_irq_restore(flags);
+}
+
+static void perf_move_entry(struct perf_spin_lock_entry *to,
+			    const struct perf_spin_lock_entry *from)
+{
+	to->acquire_time = from->acquire_time;
+	to->wait_time_in_cycles = from->wait_time_in_cycles;
+	to->spin_count = from->spin_count;
+	to->interrupt_count = from->interrupt_count;
+	to->acquire_mode = from->acquire_mode;
+	WRITE_ONCE(to->lock, from->lock);
+}
+
+/**
+ * perf_log_spin_lock_release() - NT's PerfLogSpinLockRelease
+ * @lock: the lock, let go already
+ * @release_time: TSC, read before it was let go
+ * @caller: where the function that releases returns to
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered.
+ */
+void perf_log_spin_lock_release(const void *lock, u64 release_time,
+				unsigned long caller)
+{
+	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	u32 in_use, i;
+
+	if (!static_branch_likely(&perf_spin_lock_tracking_key))
+		return;
+
+	in_use = READ_ONCE(cpu->in_use);
+	for (i = in_use; i > 0; i--)
+		if (READ_ONCE(cpu->entries[i - 1].lock) == lock)
+			break;
+	if (!i) {
+		this_cpu_inc(perf_spin_lock_cpu.unmatched);
+		return;
+	}
+	i--;
+
+	if (perf_spin_lock_sampled(cpu, &cpu->entries[i], release_time))
+		perf_write_spin_lock(cpu, in_use, &cpu->entries[i],
+				     release_time, caller);
+
+	/*
+	 * Move, clear, then give back: an interrupt in between uses the entries
+	 * above in_use, and looks only for locks of its own below.
+	 */
+	for (; i < in_use - 1; i++)
+		perf_move_entry(&cpu->entries[i], &cpu->entries[i + 1]);
+	WRITE_ONCE(cpu->entries[i].lock, NULL);
+	barrier();
+	WRITE_ONCE(cpu->in_use, in_use - 1);
+}
+
+static void perf_set_key(struct static_key_false *key, bool on)
+{
+	if (on)
+		static_branch_enable(key);
+	else
+		static_branch_disable(key);
+}
+
+/* Called with perf_spin_lock_mutex held, after a change of what is wanted. */
+static void perf_update_spin_lock_keys(void)
+{
+	bool track = perf_tracepoint_users ||
+		etw_group_mask_test(&perf_session_mask, PERF_SPINLOCK);
+	bool count = track ||
+		etw_group_mask_test(&perf_session_mask, PERF_SPINLOCK_CNTRS);
+	bool tracked = static_key_enabled(&perf_spin_lock_tracking_key);
+	int cpu, i;
+
+	if (track)
+		static_branch_enable(&perf_spin_lock_tracking_key);
+	perf_set_key(&perf_spin_lock_key, count);
+	if (track || !tracked)
+		return;
+
+	/*
+	 * Locks that are owned now will be released untracked. Their entries
+	 * must not fill the arrays for the next time: forget them, as soon as
+	 * no processor is inside the tracking any more, which has preemption
+	 * off throughout.
+	 */
+	static_branch_disable(&perf_spin_lock_tracking_key);
+	synchronize_rcu();
+	for_each_possible_cpu(cpu) {
+		struct perf_spin_lock_cpu *spin_lock_cpu =
+			per_cpu_ptr(&perf_spin_lock_cpu, cpu);
+
+		WRITE_ONCE(spin_lock_cpu->in_use, 0);
+		for (i = 0; i < PERF_SPIN_LOCK_DEPTH; i++)
+			WRITE_ONCE(spin_lock_cpu->entries[i].lock, NULL);
+	}
+}
+
+/**
+ * perf_spin_lock_tracepoint_reg() - the tracepoint has got its first probe
+ *
+ * Context: thread, tracepoints_mutex held.
+ * Return: 0.
+ */
+int perf_spin_lock_tracepoint_reg(void)
+{
+	mutex_lock(&perf_spin_lock_mutex);
+	perf_tracepoint_users++;
+	perf_update_spin_lock_keys();
+	mutex_unlock(&perf_spin_lock_mutex);
+	return 0;
+}
+
+/**
+ * perf_spin_lock_tracepoint_unreg() - the tracepoint has lost its last probe
+ *
+ * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the
+ * module goes while the tracepoint is on.
+ */
+void perf_spin_lock_tracepoint_unreg(void)
+{
+	mutex_lock(&perf_spin_lock_mutex);
+	perf_tracepoint_users--;
+	perf_update_spin_lock_keys();
+	mutex_unlock(&perf_spin_lock_mutex);
+}
+
+static u32 *perf_parameter_word(struct event_trace_spinlock_information *information,
+				const struct perf_spin_lock_parameter *parameter)
+{
+	return (u32 *)((char *)information + parameter->offset);
+}
+
+static bool perf_parameter_permits(const struct perf_spin_lock_parameter *parameter,
+				   u32 value)
+{
+	return value >= parameter->minimum || (parameter->zero && !value);
+}
+
+/**
+ * perf_query_spin_lock_information() - NT's query of EventTraceSpinlockInformation
+ * @information: where the structure goes
+ * @length: bytes there; the V1 or the current size
+ * @return_length: bytes given
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS or STATUS_INFO_LENGTH_MISMATCH.
+ */
+u32 perf_query_spin_lock_information(void *information, size_t length,
+				     size_t *return_length)
+{
+	if (length != sizeof(struct event_trace_spinlock_information_v1) &&
+	    length != sizeof(struct event_trace_spinlock_information))
+		return STATUS_INFO_LENGTH_MISMATCH;
+
+	mutex_lock(&perf_spin_lock_mutex);
+	memcpy(information, &perf_spin_lock_information, length);
+	mutex_unlock(&perf_spin_lock_mutex);
+	*return_length = length;
+	return STATUS_SUCCESS;
+}
+
+/**
+ * perf_set_spin_lock_information() - NT's set of EventTraceSpinlockInformation
+ * @information: the structure, V1 or current
+ * @length: its size
+ *
+ * All or nothing. A V1 structure leaves the hold threshold as it is.
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size;
+ * STATUS_NOT_IMPLEMENTED for another class; STATUS_INVALID_PARAMETER for a value
+ * out of range.
+ */
+u32 perf_set_spin_lock_information(const void *information, size_t length)
+{
+	struct event_trace_spinlock_information wanted;
+	size_t i;
+
+	if (length < sizeof(wanted.event_trace_information_class))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	memcpy(&wanted, information, min(length, sizeof(wanted)));
+	if (wanted.event_trace_information_class !=
+	    EVENT_TRACE_SPINLOCK_INFORMATION_CLASS)
+		return STATUS_NOT_IMPLEMENTED;
+	if (length != sizeof(struct event_trace_spinlock_information_v1) &&
+	    length != sizeof(struct event_trace_spinlock_information))
+		return STATUS_INFO_LENGTH_MISMATCH;
+
+	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
+		const struct perf_spin_lock_parameter *parameter =
+			&perf_spin_lock_parameters[i];
+
+		if (parameter->offset < length &&
+		    !perf_parameter_permits(parameter,
+					    *perf_parameter_word(&wanted, parameter)))
+			return STATUS_INVALID_PARAMETER;
+	}
+
+	mutex_lock(&perf_spin_lock_mutex);
+	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
+		const struct perf_spin_lock_parameter *parameter =
+			&perf_spin_lock_parameters[i];
+
+		if (parameter->offset < length)
+			WRITE_ONCE(*perf_parameter_word(&perf_spin_lock_information,
+							parameter),
+				   *perf_parameter_word(&wanted, parameter));
+	}
+	mutex_unlock(&perf_spin_lock_mutex);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_set_spin_lock_information);
+EXPORT_SYMBOL_IF_KUNIT(perf_query_spin_lock_information);
+
+/**
+ * perf_get_spin_lock_parameter() - one of the parameters
+ * @parameter: which
+ *
+ * Context: any.
+ * Return: its value.
+ */
+u32 perf_get_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter)
+{
+	return READ_ONCE(*perf_parameter_word(&perf_spin_lock_information,
+					      parameter));
+}
+
+/**
+ * perf_set_spin_lock_parameter() - change one of the parameters
+ * @parameter: which
+ * @value: the value
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER for a value out of range,
+ * which changes nothing.
+ */
+u32 perf_set_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter,
+				 u32 value)
+{
+	if (!perf_parameter_permits(parameter, value))
+		return STATUS_INVALID_PARAMETER;
+
+	mutex_lock(&perf_spin_lock_mutex);
+	WRITE_ONCE(*perf_parameter_word(&perf_spin_lock_information, parameter),
+		   value);
+	mutex_unlock(&perf_spin_lock_mutex);
+	return STATUS_SUCCESS;
+}
+
+static void perf_spin_lock_set_mask(const struct perfinfo_groupmask *mask)
+{
+	mutex_lock(&perf_spin_lock_mutex);
+	perf_session_mask = *mask;
+	perf_update_spin_lock_keys();
+	mutex_unlock(&perf_spin_lock_mutex);
+}
+
+static void perf_spin_lock_rundown(struct etw_session *session, bool end)
+{
+	const struct event_trace_spinlock_information *information =
+		&perf_spin_lock_information;
+	struct perfinfo_spinlock_dc record = {
+		.spin_threshold =
+			READ_ONCE(information->spin_lock_spin_threshold),
+		.contention_sample_rate =
+			READ_ONCE(information->spin_lock_contention_sample_rate),
+		.acquire_sample_rate =
+			READ_ONCE(information->spin_lock_acquire_sample_rate),
+		.hold_threshold =
+			READ_ONCE(information->spin_lock_hold_threshold),
+	};
+
+	etw_log_session_event(session,
+			      end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
+				    PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
+			      PERFINFO_SPINLOCK_DC_VERSION, &record,
+			      sizeof(record));
+}
+
+static struct etw_provider perf_spin_lock_provider = {
+	.group = PERF_SPINLOCK,
+	.set_mask = perf_spin_lock_set_mask,
+	.rundown = perf_spin_lock_rundown,
+};
+
+/**
+ * perf_spin_lock_init() - make the sessions' masks turn the tracking on
+ *
+ * Context: load, before there is a session.
+ */
+void perf_spin_lock_init(void)
+{
+	etw_register_provider(&perf_spin_lock_provider);
+}

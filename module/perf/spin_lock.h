@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_H
+#define _NTKLOG_PERF_SPIN_LOCK_H
+
+/*
+ * Counting, tracking and sampling of spin locks, for the locks (the hooks), the
+ * files (parameters and counters) and the tracepoint.
+ */
+
+#include <linux/jump_label.h>
+#include <linux/timex.h>
+#include <linux/types.h>
+#include <uapi/ntklog/system_information.h>
+
+#include "interrupt_count.h"
+
+/* NT's depth of tracking. */
+#define PERF_SPIN_LOCK_DEPTH	8
+
+/* On while acquisitions are tracked, not only counted. */
+DECLARE_STATIC_KEY_FALSE(perf_spin_lock_tracking_key);
+
+/**
+ * struct perf_spin_lock_query - what is noted before a lock is tried
+ * @query_time: TSC cycles
+ * @interrupt_count: of the processor
+ */
+struct perf_spin_lock_query {
+	u64 query_time;
+	u32 interrupt_count;
+};
+
+/**
+ * struct perf_spin_lock_entry - one tracked acquisition
+ * @acquire_time: when ownership began, TSC cycles
+ * @lock: address of the lock; NULL marks an entry that is not (yet) valid
+ * @wait_time_in_cycles: from the query to ownership, TSC cycles
+ * @spin_count: additional tests of the lock
+ * @interrupt_count: of the processor, at the query
+ * @acquire_mode: WMI_SPINLOCK_*
+ */
+struct perf_spin_lock_entry {
+	u64 acquire_time;
+	const void *lock;
+	u32 wait_time_in_cycles;
+	u32 spin_count;
+	u32 interrupt_count;
+	u8 acquire_mode;
+};
+
+/**
+ * struct perf_spin_lock_cpu - what a processor knows of its spin locks
+ * @in_use: entries in use; valid or being made
+ * @writing: an event is being written; then others are not
+ * @entries: oldest first; those not in use have a NULL lock
+ * @acquire_count: NT's SpinLockAcquireCount; wraps
+ * @contention_count: NT's SpinLockContentionCount; wraps
+ * @spin_count: NT's SpinLockSpinCount; wraps
+ * @untracked: acquisitions that found no entry free
+ * @unmatched: releases that found no entry of their lock
+ * @suppressed: events not written since another was being written
+ * @events: events written to whatever sinks there are
+ *
+ * Written by its own processor only, read by any (the counters). A thread's
+ * writes can be interrupted anywhere; what interrupts releases all it has
+ * acquired before it returns, and so leaves entries and @in_use as it found
+ * them.
+ */
+struct perf_spin_lock_cpu {
+	u32 in_use;
+	bool writing;
+	struct perf_spin_lock_entry entries[PERF_SPIN_LOCK_DEPTH];
+	u32 acquire_count;
+	u32 contention_count;
+	u32 spin_count;
+	u64 untracked;
+	u64 unmatched;
+	u64 suppressed;
+	u64 events;
+};
+
+DECLARE_PER_CPU_ALIGNED(struct perf_spin_lock_cpu, perf_spin_lock_cpu);
+
+/**
+ * perf_query_spin_lock() - note time and interrupts before a lock is tried
+ * @query: where
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. Nothing to note when only counting.
+ */
+static __always_inline void
+perf_query_spin_lock(struct perf_spin_lock_query *query)
+{
+	if (!static_branch_likely(&perf_spin_lock_tracking_key)) {
+		query->query_time = 0;
+		return;
+	}
+	query->query_time = get_cycles();
+	query->interrupt_count = perf_interrupt_count();
+}
+
+void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
+				u32 spin_count,
+				const struct perf_spin_lock_query *query);
+void perf_log_spin_lock_release(const void *lock, u64 release_time,
+				unsigned long caller);
+
+/**
+ * struct perf_spin_lock_parameter - one number that tunes the sampling
+ * @name: of its file and module parameter
+ * @offset: in struct event_trace_spinlock_information
+ * @minimum: the least permitted value, which is the default
+ * @zero: 0 is permitted too
+ */
+struct perf_spin_lock_parameter {
+	const char *name;
+	size_t offset;
+	u32 minimum;
+	bool zero;
+};
+
+#define PERF_SPIN_LOCK_PARAMETERS	4
+
+extern const struct perf_spin_lock_parameter
+	perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS];
+
+u32 perf_query_spin_lock_information(void *information, size_t length,
+				     size_t *return_length);
+u32 perf_set_spin_lock_information(const void *information, size_t length);
+u32 perf_get_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter);
+u32 perf_set_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter,
+				 u32 value);
+
+int perf_spin_lock_tracepoint_reg(void);
+void perf_spin_lock_tracepoint_unreg(void);
+
+void perf_spin_lock_init(void);
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_H */

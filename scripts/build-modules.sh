@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the
+# kernel in a directory of their own, so that builds for several kernels do not
+# overwrite each other, nor what a user's own make has built.
+
+. "$(dirname "$0")/lib.sh"
+
+kdir=${1:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
+dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
+shift 2
+need "to build modules" gcc gcc-12 make libelf-dev rsync
+mkdir -p "$dir"
+# Times are kept, so that kbuild rebuilds only what has changed.
+rsync -a --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
+	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \
+	--include='/include/***' --include='/module/***' --include='/kunit/***' \
+	--include='/workload/***' --exclude='*' "$TOP/" "$dir/"
+quietly "modules-$(basename "$dir")" make -C "$kdir" M="$dir" \
+	-j"$(nproc)" "$@" modules

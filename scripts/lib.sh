@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What every script here shares: messages, the cache outside the tree, and
+# Debian packages - installed where they are tools, only unpacked where they
+# are kernels, so that nobody's boot menu changes because of a test.
+
+set -euo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ntklog
+OUT=$TOP/out
+KERNEL_SERIES=${KERNEL_SERIES:-6.12}
+
+say()
+{
+	printf '[%4ds] %s\n' "$SECONDS" "$*" >&2
+}
+
+die()
+{
+	printf 'ntklog: %s\n' "$*" >&2
+	exit 1
+}
+
+# as_root COMMAND...: run it as root, through sudo for everybody else.
+as_root()
+{
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		die "need root (or sudo) for: $*"
+	fi
+}
+
+# quietly LABEL COMMAND...: keep the output for the case that it fails.
+quietly()
+{
+	local label=$1 log
+	shift
+	mkdir -p "$OUT/log"
+	log=$OUT/log/$label.log
+	if ! "$@" >"$log" 2>&1 </dev/null; then
+		tail -n 40 "$log" >&2
+		die "$label failed; the whole output is in $log"
+	fi
+}
+
+apt_update()
+{
+	[ -z "${APT_UPDATED:-}" ] || return 0
+	say "apt-get update (the package lists are missing or old)"
+	quietly apt-update as_root apt-get update
+	APT_UPDATED=1
+}
+
+installed()
+{
+	# shellcheck disable=SC2016 # the dollar is dpkg-query's
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# need WHY PACKAGE...: install those of the packages that are missing.
+need()
+{
+	local why=$1 package missing=()
+	shift
+	for package; do
+		installed "$package" || missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	say "installing ${missing[*]} ($why)"
+	export DEBIAN_FRONTEND=noninteractive
+	apt-cache show "${missing[@]}" >/dev/null 2>&1 || apt_update
+	if ! as_root apt-get install -y --no-install-recommends \
+	    "${missing[@]}" >/dev/null 2>&1 </dev/null; then
+		# Old lists name versions that the mirror no longer has.
+		apt_update
+		quietly "install-${missing[0]}" as_root apt-get install -y \
+			--no-install-recommends "${missing[@]}"
+	fi
+}
+
+# candidate PACKAGE: the version that apt would install, or nothing.
+candidate()
+{
+	LC_ALL=C apt-cache policy "$1" 2>/dev/null |
+		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
+}
+
+# newest_abi SERIES: Debian's name of its newest kernel of the series, such as
+# 6.12.9+deb12-amd64. The meta-package knows; no patch level is written here.
+newest_abi()
+{
+	local abi
+
+	abi=$(LC_ALL=C apt-cache depends "linux-image-$1-amd64" 2>/dev/null |
+		sed -n 's/^ *Depends: linux-image-//p' | head -n 1)
+	if [ -z "$abi" ]; then
+		# 6.1 is bookworm's own series: its meta-package has no number.
+		abi=$(LC_ALL=C apt-cache depends linux-image-amd64 2>/dev/null |
+			sed -n "s/^ *Depends: linux-image-\\($1\\.\\)/\\1/p" |
+			head -n 1)
+	fi
+	printf '%s\n' "$abi"
+}
+
+resolve_abi()
+{
+	local abi
+
+	abi=$(newest_abi "$1")
+	if [ -z "$abi" ]; then
+		apt_update
+		abi=$(newest_abi "$1")
+	fi
+	[ -n "$abi" ] || die "apt knows no Debian kernel of the series $1"
+	printf '%s\n' "$abi"
+}
+
+# unpack_deb PACKAGE DIRECTORY: download, unpack into the directory, forget.
+unpack_deb()
+{
+	local package=$1 dir=$2 version scratch
+
+	version=$(candidate "$package")
+	[ -n "$version" ] || die "apt does not know the package $package"
+	say "downloading and unpacking $package $version"
+	scratch=$(mktemp -d "$CACHE/deb.XXXXXX")
+	# apt drops to its own user for a download; it must be able to write.
+	chmod 0755 "$scratch"
+	if ! (cd "$scratch" && apt-get download "$package=$version") \
+	    >/dev/null 2>&1; then
+		apt_update
+		quietly "download-$package" \
+			env -C "$scratch" apt-get download "$package"
+	fi
+	dpkg-deb -x "$scratch"/*.deb "$dir"
+	rm -rf "$scratch"
+}
+
+# once DIRECTORY COMMAND...: run the command with a fresh directory as its last
+# argument and give the result its name only when all of it is there, so that
+# an interrupted run leaves nothing that looks finished.
+once()
+{
+	local dir=$1 fresh
+	shift
+	[ ! -d "$dir" ] || return 0
+	mkdir -p "$(dirname "$dir")"
+	fresh=$(mktemp -d "$dir.XXXXXX")
+	"$@" "$fresh"
+	chmod 0755 "$fresh"
+	mv -T "$fresh" "$dir"
+}

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as
+# root with the directory SHARE of the host as its working directory /host, and
+# exit with the status of guest.sh. The console is kept in SHARE/console.log.
+#
+#	-k IMAGE	kernel image
+#	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
+#	-c CPUS		virtual processors (2)
+#	-m MIB		memory (1024)
+#	-t SECONDS	kill it after so long (300)
+#	-a WORDS	more kernel parameters
+#
+# Plain emulation (TCG): KVM is not needed, and not to be had everywhere.
+
+. "$(dirname "$0")/lib.sh"
+
+cpus=2 memory=1024 limit=300 image='' modules='' append=''
+while getopts k:M:c:m:t:a: option; do
+	case $option in
+	k) image=$OPTARG ;;
+	M) modules=$OPTARG ;;
+	c) cpus=$OPTARG ;;
+	m) memory=$OPTARG ;;
+	t) limit=$OPTARG ;;
+	a) append=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
+[ -f "$image" ] || die "no kernel image: $image"
+[ -f "$share/guest.sh" ] || die "no guest.sh in $share"
+
+# copy_program PROGRAM: into the image, with the libraries that it needs.
+copy_program()
+{
+	local file
+
+	install -D "$(command -v "$1")" "$root/bin/$1"
+	ldd "$(command -v "$1")" | grep -o '/[^ ]*' | while read -r file; do
+		install -D "$file" "$root$file"
+	done
+}
+
+# copy_modules NAME...: into the image, with the modules that they need.
+copy_modules()
+{
+	local abi name path dependency
+
+	abi=$(basename "$modules")
+	for name; do
+		# A line of modules.dep: a module, a colon, all that it needs.
+		grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" |
+			tr -d : | tr ' ' '\n' |
+			while read -r path; do
+				[ -n "$path" ] || continue
+				install -D -m 0644 "$modules/$path" \
+					"$root/lib/modules/$abi/$path"
+			done
+	done
+	for dependency in modules.order modules.builtin modules.builtin.modinfo; do
+		[ ! -f "$modules/$dependency" ] ||
+			cp "$modules/$dependency" "$root/lib/modules/$abi/"
+	done
+	depmod -b "$root" "$abi"
+}
+
+need "to run virtual machines" qemu-system-x86 busybox-static cpio kmod trace-cmd
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
+cp "$(command -v busybox)" "$root/bin/busybox"
+copy_program trace-cmd
+# BusyBox' modprobe does not unpack modules; Debian's own does.
+copy_program kmod
+ln -s kmod "$root/bin/insmod"
+ln -s kmod "$root/bin/rmmod"
+ln -s kmod "$root/bin/lsmod"
+ln -s ../bin/kmod "$root/sbin/modprobe"
+[ -z "$modules" ] || copy_modules 9pnet_virtio 9p
+cat >"$root/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin 2>/dev/null
+export PATH=/bin:/sbin HOME=/tmp
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /tmp
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+modprobe -q 9pnet_virtio
+modprobe -q 9p
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
+cd /host && sh ./guest.sh </dev/null >guest.log 2>&1
+echo $? >/host/status
+sync
+reboot -f
+END
+chmod +x "$root/init"
+(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) \
+	>"$share/initramfs.gz"
+rm -f "$share/status"
+
+timeout --foreground "$limit" qemu-system-x86_64 \
+	-accel tcg,thread=multi -m "$memory" -smp "$cpus" -nographic \
+	-no-reboot -nodefaults -serial stdio -kernel "$image" \
+	-initrd "$share/initramfs.gz" \
+	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+	-append "console=ttyS0 panic=-1 loglevel=7 $append" \
+	</dev/null >"$share/console.log" 2>&1 || true
+rm -f "$share/initramfs.gz"
+if [ ! -s "$share/status" ]; then
+	tail -n 40 "$share/console.log" >&2
+	die "the virtual machine ended without a result; see $share/console.log"
+fi
+exit "$(cat "$share/status")"
