@@ -12,6 +12,7 @@ dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 shift 2
 need "to build modules" gcc gcc-12 make libelf-dev rsync
 mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
 # Times are kept, so that kbuild rebuilds only what has changed.
 rsync -a --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \

@@ -104,11 +104,11 @@ chmod +x "$root/init"
 rm -f "$share/status"
 
 timeout --foreground "$limit" qemu-system-x86_64 \
-	-accel tcg,thread=multi -m "$memory" -smp "$cpus" -nographic \
+	-accel tcg,thread=${TH:-multi} -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs.gz" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 $append" \
+	-append "console=ttyS0 panic=-1 loglevel=7 $append" ${QEMU_EXTRA:-} \
 	</dev/null >"$share/console.log" 2>&1 || true
 rm -f "$share/initramfs.gz"
 if [ ! -s "$share/status" ]; then

@@ -68,7 +68,6 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, time_stamp, 0x08);
 /**
  * struct system_trace_header - NT's SYSTEM_TRACE_HEADER
  * @version: version of the event
- * @reserved: zero
  * @header_type: TRACE_HEADER_TYPE_SYSTEM32 or _SYSTEM64
  * @flags: TRACE_HEADER_FLAGS
  * @size: bytes of this header and the data, unpadded
@@ -82,8 +81,7 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, time_stamp, 0x08);
  * Used by the events of the first buffer of a file.
  */
 struct system_trace_header {
-	__u8 version;
-	__u8 reserved;
+	__u16 version;
 	__u8 header_type;
 	__u8 flags;
 	__u16 size;
