@@ -11,13 +11,20 @@
 #	-m MIB		memory (1024)
 #	-t SECONDS	kill it after so long (300)
 #	-a WORDS	more kernel parameters
+#	-p		processors in parallel, each in a host thread
+#	-v		show the output of guest.sh as it comes
 #
-# Plain emulation (TCG): KVM is not needed, and not to be had everywhere.
+# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. The
+# processors take turns in one host thread unless -p is given: parallel ones run
+# stale code in QEMU before 8.1 (Debian 12 has 7.2) when one of them patches
+# what another runs, as static keys and tracepoints do ("accel/tcg: Always lock
+# pages before translation" mended it), and the kernel dies of an int3. Use -p
+# only where nothing is switched while it is in use.
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append=''
-while getopts k:M:c:m:t:a: option; do
+cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show=
+while getopts k:M:c:m:t:a:pv option; do
 	case $option in
 	k) image=$OPTARG ;;
 	M) modules=$OPTARG ;;
@@ -25,6 +32,8 @@ while getopts k:M:c:m:t:a: option; do
 	m) memory=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	a) append=$OPTARG ;;
+	p) thread=multi ;;
+	v) show=1 ;;
 	*) exit 2 ;;
 	esac
 done
@@ -102,13 +111,18 @@ chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) \
 	>"$share/initramfs.gz"
 rm -f "$share/status"
+: >"$share/guest.log"
+if [ -n "$show" ]; then
+	# Ends with this script, and after the last line.
+	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
+fi
 
 timeout --foreground "$limit" qemu-system-x86_64 \
-	-accel tcg,thread=${TH:-multi} -m "$memory" -smp "$cpus" -nographic \
+	-accel tcg,thread=$thread -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs.gz" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 $append" ${QEMU_EXTRA:-} \
+	-append "console=ttyS0 panic=-1 loglevel=7 $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
 rm -f "$share/initramfs.gz"
 if [ ! -s "$share/status" ]; then

@@ -314,16 +314,23 @@ static void torture_choose(struct torture_user *user, int first, int depth,
 			nested[chosen++] = &torture_locks[i];
 }
 
-static void torture_shuffle(struct torture_user *user, int *order, int count)
+/*
+ * Any order, but locks of interrupts first: a release may wait for a waiter that
+ * is half-way in, and that one may have been interrupted by who waits for them.
+ */
+static void torture_release_order(struct torture_user *user,
+				  struct torture_lock **nested, int *order,
+				  int count)
 {
 	int i;
 
 	for (i = 0; i < count; i++)
-		order[i] = i;
+		order[i] = count - 1 - i;
 	for (i = count - 1; i > 0; i--) {
 		int other = torture_random(user, i + 1);
 
-		swap(order[i], order[other]);
+		if (nested[order[i]]->irql == nested[order[other]]->irql)
+			swap(order[i], order[other]);
 	}
 }
 
@@ -357,7 +364,7 @@ static void torture_nest(struct torture_user *user, u64 *before)
 		udelay(torture_random(user, hold_us + 1));
 
 	if (style == TORTURE_AT_LEVEL) {
-		torture_shuffle(user, order, depth);
+		torture_release_order(user, nested, order, depth);
 		for (i = 0; i < depth; i++)
 			torture_release(user, nested[order[i]],
 					&user->handles[order[i]], style);

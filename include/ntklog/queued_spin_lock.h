@@ -16,6 +16,12 @@
  *
  * and of the lock word: 0 when free, else the address of the last entry.
  *
+ * A release waits for a successor that is half-way in: in the lock word, its
+ * address not yet in our Next. That one may have been interrupted just there.
+ * So, as in NT, whoever owns a lock that hard interrupts use releases it before
+ * locks that are acquired with interrupts on; else the interrupt waits for the
+ * owner, and the owner for what was interrupted.
+ *
  * Who writes what, and what orders it (Documentation/design.rst argues it):
  *
  *	lock word	acquirers (xchg) and the owner (cmpxchg); fully ordered
