@@ -334,6 +334,7 @@ unsigned int etw_last_file_cpu(const struct etw_session *session)
 	}
 	return last;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
 /**
  * etw_flush_buffers() - make what has been written readable

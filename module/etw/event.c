@@ -2,9 +2,11 @@
 /* From a record to an event in the buffers of every session that wants it. */
 
 #include <linux/irqflags.h>
+#include <linux/module.h>
 #include <linux/timex.h>
 #include <uapi/ntklog/event.h>
 
+#include "../compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "provider.h"
@@ -79,3 +81,4 @@ void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 	etw_buffer_write(session, &header, data);
 	local_irq_restore(flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_log_session_event);

@@ -2,9 +2,11 @@
 /* Group masks: sets of groups of events, their names and numbers. */
 
 #include <linux/kernel.h>
+#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
+#include "../compat.h"
 #include "group_mask.h"
 #include "provider.h"
 
@@ -91,6 +93,7 @@ int etw_group_mask_parse(char *text, struct perfinfo_groupmask *mask)
 	*mask = parsed;
 	return 0;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_group_mask_parse);
 
 /**
  * etw_group_mask_show() - write a mask as its numbers and names

@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/relay.h>
 #include <linux/string.h>
@@ -173,3 +174,4 @@ out:
 	mutex_unlock(&etw_mutex);
 	return buffer;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_make_header_buffer);

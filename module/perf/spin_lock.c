@@ -140,6 +140,7 @@ void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
 	barrier();
 	WRITE_ONCE(entry->lock, lock);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_acquire);
 
 static bool perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
 				   const struct perf_spin_lock_entry *entry,
@@ -261,6 +262,7 @@ void perf_log_spin_lock_release(const void *lock, u64 release_time,
 	barrier();
 	WRITE_ONCE(cpu->in_use, in_use - 1);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_release);
 
 static void perf_set_key(struct static_key_false *key, bool on)
 {

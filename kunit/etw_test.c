@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sessions and their buffers, as bytes that a decoder will read. */
+
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../module/etw/buffer.h"
+#include "../module/etw/event.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/logfile.h"
+#include "../module/etw/session.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+#define SESSION		(&etw_sessions[0])
+#define TEST_HOOK_ID	0x0FFE
+#define SIZE		4096
+
+static struct etw_buffer_cpu *counts(void)
+{
+	return per_cpu_ptr(SESSION->buffer_cpu, TEST_CPU);
+}
+
+static void log_bytes(u16 length)
+{
+	u8 bytes[64];
+
+	memset(bytes, 0x33, sizeof(bytes));
+	etw_log_session_event(SESSION, TEST_HOOK_ID, 1, bytes, length);
+}
+
+/* Rundown */
+
+static void check_rundown(struct kunit *test, u16 hook_id)
+{
+	/* The rundown is on the processor whose file comes last. */
+	unsigned int cpu = etw_last_file_cpu(SESSION), at = BUFFER_EVENTS;
+	const u8 *event;
+
+	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
+	do {
+		event = session_buffer(cpu, 0) + at;
+		at += ALIGN(get_u16(event, EVENT_SIZE), 8);
+	} while (get_u16(event, EVENT_HOOK_ID) != hook_id && at < SIZE);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), hook_id);
+	/* SpinThreshold, ContentionSampleRate, AcquireSampleRate, HoldThreshold */
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
+}
+
+static void rundown_tells_the_parameters_at_start_and_stop(struct kunit *test)
+{
+	u32 set[] = { 5, 2, 4000, 3, 5000000 };
+
+	KUNIT_ASSERT_EQ(test, perf_set_spin_lock_information(set, 0x14), STATUS_SUCCESS);
+	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_stop(test);
+	check_rundown(test, 0x0F4B);
+	check_rundown(test, 0x0F4C);
+}
+
+static void no_rundown_for_a_group_that_is_not_wanted(struct kunit *test)
+{
+	int cpu;
+
+	session_start(test, PERF_SPINLOCK_CNTRS, SIZE, 4);
+	session_stop(test);
+	for_each_online_cpu(cpu)
+		KUNIT_EXPECT_EQ(test, session_finished_buffers(cpu), 0);
+}
+
+/* Buffers */
+
+static void buffer_header_is_nts(struct kunit *test)
+{
+	const u8 *buffer;
+	u64 before, after;
+
+	session_start(test, 0, SIZE, 4);
+	before = get_cycles();
+	log_bytes(8);
+	session_stop(test);
+	after = get_cycles();
+	buffer = session_buffer(TEST_CPU, 0);
+
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SIZE), SIZE);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_CURRENT_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_OFFSET), 0x48 + 0x18);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_REFERENCE_COUNT), 0);
+	KUNIT_EXPECT_GT(test, get_u64(buffer, BUFFER_TIME_STAMP), before);
+	KUNIT_EXPECT_LT(test, get_u64(buffer, BUFFER_TIME_STAMP), after);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_CLOCK) & 7, 3);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_CLOCK) >> 3, (u64)tsc_khz * 1000);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_PROCESSOR), TEST_CPU);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_LOGGER_ID), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_TYPE), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME), (u64)SESSION->start_time);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK), SESSION->start_clock);
+}
+
+static void events_are_8_aligned_and_the_rest_is_ff(struct kunit *test)
+{
+	static const u16 lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
+	size_t i, at = BUFFER_EVENTS;
+	const u8 *buffer;
+
+	session_start(test, 0, SIZE, 4);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++)
+		log_bytes(lengths[i]);
+	session_stop(test);
+
+	buffer = session_buffer(TEST_CPU, 0);
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		const u8 *event = buffer + at;
+		size_t size = 0x10 + lengths[i], j;
+
+		KUNIT_EXPECT_EQ(test, at % 8, 0);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), size);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), TEST_HOOK_ID);
+		for (j = 0x10; j < size; j++)
+			KUNIT_EXPECT_EQ(test, event[j], 0x33);
+		for (; j < ALIGN(size, 8); j++)
+			KUNIT_EXPECT_EQ(test, event[j], 0);
+		at += ALIGN(size, 8);
+	}
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), at);
+	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + at, 0xFF, SIZE - at));
+}
+
+/* 0x50 bytes each: (4096 - 0x48) / 0x50 = 50, and 0x18 are left. */
+#define FILLING_LENGTH	0x40
+#define PER_BUFFER	50
+
+static void a_full_buffer_is_finished_and_the_next_taken(struct kunit *test)
+{
+	const u8 *buffer, *next;
+	int i;
+
+	session_start(test, 0, SIZE, 4);
+	for (i = 0; i < PER_BUFFER; i++)
+		log_bytes(FILLING_LENGTH);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
+	log_bytes(FILLING_LENGTH);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+
+	buffer = session_buffer(TEST_CPU, 0);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_SAVED_OFFSET), SIZE - 0x18);
+	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + SIZE - 0x18, 0xFF, 0x18));
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_FLAG), 0x20);
+	session_stop(test);
+	next = session_buffer(TEST_CPU, 1);
+	KUNIT_EXPECT_EQ(test, get_u64(next, BUFFER_SEQUENCE), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(next, BUFFER_SAVED_OFFSET), 0x48 + 0x50);
+	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), PER_BUFFER + 1);
+}
+
+static void an_event_that_fits_to_the_byte_stays(struct kunit *test)
+{
+	int i;
+
+	session_start(test, 0, SIZE, 4);
+	for (i = 0; i < PER_BUFFER; i++)
+		log_bytes(FILLING_LENGTH);
+	/* 0x18 bytes are left: a header and 8 bytes. */
+	log_bytes(8);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	KUNIT_EXPECT_EQ(test, get_u32(session_buffer(TEST_CPU, 0), BUFFER_SAVED_OFFSET),
+			SIZE);
+}
+
+static void without_room_events_are_counted_as_lost(struct kunit *test)
+{
+	const u8 *last;
+	u8 *header;
+	size_t size;
+	int i;
+
+	session_start(test, 0, SIZE, 2);
+	for (i = 0; i < 2 * PER_BUFFER; i++)
+		log_bytes(FILLING_LENGTH);
+	KUNIT_EXPECT_EQ(test, counts()->lost, 0);
+	for (i = 0; i < 7; i++)
+		log_bytes(FILLING_LENGTH);
+	/* What still fits is written after what was lost. */
+	log_bytes(8);
+	session_stop(test);
+
+	KUNIT_EXPECT_EQ(test, counts()->generated, 2 * PER_BUFFER + 8);
+	KUNIT_EXPECT_EQ(test, counts()->written, 2 * PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, counts()->lost, 7);
+	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), 2 * PER_BUFFER + 1);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
+	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	last = session_buffer(TEST_CPU, 1);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG) & 0x02, 0x02);
+
+	header = etw_make_header_buffer(SESSION, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
+	/* BuffersWritten, EventsLost; see header_buffer_is_nts() */
+	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x24), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x30), 7);
+	kvfree(header);
+}
+
+static void flush_makes_a_part_filled_buffer_readable(struct kunit *test)
+{
+	session_start(test, 0, SIZE, 4);
+	log_bytes(8);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	/* Nothing new: no empty buffer is made. */
+	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
+	log_bytes(8);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 2);
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
+}
+
+static void the_last_buffer_of_the_file_is_marked(struct kunit *test)
+{
+	unsigned int cpu;
+
+	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	log_bytes(8);
+	session_stop(test);
+	cpu = etw_last_file_cpu(SESSION);
+	if (cpu != TEST_CPU)
+		KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),
+				      BUFFER_FLAG), 0x21);
+}
+
+static void time_stamps_in_a_buffer_never_go_back(struct kunit *test)
+{
+	u64 last = 0;
+	int i;
+
+	session_start(test, 0, SIZE, 4);
+	for (i = 0; i < PER_BUFFER; i++)
+		log_bytes(8);
+	for (i = 0; i < PER_BUFFER; i++) {
+		u64 now = get_u64(session_event(i, TEST_HOOK_ID), EVENT_TIME);
+
+		KUNIT_EXPECT_GE(test, now, last);
+		last = now;
+	}
+	session_stop(test);
+}
+
+/* The header buffer */
+
+static void header_buffer_is_nts(struct kunit *test)
+{
+	/* u"NT Kernel Logger", then what it was started for */
+	static const char name[] = "NT Kernel Logger";
+	const u8 *event, *data;
+	u8 *header;
+	size_t size, i, at;
+
+	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	session_stop(test);
+	header = etw_make_header_buffer(SESSION, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
+	KUNIT_EXPECT_EQ(test, size, SIZE);
+
+	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_SIZE), SIZE);
+	KUNIT_EXPECT_EQ(test, get_u16(header, BUFFER_TYPE), 4);
+	KUNIT_EXPECT_EQ(test, get_u16(header, BUFFER_FLAG), 0x21);
+	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_SEQUENCE), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_TIME_STAMP), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(header, BUFFER_CLOCK), 0);
+
+	event = header + BUFFER_EVENTS;
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0020002u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, 0x08), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u32(event, 0x0C), task_tgid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->start_clock);
+	data = event + 0x20;
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x00), SIZE);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x04), 0x0501000Au);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x0C), num_possible_cpus());
+	KUNIT_EXPECT_GE(test, get_u64(data, 0x10), get_u64(data, 0x108));
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x20), 0x02000001u);
+	/* This one and the one with the rundown. */
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x24), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x28), 1);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x2C), 8);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x30), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x34), tsc_khz / 1000);
+	KUNIT_EXPECT_LT(test, get_u64(data, 0xF8), get_u64(data, 0x108));
+	KUNIT_EXPECT_EQ(test, get_u64(data, 0x100), (u64)tsc_khz * 1000);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x110), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(data, 0x114), 0);
+	for (i = 0; i < sizeof(name); i++)
+		KUNIT_EXPECT_EQ(test, get_u16(data, 0x118 + 2 * i), name[i]);
+
+	at = BUFFER_EVENTS + ALIGN(get_u16(event, EVENT_SIZE), 8);
+	event = header + at;
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0005);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x44);
+	KUNIT_EXPECT_EQ(test, get_u32(event, 0x20 + 4), 0x00010000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, 0x40), 0x46);
+	at += 0x48;
+	event = header + at;
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0050);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x50);
+	at += 0x50;
+	KUNIT_EXPECT_EQ(test, get_u32(header, BUFFER_SAVED_OFFSET), at);
+	KUNIT_EXPECT_NULL(test, memchr_inv(header + at, 0xFF, SIZE - at));
+	kvfree(header);
+}
+
+/* Sessions */
+
+static void a_started_session_is_busy(struct kunit *test)
+{
+	struct perfinfo_groupmask mask = {};
+
+	session_start(test, PERF_SPINLOCK, SIZE, 4);
+	KUNIT_EXPECT_EQ(test, etw_start_session(SESSION), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 8192), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 8), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_group_mask(SESSION, &mask), -EBUSY);
+	KUNIT_EXPECT_EQ(test, SESSION->buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
+	KUNIT_EXPECT_EQ(test, SESSION->group_mask.masks[1], 0x00010000);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(SESSION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EINVAL);
+}
+
+static void a_new_start_begins_anew(struct kunit *test)
+{
+	session_start(test, 0, SIZE, 4);
+	log_bytes(8);
+	session_stop(test);
+	session_start(test, 0, 2 * SIZE, 2);
+	KUNIT_EXPECT_EQ(test, counts()->generated, 0);
+	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 0);
+	log_bytes(8);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer(TEST_CPU, 0), BUFFER_SEQUENCE), 1);
+	KUNIT_EXPECT_EQ(test, get_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE), 2 * SIZE);
+}
+
+static void sizes_out_of_range_change_nothing(struct kunit *test)
+{
+	static const u32 sizes[] = { 0, 1, 4095, 4097, 6144, 1048577, 2097152, U32_MAX };
+	static const u32 numbers[] = { 0, 1, 1025, U32_MAX };
+	size_t i;
+
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(SESSION, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(SESSION, 4), 0);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, sizes[i]), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, numbers[i]), -EINVAL);
+	KUNIT_EXPECT_EQ(test, SESSION->buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
+}
+
+static int parse(const char *text, struct perfinfo_groupmask *mask)
+{
+	char copy[80];
+
+	strscpy(copy, text, sizeof(copy));
+	return etw_group_mask_parse(copy, mask);
+}
+
+static void group_masks_are_read_by_name_and_number(struct kunit *test)
+{
+	static const char * const wrong[] = {
+		"", " ", "PERF_SPINLOC", "PERF_SPINLOCK,PERF_SPINLOCK_CNTRS",
+		"perf_spinlock", "0x20010001", "0x", "536936448", "0x120010000",
+		"PERF_SPINLOCK x", "-1",
+	};
+	struct perfinfo_groupmask mask = {};
+	size_t i;
+
+	KUNIT_EXPECT_EQ(test, parse("PERF_SPINLOCK", &mask), 0);
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00010000);
+	KUNIT_EXPECT_EQ(test, parse("0x20200000", &mask), 0);
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00200000);
+	KUNIT_EXPECT_EQ(test, parse("PERF_SPININSTR", &mask), 0);
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
+	KUNIT_EXPECT_EQ(test, parse("PERF_SPINLOCK PERF_SPINLOCK_CNTRS", &mask), 0);
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
+	KUNIT_EXPECT_EQ(test, mask.masks[0], 0);
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_EQ_MSG(test, parse(wrong[i], &mask), -EINVAL,
+				    "'%s'", wrong[i]);
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
+}
+
+static struct kunit_case etw_test_cases[] = {
+	KUNIT_CASE(rundown_tells_the_parameters_at_start_and_stop),
+	KUNIT_CASE(no_rundown_for_a_group_that_is_not_wanted),
+	KUNIT_CASE(buffer_header_is_nts),
+	KUNIT_CASE(events_are_8_aligned_and_the_rest_is_ff),
+	KUNIT_CASE(a_full_buffer_is_finished_and_the_next_taken),
+	KUNIT_CASE(an_event_that_fits_to_the_byte_stays),
+	KUNIT_CASE(without_room_events_are_counted_as_lost),
+	KUNIT_CASE(flush_makes_a_part_filled_buffer_readable),
+	KUNIT_CASE(the_last_buffer_of_the_file_is_marked),
+	KUNIT_CASE(time_stamps_in_a_buffer_never_go_back),
+	KUNIT_CASE(header_buffer_is_nts),
+	KUNIT_CASE(a_started_session_is_busy),
+	KUNIT_CASE(a_new_start_begins_anew),
+	KUNIT_CASE(sizes_out_of_range_change_nothing),
+	KUNIT_CASE(group_masks_are_read_by_name_and_number),
+	{}
+};
+
+static struct kunit_suite etw_test_suite = {
+	.name = "ntklog_etw",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = etw_test_cases,
+};
+
+kunit_test_suite(etw_test_suite);

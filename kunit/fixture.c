@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See fixture.h. */
+
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/relay.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../module/etw/buffer.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/session.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
+
+/* Test thread to TEST_CPU, parameters and settings to their defaults. */
+int fixture_init(struct kunit *test)
+{
+	struct event_trace_spinlock_information information = {
+		.event_trace_information_class = 5,
+		.spin_lock_spin_threshold = 1,
+		.spin_lock_acquire_sample_rate = 1000,
+		.spin_lock_contention_sample_rate = 1,
+		.spin_lock_hold_threshold = 1000000,
+	};
+
+	if (perf_set_spin_lock_information(&information, sizeof(information)))
+		return -EINVAL;
+	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
+}
+
+void fixture_exit(struct kunit *test)
+{
+	/* A test that failed half-way has left the session running. */
+	etw_stop_session(&etw_sessions[0]);
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+static int test_thread_main(void *data)
+{
+	struct test_thread *thread = data;
+	int err = thread->run(thread->data);
+
+	WRITE_ONCE(thread->done, true);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return err;
+}
+
+void test_thread_start(struct kunit *test, struct test_thread *thread,
+		       unsigned int cpu, int (*run)(void *data), void *data)
+{
+	thread->run = run;
+	thread->data = data;
+	thread->done = false;
+	thread->task = kthread_create(test_thread_main, thread, "ntklog_kunit/%u", cpu);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(thread->task));
+	kthread_bind(thread->task, cpu);
+	wake_up_process(thread->task);
+}
+
+void test_thread_join(struct test_thread *thread)
+{
+	while (!READ_ONCE(thread->done))
+		schedule_timeout_interruptible(1);
+	kthread_stop(thread->task);
+}
+
+struct test_timer {
+	struct hrtimer timer;
+	struct completion done;
+	void (*run)(void *data);
+	void *data;
+};
+
+static enum hrtimer_restart test_timer_run(struct hrtimer *timer)
+{
+	struct test_timer *test_timer = container_of(timer, struct test_timer, timer);
+
+	test_timer->run(test_timer->data);
+	complete(&test_timer->done);
+	return HRTIMER_NORESTART;
+}
+
+static void test_run_in_timer(void (*run)(void *data), void *data,
+			      enum hrtimer_mode mode)
+{
+	struct test_timer timer = { .run = run, .data = data };
+
+	init_completion(&timer.done);
+	hrtimer_init_on_stack(&timer.timer, CLOCK_MONOTONIC, mode);
+	timer.timer.function = test_timer_run;
+	hrtimer_start(&timer.timer, ns_to_ktime(NSEC_PER_MSEC), mode);
+	wait_for_completion(&timer.done);
+	hrtimer_cancel(&timer.timer);
+	destroy_hrtimer_on_stack(&timer.timer);
+}
+
+/* On TEST_CPU, as a DPC would be. */
+void test_run_in_softirq(void (*run)(void *data), void *data)
+{
+	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* On TEST_CPU, as an interrupt routine would be. */
+void test_run_in_hardirq(void (*run)(void *data), void *data)
+{
+	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+/* Little-endian, byte by byte. */
+u64 get_u(const u8 *bytes, size_t offset, size_t size)
+{
+	u64 value = 0;
+
+	while (size--)
+		value = value << 8 | bytes[offset + size];
+	return value;
+}
+
+/* @group: PERF_*, or 0 for a session without any. */
+void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
+{
+	struct etw_session *session = &etw_sessions[0];
+	struct perfinfo_groupmask mask = {};
+
+	if (group)
+		mask.masks[group >> 29] = group & 0x1FFFFFFF;
+	KUNIT_ASSERT_EQ(test, etw_set_group_mask(session, &mask), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, buffer_size), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+}
+
+void session_stop(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, etw_stop_session(&etw_sessions[0]), 0);
+}
+
+/* The bytes of the index-th buffer that a processor took into use. */
+const u8 *session_buffer(unsigned int cpu, unsigned int index)
+{
+	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[0], cpu);
+
+	return (u8 *)buf->start + index * buf->chan->subbuf_size;
+}
+
+unsigned int session_finished_buffers(unsigned int cpu)
+{
+	return etw_session_buffer(&etw_sessions[0], cpu)->subbufs_produced;
+}
+
+/* Where the events of a buffer end, be it finished or not. */
+static size_t buffer_end(unsigned int cpu, unsigned int index)
+{
+	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[0], cpu);
+
+	if (index < buf->subbufs_produced)
+		return get_u32(session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
+	return buf->offset;
+}
+
+/*
+ * The index-th event of a kind in all buffers of TEST_CPU, in the order of
+ * writing. The tests read nothing out of the buffers, so none is used twice.
+ */
+const u8 *session_event(unsigned int index, u16 hook_id)
+{
+	unsigned int buffer;
+
+	for (buffer = 0; buffer <= session_finished_buffers(TEST_CPU); buffer++) {
+		const u8 *bytes = session_buffer(TEST_CPU, buffer);
+		size_t end, at;
+
+		if (buffer >= etw_session_buffer(&etw_sessions[0], TEST_CPU)->chan->n_subbufs)
+			break;
+		end = buffer_end(TEST_CPU, buffer);
+		for (at = BUFFER_EVENTS; at < end;
+		     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
+			if (get_u16(bytes + at, EVENT_HOOK_ID) == hook_id && !index--)
+				return bytes + at;
+	}
+	return NULL;
+}
+
+unsigned int session_event_count(u16 hook_id)
+{
+	unsigned int count = 0;
+
+	while (session_event(count, hook_id))
+		count++;
+	return count;
+}
+
+MODULE_AUTHOR("The ntklog authors");
+MODULE_DESCRIPTION("KUnit suites of ntklog");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_KUNIT_FIXTURE_H
+#define _NTKLOG_KUNIT_FIXTURE_H
+
+/*
+ * What the suites share: a thread that stays on one processor, helpers on other
+ * processors, and reading what a session has written as bytes.
+ */
+
+#include <kunit/test.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+/* All tests run here, and look at the buffers of this processor. */
+#define TEST_CPU	0
+
+struct test_thread {
+	struct task_struct *task;
+	int (*run)(void *data);
+	void *data;
+	bool done;
+};
+
+int fixture_init(struct kunit *test);
+void fixture_exit(struct kunit *test);
+
+void test_thread_start(struct kunit *test, struct test_thread *thread,
+		       unsigned int cpu, int (*run)(void *data), void *data);
+void test_thread_join(struct test_thread *thread);
+void test_run_in_softirq(void (*run)(void *data), void *data);
+void test_run_in_hardirq(void (*run)(void *data), void *data);
+
+/*
+ * An event as it lies in a buffer. The offsets are those of NT's documents, not
+ * those of the module's structures.
+ */
+#define EVENT_VERSION	0x00
+#define EVENT_MARKER	0x00	/* u32 */
+#define EVENT_SIZE	0x04	/* u16 */
+#define EVENT_HOOK_ID	0x06	/* u16 */
+#define EVENT_TIME	0x08	/* u64 */
+#define EVENT_DATA	0x10
+
+#define SPINLOCK_ADDRESS	(EVENT_DATA + 0x00)
+#define SPINLOCK_CALLER		(EVENT_DATA + 0x08)
+#define SPINLOCK_ACQUIRE_TIME	(EVENT_DATA + 0x10)
+#define SPINLOCK_RELEASE_TIME	(EVENT_DATA + 0x18)
+#define SPINLOCK_WAIT_TIME	(EVENT_DATA + 0x20)
+#define SPINLOCK_SPIN_COUNT	(EVENT_DATA + 0x24)
+#define SPINLOCK_THREAD_ID	(EVENT_DATA + 0x28)
+#define SPINLOCK_INTERRUPTS	(EVENT_DATA + 0x2C)
+#define SPINLOCK_IRQL		(EVENT_DATA + 0x30)
+#define SPINLOCK_DEPTH		(EVENT_DATA + 0x31)
+#define SPINLOCK_MODE		(EVENT_DATA + 0x32)
+#define SPINLOCK_RESERVED	(EVENT_DATA + 0x33)
+
+#define BUFFER_SIZE		0x00
+#define BUFFER_SAVED_OFFSET	0x04
+#define BUFFER_CURRENT_OFFSET	0x08
+#define BUFFER_REFERENCE_COUNT	0x0C
+#define BUFFER_TIME_STAMP	0x10
+#define BUFFER_SEQUENCE		0x18
+#define BUFFER_CLOCK		0x20
+#define BUFFER_PROCESSOR	0x28
+#define BUFFER_LOGGER_ID	0x2A
+#define BUFFER_STATE		0x2C
+#define BUFFER_OFFSET		0x30
+#define BUFFER_FLAG		0x34
+#define BUFFER_TYPE		0x36
+#define BUFFER_START_TIME	0x38
+#define BUFFER_START_CLOCK	0x40
+#define BUFFER_EVENTS		0x48
+
+u64 get_u(const u8 *bytes, size_t offset, size_t size);
+#define get_u8(bytes, offset)	((u8)get_u(bytes, offset, 1))
+#define get_u16(bytes, offset)	((u16)get_u(bytes, offset, 2))
+#define get_u32(bytes, offset)	((u32)get_u(bytes, offset, 4))
+#define get_u64(bytes, offset)	get_u(bytes, offset, 8)
+
+void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers);
+void session_stop(struct kunit *test);
+const u8 *session_buffer(unsigned int cpu, unsigned int index);
+unsigned int session_finished_buffers(unsigned int cpu);
+const u8 *session_event(unsigned int index, u16 hook_id);
+unsigned int session_event_count(u16 hook_id);
+
+#endif /* _NTKLOG_KUNIT_FIXTURE_H */

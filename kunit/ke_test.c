@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * IRQL and in-stack queued spin locks, as their callers see them. The numbers
+ * are those of the facts in Documentation/locks.rst.
+ *
+ * Some tests misuse the API on purpose. What must happen then is a warning, and
+ * nothing else; scripts/test.sh expects each of these warnings by name.
+ */
+
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/lockdep.h>
+#include <ntklog/irql.h>
+#include <ntklog/queued_spin_lock.h>
+
+#include "fixture.h"
+
+static struct kspin_lock lock, other_lock;
+
+static int ke_test_init(struct kunit *test)
+{
+	ke_initialize_spin_lock(&lock);
+	ke_initialize_spin_lock(&other_lock);
+	return fixture_init(test);
+}
+
+#define EXPECT_ENTRY(test, handle, expected_next, expected_lock)		\
+do {										\
+	KUNIT_EXPECT_PTR_EQ(test, (void *)READ_ONCE((handle)->lock_queue.next),	\
+			    (void *)(expected_next));				\
+	KUNIT_EXPECT_EQ(test, READ_ONCE((handle)->lock_queue.lock),		\
+			(unsigned long)(expected_lock));			\
+} while (0)
+
+/* Q1, Q2 */
+
+static void owned_and_released_words_are_nts(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	memset(&handle, 0xA5, sizeof(handle));
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
+	EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&lock | 2);
+	KUNIT_EXPECT_EQ(test, handle.old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* Q1 from each IRQL that the function may be called at */
+static void old_irql_is_the_irql_before(struct kunit *test)
+{
+	static const u8 levels[] = { PASSIVE_LEVEL, APC_LEVEL, DISPATCH_LEVEL };
+	struct klock_queue_handle handle;
+	u8 old_irql;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		ke_raise_irql(levels[i], &old_irql);
+		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+		KUNIT_EXPECT_EQ(test, handle.old_irql, levels[i]);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+		ke_release_in_stack_queued_spin_lock(&handle);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), levels[i]);
+		ke_lower_irql(old_irql);
+	}
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* Q3 */
+
+static void at_dpc_level_never_touches_the_irql(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	handle.old_irql = 0x5A;
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
+	EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&lock | 2);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
+
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
+	ke_lower_irql(old_irql);
+}
+
+static void mixed_pairs_leave_lock_and_irql_right(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	/* Raised by the acquisition, lowered by hand. */
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(handle.old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+
+	/* Raised by hand, lowered by the release. */
+	handle.old_irql = ke_raise_irql_to_dpc_level();
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* Q4 */
+
+static void raise_to_synch_raises_to_synch(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock, &handle);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
+	KUNIT_EXPECT_EQ(test, handle.old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), SYNCH_LEVEL);
+	KUNIT_EXPECT_TRUE(test, irqs_disabled());
+
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+}
+
+static void synch_nests_in_dispatch(struct kunit *test)
+{
+	struct klock_queue_handle handle, other;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&other_lock, &other);
+	KUNIT_EXPECT_EQ(test, other.old_irql, DISPATCH_LEVEL);
+	ke_release_in_stack_queued_spin_lock(&other);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* Q5, Q6 */
+
+#define WAITERS	3
+
+struct waiter {
+	struct test_thread thread;
+	struct klock_queue_handle handle;
+	int *turn;
+	int got;
+};
+
+static int waiter_run(void *data)
+{
+	struct waiter *waiter = data;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock, &waiter->handle);
+	waiter->got = (*waiter->turn)++;
+	ke_release_in_stack_queued_spin_lock(&waiter->handle);
+	return 0;
+}
+
+/* Start a waiter on a processor of its own and see it queued at the tail. */
+static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
+			 int *turn)
+{
+	waiter->turn = turn;
+	test_thread_start(test, &waiter->thread, cpu, waiter_run, waiter);
+}
+
+/*
+ * Own the lock at PASSIVE_LEVEL and out of lockdep's sight: the waiters have to
+ * be started, one after the other, while it is owned, and that sleeps.
+ */
+static void own_asleep(struct klock_queue_handle *handle)
+{
+	handle->lock_queue.next = NULL;
+	handle->lock_queue.lock = (unsigned long)&lock;
+	__ke_acquire_queued_spin_lock(&handle->lock_queue);
+}
+
+static void waiters_are_served_in_the_order_of_asking(struct kunit *test)
+{
+	/* Not 1, 2, 3: the order must not be that of the processors. */
+	static const int cpus[WAITERS] = { 2, 3, 1 };
+	struct klock_queue_handle handle;
+	struct waiter *waiters;
+	unsigned long tail, word;
+	int i, polls, turn = 0;
+
+	if (num_online_cpus() <= WAITERS)
+		kunit_skip(test, "needs %d processors", WAITERS + 1);
+	waiters = kunit_kcalloc(test, WAITERS, sizeof(*waiters), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, waiters);
+
+	own_asleep(&handle);
+	for (i = 0; i < WAITERS; i++) {
+		queue_waiter(test, &waiters[i], cpus[i], &turn);
+		tail = (unsigned long)&waiters[i].handle.lock_queue;
+		while (READ_ONCE(lock.word) != tail)
+			schedule_timeout_uninterruptible(1);
+	}
+	/* The last one may be between its exchange and the rest. */
+	while (!READ_ONCE(waiters[WAITERS - 2].handle.lock_queue.next))
+		schedule_timeout_uninterruptible(1);
+
+	/*
+	 * While they wait nothing is stored anywhere but what queued them: each
+	 * spins on its own entry.
+	 */
+	for (polls = 0; polls < 20; polls++) {
+		schedule_timeout_uninterruptible(1);
+		word = READ_ONCE(lock.word);
+		KUNIT_EXPECT_EQ(test, word,
+				(unsigned long)&waiters[WAITERS - 1].handle.lock_queue);
+		EXPECT_ENTRY(test, &handle, &waiters[0].handle.lock_queue,
+			     (unsigned long)&lock | 2);
+		for (i = 0; i < WAITERS; i++)
+			EXPECT_ENTRY(test, &waiters[i].handle,
+				     i == WAITERS - 1 ? NULL :
+				     &waiters[i + 1].handle.lock_queue,
+				     (unsigned long)&lock | 1);
+	}
+
+	__ke_release_queued_spin_lock(&handle.lock_queue);
+	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	for (i = 0; i < WAITERS; i++) {
+		test_thread_join(&waiters[i].thread);
+		KUNIT_EXPECT_EQ(test, waiters[i].got, i);
+		EXPECT_ENTRY(test, &waiters[i].handle, NULL, &lock);
+	}
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+}
+
+/* The two steps of a waiter, apart: what an interrupt between them makes. */
+
+static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct waiter owner = {};
+	struct kspin_lock_queue half = { NULL, (unsigned long)&lock | 1 };
+	struct kspin_lock_queue *tail;
+	int turn = 0;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+
+	/* Another processor waits for us, then owns, then releases. */
+	own_asleep(&handle);
+	queue_waiter(test, &owner, 1, &turn);
+	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
+		schedule_timeout_uninterruptible(1);
+	/* Behind it comes a waiter that is in the word and nowhere else. */
+	tail = (struct kspin_lock_queue *)xchg(&lock.word, (unsigned long)&half);
+	KUNIT_EXPECT_PTR_EQ(test, tail, &owner.handle.lock_queue);
+	__ke_release_queued_spin_lock(&handle.lock_queue);
+
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(turn), 1);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(owner.thread.done));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), (unsigned long)&lock | 1);
+
+	smp_store_release(&tail->next, &half);
+	test_thread_join(&owner.thread);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), (unsigned long)&lock | 2);
+	EXPECT_ENTRY(test, &owner.handle, NULL, &lock);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half);
+}
+
+/* Q9 */
+
+struct for_dpc {
+	struct klock_queue_handle handle;
+	u8 owned_irql, irql;
+};
+
+static void use_for_dpc(void *data)
+{
+	struct for_dpc *seen = data;
+
+	seen->handle.old_irql = 0x5A;
+	ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock, &seen->handle);
+	seen->owned_irql = ke_get_current_irql();
+	ke_release_in_stack_queued_spin_lock_for_dpc(&seen->handle);
+	seen->irql = ke_get_current_irql();
+}
+
+static void for_dpc_raises_in_a_thread_and_not_in_a_dpc(struct kunit *test)
+{
+	struct for_dpc seen;
+
+	use_for_dpc(&seen);
+	KUNIT_EXPECT_EQ(test, seen.handle.old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, seen.owned_irql, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, seen.irql, PASSIVE_LEVEL);
+
+	test_run_in_softirq(use_for_dpc, &seen);
+	KUNIT_EXPECT_EQ(test, seen.handle.old_irql, 0x5A);
+	KUNIT_EXPECT_EQ(test, seen.owned_irql, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, seen.irql, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+}
+
+/* Q10 */
+
+static bool contender_stop;
+
+static int contender_run(void *data)
+{
+	struct klock_queue_handle handle;
+
+	while (!READ_ONCE(contender_stop)) {
+		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+		ke_release_in_stack_queued_spin_lock(&handle);
+	}
+	return 0;
+}
+
+static void handle_can_be_used_again_at_once(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct test_thread contender;
+	int i;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	WRITE_ONCE(contender_stop, false);
+	test_thread_start(test, &contender, 1, contender_run, NULL);
+	for (i = 0; i < 5000; i++) {
+		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+		ke_release_in_stack_queued_spin_lock(&handle);
+		/* A late store of the contender would show here. */
+		ke_acquire_in_stack_queued_spin_lock(&other_lock, &handle);
+		if (i % 64 == 0)
+			udelay(20);
+		EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&other_lock | 2);
+		ke_release_in_stack_queued_spin_lock(&handle);
+		if (lock.word == (unsigned long)&handle.lock_queue)
+			KUNIT_FAIL(test, "the word names a handle that was released");
+	}
+	WRITE_ONCE(contender_stop, true);
+	test_thread_join(&contender);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, other_lock.word, 0UL);
+}
+
+static void release_of_a_lock_not_owned_changes_nothing(struct kunit *test)
+{
+	struct klock_queue_handle owner, stranger = {
+		.lock_queue = { NULL, (unsigned long)&lock },
+		.old_irql = PASSIVE_LEVEL,
+	};
+	struct kspin_lock_queue *queue = &stranger.lock_queue;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock, &owner);
+	/* Not through the API: lockdep would tell first, and then no more. */
+	__ke_release_queued_spin_lock(queue);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&owner.lock_queue);
+	EXPECT_ENTRY(test, &owner, NULL, (unsigned long)&lock | 2);
+	EXPECT_ENTRY(test, &stranger, NULL, &lock);
+	ke_release_in_stack_queued_spin_lock(&owner);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+}
+
+static void initialising_frees_whatever_the_word_held(struct kunit *test)
+{
+	struct kspin_lock dirty = { .word = 0xdeadbeef };
+
+	ke_initialize_spin_lock(&dirty);
+	KUNIT_EXPECT_EQ(test, dirty.word, 0UL);
+}
+
+static void lockdep_knows_who_owns(struct kunit *test)
+{
+#ifdef CONFIG_LOCKDEP
+	struct klock_queue_handle handle;
+
+	KUNIT_EXPECT_FALSE(test, lock_is_held(&lock.dep_map));
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	KUNIT_EXPECT_TRUE(test, lock_is_held(&lock.dep_map));
+	KUNIT_EXPECT_FALSE(test, lock_is_held(&other_lock.dep_map));
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_FALSE(test, lock_is_held(&lock.dep_map));
+#else
+	kunit_skip(test, "no lockdep in this kernel");
+#endif
+}
+
+/* I1 */
+
+static void irql_goes_up_and_comes_back(struct kunit *test)
+{
+	u8 level, old_irql;
+
+	for (level = PASSIVE_LEVEL; level <= HIGH_LEVEL; level++) {
+		old_irql = 0xFF;
+		ke_raise_irql(level, &old_irql);
+		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), level);
+		KUNIT_EXPECT_EQ(test, irqs_disabled(), level > DISPATCH_LEVEL);
+		ke_lower_irql(PASSIVE_LEVEL);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+		KUNIT_EXPECT_FALSE(test, irqs_disabled());
+		KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+	}
+}
+
+static void irql_goes_up_and_down_in_steps(struct kunit *test)
+{
+	u8 level, old_irql[HIGH_LEVEL + 1];
+
+	for (level = PASSIVE_LEVEL; level <= HIGH_LEVEL; level++) {
+		ke_raise_irql(level, &old_irql[level]);
+		KUNIT_EXPECT_EQ(test, old_irql[level], level ? level - 1 : 0);
+	}
+	for (level = HIGH_LEVEL; level > PASSIVE_LEVEL; level--) {
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), level);
+		KUNIT_EXPECT_EQ(test, irqs_disabled(), level > DISPATCH_LEVEL);
+		ke_lower_irql(old_irql[level]);
+	}
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+}
+
+static void raising_functions_return_the_irql_before(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), SYNCH_LEVEL);
+	ke_lower_irql(PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+}
+
+static void linux_own_disabling_of_softirqs_is_dispatch_level(struct kunit *test)
+{
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* I2 */
+
+static void note_irql(void *data)
+{
+	u8 *irql = data;
+
+	irql[0] = ke_get_current_irql();
+	irql[1] = ke_raise_irql_to_synch_level();
+	irql[2] = ke_get_current_irql();
+	ke_lower_irql(irql[1]);
+	irql[3] = ke_get_current_irql();
+}
+
+static void interrupts_have_their_irql_by_themselves(struct kunit *test)
+{
+	u8 irql[4];
+
+	test_run_in_hardirq(note_irql, irql);
+	KUNIT_EXPECT_GE(test, irql[0], 3);
+	KUNIT_EXPECT_EQ(test, irql[1], irql[0]);
+	KUNIT_EXPECT_EQ(test, irql[2], SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, irql[3], irql[0]);
+
+	test_run_in_softirq(note_irql, irql);
+	KUNIT_EXPECT_EQ(test, irql[0], DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, irql[1], irql[0]);
+	KUNIT_EXPECT_EQ(test, irql[2], SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, irql[3], irql[0]);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+static bool interrupting_done;
+static u8 interrupting_irql[4];
+
+static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
+{
+	note_irql(interrupting_irql);
+	WRITE_ONCE(interrupting_done, true);
+	return HRTIMER_NORESTART;
+}
+
+/* I2, "whatever the thread had" */
+static void an_interrupt_leaves_the_irql_that_it_interrupts(struct kunit *test)
+{
+	struct hrtimer timer;
+	u8 old_irql;
+
+	WRITE_ONCE(interrupting_done, false);
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = interrupting_run;
+	ke_raise_irql(DISPATCH_LEVEL, &old_irql);
+	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_PINNED_HARD);
+	while (!READ_ONCE(interrupting_done))
+		cpu_relax();
+	KUNIT_EXPECT_EQ(test, interrupting_irql[0], DIRQL_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+}
+
+/* I3 */
+
+static bool tasklet_ran;
+
+static void note_tasklet(struct tasklet_struct *tasklet)
+{
+	WRITE_ONCE(tasklet_ran, true);
+}
+
+static void no_softirq_and_no_preemption_at_dispatch_level(struct kunit *test)
+{
+	struct tasklet_struct tasklet;
+	u8 old_irql;
+
+	WRITE_ONCE(tasklet_ran, false);
+	tasklet_setup(&tasklet, note_tasklet);
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_FALSE(test, preemptible());
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	tasklet_schedule(&tasklet);
+	mdelay(20);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(tasklet_ran));
+	ke_lower_irql(old_irql);
+	tasklet_kill(&tasklet);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(tasklet_ran));
+	KUNIT_EXPECT_TRUE(test, preemptible());
+}
+
+static void pending_softirqs_run_when_lowered_from_above(struct kunit *test)
+{
+	struct tasklet_struct tasklet;
+	u8 old_irql;
+
+	WRITE_ONCE(tasklet_ran, false);
+	tasklet_setup(&tasklet, note_tasklet);
+	old_irql = ke_raise_irql_to_synch_level();
+	tasklet_schedule(&tasklet);
+	ke_lower_irql(DISPATCH_LEVEL);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(tasklet_ran));
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(tasklet_ran));
+	tasklet_kill(&tasklet);
+}
+
+/* I4; what warns is in scripts/test.sh */
+
+static void raising_down_changes_nothing(struct kunit *test)
+{
+	u8 old_irql, unused;
+
+	ke_raise_irql(DISPATCH_LEVEL, &old_irql);
+	ke_raise_irql(APC_LEVEL, &unused);
+	KUNIT_EXPECT_EQ(test, unused, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(old_irql);
+}
+
+static void lowering_up_changes_nothing(struct kunit *test)
+{
+	ke_lower_irql(DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+}
+
+/* I5; the complaint is expected in scripts/test.sh */
+
+static void sleep_at_dispatch_level_is_seen(struct kunit *test)
+{
+	u8 old_irql;
+
+	if (!IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
+		kunit_skip(test, "no DEBUG_ATOMIC_SLEEP in this kernel");
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_TRUE(test, in_atomic());
+	might_sleep();
+	ke_lower_irql(old_irql);
+}
+
+/* I6 */
+
+static int note_other_thread(void *data)
+{
+	*(u8 *)data = ke_get_current_irql();
+	return 0;
+}
+
+static void apc_level_follows_the_thread(struct kunit *test)
+{
+	struct test_thread other;
+	u8 old_irql, other_irql = 0xFF;
+
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	KUNIT_EXPECT_TRUE(test, preemptible());
+	test_thread_start(test, &other, TEST_CPU, note_other_thread, &other_irql);
+	test_thread_join(&other);
+	KUNIT_EXPECT_EQ(test, other_irql, PASSIVE_LEVEL);
+	if (num_online_cpus() > 1)
+		set_cpus_allowed_ptr(current, cpumask_of(1));
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), APC_LEVEL);
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+static struct kunit_case ke_test_cases[] = {
+	KUNIT_CASE(owned_and_released_words_are_nts),
+	KUNIT_CASE(old_irql_is_the_irql_before),
+	KUNIT_CASE(at_dpc_level_never_touches_the_irql),
+	KUNIT_CASE(mixed_pairs_leave_lock_and_irql_right),
+	KUNIT_CASE(raise_to_synch_raises_to_synch),
+	KUNIT_CASE(synch_nests_in_dispatch),
+	KUNIT_CASE(waiters_are_served_in_the_order_of_asking),
+	KUNIT_CASE(release_waits_for_a_waiter_half_way_in),
+	KUNIT_CASE(for_dpc_raises_in_a_thread_and_not_in_a_dpc),
+	KUNIT_CASE(handle_can_be_used_again_at_once),
+	KUNIT_CASE(release_of_a_lock_not_owned_changes_nothing),
+	KUNIT_CASE(initialising_frees_whatever_the_word_held),
+	KUNIT_CASE(lockdep_knows_who_owns),
+	KUNIT_CASE(irql_goes_up_and_comes_back),
+	KUNIT_CASE(irql_goes_up_and_down_in_steps),
+	KUNIT_CASE(raising_functions_return_the_irql_before),
+	KUNIT_CASE(linux_own_disabling_of_softirqs_is_dispatch_level),
+	KUNIT_CASE(interrupts_have_their_irql_by_themselves),
+	KUNIT_CASE(an_interrupt_leaves_the_irql_that_it_interrupts),
+	KUNIT_CASE(no_softirq_and_no_preemption_at_dispatch_level),
+	KUNIT_CASE(pending_softirqs_run_when_lowered_from_above),
+	KUNIT_CASE(raising_down_changes_nothing),
+	KUNIT_CASE(lowering_up_changes_nothing),
+	KUNIT_CASE(sleep_at_dispatch_level_is_seen),
+	KUNIT_CASE(apc_level_follows_the_thread),
+	{}
+};
+
+static struct kunit_suite ke_test_suite = {
+	.name = "ntklog_ke",
+	.init = ke_test_init,
+	.exit = fixture_exit,
+	.test_cases = ke_test_cases,
+};
+
+kunit_test_suite(ke_test_suite);

@@ -1,0 +1,792 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counting, tracking and sampling of spin locks. What is written is looked at as
+ * bytes in the session's buffers. The rules of sampling are tried at their
+ * limits: a test sets the processor's counters and the times of the tracked
+ * acquisition, then releases.
+ */
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../module/etw/session.h"
+#include "../module/perf/spin_lock.h"
+#include "../module/trace.h"
+#include "fixture.h"
+
+#define LOCKS	9
+
+static struct kspin_lock lock[LOCKS];
+
+static int perf_test_init(struct kunit *test)
+{
+	static struct lock_class_key keys[LOCKS];
+	int i;
+
+	for (i = 0; i < LOCKS; i++)
+		ke_initialize_spin_lock_class(&lock[i], "perf_test_lock", &keys[i]);
+	return fixture_init(test);
+}
+
+/* The tests stay on TEST_CPU. */
+static struct perf_spin_lock_cpu *this_cpu(void)
+{
+	return per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU);
+}
+
+static void start(struct kunit *test)
+{
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+}
+
+static unsigned int spinlock_events(void)
+{
+	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
+}
+
+static const u8 *spinlock_event(struct kunit *test, unsigned int index)
+{
+	const u8 *event = session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	return event;
+}
+
+static void set_parameters(struct kunit *test, u32 spin_threshold,
+			   u32 acquire_rate, u32 contention_rate, u32 hold)
+{
+	struct event_trace_spinlock_information information = {
+		5, spin_threshold, acquire_rate, contention_rate, hold
+	};
+
+	KUNIT_ASSERT_EQ(test, perf_set_spin_lock_information(&information,
+							     sizeof(information)),
+			STATUS_SUCCESS);
+}
+
+/* Counters with which an uncontended release is written, or not. */
+static void sample_next_uncontended(bool sample)
+{
+	this_cpu()->acquire_count = 5000 + !sample;
+	this_cpu()->contention_count = 0;
+}
+
+/*
+ * Release an acquisition that has spun so often and lasted so long, with the
+ * counters as given. Returns whether an event was written.
+ */
+static bool release_writes(u32 spin_count, u64 hold_time, u32 acquire_count,
+			   u32 contention_count)
+{
+	unsigned int before = spinlock_events();
+	struct perf_spin_lock_query query = { .query_time = 1 };
+	struct perf_spin_lock_entry *entry;
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	perf_log_spin_lock_acquire(&lock[0], WMI_SPINLOCK_QUEUED, spin_count, &query);
+	entry = &this_cpu()->entries[this_cpu()->in_use - 1];
+	this_cpu()->acquire_count = acquire_count;
+	this_cpu()->contention_count = contention_count;
+	perf_log_spin_lock_release(&lock[0], entry->acquire_time + hold_time, 0);
+	ke_lower_irql(old_irql);
+	return spinlock_events() != before;
+}
+
+/* Rule 1 */
+
+static void hold_time_over_the_threshold_is_written(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 1, 1000, 1, 2000000);
+	/* 5001: neither of the other rules */
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 1999999, 5001, 0));
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 2000000, 5001, 0));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, 2000001, 5001, 0));
+	session_stop(test);
+}
+
+static void hold_threshold_0_writes_nothing(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 1, 5001, 0));
+	KUNIT_EXPECT_FALSE(test, release_writes(0, U32_MAX, 5001, 0));
+	session_stop(test);
+}
+
+static void hold_time_wraps_at_32_bits(struct kunit *test)
+{
+	u64 wrap = 1ULL << 32;
+
+	start(test);
+	KUNIT_EXPECT_FALSE(test, release_writes(0, wrap, 5001, 0));
+	KUNIT_EXPECT_FALSE(test, release_writes(0, wrap + 1000000, 5001, 0));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, wrap + 1000001, 5001, 0));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, wrap - 1, 5001, 0));
+	session_stop(test);
+}
+
+/* Rule 2 */
+
+static void spin_count_from_the_threshold_on_is_written(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 10, 1000, 1, 0);
+	KUNIT_EXPECT_FALSE(test, release_writes(9, 0, 5000, 100));
+	KUNIT_EXPECT_TRUE(test, release_writes(10, 0, 5000, 100));
+	KUNIT_EXPECT_TRUE(test, release_writes(11, 0, 5000, 100));
+	session_stop(test);
+}
+
+static void contended_is_sampled_by_the_contention_count(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 1, 1000, 7, 0);
+	KUNIT_EXPECT_FALSE(test, release_writes(1, 0, 5000, 13));
+	KUNIT_EXPECT_TRUE(test, release_writes(1, 0, 5000, 14));
+	KUNIT_EXPECT_FALSE(test, release_writes(1, 0, 5000, 15));
+	session_stop(test);
+}
+
+/* Rule 3 */
+
+static void uncontended_is_sampled_by_the_uncontended_count(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 1, 1500, 1, 0);
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 0, 100 + 1499, 100));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, 0, 100 + 1500, 100));
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 0, 100 + 1501, 100));
+	/* Not by the count of all acquisitions. */
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 0, 1500, 100));
+	session_stop(test);
+}
+
+/* All three */
+
+static void rules_are_alternatives_each_on_its_own_counter(struct kunit *test)
+{
+	start(test);
+	set_parameters(test, 5, 1000, 10, 1000000);
+
+	/* Contended, but not enough for rule 2: rule 3 is not for it. */
+	KUNIT_EXPECT_FALSE(test, release_writes(4, 0, 1010, 10));
+	/* Uncontended: rule 2 is not for it. */
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 0, 1011, 10));
+	/* Contended where only rule 3 would hold. */
+	KUNIT_EXPECT_FALSE(test, release_writes(5, 0, 1011, 11));
+	/* Rule 1 alone, whatever the contention. */
+	KUNIT_EXPECT_TRUE(test, release_writes(0, 1000001, 1011, 10));
+	KUNIT_EXPECT_TRUE(test, release_writes(4, 1000001, 1011, 11));
+	KUNIT_EXPECT_TRUE(test, release_writes(5, 1000001, 1011, 11));
+	session_stop(test);
+}
+
+static void two_rules_write_one_event(struct kunit *test)
+{
+	unsigned int before;
+
+	start(test);
+	before = spinlock_events();
+	KUNIT_EXPECT_TRUE(test, release_writes(1, 1000001, 1000, 10));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, 1000001, 1000, 0));
+	KUNIT_EXPECT_EQ(test, spinlock_events(), before + 2);
+	session_stop(test);
+}
+
+/* Counters */
+
+static void an_uncontended_acquisition_counts_one(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+
+	start(test);
+	before = *this_cpu();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, this_cpu()->spin_count, before.spin_count);
+	session_stop(test);
+}
+
+static int hold_for_a_while(void *data)
+{
+	struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	WRITE_ONCE(*(bool *)data, true);
+	mdelay(20);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	return 0;
+}
+
+static void a_contended_acquisition_counts_and_is_written(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+	struct test_thread holder;
+	bool held = false;
+	const u8 *event;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	start(test);
+	before = *this_cpu();
+	test_thread_start(test, &holder, 1, hold_for_a_while, &held);
+	while (!READ_ONCE(held))
+		cpu_relax();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_join(&holder);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count,
+			before.contention_count + 1);
+	KUNIT_EXPECT_GT(test, this_cpu()->spin_count, before.spin_count);
+	event = spinlock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT),
+			this_cpu()->spin_count - before.spin_count);
+	KUNIT_EXPECT_GT(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
+	session_stop(test);
+}
+
+static void counters_wrap_at_32_bits(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	start(test);
+	this_cpu()->acquire_count = U32_MAX;
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, 0);
+
+	/* The difference is right when only one of them has wrapped. */
+	KUNIT_EXPECT_FALSE(test, release_writes(0, 0, 4, U32_MAX - 994));
+	KUNIT_EXPECT_TRUE(test, release_writes(0, 0, 5, U32_MAX - 994));
+	/* A contention count of 0 after the wrap is a multiple of any rate. */
+	KUNIT_EXPECT_TRUE(test, release_writes(1, 0, 5, 0));
+	session_stop(test);
+}
+
+static void only_counters_wanted_tracks_nothing(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+
+	session_start(test, PERF_SPINLOCK_CNTRS, 4096, 8);
+	before = *this_cpu();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	this_cpu()->acquire_count = 1000;
+	this_cpu()->contention_count = 0;
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, 1000);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 0);
+	session_stop(test);
+}
+
+static void nothing_wanted_counts_nothing(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	u32 before = this_cpu()->acquire_count;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, before);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_key));
+}
+
+/* Tracking */
+
+static void nested_to_depth(struct kunit *test, int depth)
+{
+	struct klock_queue_handle handle[LOCKS];
+	struct perf_spin_lock_cpu before = *this_cpu();
+	unsigned int first = spinlock_events();
+	int tracked = min(depth, 8);
+	int i;
+
+	for (i = 0; i < depth; i++)
+		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, tracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
+			before.untracked + depth - tracked);
+	sample_next_uncontended(true);
+	for (i = depth - 1; i >= 0; i--)
+		ke_release_in_stack_queued_spin_lock(&handle[i]);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched,
+			before.unmatched + depth - tracked);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), first + tracked);
+	for (i = 0; i < tracked; i++) {
+		const u8 *event = spinlock_event(test, first + i);
+
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+				(u64)(unsigned long)&lock[tracked - 1 - i]);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), tracked - i);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+	}
+}
+
+static void depth_1_to_8_is_tracked_and_9_is_counted(struct kunit *test)
+{
+	int depth;
+
+	start(test);
+	for (depth = 1; depth <= LOCKS; depth++)
+		nested_to_depth(test, depth);
+	session_stop(test);
+}
+
+static void release_out_of_order_keeps_the_rest(struct kunit *test)
+{
+	static const int order[] = { 1, 0, 2 };
+	struct klock_queue_handle handle[3];
+	struct perf_spin_lock_entry entries[3];
+	int i;
+
+	start(test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	for (i = 1; i < 3; i++)
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
+	memcpy(entries, this_cpu()->entries, sizeof(entries));
+	sample_next_uncontended(true);
+
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 2);
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->entries[0], &entries[0], sizeof(entries[0]));
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->entries[1], &entries[2], sizeof(entries[0]));
+	KUNIT_EXPECT_NULL(test, this_cpu()->entries[2].lock);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 1);
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->entries[0], &entries[2], sizeof(entries[0]));
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	ke_lower_irql(handle[0].old_irql);
+
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 3);
+	for (i = 0; i < 3; i++) {
+		const u8 *event = spinlock_event(test, i);
+
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+				(u64)(unsigned long)&lock[order[i]]);
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+				entries[order[i]].acquire_time);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 3 - i);
+	}
+	session_stop(test);
+}
+
+static int start_session_in_a_thread(void *data)
+{
+	start(data);
+	return 0;
+}
+
+static void release_of_a_lock_owned_since_before_is_counted_only(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+	struct test_thread thread;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	before = *this_cpu();
+	test_thread_start(test, &thread, 1, start_session_in_a_thread, test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	while (!static_key_enabled(&perf_spin_lock_tracking_key) ||
+	       !static_key_enabled(&perf_spin_lock_key) ||
+	       !READ_ONCE(thread.done))
+		cpu_relax();
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_join(&thread);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 0);
+	session_stop(test);
+}
+
+static void entries_are_forgotten_when_tracking_goes_off(struct kunit *test)
+{
+	struct perf_spin_lock_query query = { .query_time = 1 };
+	u8 old_irql;
+
+	start(test);
+	old_irql = ke_raise_irql_to_dpc_level();
+	perf_log_spin_lock_acquire(&lock[0], WMI_SPINLOCK_QUEUED, 0, &query);
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 1);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	KUNIT_EXPECT_NULL(test, this_cpu()->entries[0].lock);
+}
+
+/* The record */
+
+static noinline unsigned long acquire_and_release(struct kspin_lock *spin_lock,
+						  struct klock_queue_handle *handle)
+{
+	ke_acquire_in_stack_queued_spin_lock(spin_lock, handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(handle);
+	return (unsigned long)acquire_and_release;
+}
+
+static void every_byte_of_an_event_is_nts(struct kunit *test)
+{
+	u8 zeros[5] = {};
+	struct klock_queue_handle handle;
+	u64 before, after, caller;
+	unsigned long function;
+	const u8 *event;
+
+	start(test);
+	before = get_cycles();
+	function = acquire_and_release(&lock[3], &handle);
+	after = get_cycles();
+	event = spinlock_event(test, 0);
+
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0529);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&lock[3]);
+	caller = get_u64(event, SPINLOCK_CALLER);
+	KUNIT_EXPECT_GT(test, caller, (u64)function);
+	KUNIT_EXPECT_LT(test, caller, (u64)function + 0x400);
+	KUNIT_EXPECT_GT(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_RELEASE_TIME),
+			get_u64(event, SPINLOCK_ACQUIRE_TIME));
+	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
+			get_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_LT(test, get_u64(event, EVENT_TIME), after);
+	KUNIT_EXPECT_LE(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
+			get_u64(event, SPINLOCK_ACQUIRE_TIME) - before);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 1);
+	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED, zeros, 5);
+	session_stop(test);
+}
+
+static void interrupts_while_owned_are_counted(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	const u8 *event;
+
+	start(test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	/* Ten ticks of the timer at the least, whatever HZ is. */
+	mdelay(10 * jiffies_to_msecs(1) + 50);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[0], &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+
+	event = spinlock_event(test, 0);
+	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_INTERRUPTS), 10);
+	/* None can come with interrupts off. */
+	event = spinlock_event(test, 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
+	session_stop(test);
+}
+
+static void use_lock_in_interrupt(void *data)
+{
+	struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(data, &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+}
+
+static void context_of_the_release_is_told(struct kunit *test)
+{
+	start(test);
+	test_run_in_softirq(use_lock_in_interrupt, &lock[0]);
+	test_run_in_hardirq(use_lock_in_interrupt, &lock[0]);
+	use_lock_in_interrupt(&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 0), SPINLOCK_MODE), 0x41);
+	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 1), SPINLOCK_MODE), 0x81);
+	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 2), SPINLOCK_MODE), 0x01);
+	session_stop(test);
+}
+
+static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
+{
+	struct klock_queue_handle handle[2];
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[4], &handle[0]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[5], &handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
+	hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+/* Some 10,000 interrupts hit the tracking's own instructions too. */
+static void interrupts_between_any_two_instructions_lose_nothing(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(300);
+	struct klock_queue_handle handle[3];
+	struct perf_spin_lock_cpu before;
+	struct hrtimer timer;
+	u32 rounds = 0;
+
+	start(test);
+	before = *this_cpu();
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = interrupt_with_locks;
+	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
+	while (time_before(jiffies, end)) {
+		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+		ke_lower_irql(handle[0].old_irql);
+		rounds++;
+	}
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_GT(test, this_cpu()->acquire_count - before.acquire_count, 3 * rounds);
+	KUNIT_EXPECT_EQ(test, (this_cpu()->acquire_count - before.acquire_count -
+			       3 * rounds) % 2, 0);
+	session_stop(test);
+}
+
+/* The tracepoint */
+
+static unsigned int probe_calls;
+static struct wmi_spinlock64 probe_record;
+
+static void probe(void *unused, const struct wmi_spinlock64 *record)
+{
+	struct klock_queue_handle handle;
+
+	/* A writer that uses a lock itself. */
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[8], &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	probe_record = *record;
+	probe_calls++;
+}
+
+static void a_lock_used_by_the_writer_writes_nothing(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+
+	start(test);
+	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
+	before = *this_cpu();
+	probe_calls = 0;
+	acquire_and_release(&lock[0], &handle);
+	unregister_trace_spinlock(probe, NULL);
+	tracepoint_synchronize_unregister();
+
+	KUNIT_EXPECT_EQ(test, probe_calls, 1);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->suppressed, before.suppressed + 1);
+	/* But it was tracked as any other. */
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	/* And the next event is written again. */
+	acquire_and_release(&lock[0], &handle);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
+	session_stop(test);
+}
+
+static void the_tracepoint_alone_turns_tracking_on(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	KUNIT_ASSERT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	probe_calls = 0;
+	acquire_and_release(&lock[2], &handle);
+	unregister_trace_spinlock(probe, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, probe_calls, 1);
+	KUNIT_EXPECT_EQ(test, probe_record.spin_lock_address,
+			(u64)(unsigned long)&lock[2]);
+	KUNIT_EXPECT_EQ(test, probe_record.thread_id, task_pid_nr(current));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_key));
+}
+
+/* EVENT_TRACE_SPINLOCK_INFORMATION */
+
+static void query(struct kunit *test, u32 *words)
+{
+	size_t length = 0;
+
+	KUNIT_ASSERT_EQ(test, perf_query_spin_lock_information(words, 0x14, &length),
+			STATUS_SUCCESS);
+	KUNIT_ASSERT_EQ(test, length, 0x14);
+}
+
+static void current_information_is_set_and_queried(struct kunit *test)
+{
+	u32 set[] = { 5, 2, 1001, 3, 1000001 }, got[5];
+
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(set, 0x14), STATUS_SUCCESS);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, set, 0x14);
+}
+
+static void v1_information_leaves_the_hold_threshold(struct kunit *test)
+{
+	u32 set[] = { 5, 2, 1001, 3, 7777777 };
+	u32 expected[] = { 5, 2, 1001, 3, 1000000 }, got[5];
+	size_t length = 0;
+
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(set, 0x10), STATUS_SUCCESS);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, expected, 0x14);
+
+	memset(got, 0xEE, sizeof(got));
+	KUNIT_EXPECT_EQ(test, perf_query_spin_lock_information(got, 0x10, &length),
+			STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, length, 0x10);
+	KUNIT_EXPECT_MEMEQ(test, got, expected, 0x10);
+	KUNIT_EXPECT_EQ(test, got[4], 0xEEEEEEEE);
+}
+
+static void other_lengths_are_a_mismatch(struct kunit *test)
+{
+	u32 set[8] = { 5, 2, 1001, 3, 1000001 }, before[5], got[8];
+	size_t length, returned;
+
+	query(test, before);
+	for (length = 0; length <= 0x20; length++) {
+		if (length == 0x10 || length == 0x14)
+			continue;
+		KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(set, length),
+				0xC0000004u);
+		KUNIT_EXPECT_EQ(test, perf_query_spin_lock_information(got, length, &returned),
+				0xC0000004u);
+	}
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
+}
+
+static void values_out_of_range_change_nothing(struct kunit *test)
+{
+	/* Each just wrong in one place; the others would be a change. */
+	static const u32 wrong[][5] = {
+		{ 5, 0, 1001, 3, 1000001 },
+		{ 5, 2, 999, 3, 1000001 },
+		{ 5, 2, 0, 3, 1000001 },
+		{ 5, 2, 1001, 0, 1000001 },
+		{ 5, 2, 1001, 3, 999999 },
+		{ 5, 2, 1001, 3, 1 },
+	};
+	u32 before[5], got[5];
+	size_t i;
+
+	query(test, before);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(wrong[i], 0x14),
+				0xC000000Du);
+		/* In V1 the last one is not there to be wrong. */
+		if (i < 4)
+			KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(wrong[i], 0x10),
+					0xC000000Du);
+		query(test, got);
+		KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
+	}
+}
+
+static void least_values_and_hold_threshold_0_are_permitted(struct kunit *test)
+{
+	u32 least[] = { 5, 1, 1000, 1, 1000000 };
+	u32 off[] = { 5, 1, 1000, 1, 0 };
+	u32 most[] = { 5, U32_MAX, U32_MAX, U32_MAX, U32_MAX }, got[5];
+
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(most, 0x14), STATUS_SUCCESS);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, most, 0x14);
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(off, 0x14), STATUS_SUCCESS);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, off, 0x14);
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(least, 0x14), STATUS_SUCCESS);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, least, 0x14);
+}
+
+static void another_class_is_not_implemented(struct kunit *test)
+{
+	u32 set[] = { 7, 2, 1001, 3, 1000001 }, before[5], got[5];
+
+	query(test, before);
+	KUNIT_EXPECT_EQ(test, perf_set_spin_lock_information(set, 0x14), 0xC0000002u);
+	query(test, got);
+	KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
+}
+
+static struct kunit_case perf_test_cases[] = {
+	KUNIT_CASE(hold_time_over_the_threshold_is_written),
+	KUNIT_CASE(hold_threshold_0_writes_nothing),
+	KUNIT_CASE(hold_time_wraps_at_32_bits),
+	KUNIT_CASE(spin_count_from_the_threshold_on_is_written),
+	KUNIT_CASE(contended_is_sampled_by_the_contention_count),
+	KUNIT_CASE(uncontended_is_sampled_by_the_uncontended_count),
+	KUNIT_CASE(rules_are_alternatives_each_on_its_own_counter),
+	KUNIT_CASE(two_rules_write_one_event),
+	KUNIT_CASE(an_uncontended_acquisition_counts_one),
+	KUNIT_CASE(a_contended_acquisition_counts_and_is_written),
+	KUNIT_CASE(counters_wrap_at_32_bits),
+	KUNIT_CASE(only_counters_wanted_tracks_nothing),
+	KUNIT_CASE(nothing_wanted_counts_nothing),
+	KUNIT_CASE(depth_1_to_8_is_tracked_and_9_is_counted),
+	KUNIT_CASE(release_out_of_order_keeps_the_rest),
+	KUNIT_CASE(release_of_a_lock_owned_since_before_is_counted_only),
+	KUNIT_CASE(entries_are_forgotten_when_tracking_goes_off),
+	KUNIT_CASE(every_byte_of_an_event_is_nts),
+	KUNIT_CASE(interrupts_while_owned_are_counted),
+	KUNIT_CASE(context_of_the_release_is_told),
+	KUNIT_CASE(interrupts_between_any_two_instructions_lose_nothing),
+	KUNIT_CASE(a_lock_used_by_the_writer_writes_nothing),
+	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),
+	KUNIT_CASE(current_information_is_set_and_queried),
+	KUNIT_CASE(v1_information_leaves_the_hold_threshold),
+	KUNIT_CASE(other_lengths_are_a_mismatch),
+	KUNIT_CASE(values_out_of_range_change_nothing),
+	KUNIT_CASE(least_values_and_hold_threshold_0_are_permitted),
+	KUNIT_CASE(another_class_is_not_implemented),
+	{}
+};
+
+static struct kunit_suite perf_test_suite = {
+	.name = "ntklog_perf",
+	.init = perf_test_init,
+	.exit = fixture_exit,
+	.test_cases = perf_test_cases,
+};
+
+kunit_test_suite(perf_test_suite);

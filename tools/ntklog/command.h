@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_COMMAND_H
+#define _NTKLOG_COMMAND_H
+
+/* Exit statuses of all commands. */
+enum ntklog_status {
+	NTKLOG_OK = 0,
+	NTKLOG_FAILED = 1,	/* the file or the system does not allow it */
+	NTKLOG_USAGE = 2,	/* the command line is wrong */
+};
+
+/* Each gets its own name as argv[0] and returns the exit status. */
+int command_dump(int argc, char **argv);
+
+#endif /* _NTKLOG_COMMAND_H */

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events that the tool knows. The layouts come from the wire headers. */
+
+#include <string.h>
+
+#include <ntklog/wmi_spinlock.h>
+
+#include "event_type.h"
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#define WHERE(type, member) \
+	{ offsetof(type, member), sizeof(((type *)0)->member) }
+
+#define SPINLOCK(_name, _format, _member, ...)				\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(struct wmi_spinlock32, _member),		\
+		   WHERE(struct wmi_spinlock64, _member) },		\
+	__VA_ARGS__							\
+}
+
+static const char * const acquire_modes[] = {
+	[WMI_SPINLOCK_ORDINARY] = "ordinary",
+	[WMI_SPINLOCK_QUEUED] = "queued",
+	[WMI_SPINLOCK_EXECUTIVE_SHARED] = "executive_shared",
+	[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "executive_exclusive",
+	[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "executive_converted",
+};
+
+static const struct event_field spinlock_fields[] = {
+	SPINLOCK("SpinLockAddress", FIELD_HEX, spin_lock_address),
+	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
+	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
+	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
+	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles),
+	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
+	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id),
+	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),
+	SPINLOCK("Irql", FIELD_DECIMAL, irql),
+	SPINLOCK("AcquireDepth", FIELD_DECIMAL, acquire_depth),
+	SPINLOCK("AcquireMode", FIELD_SYMBOL, flags,
+		 .mask = WMI_SPINLOCK_ACQUIRE_MODE, .symbols = acquire_modes,
+		 .symbol_count = ARRAY_SIZE(acquire_modes)),
+	SPINLOCK("ExecuteDpc", FIELD_DECIMAL, flags,
+		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
+	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
+		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
+};
+
+/* Records without pointers are the same for both. */
+#define PLAIN(_type, _name, _member)					\
+{									\
+	.name = _name,							\
+	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+}
+
+static const struct event_field spinlock_dc_fields[] = {
+	PLAIN(struct perfinfo_spinlock_dc, "SpinThreshold", spin_threshold),
+	PLAIN(struct perfinfo_spinlock_dc, "ContentionSampleRate",
+	      contention_sample_rate),
+	PLAIN(struct perfinfo_spinlock_dc, "AcquireSampleRate",
+	      acquire_sample_rate),
+	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold),
+};
+
+static const struct event_field eresource_dc_fields[] = {
+	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
+	      release_sampling_rate),
+	PLAIN(struct perfinfo_eresource_dc, "ContentionSamplingRate",
+	      contention_sampling_rate),
+	PLAIN(struct perfinfo_eresource_dc, "NumberOfExcessiveTimeouts",
+	      number_of_excessive_timeouts),
+};
+
+#define FIELDS(_fields) .fields = (_fields), .field_count = ARRAY_SIZE(_fields)
+
+#define DC(_hook_id, _version, _name, _type, _fields)			\
+{									\
+	.hook_id = _hook_id,						\
+	.version = _version,						\
+	.name = _name,							\
+	.size = { sizeof(_type), sizeof(_type) },			\
+	FIELDS(_fields)							\
+}
+
+static const struct event_type event_types[] = {
+	{
+		.hook_id = PERFINFO_LOG_TYPE_SPINLOCK,
+		.version = PERFINFO_SPINLOCK_VERSION,
+		.name = "SpinLock",
+		.size = { sizeof(struct wmi_spinlock32),
+			  sizeof(struct wmi_spinlock64) },
+		FIELDS(spinlock_fields)
+	},
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
+	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
+	   "SpinLockDCEnd", struct perfinfo_spinlock_dc, spinlock_dc_fields),
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
+	   "ResourceDCStart", struct perfinfo_eresource_dc, eresource_dc_fields),
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
+	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
+};
+
+/**
+ * event_type_find() - is this event a known one?
+ * @event: the event
+ *
+ * Return: its type, or NULL.
+ */
+const struct event_type *event_type_find(const struct etl_event *event)
+{
+	size_t i;
+
+	/* The ids of other headers are other events'. */
+	if (event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
+	    event->header_type != TRACE_HEADER_TYPE_PERFINFO64)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(event_types); i++)
+		if (event_types[i].hook_id == event->hook_id &&
+		    event_types[i].version == event->version)
+			return &event_types[i];
+	return NULL;
+}
+
+/**
+ * event_field_value() - read a field of an event
+ * @field: a field of the event's type
+ * @event: an event whose data has the size of its type
+ *
+ * Return: the value.
+ */
+uint64_t event_field_value(const struct event_field *field,
+			   const struct etl_event *event)
+{
+	int which = event->pointer_size == 8;
+	uint64_t value = 0;
+
+	memcpy(&value, event->data + field->where[which].offset,
+	       field->where[which].size);
+	if (field->mask)
+		value = (value & field->mask) >> field->shift;
+	return value;
+}

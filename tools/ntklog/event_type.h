@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EVENT_TYPE_H
+#define _NTKLOG_EVENT_TYPE_H
+
+/* The events that the tool knows, field by field, for all that print them. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "etl.h"
+
+enum field_format {
+	FIELD_DECIMAL,
+	FIELD_HEX,
+	FIELD_SYMBOL,
+};
+
+/*
+ * @name: NT's
+ * @format: how to print it
+ * @where: in the 32-bit and in the 64-bit record: offset and bytes
+ * @mask: of the value, 0: all
+ * @shift: to the right, after the mask
+ * @symbols: of FIELD_SYMBOL, by value
+ * @symbol_count: how many
+ */
+struct event_field {
+	const char *name;
+	enum field_format format;
+	struct {
+		uint16_t offset;
+		uint16_t size;
+	} where[2];
+	uint8_t mask;
+	uint8_t shift;
+	const char * const *symbols;
+	size_t symbol_count;
+};
+
+/*
+ * @hook_id: PERFINFO_LOG_TYPE_*
+ * @version: of the event; others are not known
+ * @name: for people
+ * @size: bytes of the 32-bit and of the 64-bit record
+ * @fields: in the order of the record
+ * @field_count: how many
+ */
+struct event_type {
+	uint16_t hook_id;
+	uint16_t version;
+	const char *name;
+	size_t size[2];
+	const struct event_field *fields;
+	size_t field_count;
+};
+
+const struct event_type *event_type_find(const struct etl_event *event);
+uint64_t event_field_value(const struct event_field *field,
+			   const struct etl_event *event);
+
+#endif /* _NTKLOG_EVENT_TYPE_H */

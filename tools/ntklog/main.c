@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog: which command? */
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "dump", command_dump },
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	const struct command **command = state->input;
+	size_t i;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+			if (!strcmp(argument, commands[i].name))
+				*command = &commands[i];
+		if (!*command)
+			argp_error(state, "unknown command: %s", argument);
+		/* The rest is the command's. */
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp main_argp = {
+	.parser = parse_option,
+	.args_doc = "COMMAND [ARGUMENT...]",
+	.doc = "Read the event trace logs of ntklog and of Windows' kernel logger."
+	       "\vCommands:\n"
+	       "  dump FILE.etl    print each event on a line\n\n"
+	       "`ntklog COMMAND --help' tells more about a command. Exit status: 0 done, 1 the file is damaged or cannot be read, 2 wrong usage.",
+};
+
+int main(int argc, char **argv)
+{
+	const struct command *command = NULL;
+	char name[64];
+	int index;
+
+	argp_err_exit_status = NTKLOG_USAGE;
+	/* In order, so that options after the command are left to it. */
+	argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, &index, &command);
+	for (index = 1; argv[index] && strcmp(argv[index], command->name); index++)
+		;
+	snprintf(name, sizeof(name), "ntklog %s", command->name);
+	argv[index] = name;
+	return command->run(argc - index, argv + index);
+}
