@@ -24,13 +24,18 @@ static int ke_test_init(struct kunit *test)
 	return fixture_init(test);
 }
 
-#define EXPECT_ENTRY(test, handle, expected_next, expected_lock)		\
-do {										\
-	KUNIT_EXPECT_PTR_EQ(test, (void *)READ_ONCE((handle)->lock_queue.next),	\
-			    (void *)(expected_next));				\
-	KUNIT_EXPECT_EQ(test, READ_ONCE((handle)->lock_queue.lock),		\
-			(unsigned long)(expected_lock));			\
-} while (0)
+static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
+			 struct kspin_lock_queue *next, unsigned long word)
+{
+	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(handle->lock_queue.next), next);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
+}
+
+/* The entry's Lock with these bits. */
+static unsigned long lock_with(unsigned long bits)
+{
+	return (unsigned long)&lock | bits;
+}
 
 /* Q1, Q2 */
 
@@ -41,13 +46,13 @@ static void owned_and_released_words_are_nts(struct kunit *test)
 	memset(&handle, 0xA5, sizeof(handle));
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&lock | 2);
+	expect_entry(test, &handle, NULL, lock_with(2));
 	KUNIT_EXPECT_EQ(test, handle.old_irql, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	expect_entry(test, &handle, NULL, lock_with(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
@@ -81,13 +86,13 @@ static void at_dpc_level_never_touches_the_irql(struct kunit *test)
 	handle.old_irql = 0x5A;
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
-	EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&lock | 2);
+	expect_entry(test, &handle, NULL, lock_with(2));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
-	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	expect_entry(test, &handle, NULL, lock_with(0));
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, handle.old_irql, 0x5A);
 	ke_lower_irql(old_irql);
@@ -219,21 +224,21 @@ static void waiters_are_served_in_the_order_of_asking(struct kunit *test)
 		word = READ_ONCE(lock.word);
 		KUNIT_EXPECT_EQ(test, word,
 				(unsigned long)&waiters[WAITERS - 1].handle.lock_queue);
-		EXPECT_ENTRY(test, &handle, &waiters[0].handle.lock_queue,
-			     (unsigned long)&lock | 2);
+		expect_entry(test, &handle, &waiters[0].handle.lock_queue,
+			     lock_with(2));
 		for (i = 0; i < WAITERS; i++)
-			EXPECT_ENTRY(test, &waiters[i].handle,
+			expect_entry(test, &waiters[i].handle,
 				     i == WAITERS - 1 ? NULL :
 				     &waiters[i + 1].handle.lock_queue,
-				     (unsigned long)&lock | 1);
+				     lock_with(1));
 	}
 
 	__ke_release_queued_spin_lock(&handle.lock_queue);
-	EXPECT_ENTRY(test, &handle, NULL, &lock);
+	expect_entry(test, &handle, NULL, lock_with(0));
 	for (i = 0; i < WAITERS; i++) {
 		test_thread_join(&waiters[i].thread);
 		KUNIT_EXPECT_EQ(test, waiters[i].got, i);
-		EXPECT_ENTRY(test, &waiters[i].handle, NULL, &lock);
+		expect_entry(test, &waiters[i].handle, NULL, lock_with(0));
 	}
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
@@ -244,7 +249,7 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	struct waiter owner = {};
-	struct kspin_lock_queue half = { NULL, (unsigned long)&lock | 1 };
+	struct kspin_lock_queue half = { .lock = lock_with(1) };
 	struct kspin_lock_queue *tail;
 	int turn = 0;
 
@@ -264,12 +269,13 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(turn), 1);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(owner.thread.done));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), (unsigned long)&lock | 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(1));
 
+	/* As ke_wait_for_lock_ownership() does, and for the same reader. */
 	smp_store_release(&tail->next, &half);
 	test_thread_join(&owner.thread);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), (unsigned long)&lock | 2);
-	EXPECT_ENTRY(test, &owner.handle, NULL, &lock);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(2));
+	expect_entry(test, &owner.handle, NULL, lock_with(0));
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half);
 }
 
@@ -338,8 +344,8 @@ static void handle_can_be_used_again_at_once(struct kunit *test)
 		/* A late store of the contender would show here. */
 		ke_acquire_in_stack_queued_spin_lock(&other_lock, &handle);
 		if (i % 64 == 0)
-			udelay(20);
-		EXPECT_ENTRY(test, &handle, NULL, (unsigned long)&other_lock | 2);
+			udelay(9);
+		expect_entry(test, &handle, NULL, (unsigned long)&other_lock | 2);
 		ke_release_in_stack_queued_spin_lock(&handle);
 		if (lock.word == (unsigned long)&handle.lock_queue)
 			KUNIT_FAIL(test, "the word names a handle that was released");
@@ -362,8 +368,8 @@ static void release_of_a_lock_not_owned_changes_nothing(struct kunit *test)
 	/* Not through the API: lockdep would tell first, and then no more. */
 	__ke_release_queued_spin_lock(queue);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&owner.lock_queue);
-	EXPECT_ENTRY(test, &owner, NULL, (unsigned long)&lock | 2);
-	EXPECT_ENTRY(test, &stranger, NULL, &lock);
+	expect_entry(test, &owner, NULL, lock_with(2));
+	expect_entry(test, &stranger, NULL, lock_with(0));
 	ke_release_in_stack_queued_spin_lock(&owner);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
@@ -584,7 +590,7 @@ static void sleep_at_dispatch_level_is_seen(struct kunit *test)
 	if (!IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
 		kunit_skip(test, "no DEBUG_ATOMIC_SLEEP in this kernel");
 	old_irql = ke_raise_irql_to_dpc_level();
-	KUNIT_EXPECT_TRUE(test, in_atomic());
+	KUNIT_EXPECT_NE(test, preempt_count(), 0);
 	might_sleep();
 	ke_lower_irql(old_irql);
 }

@@ -26,12 +26,16 @@
 #define LOCKS	9
 
 static struct kspin_lock lock[LOCKS];
+/* These are taken in hard interrupts too, so always at SYNCH_LEVEL. */
+static struct kspin_lock interrupt_lock[2];
 
 static int perf_test_init(struct kunit *test)
 {
 	static struct lock_class_key keys[LOCKS];
 	int i;
 
+	ke_initialize_spin_lock(&interrupt_lock[0]);
+	ke_initialize_spin_lock(&interrupt_lock[1]);
 	for (i = 0; i < LOCKS; i++)
 		ke_initialize_spin_lock_class(&lock[i], "perf_test_lock", &keys[i]);
 	return fixture_init(test);
@@ -522,9 +526,9 @@ static void use_lock_in_interrupt(void *data)
 static void context_of_the_release_is_told(struct kunit *test)
 {
 	start(test);
-	test_run_in_softirq(use_lock_in_interrupt, &lock[0]);
-	test_run_in_hardirq(use_lock_in_interrupt, &lock[0]);
-	use_lock_in_interrupt(&lock[0]);
+	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
+	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
+	use_lock_in_interrupt(&interrupt_lock[0]);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 0), SPINLOCK_MODE), 0x41);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 1), SPINLOCK_MODE), 0x81);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 2), SPINLOCK_MODE), 0x01);
@@ -535,8 +539,8 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 {
 	struct klock_queue_handle handle[2];
 
-	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[4], &handle[0]);
-	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[5], &handle[1]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[0], &handle[0]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[1], &handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));

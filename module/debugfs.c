@@ -216,32 +216,48 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 
 /* counters */
 
-/* One list makes the columns and their order. */
-#define NTKLOG_COUNTERS(counter)				\
-	counter(SpinLockAcquireCount, acquire_count)		\
-	counter(SpinLockContentionCount, contention_count)	\
-	counter(SpinLockSpinCount, spin_count)			\
-	counter(Untracked, untracked)				\
-	counter(Unmatched, unmatched)				\
-	counter(Suppressed, suppressed)				\
-	counter(Events, events)
+#define NTKLOG_COUNTER(_name, _member)					\
+{									\
+	.name = _name,							\
+	.offset = offsetof(struct perf_spin_lock_cpu, _member),		\
+	.size = sizeof_field(struct perf_spin_lock_cpu, _member),	\
+}
+
+/* The columns, in their order. Counters of 32 bits wrap as NT's do. */
+static const struct {
+	const char *name;
+	size_t offset;
+	size_t size;
+} ntklog_counters[] = {
+	NTKLOG_COUNTER("SpinLockAcquireCount", acquire_count),
+	NTKLOG_COUNTER("SpinLockContentionCount", contention_count),
+	NTKLOG_COUNTER("SpinLockSpinCount", spin_count),
+	NTKLOG_COUNTER("Untracked", untracked),
+	NTKLOG_COUNTER("Unmatched", unmatched),
+	NTKLOG_COUNTER("Suppressed", suppressed),
+	NTKLOG_COUNTER("Events", events),
+};
 
 static void ntklog_counters_show(struct seq_file *seq, void *object)
 {
+	size_t i;
 	int cpu;
 
-#define NTKLOG_COUNTER_NAME(name, field) seq_puts(seq, " " #name);
 	seq_puts(seq, "Processor");
-	NTKLOG_COUNTERS(NTKLOG_COUNTER_NAME)
+	for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
+		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
 	for_each_online_cpu(cpu) {
-		const struct perf_spin_lock_cpu *counts =
-			per_cpu_ptr(&perf_spin_lock_cpu, cpu);
+		const char *counts = (char *)per_cpu_ptr(&perf_spin_lock_cpu, cpu);
 
-#define NTKLOG_COUNTER_VALUE(name, field) \
-		seq_printf(seq, " %llu", (u64)READ_ONCE(counts->field));
 		seq_printf(seq, "cpu%d", cpu);
-		NTKLOG_COUNTERS(NTKLOG_COUNTER_VALUE)
+		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++) {
+			const void *at = counts + ntklog_counters[i].offset;
+
+			seq_printf(seq, " %llu",
+				   ntklog_counters[i].size == sizeof(u32) ?
+				   READ_ONCE(*(u32 *)at) : READ_ONCE(*(u64 *)at));
+		}
 		seq_putc(seq, '\n');
 	}
 }

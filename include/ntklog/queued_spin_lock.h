@@ -68,6 +68,13 @@ static_assert(sizeof(struct klock_queue_handle) == 0x18);
 static_assert(offsetof(struct klock_queue_handle, old_irql) == 0x10);
 #endif
 
+/* The lock that an entry is for, whatever state the entry is in. */
+static __always_inline struct kspin_lock *
+ke_queued_spin_lock(const struct kspin_lock_queue *queue)
+{
+	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
+}
+
 u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 			       struct kspin_lock_queue *tail);
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue);
@@ -147,7 +154,7 @@ ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 {
 	lock_handle->lock_queue.next = NULL;
 	lock_handle->lock_queue.lock = (unsigned long)spin_lock;
-	kspin_lock_acquire_map(spin_lock, 0, _THIS_IP_);
+	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
 	__ke_acquire_queued_spin_lock(&lock_handle->lock_queue);
 }
 
@@ -162,9 +169,9 @@ ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 static __always_inline void
 ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *lock_handle)
 {
-	kspin_lock_release_map((struct kspin_lock *)(lock_handle->lock_queue.lock &
-						     ~LOCK_QUEUE_BITS),
-			       _THIS_IP_);
+	/* Without lockdep this, and the map, are not there. */
+	spin_release(&ke_queued_spin_lock(&lock_handle->lock_queue)->dep_map,
+		     _THIS_IP_);
 	__ke_release_queued_spin_lock(&lock_handle->lock_queue);
 }
 

@@ -26,18 +26,6 @@ struct kspin_lock {
 /* On while spin locks are counted or tracked; flipped by module/perf. */
 DECLARE_STATIC_KEY_FALSE(perf_spin_lock_key);
 
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-#define kspin_lock_acquire_map(lock, trylock, ip) \
-	spin_acquire(&(lock)->dep_map, 0, trylock, ip)
-#define kspin_lock_acquire_map_nested(lock, subclass, ip) \
-	spin_acquire(&(lock)->dep_map, subclass, 0, ip)
-#define kspin_lock_release_map(lock, ip) spin_release(&(lock)->dep_map, ip)
-#else
-#define kspin_lock_acquire_map(lock, trylock, ip) do { } while (0)
-#define kspin_lock_acquire_map_nested(lock, subclass, ip) do { } while (0)
-#define kspin_lock_release_map(lock, ip) do { } while (0)
-#endif
-
 /**
  * ke_initialize_spin_lock_class() - KeInitializeSpinLock with a class of choice
  * @spin_lock: the lock, whatever it held before

@@ -32,12 +32,12 @@
 
 static size_t etw_put_utf16(u8 *to, const char *name)
 {
-	__le16 *unit = (__le16 *)to;
+	__le16 *units = (__le16 *)to;
+	size_t i, count = strlen(name) + 1;
 
-	do
-		*unit++ = cpu_to_le16(*name);
-	while (*name++);
-	return (u8 *)unit - to;
+	for (i = 0; i < count; i++)
+		units[i] = cpu_to_le16(name[i]);
+	return count * sizeof(*units);
 }
 
 /* Called with etw_mutex held. */

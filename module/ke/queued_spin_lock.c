@@ -13,11 +13,6 @@
 
 #include "../perf/spin_lock.h"
 
-static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)
-{
-	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
-}
-
 /**
  * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
  * @queue: the caller's entry, already in the lock word
@@ -31,12 +26,12 @@ u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 {
 	u32 spin_count = 0;
 
-	/*
-	 * Nobody but us writes our Lock until our address is in tail->next.
-	 * Release, so that WAIT is there before the predecessor clears it.
-	 * Pairs with the acquires of next in ke_hand_over_queued_spin_lock().
-	 */
+	/* Nobody but us writes our Lock until our address is in tail->next. */
 	WRITE_ONCE(queue->lock, queue->lock | LOCK_QUEUE_WAIT);
+	/*
+	 * Release: WAIT is there before the predecessor clears it. Pairs with
+	 * smp_cond_load_acquire() in ke_hand_over_queued_spin_lock().
+	 */
 	smp_store_release(&tail->next, queue);
 
 	do {

@@ -20,6 +20,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <ntklog/irql.h>
+#include <ntklog/spin_lock.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
@@ -30,9 +31,9 @@
 #include "../trace.h"
 #include "spin_lock.h"
 
-DEFINE_STATIC_KEY_FALSE(perf_spin_lock_key);
+struct static_key_false perf_spin_lock_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(perf_spin_lock_key);
-DEFINE_STATIC_KEY_FALSE(perf_spin_lock_tracking_key);
+struct static_key_false perf_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_tracking_key);
 
 DEFINE_PER_CPU_ALIGNED(struct perf_spin_lock_cpu, perf_spin_lock_cpu);
@@ -369,6 +370,7 @@ u32 perf_query_spin_lock_information(void *information, size_t length,
 	*return_length = length;
 	return STATUS_SUCCESS;
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_query_spin_lock_information);
 
 /**
  * perf_set_spin_lock_information() - NT's set of EventTraceSpinlockInformation
@@ -421,7 +423,6 @@ u32 perf_set_spin_lock_information(const void *information, size_t length)
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_set_spin_lock_information);
-EXPORT_SYMBOL_IF_KUNIT(perf_query_spin_lock_information);
 
 /**
  * perf_get_spin_lock_parameter() - one of the parameters

@@ -3,7 +3,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,20 +13,20 @@
 static void print_field(const struct event_field *field,
 			const struct etl_event *event)
 {
-	uint64_t value = event_field_value(field, event);
+	unsigned long long value = event_field_value(field, event);
 
 	switch (field->format) {
 	case FIELD_HEX:
-		printf(" %s=0x%" PRIx64, field->name, value);
+		printf(" %s=0x%llx", field->name, value);
 		return;
 	case FIELD_SYMBOL:
-		if (value < field->symbol_count) {
+		if (value < field->symbol_count)
 			printf(" %s=%s", field->name, field->symbols[value]);
-			return;
-		}
-		/* fall through */
+		else
+			printf(" %s=%llu", field->name, value);
+		return;
 	case FIELD_DECIMAL:
-		printf(" %s=%" PRIu64, field->name, value);
+		printf(" %s=%llu", field->name, value);
 	}
 }
 
@@ -68,7 +67,7 @@ static int print_event(struct etl_file *file, const struct etl_event *event)
 	printf(" %s", type->name);
 	for (i = 0; i < type->field_count; i++)
 		print_field(&type->fields[i], event);
-	printf(" TimeStamp=%" PRIu64 "\n", event->time_stamp);
+	printf(" TimeStamp=%llu\n", (unsigned long long)event->time_stamp);
 	return 0;
 }
 
@@ -109,7 +108,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "which file?");
-		return EINVAL;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -118,7 +117,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp dump_argp = {
 	.parser = parse_option,
 	.args_doc = "FILE.etl",
-	.doc = "Print each event of an ETL file on a line: seconds since the start of the session, processor, name, and all fields as name=value. Events that are not known are printed with hook id and size. A damaged file is printed up to the damage, which is reported with its offset.",
+	.doc = "Print each event of an ETL file on a line: seconds since the start\n"
+	       "of the session, processor, name, and all fields as name=value.\n"
+	       "Events that are not known are printed with hook id and size.\n"
+	       "A damaged file is printed up to the damage, which is reported\n"
+	       "with its offset.",
 };
 
 /**

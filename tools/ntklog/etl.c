@@ -19,8 +19,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian")
 #define BUFFER_SIZE_MIN	0x400
 #define BUFFER_SIZE_MAX	0x1000000
 
-#define ALIGN_UP(size, to)	(((size) + (to) - 1) & ~((size_t)(to) - 1))
-
 /*
  * NT's trace headers. All have their type at offset 2 and TRACE_HEADER_FLAGS at
  * offset 3, so that a reader can step over those that it does not know.
@@ -147,7 +145,7 @@ static int parse_event(struct etl_file *file, struct etl_event *event)
 	if (room < 8)
 		return etl_damage(file, event->offset,
 				  "%zu bytes before SavedOffset are no event", room);
-	for (i = 0; i < sizeof(header_kinds) / sizeof(header_kinds[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(header_kinds); i++)
 		if (header_kinds[i].type == at[2])
 			kind = &header_kinds[i];
 	if (!kind || (at[3] & 0x80) != 0x80)
@@ -182,7 +180,7 @@ static int parse_event(struct etl_file *file, struct etl_event *event)
 	event->data = at + kind->header_size + extension;
 	event->data_size = event->size - kind->header_size - extension;
 	/* The padding of the last event may be missing. */
-	file->next += ALIGN_UP(event->size, TRACE_EVENT_ALIGNMENT);
+	file->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
 	if (file->next > saved_offset)
 		file->next = saved_offset;
 	return 1;

@@ -13,6 +13,8 @@
 #include <ntklog/event.h>
 #include <ntklog/logfile.h>
 
+#include "macros.h"
+
 /*
  * @path: of the file, for messages
  * @stream: the file
@@ -73,8 +75,8 @@ struct etl_event {
 
 int etl_open(struct etl_file *file, const char *path);
 int etl_next_event(struct etl_file *file, struct etl_event *event);
-int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+__printf(3, 4)
+int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...);
 void etl_close(struct etl_file *file);
 
 #endif /* _NTKLOG_ETL_H */

@@ -6,8 +6,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "event_type.h"
-
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#include "macros.h"
 
 #define WHERE(type, member) \
 	{ offsetof(type, member), sizeof(((type *)0)->member) }

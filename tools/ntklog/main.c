@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "macros.h"
 
 static const struct command {
 	const char *name;
@@ -23,7 +24,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		for (i = 0; i < ARRAY_SIZE(commands); i++)
 			if (!strcmp(argument, commands[i].name))
 				*command = &commands[i];
 		if (!*command)
@@ -33,7 +34,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_usage(state);
-		return EINVAL;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -42,10 +43,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp main_argp = {
 	.parser = parse_option,
 	.args_doc = "COMMAND [ARGUMENT...]",
-	.doc = "Read the event trace logs of ntklog and of Windows' kernel logger."
+	.doc = "Read the event trace logs of ntklog and of Windows' kernel logger.\n"
 	       "\vCommands:\n"
 	       "  dump FILE.etl    print each event on a line\n\n"
-	       "`ntklog COMMAND --help' tells more about a command. Exit status: 0 done, 1 the file is damaged or cannot be read, 2 wrong usage.",
+	       "`ntklog COMMAND --help' tells more about a command.\n\n"
+	       "Exit status: 0 done; 1 the file is damaged or cannot be read;\n"
+	       "2 wrong usage.",
 };
 
 int main(int argc, char **argv)

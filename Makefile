@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# ntklog: modules, tool, tests. `make help` tells what there is.
+
+KERNELRELEASE_RUNNING := $(shell uname -r)
+OUT := $(CURDIR)/out
+CHECKPATCH_FILES = $(shell git ls-files '*.c' '*.h')
+
+# The running kernel's headers if they are there, else those of Debian's newest
+# kernel, which scripts/debian-kernel.sh unpacks in the cache.
+KDIR ?= $(wildcard /lib/modules/$(KERNELRELEASE_RUNNING)/build)
+
+# kbuild's own variables go through: W=1, C=1, V=1 and so on.
+kbuild = $(MAKE) -C $(or $(KDIR),$(error no KDIR)) M=$(CURDIR)
+
+all: modules tools
+
+modules: kdir
+	+$(kbuild) modules
+
+modules_install: kdir
+	$(kbuild) modules_install
+
+tools:
+	$(MAKE) -C tools/ntklog
+
+tools_install:
+	$(MAKE) -C tools/ntklog install
+
+clean:
+	$(if $(KDIR),$(kbuild) clean)
+	$(MAKE) -C tools/ntklog clean
+
+distclean: clean
+	rm -rf $(OUT)
+
+# Without headers of the running kernel: take Debian's, and say so.
+kdir:
+ifeq ($(KDIR),)
+	$(eval KDIR := $(shell scripts/debian-kernel.sh | sed -n 's/^KDIR=//p'))
+	@test -n "$(KDIR)" || { echo 'ntklog: no kernel headers; give KDIR=' >&2; exit 1; }
+	@echo "ntklog: no headers for the running kernel, building against $(KDIR)" >&2
+endif
+
+checkpatch:
+	scripts/checkpatch.sh $(CHECKPATCH_FILES)
+
+sparse: kdir
+	scripts/sparse.sh $(KDIR)
+
+demo:
+	scripts/demo.sh
+
+test:
+	scripts/test.sh
+
+help:
+	@echo 'Building:'
+	@echo '  all             - the modules and the tool (default)'
+	@echo '  modules         - ntklog.ko and ntklog_torture.ko, for the kernel in KDIR'
+	@echo '  modules_install - install them in /lib/modules; INSTALL_MOD_PATH= is a prefix'
+	@echo '  tools           - the command-line tool tools/ntklog/ntklog'
+	@echo '  tools_install   - install it in prefix=/usr/local, below DESTDIR='
+	@echo '  clean           - remove what was built in the tree'
+	@echo '  distclean       - and out/, what demo and test left'
+	@echo ''
+	@echo 'Seeing and testing (as root or with sudo; a virtual machine is used):'
+	@echo '  demo            - a contended workload in Debian'"'"'s kernel, and its events'
+	@echo '  test            - every test; the last line is "N passed, N failed"'
+	@echo '  checkpatch      - the kernel'"'"'s checkpatch.pl --strict on every source'
+	@echo '  sparse          - sparse on the modules'
+	@echo ''
+	@echo 'Variables:'
+	@echo '  KDIR=DIRECTORY  - kernel to build for: $(or $(KDIR),none for the running kernel; Debian'"'"'s newest)'
+	@echo '  W=1 C=1 V=1     - as in the kernel'
+
+.PHONY: all modules modules_install tools tools_install clean distclean kdir
+.PHONY: checkpatch sparse demo test help

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# checkpatch.sh FILE...: the kernel's checkpatch.pl --strict with what
+# .checkpatch.conf leaves out; silent and successful if there is nothing to say.
+
+. "$(dirname "$0")/lib.sh"
+
+need "checkpatch.pl is in Perl" perl git
+cd "$TOP"
+checkpatch=$(scripts/kernel-source.sh)/scripts/checkpatch.pl
+status=0
+for file; do
+	ignore=()
+	# TRACE_EVENT() has a layout of its own, in the kernel too.
+	[ "$(basename "$file")" != trace.h ] ||
+		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT)
+	perl "$checkpatch" --terse --show-types "${ignore[@]}" -f "$file" ||
+		status=1
+done
+exit $status

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A decoder of ETL files for the tests.
+
+Written from the descriptions of the format, byte offset by byte offset, and
+sharing nothing with the module or the tool: what it reads is what they wrote.
+Anything that is not as described raises Wrong.
+"""
+
+import struct
+from collections import namedtuple
+
+Buffer = namedtuple("Buffer", "offset size saved_offset time_stamp sequence clock_type "
+                    "frequency processor logger_id flags type start_time start_clock events")
+Event = namedtuple("Event", "offset hook_id version time_stamp size data")
+SpinLock = namedtuple("SpinLock", "spin_lock_address caller_address acquire_time release_time "
+                      "wait_time_in_cycles spin_count thread_id interrupt_count irql "
+                      "acquire_depth acquire_mode execute_dpc execute_isr")
+LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_time mode "
+                           "buffers_written pointer_size events_lost mhz boot_time perf_freq "
+                           "start_time clock_type buffers_lost logger_name")
+
+SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
+
+
+class Wrong(Exception):
+    """The file is not as the format has it."""
+
+
+def expect(condition, message, *values):
+    if not condition:
+        raise Wrong(message % values)
+
+
+def decode_event(data, at, end, header_buffer):
+    expect(end - at >= 0x10, "0x%x: %d bytes are no event", at, end - at)
+    header_type, flags, size, hook_id = struct.unpack_from("<BBHH", data, at + 2)
+    expect(flags == 0xC0, "0x%x: flags 0x%02x", at, flags)
+    if header_buffer:
+        expect(header_type == 2, "0x%x: header type 0x%02x", at, header_type)
+        version, = struct.unpack_from("<H", data, at)
+        time_stamp, = struct.unpack_from("<q", data, at + 0x10)
+        header_size = 0x20
+    else:
+        expect(header_type == 0x11, "0x%x: header type 0x%02x", at, header_type)
+        version, extended = struct.unpack_from("<BB", data, at)
+        expect(extended == 0, "0x%x: extended flags 0x%02x", at, extended)
+        time_stamp, = struct.unpack_from("<Q", data, at + 8)
+        header_size = 0x10
+    expect(header_size <= size <= end - at, "0x%x: size 0x%x", at, size)
+    return Event(at, hook_id, version, time_stamp, size,
+                 data[at + header_size:at + size])
+
+
+def decode_buffer(data, at, size, header_buffer):
+    (buffer_size, saved, current, references, time_stamp, sequence, clock, processor,
+     logger_id, state, offset, flags, kind, start_time, start_clock) = \
+        struct.unpack_from("<IIIiqqQHHIIHHqq", data, at)
+    expect(buffer_size == size, "0x%x: buffer size 0x%x", at, buffer_size)
+    expect(0x48 <= saved <= size and saved % 8 == 0, "0x%x: SavedOffset 0x%x", at, saved)
+    expect(current == saved and offset == saved, "0x%x: offsets differ", at)
+    expect(references == 0 and state == 3, "0x%x: not flushed", at)
+    expect(kind == (4 if header_buffer else 0), "0x%x: buffer type %d", at, kind)
+    expect(flags & 0x20, "0x%x: no processor index", at)
+    expect(data[at + saved:at + size] == b"\xff" * (size - saved),
+           "0x%x: the rest is not 0xFF", at)
+    events = []
+    next_at, end = at + 0x48, at + saved
+    while next_at < end:
+        event = decode_event(data, next_at, end, header_buffer)
+        padded = (event.size + 7) & ~7
+        expect(not any(data[next_at + event.size:next_at + padded]),
+               "0x%x: padding", next_at)
+        events.append(event)
+        next_at += padded
+    expect(events, "0x%x: a buffer without events", at)
+    if not header_buffer:
+        stamps = [event.time_stamp for event in events]
+        expect(stamps == sorted(stamps), "0x%x: time goes back", at)
+        expect(stamps[-1] <= time_stamp, "0x%x: flushed before its last event", at)
+    return Buffer(at, buffer_size, saved, time_stamp, sequence, clock & 7, clock >> 3,
+                  processor, logger_id, flags, kind, start_time, start_clock, events)
+
+
+def decode(data):
+    """All buffers of a file: the first one is the header buffer."""
+    size, = struct.unpack_from("<I", data, 0)
+    expect(size >= 4096 and len(data) % size == 0,
+           "%d bytes are no buffers of 0x%x", len(data), size)
+    return [decode_buffer(data, at, size, at == 0) for at in range(0, len(data), size)]
+
+
+def logfile_header(buffers):
+    """What the first event of the first buffer says."""
+    event = buffers[0].events[0]
+    data = event.data
+    expect(event.hook_id == 0 and event.version == 2, "no TRACE_LOGFILE_HEADER")
+    buffer_size, version, _, processors, end_time = struct.unpack_from("<IIIIq", data, 0)
+    mode, written, _, pointer_size, lost, mhz = struct.unpack_from("<IIIIII", data, 0x20)
+    boot_time, perf_freq, start_time, clock_type, buffers_lost = \
+        struct.unpack_from("<qqqII", data, 0xF8)
+    names = data[0x118:].decode("utf-16-le").split("\0")
+    return LogfileHeader(buffer_size, version, processors, end_time, mode, written,
+                         pointer_size, lost, mhz, boot_time, perf_freq, start_time,
+                         clock_type, buffers_lost, names[0])
+
+
+def spin_lock(event):
+    """The record of a SPINLOCK event."""
+    expect(event.hook_id == SPINLOCK and event.version == 2, "no spin lock event")
+    expect(len(event.data) == 0x38, "0x%x: 0x%x bytes", event.offset, len(event.data))
+    *fields, flags, reserved = struct.unpack("<QQQQIIIIBBB5s", event.data)
+    expect(reserved == bytes(5), "0x%x: reserved bytes", event.offset)
+    return SpinLock(*fields, flags & 0x3F, flags >> 6 & 1, flags >> 7)
+
+
+def spin_locks(buffers):
+    return [spin_lock(event) for buffer in buffers[1:] for event in buffer.events
+            if event.hook_id == SPINLOCK]
+
+
+def check_file(buffers):
+    """What must be true of every file of a session that has stopped."""
+    header = logfile_header(buffers)
+    expect(header.version == 0x0501000A, "version 0x%x", header.version)
+    expect(header.pointer_size == 8 and header.clock_type == 3, "not 64-bit or not TSC")
+    expect(header.buffer_size == buffers[0].size, "buffer size")
+    expect(header.buffers_written == len(buffers), "%d buffers, the header says %d",
+           len(buffers), header.buffers_written)
+    expect(header.start_time <= header.end_time, "end before start")
+    sequences = sorted(buffer.sequence for buffer in buffers[1:])
+    expect(sequences == list(range(1, len(buffers))), "sequence numbers %s", sequences)
+    for processor in {buffer.processor for buffer in buffers[1:]}:
+        own = [buffer for buffer in buffers[1:] if buffer.processor == processor]
+        expect([b.sequence for b in own] == sorted(b.sequence for b in own),
+               "cpu%d: buffers out of sequence", processor)
+        for earlier, later in zip(own, own[1:]):
+            expect(earlier.events[-1].time_stamp <= later.events[0].time_stamp,
+                   "cpu%d: time goes back between buffers", processor)
+    for buffer in buffers[1:]:
+        expect(buffer.clock_type == 3 and buffer.frequency == header.perf_freq, "clock")
+        expect(buffer.start_time == header.start_time, "start time")
+    last = [buffer for buffer in buffers[1:] if buffer.flags & 1]
+    expect(last == buffers[-1:], "the last buffer, and no other, has the flush marker")
+    return header

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Run unittest cases with one line for each, as KUnit prints them (TAP)."""
+
+import sys
+import unittest
+
+
+class Result(unittest.TestResult):
+    def _line(self, word, test, note=""):
+        name = test.id().replace("__main__.", "")
+        print("%s - %s%s" % (word, name, note), flush=True)
+
+    def addSuccess(self, test):
+        self._line("ok", test)
+
+    def addSkip(self, test, reason):
+        self._line("ok", test, " # SKIP " + reason)
+
+    def _fail(self, test, error):
+        self._line("not ok", test)
+        for line in self._exc_info_to_string(error, test).splitlines():
+            print("# " + line)
+
+    def addError(self, test, error):
+        super().addError(test, error)
+        self._fail(test, error)
+
+    def addFailure(self, test, error):
+        super().addFailure(test, error)
+        self._fail(test, error)
+
+
+def main():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    result = Result()
+    suite.run(result)
+    sys.exit(not result.wasSuccessful())
