@@ -61,7 +61,7 @@ copy_modules()
 	abi=$(basename "$modules")
 	for name; do
 		# A line of modules.dep: a module, a colon, all that it needs.
-		grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" |
+		{ grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" || true; } |
 			tr -d : | tr ' ' '\n' |
 			while read -r path; do
 				[ -n "$path" ] || continue
@@ -88,7 +88,7 @@ ln -s kmod "$root/bin/insmod"
 ln -s kmod "$root/bin/rmmod"
 ln -s kmod "$root/bin/lsmod"
 ln -s ../bin/kmod "$root/sbin/modprobe"
-[ -z "$modules" ] || copy_modules 9pnet_virtio 9p
+[ -z "$modules" ] || copy_modules virtio_pci 9pnet_virtio 9p
 cat >"$root/init" <<'END'
 #!/bin/busybox sh
 /bin/busybox --install -s /bin 2>/dev/null
@@ -99,7 +99,7 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
-[ ! -d /lib/modules ] || modprobe -qa 9pnet_virtio 9p
+[ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
 cd /host && sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status

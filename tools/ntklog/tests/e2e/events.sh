@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Real events of a contended workload, for check_e2e.py to decode.
+
+succeeded()
+{
+	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
+		grep -q SUCCESS
+}
+
+# torture PARAMETER...: run it for a second and see it end.
+torture()
+{
+	insmod ntklog_torture.ko duration=1 "$@" || return 1
+	sleep 1.5
+	rmmod ntklog_torture
+	succeeded
+}
+
+# With a tracepoint and a session at once: both see the same events.
+echo 100 >$S/buffers
+echo 40 >$P/contention_sample_rate
+cat >/tmp/both.sh <<END
+. ./lib.sh
+cat $D/counters >both.before
+echo start >$S/state
+insmod ntklog_torture.ko duration=2 locks=12 nest=10
+sleep 2.5
+rmmod ntklog_torture
+echo stop >$S/state
+cat $D/counters >both.after
+END
+check "events: trace-cmd records" trace-cmd record -b 8192 -o /tmp/both.dat \
+	-e ntklog:spinlock sh /tmp/both.sh
+check "events: torture in thread, softirq and hard interrupt" succeeded
+trace-cmd report /tmp/both.dat >both.report 2>/dev/null
+cat $S/stats >both.stats
+cat $S/header $S/cpu* >both.etl
+check "events: read buffers are gone" is "$(cat $S/cpu0 | wc -c)" 0
+
+# The tracepoint alone, no session; and it turns itself off.
+check "events: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
+	-e ntklog:spinlock sh -c "cat $D/group_mask >alone.mask;
+		insmod ntklog_torture.ko duration=1; sleep 1.5"
+# trace-cmd keeps the names of the modules that are there at its end.
+rmmod ntklog_torture
+trace-cmd report /tmp/alone.dat >alone.report 2>/dev/null
+check "events: it had turned the instrumentation on" \
+	is "$(cat alone.mask)" "0x20010000 PERF_SPINLOCK"
+check "events: and off again" is "$(cat $D/group_mask)" 0x0
+
+# Too little room: what is lost is counted.
+echo 4096 >$S/buffer_size
+echo 2 >$S/buffers
+echo 1 >$P/contention_sample_rate
+echo start >$S/state
+check "events: torture with a session that is full" torture
+echo stop >$S/state
+cat $S/stats >full.stats
+cat $S/header $S/cpu* >full.etl
+cat $S/stats >full.stats2
+
+# A higher contention_sample_rate: fewer events.
+echo 65536 >$S/buffer_size
+echo 16 >$S/buffers
+for rate in 10 1000; do
+	echo $rate >$P/contention_sample_rate
+	echo start >$S/state
+	torture seed=7 2>/dev/null
+	echo stop >$S/state
+	cat $S/stats >rate$rate.stats
+done
+
+# Only counters: no events, nothing tracked, but counts that go up.
+echo PERF_SPINLOCK_CNTRS >$S/group_mask
+cat $D/counters >counters.before
+echo start >$S/state
+check "events: torture with counters only" torture
+echo stop >$S/state
+cat $D/counters >counters.after
+cat $S/stats >counters.stats
+echo PERF_SPINLOCK >$S/group_mask

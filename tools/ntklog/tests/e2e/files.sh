@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# The text files: modes, defaults, what they take and what they refuse.
+
+mode_is()
+{
+	is "$(stat -c '%a %u' "$1")" "$2 0"
+}
+
+for directory in $D $P $D/sessions $S; do
+	check "files: ${directory#"$D"} is root's alone" mode_is "$directory" 700
+done
+for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
+    $P/hold_threshold $P/information $S/state $S/group_mask $S/buffer_size \
+    $S/buffers $S/flush; do
+	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
+done
+for file in $D/group_mask $D/counters $S/name $S/mode $S/stats $S/header; do
+	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
+done
+
+check "files: default spin_threshold" is "$(cat $P/spin_threshold)" 1
+check "files: default acquire_sample_rate" is "$(cat $P/acquire_sample_rate)" 1000
+check "files: default contention_sample_rate" is "$(cat $P/contention_sample_rate)" 1
+check "files: default hold_threshold" is "$(cat $P/hold_threshold)" 1000000
+check "files: name of session 0" is "$(cat $S/name)" "NT Kernel Logger"
+check "files: session 0 is stopped" is "$(cat $S/state)" stopped
+check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
+check "files: default buffers" is "$(cat $S/buffers)" 16
+check "files: mode" is "$(cat $S/mode)" sequential
+check "files: default group mask" is "$(cat $S/group_mask)" "0x20010000 PERF_SPINLOCK"
+check "files: nothing is on" is "$(cat $D/group_mask)" 0x0
+
+for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
+    $P/hold_threshold $S/buffer_size $S/buffers; do
+	for text in -1 +70000 ' 70000' '70000 ' 0x11000 7e4 4294967296 \
+	    99999999999999999999 many '70000\\n80000' '70000 80000' '\\n' \
+	    '70000\\0' '0070000.0' 70000,; do
+		check "files: ${file#"$D/"} refuses '$text'" \
+			refused 'Invalid argument' "$file" "$text"
+	done
+done
+for text in 0; do
+	check "files: spin_threshold refuses $text" \
+		refused 'Invalid argument' $P/spin_threshold $text
+	check "files: contention_sample_rate refuses $text" \
+		refused 'Invalid argument' $P/contention_sample_rate $text
+done
+for text in 0 1 999; do
+	check "files: acquire_sample_rate refuses $text" \
+		refused 'Invalid argument' $P/acquire_sample_rate $text
+done
+for text in 1 999999; do
+	check "files: hold_threshold refuses $text" \
+		refused 'Invalid argument' $P/hold_threshold $text
+done
+for text in 0 4095 4097 6144 1048577 1052672; do
+	check "files: buffer_size refuses $text" \
+		refused 'Invalid argument' $S/buffer_size $text
+done
+for text in 0 1 1025; do
+	check "files: buffers refuses $text" refused 'Invalid argument' $S/buffers $text
+done
+for text in '' on START 'start stop' start2 1; do
+	[ -z "$text" ] || check "files: state refuses '$text'" \
+		refused 'Invalid argument' $S/state "$text"
+done
+for text in 0 2 on 01 '1 1'; do
+	check "files: flush refuses '$text'" refused 'Invalid argument' $S/flush "$text"
+done
+for text in PERF_NOTHING 0x1 0x20010001 536936448 'PERF_SPINLOCK PERF_NOTHING'; do
+	check "files: group_mask refuses '$text'" \
+		refused 'Invalid argument' $S/group_mask "$text"
+done
+long=$(printf '%0200d' 1000)
+check "files: a text that is too long is refused" \
+	refused 'Invalid argument' $P/acquire_sample_rate "$long"
+
+check "files: spin_threshold takes 4294967295" taken $P/spin_threshold 4294967295
+check "files: acquire_sample_rate takes 1001" taken $P/acquire_sample_rate 1001
+check "files: hold_threshold takes 0" taken $P/hold_threshold 0
+check "files: hold_threshold takes 1000000" taken $P/hold_threshold 1000000
+check "files: acquire_sample_rate takes 1000" taken $P/acquire_sample_rate 1000
+check "files: spin_threshold takes 1" taken $P/spin_threshold 1
+check "files: buffer_size takes 1048576" taken $S/buffer_size 1048576
+check "files: buffer_size takes 65536" taken $S/buffer_size 65536
+check "files: group_mask takes two names" taken $S/group_mask \
+	"PERF_SPINLOCK_CNTRS PERF_SPINLOCK" "0x20010000 PERF_SPINLOCK
+0x20200000 PERF_SPINLOCK_CNTRS"
+check "files: group_mask takes PERF_SPININSTR" taken $S/group_mask 0x20210000 \
+	"0x20010000 PERF_SPINLOCK
+0x20200000 PERF_SPINLOCK_CNTRS"
+check "files: group_mask takes PERF_SPINLOCK" taken $S/group_mask PERF_SPINLOCK \
+	"0x20010000 PERF_SPINLOCK"

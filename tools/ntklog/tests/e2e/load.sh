@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Module parameters: impossible ones are refused with a message and no load.
+
+# not_loaded MESSAGE PARAMETER...
+not_loaded()
+{
+	message=$1
+	shift
+	dmesg -c >/dev/null
+	if insmod ntklog.ko "$@" 2>/dev/null; then
+		rmmod ntklog
+		echo "loaded with $*"
+		return 1
+	fi
+	dmesg | grep -q "$message" || { dmesg; return 1; }
+	[ ! -e $D ] && ! grep -q '^ntklog ' /proc/modules
+}
+
+dmesg >boot.log
+for size in 0 1 4095 5000 1052672 4294967295; do
+	check "load: buffer_size=$size is refused" \
+		not_loaded "ntklog: buffer_size=$size is not" "buffer_size=$size"
+done
+for number in 0 1 1025; do
+	check "load: buffers=$number is refused" \
+		not_loaded "ntklog: buffers=$number is not" "buffers=$number"
+done
+check "load: spin_threshold 0 is refused" \
+	not_loaded "spin_threshold=0 is less than 1" spinlock=0
+check "load: acquire_sample_rate 999 is refused" \
+	not_loaded "acquire_sample_rate=999 is less than 1000" spinlock=1,999
+check "load: contention_sample_rate 0 is refused" \
+	not_loaded "contention_sample_rate=0 is less than 1" spinlock=1,1000,0
+check "load: hold_threshold 999999 is refused" \
+	not_loaded "hold_threshold=999999 is less than 1000000 and not 0" \
+	spinlock=1,1000,1,999999
+check "load: five spin lock parameters are refused" \
+	not_loaded "spinlock" spinlock=1,1000,1,1000000,1
+check "load: no number is refused" not_loaded "buffers" buffers=many
+
+loaded_with()
+{
+	insmod ntklog.ko buffer_size=8192 buffers=4 spinlock=2,2000,3,0 &&
+		is "$(cat $S/buffer_size $S/buffers $P/spin_threshold \
+			$P/acquire_sample_rate $P/contention_sample_rate \
+			$P/hold_threshold | tr '\n' ' ')" "8192 4 2 2000 3 0 " &&
+		rmmod ntklog && [ ! -e $D ]
+}
+check "load: good parameters are taken" loaded_with
+insmod ntklog.ko || exit 1

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Readers, flushes, parameters, sessions and the tracepoint, all while the
+# workload runs.
+
+# Readers that drain all processors while parameters change under the events.
+echo 8192 >$S/buffer_size
+echo 4 >$S/buffers
+echo 5 >$P/contention_sample_rate
+rm -f /tmp/stop drained.cpu*
+insmod ntklog_torture.ko duration=3
+echo start >$S/state
+for cpu in 0 1; do
+	(while [ ! -e /tmp/stop ]; do
+		cat $S/cpu$cpu
+		usleep 2000
+	done) >drained.cpu$cpu &
+done
+(while [ ! -e /tmp/stop ]; do
+	echo 1 >$S/flush
+	usleep 50000
+done) &
+rounds=0
+while [ $rounds -lt 150 ]; do
+	echo $((rounds % 7 + 1)) >$P/spin_threshold
+	echo $((rounds % 5 + 3)) >$P/contention_sample_rate
+	le32 5 1 1000 4 $((rounds % 2 * 1000000)) >/tmp/information
+	dd if=/tmp/information of=$P/information bs=64 2>/dev/null
+	rounds=$((rounds + 1))
+done
+touch /tmp/stop
+wait
+echo stop >$S/state
+cat $S/cpu0 >>drained.cpu0
+cat $S/cpu1 >>drained.cpu1
+cat $S/header >drained.header
+cat $S/stats >drained.stats
+sleep 3
+rmmod ntklog_torture
+check "races: torture with readers and changing parameters" succeeded
+le32 5 1 1000 1 1000000 >/tmp/information
+dd if=/tmp/information of=$P/information bs=64 2>/dev/null
+
+# Sessions and the tracepoint go on and off under the locks.
+E=/sys/kernel/tracing/events/ntklog/spinlock/enable
+insmod ntklog_torture.ko duration=3
+rounds=0
+while [ $rounds -lt 12 ]; do
+	echo start >$S/state
+	echo 1 >$E
+	echo stop >$S/state
+	echo 0 >$E
+	rounds=$((rounds + 1))
+done
+sleep 3
+rmmod ntklog_torture
+check "races: torture with tracing on and off" succeeded
+check "races: all is off" is "$(cat $D/group_mask)" 0x0
+check "races: the kernel has nothing to complain of" kernel_is_silent

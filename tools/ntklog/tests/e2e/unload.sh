@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Unloading while somebody uses the module: refused or safe.
+
+check "unload: refused while the torture uses it" sh -c \
+	'insmod ntklog_torture.ko duration=0 && ! rmmod ntklog && rmmod ntklog_torture'
+echo start >$S/state
+for file in cpu0 stats header; do
+	check "unload: refused while $file is open" sh -c \
+		"exec 5<$S/$file && ! rmmod ntklog"
+done
+check "unload: refused while a parameter is open" sh -c \
+	"exec 5<$P/spin_threshold && ! rmmod ntklog"
+check "unload: with a session that runs" rmmod ntklog
+check "unload: no files are left" [ ! -e $D ]
+
+check "unload: loads again" insmod ntklog.ko
+echo 1 >/sys/kernel/tracing/events/ntklog/spinlock/enable
+check "unload: with the tracepoint on, refused or done" sh -c 'rmmod ntklog || true'
+[ ! -e /sys/kernel/tracing/events/ntklog/spinlock/enable ] ||
+	echo 0 >/sys/kernel/tracing/events/ntklog/spinlock/enable
+grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
+check "unload: works as before" sh -c ". ./lib.sh; echo start >$S/state &&
+	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
+rounds=0
+while [ $rounds -lt 10 ]; do
+	rmmod ntklog && insmod ntklog.ko && echo start >$S/state || break
+	rounds=$((rounds + 1))
+done
+check "unload: ten times with a session" is $rounds 10
+rmmod ntklog
+
+refused_torture()
+{
+	! insmod ntklog_torture.ko "$@" && dmesg | tail -n 1 | grep ntklog_torture:
+}
+insmod ntklog.ko
+check "torture: unknown type is refused" refused_torture torture_type=none
+check "torture: no users are refused" refused_torture threads=0 softirqs=0 hardirqs=0
+check "torture: nest deeper than there are locks" refused_torture locks=4 nest=5
+check "torture: too many locks" refused_torture locks=17
+check "torture: hold time out of range" refused_torture hold_us=-1
+rmmod ntklog
+check "unload: the kernel has nothing to complain of" kernel_is_silent
