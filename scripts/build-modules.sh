@@ -10,7 +10,8 @@
 kdir=${1:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 shift 2
-need "to build modules" gcc gcc-12 make libelf-dev rsync
+# dwarves has the pahole that makes the type information of Debian's modules.
+need "to build modules" gcc gcc-12 make libc6-dev libelf-dev dwarves rsync
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 # Times are kept, so that kbuild rebuilds only what has changed.

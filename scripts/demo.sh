@@ -9,9 +9,7 @@
 DEMO=$OUT/demo
 
 say "setting up: packages (tools only) and Debian's kernel (unpacked in $CACHE, not installed)"
-need "to build the modules and the tool" gcc gcc-12 make libc6-dev libelf-dev \
-	rsync kmod xz-utils
-need "to run the virtual machine" qemu-system-x86 busybox-static cpio trace-cmd
+need "to build the tool" gcc make libc6-dev
 eval "$("$TOP/scripts/debian-kernel.sh")"
 
 say "building the modules for $ABI, and the tool"
