@@ -13,6 +13,7 @@
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/tracepoint.h>
+#include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -77,9 +78,14 @@ static void set_parameters(struct kunit *test, u32 spin_threshold,
 			STATUS_SUCCESS);
 }
 
+/* The counters are to be looked at, not to be set. */
+static bool counting_only;
+
 /* Counters with which an uncontended release is written, or not. */
 static void sample_next_uncontended(bool sample)
 {
+	if (counting_only)
+		return;
 	this_cpu()->acquire_count = 5000 + !sample;
 	this_cpu()->contention_count = 0;
 }
@@ -643,6 +649,208 @@ static void the_tracepoint_alone_turns_tracking_on(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_key));
 }
 
+/* Every kind of lock goes the same way. */
+
+static struct ex_spin_lock ex_lock;
+
+static void use_ordinary(void)
+{
+	u8 old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock[0]);
+
+	sample_next_uncontended(true);
+	ke_release_spin_lock(&lock[0], old_irql);
+}
+
+static void use_ordinary_try(void)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	if (ke_try_to_acquire_spin_lock_at_dpc_level(&lock[0])) {
+		sample_next_uncontended(true);
+		ke_release_spin_lock_from_dpc_level(&lock[0]);
+	}
+	ke_lower_irql(old_irql);
+}
+
+static void use_numbered(void)
+{
+	u8 old_irql = ke_acquire_queued_spin_lock(7);
+
+	sample_next_uncontended(true);
+	ke_release_queued_spin_lock(7, old_irql);
+}
+
+static void use_numbered_try(void)
+{
+	u8 old_irql;
+
+	if (ke_try_to_acquire_queued_spin_lock(8, &old_irql)) {
+		sample_next_uncontended(true);
+		ke_release_queued_spin_lock(8, old_irql);
+	}
+}
+
+static void use_shared(void)
+{
+	u8 old_irql = ex_acquire_spin_lock_shared(&ex_lock);
+
+	sample_next_uncontended(true);
+	ex_release_spin_lock_shared(&ex_lock, old_irql);
+}
+
+static void use_shared_try(void)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	if (ex_try_acquire_spin_lock_shared_at_dpc_level(&ex_lock)) {
+		sample_next_uncontended(true);
+		ex_release_spin_lock_shared_from_dpc_level(&ex_lock);
+	}
+	ke_lower_irql(old_irql);
+}
+
+static void use_exclusive(void)
+{
+	u8 old_irql = ex_acquire_spin_lock_exclusive(&ex_lock);
+
+	sample_next_uncontended(true);
+	ex_release_spin_lock_exclusive(&ex_lock, old_irql);
+}
+
+static void use_exclusive_try(void)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	if (ex_try_acquire_spin_lock_exclusive_at_dpc_level(&ex_lock)) {
+		sample_next_uncontended(true);
+		ex_release_spin_lock_exclusive_from_dpc_level(&ex_lock);
+	}
+	ke_lower_irql(old_irql);
+}
+
+static void use_converted(void)
+{
+	u8 old_irql = ex_acquire_spin_lock_shared(&ex_lock);
+
+	if (ex_try_convert_shared_spin_lock_exclusive(&ex_lock)) {
+		sample_next_uncontended(true);
+		ex_release_spin_lock_exclusive(&ex_lock, old_irql);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*use)(void);
+	u8 mode;
+} kinds[] = {
+	{ "ordinary", use_ordinary, 0 },
+	{ "ordinary, tried", use_ordinary_try, 0 },
+	{ "numbered", use_numbered, 1 },
+	{ "numbered, tried", use_numbered_try, 1 },
+	{ "shared", use_shared, 2 },
+	{ "shared, tried", use_shared_try, 2 },
+	{ "exclusive", use_exclusive, 3 },
+	{ "exclusive, tried", use_exclusive_try, 3 },
+	{ "converted", use_converted, 4 },
+};
+
+static void every_kind_writes_its_mode(struct kunit *test)
+{
+	size_t i;
+
+	ex_initialize_spin_lock(&ex_lock);
+	start(test);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		unsigned long caller;
+		const u8 *event;
+
+		kinds[i].use();
+		event = spinlock_event(test, i);
+		KUNIT_EXPECT_EQ_MSG(test, get_u8(event, SPINLOCK_MODE), kinds[i].mode,
+				    "%s", kinds[i].name);
+		/* The caller is the user of the lock, not the lock. */
+		caller = get_u64(event, SPINLOCK_CALLER);
+		KUNIT_EXPECT_TRUE_MSG(test, caller > (unsigned long)kinds[i].use &&
+				      caller < (unsigned long)kinds[i].use + 0x400,
+				      "%s", kinds[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, this_cpu()->in_use, 0, "%s", kinds[i].name);
+	}
+	session_stop(test);
+}
+
+static void check_every_kind_counts(struct kunit *test, u32 group)
+{
+	size_t i;
+
+	ex_initialize_spin_lock(&ex_lock);
+	session_start(test, group, 4096, 8);
+	counting_only = true;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		u32 before = this_cpu()->acquire_count;
+
+		kinds[i].use();
+		KUNIT_EXPECT_EQ_MSG(test, this_cpu()->acquire_count, before + 1, "%s",
+				    kinds[i].name);
+	}
+	counting_only = false;
+	session_stop(test);
+}
+
+static void every_kind_counts_when_tracked(struct kunit *test)
+{
+	check_every_kind_counts(test, PERF_SPINLOCK);
+}
+
+static void every_kind_counts_with_only_counters_on(struct kunit *test)
+{
+	check_every_kind_counts(test, PERF_SPINLOCK_CNTRS);
+}
+
+static void a_conversion_counts_from_its_own_time(struct kunit *test)
+{
+	u64 acquired, converted;
+	u8 old_irql;
+
+	ex_initialize_spin_lock(&ex_lock);
+	start(test);
+	old_irql = ex_acquire_spin_lock_shared(&ex_lock);
+	acquired = this_cpu()->entries[0].acquire_time;
+	udelay(9);
+	converted = get_cycles();
+	KUNIT_EXPECT_TRUE(test, ex_try_convert_shared_spin_lock_exclusive(&ex_lock));
+	sample_next_uncontended(true);
+	ex_release_spin_lock_exclusive(&ex_lock, old_irql);
+	KUNIT_EXPECT_LT(test, acquired, converted);
+	KUNIT_EXPECT_GE(test, get_u64(spinlock_event(test, 0), SPINLOCK_ACQUIRE_TIME),
+			converted);
+	session_stop(test);
+}
+
+static void failed_tries_count_nothing(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+	u8 old_irql;
+
+	ex_initialize_spin_lock(&ex_lock);
+	start(test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	atomic_set(&ex_lock.value, EX_SPIN_LOCK_EXCLUSIVE);
+	before = *this_cpu();
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_spin_lock_at_dpc_level(&lock[0]));
+	KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_shared_at_dpc_level(&ex_lock));
+	KUNIT_EXPECT_FALSE(test, ex_try_acquire_spin_lock_exclusive_at_dpc_level(&ex_lock));
+	old_irql = ke_acquire_queued_spin_lock(9);
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(9, &old_irql));
+	ke_release_queued_spin_lock(9, old_irql);
+	/* One for the ninth number, which was acquired. */
+	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, before.acquire_count + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, before.contention_count);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 1);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	session_stop(test);
+}
+
 /* EVENT_TRACE_SPINLOCK_INFORMATION */
 
 static void query(struct kunit *test, u32 *words)
@@ -777,6 +985,11 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(interrupts_between_any_two_instructions_lose_nothing),
 	KUNIT_CASE(a_lock_used_by_the_writer_writes_nothing),
 	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),
+	KUNIT_CASE(every_kind_writes_its_mode),
+	KUNIT_CASE(every_kind_counts_when_tracked),
+	KUNIT_CASE(every_kind_counts_with_only_counters_on),
+	KUNIT_CASE(a_conversion_counts_from_its_own_time),
+	KUNIT_CASE(failed_tries_count_nothing),
 	KUNIT_CASE(current_information_is_set_and_queried),
 	KUNIT_CASE(v1_information_leaves_the_hold_threshold),
 	KUNIT_CASE(other_lengths_are_a_mismatch),

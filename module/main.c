@@ -12,6 +12,7 @@
 #include "etw/buffer.h"
 #include "etw/session.h"
 #include "ke/irql_private.h"
+#include "ke/numbered_spin_lock.h"
 #include "perf/spin_lock.h"
 
 #define CREATE_TRACE_POINTS
@@ -67,6 +68,7 @@ static int __init ntklog_init(void)
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;
+	ke_numbered_spin_lock_init();
 	perf_spin_lock_init();
 	err = ntklog_debugfs_init();
 	if (err) {

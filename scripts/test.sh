@@ -115,10 +115,16 @@ e2e()
 }
 
 # The suites provoke these reports on purpose, each once, and no others.
-EXPECTED_REPORTS='KeReleaseInStackQueuedSpinLock: .* does not own lock
+EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
+KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
+KeReleaseQueuedSpinLock: .* does not own lock
+KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
 KeLowerIrql: from IRQL 0 to 2
-BUG: sleeping function called from invalid context at .*/ke_test\.c'
+BUG: sleeping function called from invalid context at .*/ke_irql_test\.c'
+
+# What a kernel calls a report when one of its detectors has found something.
+REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
 has_expected_reports()
 {
@@ -128,8 +134,8 @@ has_expected_reports()
 			{ echo "not once: $report"; return 1; }
 		count=$((count + 1))
 	done <<<"$EXPECTED_REPORTS"
-	grep -E 'WARNING: |BUG: |INFO: ' "$log"
-	[ "$(grep -cE 'WARNING: |BUG: |INFO: ' "$log")" = $count ]
+	grep -E "$REPORT" "$log"
+	[ "$(grep -cE "$REPORT" "$log")" = $count ]
 }
 
 kunit()
@@ -150,7 +156,7 @@ kunit()
 	result "kunit: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$kernel/arch/x86/boot/bzImage" -c 4 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
-	for suite in ke perf etw; do
+	for suite in ke ke_irql ke_spin_lock ex perf etw; do
 		result "kunit: the suite ntklog_$suite passed" \
 			grep -qE "^ok [0-9]+ ntklog_$suite" "$dir/guest.log"
 	done
@@ -189,7 +195,7 @@ parallel()
 	result "parallel: events generated are written or lost" awk \
 		'$1 == "total" { exit $2 == 0 || $2 != $3 + $4 }' "$dir/guest.log"
 	result "parallel: the kernel has nothing to complain of" sh -c \
-		"! grep -E 'WARNING: |BUG: |INFO: |Oops' $dir/dmesg.log"
+		"! grep -E '$REPORT' $dir/dmesg.log"
 }
 
 say "setting up: packages (tools only), Debian's kernels and a test kernel (unpacked and cached in $CACHE)"

@@ -35,6 +35,7 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/percpu.h>
 #include <ntklog/irql.h>
 #include <ntklog/spin_lock.h>
 
@@ -68,13 +69,6 @@ static_assert(sizeof(struct klock_queue_handle) == 0x18);
 static_assert(offsetof(struct klock_queue_handle, old_irql) == 0x10);
 #endif
 
-/* The lock that an entry is for, whatever state the entry is in. */
-static __always_inline struct kspin_lock *
-ke_queued_spin_lock(const struct kspin_lock_queue *queue)
-{
-	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
-}
-
 u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 			       struct kspin_lock_queue *tail);
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue);
@@ -92,6 +86,7 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
 	struct kspin_lock_queue *tail;
 
+	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
 	if (static_branch_unlikely(&perf_spin_lock_key)) {
 		ke_acquire_queued_spin_lock_traced(queue);
 		return;
@@ -111,7 +106,8 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
 }
 
-static __always_inline void
+/* Whether the entry owned the lock, as it must. */
+static __always_inline bool
 __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 {
 	unsigned long spin_lock = queue->lock ^ LOCK_QUEUE_OWNER;
@@ -119,11 +115,13 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 
 	if (unlikely(spin_lock & LOCK_QUEUE_BITS)) {
 		ke_release_queued_spin_lock_not_owned(queue);
-		return;
+		return false;
 	}
+	/* Without lockdep this, and the map, are not there. */
+	spin_release(&((struct kspin_lock *)spin_lock)->dep_map, _THIS_IP_);
 	if (static_branch_unlikely(&perf_spin_lock_key)) {
 		ke_release_queued_spin_lock_traced(queue);
-		return;
+		return true;
 	}
 
 	WRITE_ONCE(queue->lock, spin_lock);
@@ -136,6 +134,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 		     !try_cmpxchg_release(&((struct kspin_lock *)spin_lock)->word,
 					  &word, 0)))
 		ke_hand_over_queued_spin_lock(queue);
+	return true;
 }
 
 /**
@@ -152,9 +151,9 @@ static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 						  struct klock_queue_handle *lock_handle)
 {
+	lockdep_assert_preemption_disabled();
 	lock_handle->lock_queue.next = NULL;
 	lock_handle->lock_queue.lock = (unsigned long)spin_lock;
-	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
 	__ke_acquire_queued_spin_lock(&lock_handle->lock_queue);
 }
 
@@ -169,9 +168,6 @@ ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 static __always_inline void
 ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *lock_handle)
 {
-	/* Without lockdep this, and the map, are not there. */
-	spin_release(&ke_queued_spin_lock(&lock_handle->lock_queue)->dep_map,
-		     _THIS_IP_);
 	__ke_release_queued_spin_lock(&lock_handle->lock_queue);
 }
 
@@ -213,13 +209,14 @@ ke_acquire_in_stack_queued_spin_lock_raise_to_synch(struct kspin_lock *spin_lock
  * @lock_handle: as given to the function that acquired
  *
  * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL
- * to @lock_handle->old_irql. @lock_handle may be used again at once.
+ * to @lock_handle->old_irql. @lock_handle may be used again at once. A handle
+ * that owns nothing: a warning, no change.
  */
 static __always_inline void
 ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
 {
-	ke_release_in_stack_queued_spin_lock_from_dpc_level(lock_handle);
-	ke_lower_irql(lock_handle->old_irql);
+	if (likely(__ke_release_queued_spin_lock(&lock_handle->lock_queue)))
+		ke_lower_irql(lock_handle->old_irql);
 }
 
 /**
@@ -256,6 +253,166 @@ ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_han
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(lock_handle);
 	else
 		ke_release_in_stack_queued_spin_lock(lock_handle);
+}
+
+/**
+ * enum kspin_lock_queue_number - NT's KSPIN_LOCK_QUEUE_NUMBER
+ * @LOCK_QUEUE_MAXIMUM_LOCK: how many there are, not a lock
+ *
+ * The queued spin locks that have a number, and an entry on each processor, so
+ * that no handle is needed. NT uses those with names for what they say; the
+ * others are spare. Here all are for whoever wants them.
+ */
+enum kspin_lock_queue_number {
+	LOCK_QUEUE_VACB_LOCK = 0x04,
+	LOCK_QUEUE_MASTER_LOCK = 0x05,
+	LOCK_QUEUE_NON_PAGED_POOL_LOCK = 0x06,
+	LOCK_QUEUE_IO_CANCEL_LOCK = 0x07,
+	LOCK_QUEUE_WORK_QUEUE_LOCK = 0x08,
+	LOCK_QUEUE_IO_VPB_LOCK = 0x09,
+	LOCK_QUEUE_IO_DATABASE_LOCK = 0x0A,
+	LOCK_QUEUE_IO_COMPLETION_LOCK = 0x0B,
+	LOCK_QUEUE_NTFS_STRUCT_LOCK = 0x0C,
+	LOCK_QUEUE_AFD_WORK_QUEUE_LOCK = 0x0D,
+	LOCK_QUEUE_BCB_LOCK = 0x0E,
+	LOCK_QUEUE_MM_NON_PAGED_POOL_LOCK = 0x0F,
+	LOCK_QUEUE_MAXIMUM_LOCK = 0x11,
+};
+
+/*
+ * Each processor's own entries. One is used from raising the IRQL until the
+ * release has returned, so by one at a time.
+ */
+struct ke_lock_queues {
+	struct kspin_lock_queue queue[LOCK_QUEUE_MAXIMUM_LOCK];
+};
+
+DECLARE_PER_CPU(struct ke_lock_queues, ke_lock_queues);
+
+void ke_queued_spin_lock_bad_number(unsigned int number);
+bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);
+
+static __always_inline struct kspin_lock_queue *
+__ke_lock_queue(unsigned int number)
+{
+	return &this_cpu_ptr(&ke_lock_queues)->queue[number];
+}
+
+static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)
+{
+	if (likely(number < LOCK_QUEUE_MAXIMUM_LOCK))
+		return true;
+	ke_queued_spin_lock_bad_number(number);
+	return false;
+}
+
+/**
+ * ke_acquire_queued_spin_lock() - NT's KeAcquireQueuedSpinLock
+ * @number: which lock
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
+ * lock is owned.
+ * Return: the IRQL before. A @number that is none: a warning, nothing acquired
+ * or raised, the present IRQL.
+ */
+static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
+{
+	u8 old_irql;
+
+	if (!__ke_lock_queue_number_ok(number))
+		return ke_get_current_irql();
+	old_irql = ke_raise_irql_to_dpc_level();
+	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
+	return old_irql;
+}
+
+/**
+ * ke_acquire_queued_spin_lock_raise_to_synch() - NT's
+ *	KeAcquireQueuedSpinLockRaiseToSynch
+ * @number: which lock
+ *
+ * Context: IRQL <= SYNCH_LEVEL. Raises to SYNCH_LEVEL. Spins until the lock is
+ * owned.
+ * Return: as ke_acquire_queued_spin_lock().
+ */
+static __always_inline u8
+ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
+{
+	u8 old_irql;
+
+	if (!__ke_lock_queue_number_ok(number))
+		return ke_get_current_irql();
+	old_irql = ke_raise_irql_to_synch_level();
+	__ke_acquire_queued_spin_lock(__ke_lock_queue(number));
+	return old_irql;
+}
+
+static __always_inline bool
+__ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 new_irql,
+				     u8 *old_irql)
+{
+	u8 irql;
+
+	if (!__ke_lock_queue_number_ok(number))
+		return false;
+	ke_raise_irql(new_irql, &irql);
+	if (!ke_try_to_acquire_queued_spin_lock_entry(__ke_lock_queue(number))) {
+		ke_lower_irql(irql);
+		return false;
+	}
+	*old_irql = irql;
+	return true;
+}
+
+/**
+ * ke_try_to_acquire_queued_spin_lock() - NT's KeTryToAcquireQueuedSpinLock
+ * @number: which lock
+ * @old_irql: where the IRQL before is stored, if the lock is owned
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: true if the lock is owned and the IRQL raised to DISPATCH_LEVEL;
+ * false, and nothing changed or counted, if somebody else owns it or, after a
+ * warning, if @number is none.
+ */
+static __always_inline bool
+ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 *old_irql)
+{
+	return __ke_try_to_acquire_queued_spin_lock(number, DISPATCH_LEVEL,
+						    old_irql);
+}
+
+/**
+ * ke_try_to_acquire_queued_spin_lock_raise_to_synch() - NT's
+ *	KeTryToAcquireQueuedSpinLockRaiseToSynch
+ * @number: which lock
+ * @old_irql: where the IRQL before is stored, if the lock is owned
+ *
+ * Context: IRQL <= SYNCH_LEVEL.
+ * Return: as ke_try_to_acquire_queued_spin_lock(), with SYNCH_LEVEL.
+ */
+static __always_inline bool
+ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
+						  u8 *old_irql)
+{
+	return __ke_try_to_acquire_queued_spin_lock(number, SYNCH_LEVEL,
+						    old_irql);
+}
+
+/**
+ * ke_release_queued_spin_lock() - NT's KeReleaseQueuedSpinLock
+ * @number: which lock
+ * @old_irql: what the acquiring function returned
+ *
+ * Context: the IRQL at which the lock is owned, the same processor. Releases,
+ * then lowers the IRQL. A @number that is none, or a lock that the processor
+ * does not own: a warning, no change.
+ */
+static __always_inline void ke_release_queued_spin_lock(unsigned int number,
+							u8 old_irql)
+{
+	if (__ke_lock_queue_number_ok(number) &&
+	    likely(__ke_release_queued_spin_lock(__ke_lock_queue(number))))
+		ke_lower_irql(old_irql);
 }
 
 #endif /* _NTKLOG_QUEUED_SPIN_LOCK_H */

@@ -2,18 +2,24 @@
 #ifndef _NTKLOG_SPIN_LOCK_H
 #define _NTKLOG_SPIN_LOCK_H
 
-/* What all of NT's spin locks share: the lock word, and whether to trace. */
+/*
+ * NT's ordinary spin locks: one word, 1 while owned. Waiters read it until it is
+ * free and then try again, in no order. Queued spin locks use the same word.
+ */
 
+#include <linux/bitops.h>
 #include <linux/jump_label.h>
 #include <linux/lockdep.h>
 #include <linux/types.h>
+#include <ntklog/irql.h>
 
 /**
  * struct kspin_lock - NT's KSPIN_LOCK
- * @word: 0 when free. While owned as a queued spin lock, the address of the
- *	struct kspin_lock_queue at the tail of the queue. Written only by
- *	atomic operations: exchanged by whoever acquires, compare-exchanged to
- *	0 by the owner.
+ * @word: 0 when free. While owned as an ordinary spin lock, 1: bit 0 is set
+ *	atomically by whoever acquires, the word cleared by the owner. While
+ *	owned as a queued spin lock, the address of the struct kspin_lock_queue
+ *	at the tail of the queue: exchanged by whoever acquires,
+ *	compare-exchanged to 0 by the owner.
  * @dep_map: lockdep's view of the lock; no part of NT's word
  */
 struct kspin_lock {
@@ -57,5 +63,159 @@ do {									\
 									\
 	ke_initialize_spin_lock_class((spin_lock), #spin_lock, &__key);	\
 } while (0)
+
+void ke_wait_for_spin_lock(struct kspin_lock *spin_lock);
+void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock);
+bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock);
+void ke_release_spin_lock_traced(struct kspin_lock *spin_lock);
+void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock);
+
+/**
+ * ke_test_spin_lock() - NT's KeTestSpinLock
+ * @spin_lock: the lock
+ *
+ * Context: any.
+ * Return: whether it is free at this moment.
+ */
+static inline bool ke_test_spin_lock(const struct kspin_lock *spin_lock)
+{
+	return !READ_ONCE(spin_lock->word);
+}
+
+/**
+ * ke_acquire_spin_lock_at_dpc_level() - NT's KeAcquireSpinLockAtDpcLevel
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is left alone. A lock that hard
+ * interrupts use too is acquired with interrupts off everywhere else. Spins
+ * until the lock is owned.
+ */
+static __always_inline void
+ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
+{
+	lockdep_assert_preemption_disabled();
+	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
+	if (static_branch_unlikely(&perf_spin_lock_key))
+		ke_acquire_spin_lock_traced(spin_lock);
+	/* Acquire; pairs with smp_store_release() of the release. */
+	else if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
+		ke_wait_for_spin_lock(spin_lock);
+}
+
+/**
+ * ke_try_to_acquire_spin_lock_at_dpc_level() - NT's
+ *	KeTryToAcquireSpinLockAtDpcLevel
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is left alone.
+ * Return: true if the lock is owned now; false at once, and nothing changed, if
+ * somebody else owns it.
+ */
+static __always_inline bool
+ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
+{
+	bool owned;
+
+	lockdep_assert_preemption_disabled();
+	if (static_branch_unlikely(&perf_spin_lock_key))
+		owned = ke_try_to_acquire_spin_lock_traced(spin_lock);
+	else
+		owned = ke_test_spin_lock(spin_lock) &&
+			!test_and_set_bit_lock(0, &spin_lock->word);
+	if (owned)
+		spin_acquire(&spin_lock->dep_map, 0, 1, _THIS_IP_);
+	return owned;
+}
+
+/* Whether the lock was owned, as it must be. */
+static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
+{
+	if (unlikely(READ_ONCE(spin_lock->word) != 1)) {
+		ke_release_spin_lock_not_owned(spin_lock);
+		return false;
+	}
+	spin_release(&spin_lock->dep_map, _THIS_IP_);
+	if (static_branch_unlikely(&perf_spin_lock_key))
+		ke_release_spin_lock_traced(spin_lock);
+	else
+		/* Pairs with test_and_set_bit_lock() of whoever is next. */
+		smp_store_release(&spin_lock->word, 0);
+	return true;
+}
+
+/**
+ * ke_release_spin_lock_from_dpc_level() - NT's KeReleaseSpinLockFromDpcLevel
+ * @spin_lock: a lock that the caller owns
+ *
+ * Context: as the acquiring function. The IRQL is left alone. A lock that is not
+ * owned as an ordinary one: a warning, no change.
+ */
+static __always_inline void
+ke_release_spin_lock_from_dpc_level(struct kspin_lock *spin_lock)
+{
+	__ke_release_spin_lock(spin_lock);
+}
+
+/**
+ * ke_acquire_spin_lock_raise_to_dpc() - NT's KeAcquireSpinLockRaiseToDpc
+ * @spin_lock: the lock
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
+ * lock is owned.
+ * Return: the IRQL before.
+ */
+static __always_inline u8
+ke_acquire_spin_lock_raise_to_dpc(struct kspin_lock *spin_lock)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	ke_acquire_spin_lock_at_dpc_level(spin_lock);
+	return old_irql;
+}
+
+/**
+ * ke_acquire_spin_lock() - NT's KeAcquireSpinLock
+ * @spin_lock: the lock
+ * @old_irql: where the IRQL before is stored
+ *
+ * Context: as ke_acquire_spin_lock_raise_to_dpc().
+ */
+static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
+						 u8 *old_irql)
+{
+	*old_irql = ke_acquire_spin_lock_raise_to_dpc(spin_lock);
+}
+
+/**
+ * ke_acquire_spin_lock_raise_to_synch() - NT's KeAcquireSpinLockRaiseToSynch
+ * @spin_lock: the lock
+ *
+ * Context: IRQL <= SYNCH_LEVEL, hard interrupts included. Raises to SYNCH_LEVEL
+ * (interrupts off). Spins until the lock is owned.
+ * Return: the IRQL before.
+ */
+static __always_inline u8
+ke_acquire_spin_lock_raise_to_synch(struct kspin_lock *spin_lock)
+{
+	u8 old_irql = ke_raise_irql_to_synch_level();
+
+	ke_acquire_spin_lock_at_dpc_level(spin_lock);
+	return old_irql;
+}
+
+/**
+ * ke_release_spin_lock() - NT's KeReleaseSpinLock
+ * @spin_lock: a lock that the caller owns
+ * @old_irql: what the acquiring function returned
+ *
+ * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL.
+ * A lock that is not owned as an ordinary one: a warning, no change.
+ */
+static __always_inline void ke_release_spin_lock(struct kspin_lock *spin_lock,
+						 u8 old_irql)
+{
+	if (likely(__ke_release_spin_lock(spin_lock)))
+		ke_lower_irql(old_irql);
+}
 
 #endif /* _NTKLOG_SPIN_LOCK_H */

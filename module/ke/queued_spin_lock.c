@@ -13,6 +13,11 @@
 
 #include "../perf/spin_lock.h"
 
+static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)
+{
+	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
+}
+
 /**
  * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
  * @queue: the caller's entry, already in the lock word
@@ -137,7 +142,7 @@ EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
  */
 void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
-	WARN_ONCE(1, "KeReleaseInStackQueuedSpinLock: %px does not own lock %px (Lock %lx, Next %px)\n",
+	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %px does not own lock %px (Lock %lx, Next %px)\n",
 		  queue, ke_queued_spin_lock(queue), queue->lock, queue->next);
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_not_owned);

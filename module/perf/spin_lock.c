@@ -143,6 +143,41 @@ void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_acquire);
 
+/* The index of a lock's entry, from the most recent down, and 1; 0: none. */
+static u32 perf_find_entry(const struct perf_spin_lock_cpu *cpu, u32 in_use,
+			   const void *lock)
+{
+	u32 i;
+
+	for (i = in_use; i > 0; i--)
+		if (READ_ONCE(cpu->entries[i - 1].lock) == lock)
+			break;
+	return i;
+}
+
+/**
+ * perf_log_spin_lock_convert() - a tracked lock is now owned in another way
+ * @lock: the lock
+ * @acquire_mode: WMI_SPINLOCK_EXECUTIVE_CONVERTED
+ *
+ * Its acquisition counts from now. One that is not tracked is left so.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the conversion.
+ */
+void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode)
+{
+	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	u32 i;
+
+	if (!static_branch_likely(&perf_spin_lock_tracking_key))
+		return;
+	i = perf_find_entry(cpu, READ_ONCE(cpu->in_use), lock);
+	if (!i)
+		return;
+	cpu->entries[i - 1].acquire_time = get_cycles();
+	cpu->entries[i - 1].acquire_mode = acquire_mode;
+}
+
 static bool perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
 				   const struct perf_spin_lock_entry *entry,
 				   u64 release_time)
@@ -240,9 +275,7 @@ void perf_log_spin_lock_release(const void *lock, u64 release_time,
 		return;
 
 	in_use = READ_ONCE(cpu->in_use);
-	for (i = in_use; i > 0; i--)
-		if (READ_ONCE(cpu->entries[i - 1].lock) == lock)
-			break;
+	i = perf_find_entry(cpu, in_use, lock);
 	if (!i) {
 		this_cpu_inc(perf_spin_lock_cpu.unmatched);
 		return;

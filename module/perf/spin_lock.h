@@ -101,6 +101,7 @@ perf_query_spin_lock(struct perf_spin_lock_query *query)
 void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
 				u32 spin_count,
 				const struct perf_spin_lock_query *query);
+void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 void perf_log_spin_lock_release(const void *lock, u64 release_time,
 				unsigned long caller);
 

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ordinary and numbered queued spin locks, as their callers see them. The numbers
+ * are those of the facts in Documentation/locks.rst. As in ke_test.c, some tests
+ * misuse them on purpose.
+ */
+
+#include <linux/delay.h>
+#include <linux/percpu.h>
+#include <ntklog/irql.h>
+#include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
+
+#include "fixture.h"
+
+static struct kspin_lock lock;
+
+static int spin_lock_test_init(struct kunit *test)
+{
+	ke_initialize_spin_lock(&lock);
+	return fixture_init(test);
+}
+
+/* S1, S2 */
+
+static void a_lock_is_free_when_its_word_is_0(struct kunit *test)
+{
+	static const unsigned long words[] = { 1, 2, 1UL << 63, 0xffff888000000000 };
+	size_t i;
+
+	KUNIT_EXPECT_TRUE(test, ke_test_spin_lock(&lock));
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		lock.word = words[i];
+		KUNIT_EXPECT_FALSE(test, ke_test_spin_lock(&lock));
+		KUNIT_EXPECT_EQ(test, lock.word, words[i]);
+		ke_initialize_spin_lock(&lock);
+		KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	}
+}
+
+/* S3 */
+
+static void raising_acquisition_owns_and_raises(struct kunit *test)
+{
+	u8 old_irql = 0xFF;
+
+	ke_acquire_spin_lock(&lock, &old_irql);
+	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+
+	old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* S4 */
+
+static void at_dpc_level_leaves_the_irql(struct kunit *test)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	ke_acquire_spin_lock_at_dpc_level(&lock);
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_spin_lock_from_dpc_level(&lock);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(old_irql);
+}
+
+/* S5 */
+
+static void raise_to_synch_turns_interrupts_off(struct kunit *test)
+{
+	u8 old_irql = ke_acquire_spin_lock_raise_to_synch(&lock);
+
+	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), SYNCH_LEVEL);
+	KUNIT_EXPECT_TRUE(test, irqs_disabled());
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+}
+
+/* S6 */
+
+static void try_owns_or_changes_nothing(struct kunit *test)
+{
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	KUNIT_EXPECT_TRUE(test, ke_try_to_acquire_spin_lock_at_dpc_level(&lock));
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_spin_lock_at_dpc_level(&lock));
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_spin_lock_from_dpc_level(&lock);
+	ke_lower_irql(old_irql);
+}
+
+/* S7 */
+
+static void mixed_pairs_are_legal(struct kunit *test)
+{
+	u8 old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+
+	ke_release_spin_lock_from_dpc_level(&lock);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(old_irql);
+
+	old_irql = ke_raise_irql_to_dpc_level();
+	ke_acquire_spin_lock_at_dpc_level(&lock);
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+/* S8: the word is only read while somebody else owns the lock. */
+
+static int wait_and_release(void *data)
+{
+	u8 old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+
+	*(unsigned long *)data = lock.word;
+	ke_release_spin_lock(&lock, old_irql);
+	return 0;
+}
+
+static void a_waiter_only_reads(struct kunit *test)
+{
+	struct test_thread waiter;
+	unsigned long seen = 0;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	/*
+	 * A value with bit 0 clear that means owned all the same: a waiter that
+	 * did more than read would take it, and be seen.
+	 */
+	WRITE_ONCE(lock.word, 1);
+	test_thread_start(test, &waiter, 1, wait_and_release, &seen);
+	msleep(20);
+	WRITE_ONCE(lock.word, 2);
+	msleep(50);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(waiter.done));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(lock.word), 2UL);
+	WRITE_ONCE(lock.word, 0);
+	test_thread_join(&waiter);
+	KUNIT_EXPECT_EQ(test, seen, 1UL);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+}
+
+/* Q11 */
+
+static void a_free_word_serves_both_kinds(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	u8 old_irql;
+
+	old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+	ke_release_spin_lock(&lock, old_irql);
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+	KUNIT_EXPECT_EQ(test, lock.word, 1UL);
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+}
+
+static void release_of_a_free_lock_changes_nothing(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	/* Nor is a queued one released as an ordinary one. */
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
+	ke_release_spin_lock(&lock, old_irql);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	ke_lower_irql(old_irql);
+}
+
+/* Q7 */
+
+static struct kspin_lock_queue *entry_of(unsigned int number)
+{
+	return &per_cpu(ke_lock_queues, TEST_CPU).queue[number];
+}
+
+static void a_number_uses_the_processors_entry(struct kunit *test)
+{
+	unsigned int number;
+
+	for (number = 0; number < 0x11; number++) {
+		struct kspin_lock_queue *entry = entry_of(number);
+		struct kspin_lock *numbered = (struct kspin_lock *)entry->lock;
+		u8 old_irql = ke_acquire_queued_spin_lock(number);
+
+		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+		KUNIT_EXPECT_EQ(test, numbered->word, (unsigned long)entry);
+		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered | 2);
+		KUNIT_EXPECT_NULL(test, entry->next);
+		ke_release_queued_spin_lock(number, old_irql);
+		KUNIT_EXPECT_EQ(test, numbered->word, 0UL);
+		KUNIT_EXPECT_EQ(test, entry->lock, (unsigned long)numbered);
+		KUNIT_EXPECT_NULL(test, entry->next);
+		KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	}
+}
+
+static void a_number_can_be_raised_to_synch(struct kunit *test)
+{
+	u8 old_irql = ke_acquire_queued_spin_lock_raise_to_synch(5);
+
+	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), SYNCH_LEVEL);
+	ke_release_queued_spin_lock(5, old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+}
+
+struct numbered_waiter {
+	struct test_thread thread;
+	bool owned;
+};
+
+static int own_number(void *data)
+{
+	struct numbered_waiter *waiter = data;
+	u8 old_irql = ke_acquire_queued_spin_lock(4);
+
+	WRITE_ONCE(waiter->owned, true);
+	ke_release_queued_spin_lock(4, old_irql);
+	return 0;
+}
+
+static void a_number_is_handed_to_another_processor(struct kunit *test)
+{
+	struct numbered_waiter waiter = {};
+	struct kspin_lock_queue *entry = entry_of(4);
+	u8 old_irql;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	test_thread_join(&waiter.thread);
+	KUNIT_EXPECT_TRUE(test, waiter.owned);
+
+	waiter.owned = false;
+	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
+	old_irql = ke_acquire_queued_spin_lock(4);
+	mdelay(20);
+	ke_release_queued_spin_lock(4, old_irql);
+	KUNIT_EXPECT_NULL(test, entry->next);
+	test_thread_join(&waiter.thread);
+	KUNIT_EXPECT_TRUE(test, waiter.owned);
+}
+
+static void a_number_out_of_range_acquires_nothing(struct kunit *test)
+{
+	u8 old_irql = 0x5A;
+
+	KUNIT_EXPECT_EQ(test, ke_acquire_queued_spin_lock(0x11), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_acquire_queued_spin_lock_raise_to_synch(0x80000000),
+			PASSIVE_LEVEL);
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(0x11, &old_irql));
+	KUNIT_EXPECT_EQ(test, old_irql, 0x5A);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	old_irql = ke_raise_irql_to_dpc_level();
+	ke_release_queued_spin_lock(0x11, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	/* In range, but not owned. */
+	ke_release_queued_spin_lock(3, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_lower_irql(old_irql);
+}
+
+/* Q8 */
+
+static int hold_number(void *data)
+{
+	bool *state = data;
+	u8 old_irql = ke_acquire_queued_spin_lock(6);
+
+	WRITE_ONCE(state[0], true);
+	while (!READ_ONCE(state[1]))
+		cpu_relax();
+	ke_release_queued_spin_lock(6, old_irql);
+	return 0;
+}
+
+static void try_of_a_number_owns_or_changes_nothing(struct kunit *test)
+{
+	struct test_thread holder;
+	bool state[2] = {};
+	u8 old_irql = 0x5A;
+
+	KUNIT_EXPECT_TRUE(test, ke_try_to_acquire_queued_spin_lock(6, &old_irql));
+	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
+	ke_release_queued_spin_lock(6, old_irql);
+	KUNIT_EXPECT_TRUE(test, ke_try_to_acquire_queued_spin_lock_raise_to_synch(6, &old_irql));
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), SYNCH_LEVEL);
+	ke_release_queued_spin_lock(6, old_irql);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+
+	if (num_online_cpus() < 2)
+		return;
+	test_thread_start(test, &holder, 1, hold_number, state);
+	while (!READ_ONCE(state[0]))
+		schedule_timeout_uninterruptible(1);
+	old_irql = 0x5A;
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock(6, &old_irql));
+	KUNIT_EXPECT_FALSE(test, ke_try_to_acquire_queued_spin_lock_raise_to_synch(6, &old_irql));
+	KUNIT_EXPECT_EQ(test, old_irql, 0x5A);
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, entry_of(6)->lock & 3, 0UL);
+	WRITE_ONCE(state[1], true);
+	test_thread_join(&holder);
+}
+
+static struct kunit_case spin_lock_test_cases[] = {
+	KUNIT_CASE(a_lock_is_free_when_its_word_is_0),
+	KUNIT_CASE(raising_acquisition_owns_and_raises),
+	KUNIT_CASE(at_dpc_level_leaves_the_irql),
+	KUNIT_CASE(raise_to_synch_turns_interrupts_off),
+	KUNIT_CASE(try_owns_or_changes_nothing),
+	KUNIT_CASE(mixed_pairs_are_legal),
+	KUNIT_CASE(a_waiter_only_reads),
+	KUNIT_CASE(a_free_word_serves_both_kinds),
+	KUNIT_CASE(release_of_a_free_lock_changes_nothing),
+	KUNIT_CASE(a_number_uses_the_processors_entry),
+	KUNIT_CASE(a_number_can_be_raised_to_synch),
+	KUNIT_CASE(a_number_is_handed_to_another_processor),
+	KUNIT_CASE(a_number_out_of_range_acquires_nothing),
+	KUNIT_CASE(try_of_a_number_owns_or_changes_nothing),
+	{}
+};
+
+static struct kunit_suite spin_lock_test_suite = {
+	.name = "ntklog_ke_spin_lock",
+	.init = spin_lock_test_init,
+	.exit = fixture_exit,
+	.test_cases = spin_lock_test_cases,
+};
+
+kunit_test_suite(spin_lock_test_suite);

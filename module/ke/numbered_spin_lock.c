@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's numbered queued spin locks: the locks, and the entries that each
+ * processor has for them. The functions are in include/ntklog/queued_spin_lock.h.
+ */
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../perf/spin_lock.h"
+#include "numbered_spin_lock.h"
+
+static struct kspin_lock ke_numbered_locks[LOCK_QUEUE_MAXIMUM_LOCK];
+static struct lock_class_key ke_numbered_keys[LOCK_QUEUE_MAXIMUM_LOCK];
+
+DEFINE_PER_CPU(struct ke_lock_queues, ke_lock_queues);
+EXPORT_PER_CPU_SYMBOL_GPL(ke_lock_queues);
+
+/**
+ * ke_try_to_acquire_queued_spin_lock_entry() - own a lock if it is free
+ * @queue: an entry that names the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
+ * Return: whether it is owned. If not, nothing is counted.
+ */
+bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
+{
+	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
+	struct perf_spin_lock_query query;
+	unsigned long word = 0;
+
+	perf_query_spin_lock(&query);
+	/*
+	 * An entry that owns already, by a bug of the caller, names no lock; the
+	 * lock that it names then is not free either.
+	 */
+	if ((unsigned long)spin_lock & LOCK_QUEUE_BITS)
+		return false;
+	/* Fully ordered, as the xchg() of __ke_acquire_queued_spin_lock(). */
+	if (!ke_test_spin_lock(spin_lock) ||
+	    !try_cmpxchg(&spin_lock->word, &word, (unsigned long)queue))
+		return false;
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+	spin_acquire(&spin_lock->dep_map, 0, 1, _RET_IP_);
+	if (static_branch_unlikely(&perf_spin_lock_key))
+		perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, 0,
+					   &query);
+	return true;
+}
+EXPORT_SYMBOL_GPL(ke_try_to_acquire_queued_spin_lock_entry);
+
+/**
+ * ke_queued_spin_lock_bad_number() - a number that must not be
+ * @number: the number
+ *
+ * Context: any. Warns once with the value.
+ */
+void ke_queued_spin_lock_bad_number(unsigned int number)
+{
+	WARN_ONCE(1, "KeAcquireQueuedSpinLock: no queued spin lock has the number 0x%x\n",
+		  number);
+}
+EXPORT_SYMBOL_GPL(ke_queued_spin_lock_bad_number);
+
+/**
+ * ke_numbered_spin_lock_init() - make the locks, all free
+ *
+ * Context: load.
+ */
+void __init ke_numbered_spin_lock_init(void)
+{
+	int number, cpu;
+
+	for (number = 0; number < LOCK_QUEUE_MAXIMUM_LOCK; number++) {
+		ke_initialize_spin_lock_class(&ke_numbered_locks[number],
+					      "ke_numbered_lock",
+					      &ke_numbered_keys[number]);
+		for_each_possible_cpu(cpu)
+			per_cpu(ke_lock_queues, cpu).queue[number].lock =
+				(unsigned long)&ke_numbered_locks[number];
+	}
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The out-of-line half of NT's ordinary spin locks: waiting, and both halves
+ * with tracing. include/ntklog/spin_lock.h has the rest.
+ */
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/processor.h>
+#include <linux/timex.h>
+#include <ntklog/spin_lock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../perf/spin_lock.h"
+
+/* Test, and only when that finds it free, test and set: returns the tests. */
+static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
+{
+	u32 spin_count = 0;
+
+	do {
+		do {
+			cpu_relax();
+			spin_count++;
+		} while (READ_ONCE(spin_lock->word));
+	} while (test_and_set_bit_lock(0, &spin_lock->word));
+	return spin_count;
+}
+
+/**
+ * ke_wait_for_spin_lock() - wait for a lock that somebody else owns
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. Returns as its owner.
+ */
+void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
+{
+	ke_spin_for_ownership(spin_lock);
+}
+EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
+
+/**
+ * ke_acquire_spin_lock_traced() - acquire and count or track
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
+ */
+void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
+{
+	struct perf_spin_lock_query query;
+	u32 spin_count = 0;
+
+	perf_query_spin_lock(&query);
+	if (test_and_set_bit_lock(0, &spin_lock->word))
+		spin_count = ke_spin_for_ownership(spin_lock);
+	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count,
+				   &query);
+}
+EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
+
+/**
+ * ke_try_to_acquire_spin_lock_traced() - try to, and count or track if it is owned
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
+ * Return: whether it is owned. If not, nothing is counted.
+ */
+bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
+{
+	struct perf_spin_lock_query query;
+
+	perf_query_spin_lock(&query);
+	if (!ke_test_spin_lock(spin_lock) ||
+	    test_and_set_bit_lock(0, &spin_lock->word))
+		return false;
+	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, 0, &query);
+	return true;
+}
+EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
+
+/**
+ * ke_release_spin_lock_traced() - release, then maybe write an event
+ * @spin_lock: the lock
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
+ * returns to.
+ */
+noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
+{
+	u64 release_time = get_cycles();
+
+	/* As in ke_release_spin_lock_from_dpc_level(). */
+	smp_store_release(&spin_lock->word, 0);
+	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
+
+/**
+ * ke_release_spin_lock_not_owned() - a release that must not be
+ * @spin_lock: a lock that is free, or owned as a queued one
+ *
+ * Context: any. Warns once with the values; changes nothing.
+ */
+void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock)
+{
+	WARN_ONCE(1, "KeReleaseSpinLock: lock %px is not owned (%lx)\n",
+		  spin_lock, READ_ONCE(spin_lock->word));
+}
+EXPORT_SYMBOL_GPL(ke_release_spin_lock_not_owned);
