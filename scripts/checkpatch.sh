@@ -11,10 +11,16 @@ cd "$TOP"
 checkpatch=$(scripts/kernel-source.sh)/scripts/checkpatch.pl
 status=0
 for file; do
-	ignore=()
+	case $file in
 	# TRACE_EVENT() has a layout of its own, in the kernel too.
-	[ "$(basename "$file")" != trace.h ] ||
-		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT)
+	*/trace.h)
+		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT) ;;
+	# NT's spellings are not the kernel's.
+	*/nt.h | */nt_driver.[ch] | */nt_test.c)
+		ignore=(--ignore CAMELCASE,NEW_TYPEDEFS,SPACING --ignore MACRO_WITH_FLOW_CONTROL,FUNCTION_ARGUMENTS) ;;
+	*)
+		ignore=() ;;
+	esac
 	perl "$checkpatch" --terse --show-types "${ignore[@]}" -f "$file" ||
 		status=1
 done

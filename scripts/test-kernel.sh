@@ -5,14 +5,27 @@
 # build directory, which is also the KDIR for modules.
 #
 # A flavour is a file scripts/kernels/FLAVOUR.config of symbols to set on top
-# of tinyconfig. The cache key is the source's version, the fragment and the
-# compiler: change one and the kernel is built anew.
+# of tinyconfig; a line "include NAME" stands for those of another. The cache key
+# is the source's version, the symbols and the compiler: change one and the
+# kernel is built anew.
 
 . "$(dirname "$0")/lib.sh"
 
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
-fragment=$TOP/scripts/kernels/$flavour.config
-[ -f "$fragment" ] || die "no such test kernel: $fragment"
+
+# symbols FLAVOUR: all that it sets, one on a line.
+symbols()
+{
+	local fragment=$TOP/scripts/kernels/$1.config word name
+
+	[ -f "$fragment" ] || die "no such test kernel: $fragment"
+	while read -r word name; do
+		case $word in
+		include) symbols "$name" ;;
+		CONFIG_*) printf '%s\n' "$word" ;;
+		esac
+	done <"$fragment"
+}
 
 # Each symbol must have survived olddefconfig: a dependency that went missing
 # would otherwise silently make a weaker test.
@@ -31,7 +44,7 @@ check_config()
 		esac
 		say "the configuration lost $wanted"
 		missing=1
-	done < <(cat "$fragment")
+	done < <(symbols "$flavour")
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
@@ -40,7 +53,7 @@ build_kernel()
 	local source=$1 dir=$2
 
 	quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
-	grep '^CONFIG_' "$fragment" >>"$dir/.config"
+	symbols "$flavour" >>"$dir/.config"
 	quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
 	check_config "$dir/.config"
 	say "building the test kernel $flavour (about 3 minutes on 2 cores)"
@@ -54,7 +67,7 @@ build_kernel()
 need "to build a kernel" gcc make flex bison bc libelf-dev libssl-dev \
 	perl cpio xz-utils kmod
 source=$("$TOP/scripts/kernel-source.sh")
-key=$({ grep '^CONFIG_' "$fragment"; gcc --version | head -n 1; } |
+key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
 once "$dir" build_kernel "$source"

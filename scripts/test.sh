@@ -156,7 +156,7 @@ kunit()
 	result "kunit: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$kernel/arch/x86/boot/bzImage" -c 4 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
-	for suite in ke ke_irql ke_spin_lock ex perf etw; do
+	for suite in ke ke_irql ke_spin_lock ex perf etw nt; do
 		result "kunit: the suite ntklog_$suite passed" \
 			grep -qE "^ok [0-9]+ ntklog_$suite" "$dir/guest.log"
 	done

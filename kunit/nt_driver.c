@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Code as it is written for NT: no Linux name in it but this one include. nt_test.c
+ * calls it. Each function uses one family of locks and says with its NTSTATUS
+ * whether what NT promises about them was true.
+ */
+
+#include <ntklog/nt.h>
+
+#include "nt_driver.h"
+
+#define REQUIRE(Condition)				\
+do {							\
+	if (!(Condition))				\
+		return (NTSTATUS)STATUS_UNSUCCESSFUL;	\
+} while (0)
+
+typedef struct _DEVICE_EXTENSION {
+	KSPIN_LOCK Lock;
+	EX_SPIN_LOCK TableLock;
+	ULONG Requests;
+} DEVICE_EXTENSION, *PDEVICE_EXTENSION;
+
+static DEVICE_EXTENSION Extension;
+
+NTSTATUS NtTestIrql(VOID)
+{
+	KIRQL OldIrql, DpcIrql;
+
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	KeRaiseIrql(APC_LEVEL, &OldIrql);
+	REQUIRE(OldIrql == PASSIVE_LEVEL && KeGetCurrentIrql() == APC_LEVEL);
+	DpcIrql = KeRaiseIrqlToDpcLevel();
+	REQUIRE(DpcIrql == APC_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
+	REQUIRE(KeRaiseIrqlToSynchLevel() == DISPATCH_LEVEL);
+	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
+	KeLowerIrql(DISPATCH_LEVEL);
+	KeLowerIrql(DpcIrql);
+	KeLowerIrql(OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestSpinLock(VOID)
+{
+	PDEVICE_EXTENSION DeviceExtension = &Extension;
+	KIRQL OldIrql;
+
+	KeInitializeSpinLock(&DeviceExtension->Lock);
+	REQUIRE(KeTestSpinLock(&DeviceExtension->Lock) == TRUE);
+
+	KeAcquireSpinLock(&DeviceExtension->Lock, &OldIrql);
+	DeviceExtension->Requests += 1;
+	REQUIRE(OldIrql == PASSIVE_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
+	REQUIRE(KeTestSpinLock(&DeviceExtension->Lock) == FALSE);
+	REQUIRE(!KeTryToAcquireSpinLockAtDpcLevel(&DeviceExtension->Lock));
+	KeReleaseSpinLock(&DeviceExtension->Lock, OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+
+	OldIrql = KeAcquireSpinLockRaiseToDpc(&DeviceExtension->Lock);
+	KeReleaseSpinLockFromDpcLevel(&DeviceExtension->Lock);
+	KeAcquireSpinLockAtDpcLevel(&DeviceExtension->Lock);
+	KeReleaseSpinLockFromDpcLevel(&DeviceExtension->Lock);
+	REQUIRE(KeTryToAcquireSpinLockAtDpcLevel(&DeviceExtension->Lock));
+	KeReleaseSpinLock(&DeviceExtension->Lock, OldIrql);
+
+	OldIrql = KeAcquireSpinLockRaiseToSynch(&DeviceExtension->Lock);
+	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
+	KeReleaseSpinLock(&DeviceExtension->Lock, OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestInStackQueuedSpinLock(VOID)
+{
+	PDEVICE_EXTENSION DeviceExtension = &Extension;
+	KLOCK_QUEUE_HANDLE LockHandle;
+	KIRQL OldIrql;
+
+	KeInitializeSpinLock(&DeviceExtension->Lock);
+	KeAcquireInStackQueuedSpinLock(&DeviceExtension->Lock, &LockHandle);
+	REQUIRE(LockHandle.OldIrql == PASSIVE_LEVEL);
+	REQUIRE(KeTestSpinLock(&DeviceExtension->Lock) == FALSE);
+	KeReleaseInStackQueuedSpinLock(&LockHandle);
+
+	OldIrql = KeRaiseIrqlToDpcLevel();
+	KeAcquireInStackQueuedSpinLockAtDpcLevel(&DeviceExtension->Lock, &LockHandle);
+	KeReleaseInStackQueuedSpinLockFromDpcLevel(&LockHandle);
+	KeLowerIrql(OldIrql);
+
+	KeAcquireInStackQueuedSpinLockRaiseToSynch(&DeviceExtension->Lock, &LockHandle);
+	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
+	KeReleaseInStackQueuedSpinLock(&LockHandle);
+
+	KeAcquireInStackQueuedSpinLockForDpc(&DeviceExtension->Lock, &LockHandle);
+	REQUIRE(KeGetCurrentIrql() == DISPATCH_LEVEL);
+	KeReleaseInStackQueuedSpinLockForDpc(&LockHandle);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestQueuedSpinLock(VOID)
+{
+	KSPIN_LOCK_QUEUE_NUMBER Number = LockQueueIoDatabaseLock;
+	KIRQL OldIrql;
+
+	OldIrql = KeAcquireQueuedSpinLock(Number);
+	REQUIRE(OldIrql == PASSIVE_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
+	KeReleaseQueuedSpinLock(Number, OldIrql);
+
+	OldIrql = KeAcquireQueuedSpinLockRaiseToSynch(LockQueueMasterLock);
+	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
+	KeReleaseQueuedSpinLock(LockQueueMasterLock, OldIrql);
+
+	REQUIRE(KeTryToAcquireQueuedSpinLock(Number, &OldIrql));
+	KeReleaseQueuedSpinLock(Number, OldIrql);
+	REQUIRE(KeTryToAcquireQueuedSpinLockRaiseToSynch(LockQueueMasterLock, &OldIrql));
+	KeReleaseQueuedSpinLock(LockQueueMasterLock, OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestExSpinLock(VOID)
+{
+	PEX_SPIN_LOCK SpinLock = &Extension.TableLock;
+	KIRQL OldIrql;
+
+	OldIrql = ExAcquireSpinLockShared(SpinLock);
+	REQUIRE(OldIrql == PASSIVE_LEVEL && KeGetCurrentIrql() == DISPATCH_LEVEL);
+	REQUIRE(!ExTryAcquireSpinLockExclusiveAtDpcLevel(SpinLock));
+	REQUIRE(ExTryConvertSharedSpinLockExclusive(SpinLock));
+	REQUIRE(!ExTryAcquireSpinLockSharedAtDpcLevel(SpinLock));
+	ExReleaseSpinLockExclusive(SpinLock, OldIrql);
+
+	OldIrql = ExAcquireSpinLockExclusive(SpinLock);
+	ExReleaseSpinLockExclusiveFromDpcLevel(SpinLock);
+	ExAcquireSpinLockSharedAtDpcLevel(SpinLock);
+	ExReleaseSpinLockSharedFromDpcLevel(SpinLock);
+	ExAcquireSpinLockExclusiveAtDpcLevel(SpinLock);
+	ExReleaseSpinLockExclusiveFromDpcLevel(SpinLock);
+	REQUIRE(ExTryAcquireSpinLockSharedAtDpcLevel(SpinLock));
+	ExReleaseSpinLockSharedFromDpcLevel(SpinLock);
+	REQUIRE(ExTryAcquireSpinLockExclusiveAtDpcLevel(SpinLock));
+	ExReleaseSpinLockExclusive(SpinLock, OldIrql);
+	OldIrql = ExAcquireSpinLockShared(SpinLock);
+	ExReleaseSpinLockShared(SpinLock, OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
