@@ -28,11 +28,12 @@ result()
 }
 
 # step NAME FUNCTION...: run it with its results in out/test/NAME.tap; show what
-# failed at once.
+# failed at once. ONLY="NAME..." leaves the others out, while one works on a part.
 step()
 {
 	local name=$1 passed
 	shift
+	[[ -z ${ONLY:-} || " $ONLY " == *" $name "* ]] || return 0
 	# Not in a condition: there, set -e would be off inside the function.
 	set +e
 	(set -e; "$@") >"$TEST/$name.tap" 2>"$TEST/$name.log"
@@ -114,107 +115,223 @@ e2e()
 		sed "s/ok - /ok - $1 /" || true
 }
 
-# The suites provoke these reports on purpose, each once, and no others.
+# What a kernel calls a report when one of its detectors has found something.
+REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
+
+# The suites provoke these reports on purpose, each once, and no others. The last
+# one only where DEBUG_ATOMIC_SLEEP is.
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
 KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
-KeLowerIrql: from IRQL 0 to 2
-BUG: sleeping function called from invalid context at .*/ke_irql_test\.c'
+KeLowerIrql: from IRQL 0 to 2'
+EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c'
 
-# What a kernel calls a report when one of its detectors has found something.
-REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
-
-has_expected_reports()
+# has_reports LOG EXPECTED: the log has each of these once, and no other.
+has_reports()
 {
 	local log=$1 report count=0
 	while read -r report; do
+		[ -n "$report" ] || continue
 		[ "$(grep -cE "$report" "$log")" = 1 ] ||
 			{ echo "not once: $report"; return 1; }
 		count=$((count + 1))
-	done <<<"$EXPECTED_REPORTS"
+	done <<<"$2"
 	grep -E "$REPORT" "$log"
 	[ "$(grep -cE "$REPORT" "$log")" = $count ]
 }
 
+# share DIRECTORY FLAVOUR: a directory for the virtual machine, with the modules
+# that were built for the test kernel and the script on standard input.
+share()
+{
+	mkdir -p "$1"
+	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload}/*.ko "$1/"
+	cat >"$1/guest.sh"
+}
+
+# image FLAVOUR: of a test kernel that has been built.
+image()
+{
+	printf '%s/arch/x86/boot/bzImage\n' "$("$TOP/scripts/test-kernel.sh" "$1")"
+}
+
+# kunit FLAVOUR: all suites in a test kernel.
 kunit()
 {
-	local dir=$TEST/kunit kernel suite
-	kernel=$("$TOP/scripts/test-kernel.sh" kunit)
-	result "kunit: the modules build with W=1 and no warning" \
-		builds_silently "$kernel" "$OUT/build/kunit"
-	mkdir -p "$dir"
-	cp "$OUT"/build/kunit/{ntklog.ko,kunit/ntklog_kunit.ko,workload/ntklog_torture.ko} \
-		"$dir/"
-	cat >"$dir/guest.sh" <<-'END'
+	local dir=$TEST/kunit-$1 suite expected=$EXPECTED_REPORTS
+	[ "$1" = kcsan ] || expected+=$'\n'$EXPECTED_SLEEP
+	result "$1: the modules build with W=1 and no warning" \
+		builds_silently "$("$TOP/scripts/test-kernel.sh" "$1")" "$OUT/build/$1"
+	share "$dir" "$1" <<-'END'
 		insmod ntklog.ko && insmod ntklog_kunit.ko || exit 1
 		cat /sys/kernel/debug/kunit/*/results
 		rmmod ntklog_kunit && rmmod ntklog || exit 1
 		dmesg >dmesg.log
 	END
-	result "kunit: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$kernel/arch/x86/boot/bzImage" -c 4 "$dir"
+	result "$1: the suites' virtual machine runs to its end" \
+		"$TOP/scripts/vm.sh" -k "$(image "$1")" -c 4 -m 2048 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
 	for suite in ke ke_irql ke_spin_lock ex perf etw nt; do
-		result "kunit: the suite ntklog_$suite passed" \
-			grep -qE "^ok [0-9]+ ntklog_$suite" "$dir/guest.log"
+		result "$1: the suite ntklog_$suite passed" \
+			grep -qE "^ok [0-9]+ ntklog_$suite\$" "$dir/guest.log"
 	done
-	result "kunit: the reports are those that the suites provoke" \
-		has_expected_reports "$dir/dmesg.log"
+	result "$1: the reports are those that the suites provoke" \
+		has_reports "$dir/dmesg.log" "$expected"
 }
 
-# Two processors really at once, in the kernel with lockdep. Tracing is on from
-# before to after: see vm.sh for why nothing may be switched meanwhile.
+TORTURE_TYPES='in_stack_queued queued spin ex ex_exclusive'
+
+# torture FLAVOUR: every type of lock in a test kernel, about a minute in all, in
+# mixed contexts, traced by a session that comes and goes, while processors come
+# and go. Few locks: lockdep has room for so many chains of them.
+torture()
+{
+	local dir=$TEST/torture-$1 type
+	share "$dir" "$1" <<-END
+		S=/sys/kernel/debug/ntklog/sessions/0
+		insmod ntklog.ko || exit 1
+		for type in $TORTURE_TYPES; do
+			insmod ntklog_torture.ko torture_type=\$type duration=12 locks=6 nest=6 || exit 1
+			for round in 1 2 3 4 5 6; do
+				echo 0 >/sys/devices/system/cpu/cpu1/online
+				echo start >\$S/state
+				sleep 1
+				echo 1 >/sys/devices/system/cpu/cpu1/online
+				echo stop >\$S/state
+				usleep 500000
+			done
+			sleep 5
+			rmmod ntklog_torture
+		done
+		cat \$S/stats
+		rmmod ntklog
+		K=/sys/kernel/debug/kmemleak
+		# It reports what two scans, and five seconds, have found no use of.
+		[ ! -e \$K ] || { echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log; }
+		dmesg >dmesg.log
+	END
+	result "$1: the torture's virtual machine runs to its end" \
+		"$TOP/scripts/vm.sh" -t 600 -k "$(image "$1")" -c 3 -m 2048 "$dir"
+	for type in $TORTURE_TYPES; do
+		result "$1: torture of $type succeeds" \
+			grep "End of test: SUCCESS: $type: " "$dir/dmesg.log"
+	done
+	result "$1: events generated are written or lost" awk \
+		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' \
+		"$dir/guest.log"
+	result "$1: the kernel has nothing to complain of" has_reports "$dir/dmesg.log" ''
+	[ "$1" != kasan ] || result "kasan: nothing leaks" \
+		sh -c "cat $dir/kmemleak.log; [ ! -s $dir/kmemleak.log ]"
+}
+
+# Two processors really at once. Tracing is on from before to after: see vm.sh
+# for why nothing may be switched meanwhile.
 parallel()
 {
-	local dir=$TEST/parallel kernel
-	kernel=$("$TOP/scripts/test-kernel.sh" kunit)
-	mkdir -p "$dir"
-	cp "$OUT"/build/kunit/{ntklog.ko,workload/ntklog_torture.ko} "$dir/"
-	cat >"$dir/guest.sh" <<-'END'
+	local dir=$TEST/parallel
+	share "$dir" kunit <<-'END'
 		S=/sys/kernel/debug/ntklog/sessions/0
 		insmod ntklog.ko || exit 1
 		echo 20 >/sys/kernel/debug/ntklog/spinlock/contention_sample_rate
 		echo start >$S/state
-		insmod ntklog_torture.ko duration=10 locks=12 nest=10 threads=6
-		sleep 12
-		rmmod ntklog_torture
-		insmod ntklog_torture.ko duration=5 locks=1 nest=1 hold_us=0 threads=8
-		sleep 6
-		rmmod ntklog_torture
+		for type in in_stack_queued queued spin ex; do
+			insmod ntklog_torture.ko torture_type=$type duration=4 locks=6 nest=6 threads=6
+			sleep 5
+			rmmod ntklog_torture
+			insmod ntklog_torture.ko torture_type=$type duration=3 locks=1 nest=1 hold_us=0 threads=8
+			sleep 4
+			rmmod ntklog_torture
+		done
 		echo stop >$S/state
 		cat $S/stats
 		rmmod ntklog
 		dmesg >dmesg.log
 	END
 	result "parallel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -p -k "$kernel/arch/x86/boot/bzImage" "$dir"
-	result "parallel: torture succeeds twice" sh -c \
-		"grep 'End of test' $dir/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 2 ]"
+		"$TOP/scripts/vm.sh" -p -k "$(image kunit)" "$dir"
+	result "parallel: torture succeeds eight times" sh -c \
+		"grep 'End of test' $dir/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 8 ]"
 	result "parallel: events generated are written or lost" awk \
-		'$1 == "total" { exit $2 == 0 || $2 != $3 + $4 }' "$dir/guest.log"
-	result "parallel: the kernel has nothing to complain of" sh -c \
-		"! grep -E '$REPORT' $dir/dmesg.log"
+		'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
+		"$dir/guest.log"
+	result "parallel: the kernel has nothing to complain of" \
+		has_reports "$dir/dmesg.log" ''
+}
+
+# lockdep MISUSE REPORT: lockdep must catch this, and turns itself off by it.
+lockdep_catches()
+{
+	local dir=$TEST/lockdep-$1
+	share "$dir" kunit <<-END
+		insmod ntklog.ko
+		[ $1 = own ] && misuse=none || misuse=$1
+		insmod lockdep_misuse.ko misuse=\$misuse || exit 1
+		[ $1 != own ] || echo 1 >/sys/module/lockdep_misuse/parameters/own
+		dmesg >dmesg.log
+	END
+	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$dir" &&
+		has_reports "$dir/dmesg.log" "$2"
+}
+
+lockdep()
+{
+	result "lockdep: two queued locks in two orders" \
+		lockdep_catches abba "possible circular locking dependency detected"
+	result "lockdep: a lock in a hard interrupt and with interrupts on" \
+		lockdep_catches irq "inconsistent lock state"
+	result "lockdep: recursive acquisition" \
+		lockdep_catches recursive "possible recursive locking detected"
+	result "lockdep: recursive exclusive acquisition" \
+		lockdep_catches ex_recursive "possible recursive locking detected"
+	result "lockdep: recursive shared acquisition" \
+		lockdep_catches ex_shared_recursive "possible recursive locking detected"
+	result "lockdep: a lock that is owned on return to user space" \
+		lockdep_catches own "lock held when returning to user space"
+}
+
+model()
+{
+	local model=$TOP/kunit/model/queued_spin_lock.pml broken
+	result "model: the queued spin lock keeps its promises" \
+		"$TOP/scripts/model.sh" "$model"
+	for broken in 1 2 3 4; do
+		result "model: broken variant $broken does not" sh -c \
+			"$TOP/scripts/model.sh $model $broken | grep 'errors: 1'"
+	done
 }
 
 say "setting up: packages (tools only), Debian's kernels and a test kernel (unpacked and cached in $CACHE)"
 need "to build and test the tool" gcc g++ make libc6-dev python3 git
 eval "$("$TOP/scripts/debian-kernel.sh")"
 "$TOP/scripts/debian-kernel.sh" 6.1 >/dev/null
-"$TOP/scripts/test-kernel.sh" kunit >/dev/null
+for flavour in ${FLAVOURS:-kunit kasan kcsan}; do
+	"$TOP/scripts/test-kernel.sh" "$flavour" >/dev/null
+done
 
-say "headers, style, tool"
+say "headers, style, tool, model"
 step headers headers
 step style style
 step tool tool
-say "KUnit suites, then two stock kernels at once, one host thread each (about 2 minutes)"
-step kunit kunit
+step model model
+say "KUnit suites in the test kernels"
+for flavour in ${FLAVOURS:-kunit kasan kcsan}; do
+	step "kunit-$flavour" kunit "$flavour"
+done
+# From here on two virtual machines at once, one host thread each.
+say "stock kernels, end to end (about 2 minutes)"
 step e2e-6.12 e2e 6.12 &
 step e2e-6.1 e2e 6.1 &
 wait
-say "torture on parallel processors (about half a minute)"
+say "torture under the detectors, with processors that come and go (about 2 minutes)"
+step torture-kasan torture kasan &
+step torture-kcsan torture kcsan &
+wait
+say "torture on parallel processors (about a minute)"
 step parallel parallel
+say "what lockdep must catch, a boot each"
+step lockdep lockdep
 
 cd "$TEST"
 failed=$(cat ./*.tap | grep -cE '^ *not ok ' || true)

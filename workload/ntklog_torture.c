@@ -29,8 +29,10 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
+#include <ntklog/ex_spin_lock.h>
 #include <ntklog/irql.h>
 #include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
 
 #define torture_param(type, name, init, help)	\
 	static type name = init;		\
@@ -53,7 +55,7 @@ torture_param(int, seed, 1, "of the random numbers");
 
 static char *torture_type = "in_stack_queued";
 module_param(torture_type, charp, 0444);
-MODULE_PARM_DESC(torture_type, "which lock: in_stack_queued");
+MODULE_PARM_DESC(torture_type, "which lock: in_stack_queued, queued, spin, ex, ex_exclusive");
 
 enum torture_context { TORTURE_THREAD, TORTURE_SOFTIRQ, TORTURE_HARDIRQ, TORTURE_CONTEXTS };
 
@@ -70,16 +72,35 @@ enum torture_style {
 };
 
 /*
- * @lock: the lock
+ * @lock: the lock, if it is a KSPIN_LOCK
+ * @ex_lock: the lock, if it is an EX_SPIN_LOCK
+ * @number: the lock, if it is a numbered one
  * @irql: at which it is owned, DISPATCH_LEVEL or SYNCH_LEVEL
- * @owner: who owns it; written by the owner
- * @acquisitions: likewise
+ * @owner: who owns it exclusively; written by the owner
+ * @shared_owners: who own it shared; written by them
+ * @acquisitions: of both kinds; written by owners
  */
 struct torture_lock {
 	struct kspin_lock lock;
+	struct ex_spin_lock ex_lock;
+	unsigned int number;
 	u8 irql;
 	struct torture_user *owner;
-	u64 acquisitions;
+	atomic_t shared_owners;
+	atomic64_t acquisitions;
+};
+
+/*
+ * One acquisition.
+ *
+ * @queue: of an in-stack queued lock
+ * @old_irql: of the others
+ * @shared: owned shared, with others
+ */
+struct torture_handle {
+	struct klock_queue_handle queue;
+	u8 old_irql;
+	bool shared;
 };
 
 /*
@@ -101,9 +122,9 @@ struct torture_user {
 	struct hrtimer timer;
 	int cpu;
 	struct rnd_state random;
-	struct klock_queue_handle handles[TORTURE_LOCKS_MAX];
+	struct torture_handle handles[TORTURE_LOCKS_MAX];
 	struct torture_lock *waiting_lock;
-	struct klock_queue_handle *waiting_handle;
+	struct torture_handle *waiting_handle;
 	u64 acquired[TORTURE_LOCKS_MAX];
 	u64 nests;
 	unsigned int deepest;
@@ -114,8 +135,9 @@ struct torture_user {
  *
  * @name: for torture_type=
  * @init: make the lock
- * @acquire: own it, in one of the styles
- * @release: let it go, in the same
+ * @acquire: own it, in one of the styles; the user is there for random choices
+ * @convert: try to make a shared ownership exclusive; NULL if there is none
+ * @release: let it go, in the same style
  * @is_queued: has the handle got its place in the order of asking, and not yet
  *	the lock? NULL if the type promises no order.
  * @is_free: does lock and handle look as if nobody owned them?
@@ -123,13 +145,14 @@ struct torture_user {
 struct torture_ops {
 	const char *name;
 	void (*init)(struct torture_lock *lock, struct lock_class_key *key);
-	void (*acquire)(struct torture_lock *lock, struct klock_queue_handle *handle,
+	void (*acquire)(struct torture_user *user, struct torture_lock *lock,
+			struct torture_handle *handle, enum torture_style style);
+	bool (*convert)(struct torture_lock *lock);
+	void (*release)(struct torture_lock *lock, struct torture_handle *handle,
 			enum torture_style style);
-	void (*release)(struct torture_lock *lock, struct klock_queue_handle *handle,
-			enum torture_style style);
-	bool (*is_queued)(const struct klock_queue_handle *handle);
+	bool (*is_queued)(const struct torture_handle *handle);
 	bool (*is_lock_free)(const struct torture_lock *lock);
-	bool (*is_handle_free)(const struct klock_queue_handle *handle);
+	bool (*is_handle_free)(const struct torture_handle *handle);
 };
 
 static struct torture_lock torture_locks[TORTURE_LOCKS_MAX];
@@ -159,64 +182,219 @@ static u32 torture_random(struct torture_user *user, u32 below)
 	return prandom_u32_state(&user->random) % below;
 }
 
-/* In-stack queued spin locks */
-
-static void in_stack_init(struct torture_lock *lock, struct lock_class_key *key)
+static void word_init(struct torture_lock *lock, struct lock_class_key *key)
 {
 	ke_initialize_spin_lock_class(&lock->lock, "torture_lock", key);
 }
 
-static void in_stack_acquire(struct torture_lock *lock,
-			     struct klock_queue_handle *handle,
-			     enum torture_style style)
+static bool word_is_free(const struct torture_lock *lock)
 {
+	return ke_test_spin_lock(&lock->lock);
+}
+
+/* In-stack queued spin locks */
+
+static void in_stack_acquire(struct torture_user *user, struct torture_lock *lock,
+			     struct torture_handle *handle, enum torture_style style)
+{
+	struct klock_queue_handle *queue = &handle->queue;
+
 	if (style == TORTURE_AT_LEVEL)
-		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock->lock, handle);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock->lock, queue);
 	else if (lock->irql == SYNCH_LEVEL)
-		ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock->lock, handle);
+		ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock->lock, queue);
 	else if (style == TORTURE_FOR_DPC)
-		ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock->lock, handle);
+		ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock->lock, queue);
 	else
-		ke_acquire_in_stack_queued_spin_lock(&lock->lock, handle);
+		ke_acquire_in_stack_queued_spin_lock(&lock->lock, queue);
 }
 
-static void in_stack_release(struct torture_lock *lock,
-			     struct klock_queue_handle *handle,
+static void in_stack_release(struct torture_lock *lock, struct torture_handle *handle,
 			     enum torture_style style)
 {
 	if (style == TORTURE_AT_LEVEL)
-		ke_release_in_stack_queued_spin_lock_from_dpc_level(handle);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle->queue);
 	else if (style == TORTURE_FOR_DPC && lock->irql != SYNCH_LEVEL)
-		ke_release_in_stack_queued_spin_lock_for_dpc(handle);
+		ke_release_in_stack_queued_spin_lock_for_dpc(&handle->queue);
 	else
-		ke_release_in_stack_queued_spin_lock(handle);
+		ke_release_in_stack_queued_spin_lock(&handle->queue);
 }
 
-static bool in_stack_is_queued(const struct klock_queue_handle *handle)
+static bool in_stack_is_queued(const struct torture_handle *handle)
 {
-	return READ_ONCE(handle->lock_queue.lock) & LOCK_QUEUE_WAIT;
+	return READ_ONCE(handle->queue.lock_queue.lock) & LOCK_QUEUE_WAIT;
 }
 
-static bool in_stack_is_lock_free(const struct torture_lock *lock)
+static bool in_stack_is_handle_free(const struct torture_handle *handle)
 {
-	return !READ_ONCE(lock->lock.word);
+	return !handle->queue.lock_queue.next &&
+		!(handle->queue.lock_queue.lock & LOCK_QUEUE_BITS);
 }
 
-static bool in_stack_is_handle_free(const struct klock_queue_handle *handle)
+/* Numbered queued spin locks; those at SYNCH_LEVEL are raised to it */
+
+static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
-	return !handle->lock_queue.next &&
-		!(handle->lock_queue.lock & LOCK_QUEUE_BITS);
+	lock->number = lock - torture_locks;
+}
+
+static void queued_acquire(struct torture_user *user, struct torture_lock *lock,
+			   struct torture_handle *handle, enum torture_style style)
+{
+	bool try = !torture_random(user, 4);
+
+	if (max(lock->irql, ke_get_current_irql()) == SYNCH_LEVEL) {
+		if (!try ||
+		    !ke_try_to_acquire_queued_spin_lock_raise_to_synch(lock->number,
+								       &handle->old_irql))
+			handle->old_irql =
+				ke_acquire_queued_spin_lock_raise_to_synch(lock->number);
+	} else if (!try ||
+		   !ke_try_to_acquire_queued_spin_lock(lock->number,
+						       &handle->old_irql)) {
+		handle->old_irql = ke_acquire_queued_spin_lock(lock->number);
+	}
+}
+
+static void queued_release(struct torture_lock *lock, struct torture_handle *handle,
+			   enum torture_style style)
+{
+	ke_release_queued_spin_lock(lock->number, handle->old_irql);
+}
+
+/* Own all, each at SYNCH_LEVEL, to see that they are free. */
+static bool queued_is_free(const struct torture_lock *lock)
+{
+	u8 old_irql;
+
+	if (!ke_try_to_acquire_queued_spin_lock_raise_to_synch(lock->number, &old_irql))
+		return false;
+	ke_release_queued_spin_lock(lock->number, old_irql);
+	return true;
+}
+
+/* Ordinary spin locks */
+
+static void spin_acquire_lock(struct torture_user *user, struct torture_lock *lock,
+			      struct torture_handle *handle, enum torture_style style)
+{
+	if (style == TORTURE_AT_LEVEL) {
+		if (torture_random(user, 4) ||
+		    !ke_try_to_acquire_spin_lock_at_dpc_level(&lock->lock))
+			ke_acquire_spin_lock_at_dpc_level(&lock->lock);
+	} else if (lock->irql == SYNCH_LEVEL) {
+		handle->old_irql = ke_acquire_spin_lock_raise_to_synch(&lock->lock);
+	} else {
+		ke_acquire_spin_lock(&lock->lock, &handle->old_irql);
+	}
+}
+
+static void spin_release_lock(struct torture_lock *lock, struct torture_handle *handle,
+			      enum torture_style style)
+{
+	if (style == TORTURE_AT_LEVEL)
+		ke_release_spin_lock_from_dpc_level(&lock->lock);
+	else
+		ke_release_spin_lock(&lock->lock, handle->old_irql);
+}
+
+/* Executive spin locks */
+
+static void ex_init(struct torture_lock *lock, struct lock_class_key *key)
+{
+	__ex_initialize_spin_lock(&lock->ex_lock, "torture_ex_lock", key);
+}
+
+static void ex_acquire_exclusive(struct torture_user *user, struct torture_lock *lock,
+				 struct torture_handle *handle,
+				 enum torture_style style)
+{
+	handle->shared = false;
+	/* There is no function that raises to SYNCH_LEVEL. */
+	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
+	if (torture_random(user, 4) ||
+	    !ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock))
+		ex_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock);
+}
+
+static void ex_acquire(struct torture_user *user, struct torture_lock *lock,
+		       struct torture_handle *handle, enum torture_style style)
+{
+	if (!torture_random(user, 3)) {
+		ex_acquire_exclusive(user, lock, handle, style);
+		return;
+	}
+	handle->shared = true;
+	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
+	if (torture_random(user, 4) ||
+	    !ex_try_acquire_spin_lock_shared_at_dpc_level(&lock->ex_lock))
+		ex_acquire_spin_lock_shared_at_dpc_level(&lock->ex_lock);
+}
+
+static bool ex_convert(struct torture_lock *lock)
+{
+	return ex_try_convert_shared_spin_lock_exclusive(&lock->ex_lock);
+}
+
+static void ex_release(struct torture_lock *lock, struct torture_handle *handle,
+		       enum torture_style style)
+{
+	if (handle->shared)
+		ex_release_spin_lock_shared_from_dpc_level(&lock->ex_lock);
+	else
+		ex_release_spin_lock_exclusive_from_dpc_level(&lock->ex_lock);
+	/* In any order only where the nest was raised by hand before. */
+	ke_lower_irql(handle->old_irql);
+}
+
+static bool ex_is_free(const struct torture_lock *lock)
+{
+	return !atomic_read(&lock->ex_lock.value);
+}
+
+static bool any_handle_is_free(const struct torture_handle *handle)
+{
+	return true;
 }
 
 static const struct torture_ops torture_types[] = {
 	{
 		.name = "in_stack_queued",
-		.init = in_stack_init,
+		.init = word_init,
 		.acquire = in_stack_acquire,
 		.release = in_stack_release,
 		.is_queued = in_stack_is_queued,
-		.is_lock_free = in_stack_is_lock_free,
+		.is_lock_free = word_is_free,
 		.is_handle_free = in_stack_is_handle_free,
+	}, {
+		.name = "queued",
+		.init = queued_init,
+		.acquire = queued_acquire,
+		.release = queued_release,
+		.is_lock_free = queued_is_free,
+		.is_handle_free = any_handle_is_free,
+	}, {
+		.name = "spin",
+		.init = word_init,
+		.acquire = spin_acquire_lock,
+		.release = spin_release_lock,
+		.is_lock_free = word_is_free,
+		.is_handle_free = any_handle_is_free,
+	}, {
+		.name = "ex",
+		.init = ex_init,
+		.acquire = ex_acquire,
+		.convert = ex_convert,
+		.release = ex_release,
+		.is_lock_free = ex_is_free,
+		.is_handle_free = any_handle_is_free,
+	}, {
+		.name = "ex_exclusive",
+		.init = ex_init,
+		.acquire = ex_acquire_exclusive,
+		.release = ex_release,
+		.is_lock_free = ex_is_free,
+		.is_handle_free = any_handle_is_free,
 	},
 };
 
@@ -232,7 +410,7 @@ static void torture_note_queue(const struct torture_lock *lock,
 
 	for (i = 0; i < torture_user_count; i++) {
 		const struct torture_user *user = &torture_users[i];
-		const struct klock_queue_handle *handle;
+		const struct torture_handle *handle;
 		u64 acquired = READ_ONCE(user->acquired[lock - torture_locks]);
 
 		/* The count first: it may only be too old. */
@@ -264,8 +442,34 @@ static void torture_check_order(const struct torture_lock *lock,
 				     lock - torture_locks, i);
 }
 
+static void torture_own(struct torture_user *user, struct torture_lock *lock)
+{
+	if (READ_ONCE(lock->owner))
+		torture_fail("lock %td has two owners", lock - torture_locks);
+	if (atomic_read(&lock->shared_owners))
+		torture_fail("lock %td has a shared owner too", lock - torture_locks);
+	WRITE_ONCE(lock->owner, user);
+}
+
+static void torture_own_shared(struct torture_user *user, struct torture_lock *lock,
+			       struct torture_handle *handle)
+{
+	if (READ_ONCE(lock->owner))
+		torture_fail("lock %td has an exclusive owner too", lock - torture_locks);
+	atomic_inc(&lock->shared_owners);
+	if (!torture_ops->convert || torture_random(user, 4))
+		return;
+	atomic_dec(&lock->shared_owners);
+	if (torture_ops->convert(lock)) {
+		handle->shared = false;
+		torture_own(user, lock);
+	} else {
+		atomic_inc(&lock->shared_owners);
+	}
+}
+
 static void torture_acquire(struct torture_user *user, struct torture_lock *lock,
-			    struct klock_queue_handle *handle,
+			    struct torture_handle *handle,
 			    enum torture_style style, u64 *before)
 {
 	WRITE_ONCE(user->waiting_handle, handle);
@@ -275,12 +479,13 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 	if (before)
 		torture_note_queue(lock, user, before);
 
-	torture_ops->acquire(lock, handle, style);
+	torture_ops->acquire(user, lock, handle, style);
 
-	if (READ_ONCE(lock->owner))
-		torture_fail("lock %td has two owners", lock - torture_locks);
-	WRITE_ONCE(lock->owner, user);
-	lock->acquisitions++;
+	if (handle->shared)
+		torture_own_shared(user, lock, handle);
+	else
+		torture_own(user, lock);
+	atomic64_inc(&lock->acquisitions);
 	WRITE_ONCE(user->acquired[lock - torture_locks],
 		   user->acquired[lock - torture_locks] + 1);
 	WRITE_ONCE(user->waiting_lock, NULL);
@@ -292,12 +497,16 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 }
 
 static void torture_release(struct torture_user *user, struct torture_lock *lock,
-			    struct klock_queue_handle *handle,
+			    struct torture_handle *handle,
 			    enum torture_style style)
 {
-	if (READ_ONCE(lock->owner) != user)
-		torture_fail("lock %td changed its owner", lock - torture_locks);
-	WRITE_ONCE(lock->owner, NULL);
+	if (handle->shared) {
+		atomic_dec(&lock->shared_owners);
+	} else {
+		if (READ_ONCE(lock->owner) != user)
+			torture_fail("lock %td changed its owner", lock - torture_locks);
+		WRITE_ONCE(lock->owner, NULL);
+	}
 	torture_ops->release(lock, handle, style);
 	if (!torture_ops->is_handle_free(handle))
 		torture_fail("lock %td left its handle in use", lock - torture_locks);
@@ -435,9 +644,9 @@ static void torture_check_totals(u64 *nests, u64 *acquisitions,
 
 		for (j = 0; j < torture_user_count; j++)
 			acquired += torture_users[j].acquired[i];
-		if (acquired != lock->acquisitions)
+		if (acquired != atomic64_read(&lock->acquisitions))
 			torture_fail("lock %d: %llu acquisitions, the users count %llu",
-				     i, lock->acquisitions, acquired);
+				     i, atomic64_read(&lock->acquisitions), acquired);
 		if (!torture_ops->is_lock_free(lock))
 			torture_fail("lock %d is not free", i);
 		*acquisitions += acquired;

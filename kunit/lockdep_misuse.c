@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Misuses our locks in one way that deadlocks sooner or later, but not now, so
+ * that lockdep has something to say. Lockdep turns itself off after its first
+ * report: each misuse needs a boot of its own.
+ *
+ *	insmod lockdep_misuse.ko misuse=abba
+ *
+ * or, for a lock that is owned on the way back to user space,
+ *
+ *	insmod lockdep_misuse.ko misuse=none
+ *	echo 1 > /sys/module/lockdep_misuse/parameters/own
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/module.h>
+#include <linux/string.h>
+#include <ntklog/ex_spin_lock.h>
+#include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
+
+static char *misuse = "abba";
+module_param(misuse, charp, 0444);
+MODULE_PARM_DESC(misuse, "abba, irq, recursive, ex_recursive, ex_shared_recursive or none");
+
+static struct kspin_lock lock_a, lock_b;
+static struct kspin_lock same_class[2];
+static struct ex_spin_lock ex_same_class[2];
+
+static void acquire_both(struct kspin_lock *first, struct kspin_lock *second)
+{
+	struct klock_queue_handle handle[2];
+
+	ke_acquire_in_stack_queued_spin_lock(first, &handle[0]);
+	ke_acquire_in_stack_queued_spin_lock(second, &handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
+}
+
+/* Two orders: each alone is fine. */
+static void misuse_abba(void)
+{
+	acquire_both(&lock_a, &lock_b);
+	acquire_both(&lock_b, &lock_a);
+}
+
+static DECLARE_COMPLETION(interrupted);
+
+static enum hrtimer_restart acquire_in_interrupt(struct hrtimer *timer)
+{
+	struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock_a, &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	complete(&interrupted);
+	return HRTIMER_NORESTART;
+}
+
+/* Owned with interrupts on, and in an interrupt, though not at once. */
+static void misuse_irq(void)
+{
+	struct klock_queue_handle handle;
+	struct hrtimer timer;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock_a, &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
+	timer.function = acquire_in_interrupt;
+	hrtimer_start(&timer, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_HARD);
+	wait_for_completion(&interrupted);
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+}
+
+/* Another lock of the class: for lockdep the same, for the processor not. */
+static void misuse_recursive(void)
+{
+	acquire_both(&same_class[0], &same_class[1]);
+}
+
+static void misuse_ex_recursive(void)
+{
+	u8 old_irql = ex_acquire_spin_lock_exclusive(&ex_same_class[0]);
+
+	ex_acquire_spin_lock_exclusive_at_dpc_level(&ex_same_class[1]);
+	ex_release_spin_lock_exclusive_from_dpc_level(&ex_same_class[1]);
+	ex_release_spin_lock_exclusive(&ex_same_class[0], old_irql);
+}
+
+/* Granted now; not if somebody had asked for exclusive in between. */
+static void misuse_ex_shared_recursive(void)
+{
+	u8 old_irql = ex_acquire_spin_lock_shared(&ex_same_class[0]);
+
+	ex_acquire_spin_lock_shared_at_dpc_level(&ex_same_class[0]);
+	ex_release_spin_lock_shared_from_dpc_level(&ex_same_class[0]);
+	ex_release_spin_lock_shared(&ex_same_class[0], old_irql);
+}
+
+/* Still owned when the write returns to user space. */
+static int own_set(const char *value, const struct kernel_param *parameter)
+{
+	static struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock_a, &handle);
+	ke_lower_irql(handle.old_irql);
+	return 0;
+}
+
+static const struct kernel_param_ops own_ops = {
+	.set = own_set,
+};
+
+module_param_cb(own, &own_ops, NULL, 0200);
+MODULE_PARM_DESC(own, "write anything: own a lock and go back to user space");
+
+static void misuse_none(void)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} misuses[] = {
+	{ "abba", misuse_abba },
+	{ "irq", misuse_irq },
+	{ "recursive", misuse_recursive },
+	{ "ex_recursive", misuse_ex_recursive },
+	{ "ex_shared_recursive", misuse_ex_shared_recursive },
+	{ "none", misuse_none },
+};
+
+static int __init lockdep_misuse_init(void)
+{
+	size_t i;
+
+	ke_initialize_spin_lock(&lock_a);
+	ke_initialize_spin_lock(&lock_b);
+	for (i = 0; i < ARRAY_SIZE(same_class); i++) {
+		ke_initialize_spin_lock(&same_class[i]);
+		ex_initialize_spin_lock(&ex_same_class[i]);
+	}
+	for (i = 0; i < ARRAY_SIZE(misuses); i++) {
+		if (!strcmp(misuse, misuses[i].name)) {
+			misuses[i].run();
+			return 0;
+		}
+	}
+	pr_err("misuse=%s is unknown\n", misuse);
+	return -EINVAL;
+}
+
+/* Nothing to undo; there to let it be unloaded. */
+static void __exit lockdep_misuse_exit(void)
+{
+}
+
+module_init(lockdep_misuse_init);
+module_exit(lockdep_misuse_exit);
+
+MODULE_AUTHOR("The ntklog authors");
+MODULE_DESCRIPTION("Misuses ntklog's locks so that lockdep complains");
+MODULE_LICENSE("GPL");

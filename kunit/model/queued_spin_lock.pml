@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only
+ *
+ * A model of the in-stack queued spin lock, for spin. Three processors acquire and
+ * release one lock for ever. Checked: one owner at a time; first come, first
+ * served; whoever asks will own (no lost wake-up); no deadlock; entries are as they
+ * were after each release.
+ *
+ * Each statement is one memory access of the C code, named at its side:
+ *
+ *	A1..A6	__ke_acquire_queued_spin_lock(), ke_acquire_in_stack_..._at_dpc_level()
+ *		in include/ntklog/queued_spin_lock.h
+ *	W1..W3	ke_wait_for_lock_ownership() in module/ke/queued_spin_lock.c
+ *	R1..R3	__ke_release_queued_spin_lock() in include/ntklog/queued_spin_lock.h
+ *	H1..H3	ke_hand_over_queued_spin_lock() in module/ke/queued_spin_lock.c
+ *
+ * Any interleaving of them is tried. What the model leaves out is the order in which
+ * one processor's accesses are seen by another: that the barriers keep it is argued in
+ * Documentation/design.rst.
+ *
+ * With -DBROKEN=n the model is wrong in one place, and must fail:
+ *	1	W2 before W1: a waiter gives its address before it has set WAIT
+ *	2	H1 does not wait for a waiter that is half-way in
+ *	3	R3 stores 0 into the word, whoever is in it
+ *	4	A1 after A3: Next is reset when somebody may have stored into it
+ */
+
+#ifndef BROKEN
+#define BROKEN 0
+#endif
+
+#define PROCESSORS	3
+#define NONE		PROCESSORS
+
+#define LOCK		0	/* Lock: the lock's address and no bit */
+#define WAIT		1
+#define OWNER		2
+
+byte word = NONE;		/* the lock word: the tail's entry */
+byte next[PROCESSORS];		/* Next of each entry */
+byte lock[PROCESSORS];		/* Lock of each entry */
+
+/* For the checking only. */
+byte owners;
+byte waiters;
+byte rank[PROCESSORS];		/* who have asked before and do not own yet */
+bool waits[PROCESSORS];		/* has asked, and does not own yet */
+
+inline ask(me)
+{
+	rank[me] = waiters;
+	waiters++;
+	waits[me] = true
+}
+
+inline critical_section(me)
+{
+	d_step {
+		assert(waits[me] && rank[me] == 0);
+		waits[me] = false;
+		waiters--;
+		for (i : 0 .. PROCESSORS - 1) {
+			if
+			:: waits[i] ->
+				rank[i]--
+			:: else
+			fi
+		}
+		i = 0;
+		owners++;
+		assert(owners == 1)
+	}
+	owners--
+}
+
+proctype processor(byte me)
+{
+	byte tail = NONE, successor = NONE, i;
+	bool freed;
+
+	do
+	::
+#if BROKEN != 4
+		next[me] = NONE;				/* A1 */
+#endif
+		lock[me] = LOCK;				/* A2 */
+		d_step {					/* A3: xchg */
+			tail = word;
+			word = me;
+			ask(me)
+		}
+#if BROKEN == 4
+		next[me] = NONE;
+#endif
+		if
+		:: tail == NONE ->				/* A4 */
+			lock[me] = OWNER			/* A5 */
+		:: else ->
+#if BROKEN == 1
+			next[tail] = me;
+			lock[me] = WAIT;
+#else
+			lock[me] = WAIT;			/* W1 */
+			next[tail] = me;			/* W2: release */
+#endif
+			tail = NONE;
+			lock[me] != WAIT			/* W3: acquire */
+		fi;
+
+		critical_section(me);
+
+		assert(lock[me] == OWNER);
+		lock[me] = LOCK;				/* R1 */
+		freed = false;
+		if
+		:: next[me] == NONE ->				/* R2 */
+#if BROKEN == 3
+			word = NONE;
+			freed = true
+#else
+			atomic {				/* R3: cmpxchg */
+				if
+				:: word == me ->
+					word = NONE;
+					freed = true
+				:: else
+				fi
+			}
+#endif
+		:: else
+		fi;
+		if
+		:: !freed ->
+#if BROKEN == 2
+			successor = next[me];
+			if
+			:: successor != NONE ->
+				next[me] = NONE;
+				lock[successor] = OWNER
+			:: else
+			fi
+#else
+			next[me] != NONE;			/* H1: acquire */
+			successor = next[me];
+			next[me] = NONE;			/* H2 */
+			lock[successor] = OWNER;		/* H3: release */
+			successor = NONE
+#endif
+		:: else
+		fi;
+		assert(next[me] == NONE && lock[me] == LOCK)
+	od
+}
+
+init
+{
+	byte i;
+
+	atomic {
+		for (i : 0 .. PROCESSORS - 1) {
+			next[i] = NONE;
+			lock[i] = LOCK;
+			run processor(i)
+		}
+	}
+}
+
+/* Whoever asks will own; for one processor, and so, by symmetry, for each. */
+ltl served { [] (waits[0] -> <> !waits[0]) }
