@@ -354,7 +354,7 @@ static void handle_can_be_used_again_at_once(struct kunit *test)
 			udelay(9);
 		expect_entry(test, &handle, NULL, (unsigned long)&other_lock | 2);
 		ke_release_in_stack_queued_spin_lock(&handle);
-		if (lock.word == (unsigned long)&handle.lock_queue)
+		if (READ_ONCE(lock.word) == (unsigned long)&handle.lock_queue)
 			KUNIT_FAIL(test, "the word names a handle that was released");
 	}
 	WRITE_ONCE(contender_stop, true);

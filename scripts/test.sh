@@ -128,10 +128,30 @@ KeRaiseIrql: from IRQL 2 to 1
 KeLowerIrql: from IRQL 0 to 2'
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c'
 
+# ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
+# in it too: reports in which no function of ours appears on either side, and one
+# inside hrtimer_cancel(), whoever calls it.
+ours()
+{
+	awk '
+		/BUG: KCSAN: / { report = 1; text = ""; is_ours = 0 }
+		!report { print; next }
+		{ text = text $0 "\n" }
+		/\[ntklog/ { is_ours = 1 }
+		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
+		/======/ {
+			if (is_ours && !known)
+				printf "%s", text
+			report = known = 0
+		}
+		END { if (report) printf "%s", text }' "$1"
+}
+
 # has_reports LOG EXPECTED: the log has each of these once, and no other.
 has_reports()
 {
-	local log=$1 report count=0
+	local log=$1.ours report count=0
+	ours "$1" >"$log"
 	while read -r report; do
 		[ -n "$report" ] || continue
 		[ "$(grep -cE "$report" "$log")" = 1 ] ||
@@ -143,10 +163,12 @@ has_reports()
 }
 
 # share DIRECTORY FLAVOUR: a directory for the virtual machine, with the modules
-# that were built for the test kernel and the script on standard input.
+# built for the test kernel and the script on standard input.
 share()
 {
 	mkdir -p "$1"
+	"$TOP/scripts/build-modules.sh" "$("$TOP/scripts/test-kernel.sh" "$2")" \
+		"$OUT/build/$2" W=1
 	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload}/*.ko "$1/"
 	cat >"$1/guest.sh"
 }
@@ -171,7 +193,7 @@ kunit()
 		dmesg >dmesg.log
 	END
 	result "$1: the suites' virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$(image "$1")" -c 4 -m 2048 "$dir"
+		"$TOP/scripts/vm.sh" -t 600 -k "$(image "$1")" -c 4 -m 2048 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
 	for suite in ke ke_irql ke_spin_lock ex perf etw nt; do
 		result "$1: the suite ntklog_$suite passed" \

@@ -222,7 +222,11 @@ static void in_stack_release(struct torture_lock *lock, struct torture_handle *h
 
 static bool in_stack_is_queued(const struct torture_handle *handle)
 {
-	return READ_ONCE(handle->queue.lock_queue.lock) & LOCK_QUEUE_WAIT;
+	/*
+	 * The entry is somebody else's, who may make it anew at this moment:
+	 * then it is not yet queued, whatever is read.
+	 */
+	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
 }
 
 static bool in_stack_is_handle_free(const struct torture_handle *handle)
@@ -235,7 +239,11 @@ static bool in_stack_is_handle_free(const struct torture_handle *handle)
 
 static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
-	lock->number = lock - torture_locks;
+	int index = lock - torture_locks;
+
+	/* Interrupts' from the top: the locks outlive a test, and so their use. */
+	lock->number = lock->irql == SYNCH_LEVEL ?
+		LOCK_QUEUE_MAXIMUM_LOCK - (locks - index) : index;
 }
 
 static void queued_acquire(struct torture_user *user, struct torture_lock *lock,
