@@ -54,10 +54,13 @@ demo:
 test:
 	scripts/test.sh
 
+bench:
+	scripts/bench.sh
+
 help:
 	@echo 'Building:'
 	@echo '  all             - the modules and the tool (default)'
-	@echo '  modules         - ntklog.ko and ntklog_torture.ko, for the kernel in KDIR'
+	@echo '  modules         - ntklog.ko and the workloads, for the kernel in KDIR'
 	@echo '  modules_install - install them in /lib/modules; INSTALL_MOD_PATH= is a prefix'
 	@echo '  tools           - the command-line tool tools/ntklog/ntklog'
 	@echo '  tools_install   - install it in prefix=/usr/local, below DESTDIR='
@@ -68,6 +71,7 @@ help:
 	@echo '  demo            - a contended workload in Debian'"'"'s kernel, and its events'
 	@echo '  test            - every test; the last line is "N passed, N failed";'
 	@echo '                    ONLY="STEP..." only some steps, as the progress names them'
+	@echo '  bench           - what the locks cost, next to Linux'"'"' own'
 	@echo '  checkpatch      - the kernel'"'"'s checkpatch.pl --strict on every source'
 	@echo '  sparse          - sparse on the modules'
 	@echo ''
@@ -76,4 +80,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo test help
+.PHONY: checkpatch sparse demo test bench help

@@ -105,9 +105,12 @@ e2e()
 	eval "$("$TOP/scripts/debian-kernel.sh" "$1")"
 	result "$1: the modules build with W=1 and no warning" \
 		builds_silently "$KDIR" "$OUT/build/$ABI"
-	mkdir -p "$dir"
-	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload/ntklog_torture.ko" \
-		"$E2E"/e2e/*.sh "$dir/"
+	mkdir -p "$dir/example"
+	cp "$TOP"/Documentation/examples/* "$dir/example/"
+	result "$1: the example builds as another module would" make -s -C "$dir/example" \
+		KDIR="$KDIR" NTKLOG="$OUT/build/$ABI"
+	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload"/*.ko \
+		"$dir/example/ntklog_example.ko" "$E2E"/e2e/*.sh "$dir/"
 	result "$1: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$dir"
 	grep -E '^(not )?ok |^#' "$dir/guest.log" | sed "s/ok - /ok - $1 /"

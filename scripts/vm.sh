@@ -12,6 +12,7 @@
 #	-t SECONDS	kill it after so long (300)
 #	-a WORDS	more kernel parameters
 #	-p		processors in parallel, each in a host thread
+#	-i		count instructions: the clocks, TSC too, go by them
 #	-v		show the output of guest.sh as it comes
 #
 # Plain emulation (TCG): KVM is not needed, and not to be had everywhere. The
@@ -23,8 +24,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show=
-while getopts k:M:c:m:t:a:pv option; do
+cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show= icount=()
+while getopts k:M:c:m:t:a:ipv option; do
 	case $option in
 	k) image=$OPTARG ;;
 	M) modules=$OPTARG ;;
@@ -32,6 +33,7 @@ while getopts k:M:c:m:t:a:pv option; do
 	m) memory=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	a) append=$OPTARG ;;
+	i) icount=(-icount shift=0,sleep=off) ;;
 	p) thread=multi ;;
 	v) show=1 ;;
 	*) exit 2 ;;
@@ -117,7 +119,7 @@ if [ -n "$show" ]; then
 fi
 
 timeout --foreground "$limit" qemu-system-x86_64 \
-	-accel tcg,thread=$thread -m "$memory" -smp "$cpus" -nographic \
+	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs.gz" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \

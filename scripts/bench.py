@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tables and JSON of what ntklog_bench printed.
+
+Usage: bench.py OUTPUT.json NAME=guest.log...
+"""
+
+import json
+import sys
+
+PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "write_lock",
+         "no_hooks_at_dpc_level", "in_stack_at_dpc_level", "ordinary_at_dpc_level",
+         "ex_shared_at_dpc_level", "ex_exclusive_at_dpc_level", "no_hooks_raising",
+         "in_stack_raising", "numbered_raising", "ordinary_raising"]
+STATES = ["off", "counters", "unsampled"]
+OURS = PAIRS[6:10] + PAIRS[11:]
+
+
+def read(path):
+    pairs, contended = {}, []
+    with open(path) as stream:
+        for line in stream:
+            kind, *words = line.split()[1:]
+            if kind == "pair":
+                pairs.setdefault(words[1], {})[words[0]] = int(words[2]) / 1000
+            elif kind == "contended":
+                contended.append({"lock": words[1], "processors": int(words[2]),
+                                  "per_second": int(words[3]), "least": int(words[4]) / 1000,
+                                  "most": int(words[5]) / 1000})
+    for name in OURS:
+        costs = pairs[name]
+        for sink in ("session", "ftrace"):
+            # One of 1000 was written.
+            costs["event_" + sink] = (costs[sink] - costs["unsampled"]) * 1000
+        costs["written"] = costs["unsampled"] + costs["event_session"]
+    return {"pairs": pairs, "contended": contended}
+
+
+def goals(pairs):
+    """What the ratios shall be at most, and what they are."""
+    in_stack = pairs["in_stack_at_dpc_level"]
+    return [
+        ("in-stack, tracing off / without hooks",
+         in_stack["off"] / pairs["no_hooks_at_dpc_level"]["off"], 1.02),
+        ("in-stack raising, tracing off / without hooks",
+         pairs["in_stack_raising"]["off"] / pairs["no_hooks_raising"]["off"], 1.02),
+        ("in-stack AtDpcLevel / spin_lock", in_stack["off"] / pairs["raw_spin_lock"]["off"],
+         1.3),
+        ("in-stack raising / spin_lock_bh",
+         pairs["in_stack_raising"]["off"] / pairs["spin_lock_bh"]["off"], 1.2),
+        ("tracked but not sampled, added", in_stack["unsampled"] - in_stack["off"], 60),
+        ("event into a session / through ftrace",
+         in_stack["event_session"] / in_stack["event_ftrace"], 0.20),
+    ]
+
+
+def show(name, run):
+    pairs = run["pairs"]
+    base = pairs["raw_spin_lock"]["off"]
+    unit = "instructions" if name == "icount" else "TSC cycles"
+    print("\n%s: %s of an uncontended acquire and release\n" % (name, unit))
+    print("%-28s" % "" + "".join("%10s" % state for state in STATES + ["written"]) +
+          "   off / raw_spin_lock")
+    for pair in PAIRS:
+        costs = [pairs[pair].get(state) if pair in OURS or state == "off" else None
+                 for state in STATES + ["written"]]
+        print("%-28s" % pair + "".join("%10s" % ("" if cost is None else "%.1f" % cost)
+                                       for cost in costs) + "%10.2f" % (costs[0] / base))
+    event = pairs["in_stack_at_dpc_level"]
+    print("\none event: %.0f into a session's buffer, %.0f through the tracepoint into ftrace"
+          % (event["event_session"], event["event_ftrace"]))
+    print("\n%-48s %8s %8s" % ("goal", "at most", "is"))
+    run["goals"] = []
+    for goal, value, limit in goals(pairs):
+        met = value <= limit
+        run["goals"].append({"goal": goal, "limit": limit, "value": round(value, 3),
+                             "met": met})
+        print("%-48s %8.2f %8.2f  %s" % (goal, limit, value, "met" if met else "NOT MET"))
+    if run["contended"]:
+        print("\ncontended: ownerships per second of all; least and most successful processor, "
+              "1 = even share")
+        linux = {c["processors"]: c["per_second"] for c in run["contended"]
+                 if c["lock"] == "raw_spin_lock"}
+        for c in run["contended"]:
+            print("  %-28s %d processors %10d  (%.2f of raw_spin_lock)  %.2f  %.2f" % (
+                c["lock"], c["processors"], c["per_second"],
+                c["per_second"] / linux[c["processors"]], c["least"], c["most"]))
+
+
+def main():
+    runs = {}
+    for argument in sys.argv[2:]:
+        name, path = argument.split("=", 1)
+        runs[name] = read(path)
+        show(name, runs[name])
+    with open(sys.argv[1], "w") as stream:
+        json.dump(runs, stream, indent=1)
+    print("""
+What cannot be concluded: QEMU counts or times emulated instructions. Caches, the
+cost of moving a line between processors, speculation and the price of a locked
+instruction are not in these numbers; ratios of instructions bound the work that is
+done, not the time that it takes. In the parallel runs virtual processors outnumber or
+share the host's, so a spinner may wait for one that is not running. On a real machine
+`insmod ntklog_bench.ko` prints the same in cycles.""")
+
+
+main()

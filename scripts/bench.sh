@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bench.sh: what the locks cost, side by side in one run, twice: counting
+# instructions, which repeats, and with parallel processors, for ratios. Prints
+# tables and leaves them as JSON in out/bench/.
+
+. "$(dirname "$0")/lib.sh"
+
+BENCH=$OUT/bench
+
+need "to make the tables" python3
+kernel=$("$TOP/scripts/test-kernel.sh" base)
+"$TOP/scripts/build-modules.sh" "$kernel" "$OUT/build/base"
+rm -rf "$BENCH"
+for run in icount parallel; do
+	mkdir -p "$BENCH/$run"
+	cp "$OUT/build/base/ntklog.ko" "$OUT/build/base/workload/ntklog_bench.ko" "$BENCH/$run/"
+	# Counting instructions makes one processor wait for nothing.
+	[ $run = icount ] && contended=0 || contended=1000
+	{ echo "set -- $contended"; cat "$TOP/scripts/bench-guest.sh"; } >"$BENCH/$run/guest.sh"
+done
+image=$kernel/arch/x86/boot/bzImage
+say "counting instructions"
+"$TOP/scripts/vm.sh" -i -k "$image" "$BENCH/icount"
+say "on parallel processors"
+"$TOP/scripts/vm.sh" -p -c 4 -k "$image" "$BENCH/parallel"
+python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
+	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
+say "the same as JSON is in $BENCH/bench.json"

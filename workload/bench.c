@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ntklog_bench: what NT's locks cost, next to Linux' own, in one run.
+ *
+ * Prints a line for each measurement, for scripts/bench.sh to make tables of:
+ *
+ *	ntklog_bench: pair STATE NAME CYCLES/1000
+ *	ntklog_bench: contended STATE NAME PROCESSORS HANDOVERS/S LEAST MOST
+ *
+ * `pair` is one uncontended acquisition and its release, less the empty loop, in
+ * thousandths of a TSC cycle; under QEMU's -icount a cycle is an instruction.
+ * `contended` is the ownerships per second of all processors that do nothing else,
+ * and what the least and the most successful of them had, in thousandths of an
+ * even share. STATE is what the caller says the tracing is set to.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/cpu.h>
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/timex.h>
+#include <ntklog/ex_spin_lock.h>
+#include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
+
+#include "bench_no_hooks.h"
+
+static char *state = "off";
+module_param(state, charp, 0444);
+MODULE_PARM_DESC(state, "what tracing is set to, for the output");
+
+/* A multiple of the least acquire_sample_rate: events come out even. */
+static unsigned int times = 20000;
+module_param(times, uint, 0444);
+MODULE_PARM_DESC(times, "pairs for each measurement");
+
+static unsigned int contended_ms;
+module_param(contended_ms, uint, 0444);
+MODULE_PARM_DESC(contended_ms, "how long each contended run lasts; 0: none");
+
+static raw_spinlock_t raw_lock = __RAW_SPIN_LOCK_UNLOCKED(raw_lock);
+static DEFINE_SPINLOCK(linux_lock);
+static DEFINE_RWLOCK(linux_rwlock);
+static struct kspin_lock queued_lock, ordinary_lock;
+static struct ex_spin_lock ex_lock;
+
+/* Makes run_NAME(). */
+#define BENCH_PAIR(_name, _declare, _acquire, _release)			\
+static noinline void run_##_name(unsigned int count)			\
+{									\
+	_declare;							\
+									\
+	while (count--) {						\
+		_acquire;						\
+		_release;						\
+	}								\
+}
+
+BENCH_PAIR(raw_spin_lock, (void)0,
+	   raw_spin_lock(&raw_lock), raw_spin_unlock(&raw_lock))
+BENCH_PAIR(spin_lock_bh, (void)0,
+	   spin_lock_bh(&linux_lock), spin_unlock_bh(&linux_lock))
+BENCH_PAIR(spin_lock_irqsave, unsigned long flags,
+	   spin_lock_irqsave(&linux_lock, flags),
+	   spin_unlock_irqrestore(&linux_lock, flags))
+BENCH_PAIR(read_lock, (void)0,
+	   read_lock(&linux_rwlock), read_unlock(&linux_rwlock))
+BENCH_PAIR(write_lock, (void)0,
+	   write_lock(&linux_rwlock), write_unlock(&linux_rwlock))
+BENCH_PAIR(in_stack_at_dpc_level, struct klock_queue_handle handle,
+	   ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&queued_lock, &handle),
+	   ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle))
+BENCH_PAIR(in_stack_raising, struct klock_queue_handle handle,
+	   ke_acquire_in_stack_queued_spin_lock(&queued_lock, &handle),
+	   ke_release_in_stack_queued_spin_lock(&handle))
+BENCH_PAIR(numbered_raising, u8 old_irql,
+	   old_irql = ke_acquire_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK),
+	   ke_release_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK, old_irql))
+BENCH_PAIR(ordinary_at_dpc_level, (void)0,
+	   ke_acquire_spin_lock_at_dpc_level(&ordinary_lock),
+	   ke_release_spin_lock_from_dpc_level(&ordinary_lock))
+BENCH_PAIR(ordinary_raising, u8 old_irql,
+	   ke_acquire_spin_lock(&ordinary_lock, &old_irql),
+	   ke_release_spin_lock(&ordinary_lock, old_irql))
+BENCH_PAIR(ex_shared_at_dpc_level, (void)0,
+	   ex_acquire_spin_lock_shared_at_dpc_level(&ex_lock),
+	   ex_release_spin_lock_shared_from_dpc_level(&ex_lock))
+BENCH_PAIR(ex_exclusive_at_dpc_level, (void)0,
+	   ex_acquire_spin_lock_exclusive_at_dpc_level(&ex_lock),
+	   ex_release_spin_lock_exclusive_from_dpc_level(&ex_lock))
+BENCH_PAIR(empty, (void)0, barrier(), barrier())
+
+/*
+ * @name: for people and for the JSON
+ * @run: makes the pair so often
+ * @raises: the pair disables preemption or softirqs by itself, and is measured
+ *	from a thread that has both on; the others with preemption off
+ * @contended: also measured with several processors
+ */
+static const struct bench_op {
+	const char *name;
+	void (*run)(unsigned int times);
+	bool raises;
+	bool contended;
+} bench_ops[] = {
+	{ "raw_spin_lock", run_raw_spin_lock, .contended = true },
+	{ "read_lock", run_read_lock },
+	{ "write_lock", run_write_lock },
+	{ "spin_lock_irqsave", run_spin_lock_irqsave },
+	{ "spin_lock_bh", run_spin_lock_bh, .raises = true },
+	{ "no_hooks_at_dpc_level", bench_no_hooks_at_dpc_level },
+	{ "in_stack_at_dpc_level", run_in_stack_at_dpc_level, .contended = true },
+	{ "ordinary_at_dpc_level", run_ordinary_at_dpc_level, .contended = true },
+	{ "ex_shared_at_dpc_level", run_ex_shared_at_dpc_level },
+	{ "ex_exclusive_at_dpc_level", run_ex_exclusive_at_dpc_level, .contended = true },
+	{ "no_hooks_raising", bench_no_hooks_raising, .raises = true },
+	{ "in_stack_raising", run_in_stack_raising, .raises = true },
+	{ "numbered_raising", run_numbered_raising, .raises = true },
+	{ "ordinary_raising", run_ordinary_raising, .raises = true },
+};
+
+/* Interrupts off would change what a raising pair does: the least of some runs. */
+#define BENCH_TRIES	5
+
+static u64 bench_measure(void (*run)(unsigned int times), bool raises)
+{
+	u64 best = U64_MAX;
+	int i;
+
+	for (i = 0; i < BENCH_TRIES; i++) {
+		u64 start, cycles;
+
+		if (!raises)
+			local_bh_disable();
+		start = get_cycles();
+		run(times);
+		cycles = get_cycles() - start;
+		if (!raises)
+			local_bh_enable();
+		best = min(best, cycles);
+		cond_resched();
+	}
+	return best;
+}
+
+static void bench_pairs(void)
+{
+	u64 empty = bench_measure(run_empty, false);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
+		const struct bench_op *op = &bench_ops[i];
+		u64 cycles = bench_measure(op->run, op->raises);
+
+		cycles = cycles > empty ? cycles - empty : 0;
+		pr_info("pair %s %s %llu\n", state, op->name,
+			div_u64(cycles * 1000, times));
+	}
+}
+
+/*
+ * @op: what it does
+ * @cpu: where
+ * @count: how often it has owned the lock; written by itself
+ */
+struct bench_thread {
+	struct task_struct *task;
+	const struct bench_op *op;
+	unsigned int cpu;
+	u64 count;
+};
+
+static bool bench_go;
+
+static int bench_contend(void *data)
+{
+	struct bench_thread *thread = data;
+
+	while (!kthread_should_stop()) {
+		if (!READ_ONCE(bench_go)) {
+			schedule_timeout_interruptible(1);
+			continue;
+		}
+		local_bh_disable();
+		thread->op->run(100);
+		local_bh_enable();
+		WRITE_ONCE(thread->count, thread->count + 100);
+		cond_resched();
+	}
+	return 0;
+}
+
+static int bench_contended(const struct bench_op *op, unsigned int processors)
+{
+	struct bench_thread *threads;
+	u64 total = 0, least = U64_MAX, most = 0;
+	unsigned int cpu, started = 0, i;
+	int err = 0;
+
+	threads = kcalloc(processors, sizeof(*threads), GFP_KERNEL);
+	if (!threads)
+		return -ENOMEM;
+	for_each_online_cpu(cpu) {
+		struct bench_thread *thread = &threads[started];
+
+		if (started == processors)
+			break;
+		thread->op = op;
+		thread->cpu = cpu;
+		thread->task = kthread_create(bench_contend, thread,
+					      "ntklog_bench/%u", cpu);
+		if (IS_ERR(thread->task)) {
+			err = PTR_ERR(thread->task);
+			break;
+		}
+		kthread_bind(thread->task, cpu);
+		wake_up_process(thread->task);
+		started++;
+	}
+	if (!err) {
+		msleep(20);
+		WRITE_ONCE(bench_go, true);
+		msleep(contended_ms);
+		WRITE_ONCE(bench_go, false);
+	}
+	for (i = 0; i < started; i++) {
+		kthread_stop(threads[i].task);
+		total += threads[i].count;
+		least = min(least, threads[i].count);
+		most = max(most, threads[i].count);
+	}
+	if (!err && total)
+		pr_info("contended %s %s %u %llu %llu %llu\n", state, op->name,
+			processors, div_u64(total * 1000, contended_ms),
+			div64_u64(least * processors * 1000, total),
+			div64_u64(most * processors * 1000, total));
+	kfree(threads);
+	return err;
+}
+
+static int __init bench_init(void)
+{
+	static const unsigned int processors[] = { 2, 4 };
+	size_t i, j;
+	int err;
+
+	if (times < 1000 || times > 10000000 || contended_ms > 60000) {
+		pr_err("times=%u is not 1000 to 10000000, or contended_ms=%u over 60000\n",
+		       times, contended_ms);
+		return -EINVAL;
+	}
+	ke_initialize_spin_lock(&queued_lock);
+	ke_initialize_spin_lock(&ordinary_lock);
+	ex_initialize_spin_lock(&ex_lock);
+	bench_pairs();
+	if (!contended_ms)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
+		for (j = 0; j < ARRAY_SIZE(processors); j++) {
+			if (!bench_ops[i].contended ||
+			    processors[j] > num_online_cpus())
+				continue;
+			err = bench_contended(&bench_ops[i], processors[j]);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* All was done at load; there to let it be unloaded. */
+static void __exit bench_exit(void)
+{
+}
+
+module_init(bench_init);
+module_exit(bench_exit);
+
+MODULE_AUTHOR("The ntklog authors");
+MODULE_DESCRIPTION("What ntklog's locks cost");
+MODULE_LICENSE("GPL");
