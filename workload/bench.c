@@ -100,7 +100,7 @@ BENCH_PAIR(empty, (void)0, barrier(), barrier())
  * @name: for people and for the JSON
  * @run: makes the pair so often
  * @raises: the pair disables preemption or softirqs by itself, and is measured
- *	from a thread that has both on; the others with preemption off
+ *	from a thread that has both on; the others with interrupts off
  * @contended: also measured with several processors
  */
 static const struct bench_op {
@@ -125,7 +125,10 @@ static const struct bench_op {
 	{ "ordinary_raising", run_ordinary_raising, .raises = true },
 };
 
-/* Interrupts off would change what a raising pair does: the least of some runs. */
+/*
+ * With interrupts off, which a raising pair cannot have: for it the least of some
+ * runs is the one that the fewest interrupts hit.
+ */
 #define BENCH_TRIES	5
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
@@ -134,15 +137,16 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 	int i;
 
 	for (i = 0; i < BENCH_TRIES; i++) {
+		unsigned long flags = 0;
 		u64 start, cycles;
 
 		if (!raises)
-			local_bh_disable();
+			local_irq_save(flags);
 		start = get_cycles();
 		run(times);
 		cycles = get_cycles() - start;
 		if (!raises)
-			local_bh_enable();
+			local_irq_restore(flags);
 		best = min(best, cycles);
 		cond_resched();
 	}

@@ -18,6 +18,8 @@
  */
 
 #include <linux/bottom_half.h>
+#include <linux/interrupt.h>
+#include <linux/jump_label.h>
 #include <linux/preempt.h>
 #include <linux/types.h>
 
@@ -34,8 +36,8 @@
 #define IPI_LEVEL	14
 #define HIGH_LEVEL	15
 
-/* Threads at APC_LEVEL, so that raising need not look for the thread if 0. */
-extern atomic_t ke_threads_at_apc_level;
+/* On from the first time that a thread is at APC_LEVEL: then it is looked for. */
+DECLARE_STATIC_KEY_FALSE(ke_apc_level_key);
 
 u8 ke_get_current_irql(void);
 u8 ke_raise_irql_slow(u8 new_irql);
@@ -49,11 +51,10 @@ void ke_lower_irql_slow(u8 new_irql);
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
-	if (likely(!irq_count() && !atomic_read(&ke_threads_at_apc_level))) {
-		local_bh_disable();
-		return PASSIVE_LEVEL;
-	}
-	return ke_raise_irql_slow(DISPATCH_LEVEL);
+	if (static_branch_unlikely(&ke_apc_level_key) || unlikely(irq_count()))
+		return ke_raise_irql_slow(DISPATCH_LEVEL);
+	local_bh_disable();
+	return PASSIVE_LEVEL;
 }
 
 /**
@@ -80,6 +81,29 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 	*old_irql = ke_raise_irql_slow(new_irql);
 }
 
+/*
+ * From just DISPATCH_LEVEL to below: local_bh_enable() without its call, unless it
+ * has something to do. In this order: an interrupt that comes before softirqs are
+ * enabled leaves them pending, which is seen here; one that comes after runs them
+ * itself. The count is 0 where a reschedule is due, since x86 keeps that bit in it,
+ * inverted.
+ */
+static __always_inline void ke_enable_softirqs(void)
+{
+	if (IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||
+	    IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||
+	    IS_ENABLED(CONFIG_DEBUG_PREEMPT)) {
+		local_bh_enable();
+		return;
+	}
+	barrier();
+	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET);
+	if (unlikely(local_softirq_pending() || should_resched(0))) {
+		local_bh_disable();
+		local_bh_enable();
+	}
+}
+
 /**
  * ke_lower_irql() - NT's KeLowerIrql
  * @new_irql: the IRQL to lower to, as a raising function returned it
@@ -96,10 +120,10 @@ static __always_inline void ke_lower_irql(u8 new_irql)
 	 * DISPATCH_LEVEL to just there. ke_raise_irql_slow() disables twice
 	 * for higher levels so that they do not pass for it.
 	 */
-	if (likely(new_irql == PASSIVE_LEVEL &&
-		   irq_count() == SOFTIRQ_DISABLE_OFFSET &&
-		   !atomic_read(&ke_threads_at_apc_level)))
-		local_bh_enable();
+	if (!static_branch_unlikely(&ke_apc_level_key) &&
+	    likely(new_irql == PASSIVE_LEVEL &&
+		   irq_count() == SOFTIRQ_DISABLE_OFFSET))
+		ke_enable_softirqs();
 	else if (new_irql != DISPATCH_LEVEL ||
 		 irq_count() != SOFTIRQ_DISABLE_OFFSET)
 		ke_lower_irql_slow(new_irql);

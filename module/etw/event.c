@@ -2,6 +2,7 @@
 /* From a record to an event in the buffers of every session that wants it. */
 
 #include <linux/irqflags.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/timex.h>
 #include <uapi/ntklog/event.h>
@@ -33,21 +34,20 @@ static struct perfinfo_trace_header etw_trace_header(u16 hook_id, u8 version,
  * @data: its data
  * @length: bytes of @data
  *
- * Context: any but NMI. Takes no lock, does not allocate. A session without
+ * Context: interrupts off. Takes no lock, does not allocate. A session without
  * room loses the event and counts it.
  */
 void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		   u16 length)
 {
 	struct perfinfo_trace_header header;
-	unsigned long flags;
 	int i;
 
 	/*
-	 * Interrupts stay off from the time stamp to the copy: time stamps in a
-	 * buffer only go up. Also the RCU read side for etw_stop_session().
+	 * From the time stamp to the copy: time stamps in a buffer only go up.
+	 * Also the RCU read side for etw_stop_session().
 	 */
-	local_irq_save(flags);
+	lockdep_assert_irqs_disabled();
 	header = etw_trace_header(hook_id, version, length);
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		struct etw_session *session = &etw_sessions[i];
@@ -57,7 +57,6 @@ void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		    etw_group_mask_test(&session->group_mask, group))
 			etw_buffer_write(session, &header, data);
 	}
-	local_irq_restore(flags);
 }
 
 /**
@@ -68,7 +67,7 @@ void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
  * @data: its data
  * @length: bytes of @data
  *
- * Context: as etw_log_event().
+ * Context: any but NMI.
  */
 void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length)

@@ -8,7 +8,6 @@
 #include <linux/bug.h>
 #include <linux/export.h>
 #include <linux/processor.h>
-#include <linux/timex.h>
 #include <ntklog/ex_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -117,7 +116,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
  */
 noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = get_cycles();
+	u64 release_time = perf_spin_lock_release_time();
 
 	/* As in __ex_release_spin_lock_shared(). */
 	atomic_dec_return_release(&spin_lock->value);
@@ -134,7 +133,7 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
  */
 noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = get_cycles();
+	u64 release_time = perf_spin_lock_release_time();
 
 	/* As in __ex_release_spin_lock_exclusive(). */
 	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);

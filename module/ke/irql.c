@@ -48,8 +48,8 @@ struct ke_apc_thread {
 
 static DEFINE_HASHTABLE(ke_apc_threads, 6);
 static DEFINE_RAW_SPINLOCK(ke_apc_threads_lock);
-atomic_t ke_threads_at_apc_level = ATOMIC_INIT(0);
-EXPORT_SYMBOL_GPL(ke_threads_at_apc_level);
+struct static_key_false ke_apc_level_key = STATIC_KEY_FALSE_INIT;
+EXPORT_SYMBOL_GPL(ke_apc_level_key);
 
 /* Called with ke_apc_threads_lock held. Only a thread itself looks for it. */
 static struct ke_apc_thread *ke_find_apc_thread(void)
@@ -67,7 +67,7 @@ static bool ke_thread_is_at_apc_level(void)
 	unsigned long flags;
 	bool found;
 
-	if (!atomic_read(&ke_threads_at_apc_level))
+	if (!static_branch_unlikely(&ke_apc_level_key))
 		return false;
 	raw_spin_lock_irqsave(&ke_apc_threads_lock, flags);
 	found = ke_find_apc_thread();
@@ -80,13 +80,14 @@ static void ke_enter_apc_level(void)
 	struct ke_apc_thread *apc;
 	unsigned long flags;
 
+	/* For good: threads come and go more often than a key should. */
+	static_branch_enable(&ke_apc_level_key);
 	/* NT's function cannot fail, and below DISPATCH_LEVEL one may wait. */
 	apc = kmalloc(sizeof(*apc), GFP_KERNEL | __GFP_NOFAIL);
 	apc->thread = get_task_struct(current);
 	raw_spin_lock_irqsave(&ke_apc_threads_lock, flags);
 	hash_add(ke_apc_threads, &apc->node, (unsigned long)current);
 	raw_spin_unlock_irqrestore(&ke_apc_threads_lock, flags);
-	atomic_inc(&ke_threads_at_apc_level);
 }
 
 static void ke_leave_apc_level(void)
@@ -101,7 +102,6 @@ static void ke_leave_apc_level(void)
 	raw_spin_unlock_irqrestore(&ke_apc_threads_lock, flags);
 	if (!apc)
 		return;
-	atomic_dec(&ke_threads_at_apc_level);
 	put_task_struct(apc->thread);
 	kfree(apc);
 }

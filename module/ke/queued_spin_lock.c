@@ -7,7 +7,6 @@
 
 #include <linux/bug.h>
 #include <linux/export.h>
-#include <linux/timex.h>
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -123,7 +122,7 @@ noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = ke_queued_spin_lock(queue);
 	unsigned long word = (unsigned long)queue;
-	u64 release_time = get_cycles();
+	u64 release_time = perf_spin_lock_release_time();
 
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	/* Orders as in __ke_release_queued_spin_lock(). */

@@ -7,7 +7,6 @@
 #include <linux/bug.h>
 #include <linux/export.h>
 #include <linux/processor.h>
-#include <linux/timex.h>
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
@@ -87,7 +86,7 @@ EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
  */
 noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	u64 release_time = get_cycles();
+	u64 release_time = perf_spin_lock_release_time();
 
 	/* As in ke_release_spin_lock_from_dpc_level(). */
 	smp_store_release(&spin_lock->word, 0);

@@ -90,36 +90,23 @@ static struct perfinfo_groupmask perf_session_mask;
 static unsigned int perf_tracepoint_users;
 
 /**
- * perf_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire
+ * perf_track_spin_lock_acquire() - remember an acquisition until its release
  * @lock: the lock, now owned
  * @acquire_mode: WMI_SPINLOCK_*
  * @spin_count: additional tests of the lock; 0 if it was had at once
  * @query: what perf_query_spin_lock() noted before
  *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ * Context: as perf_log_spin_lock_acquire(), which has counted it.
  */
-void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
-				u32 spin_count,
-				const struct perf_spin_lock_query *query)
+void perf_track_spin_lock_acquire(const void *lock, u8 acquire_mode,
+				  u32 spin_count,
+				  const struct perf_spin_lock_query *query)
 {
 	u64 acquire_time = get_cycles();
 	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	u32 in_use = READ_ONCE(cpu->in_use);
 	struct perf_spin_lock_entry *entry;
-	u32 in_use;
 
-	/* Single instructions: an interrupt's own counting loses nothing. */
-	this_cpu_inc(perf_spin_lock_cpu.acquire_count);
-	if (spin_count) {
-		this_cpu_inc(perf_spin_lock_cpu.contention_count);
-		this_cpu_add(perf_spin_lock_cpu.spin_count, spin_count);
-	}
-
-	/* No time: tracking was not yet on when the lock was queried. */
-	if (!static_branch_likely(&perf_spin_lock_tracking_key) ||
-	    !query->query_time)
-		return;
-
-	in_use = READ_ONCE(cpu->in_use);
 	if (unlikely(in_use == PERF_SPIN_LOCK_DEPTH)) {
 		this_cpu_inc(perf_spin_lock_cpu.untracked);
 		return;
@@ -141,7 +128,7 @@ void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
 	barrier();
 	WRITE_ONCE(entry->lock, lock);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_acquire);
+EXPORT_SYMBOL_IF_KUNIT(perf_track_spin_lock_acquire);
 
 /* The index of a lock's entry, from the most recent down, and 1; 0: none. */
 static u32 perf_find_entry(const struct perf_spin_lock_cpu *cpu, u32 in_use,
@@ -178,9 +165,9 @@ void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	cpu->entries[i - 1].acquire_mode = acquire_mode;
 }
 
-static bool perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
-				   const struct perf_spin_lock_entry *entry,
-				   u64 release_time)
+static __always_inline bool
+perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
+		       const struct perf_spin_lock_entry *entry, u64 release_time)
 {
 	const struct event_trace_spinlock_information *information =
 		&perf_spin_lock_information;
@@ -257,35 +244,10 @@ static void perf_move_entry(struct perf_spin_lock_entry *to,
 	WRITE_ONCE(to->lock, from->lock);
 }
 
-/**
- * perf_log_spin_lock_release() - NT's PerfLogSpinLockRelease
- * @lock: the lock, let go already
- * @release_time: TSC, read before it was let go
- * @caller: where the function that releases returns to
- *
- * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered.
- */
-void perf_log_spin_lock_release(const void *lock, u64 release_time,
-				unsigned long caller)
+/* Forget entry i of those in use: an interrupt may come between any two lines. */
+static __always_inline void perf_forget_entry(struct perf_spin_lock_cpu *cpu,
+					      u32 i, u32 in_use)
 {
-	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
-	u32 in_use, i;
-
-	if (!static_branch_likely(&perf_spin_lock_tracking_key))
-		return;
-
-	in_use = READ_ONCE(cpu->in_use);
-	i = perf_find_entry(cpu, in_use, lock);
-	if (!i) {
-		this_cpu_inc(perf_spin_lock_cpu.unmatched);
-		return;
-	}
-	i--;
-
-	if (perf_spin_lock_sampled(cpu, &cpu->entries[i], release_time))
-		perf_write_spin_lock(cpu, in_use, &cpu->entries[i],
-				     release_time, caller);
-
 	/*
 	 * Move, clear, then give back: an interrupt in between uses the entries
 	 * above in_use, and looks only for locks of its own below.
@@ -296,7 +258,60 @@ void perf_log_spin_lock_release(const void *lock, u64 release_time,
 	barrier();
 	WRITE_ONCE(cpu->in_use, in_use - 1);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_release);
+
+static noinline void perf_write_last_entry(struct perf_spin_lock_cpu *cpu,
+					   u64 release_time, unsigned long caller)
+{
+	u32 in_use = cpu->in_use;
+
+	perf_write_spin_lock(cpu, in_use, &cpu->entries[in_use - 1],
+			     release_time, caller);
+	perf_forget_entry(cpu, in_use - 1, in_use);
+}
+
+static noinline void
+perf_track_release_out_of_order(struct perf_spin_lock_cpu *cpu, const void *lock,
+				u64 release_time, unsigned long caller)
+{
+	u32 in_use = READ_ONCE(cpu->in_use);
+	u32 i = perf_find_entry(cpu, in_use, lock);
+
+	if (!i) {
+		this_cpu_inc(perf_spin_lock_cpu.unmatched);
+		return;
+	}
+	i--;
+	if (perf_spin_lock_sampled(cpu, &cpu->entries[i], release_time))
+		perf_write_spin_lock(cpu, in_use, &cpu->entries[i],
+				     release_time, caller);
+	perf_forget_entry(cpu, i, in_use);
+}
+
+/**
+ * perf_track_spin_lock_release() - forget an acquisition, and maybe write it
+ * @lock: the lock, let go already
+ * @release_time: TSC, read before it was let go
+ * @caller: where the function that releases returns to
+ *
+ * Context: as perf_log_spin_lock_release().
+ */
+void perf_track_spin_lock_release(const void *lock, u64 release_time,
+				  unsigned long caller)
+{
+	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	u32 last = READ_ONCE(cpu->in_use) - 1;
+
+	/* Most are the last acquired, and not written: a leaf for those. */
+	if (unlikely(last >= PERF_SPIN_LOCK_DEPTH ||
+		     READ_ONCE(cpu->entries[last].lock) != lock))
+		perf_track_release_out_of_order(cpu, lock, release_time, caller);
+	else if (unlikely(perf_spin_lock_sampled(cpu, &cpu->entries[last],
+						 release_time)))
+		perf_write_last_entry(cpu, release_time, caller);
+	else
+		perf_forget_entry(cpu, last, last + 1);
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_track_spin_lock_release);
 
 static void perf_set_key(struct static_key_false *key, bool on)
 {

@@ -98,12 +98,67 @@ perf_query_spin_lock(struct perf_spin_lock_query *query)
 	query->interrupt_count = perf_interrupt_count();
 }
 
-void perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode,
-				u32 spin_count,
-				const struct perf_spin_lock_query *query);
+void perf_track_spin_lock_acquire(const void *lock, u8 acquire_mode,
+				  u32 spin_count,
+				  const struct perf_spin_lock_query *query);
 void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode);
-void perf_log_spin_lock_release(const void *lock, u64 release_time,
-				unsigned long caller);
+void perf_track_spin_lock_release(const void *lock, u64 release_time,
+				  unsigned long caller);
+
+/**
+ * perf_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire
+ * @lock: the lock, now owned
+ * @acquire_mode: WMI_SPINLOCK_*
+ * @spin_count: additional tests of the lock; 0 if it was had at once
+ * @query: what perf_query_spin_lock() noted before
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ */
+static __always_inline void
+perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode, u32 spin_count,
+			   const struct perf_spin_lock_query *query)
+{
+	/* Single instructions: an interrupt's own counting loses nothing. */
+	this_cpu_inc(perf_spin_lock_cpu.acquire_count);
+	if (unlikely(spin_count)) {
+		this_cpu_inc(perf_spin_lock_cpu.contention_count);
+		this_cpu_add(perf_spin_lock_cpu.spin_count, spin_count);
+	}
+	/* No time: tracking was not yet on when the lock was queried. */
+	if (static_branch_likely(&perf_spin_lock_tracking_key) &&
+	    likely(query->query_time))
+		perf_track_spin_lock_acquire(lock, acquire_mode, spin_count,
+					     query);
+}
+
+/**
+ * perf_spin_lock_release_time() - the time of a release, read before it
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
+ * Return: TSC cycles. When only counting, 0: if tracking goes on before the
+ * release is logged, the lock has no entry that would need it.
+ */
+static __always_inline u64 perf_spin_lock_release_time(void)
+{
+	return static_branch_likely(&perf_spin_lock_tracking_key) ?
+		get_cycles() : 0;
+}
+
+/**
+ * perf_log_spin_lock_release() - NT's PerfLogSpinLockRelease
+ * @lock: the lock, let go already
+ * @release_time: perf_spin_lock_release_time()
+ * @caller: where the function that releases returns to
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered.
+ */
+static __always_inline void
+perf_log_spin_lock_release(const void *lock, u64 release_time,
+			   unsigned long caller)
+{
+	if (static_branch_likely(&perf_spin_lock_tracking_key))
+		perf_track_spin_lock_release(lock, release_time, caller);
+}
 
 /**
  * struct perf_spin_lock_parameter - one number that tunes the sampling
