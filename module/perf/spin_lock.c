@@ -262,7 +262,7 @@ static __always_inline void perf_forget_entry(struct perf_spin_lock_cpu *cpu,
 static noinline void perf_write_last_entry(struct perf_spin_lock_cpu *cpu,
 					   u64 release_time, unsigned long caller)
 {
-	u32 in_use = cpu->in_use;
+	u32 in_use = READ_ONCE(cpu->in_use);
 
 	perf_write_spin_lock(cpu, in_use, &cpu->entries[in_use - 1],
 			     release_time, caller);

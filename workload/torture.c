@@ -29,10 +29,9 @@
 #include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/workqueue.h>
-#include <ntklog/ex_spin_lock.h>
 #include <ntklog/irql.h>
-#include <ntklog/queued_spin_lock.h>
-#include <ntklog/spin_lock.h>
+
+#include "torture_locks.h"
 
 #define torture_param(type, name, init, help)	\
 	static type name = init;		\
@@ -63,46 +62,6 @@ static const char * const torture_context_names[TORTURE_CONTEXTS] = {
 	"thread", "softirq", "hardirq",
 };
 
-/* How a nest is taken and let go. */
-enum torture_style {
-	TORTURE_RAISING,	/* each raises, released in reverse order */
-	TORTURE_FOR_DPC,	/* likewise with the functions for DPCs */
-	TORTURE_AT_LEVEL,	/* IRQL by hand, released in any order */
-	TORTURE_STYLES,
-};
-
-/*
- * @lock: the lock, if it is a KSPIN_LOCK
- * @ex_lock: the lock, if it is an EX_SPIN_LOCK
- * @number: the lock, if it is a numbered one
- * @irql: at which it is owned, DISPATCH_LEVEL or SYNCH_LEVEL
- * @owner: who owns it exclusively; written by the owner
- * @shared_owners: who own it shared; written by them
- * @acquisitions: of both kinds; written by owners
- */
-struct torture_lock {
-	struct kspin_lock lock;
-	struct ex_spin_lock ex_lock;
-	unsigned int number;
-	u8 irql;
-	struct torture_user *owner;
-	atomic_t shared_owners;
-	atomic64_t acquisitions;
-};
-
-/*
- * One acquisition.
- *
- * @queue: of an in-stack queued lock
- * @old_irql: of the others
- * @shared: owned shared, with others
- */
-struct torture_handle {
-	struct klock_queue_handle queue;
-	u8 old_irql;
-	bool shared;
-};
-
 /*
  * @context: where it runs
  * @task: of a thread
@@ -130,31 +89,6 @@ struct torture_user {
 	unsigned int deepest;
 };
 
-/*
- * One lock type. The test itself knows none.
- *
- * @name: for torture_type=
- * @init: make the lock
- * @acquire: own it, in one of the styles; the user is there for random choices
- * @convert: try to make a shared ownership exclusive; NULL if there is none
- * @release: let it go, in the same style
- * @is_queued: has the handle got its place in the order of asking, and not yet
- *	the lock? NULL if the type promises no order.
- * @is_free: does lock and handle look as if nobody owned them?
- */
-struct torture_ops {
-	const char *name;
-	void (*init)(struct torture_lock *lock, struct lock_class_key *key);
-	void (*acquire)(struct torture_user *user, struct torture_lock *lock,
-			struct torture_handle *handle, enum torture_style style);
-	bool (*convert)(struct torture_lock *lock);
-	void (*release)(struct torture_lock *lock, struct torture_handle *handle,
-			enum torture_style style);
-	bool (*is_queued)(const struct torture_handle *handle);
-	bool (*is_lock_free)(const struct torture_lock *lock);
-	bool (*is_handle_free)(const struct torture_handle *handle);
-};
-
 static struct torture_lock torture_locks[TORTURE_LOCKS_MAX];
 static struct lock_class_key torture_keys[TORTURE_LOCKS_MAX];
 static struct torture_user *torture_users;
@@ -176,235 +110,6 @@ do {									\
 		pr_alert("FAILURE: " fmt "\n", ##__VA_ARGS__);		\
 	}								\
 } while (0)
-
-static u32 torture_random(struct torture_user *user, u32 below)
-{
-	return prandom_u32_state(&user->random) % below;
-}
-
-static void word_init(struct torture_lock *lock, struct lock_class_key *key)
-{
-	ke_initialize_spin_lock_class(&lock->lock, "torture_lock", key);
-}
-
-static bool word_is_free(const struct torture_lock *lock)
-{
-	return ke_test_spin_lock(&lock->lock);
-}
-
-/* In-stack queued spin locks */
-
-static void in_stack_acquire(struct torture_user *user, struct torture_lock *lock,
-			     struct torture_handle *handle, enum torture_style style)
-{
-	struct klock_queue_handle *queue = &handle->queue;
-
-	if (style == TORTURE_AT_LEVEL)
-		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock->lock, queue);
-	else if (lock->irql == SYNCH_LEVEL)
-		ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock->lock, queue);
-	else if (style == TORTURE_FOR_DPC)
-		ke_acquire_in_stack_queued_spin_lock_for_dpc(&lock->lock, queue);
-	else
-		ke_acquire_in_stack_queued_spin_lock(&lock->lock, queue);
-}
-
-static void in_stack_release(struct torture_lock *lock, struct torture_handle *handle,
-			     enum torture_style style)
-{
-	if (style == TORTURE_AT_LEVEL)
-		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle->queue);
-	else if (style == TORTURE_FOR_DPC && lock->irql != SYNCH_LEVEL)
-		ke_release_in_stack_queued_spin_lock_for_dpc(&handle->queue);
-	else
-		ke_release_in_stack_queued_spin_lock(&handle->queue);
-}
-
-static bool in_stack_is_queued(const struct torture_handle *handle)
-{
-	/*
-	 * The entry is somebody else's, who may make it anew at this moment:
-	 * then it is not yet queued, whatever is read.
-	 */
-	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
-}
-
-static bool in_stack_is_handle_free(const struct torture_handle *handle)
-{
-	return !handle->queue.lock_queue.next &&
-		!(handle->queue.lock_queue.lock & LOCK_QUEUE_BITS);
-}
-
-/* Numbered queued spin locks; those at SYNCH_LEVEL are raised to it */
-
-static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
-{
-	int index = lock - torture_locks;
-
-	/* Interrupts' from the top: the locks outlive a test, and so their use. */
-	lock->number = lock->irql == SYNCH_LEVEL ?
-		LOCK_QUEUE_MAXIMUM_LOCK - (locks - index) : index;
-}
-
-static void queued_acquire(struct torture_user *user, struct torture_lock *lock,
-			   struct torture_handle *handle, enum torture_style style)
-{
-	bool try = !torture_random(user, 4);
-
-	if (max(lock->irql, ke_get_current_irql()) == SYNCH_LEVEL) {
-		if (!try ||
-		    !ke_try_to_acquire_queued_spin_lock_raise_to_synch(lock->number,
-								       &handle->old_irql))
-			handle->old_irql =
-				ke_acquire_queued_spin_lock_raise_to_synch(lock->number);
-	} else if (!try ||
-		   !ke_try_to_acquire_queued_spin_lock(lock->number,
-						       &handle->old_irql)) {
-		handle->old_irql = ke_acquire_queued_spin_lock(lock->number);
-	}
-}
-
-static void queued_release(struct torture_lock *lock, struct torture_handle *handle,
-			   enum torture_style style)
-{
-	ke_release_queued_spin_lock(lock->number, handle->old_irql);
-}
-
-/* Own all, each at SYNCH_LEVEL, to see that they are free. */
-static bool queued_is_free(const struct torture_lock *lock)
-{
-	u8 old_irql;
-
-	if (!ke_try_to_acquire_queued_spin_lock_raise_to_synch(lock->number, &old_irql))
-		return false;
-	ke_release_queued_spin_lock(lock->number, old_irql);
-	return true;
-}
-
-/* Ordinary spin locks */
-
-static void spin_acquire_lock(struct torture_user *user, struct torture_lock *lock,
-			      struct torture_handle *handle, enum torture_style style)
-{
-	if (style == TORTURE_AT_LEVEL) {
-		if (torture_random(user, 4) ||
-		    !ke_try_to_acquire_spin_lock_at_dpc_level(&lock->lock))
-			ke_acquire_spin_lock_at_dpc_level(&lock->lock);
-	} else if (lock->irql == SYNCH_LEVEL) {
-		handle->old_irql = ke_acquire_spin_lock_raise_to_synch(&lock->lock);
-	} else {
-		ke_acquire_spin_lock(&lock->lock, &handle->old_irql);
-	}
-}
-
-static void spin_release_lock(struct torture_lock *lock, struct torture_handle *handle,
-			      enum torture_style style)
-{
-	if (style == TORTURE_AT_LEVEL)
-		ke_release_spin_lock_from_dpc_level(&lock->lock);
-	else
-		ke_release_spin_lock(&lock->lock, handle->old_irql);
-}
-
-/* Executive spin locks */
-
-static void ex_init(struct torture_lock *lock, struct lock_class_key *key)
-{
-	__ex_initialize_spin_lock(&lock->ex_lock, "torture_ex_lock", key);
-}
-
-static void ex_acquire_exclusive(struct torture_user *user, struct torture_lock *lock,
-				 struct torture_handle *handle,
-				 enum torture_style style)
-{
-	handle->shared = false;
-	/* There is no function that raises to SYNCH_LEVEL. */
-	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
-	if (torture_random(user, 4) ||
-	    !ex_try_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock))
-		ex_acquire_spin_lock_exclusive_at_dpc_level(&lock->ex_lock);
-}
-
-static void ex_acquire(struct torture_user *user, struct torture_lock *lock,
-		       struct torture_handle *handle, enum torture_style style)
-{
-	if (!torture_random(user, 3)) {
-		ex_acquire_exclusive(user, lock, handle, style);
-		return;
-	}
-	handle->shared = true;
-	ke_raise_irql(max(lock->irql, ke_get_current_irql()), &handle->old_irql);
-	if (torture_random(user, 4) ||
-	    !ex_try_acquire_spin_lock_shared_at_dpc_level(&lock->ex_lock))
-		ex_acquire_spin_lock_shared_at_dpc_level(&lock->ex_lock);
-}
-
-static bool ex_convert(struct torture_lock *lock)
-{
-	return ex_try_convert_shared_spin_lock_exclusive(&lock->ex_lock);
-}
-
-static void ex_release(struct torture_lock *lock, struct torture_handle *handle,
-		       enum torture_style style)
-{
-	if (handle->shared)
-		ex_release_spin_lock_shared_from_dpc_level(&lock->ex_lock);
-	else
-		ex_release_spin_lock_exclusive_from_dpc_level(&lock->ex_lock);
-	/* In any order only where the nest was raised by hand before. */
-	ke_lower_irql(handle->old_irql);
-}
-
-static bool ex_is_free(const struct torture_lock *lock)
-{
-	return !atomic_read(&lock->ex_lock.value);
-}
-
-static bool any_handle_is_free(const struct torture_handle *handle)
-{
-	return true;
-}
-
-static const struct torture_ops torture_types[] = {
-	{
-		.name = "in_stack_queued",
-		.init = word_init,
-		.acquire = in_stack_acquire,
-		.release = in_stack_release,
-		.is_queued = in_stack_is_queued,
-		.is_lock_free = word_is_free,
-		.is_handle_free = in_stack_is_handle_free,
-	}, {
-		.name = "queued",
-		.init = queued_init,
-		.acquire = queued_acquire,
-		.release = queued_release,
-		.is_lock_free = queued_is_free,
-		.is_handle_free = any_handle_is_free,
-	}, {
-		.name = "spin",
-		.init = word_init,
-		.acquire = spin_acquire_lock,
-		.release = spin_release_lock,
-		.is_lock_free = word_is_free,
-		.is_handle_free = any_handle_is_free,
-	}, {
-		.name = "ex",
-		.init = ex_init,
-		.acquire = ex_acquire,
-		.convert = ex_convert,
-		.release = ex_release,
-		.is_lock_free = ex_is_free,
-		.is_handle_free = any_handle_is_free,
-	}, {
-		.name = "ex_exclusive",
-		.init = ex_init,
-		.acquire = ex_acquire_exclusive,
-		.release = ex_release,
-		.is_lock_free = ex_is_free,
-		.is_handle_free = any_handle_is_free,
-	},
-};
 
 /*
  * Who must own a lock before us, since they were queued before we asked: for
@@ -465,7 +170,7 @@ static void torture_own_shared(struct torture_user *user, struct torture_lock *l
 	if (READ_ONCE(lock->owner))
 		torture_fail("lock %td has an exclusive owner too", lock - torture_locks);
 	atomic_inc(&lock->shared_owners);
-	if (!torture_ops->convert || torture_random(user, 4))
+	if (!torture_ops->convert || torture_random(&user->random, 4))
 		return;
 	atomic_dec(&lock->shared_owners);
 	if (torture_ops->convert(lock)) {
@@ -487,7 +192,7 @@ static void torture_acquire(struct torture_user *user, struct torture_lock *lock
 	if (before)
 		torture_note_queue(lock, user, before);
 
-	torture_ops->acquire(user, lock, handle, style);
+	torture_ops->acquire(&user->random, lock, handle, style);
 
 	if (handle->shared)
 		torture_own_shared(user, lock, handle);
@@ -527,7 +232,7 @@ static void torture_choose(struct torture_user *user, int first, int depth,
 	int i, chosen = 0;
 
 	for (i = first; i < locks && chosen < depth; i++)
-		if (torture_random(user, locks - i) < depth - chosen)
+		if (torture_random(&user->random, locks - i) < depth - chosen)
 			nested[chosen++] = &torture_locks[i];
 }
 
@@ -544,7 +249,7 @@ static void torture_release_order(struct torture_user *user,
 	for (i = 0; i < count; i++)
 		order[i] = count - 1 - i;
 	for (i = count - 1; i > 0; i--) {
-		int other = torture_random(user, i + 1);
+		int other = torture_random(&user->random, i + 1);
 
 		if (nested[order[i]]->irql == nested[order[other]]->irql)
 			swap(order[i], order[other]);
@@ -559,12 +264,12 @@ static int torture_first_hardirq_lock(void)
 /* Take a nest of locks, hold it, let it go. */
 static void torture_nest(struct torture_user *user, u64 *before)
 {
-	enum torture_style style = torture_random(user, TORTURE_STYLES);
+	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
 	struct torture_lock *nested[TORTURE_LOCKS_MAX];
 	int first = user->context == TORTURE_HARDIRQ ?
 		    torture_first_hardirq_lock() : 0;
 	int most = user->context == TORTURE_THREAD ? nest : 2;
-	int depth = 1 + torture_random(user, min(most, locks - first));
+	int depth = 1 + torture_random(&user->random, min(most, locks - first));
 	int order[TORTURE_LOCKS_MAX];
 	u8 irql = ke_get_current_irql(), old_irql = irql;
 	int i;
@@ -578,7 +283,7 @@ static void torture_nest(struct torture_user *user, u64 *before)
 		torture_acquire(user, nested[i], &user->handles[i], style, before);
 
 	if (hold_us)
-		udelay(torture_random(user, hold_us + 1));
+		udelay(torture_random(&user->random, hold_us + 1));
 
 	if (style == TORTURE_AT_LEVEL) {
 		torture_release_order(user, nested, order, depth);
@@ -610,7 +315,7 @@ static int torture_thread(void *data)
 		if (before)
 			torture_nest(user, torture_ops->is_queued ? before : NULL);
 		/* Now and then the queues run empty. */
-		if (!before || !torture_random(user, 200))
+		if (!before || !torture_random(&user->random, 200))
 			schedule_timeout_interruptible(1);
 		cond_resched();
 	}
@@ -627,7 +332,7 @@ static enum hrtimer_restart torture_timer(struct hrtimer *timer)
 	torture_nest(user, NULL);
 	/* On average an interval apart, and never in step with each other. */
 	hrtimer_forward_now(timer, ns_to_ktime((interval_us / 2 +
-						torture_random(user, interval_us)) *
+						torture_random(&user->random, interval_us)) *
 					       NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -756,11 +461,7 @@ static int __init torture_start_users(void)
 
 static int __init torture_check_parameters(void)
 {
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(torture_types); i++)
-		if (!strcmp(torture_type, torture_types[i].name))
-			torture_ops = &torture_types[i];
+	torture_ops = torture_find_type(torture_type);
 	if (!torture_ops) {
 		pr_err("torture_type=%s is unknown\n", torture_type);
 		return -EINVAL;
@@ -803,6 +504,9 @@ static int __init torture_init(void)
 	for (i = 0; i < locks; i++) {
 		torture_locks[i].irql = i >= torture_first_hardirq_lock() ?
 					SYNCH_LEVEL : DISPATCH_LEVEL;
+		/* Interrupts' from the top: numbered locks outlive a test. */
+		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
+			LOCK_QUEUE_MAXIMUM_LOCK - (locks - i) : i;
 		torture_ops->init(&torture_locks[i], &torture_keys[i]);
 	}
 
