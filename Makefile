@@ -27,9 +27,11 @@ tools:
 tools_install:
 	$(MAKE) -C tools/ntklog install
 
-clean:
-	$(if $(KDIR),$(kbuild) clean)
+clean: $(if $(wildcard modules.order),modules_clean)
 	$(MAKE) -C tools/ntklog clean
+
+modules_clean: kdir
+	$(kbuild) clean
 
 distclean: clean
 	rm -rf $(OUT)
@@ -79,5 +81,5 @@ help:
 	@echo '  KDIR=DIRECTORY  - kernel to build for: $(or $(KDIR),none for the running kernel; Debian'"'"'s newest)'
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
-.PHONY: all modules modules_install tools tools_install clean distclean kdir
+.PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
 .PHONY: checkpatch sparse demo test bench help

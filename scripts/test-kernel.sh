@@ -56,7 +56,7 @@ build_kernel()
 	symbols "$flavour" >>"$dir/.config"
 	quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
 	check_config "$dir/.config"
-	say "building the test kernel $flavour (about 3 minutes on 2 cores)"
+	say "building the test kernel $flavour (about 5 minutes on 2 cores)"
 	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
 		bzImage modules
 	# Objects are most of the space, and modules do not need them.

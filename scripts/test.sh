@@ -78,10 +78,20 @@ builds_silently()
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
+kernel_doc_is_silent()
+{
+	cd "$TOP"
+	git ls-files 'include/*.h' 'module/*.[ch]' | xargs perl \
+		"$(scripts/kernel-source.sh)/scripts/kernel-doc" -none >"$TEST/kernel-doc.log" 2>&1
+	cat "$TEST/kernel-doc.log"
+	[ ! -s "$TEST/kernel-doc.log" ]
+}
+
 style()
 {
 	result "style: checkpatch --strict" make -s -C "$TOP" checkpatch
 	result "style: sparse" "$TOP/scripts/sparse.sh" "$KDIR"
+	result "style: kernel-doc" kernel_doc_is_silent
 }
 
 tool()

@@ -255,13 +255,11 @@ ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_han
 		ke_release_in_stack_queued_spin_lock(lock_handle);
 }
 
-/**
- * enum kspin_lock_queue_number - NT's KSPIN_LOCK_QUEUE_NUMBER
- * @LOCK_QUEUE_MAXIMUM_LOCK: how many there are, not a lock
- *
- * The queued spin locks that have a number, and an entry on each processor, so
- * that no handle is needed. NT uses those with names for what they say; the
- * others are spare. Here all are for whoever wants them.
+/*
+ * NT's KSPIN_LOCK_QUEUE_NUMBER: the queued spin locks that have a number, and an
+ * entry on each processor, so that no handle is needed. NT uses those with names
+ * for what they say; the others are spare. Here all are for whoever wants them.
+ * The last is how many there are, not a lock.
  */
 enum kspin_lock_queue_number {
 	LOCK_QUEUE_VACB_LOCK = 0x04,
