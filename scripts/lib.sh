@@ -151,7 +151,10 @@ once()
 	[ ! -d "$dir" ] || return 0
 	mkdir -p "$(dirname "$dir")"
 	fresh=$(mktemp -d "$dir.XXXXXX")
+	# shellcheck disable=SC2064 # this directory, not a later one
+	trap "rm -rf '$fresh'" EXIT
 	"$@" "$fresh"
 	chmod 0755 "$fresh"
 	mv -T "$fresh" "$dir"
+	trap - EXIT
 }
