@@ -24,7 +24,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show= icount=()
+cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show='' icount=()
 while getopts k:M:c:m:t:a:ipv option; do
 	case $option in
 	k) image=$OPTARG ;;
