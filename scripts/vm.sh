@@ -118,13 +118,25 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-timeout --foreground "$limit" qemu-system-x86_64 \
-	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
-	-no-reboot -nodefaults -serial stdio -kernel "$image" \
-	-initrd "$share/initramfs.gz" \
-	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 $append" \
-	</dev/null >"$share/console.log" 2>&1 || true
+run_machine()
+{
+	timeout --foreground "$limit" qemu-system-x86_64 \
+		-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
+		-no-reboot -nodefaults -serial stdio -kernel "$image" \
+		-initrd "$share/initramfs.gz" \
+		-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+		-append "console=ttyS0 panic=-1 loglevel=7 $append" \
+		</dev/null >"$share/console.log" 2>&1 || true
+}
+
+run_machine
+# The kernel patches itself while it boots: with -p that may be QEMU's end of it.
+for _ in 1 2; do
+	[ "$thread" = multi ] && [ ! -s "$share/status" ] &&
+		grep -q 'Oops: int3' "$share/console.log" || break
+	say "QEMU ran stale code (int3, see vm.sh); once more"
+	run_machine
+done
 rm -f "$share/initramfs.gz"
 if [ ! -s "$share/status" ]; then
 	tail -n 40 "$share/console.log" >&2
