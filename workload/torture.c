@@ -418,8 +418,8 @@ static void torture_end_work(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(torture_work, torture_end_work);
 
-static int __init torture_add_users(enum torture_context context, int count,
-				    int cpu)
+static void __init torture_add_users(enum torture_context context, int count,
+				     int cpu)
 {
 	for (; count > 0; count--) {
 		struct torture_user *user = &torture_users[torture_user_count++];
@@ -435,7 +435,6 @@ static int __init torture_add_users(enum torture_context context, int count,
 			     HRTIMER_MODE_REL_PINNED_SOFT);
 		user->timer.function = torture_timer;
 	}
-	return 0;
 }
 
 static int __init torture_start_users(void)

@@ -64,7 +64,9 @@ struct perf_spin_lock_entry {
  * Written by its own processor only, read by any (the counters). A thread's
  * writes can be interrupted anywhere; what interrupts releases all it has
  * acquired before it returns, and so leaves entries and @in_use as it found
- * them.
+ * them. The exception: when tracking has gone off and synchronize_rcu() has seen
+ * every processor leave it, perf_update_spin_lock_keys() clears @in_use and the
+ * entries' locks of all.
  */
 struct perf_spin_lock_cpu {
 	u32 in_use;
