@@ -28,7 +28,7 @@ int fixture_init(struct kunit *test)
 		.spin_lock_hold_threshold = 1000000,
 	};
 
-	if (perf_set_spin_lock_information(&information, sizeof(information)))
+	if (perf_set_information(&perf_spin_lock_information, &information, sizeof(information)))
 		return -EINVAL;
 	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 }

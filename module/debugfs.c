@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The files in /sys/kernel/debug/ntklog: text and bytes on one side, the
- * functions of perf and etw on the other. No rule is decided here.
+ * functions of perf, etw and ex on the other. No rule is decided here.
  */
 
 #include <linux/debugfs.h>
@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -21,6 +22,8 @@
 #include "etw/logfile.h"
 #include "etw/provider.h"
 #include "etw/session.h"
+#include "ex/locks_information.h"
+#include "perf/resource.h"
 #include "perf/spin_lock.h"
 
 /* Longer than any text that a file takes. */
@@ -145,11 +148,11 @@ static int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
-/* spinlock/<parameter> */
+/* spinlock/<parameter>, resource/<parameter> */
 
 static void ntklog_parameter_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%u\n", perf_get_spin_lock_parameter(object));
+	seq_printf(seq, "%u\n", perf_get_parameter(object));
 }
 
 static int ntklog_parameter_store(void *object, char *text)
@@ -157,39 +160,42 @@ static int ntklog_parameter_store(void *object, char *text)
 	u32 value;
 
 	if (ntklog_parse_number(text, &value) ||
-	    perf_set_spin_lock_parameter(object, value) != STATUS_SUCCESS)
+	    perf_set_parameter(object, value) != STATUS_SUCCESS)
 		return -EINVAL;
 	return 0;
 }
 
-static struct ntklog_file ntklog_parameter_files[PERF_SPIN_LOCK_PARAMETERS];
+static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
+static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 
-/* spinlock/information */
+/* spinlock/information, resource/information */
 
 static ssize_t ntklog_information_read(struct file *file, char __user *to,
 				       size_t count, loff_t *position)
 {
-	struct event_trace_spinlock_information information;
+	struct perf_information *information = file->private_data;
+	u8 buffer[PERF_INFORMATION_MAX];
 	size_t length;
 
-	if (perf_query_spin_lock_information(&information, sizeof(information),
-					     &length) != STATUS_SUCCESS)
+	if (perf_query_information(information, buffer, information->length,
+				   &length) != STATUS_SUCCESS)
 		return -EIO;
-	return simple_read_from_buffer(to, count, position, &information, length);
+	return simple_read_from_buffer(to, count, position, buffer, length);
 }
 
 static ssize_t ntklog_information_write(struct file *file,
 					const char __user *from, size_t count,
 					loff_t *position)
 {
-	struct event_trace_spinlock_information information;
+	u8 buffer[PERF_INFORMATION_MAX];
 
 	/* Longer than any: as wrong as what a shorter one may turn out to be. */
-	if (count > sizeof(information) || *position)
+	if (count > sizeof(buffer) || *position)
 		return -EINVAL;
-	if (copy_from_user(&information, from, count))
+	if (copy_from_user(buffer, from, count))
 		return -EFAULT;
-	if (perf_set_spin_lock_information(&information, count) != STATUS_SUCCESS)
+	if (perf_set_information(file->private_data, buffer, count) !=
+	    STATUS_SUCCESS)
 		return -EINVAL;
 	return count;
 }
@@ -208,34 +214,49 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 {
 	struct perfinfo_groupmask mask = etw_global_group_mask();
 
-	/* The tracepoint wants spin locks without any session. */
+	/* The tracepoints want theirs without any session. */
 	if (static_key_enabled(&perf_spin_lock_tracking_key))
 		etw_group_mask_set(&mask, PERF_SPINLOCK);
+	if (static_key_enabled(&perf_resource_key))
+		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
 	etw_group_mask_show(seq, &mask);
 }
 
 /* counters */
 
-#define NTKLOG_COUNTER(_name, _member)					\
+#define NTKLOG_COUNTER(_name, _structure, _member)			\
 {									\
 	.name = _name,							\
-	.offset = offsetof(struct perf_spin_lock_cpu, _member),		\
-	.size = sizeof_field(struct perf_spin_lock_cpu, _member),	\
+	.counts = &_structure,						\
+	.offset = offsetof(struct _structure, _member),			\
+	.size = sizeof_field(struct _structure, _member),		\
 }
+
+#define NTKLOG_SPIN_LOCK_COUNTER(_name, _member) \
+	NTKLOG_COUNTER(_name, perf_spin_lock_cpu, _member)
+#define NTKLOG_RESOURCE_COUNTER(_name, _member) \
+	NTKLOG_COUNTER("Resource" _name, perf_resource_cpu, _member)
 
 /* The columns, in their order. Counters of 32 bits wrap as NT's do. */
 static const struct {
 	const char *name;
+	const void __percpu *counts;
 	size_t offset;
 	size_t size;
 } ntklog_counters[] = {
-	NTKLOG_COUNTER("SpinLockAcquireCount", acquire_count),
-	NTKLOG_COUNTER("SpinLockContentionCount", contention_count),
-	NTKLOG_COUNTER("SpinLockSpinCount", spin_count),
-	NTKLOG_COUNTER("Untracked", untracked),
-	NTKLOG_COUNTER("Unmatched", unmatched),
-	NTKLOG_COUNTER("Suppressed", suppressed),
-	NTKLOG_COUNTER("Events", events),
+	NTKLOG_SPIN_LOCK_COUNTER("SpinLockAcquireCount", acquire_count),
+	NTKLOG_SPIN_LOCK_COUNTER("SpinLockContentionCount", contention_count),
+	NTKLOG_SPIN_LOCK_COUNTER("SpinLockSpinCount", spin_count),
+	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
+	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched),
+	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed),
+	NTKLOG_SPIN_LOCK_COUNTER("Events", events),
+	NTKLOG_RESOURCE_COUNTER("ExclusiveReleases", exclusive_releases),
+	NTKLOG_RESOURCE_COUNTER("SharedReleases", shared_releases),
+	NTKLOG_RESOURCE_COUNTER("Untracked", untracked),
+	NTKLOG_RESOURCE_COUNTER("Unmatched", unmatched),
+	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
+	NTKLOG_RESOURCE_COUNTER("Events", events),
 };
 
 static void ntklog_counters_show(struct seq_file *seq, void *object)
@@ -248,11 +269,10 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
 	for_each_online_cpu(cpu) {
-		const char *counts = (char *)per_cpu_ptr(&perf_spin_lock_cpu, cpu);
-
 		seq_printf(seq, "cpu%d", cpu);
 		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++) {
-			const void *at = counts + ntklog_counters[i].offset;
+			const void *at = per_cpu_ptr(ntklog_counters[i].counts, cpu) +
+					 ntklog_counters[i].offset;
 
 			seq_printf(seq, " %llu",
 				   ntklog_counters[i].size == sizeof(u32) ?
@@ -261,6 +281,83 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 		seq_putc(seq, '\n');
 	}
 }
+
+/* locks: a line for each live resource */
+
+static int ntklog_locks_show(struct seq_file *seq, void *object)
+{
+	struct ex_locks *locks = ex_query_locks();
+	u32 i;
+
+	if (IS_ERR(locks))
+		return PTR_ERR(locks);
+	seq_puts(seq, "Address Type CreatorBackTraceIndex OwningThread LockCount ContentionCount EntryCount RecursionCount NumberOfWaitingShared NumberOfWaitingExclusive Symbol Creator\n");
+	for (i = 0; i < locks->count; i++) {
+		const struct ex_lock *lock = &locks->locks[i];
+		const struct rtl_process_lock_information64 *information =
+			&lock->information;
+
+		seq_printf(seq, "0x%llx %u %u %llu %d %u %u %d %u %u %pS %pS\n",
+			   information->address, information->type,
+			   information->creator_back_trace_index,
+			   information->owning_thread, information->lock_count,
+			   information->contention_count, information->entry_count,
+			   information->recursion_count,
+			   information->number_of_waiting_shared,
+			   information->number_of_waiting_exclusive,
+			   (void *)(unsigned long)information->address,
+			   (void *)lock->creator);
+	}
+	kvfree(locks);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
+
+/* locks_information: the same as RTL_PROCESS_LOCKS, made at open */
+
+static int ntklog_locks_information_open(struct inode *inode, struct file *file)
+{
+	struct ex_locks *locks = ex_query_locks();
+	struct rtl_process_locks64 *information;
+	u32 i;
+
+	if (IS_ERR(locks))
+		return PTR_ERR(locks);
+	information = kvzalloc(struct_size(information, locks, locks->count),
+			       GFP_KERNEL);
+	if (information) {
+		information->number_of_locks = locks->count;
+		for (i = 0; i < locks->count; i++)
+			information->locks[i] = locks->locks[i].information;
+	}
+	kvfree(locks);
+	file->private_data = information;
+	return information ? 0 : -ENOMEM;
+}
+
+static ssize_t ntklog_locks_information_read(struct file *file, char __user *to,
+					     size_t count, loff_t *position)
+{
+	struct rtl_process_locks64 *information = file->private_data;
+
+	return simple_read_from_buffer(to, count, position, information,
+				       struct_size(information, locks,
+						   information->number_of_locks));
+}
+
+static int ntklog_locks_information_release(struct inode *inode, struct file *file)
+{
+	kvfree(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ntklog_locks_information_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_locks_information_open,
+	.read = ntklog_locks_information_read,
+	.llseek = default_llseek,
+	.release = ntklog_locks_information_release,
+};
 
 static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
@@ -421,30 +518,32 @@ static const struct file_operations ntklog_header_fops = {
 	.release = ntklog_header_release,
 };
 
-static int ntklog_create_spinlock_directory(void)
+/* @files: one for each parameter, to be filled. */
+static int ntklog_create_information_directory(const char *name,
+					       struct perf_information *information,
+					       struct ntklog_file *files)
 {
 	struct dentry *directory;
-	int err, i;
+	unsigned int i;
+	int err;
 
-	directory = ntklog_create_directory("spinlock", ntklog_directory);
+	directory = ntklog_create_directory(name, ntklog_directory);
 	if (IS_ERR(directory))
 		return PTR_ERR(directory);
-	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
-		const struct perf_spin_lock_parameter *parameter =
-			&perf_spin_lock_parameters[i];
+	for (i = 0; i < information->parameter_count; i++) {
+		const struct perf_parameter *parameter = &information->parameters[i];
 
-		ntklog_parameter_files[i] = (struct ntklog_file) {
+		files[i] = (struct ntklog_file) {
 			.name = parameter->name,
 			.show = ntklog_parameter_show,
 			.store = ntklog_parameter_store,
 		};
-		err = ntklog_create_file(&ntklog_parameter_files[i], directory,
-					 (void *)parameter);
+		err = ntklog_create_file(&files[i], directory, (void *)parameter);
 		if (err)
 			return err;
 	}
 	return PTR_ERR_OR_ZERO(debugfs_create_file("information", 0600,
-						   directory, NULL,
+						   directory, information,
 						   &ntklog_information_fops));
 }
 
@@ -501,7 +600,23 @@ int ntklog_debugfs_init(void)
 		if (err)
 			return err;
 	}
-	err = ntklog_create_spinlock_directory();
+	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks", 0400, ntklog_directory,
+						  NULL, &ntklog_locks_fops));
+	if (err)
+		return err;
+	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks_information", 0400,
+						  ntklog_directory, NULL,
+						  &ntklog_locks_information_fops));
+	if (err)
+		return err;
+	err = ntklog_create_information_directory("spinlock",
+						  &perf_spin_lock_information,
+						  ntklog_spin_lock_files);
+	if (err)
+		return err;
+	err = ntklog_create_information_directory("resource",
+						  &perf_resource_information,
+						  ntklog_resource_files);
 	if (err)
 		return err;
 	return ntklog_create_session_directories();

@@ -11,14 +11,16 @@
 #include "debugfs.h"
 #include "etw/buffer.h"
 #include "etw/session.h"
-#include "ke/irql_private.h"
 #include "ke/numbered_spin_lock.h"
+#include "ke/thread.h"
+#include "perf/resource.h"
 #include "perf/spin_lock.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(spinlock);
+EXPORT_TRACEPOINT_SYMBOL_GPL(resource);
 
 static unsigned int buffer_size = ETW_BUFFER_SIZE_DEFAULT;
 module_param(buffer_size, uint, 0400);
@@ -28,24 +30,38 @@ static unsigned int buffers = ETW_BUFFERS_DEFAULT;
 module_param(buffers, uint, 0400);
 MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 
-/* In the order of perf_spin_lock_parameters[]. */
+/* In the order of the structures' parameters. */
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
 static unsigned int spinlock_given;
 module_param_array(spinlock, uint, &spinlock_given, 0400);
 MODULE_PARM_DESC(spinlock, "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
 
-static int __init ntklog_set_parameters(void)
+static unsigned int resource[PERF_RESOURCE_PARAMETERS];
+static unsigned int resource_given;
+module_param_array(resource, uint, &resource_given, 0400);
+MODULE_PARM_DESC(resource, "release_sample_rate,contention_sample_rate,excessive_timeouts; at least 1, default 1000,1,1");
+
+static unsigned int excessive_first_ms = 500;
+module_param(excessive_first_ms, uint, 0400);
+MODULE_PARM_DESC(excessive_first_ms, "milliseconds after which the wait for a resource times out, 1 to 3600000, default 500");
+
+static unsigned int excessive_next_ms = 4000;
+module_param(excessive_next_ms, uint, 0400);
+MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
+
+static int __init ntklog_set_parameters(const char *name,
+					struct perf_information *information,
+					const unsigned int *values,
+					unsigned int given)
 {
 	unsigned int i;
 
-	for (i = 0; i < spinlock_given; i++) {
-		const struct perf_spin_lock_parameter *parameter =
-			&perf_spin_lock_parameters[i];
+	for (i = 0; i < given; i++) {
+		const struct perf_parameter *parameter = &information->parameters[i];
 
-		if (perf_set_spin_lock_parameter(parameter, spinlock[i]) !=
-		    STATUS_SUCCESS) {
-			pr_err("spinlock: %s=%u is less than %u%s\n",
-			       parameter->name, spinlock[i], parameter->minimum,
+		if (perf_set_parameter(parameter, values[i]) != STATUS_SUCCESS) {
+			pr_err("%s: %s=%u is less than %u%s\n", name,
+			       parameter->name, values[i], parameter->minimum,
 			       parameter->zero ? " and not 0" : "");
 			return -EINVAL;
 		}
@@ -62,7 +78,12 @@ static int __init ntklog_init(void)
 		pr_err("no TSC on this machine\n");
 		return -ENODEV;
 	}
-	err = ntklog_set_parameters();
+	err = ntklog_set_parameters("spinlock", &perf_spin_lock_information,
+				    spinlock, spinlock_given);
+	if (err)
+		return err;
+	err = ntklog_set_parameters("resource", &perf_resource_information,
+				    resource, resource_given);
 	if (err)
 		return err;
 	err = etw_init_sessions(buffer_size, buffers);
@@ -70,10 +91,17 @@ static int __init ntklog_init(void)
 		return err;
 	ke_numbered_spin_lock_init();
 	perf_spin_lock_init();
+	err = perf_resource_init(excessive_first_ms, excessive_next_ms);
+	if (err) {
+		pr_err("cannot track resources: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
+		       excessive_first_ms, excessive_next_ms, err);
+		return err;
+	}
 	err = ntklog_debugfs_init();
 	if (err) {
 		pr_err("cannot make the files in debugfs (%d)\n", err);
 		ntklog_debugfs_exit();
+		perf_resource_exit();
 		return err;
 	}
 	return 0;
@@ -84,7 +112,8 @@ static void __exit ntklog_exit(void)
 	/* The buffers' files before the directories that they are in. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
-	ke_irql_exit();
+	perf_resource_exit();
+	ke_thread_exit();
 }
 
 module_init(ntklog_init);

@@ -11,8 +11,11 @@
  */
 
 #include <linux/tracepoint.h>
+#include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+int perf_resource_tracepoint_reg(void);
+void perf_resource_tracepoint_unreg(void);
 int perf_spin_lock_tracepoint_reg(void);
 void perf_spin_lock_tracepoint_unreg(void);
 
@@ -72,6 +75,52 @@ TRACE_EVENT_FN(spinlock,
 				   { 0xc0, "dpc|isr" })),
 
 	perf_spin_lock_tracepoint_reg, perf_spin_lock_tracepoint_unreg
+);
+
+TRACE_EVENT_FN(resource,
+
+	TP_PROTO(const struct wmi_resource64 *record),
+
+	TP_ARGS(record),
+
+	TP_STRUCT__entry(
+		__field(u64, acquire_time)
+		__field(u64, hold_time)
+		__field(u64, wait_time)
+		__field(u32, max_recursion_depth)
+		__field(u32, thread_id)
+		__field(u64, resource)
+		__field(u32, action)
+		__field(u32, contention_delta)
+	),
+
+	TP_fast_assign(
+		__entry->acquire_time = record->acquire_time;
+		__entry->hold_time = record->hold_time;
+		__entry->wait_time = record->wait_time;
+		__entry->max_recursion_depth = record->max_recursion_depth;
+		__entry->thread_id = record->thread_id;
+		__entry->resource = record->resource;
+		__entry->action = record->action;
+		__entry->contention_delta = record->contention_delta;
+	),
+
+	TP_printk("resource=0x%llx symbol=%pS action=%s acquire_time=%llu hold_time=%llu wait_time=%llu max_recursion_depth=%u thread_id=%u contention_delta=%u",
+		  __entry->resource, (void *)(unsigned long)__entry->resource,
+		  __print_symbolic(__entry->action,
+				   { 0x00010008, "initialize" },
+				   { 0x00010018, "reinitialize" },
+				   { 0x00010022, "release_exclusive" },
+				   { 0x00010042, "release_shared" },
+				   { 0x00010120, "owner_pointer_exclusive" },
+				   { 0x00010140, "owner_pointer_shared" },
+				   { 0x00010224, "wait_excessive_for_exclusive" },
+				   { 0x00010244, "wait_excessive_for_shared" }),
+		  __entry->acquire_time, __entry->hold_time,
+		  __entry->wait_time, __entry->max_recursion_depth,
+		  __entry->thread_id, __entry->contention_delta),
+
+	perf_resource_tracepoint_reg, perf_resource_tracepoint_unreg
 );
 
 #endif /* _NTKLOG_TRACE_H */

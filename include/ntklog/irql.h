@@ -39,6 +39,9 @@
 /* On from the first time that a thread is at APC_LEVEL: then it is looked for. */
 DECLARE_STATIC_KEY_FALSE(ke_apc_level_key);
 
+void ke_enter_critical_region(void);
+void ke_leave_critical_region(void);
+bool ke_are_apcs_disabled(void);
 u8 ke_get_current_irql(void);
 u8 ke_raise_irql_slow(u8 new_irql);
 void ke_lower_irql_slow(u8 new_irql);

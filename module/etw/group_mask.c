@@ -16,6 +16,7 @@ static const struct {
 	u32 group;
 } etw_groups[] = {
 	{ "PERF_SPINLOCK", PERF_SPINLOCK },
+	{ "PERF_SYNC_OBJECTS", PERF_SYNC_OBJECTS },
 	{ "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS },
 	{ "PERF_SPININSTR", PERF_SPININSTR },
 };

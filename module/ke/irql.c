@@ -5,21 +5,13 @@
  * inline together with the idea of the whole.
  */
 
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/bug.h>
 #include <linux/export.h>
-#include <linux/hashtable.h>
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
-#include <linux/pid.h>
-#include <linux/sched.h>
-#include <linux/sched/task.h>
-#include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <ntklog/irql.h>
 
-#include "irql_private.h"
+#include "thread.h"
 
 /*
  * Levels above DISPATCH_LEVEL. Such a level is only ever current with
@@ -36,74 +28,35 @@ struct ke_irql {
 
 static DEFINE_PER_CPU(struct ke_irql, ke_irql);
 
-/*
- * Threads at APC_LEVEL. The level belongs to the thread, which may sleep and
- * move with it, and Linux has no room for it in the thread. Each entry holds a
- * reference to its thread, so that no later thread can be taken for it.
- */
-struct ke_apc_thread {
-	struct hlist_node node;
-	struct task_struct *thread;
-};
-
-static DEFINE_HASHTABLE(ke_apc_threads, 6);
-static DEFINE_RAW_SPINLOCK(ke_apc_threads_lock);
 struct static_key_false ke_apc_level_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ke_apc_level_key);
 
-/* Called with ke_apc_threads_lock held. Only a thread itself looks for it. */
-static struct ke_apc_thread *ke_find_apc_thread(void)
-{
-	struct ke_apc_thread *apc;
-
-	hash_for_each_possible(ke_apc_threads, apc, node, (unsigned long)current)
-		if (apc->thread == current)
-			return apc;
-	return NULL;
-}
-
+/* The level belongs to the thread, which may sleep and move with it. */
 static bool ke_thread_is_at_apc_level(void)
 {
-	unsigned long flags;
-	bool found;
+	const struct ke_thread *thread;
 
 	if (!static_branch_unlikely(&ke_apc_level_key))
 		return false;
-	raw_spin_lock_irqsave(&ke_apc_threads_lock, flags);
-	found = ke_find_apc_thread();
-	raw_spin_unlock_irqrestore(&ke_apc_threads_lock, flags);
-	return found;
+	thread = ke_find_thread();
+	return thread && READ_ONCE(thread->apc_level);
 }
 
 static void ke_enter_apc_level(void)
 {
-	struct ke_apc_thread *apc;
-	unsigned long flags;
-
 	/* For good: threads come and go more often than a key should. */
 	static_branch_enable(&ke_apc_level_key);
-	/* NT's function cannot fail, and below DISPATCH_LEVEL one may wait. */
-	apc = kmalloc(sizeof(*apc), GFP_KERNEL | __GFP_NOFAIL);
-	apc->thread = get_task_struct(current);
-	raw_spin_lock_irqsave(&ke_apc_threads_lock, flags);
-	hash_add(ke_apc_threads, &apc->node, (unsigned long)current);
-	raw_spin_unlock_irqrestore(&ke_apc_threads_lock, flags);
+	WRITE_ONCE(ke_get_thread()->apc_level, true);
 }
 
 static void ke_leave_apc_level(void)
 {
-	struct ke_apc_thread *apc;
-	unsigned long flags;
+	struct ke_thread *thread = ke_find_thread();
 
-	raw_spin_lock_irqsave(&ke_apc_threads_lock, flags);
-	apc = ke_find_apc_thread();
-	if (apc)
-		hash_del(&apc->node);
-	raw_spin_unlock_irqrestore(&ke_apc_threads_lock, flags);
-	if (!apc)
+	if (!thread)
 		return;
-	put_task_struct(apc->thread);
-	kfree(apc);
+	WRITE_ONCE(thread->apc_level, false);
+	ke_put_thread(thread);
 }
 
 /* The level that the context gives by itself, below which nothing lowers. */
@@ -238,23 +191,3 @@ void ke_lower_irql_slow(u8 new_irql)
 		ke_leave_apc_level();
 }
 EXPORT_SYMBOL_GPL(ke_lower_irql_slow);
-
-/**
- * ke_irql_exit() - forget the threads that ended at APC_LEVEL
- *
- * Context: unload, when no user of the module is left.
- */
-void ke_irql_exit(void)
-{
-	struct ke_apc_thread *apc;
-	struct hlist_node *next;
-	unsigned int bucket;
-
-	hash_for_each_safe(ke_apc_threads, bucket, next, apc, node) {
-		pr_warn("thread %d was left at APC_LEVEL\n",
-			task_pid_nr(apc->thread));
-		hash_del(&apc->node);
-		put_task_struct(apc->thread);
-		kfree(apc);
-	}
-}

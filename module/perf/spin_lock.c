@@ -18,7 +18,6 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/string.h>
 #include <ntklog/irql.h>
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/event.h>
@@ -40,38 +39,7 @@ DEFINE_PER_CPU_ALIGNED(struct perf_spin_lock_cpu, perf_spin_lock_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(perf_spin_lock_cpu);
 
 /* The least permitted values are the defaults. */
-const struct perf_spin_lock_parameter
-perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
-	{
-		.name = "spin_threshold",
-		.offset = offsetof(struct event_trace_spinlock_information,
-				   spin_lock_spin_threshold),
-		.minimum = 1,
-	}, {
-		.name = "acquire_sample_rate",
-		.offset = offsetof(struct event_trace_spinlock_information,
-				   spin_lock_acquire_sample_rate),
-		.minimum = 1000,
-	}, {
-		.name = "contention_sample_rate",
-		.offset = offsetof(struct event_trace_spinlock_information,
-				   spin_lock_contention_sample_rate),
-		.minimum = 1,
-	}, {
-		.name = "hold_threshold",
-		.offset = offsetof(struct event_trace_spinlock_information,
-				   spin_lock_hold_threshold),
-		.minimum = 1000000,
-		.zero = true,
-	},
-};
-
-/*
- * Written with perf_spin_lock_mutex held, one word at a time, and read by any
- * release at any time: a release that meets a change may see some words old and
- * some new, each of them permitted.
- */
-static struct event_trace_spinlock_information perf_spin_lock_information = {
+static struct event_trace_spinlock_information perf_spin_lock_words = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = 1,
 	.spin_lock_acquire_sample_rate = 1000,
@@ -79,8 +47,38 @@ static struct event_trace_spinlock_information perf_spin_lock_information = {
 	.spin_lock_hold_threshold = 1000000,
 };
 
+#define PERF_SPIN_LOCK_PARAMETER(_name, _member, _minimum, ...)			\
+{										\
+	.information = &perf_spin_lock_information,				\
+	.name = _name,								\
+	.offset = offsetof(struct event_trace_spinlock_information, _member),	\
+	.minimum = _minimum,							\
+	__VA_ARGS__								\
+}
+
+static const struct perf_parameter
+perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
+	PERF_SPIN_LOCK_PARAMETER("spin_threshold", spin_lock_spin_threshold, 1),
+	PERF_SPIN_LOCK_PARAMETER("acquire_sample_rate",
+				 spin_lock_acquire_sample_rate, 1000),
+	PERF_SPIN_LOCK_PARAMETER("contention_sample_rate",
+				 spin_lock_contention_sample_rate, 1),
+	PERF_SPIN_LOCK_PARAMETER("hold_threshold", spin_lock_hold_threshold,
+				 1000000, .zero = true),
+};
+
+struct perf_information perf_spin_lock_information = {
+	.lock = __MUTEX_INITIALIZER(perf_spin_lock_information.lock),
+	.words = (u32 *)&perf_spin_lock_words,
+	.length = sizeof(perf_spin_lock_words),
+	.v1_length = sizeof(struct event_trace_spinlock_information_v1),
+	.parameters = perf_spin_lock_parameters,
+	.parameter_count = ARRAY_SIZE(perf_spin_lock_parameters),
+};
+EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_information);
+
 /*
- * Guards the parameters, the two wants and the keys. May be taken with
+ * Guards the two wants and the keys. May be taken with
  * etw_mutex held (sessions) or tracepoints_mutex (the tracepoint), and so takes
  * neither.
  */
@@ -170,7 +168,7 @@ perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
 		       const struct perf_spin_lock_entry *entry, u64 release_time)
 {
 	const struct event_trace_spinlock_information *information =
-		&perf_spin_lock_information;
+		&perf_spin_lock_words;
 	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
 	u32 hold_time = release_time - entry->acquire_time;
 	u32 contention_count = READ_ONCE(cpu->contention_count);
@@ -384,129 +382,6 @@ void perf_spin_lock_tracepoint_unreg(void)
 	mutex_unlock(&perf_spin_lock_mutex);
 }
 
-static u32 *perf_parameter_word(struct event_trace_spinlock_information *information,
-				const struct perf_spin_lock_parameter *parameter)
-{
-	return (u32 *)((char *)information + parameter->offset);
-}
-
-static bool perf_parameter_permits(const struct perf_spin_lock_parameter *parameter,
-				   u32 value)
-{
-	return value >= parameter->minimum || (parameter->zero && !value);
-}
-
-/**
- * perf_query_spin_lock_information() - NT's query of EventTraceSpinlockInformation
- * @information: where the structure goes
- * @length: bytes there; the V1 or the current size
- * @return_length: bytes given
- *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS or STATUS_INFO_LENGTH_MISMATCH.
- */
-u32 perf_query_spin_lock_information(void *information, size_t length,
-				     size_t *return_length)
-{
-	if (length != sizeof(struct event_trace_spinlock_information_v1) &&
-	    length != sizeof(struct event_trace_spinlock_information))
-		return STATUS_INFO_LENGTH_MISMATCH;
-
-	mutex_lock(&perf_spin_lock_mutex);
-	memcpy(information, &perf_spin_lock_information, length);
-	mutex_unlock(&perf_spin_lock_mutex);
-	*return_length = length;
-	return STATUS_SUCCESS;
-}
-EXPORT_SYMBOL_IF_KUNIT(perf_query_spin_lock_information);
-
-/**
- * perf_set_spin_lock_information() - NT's set of EventTraceSpinlockInformation
- * @information: the structure, V1 or current
- * @length: its size
- *
- * All or nothing. A V1 structure leaves the hold threshold as it is.
- *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size;
- * STATUS_NOT_IMPLEMENTED for another class; STATUS_INVALID_PARAMETER for a value
- * out of range.
- */
-u32 perf_set_spin_lock_information(const void *information, size_t length)
-{
-	struct event_trace_spinlock_information wanted;
-	size_t i;
-
-	if (length < sizeof(wanted.event_trace_information_class))
-		return STATUS_INFO_LENGTH_MISMATCH;
-	memcpy(&wanted, information, min(length, sizeof(wanted)));
-	if (wanted.event_trace_information_class !=
-	    EVENT_TRACE_SPINLOCK_INFORMATION_CLASS)
-		return STATUS_NOT_IMPLEMENTED;
-	if (length != sizeof(struct event_trace_spinlock_information_v1) &&
-	    length != sizeof(struct event_trace_spinlock_information))
-		return STATUS_INFO_LENGTH_MISMATCH;
-
-	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
-		const struct perf_spin_lock_parameter *parameter =
-			&perf_spin_lock_parameters[i];
-
-		if (parameter->offset < length &&
-		    !perf_parameter_permits(parameter,
-					    *perf_parameter_word(&wanted, parameter)))
-			return STATUS_INVALID_PARAMETER;
-	}
-
-	mutex_lock(&perf_spin_lock_mutex);
-	for (i = 0; i < PERF_SPIN_LOCK_PARAMETERS; i++) {
-		const struct perf_spin_lock_parameter *parameter =
-			&perf_spin_lock_parameters[i];
-
-		if (parameter->offset < length)
-			WRITE_ONCE(*perf_parameter_word(&perf_spin_lock_information,
-							parameter),
-				   *perf_parameter_word(&wanted, parameter));
-	}
-	mutex_unlock(&perf_spin_lock_mutex);
-	return STATUS_SUCCESS;
-}
-EXPORT_SYMBOL_IF_KUNIT(perf_set_spin_lock_information);
-
-/**
- * perf_get_spin_lock_parameter() - one of the parameters
- * @parameter: which
- *
- * Context: any.
- * Return: its value.
- */
-u32 perf_get_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter)
-{
-	return READ_ONCE(*perf_parameter_word(&perf_spin_lock_information,
-					      parameter));
-}
-
-/**
- * perf_set_spin_lock_parameter() - change one of the parameters
- * @parameter: which
- * @value: the value
- *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER for a value out of range,
- * which changes nothing.
- */
-u32 perf_set_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter,
-				 u32 value)
-{
-	if (!perf_parameter_permits(parameter, value))
-		return STATUS_INVALID_PARAMETER;
-
-	mutex_lock(&perf_spin_lock_mutex);
-	WRITE_ONCE(*perf_parameter_word(&perf_spin_lock_information, parameter),
-		   value);
-	mutex_unlock(&perf_spin_lock_mutex);
-	return STATUS_SUCCESS;
-}
-
 static void perf_spin_lock_set_mask(const struct perfinfo_groupmask *mask)
 {
 	mutex_lock(&perf_spin_lock_mutex);
@@ -518,7 +393,7 @@ static void perf_spin_lock_set_mask(const struct perfinfo_groupmask *mask)
 static void perf_spin_lock_rundown(struct etw_session *session, bool end)
 {
 	const struct event_trace_spinlock_information *information =
-		&perf_spin_lock_information;
+		&perf_spin_lock_words;
 	struct perfinfo_spinlock_dc record = {
 		.spin_threshold =
 			READ_ONCE(information->spin_lock_spin_threshold),

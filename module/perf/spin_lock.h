@@ -10,8 +10,8 @@
 #include <linux/jump_label.h>
 #include <linux/timex.h>
 #include <linux/types.h>
-#include <uapi/ntklog/system_information.h>
 
+#include "information.h"
 #include "interrupt_count.h"
 
 /* NT's depth of tracking. */
@@ -162,31 +162,10 @@ perf_log_spin_lock_release(const void *lock, u64 release_time,
 		perf_track_spin_lock_release(lock, release_time, caller);
 }
 
-/**
- * struct perf_spin_lock_parameter - one number that tunes the sampling
- * @name: of its file and module parameter
- * @offset: in struct event_trace_spinlock_information
- * @minimum: the least permitted value, which is the default
- * @zero: 0 is permitted too
- */
-struct perf_spin_lock_parameter {
-	const char *name;
-	size_t offset;
-	u32 minimum;
-	bool zero;
-};
+/* EVENT_TRACE_SPINLOCK_INFORMATION. */
+extern struct perf_information perf_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4
-
-extern const struct perf_spin_lock_parameter
-	perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS];
-
-u32 perf_query_spin_lock_information(void *information, size_t length,
-				     size_t *return_length);
-u32 perf_set_spin_lock_information(const void *information, size_t length);
-u32 perf_get_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter);
-u32 perf_set_spin_lock_parameter(const struct perf_spin_lock_parameter *parameter,
-				 u32 value);
 
 int perf_spin_lock_tracepoint_reg(void);
 void perf_spin_lock_tracepoint_unreg(void);

@@ -4,7 +4,8 @@
 
 /*
  * What NT takes and gives through NtSetSystemInformation() and
- * NtQuerySystemInformation() with SystemPerformanceTraceInformation.
+ * NtQuerySystemInformation() with SystemPerformanceTraceInformation, and gives
+ * with SystemLocksInformation.
  */
 
 #include <ntklog/layout.h>
@@ -71,5 +72,90 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information,
 		     spin_lock_contention_sample_rate, 0x0C);
 NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information,
 		     spin_lock_hold_threshold, 0x10);
+
+/**
+ * struct event_trace_executive_resource_information - NT's
+ *	EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION
+ * @event_trace_information_class: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS
+ * @release_sampling_rate: 1 of so many final releases, >= 1
+ * @contention_sampling_rate: 1 of so many contended ones, >= 1
+ * @number_of_excessive_timeouts: each so many-th time-out of a wait, >= 1
+ */
+struct event_trace_executive_resource_information {
+	__u32 event_trace_information_class;
+	__u32 release_sampling_rate;
+	__u32 contention_sampling_rate;
+	__u32 number_of_excessive_timeouts;
+};
+
+NTKLOG_ASSERT_SIZE(struct event_trace_executive_resource_information, 0x10);
+NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
+		     event_trace_information_class, 0x00);
+NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
+		     release_sampling_rate, 0x04);
+NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
+		     contention_sampling_rate, 0x08);
+NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
+		     number_of_excessive_timeouts, 0x0C);
+
+/* type: an ERESOURCE */
+#define RTL_RESOURCE_TYPE		1
+
+/**
+ * struct rtl_process_lock_information64 - one lock of SystemLocksInformation
+ * @address: of the resource
+ * @type: RTL_RESOURCE_TYPE
+ * @creator_back_trace_index: 0
+ * @owning_thread: id of the exclusive owner; 0: none, or an owner pointer
+ * @lock_count: threads and owner pointers that own it
+ * @contention_count: waits that have begun
+ * @entry_count: acquisitions that are not yet released, of all owners
+ * @recursion_count: those of the exclusive owner
+ * @number_of_waiting_shared: threads that wait for shared ownership
+ * @number_of_waiting_exclusive: threads that wait for exclusive ownership
+ */
+struct rtl_process_lock_information64 {
+	__u64 address;
+	__u16 type;
+	__u16 creator_back_trace_index;
+	__u32 padding;
+	__u64 owning_thread;
+	__s32 lock_count;
+	__u32 contention_count;
+	__u32 entry_count;
+	__s32 recursion_count;
+	__u32 number_of_waiting_shared;
+	__u32 number_of_waiting_exclusive;
+};
+
+NTKLOG_ASSERT_SIZE(struct rtl_process_lock_information64, 0x30);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, address, 0x00);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, type, 0x08);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
+		     creator_back_trace_index, 0x0A);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, owning_thread, 0x10);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, lock_count, 0x18);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, contention_count, 0x1C);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, entry_count, 0x20);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64, recursion_count, 0x24);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
+		     number_of_waiting_shared, 0x28);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
+		     number_of_waiting_exclusive, 0x2C);
+
+/**
+ * struct rtl_process_locks64 - NT's RTL_PROCESS_LOCKS with 64-bit pointers
+ * @number_of_locks: elements of @locks
+ * @padding: zero
+ * @locks: the locks
+ */
+struct rtl_process_locks64 {
+	__u32 number_of_locks;
+	__u32 padding;
+	struct rtl_process_lock_information64 locks[];
+};
+
+NTKLOG_ASSERT_OFFSET(struct rtl_process_locks64, number_of_locks, 0x00);
+NTKLOG_ASSERT_OFFSET(struct rtl_process_locks64, locks, 0x08);
 
 #endif /* _UAPI_NTKLOG_SYSTEM_INFORMATION_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See resource_fixture.h. */
+
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/lockdep.h>
+#include <linux/sched/task.h>
+
+#include "fixture.h"
+#include "resource_fixture.h"
+
+struct eresource resource;
+struct resource_user users[RESOURCE_USERS];
+
+int resource_fixture_init(struct kunit *test)
+{
+	/* Whatever was there. */
+	memset(&resource, 0xA5, sizeof(resource));
+	if (ex_initialize_resource_lite(&resource))
+		return -EINVAL;
+	return fixture_init(test);
+}
+
+void resource_fixture_exit(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < RESOURCE_USERS; i++)
+		if (users[i].task)
+			user_exit(test, i);
+	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
+	fixture_exit(test);
+}
+
+static int user_main(void *data)
+{
+	struct resource_user *user = data;
+
+	if (user->quiet)
+		lockdep_off();
+	for (;;) {
+		wait_for_completion(&user->go);
+		if (!user->call)
+			break;
+		user->result = user->call(&resource, user->wait);
+		complete(&user->done);
+	}
+	return 0;
+}
+
+static void user_start(struct kunit *test, int i)
+{
+	struct resource_user *user = &users[i];
+
+	init_completion(&user->go);
+	init_completion(&user->done);
+	user->task = kthread_create(user_main, user, "user/%d", i);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(user->task));
+	get_task_struct(user->task);
+	/* Not where the test runs, if there is another place. */
+	kthread_bind(user->task, 1 % num_online_cpus());
+	wake_up_process(user->task);
+}
+
+/* Let the user, a thread that is started if there is none, call this. */
+void user_begin(struct kunit *test, int i,
+		bool (*call)(struct eresource *resource, bool wait), bool wait)
+{
+	struct resource_user *user = &users[i];
+
+	if (!user->task)
+		user_start(test, i);
+	user->call = call;
+	user->wait = wait;
+	complete(&user->go);
+}
+
+/* What it returned. */
+bool user_end(struct kunit *test, int i)
+{
+	if (!wait_for_completion_timeout(&users[i].done, 30 * HZ))
+		KUNIT_FAIL_AND_ABORT(test, "user %d does not return", i);
+	return users[i].result;
+}
+
+bool user_call(struct kunit *test, int i,
+	       bool (*call)(struct eresource *resource, bool wait), bool wait)
+{
+	user_begin(test, i, call, wait);
+	return user_end(test, i);
+}
+
+unsigned long user_thread(struct kunit *test, int i)
+{
+	return (unsigned long)users[i].task;
+}
+
+/* The thread ends, and is gone when this returns. */
+void user_exit(struct kunit *test, int i)
+{
+	struct resource_user *user = &users[i];
+
+	user->call = NULL;
+	complete(&user->go);
+	kthread_stop(user->task);
+	put_task_struct(user->task);
+	user->task = NULL;
+	user->quiet = false;
+}
+
+static void until(struct kunit *test, u32 (*count)(const struct eresource *resource),
+		  u32 wanted)
+{
+	int tries = 3000;
+
+	while (count(&resource) != wanted && tries--)
+		usleep_range(500, 1000);
+	KUNIT_ASSERT_EQ(test, count(&resource), wanted);
+}
+
+/* The user waits for exclusive ownership when this returns. */
+void user_wait_exclusive(struct kunit *test, int i)
+{
+	u32 before = ex_get_exclusive_waiter_count(&resource);
+
+	user_begin(test, i, ex_acquire_resource_exclusive_lite, true);
+	until(test, ex_get_exclusive_waiter_count, before + 1);
+}
+
+/* The user waits for shared ownership when this returns. */
+void user_wait_shared(struct kunit *test, int i,
+		      bool (*call)(struct eresource *resource, bool wait))
+{
+	u32 before = ex_get_shared_waiter_count(&resource);
+
+	user_begin(test, i, call, true);
+	until(test, ex_get_shared_waiter_count, before + 1);
+}
+
+bool user_release(struct eresource *resource, bool wait)
+{
+	ex_release_resource_lite(resource);
+	return true;
+}
+
+bool user_is_exclusive(struct eresource *resource, bool wait)
+{
+	return ex_is_resource_acquired_exclusive_lite(resource);
+}
+
+bool user_is_owner(struct eresource *resource, bool wait)
+{
+	return ex_is_resource_acquired_shared_lite(resource);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
+#define _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
+
+/*
+ * For the suites on executive resources: a resource, and threads that call one
+ * function on it after the other, as they are told.
+ */
+
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <ntklog/eresource.h>
+
+#define RESOURCE_USERS	20
+
+/*
+ * @call: what it is to call, or is calling
+ * @wait: its argument
+ * @result: what it returned
+ * @quiet: lockdep does not look at this thread
+ */
+struct resource_user {
+	struct task_struct *task;
+	struct completion go, done;
+	bool (*call)(struct eresource *resource, bool wait);
+	bool wait;
+	bool result;
+	bool quiet;
+};
+
+extern struct eresource resource;
+extern struct resource_user users[RESOURCE_USERS];
+
+int resource_fixture_init(struct kunit *test);
+void resource_fixture_exit(struct kunit *test);
+
+void user_begin(struct kunit *test, int user,
+		bool (*call)(struct eresource *resource, bool wait), bool wait);
+bool user_end(struct kunit *test, int user);
+bool user_call(struct kunit *test, int user,
+	       bool (*call)(struct eresource *resource, bool wait), bool wait);
+unsigned long user_thread(struct kunit *test, int user);
+void user_exit(struct kunit *test, int user);
+void user_wait_exclusive(struct kunit *test, int user);
+void user_wait_shared(struct kunit *test, int user,
+		      bool (*call)(struct eresource *resource, bool wait));
+
+bool user_release(struct eresource *resource, bool wait);
+bool user_is_exclusive(struct eresource *resource, bool wait);
+bool user_is_owner(struct eresource *resource, bool wait);
+
+#endif /* _NTKLOG_KUNIT_RESOURCE_FIXTURE_H */

@@ -1,0 +1,1032 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's executive resources.
+ *
+ * While at most one thread owns a resource and nobody waits, all is in one word,
+ * and each operation is one compare-exchange on it. Everything else - a second
+ * shared owner, an owner pointer, somebody who waits - is done with the resource's
+ * inner lock held, and with ERESOURCE_INNER in the word, which keeps the others
+ * away from it. eresource_lock() moves the state out of the word, and
+ * eresource_unlock() back into it as soon as it fits.
+ *
+ * Nobody who waits looks for himself whether the resource is free: who releases it
+ * makes the next ones owners, with the inner lock held, and wakes them up then. So
+ * there is no herd, and none of them finds the resource gone.
+ */
+
+#include <linux/bug.h>
+#include <linux/completion.h>
+#include <linux/export.h>
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+#include <ntklog/eresource.h>
+#include <ntklog/irql.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#include "../perf/resource.h"
+#include "eresource_private.h"
+
+enum eresource_request {
+	ERESOURCE_REQUEST_EXCLUSIVE,
+	ERESOURCE_REQUEST_SHARED,
+	ERESOURCE_REQUEST_STARVE_EXCLUSIVE,
+	ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE,
+};
+
+enum eresource_answer {
+	ERESOURCE_GRANTED,
+	ERESOURCE_QUEUED,
+	ERESOURCE_REFUSED,
+	ERESOURCE_NO_ROOM,	/* the owner table has to grow first */
+};
+
+/*
+ * One who waits; on his stack.
+ *
+ * @list: among the waiters of his kind, then among those that are granted
+ * @thread: who
+ * @again: he owns the resource already, shared
+ * @depth: how often he owns it once he is granted
+ * @granted: wakes him. Its own lock lets him go only when who completes it no
+ *	longer looks at it
+ */
+struct eresource_waiter {
+	struct list_head list;
+	unsigned long thread;
+	bool again;
+	u32 depth;
+	struct completion granted;
+};
+
+/*
+ * Lockdep knows of a thread's first acquisition and its last release. An
+ * acquisition that did not have to wait is told of afterwards.
+ */
+static __always_inline void
+eresource_lockdep_acquire(struct eresource *resource,
+			  enum eresource_request request, bool wait,
+			  unsigned long caller)
+{
+	if (request == ERESOURCE_REQUEST_EXCLUSIVE)
+		lock_acquire_exclusive(&resource->dep_map, 0, !wait, NULL, caller);
+	else if (request == ERESOURCE_REQUEST_STARVE_EXCLUSIVE)
+		lock_acquire_shared_recursive(&resource->dep_map, 0, !wait, NULL,
+					      caller);
+	else
+		lock_acquire_shared(&resource->dep_map, 0, !wait, NULL, caller);
+}
+
+static __always_inline void
+eresource_track_acquire(struct eresource *resource, bool exclusive, u32 depth)
+{
+	u32 action = exclusive ? WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE :
+				 WMI_RESOURCE_ACTION_ACQUIRE_SHARED;
+
+	if (!static_branch_unlikely(&perf_resource_key))
+		return;
+	if (depth > 1)
+		action = exclusive ? WMI_RESOURCE_ACTION_REACQUIRE_EXCLUSIVE :
+				     WMI_RESOURCE_ACTION_REACQUIRE_SHARED;
+	perf_track_resource_acquire(resource, action, depth,
+				    READ_ONCE(resource->contention_count));
+}
+
+/* Take the inner lock, and the state out of the word. */
+static unsigned long eresource_lock(struct eresource *resource)
+{
+	unsigned long flags;
+	long word;
+
+	raw_spin_lock_irqsave(&resource->lock, flags);
+	word = atomic_long_read(&resource->word);
+	if (word == ERESOURCE_INNER)
+		return flags;
+	/*
+	 * Acquire; pairs with the releases on the word. The word may change until
+	 * this has succeeded, but never to ERESOURCE_INNER: we have the lock.
+	 */
+	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
+						ERESOURCE_INNER))
+		;
+	resource->active_count = !!word;
+	resource->exclusive = word & ERESOURCE_EXCLUSIVE;
+	resource->owner.thread = word & ERESOURCE_THREAD;
+	resource->owner.count = eresource_depth(word);
+	return flags;
+}
+
+static struct eresource_owner *
+eresource_find_owner(struct eresource *resource, unsigned long thread)
+{
+	u32 i;
+
+	for (i = 0; i < eresource_owner_entries(resource); i++) {
+		struct eresource_owner *owner = eresource_owner(resource, i);
+
+		if (owner->thread == thread)
+			return owner;
+	}
+	return NULL;
+}
+
+/* The word for a state that fits into it, or ERESOURCE_INNER. */
+static unsigned long eresource_state(struct eresource *resource)
+{
+	struct eresource_owner *owner;
+	unsigned long word;
+	u32 i;
+
+	if (resource->shared_waiter_count || resource->exclusive_waiter_count ||
+	    resource->active_count > 1)
+		return ERESOURCE_INNER;
+	if (!resource->active_count)
+		return 0;
+	for (i = 0; !eresource_owner(resource, i)->thread; i++)
+		;
+	owner = eresource_owner(resource, i);
+	/* Owner pointers have their low bits set. */
+	if (owner->thread & ~ERESOURCE_THREAD ||
+	    owner->count > eresource_depth(ERESOURCE_DEPTH))
+		return ERESOURCE_INNER;
+	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
+	       (resource->exclusive ? ERESOURCE_EXCLUSIVE : 0);
+	owner->thread = 0;
+	return word;
+}
+
+/* Put the state back into the word if it fits, and give the lock back. */
+static void eresource_unlock(struct eresource *resource, unsigned long flags)
+{
+	unsigned long word = eresource_state(resource);
+
+	/* Release; pairs with the acquires on the word. */
+	if (word != ERESOURCE_INNER)
+		atomic_long_set_release(&resource->word, word);
+	/*
+	 * From the store on, others may own and release; but to delete it they
+	 * need the lock, so it is still there to be unlocked.
+	 */
+	raw_spin_unlock_irqrestore(&resource->lock, flags);
+}
+
+/*
+ * An entry for a new owner, at or after *i. There is one: see owner_table_size.
+ */
+static void eresource_add_owner(struct eresource *resource, unsigned long thread,
+				u32 *i)
+{
+	while (eresource_owner(resource, *i)->thread)
+		(*i)++;
+	eresource_owner(resource, *i)->thread = thread;
+	eresource_owner(resource, *i)->count = 1;
+	resource->active_count++;
+}
+
+static void eresource_grant_exclusive(struct eresource *resource,
+				      struct list_head *granted)
+{
+	struct eresource_waiter *waiter =
+		list_first_entry(&resource->exclusive_waiters,
+				 struct eresource_waiter, list);
+	u32 i = 0;
+
+	eresource_add_owner(resource, waiter->thread, &i);
+	resource->exclusive = true;
+	waiter->depth = 1;
+	WRITE_ONCE(resource->exclusive_waiter_count,
+		   resource->exclusive_waiter_count - 1);
+	list_move_tail(&waiter->list, granted);
+}
+
+static void eresource_grant_shared(struct eresource *resource,
+				   struct list_head *granted)
+{
+	struct eresource_waiter *waiter;
+	u32 i = 0;
+
+	resource->exclusive = false;
+	list_for_each_entry(waiter, &resource->shared_waiters, list) {
+		struct eresource_owner *owner = NULL;
+
+		if (waiter->again)
+			owner = eresource_find_owner(resource, waiter->thread);
+		if (owner)
+			owner->count++;
+		else
+			eresource_add_owner(resource, waiter->thread, &i);
+		waiter->depth = owner ? owner->count : 1;
+	}
+	list_splice_tail_init(&resource->shared_waiters, granted);
+	WRITE_ONCE(resource->shared_waiter_count, 0);
+}
+
+/* Nobody owns it any more: make the next ones owners. */
+static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
+				struct list_head *granted)
+{
+	if (resource->shared_waiter_count &&
+	    (was_exclusive || !resource->exclusive_waiter_count))
+		eresource_grant_shared(resource, granted);
+	else if (resource->exclusive_waiter_count)
+		eresource_grant_exclusive(resource, granted);
+}
+
+/*
+ * Unlock and wake those who own now. With preemption off: who has been made an
+ * owner shall not sleep on because we are not running.
+ */
+static void eresource_unlock_and_wake(struct eresource *resource,
+				      unsigned long flags,
+				      struct list_head *granted)
+{
+	struct eresource_waiter *waiter, *next;
+
+	preempt_disable();
+	eresource_unlock(resource, flags);
+	/* The resource may be gone from here on, and each waiter once completed. */
+	list_for_each_entry_safe(waiter, next, granted, list)
+		complete(&waiter->granted);
+	preempt_enable();
+}
+
+/*
+ * Is there a free entry for one more owner, besides those for the owners to be?
+ * If nobody owns it and nobody waits, there always is.
+ */
+static bool eresource_has_room(const struct eresource *resource)
+{
+	return resource->active_count + resource->shared_waiter_count <
+		eresource_owner_entries(resource);
+}
+
+static bool eresource_may_own(const struct eresource *resource,
+			      enum eresource_request request)
+{
+	if (!resource->active_count)
+		return true;
+	if (resource->exclusive || request == ERESOURCE_REQUEST_EXCLUSIVE)
+		return false;
+	return request == ERESOURCE_REQUEST_STARVE_EXCLUSIVE ||
+		!resource->exclusive_waiter_count;
+}
+
+static bool eresource_may_own_again(const struct eresource *resource,
+				    enum eresource_request request)
+{
+	if (resource->exclusive)
+		return true;
+	if (request == ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE)
+		return !resource->exclusive_waiter_count;
+	return request != ERESOURCE_REQUEST_EXCLUSIVE;
+}
+
+/* Called with the inner lock held. @wait: the waiter is queued if it has to. */
+static enum eresource_answer
+eresource_ask(struct eresource *resource, enum eresource_request request,
+	      bool wait, struct eresource_waiter *waiter)
+{
+	struct eresource_owner *owner = eresource_find_owner(resource, waiter->thread);
+	u32 i = 0;
+
+	waiter->again = owner;
+	if (owner && eresource_may_own_again(resource, request)) {
+		waiter->depth = ++owner->count;
+		return ERESOURCE_GRANTED;
+	}
+	if (!owner && eresource_may_own(resource, request)) {
+		if (!eresource_has_room(resource))
+			return ERESOURCE_NO_ROOM;
+		eresource_add_owner(resource, waiter->thread, &i);
+		resource->exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
+		waiter->depth = 1;
+		return ERESOURCE_GRANTED;
+	}
+	if (!wait)
+		return ERESOURCE_REFUSED;
+
+	if (request == ERESOURCE_REQUEST_EXCLUSIVE) {
+		list_add_tail(&waiter->list, &resource->exclusive_waiters);
+		WRITE_ONCE(resource->exclusive_waiter_count,
+			   resource->exclusive_waiter_count + 1);
+	} else {
+		/* Who grants cannot make room: it is made now. */
+		if (!eresource_has_room(resource))
+			return ERESOURCE_NO_ROOM;
+		list_add_tail(&waiter->list, &resource->shared_waiters);
+		WRITE_ONCE(resource->shared_waiter_count,
+			   resource->shared_waiter_count + 1);
+	}
+	WRITE_ONCE(resource->contention_count, resource->contention_count + 1);
+	return ERESOURCE_QUEUED;
+}
+
+/* Make room for more owners. Without the lock; false: no memory. */
+static bool eresource_grow(struct eresource *resource, u32 had, bool wait)
+{
+	u32 size = max(4u, 2 * had);
+	struct eresource_owner *table;
+	unsigned long flags;
+
+	table = kcalloc(size, sizeof(*table), wait ? GFP_KERNEL :
+			GFP_NOWAIT | __GFP_NOWARN);
+	if (!table)
+		return false;
+	flags = eresource_lock(resource);
+	/* Somebody else may have done the same meanwhile. */
+	if (resource->owner_table_size < size) {
+		if (resource->owner_table)
+			memcpy(table, resource->owner_table,
+			       resource->owner_table_size * sizeof(*table));
+		swap(table, resource->owner_table);
+		resource->owner_table_size = size;
+	}
+	eresource_unlock(resource, flags);
+	kfree(table);
+	return true;
+}
+
+/* Sleep until made an owner. */
+static void eresource_wait(struct eresource *resource,
+			   enum eresource_request request,
+			   struct eresource_waiter *waiter, unsigned long caller)
+{
+	struct perf_resource_wait wait;
+
+	/* Before the sleep from which there may be no return. */
+	eresource_lockdep_acquire(resource, request, true, caller);
+	lock_contended(&resource->dep_map, caller);
+	wait.on = false;
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_start_resource_wait(&wait, resource,
+					 request == ERESOURCE_REQUEST_EXCLUSIVE ?
+					 WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
+					 WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
+	/* As for a mutex: neither signals nor the freezer end it. */
+	wait_for_completion(&waiter->granted);
+	perf_end_resource_wait(&wait);
+	lock_acquired(&resource->dep_map, caller);
+	/* Lockdep has this thread as the owner already. */
+	if (waiter->again)
+		lock_release(&resource->dep_map, caller);
+}
+
+/* All that is not done by one compare-exchange. */
+static noinline bool
+ex_acquire_resource_inner(struct eresource *resource, bool wait,
+			  enum eresource_request request, unsigned long caller)
+{
+	struct eresource_waiter waiter = {
+		.thread = ex_get_current_resource_thread(),
+	};
+	enum eresource_answer answer;
+	unsigned long flags;
+	bool exclusive;
+	u32 had;
+
+	init_completion(&waiter.granted);
+	for (;;) {
+		flags = eresource_lock(resource);
+		answer = eresource_ask(resource, request, wait, &waiter);
+		exclusive = resource->exclusive;
+		had = resource->owner_table_size;
+		eresource_unlock(resource, flags);
+		if (answer != ERESOURCE_NO_ROOM)
+			break;
+		if (eresource_grow(resource, had, wait))
+			continue;
+		if (!wait)
+			return false;
+		/* Owners go, and memory comes. */
+		schedule_timeout_uninterruptible(1);
+	}
+
+	switch (answer) {
+	case ERESOURCE_GRANTED:
+		if (!waiter.again)
+			eresource_lockdep_acquire(resource, request, wait, caller);
+		break;
+	case ERESOURCE_QUEUED:
+		eresource_wait(resource, request, &waiter, caller);
+		exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
+		break;
+	default:
+		return false;
+	}
+	eresource_track_acquire(resource, exclusive, waiter.depth);
+	return true;
+}
+
+/* Not had at once: maybe the one owner wants it again. */
+static noinline bool
+ex_acquire_resource_slow(struct eresource *resource, bool wait,
+			 enum eresource_request request, unsigned long word,
+			 unsigned long caller)
+{
+	long old = word;
+
+	while ((old & ERESOURCE_THREAD) == ex_get_current_resource_thread()) {
+		if (request == ERESOURCE_REQUEST_EXCLUSIVE &&
+		    !(old & ERESOURCE_EXCLUSIVE))
+			break;
+		if ((old & ERESOURCE_DEPTH) == ERESOURCE_DEPTH)
+			break;
+		/* Orders nothing: it is owned already. */
+		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
+						     old + ERESOURCE_DEPTH_ONE))
+			continue;
+		eresource_track_acquire(resource, old & ERESOURCE_EXCLUSIVE,
+					eresource_depth(old) + 1);
+		return true;
+	}
+	return ex_acquire_resource_inner(resource, wait, request, caller);
+}
+
+static noinline bool eresource_irql_permits(const struct eresource *resource,
+					    bool wait, unsigned long caller)
+{
+	u8 irql = ke_get_current_irql();
+
+	return !WARN_ONCE(irql > (wait ? APC_LEVEL : DISPATCH_LEVEL),
+			  "ExAcquireResource: resource %px, wait %d, at IRQL %u from %pS\n",
+			  resource, wait, irql, (void *)caller);
+}
+
+static __always_inline bool
+ex_acquire_resource(struct eresource *resource, bool wait,
+		    enum eresource_request request, unsigned long caller)
+{
+	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
+		(request == ERESOURCE_REQUEST_EXCLUSIVE ? ERESOURCE_EXCLUSIVE : 0);
+	long word = 0;
+
+	if (wait)
+		might_sleep();
+	if (unlikely(irq_count()) &&
+	    !eresource_irql_permits(resource, wait, caller))
+		return false;
+	/* Acquire; pairs with the releases on the word. */
+	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, mine)))
+		return ex_acquire_resource_slow(resource, wait, request, word,
+						caller);
+	eresource_lockdep_acquire(resource, request, wait, caller);
+	eresource_track_acquire(resource, request == ERESOURCE_REQUEST_EXCLUSIVE, 1);
+	return true;
+}
+
+/**
+ * ex_acquire_resource_exclusive_lite() - NT's ExAcquireResourceExclusiveLite
+ * @resource: the resource
+ * @wait: wait until it can be granted
+ *
+ * Granted at once if nobody owns it, or to the exclusive owner. A shared owner
+ * that waits for it waits for himself, unless another thread releases for him.
+ *
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
+ * warning, false.
+ * Return: true as the owner; false if it cannot be granted at once.
+ */
+bool ex_acquire_resource_exclusive_lite(struct eresource *resource, bool wait)
+{
+	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_EXCLUSIVE,
+				   _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_acquire_resource_exclusive_lite);
+
+/**
+ * ex_try_to_acquire_resource_exclusive_lite() - NT's
+ *	ExTryToAcquireResourceExclusiveLite
+ * @resource: the resource
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: as ex_acquire_resource_exclusive_lite() without waiting.
+ */
+bool ex_try_to_acquire_resource_exclusive_lite(struct eresource *resource)
+{
+	return ex_acquire_resource(resource, false, ERESOURCE_REQUEST_EXCLUSIVE,
+				   _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_try_to_acquire_resource_exclusive_lite);
+
+/**
+ * ex_acquire_resource_shared_lite() - NT's ExAcquireResourceSharedLite
+ * @resource: the resource
+ * @wait: wait until it can be granted
+ *
+ * Granted at once to an owner, if nobody owns it, or if there are shared owners
+ * and nobody waits for exclusive ownership. An exclusive owner owns it exclusively
+ * once more.
+ *
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
+ * warning, false.
+ * Return: true as an owner; false if it cannot be granted at once.
+ */
+bool ex_acquire_resource_shared_lite(struct eresource *resource, bool wait)
+{
+	return ex_acquire_resource(resource, wait, ERESOURCE_REQUEST_SHARED,
+				   _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_acquire_resource_shared_lite);
+
+/**
+ * ex_acquire_shared_starve_exclusive() - NT's ExAcquireSharedStarveExclusive
+ * @resource: the resource
+ * @wait: wait until it can be granted
+ *
+ * As ex_acquire_resource_shared_lite(), but passes those who wait for exclusive
+ * ownership.
+ *
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
+ * warning, false.
+ * Return: true as an owner; false if it cannot be granted at once.
+ */
+bool ex_acquire_shared_starve_exclusive(struct eresource *resource, bool wait)
+{
+	return ex_acquire_resource(resource, wait,
+				   ERESOURCE_REQUEST_STARVE_EXCLUSIVE, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_acquire_shared_starve_exclusive);
+
+/**
+ * ex_acquire_shared_wait_for_exclusive() - NT's ExAcquireSharedWaitForExclusive
+ * @resource: the resource
+ * @wait: wait until it can be granted
+ *
+ * As ex_acquire_resource_shared_lite(), but also a shared owner waits behind those
+ * who wait for exclusive ownership.
+ *
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
+ * warning, false.
+ * Return: true as an owner; false if it cannot be granted at once.
+ */
+bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
+{
+	return ex_acquire_resource(resource, wait,
+				   ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
+
+/* For who has to be told: one of the owners, or 0. */
+static unsigned long eresource_any_owner(struct eresource *resource)
+{
+	u32 i;
+
+	for (i = 0; i < eresource_owner_entries(resource); i++)
+		if (eresource_owner(resource, i)->thread)
+			return eresource_owner(resource, i)->thread;
+	return 0;
+}
+
+/* Which of the releases it was. */
+static u32 eresource_release_action(bool exclusive, bool complete)
+{
+	if (complete)
+		return exclusive ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
+				   WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
+	return exclusive ? WMI_RESOURCE_ACTION_RELEASE_EXCLUSIVE :
+			   WMI_RESOURCE_ACTION_RELEASE_SHARED;
+}
+
+/* WMI_RESOURCE_ACTION_*RELEASE_*, or 0 if there is no such owner. */
+static noinline u32 ex_release_resource_inner(struct eresource *resource,
+					      unsigned long thread,
+					      bool lockdep_knows,
+					      unsigned long caller)
+{
+	struct eresource_owner *owner;
+	LIST_HEAD(granted);
+	unsigned long flags;
+	bool exclusive, complete;
+
+	flags = eresource_lock(resource);
+	/* Entries that are not in use have 0. */
+	owner = thread ? eresource_find_owner(resource, thread) : NULL;
+	if (!owner) {
+		unsigned long other = eresource_any_owner(resource);
+
+		eresource_unlock(resource, flags);
+		WARN_ONCE(1, "ExReleaseResource: resource %px is owned by %lx, not by %lx, released from %pS\n",
+			  resource, other, thread, (void *)caller);
+		return 0;
+	}
+	exclusive = resource->exclusive;
+	complete = !--owner->count;
+	if (complete) {
+		owner->thread = 0;
+		if (thread == ex_get_current_resource_thread() && !lockdep_knows)
+			lock_release(&resource->dep_map, caller);
+		if (!--resource->active_count)
+			eresource_hand_over(resource, exclusive, &granted);
+	}
+	eresource_unlock_and_wake(resource, flags, &granted);
+	return eresource_release_action(exclusive, complete);
+}
+
+static __always_inline u32 __ex_release_resource(struct eresource *resource,
+						 unsigned long thread,
+						 unsigned long caller)
+{
+	long word = atomic_long_read(&resource->word);
+	bool complete = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
+
+	if (unlikely(!thread || (word & ERESOURCE_THREAD) != thread))
+		return ex_release_resource_inner(resource, thread, false, caller);
+	/* While it is sure to be there. */
+	if (complete && thread == ex_get_current_resource_thread())
+		lock_release(&resource->dep_map, caller);
+	/* Release; pairs with the acquires on the word. */
+	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word,
+						      complete ? 0 :
+						      word - ERESOURCE_DEPTH_ONE)))
+		return ex_release_resource_inner(resource, thread, complete, caller);
+	return eresource_release_action(word & ERESOURCE_EXCLUSIVE, complete);
+}
+
+static noinline void ex_release_resource_traced(struct eresource *resource,
+						unsigned long thread,
+						unsigned long caller)
+{
+	u32 contention_count = READ_ONCE(resource->contention_count);
+	u64 release_time = get_cycles();
+	u32 action = __ex_release_resource(resource, thread, caller);
+
+	if (action)
+		perf_track_resource_release(resource, thread, action, release_time,
+					    contention_count);
+}
+
+static __always_inline void ex_release_resource(struct eresource *resource,
+						unsigned long thread,
+						unsigned long caller)
+{
+	if (static_branch_unlikely(&perf_resource_key))
+		ex_release_resource_traced(resource, thread, caller);
+	else
+		__ex_release_resource(resource, thread, caller);
+}
+
+/**
+ * ex_release_resource_lite() - NT's ExReleaseResourceLite
+ * @resource: a resource that the current thread owns
+ *
+ * The last of the thread's releases gives the ownership to those who wait: from a
+ * shared owner, the last one, to one who waits for exclusive ownership; from an
+ * exclusive owner to all who wait for shared ownership, else to one who waits for
+ * exclusive ownership.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ */
+void ex_release_resource_lite(struct eresource *resource)
+{
+	ex_release_resource(resource, ex_get_current_resource_thread(), _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_release_resource_lite);
+
+/**
+ * ex_release_resource_for_thread_lite() - NT's ExReleaseResourceForThreadLite
+ * @resource: a resource that @thread owns
+ * @thread: ex_get_current_resource_thread() of any thread, or an owner pointer
+ *	with its two low bits set
+ *
+ * As ex_release_resource_lite() by that thread. Lockdep goes on thinking that the
+ * other thread owns it, unless it has put an owner pointer in its place before.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ */
+void ex_release_resource_for_thread_lite(struct eresource *resource,
+					 unsigned long thread)
+{
+	ex_release_resource(resource, thread, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_release_resource_for_thread_lite);
+
+/**
+ * ex_convert_exclusive_to_shared_lite() - NT's ExConvertExclusiveToSharedLite
+ * @resource: a resource that the current thread owns exclusively
+ *
+ * The thread owns it shared as often as before, and so do all who wait for that.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Not the exclusive owner: a warning, no change.
+ */
+void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
+{
+	unsigned long thread = ex_get_current_resource_thread();
+	long word = atomic_long_read(&resource->word);
+	LIST_HEAD(granted);
+	unsigned long flags;
+
+	while ((word & (ERESOURCE_THREAD | ERESOURCE_EXCLUSIVE)) ==
+	       (thread | ERESOURCE_EXCLUSIVE)) {
+		/* Release: what it did alone is done. */
+		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
+						     word & ~ERESOURCE_EXCLUSIVE))
+			continue;
+		lock_downgrade(&resource->dep_map, _RET_IP_);
+		return;
+	}
+
+	flags = eresource_lock(resource);
+	if (!resource->exclusive || !eresource_find_owner(resource, thread)) {
+		eresource_unlock(resource, flags);
+		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %px is not owned exclusively by %lx, called from %pS\n",
+			  resource, thread, (void *)_RET_IP_);
+		return;
+	}
+	lock_downgrade(&resource->dep_map, _RET_IP_);
+	eresource_grant_shared(resource, &granted);
+	eresource_unlock_and_wake(resource, flags, &granted);
+}
+EXPORT_SYMBOL_GPL(ex_convert_exclusive_to_shared_lite);
+
+static void __ex_set_resource_owner_pointer(struct eresource *resource,
+					    unsigned long pointer,
+					    unsigned long caller)
+{
+	unsigned long thread = ex_get_current_resource_thread();
+	struct eresource_owner *owner, *other;
+	unsigned long flags;
+	bool exclusive;
+
+	flags = eresource_lock(resource);
+	owner = eresource_find_owner(resource, thread);
+	if (!owner) {
+		eresource_unlock(resource, flags);
+		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %px is not owned by %lx, called from %pS\n",
+			  resource, thread, (void *)caller);
+		return;
+	}
+	/* From now on nobody's: any thread may release it. */
+	lock_release(&resource->dep_map, caller);
+	exclusive = resource->exclusive;
+	other = eresource_find_owner(resource, pointer);
+	if (other) {
+		/* The same pointer owned it shared already. */
+		other->count += owner->count;
+		owner->thread = 0;
+		resource->active_count--;
+	} else {
+		owner->thread = pointer;
+	}
+	eresource_unlock(resource, flags);
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_log_resource_owner_pointer(resource, thread, exclusive ?
+						WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE :
+						WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED);
+}
+
+/**
+ * ex_set_resource_owner_pointer() - NT's ExSetResourceOwnerPointer
+ * @resource: a resource that the current thread owns
+ * @owner_pointer: owns it from now on, as often as the thread did
+ *
+ * To be released, by any thread, with ex_release_resource_for_thread_lite() and
+ * the pointer with its two low bits set, which this function sets.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ */
+void ex_set_resource_owner_pointer(struct eresource *resource, void *owner_pointer)
+{
+	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,
+					_RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_set_resource_owner_pointer);
+
+/**
+ * ex_set_resource_owner_pointer_ex() - NT's ExSetResourceOwnerPointerEx
+ * @resource: a resource that the current thread owns
+ * @owner_pointer: as for ex_set_resource_owner_pointer()
+ * @flags: 0 or FLAG_OWNER_POINTER_IS_THREAD, which tells NT whose priority it may
+ *	raise; nobody's is here
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. Not an owner, or other flags: a warning, no
+ * change.
+ */
+void ex_set_resource_owner_pointer_ex(struct eresource *resource,
+				      void *owner_pointer, u32 flags)
+{
+	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
+		      "ExSetResourceOwnerPointerEx: resource %px, flags %x from %pS\n",
+		      resource, flags, (void *)_RET_IP_))
+		return;
+	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,
+					_RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_set_resource_owner_pointer_ex);
+
+/**
+ * ex_enter_critical_region_and_acquire_resource_exclusive() - NT's
+ *	ExEnterCriticalRegionAndAcquireResourceExclusive
+ * @resource: the resource
+ *
+ * Context: thread at IRQL <= APC_LEVEL; waits.
+ */
+void ex_enter_critical_region_and_acquire_resource_exclusive(struct eresource *resource)
+{
+	ke_enter_critical_region();
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_EXCLUSIVE, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_exclusive);
+
+/**
+ * ex_enter_critical_region_and_acquire_resource_shared() - NT's
+ *	ExEnterCriticalRegionAndAcquireResourceShared
+ * @resource: the resource
+ *
+ * Context: thread at IRQL <= APC_LEVEL; waits.
+ */
+void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *resource)
+{
+	ke_enter_critical_region();
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_SHARED, _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
+
+/**
+ * ex_enter_critical_region_and_acquire_shared_wait_for_exclusive() - NT's
+ *	ExEnterCriticalRegionAndAcquireSharedWaitForExclusive
+ * @resource: the resource
+ *
+ * Context: thread at IRQL <= APC_LEVEL; waits.
+ */
+void ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
+{
+	ke_enter_critical_region();
+	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE,
+			    _RET_IP_);
+}
+EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_shared_wait_for_exclusive);
+
+/**
+ * ex_release_resource_and_leave_critical_region() - NT's
+ *	ExReleaseResourceAndLeaveCriticalRegion
+ * @resource: a resource that the current thread owns
+ *
+ * Context: thread at IRQL <= APC_LEVEL, in a critical region.
+ */
+void ex_release_resource_and_leave_critical_region(struct eresource *resource)
+{
+	ex_release_resource(resource, ex_get_current_resource_thread(), _RET_IP_);
+	ke_leave_critical_region();
+}
+EXPORT_SYMBOL_GPL(ex_release_resource_and_leave_critical_region);
+
+/* How often the current thread owns it, and whether exclusively. */
+static u32 eresource_owned(struct eresource *resource, bool *exclusive)
+{
+	unsigned long thread = ex_get_current_resource_thread();
+	unsigned long word = atomic_long_read(&resource->word);
+	struct eresource_owner *owner = NULL;
+	unsigned long flags;
+	u32 count = 0;
+
+	/* Whatever others do meanwhile, it does not change what this one owns. */
+	if (word != ERESOURCE_INNER) {
+		*exclusive = word & ERESOURCE_EXCLUSIVE;
+		return (word & ERESOURCE_THREAD) == thread ? eresource_depth(word) : 0;
+	}
+	flags = eresource_lock(resource);
+	owner = eresource_find_owner(resource, thread);
+	if (owner)
+		count = owner->count;
+	*exclusive = resource->exclusive;
+	eresource_unlock(resource, flags);
+	return count;
+}
+
+/**
+ * ex_is_resource_acquired_exclusive_lite() - NT's ExIsResourceAcquiredExclusiveLite
+ * @resource: the resource
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: whether the current thread owns it exclusively.
+ */
+bool ex_is_resource_acquired_exclusive_lite(struct eresource *resource)
+{
+	bool exclusive;
+
+	return eresource_owned(resource, &exclusive) && exclusive;
+}
+EXPORT_SYMBOL_GPL(ex_is_resource_acquired_exclusive_lite);
+
+/**
+ * ex_is_resource_acquired_shared_lite() - NT's ExIsResourceAcquiredSharedLite
+ * @resource: the resource
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: how often the current thread owns it, shared or exclusively.
+ */
+u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
+{
+	bool exclusive;
+
+	return eresource_owned(resource, &exclusive);
+}
+EXPORT_SYMBOL_GPL(ex_is_resource_acquired_shared_lite);
+
+u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
+				  struct lock_class_key *key)
+{
+	unsigned long flags;
+	bool live;
+
+	raw_spin_lock_irqsave(&ex_resources_lock, flags);
+	live = ex_resource_is_live(resource);
+	if (!live) {
+		memset(resource, 0, sizeof(*resource));
+		raw_spin_lock_init(&resource->lock);
+		INIT_LIST_HEAD(&resource->shared_waiters);
+		INIT_LIST_HEAD(&resource->exclusive_waiters);
+		resource->creator = _RET_IP_;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+		lockdep_init_map_wait(&resource->dep_map, name, key, 0, LD_WAIT_SLEEP);
+#endif
+		ex_insert_resource(resource);
+	}
+	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
+	if (WARN_ONCE(live, "ExInitializeResource: resource %px is live already, called from %pS\n",
+		      resource, (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_log_resource_initialize(resource);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
+
+/**
+ * ex_reinitialize_resource_lite() - NT's ExReinitializeResourceLite
+ * @resource: a resource for which nobody waits
+ *
+ * Whoever owns it owns it no more; its contentions are forgotten.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
+ * changed, if somebody waits.
+ */
+u32 ex_reinitialize_resource_lite(struct eresource *resource)
+{
+	u32 waiters, entries, owners, i;
+	unsigned long flags;
+
+	flags = eresource_lock(resource);
+	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
+	entries = eresource_owner_entries(resource);
+	owners = resource->active_count;
+	if (!waiters) {
+		for (i = 0; i < entries; i++)
+			eresource_owner(resource, i)->thread = 0;
+		resource->active_count = 0;
+		WRITE_ONCE(resource->contention_count, 0);
+#ifdef CONFIG_LOCKDEP
+		if (lock_is_held(&resource->dep_map))
+			lock_release(&resource->dep_map, _RET_IP_);
+#endif
+	}
+	eresource_unlock(resource, flags);
+	if (WARN_ONCE(waiters, "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
+		      waiters, resource, (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_log_resource_reinitialize(resource, entries, owners);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
+
+/**
+ * ex_delete_resource_lite() - NT's ExDeleteResourceLite
+ * @resource: a resource that nobody owns
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. When it has returned the memory may go.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
+ * changed, if somebody owns it or waits for it, or if it is not live.
+ */
+u32 ex_delete_resource_lite(struct eresource *resource)
+{
+	struct eresource_owner *table = NULL;
+	unsigned long outer_flags, flags;
+	u32 owners = 0;
+	bool live;
+
+	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
+	live = ex_resource_is_live(resource);
+	if (live) {
+		flags = eresource_lock(resource);
+		/* Who waits waits for an owner. */
+		owners = resource->active_count;
+		if (!owners) {
+			ex_remove_resource(resource);
+			swap(table, resource->owner_table);
+			resource->owner_table_size = 0;
+		}
+		eresource_unlock(resource, flags);
+	}
+	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
+	if (WARN_ONCE(!live || owners,
+		      "ExDeleteResource: resource %px is %s, called from %pS\n",
+		      resource, live ? "owned" : "not live", (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	kfree(table);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

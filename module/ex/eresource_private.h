@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EX_ERESOURCE_PRIVATE_H
+#define _NTKLOG_EX_ERESOURCE_PRIVATE_H
+
+/*
+ * The word of a resource:
+ *
+ *	0			nobody owns it, nobody waits
+ *	task | depth | E	the thread owns it so often (1 to 15), exclusively
+ *				if E is set, else shared; no other owner, nobody waits
+ *	ERESOURCE_INNER		whatever is the case is in the other members
+ *
+ * A task is aligned to a cache line, which leaves six bits for the rest.
+ *
+ * Who changes the word, always by compare-exchange: anybody from 0 to himself;
+ * the owner, or who releases for him, by one in depth, or to 0, or away from E; the
+ * holder of the inner lock from anything to ERESOURCE_INNER. From there to
+ * something else, by a store: the holder of the inner lock alone.
+ */
+
+#include <linux/cache.h>
+#include <linux/spinlock.h>
+#include <ntklog/eresource.h>
+#include <uapi/ntklog/system_information.h>
+
+#define ERESOURCE_EXCLUSIVE	0x01ul
+#define ERESOURCE_INNER		0x02ul
+#define ERESOURCE_DEPTH_ONE	0x04ul
+#define ERESOURCE_DEPTH		0x3Cul
+#define ERESOURCE_THREAD	(~0x3Ful)
+
+static_assert(L1_CACHE_BYTES > ~ERESOURCE_THREAD);
+
+/* How often the owner owns, by the word. */
+static inline u32 eresource_depth(unsigned long word)
+{
+	return (word & ERESOURCE_DEPTH) / ERESOURCE_DEPTH_ONE;
+}
+
+static inline u32 eresource_owner_entries(const struct eresource *resource)
+{
+	return 1 + resource->owner_table_size;
+}
+
+static inline struct eresource_owner *
+eresource_owner(struct eresource *resource, u32 i)
+{
+	return i ? &resource->owner_table[i - 1] : &resource->owner;
+}
+
+/*
+ * Guards the tree of live resources. The locks of resources are taken with it held:
+ * a resource in the tree does not go while it is.
+ */
+extern raw_spinlock_t ex_resources_lock;
+
+void ex_insert_resource(struct eresource *resource);
+bool ex_resource_is_live(const struct eresource *resource);
+void ex_remove_resource(struct eresource *resource);
+
+#endif /* _NTKLOG_EX_ERESOURCE_PRIVATE_H */

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The live resources, and what each is like. They are in a tree by address: so a
+ * walk can let go of the lock now and then and find its place again, whatever came
+ * and went, and a resource that is initialised twice is found out.
+ */
+
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/rbtree.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/mm.h>
+
+#include "../compat.h"
+#include "eresource_private.h"
+#include "locks_information.h"
+
+DEFINE_RAW_SPINLOCK(ex_resources_lock);
+
+/* Guarded by ex_resources_lock. */
+static struct rb_root ex_resources = RB_ROOT;
+static u32 ex_resource_count;
+
+/* Looked at with interrupts off, from one taking of the lock to the next. */
+#define EX_LOCKS_AT_ONCE	32
+
+static struct eresource *ex_resource_of(const struct rb_node *node)
+{
+	return rb_entry_safe(node, struct eresource, node);
+}
+
+/* The live resource with the lowest address that is not below this one. */
+static struct eresource *ex_resource_from(unsigned long address)
+{
+	struct rb_node *node = ex_resources.rb_node;
+	struct eresource *found = NULL;
+
+	while (node) {
+		struct eresource *resource = ex_resource_of(node);
+
+		if ((unsigned long)resource >= address) {
+			found = resource;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+/**
+ * ex_resource_is_live() - has it been initialised, and not deleted?
+ * @resource: an address; what is there is not looked at
+ *
+ * Context: ex_resources_lock held.
+ * Return: whether it is in the tree.
+ */
+bool ex_resource_is_live(const struct eresource *resource)
+{
+	return ex_resource_from((unsigned long)resource) == resource;
+}
+
+static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
+{
+	return a < b;
+}
+
+/**
+ * ex_insert_resource() - a resource is live from now on
+ * @resource: one that is not
+ *
+ * Context: ex_resources_lock held.
+ */
+void ex_insert_resource(struct eresource *resource)
+{
+	rb_add(&resource->node, &ex_resources, ex_resource_less);
+	WRITE_ONCE(ex_resource_count, ex_resource_count + 1);
+}
+
+/**
+ * ex_remove_resource() - a resource is no more
+ * @resource: a live one
+ *
+ * Context: ex_resources_lock held.
+ */
+void ex_remove_resource(struct eresource *resource)
+{
+	rb_erase(&resource->node, &ex_resources);
+	WRITE_ONCE(ex_resource_count, ex_resource_count - 1);
+}
+
+static void ex_describe_resource(struct eresource *resource, struct ex_lock *lock)
+{
+	struct rtl_process_lock_information64 *information = &lock->information;
+	unsigned long word;
+	bool exclusive;
+	u32 i;
+
+	raw_spin_lock(&resource->lock);
+	word = atomic_long_read(&resource->word);
+	if (word == ERESOURCE_INNER) {
+		exclusive = resource->exclusive && resource->active_count;
+		information->lock_count = resource->active_count;
+		for (i = 0; i < eresource_owner_entries(resource); i++) {
+			struct eresource_owner *owner = eresource_owner(resource, i);
+
+			if (!owner->thread)
+				continue;
+			information->entry_count += owner->count;
+			if (exclusive)
+				lock->owner = owner->thread;
+		}
+	} else {
+		/* One word, read once: true of one moment, whatever goes on. */
+		exclusive = word & ERESOURCE_EXCLUSIVE;
+		information->lock_count = !!word;
+		information->entry_count = eresource_depth(word);
+		if (exclusive)
+			lock->owner = word & ERESOURCE_THREAD;
+	}
+	if (exclusive)
+		information->recursion_count = information->entry_count;
+	information->address = (unsigned long)resource;
+	information->type = RTL_RESOURCE_TYPE;
+	information->contention_count = resource->contention_count;
+	information->number_of_waiting_shared = resource->shared_waiter_count;
+	information->number_of_waiting_exclusive = resource->exclusive_waiter_count;
+	lock->creator = resource->creator;
+	raw_spin_unlock(&resource->lock);
+}
+
+/*
+ * The id of an owner, which may be a pointer, or a thread that is long gone: its
+ * address is compared, not followed. 0: no thread.
+ */
+static u32 ex_owner_thread_id(unsigned long owner)
+{
+	struct task_struct *process, *thread;
+	u32 id = 0;
+
+	if (!owner || owner & ~ERESOURCE_THREAD)
+		return 0;
+	rcu_read_lock();
+	for_each_process_thread(process, thread) {
+		if ((unsigned long)thread == owner) {
+			id = task_pid_nr(thread);
+			goto out;
+		}
+	}
+out:
+	rcu_read_unlock();
+	return id;
+}
+
+/* As many as there is room for. Whether there was room for all. */
+static bool ex_describe_resources(struct ex_locks *locks, u32 room)
+{
+	unsigned long flags, next = 0;
+	struct eresource *resource;
+	u32 i;
+
+	locks->count = 0;
+	do {
+		raw_spin_lock_irqsave(&ex_resources_lock, flags);
+		resource = ex_resource_from(next);
+		for (i = 0; resource && i < EX_LOCKS_AT_ONCE; i++) {
+			if (locks->count == room)
+				break;
+			ex_describe_resource(resource, &locks->locks[locks->count++]);
+			next = (unsigned long)resource + 1;
+			resource = ex_resource_of(rb_next(&resource->node));
+		}
+		raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
+		cond_resched();
+	} while (resource && locks->count < room);
+	return !resource;
+}
+
+/**
+ * ex_query_locks() - describe all live resources
+ *
+ * Each is true of one moment; all together are not, if they come and go.
+ *
+ * Context: thread; may sleep.
+ * Return: them, for kvfree(), or an error pointer: -ENOMEM.
+ */
+struct ex_locks *ex_query_locks(void)
+{
+	struct ex_locks *locks;
+	u32 room, i;
+
+	for (;;) {
+		/* Some may come while we allocate. */
+		room = READ_ONCE(ex_resource_count) + EX_LOCKS_AT_ONCE;
+		locks = kvzalloc(struct_size(locks, locks, room), GFP_KERNEL);
+		if (!locks)
+			return ERR_PTR(-ENOMEM);
+		if (ex_describe_resources(locks, room))
+			break;
+		kvfree(locks);
+	}
+	for (i = 0; i < locks->count; i++) {
+		struct ex_lock *lock = &locks->locks[i];
+
+		lock->information.owning_thread = ex_owner_thread_id(lock->owner);
+		cond_resched();
+	}
+	return locks;
+}
+EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's critical regions. In NT a thread in one gets no normal kernel APC: it is
+ * neither suspended nor ended while it owns a resource. Linux has no such APCs, so
+ * what is left is the account: regions nest, and one can ask.
+ */
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <ntklog/irql.h>
+
+#include "thread.h"
+
+/**
+ * ke_enter_critical_region() - NT's KeEnterCriticalRegion
+ *
+ * Context: thread at IRQL <= APC_LEVEL; may sleep.
+ */
+void ke_enter_critical_region(void)
+{
+	struct ke_thread *thread = ke_get_thread();
+
+	WRITE_ONCE(thread->critical_regions, thread->critical_regions + 1);
+}
+EXPORT_SYMBOL_GPL(ke_enter_critical_region);
+
+/**
+ * ke_leave_critical_region() - NT's KeLeaveCriticalRegion
+ *
+ * Context: thread. Outside of any region: a warning, no change.
+ */
+void ke_leave_critical_region(void)
+{
+	struct ke_thread *thread = ke_find_thread();
+
+	if (WARN_ONCE(!thread || !thread->critical_regions,
+		      "KeLeaveCriticalRegion: thread %d is in none\n",
+		      task_pid_nr(current)))
+		return;
+	WRITE_ONCE(thread->critical_regions, thread->critical_regions - 1);
+	ke_put_thread(thread);
+}
+EXPORT_SYMBOL_GPL(ke_leave_critical_region);
+
+/**
+ * ke_are_apcs_disabled() - NT's KeAreApcsDisabled
+ *
+ * Context: any.
+ * Return: whether the thread is in a critical region, or the IRQL APC_LEVEL or
+ * above.
+ */
+bool ke_are_apcs_disabled(void)
+{
+	const struct ke_thread *thread;
+
+	if (ke_get_current_irql() >= APC_LEVEL)
+		return true;
+	thread = ke_find_thread();
+	return thread && READ_ONCE(thread->critical_regions);
+}
+EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);

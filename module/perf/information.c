@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Query and set of NT's information structures: see information.h. */
+
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "information.h"
+
+static u32 *perf_parameter_word(u32 *words, const struct perf_parameter *parameter)
+{
+	return words + parameter->offset / sizeof(*words);
+}
+
+static bool perf_parameter_permits(const struct perf_parameter *parameter,
+				   u32 value)
+{
+	return value >= parameter->minimum || (parameter->zero && !value);
+}
+
+static bool perf_information_has_length(const struct perf_information *information,
+					size_t length)
+{
+	return length == information->length || length == information->v1_length;
+}
+
+/**
+ * perf_query_information() - NT's query of a class of SystemPerformanceTraceInformation
+ * @information: the structure
+ * @buffer: where it goes
+ * @length: bytes there; exactly those of a version
+ * @return_length: bytes given
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS or STATUS_INFO_LENGTH_MISMATCH.
+ */
+u32 perf_query_information(struct perf_information *information, void *buffer,
+			   size_t length, size_t *return_length)
+{
+	if (!perf_information_has_length(information, length))
+		return STATUS_INFO_LENGTH_MISMATCH;
+
+	mutex_lock(&information->lock);
+	memcpy(buffer, information->words, length);
+	mutex_unlock(&information->lock);
+	*return_length = length;
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_query_information);
+
+/**
+ * perf_set_information() - NT's set of a class of SystemPerformanceTraceInformation
+ * @information: the structure
+ * @buffer: the new one
+ * @length: its size
+ *
+ * All or nothing. An older version leaves the words that it does not have.
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size;
+ * STATUS_NOT_IMPLEMENTED for another class; STATUS_INVALID_PARAMETER for a value
+ * out of range.
+ */
+u32 perf_set_information(struct perf_information *information,
+			 const void *buffer, size_t length)
+{
+	u32 wanted[PERF_INFORMATION_MAX / sizeof(u32)];
+	const struct perf_parameter *parameter;
+	const struct perf_parameter *end =
+		information->parameters + information->parameter_count;
+
+	if (length < sizeof(wanted[0]))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	memcpy(wanted, buffer, min(length, sizeof(wanted)));
+	if (wanted[0] != information->words[0])
+		return STATUS_NOT_IMPLEMENTED;
+	if (!perf_information_has_length(information, length))
+		return STATUS_INFO_LENGTH_MISMATCH;
+
+	for (parameter = information->parameters; parameter < end; parameter++)
+		if (parameter->offset < length &&
+		    !perf_parameter_permits(parameter,
+					    *perf_parameter_word(wanted, parameter)))
+			return STATUS_INVALID_PARAMETER;
+
+	mutex_lock(&information->lock);
+	for (parameter = information->parameters; parameter < end; parameter++)
+		if (parameter->offset < length)
+			WRITE_ONCE(*perf_parameter_word(information->words, parameter),
+				   *perf_parameter_word(wanted, parameter));
+	mutex_unlock(&information->lock);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_set_information);
+
+/**
+ * perf_get_parameter() - one of the parameters
+ * @parameter: which
+ *
+ * Context: any.
+ * Return: its value.
+ */
+u32 perf_get_parameter(const struct perf_parameter *parameter)
+{
+	return READ_ONCE(*perf_parameter_word(parameter->information->words,
+					      parameter));
+}
+
+/**
+ * perf_set_parameter() - change one of the parameters
+ * @parameter: which
+ * @value: the value
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER for a value out of range,
+ * which changes nothing.
+ */
+u32 perf_set_parameter(const struct perf_parameter *parameter, u32 value)
+{
+	struct perf_information *information = parameter->information;
+
+	if (!perf_parameter_permits(parameter, value))
+		return STATUS_INVALID_PARAMETER;
+
+	mutex_lock(&information->lock);
+	WRITE_ONCE(*perf_parameter_word(information->words, parameter), value);
+	mutex_unlock(&information->lock);
+	return STATUS_SUCCESS;
+}
