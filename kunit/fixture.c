@@ -12,6 +12,7 @@
 #include "../module/etw/buffer.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/session.h"
+#include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
@@ -20,15 +21,13 @@ MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 /* Test thread to TEST_CPU, parameters and settings to their defaults. */
 int fixture_init(struct kunit *test)
 {
-	struct event_trace_spinlock_information information = {
-		.event_trace_information_class = 5,
-		.spin_lock_spin_threshold = 1,
-		.spin_lock_acquire_sample_rate = 1000,
-		.spin_lock_contention_sample_rate = 1,
-		.spin_lock_hold_threshold = 1000000,
-	};
+	static const u32 spin_lock[] = { 5, 1, 1000, 1, 1000000 };
+	static const u32 resource[] = { 7, 1000, 1, 1 };
 
-	if (perf_set_information(&perf_spin_lock_information, &information, sizeof(information)))
+	if (perf_set_information(&perf_spin_lock_information, spin_lock,
+				 sizeof(spin_lock)) ||
+	    perf_set_information(&perf_resource_information, resource,
+				 sizeof(resource)))
 		return -EINVAL;
 	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 }

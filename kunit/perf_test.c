@@ -73,8 +73,8 @@ static void set_parameters(struct kunit *test, u32 spin_threshold,
 		5, spin_threshold, acquire_rate, contention_rate, hold
 	};
 
-	KUNIT_ASSERT_EQ(test, perf_set_information(&perf_spin_lock_information, &information,
-							     sizeof(information)),
+	KUNIT_ASSERT_EQ(test, perf_set_information(&perf_spin_lock_information,
+						   &information, sizeof(information)),
 			STATUS_SUCCESS);
 }
 
@@ -851,116 +851,6 @@ static void failed_tries_count_nothing(struct kunit *test)
 	session_stop(test);
 }
 
-/* EVENT_TRACE_SPINLOCK_INFORMATION */
-
-static void query(struct kunit *test, u32 *words)
-{
-	size_t length = 0;
-
-	KUNIT_ASSERT_EQ(test, perf_query_information(&perf_spin_lock_information, words, 0x14, &length),
-			STATUS_SUCCESS);
-	KUNIT_ASSERT_EQ(test, length, 0x14);
-}
-
-static void current_information_is_set_and_queried(struct kunit *test)
-{
-	u32 set[] = { 5, 2, 1001, 3, 1000001 }, got[5];
-
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, set, 0x14), STATUS_SUCCESS);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, set, 0x14);
-}
-
-static void v1_information_leaves_the_hold_threshold(struct kunit *test)
-{
-	u32 set[] = { 5, 2, 1001, 3, 7777777 };
-	u32 expected[] = { 5, 2, 1001, 3, 1000000 }, got[5];
-	size_t length = 0;
-
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, set, 0x10), STATUS_SUCCESS);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, expected, 0x14);
-
-	memset(got, 0xEE, sizeof(got));
-	KUNIT_EXPECT_EQ(test, perf_query_information(&perf_spin_lock_information, got, 0x10, &length),
-			STATUS_SUCCESS);
-	KUNIT_EXPECT_EQ(test, length, 0x10);
-	KUNIT_EXPECT_MEMEQ(test, got, expected, 0x10);
-	KUNIT_EXPECT_EQ(test, got[4], 0xEEEEEEEE);
-}
-
-static void other_lengths_are_a_mismatch(struct kunit *test)
-{
-	u32 set[8] = { 5, 2, 1001, 3, 1000001 }, before[5], got[8];
-	size_t length, returned;
-
-	query(test, before);
-	for (length = 0; length <= 0x20; length++) {
-		if (length == 0x10 || length == 0x14)
-			continue;
-		KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, set, length),
-				0xC0000004u);
-		KUNIT_EXPECT_EQ(test, perf_query_information(&perf_spin_lock_information, got, length, &returned),
-				0xC0000004u);
-	}
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
-}
-
-static void values_out_of_range_change_nothing(struct kunit *test)
-{
-	/* Each just wrong in one place; the others would be a change. */
-	static const u32 wrong[][5] = {
-		{ 5, 0, 1001, 3, 1000001 },
-		{ 5, 2, 999, 3, 1000001 },
-		{ 5, 2, 0, 3, 1000001 },
-		{ 5, 2, 1001, 0, 1000001 },
-		{ 5, 2, 1001, 3, 999999 },
-		{ 5, 2, 1001, 3, 1 },
-	};
-	u32 before[5], got[5];
-	size_t i;
-
-	query(test, before);
-	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
-		KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, wrong[i], 0x14),
-				0xC000000Du);
-		/* In V1 the last one is not there to be wrong. */
-		if (i < 4)
-			KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, wrong[i], 0x10),
-					0xC000000Du);
-		query(test, got);
-		KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
-	}
-}
-
-static void least_values_and_hold_threshold_0_are_permitted(struct kunit *test)
-{
-	u32 least[] = { 5, 1, 1000, 1, 1000000 };
-	u32 off[] = { 5, 1, 1000, 1, 0 };
-	u32 most[] = { 5, U32_MAX, U32_MAX, U32_MAX, U32_MAX }, got[5];
-
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, most, 0x14), STATUS_SUCCESS);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, most, 0x14);
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, off, 0x14), STATUS_SUCCESS);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, off, 0x14);
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, least, 0x14), STATUS_SUCCESS);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, least, 0x14);
-}
-
-static void another_class_is_not_implemented(struct kunit *test)
-{
-	u32 set[] = { 7, 2, 1001, 3, 1000001 }, before[5], got[5];
-
-	query(test, before);
-	KUNIT_EXPECT_EQ(test, perf_set_information(&perf_spin_lock_information, set, 0x14), 0xC0000002u);
-	query(test, got);
-	KUNIT_EXPECT_MEMEQ(test, got, before, 0x14);
-}
-
 static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(hold_time_over_the_threshold_is_written),
 	KUNIT_CASE(hold_threshold_0_writes_nothing),
@@ -990,12 +880,6 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(every_kind_counts_with_only_counters_on),
 	KUNIT_CASE(a_conversion_counts_from_its_own_time),
 	KUNIT_CASE(failed_tries_count_nothing),
-	KUNIT_CASE(current_information_is_set_and_queried),
-	KUNIT_CASE(v1_information_leaves_the_hold_threshold),
-	KUNIT_CASE(other_lengths_are_a_mismatch),
-	KUNIT_CASE(values_out_of_range_change_nothing),
-	KUNIT_CASE(least_values_and_hold_threshold_0_are_permitted),
-	KUNIT_CASE(another_class_is_not_implemented),
 	{}
 };
 

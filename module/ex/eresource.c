@@ -20,7 +20,6 @@
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/timex.h>
 #include <ntklog/eresource.h>
 #include <ntklog/irql.h>
@@ -94,97 +93,6 @@ eresource_track_acquire(struct eresource *resource, bool exclusive, u32 depth)
 				    READ_ONCE(resource->contention_count));
 }
 
-/* Take the inner lock, and the state out of the word. */
-static unsigned long eresource_lock(struct eresource *resource)
-{
-	unsigned long flags;
-	long word;
-
-	raw_spin_lock_irqsave(&resource->lock, flags);
-	word = atomic_long_read(&resource->word);
-	if (word == ERESOURCE_INNER)
-		return flags;
-	/*
-	 * Acquire; pairs with the releases on the word. The word may change until
-	 * this has succeeded, but never to ERESOURCE_INNER: we have the lock.
-	 */
-	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
-						ERESOURCE_INNER))
-		;
-	resource->active_count = !!word;
-	resource->exclusive = word & ERESOURCE_EXCLUSIVE;
-	resource->owner.thread = word & ERESOURCE_THREAD;
-	resource->owner.count = eresource_depth(word);
-	return flags;
-}
-
-static struct eresource_owner *
-eresource_find_owner(struct eresource *resource, unsigned long thread)
-{
-	u32 i;
-
-	for (i = 0; i < eresource_owner_entries(resource); i++) {
-		struct eresource_owner *owner = eresource_owner(resource, i);
-
-		if (owner->thread == thread)
-			return owner;
-	}
-	return NULL;
-}
-
-/* The word for a state that fits into it, or ERESOURCE_INNER. */
-static unsigned long eresource_state(struct eresource *resource)
-{
-	struct eresource_owner *owner;
-	unsigned long word;
-	u32 i;
-
-	if (resource->shared_waiter_count || resource->exclusive_waiter_count ||
-	    resource->active_count > 1)
-		return ERESOURCE_INNER;
-	if (!resource->active_count)
-		return 0;
-	for (i = 0; !eresource_owner(resource, i)->thread; i++)
-		;
-	owner = eresource_owner(resource, i);
-	/* Owner pointers have their low bits set. */
-	if (owner->thread & ~ERESOURCE_THREAD ||
-	    owner->count > eresource_depth(ERESOURCE_DEPTH))
-		return ERESOURCE_INNER;
-	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
-	       (resource->exclusive ? ERESOURCE_EXCLUSIVE : 0);
-	owner->thread = 0;
-	return word;
-}
-
-/* Put the state back into the word if it fits, and give the lock back. */
-static void eresource_unlock(struct eresource *resource, unsigned long flags)
-{
-	unsigned long word = eresource_state(resource);
-
-	/* Release; pairs with the acquires on the word. */
-	if (word != ERESOURCE_INNER)
-		atomic_long_set_release(&resource->word, word);
-	/*
-	 * From the store on, others may own and release; but to delete it they
-	 * need the lock, so it is still there to be unlocked.
-	 */
-	raw_spin_unlock_irqrestore(&resource->lock, flags);
-}
-
-/*
- * An entry for a new owner, at or after *i. There is one: see owner_table_size.
- */
-static void eresource_add_owner(struct eresource *resource, unsigned long thread,
-				u32 *i)
-{
-	while (eresource_owner(resource, *i)->thread)
-		(*i)++;
-	eresource_owner(resource, *i)->thread = thread;
-	eresource_owner(resource, *i)->count = 1;
-	resource->active_count++;
-}
-
 static void eresource_grant_exclusive(struct eresource *resource,
 				      struct list_head *granted)
 {
@@ -252,16 +160,6 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_enable();
 }
 
-/*
- * Is there a free entry for one more owner, besides those for the owners to be?
- * If nobody owns it and nobody waits, there always is.
- */
-static bool eresource_has_room(const struct eresource *resource)
-{
-	return resource->active_count + resource->shared_waiter_count <
-		eresource_owner_entries(resource);
-}
-
 static bool eresource_may_own(const struct eresource *resource,
 			      enum eresource_request request)
 {
@@ -321,31 +219,6 @@ eresource_ask(struct eresource *resource, enum eresource_request request,
 	}
 	WRITE_ONCE(resource->contention_count, resource->contention_count + 1);
 	return ERESOURCE_QUEUED;
-}
-
-/* Make room for more owners. Without the lock; false: no memory. */
-static bool eresource_grow(struct eresource *resource, u32 had, bool wait)
-{
-	u32 size = max(4u, 2 * had);
-	struct eresource_owner *table;
-	unsigned long flags;
-
-	table = kcalloc(size, sizeof(*table), wait ? GFP_KERNEL :
-			GFP_NOWAIT | __GFP_NOWARN);
-	if (!table)
-		return false;
-	flags = eresource_lock(resource);
-	/* Somebody else may have done the same meanwhile. */
-	if (resource->owner_table_size < size) {
-		if (resource->owner_table)
-			memcpy(table, resource->owner_table,
-			       resource->owner_table_size * sizeof(*table));
-		swap(table, resource->owner_table);
-		resource->owner_table_size = size;
-	}
-	eresource_unlock(resource, flags);
-	kfree(table);
-	return true;
 }
 
 /* Sleep until made an owner. */
@@ -567,17 +440,6 @@ bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
 				   ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
-
-/* For who has to be told: one of the owners, or 0. */
-static unsigned long eresource_any_owner(struct eresource *resource)
-{
-	u32 i;
-
-	for (i = 0; i < eresource_owner_entries(resource); i++)
-		if (eresource_owner(resource, i)->thread)
-			return eresource_owner(resource, i)->thread;
-	return 0;
-}
 
 /* Which of the releases it was. */
 static u32 eresource_release_action(bool exclusive, bool complete)
@@ -924,109 +786,3 @@ u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
 	return eresource_owned(resource, &exclusive);
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_shared_lite);
-
-u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
-				  struct lock_class_key *key)
-{
-	unsigned long flags;
-	bool live;
-
-	raw_spin_lock_irqsave(&ex_resources_lock, flags);
-	live = ex_resource_is_live(resource);
-	if (!live) {
-		memset(resource, 0, sizeof(*resource));
-		raw_spin_lock_init(&resource->lock);
-		INIT_LIST_HEAD(&resource->shared_waiters);
-		INIT_LIST_HEAD(&resource->exclusive_waiters);
-		resource->creator = _RET_IP_;
-#ifdef CONFIG_DEBUG_LOCK_ALLOC
-		lockdep_init_map_wait(&resource->dep_map, name, key, 0, LD_WAIT_SLEEP);
-#endif
-		ex_insert_resource(resource);
-	}
-	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
-	if (WARN_ONCE(live, "ExInitializeResource: resource %px is live already, called from %pS\n",
-		      resource, (void *)_RET_IP_))
-		return STATUS_INVALID_PARAMETER;
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_initialize(resource);
-	return STATUS_SUCCESS;
-}
-EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
-
-/**
- * ex_reinitialize_resource_lite() - NT's ExReinitializeResourceLite
- * @resource: a resource for which nobody waits
- *
- * Whoever owns it owns it no more; its contentions are forgotten.
- *
- * Context: IRQL <= DISPATCH_LEVEL.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody waits.
- */
-u32 ex_reinitialize_resource_lite(struct eresource *resource)
-{
-	u32 waiters, entries, owners, i;
-	unsigned long flags;
-
-	flags = eresource_lock(resource);
-	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
-	entries = eresource_owner_entries(resource);
-	owners = resource->active_count;
-	if (!waiters) {
-		for (i = 0; i < entries; i++)
-			eresource_owner(resource, i)->thread = 0;
-		resource->active_count = 0;
-		WRITE_ONCE(resource->contention_count, 0);
-#ifdef CONFIG_LOCKDEP
-		if (lock_is_held(&resource->dep_map))
-			lock_release(&resource->dep_map, _RET_IP_);
-#endif
-	}
-	eresource_unlock(resource, flags);
-	if (WARN_ONCE(waiters, "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
-		      waiters, resource, (void *)_RET_IP_))
-		return STATUS_INVALID_PARAMETER;
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_reinitialize(resource, entries, owners);
-	return STATUS_SUCCESS;
-}
-EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
-
-/**
- * ex_delete_resource_lite() - NT's ExDeleteResourceLite
- * @resource: a resource that nobody owns
- *
- * Context: IRQL <= DISPATCH_LEVEL. When it has returned the memory may go.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody owns it or waits for it, or if it is not live.
- */
-u32 ex_delete_resource_lite(struct eresource *resource)
-{
-	struct eresource_owner *table = NULL;
-	unsigned long outer_flags, flags;
-	u32 owners = 0;
-	bool live;
-
-	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
-	live = ex_resource_is_live(resource);
-	if (live) {
-		flags = eresource_lock(resource);
-		/* Who waits waits for an owner. */
-		owners = resource->active_count;
-		if (!owners) {
-			ex_remove_resource(resource);
-			swap(table, resource->owner_table);
-			resource->owner_table_size = 0;
-		}
-		eresource_unlock(resource, flags);
-	}
-	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
-	if (WARN_ONCE(!live || owners,
-		      "ExDeleteResource: resource %px is %s, called from %pS\n",
-		      resource, live ? "owned" : "not live", (void *)_RET_IP_))
-		return STATUS_INVALID_PARAMETER;
-	kfree(table);
-	return STATUS_SUCCESS;
-}
-EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

@@ -48,6 +48,15 @@ eresource_owner(struct eresource *resource, u32 i)
 	return i ? &resource->owner_table[i - 1] : &resource->owner;
 }
 
+unsigned long eresource_lock(struct eresource *resource);
+void eresource_unlock(struct eresource *resource, unsigned long flags);
+struct eresource_owner *eresource_find_owner(struct eresource *resource,
+					     unsigned long thread);
+unsigned long eresource_any_owner(struct eresource *resource);
+bool eresource_has_room(const struct eresource *resource);
+void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
+bool eresource_grow(struct eresource *resource, u32 had, bool wait);
+
 /*
  * Guards the tree of live resources. The locks of resources are taken with it held:
  * a resource in the tree does not go while it is.

@@ -437,6 +437,7 @@ void perf_start_resource_wait(struct perf_resource_wait *wait,
 	timer_setup_on_stack(&wait->timer, perf_resource_wait_timer, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + perf_first_timeout);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_start_resource_wait);
 
 /**
  * perf_end_resource_wait() - the current thread has waited
@@ -451,6 +452,7 @@ void perf_end_resource_wait(struct perf_resource_wait *wait)
 	timer_delete_sync(&wait->timer);
 	destroy_timer_on_stack(&wait->timer);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_end_resource_wait);
 
 /**
  * perf_track_resource_acquire() - the current thread has acquired a resource
@@ -502,6 +504,7 @@ void perf_track_resource_acquire(const void *resource, u32 action, u32 depth,
 out:
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_acquire);
 
 /* Final releases of this processor, the present one included. */
 static u32 perf_count_resource_release(u32 action)
@@ -585,6 +588,7 @@ out:
 	if (sampled)
 		perf_write_resource(&record);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release);
 
 /* A thread is at its end: so are its slots. */
 static void perf_resource_thread_exit(void *data, struct task_struct *task)

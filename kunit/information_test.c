@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* NT's information structures: what is taken, given and refused. */
+
+#include "../module/perf/resource.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+/*
+ * A structure, by NT's documents: its class, its sizes, and the least value of
+ * each of its words after the first. Those are not the defaults of all.
+ */
+static const struct kind {
+	struct perf_information *information;
+	const char *name;
+	u32 class;
+	size_t length;
+	size_t v1_length;
+	u32 minimum[4];
+} kinds[] = {
+	{ &perf_spin_lock_information, "spin lock", 5, 0x14, 0x10,
+	  { 1, 1000, 1, 1000000 } },
+	{ &perf_resource_information, "resource", 7, 0x10, 0x10, { 1, 1, 1 } },
+};
+
+#define for_each_kind(kind) \
+	for (kind = kinds; kind < kinds + ARRAY_SIZE(kinds); kind++)
+
+static unsigned int words(const struct kind *kind)
+{
+	return kind->length / 4;
+}
+
+static void query(struct kunit *test, const struct kind *kind, u32 *got)
+{
+	size_t length = 0;
+
+	KUNIT_ASSERT_EQ(test, perf_query_information(kind->information, got, kind->length,
+						     &length), 0u);
+	KUNIT_ASSERT_EQ(test, length, kind->length);
+}
+
+static u32 set(const struct kind *kind, const u32 *wanted, size_t length)
+{
+	return perf_set_information(kind->information, wanted, length);
+}
+
+/* Permitted, and other than what is set: each word its least value and some. */
+static void fill(const struct kind *kind, u32 *wanted, u32 more)
+{
+	unsigned int i;
+
+	wanted[0] = kind->class;
+	for (i = 1; i < words(kind); i++)
+		wanted[i] = kind->minimum[i - 1] + more + i;
+}
+
+static void a_structure_is_set_and_queried(struct kunit *test)
+{
+	const struct kind *kind;
+	u32 wanted[5], got[5];
+
+	for_each_kind(kind) {
+		fill(kind, wanted, 5);
+		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
+		query(test, kind, got);
+		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
+	}
+}
+
+static void an_older_version_leaves_the_rest(struct kunit *test)
+{
+	u32 wanted[5], before[5], got[5] = {};
+	const struct kind *kind = &kinds[0];
+	size_t length = 0;
+
+	query(test, kind, before);
+	fill(kind, wanted, 9);
+	KUNIT_EXPECT_EQ(test, set(kind, wanted, 0x10), 0u);
+	got[4] = 0xEEEEEEEE;
+	KUNIT_EXPECT_EQ(test, perf_query_information(kind->information, got, 0x10, &length),
+			0u);
+	KUNIT_EXPECT_EQ(test, length, 0x10);
+	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x10);
+	KUNIT_EXPECT_EQ(test, got[4], 0xEEEEEEEE);
+	query(test, kind, got);
+	KUNIT_EXPECT_EQ(test, got[4], before[4]);
+}
+
+static void other_lengths_are_a_mismatch(struct kunit *test)
+{
+	u32 wanted[16] = {}, before[5], got[16];
+	const struct kind *kind;
+	size_t length, returned;
+
+	for_each_kind(kind) {
+		query(test, kind, before);
+		fill(kind, wanted, 3);
+		for (length = 0; length <= 0x40; length++) {
+			if (length == kind->length || length == kind->v1_length)
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, length), 0xC0000004u,
+					    "%s, %zu bytes", kind->name, length);
+			KUNIT_EXPECT_EQ_MSG(test, perf_query_information(kind->information,
+									 got, length,
+									 &returned),
+					    0xC0000004u, "%s, %zu bytes", kind->name, length);
+		}
+		query(test, kind, got);
+		KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+	}
+}
+
+/* Each just wrong in one place; the others would be a change. */
+static void a_value_out_of_range_changes_nothing(struct kunit *test)
+{
+	u32 wanted[5], before[5], got[5];
+	const struct kind *kind;
+	unsigned int i;
+
+	for_each_kind(kind) {
+		query(test, kind, before);
+		for (i = 1; i < words(kind); i++) {
+			fill(kind, wanted, 7);
+			wanted[i] = kind->minimum[i - 1] - 1;
+			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->length),
+					    0xC000000Du, "%s, word %u", kind->name, i);
+			/* In V1 the last one is not there to be wrong. */
+			if (i < kind->v1_length / 4)
+				KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->v1_length),
+						    0xC000000Du, "%s, word %u", kind->name, i);
+			query(test, kind, got);
+			KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+		}
+	}
+}
+
+static void the_limits_themselves_are_permitted(struct kunit *test)
+{
+	u32 wanted[5], got[5];
+	const struct kind *kind;
+
+	for_each_kind(kind) {
+		memset(wanted, 0xFF, sizeof(wanted));
+		wanted[0] = kind->class;
+		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
+		query(test, kind, got);
+		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
+		memcpy(wanted + 1, kind->minimum, kind->length - 4);
+		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0u);
+		query(test, kind, got);
+		KUNIT_EXPECT_MEMEQ(test, got, wanted, kind->length);
+	}
+}
+
+/* 0 is the one value below its least that the hold threshold takes. */
+static void only_the_hold_threshold_may_be_0(struct kunit *test)
+{
+	u32 wanted[] = { 5, 1, 1000, 1, 0 }, got[5];
+	static const u32 refused[] = { 1, 2, 999999 };
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, set(&kinds[0], wanted, 0x14), 0u);
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		wanted[4] = refused[i];
+		KUNIT_EXPECT_EQ(test, set(&kinds[0], wanted, 0x14), 0xC000000Du);
+	}
+	wanted[4] = 0;
+	query(test, &kinds[0], got);
+	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x14);
+}
+
+static void another_class_is_not_implemented(struct kunit *test)
+{
+	u32 wanted[5], before[5], got[5];
+	const struct kind *kind;
+
+	for_each_kind(kind) {
+		query(test, kind, before);
+		fill(kind, wanted, 2);
+		wanted[0] = kind->class == 5 ? 7 : 5;
+		KUNIT_EXPECT_EQ(test, set(kind, wanted, kind->length), 0xC0000002u);
+		query(test, kind, got);
+		KUNIT_EXPECT_MEMEQ(test, got, before, kind->length);
+	}
+}
+
+static struct kunit_case information_test_cases[] = {
+	KUNIT_CASE(a_structure_is_set_and_queried),
+	KUNIT_CASE(an_older_version_leaves_the_rest),
+	KUNIT_CASE(other_lengths_are_a_mismatch),
+	KUNIT_CASE(a_value_out_of_range_changes_nothing),
+	KUNIT_CASE(the_limits_themselves_are_permitted),
+	KUNIT_CASE(only_the_hold_threshold_may_be_0),
+	KUNIT_CASE(another_class_is_not_implemented),
+	{}
+};
+
+static struct kunit_suite information_test_suite = {
+	.name = "ntklog_information",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = information_test_cases,
+};
+
+kunit_test_suite(information_test_suite);

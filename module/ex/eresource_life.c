@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A resource comes to life, starts anew, and goes. */
+
+#include <linux/bug.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "../perf/resource.h"
+#include "eresource_private.h"
+
+u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
+				  struct lock_class_key *key)
+{
+	unsigned long flags;
+	bool live;
+
+	raw_spin_lock_irqsave(&ex_resources_lock, flags);
+	live = ex_resource_is_live(resource);
+	if (!live) {
+		memset(resource, 0, sizeof(*resource));
+		raw_spin_lock_init(&resource->lock);
+		INIT_LIST_HEAD(&resource->shared_waiters);
+		INIT_LIST_HEAD(&resource->exclusive_waiters);
+		resource->creator = _RET_IP_;
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+		lockdep_init_map_wait(&resource->dep_map, name, key, 0, LD_WAIT_SLEEP);
+#endif
+		ex_insert_resource(resource);
+	}
+	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
+	if (WARN_ONCE(live, "ExInitializeResource: resource %px is live already, called from %pS\n",
+		      resource, (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_log_resource_initialize(resource);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
+
+/**
+ * ex_reinitialize_resource_lite() - NT's ExReinitializeResourceLite
+ * @resource: a resource for which nobody waits
+ *
+ * Whoever owns it owns it no more; its contentions are forgotten.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
+ * changed, if somebody waits.
+ */
+u32 ex_reinitialize_resource_lite(struct eresource *resource)
+{
+	u32 waiters, entries, owners, i;
+	unsigned long flags;
+
+	flags = eresource_lock(resource);
+	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
+	entries = eresource_owner_entries(resource);
+	owners = resource->active_count;
+	if (!waiters) {
+		for (i = 0; i < entries; i++)
+			eresource_owner(resource, i)->thread = 0;
+		resource->active_count = 0;
+		WRITE_ONCE(resource->contention_count, 0);
+#ifdef CONFIG_LOCKDEP
+		if (lock_is_held(&resource->dep_map))
+			lock_release(&resource->dep_map, _RET_IP_);
+#endif
+	}
+	eresource_unlock(resource, flags);
+	if (WARN_ONCE(waiters, "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
+		      waiters, resource, (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_log_resource_reinitialize(resource, entries, owners);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
+
+/**
+ * ex_delete_resource_lite() - NT's ExDeleteResourceLite
+ * @resource: a resource that nobody owns
+ *
+ * Context: IRQL <= DISPATCH_LEVEL. When it has returned the memory may go.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
+ * changed, if somebody owns it or waits for it, or if it is not live.
+ */
+u32 ex_delete_resource_lite(struct eresource *resource)
+{
+	struct eresource_owner *table = NULL;
+	unsigned long outer_flags, flags;
+	u32 owners = 0;
+	bool live;
+
+	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
+	live = ex_resource_is_live(resource);
+	if (live) {
+		flags = eresource_lock(resource);
+		/* Who waits waits for an owner. */
+		owners = resource->active_count;
+		if (!owners) {
+			ex_remove_resource(resource);
+			swap(table, resource->owner_table);
+			resource->owner_table_size = 0;
+		}
+		eresource_unlock(resource, flags);
+	}
+	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
+	if (WARN_ONCE(!live || owners,
+		      "ExDeleteResource: resource %px is %s, called from %pS\n",
+		      resource, live ? "owned" : "not live", (void *)_RET_IP_))
+		return STATUS_INVALID_PARAMETER;
+	kfree(table);
+	return STATUS_SUCCESS;
+}
+EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of a resource: out of its word, into it again, and who its owners are.
+ * What the state means is not decided here: see eresource.c.
+ */
+
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "eresource_private.h"
+
+/**
+ * eresource_lock() - take the inner lock, and the state out of the word
+ * @resource: the resource
+ *
+ * Context: any.
+ * Return: interrupt state, for eresource_unlock().
+ */
+unsigned long eresource_lock(struct eresource *resource)
+{
+	unsigned long flags;
+	long word;
+
+	raw_spin_lock_irqsave(&resource->lock, flags);
+	word = atomic_long_read(&resource->word);
+	if (word == ERESOURCE_INNER)
+		return flags;
+	/*
+	 * Acquire; pairs with the releases on the word. The word may change until
+	 * this has succeeded, but never to ERESOURCE_INNER: we have the lock.
+	 */
+	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
+						ERESOURCE_INNER))
+		;
+	resource->active_count = !!word;
+	resource->exclusive = word & ERESOURCE_EXCLUSIVE;
+	resource->owner.thread = word & ERESOURCE_THREAD;
+	resource->owner.count = eresource_depth(word);
+	return flags;
+}
+
+/**
+ * eresource_find_owner() - the entry of an owner
+ * @resource: the resource, locked
+ * @thread: thread or owner pointer, not 0
+ *
+ * Return: it, or NULL.
+ */
+struct eresource_owner *eresource_find_owner(struct eresource *resource,
+					     unsigned long thread)
+{
+	u32 i;
+
+	for (i = 0; i < eresource_owner_entries(resource); i++) {
+		struct eresource_owner *owner = eresource_owner(resource, i);
+
+		if (owner->thread == thread)
+			return owner;
+	}
+	return NULL;
+}
+
+/* The word for a state that fits into it, or ERESOURCE_INNER. */
+static unsigned long eresource_state(struct eresource *resource)
+{
+	struct eresource_owner *owner;
+	unsigned long word;
+	u32 i;
+
+	if (resource->shared_waiter_count || resource->exclusive_waiter_count ||
+	    resource->active_count > 1)
+		return ERESOURCE_INNER;
+	if (!resource->active_count)
+		return 0;
+	for (i = 0; !eresource_owner(resource, i)->thread; i++)
+		;
+	owner = eresource_owner(resource, i);
+	/* Owner pointers have their low bits set. */
+	if (owner->thread & ~ERESOURCE_THREAD ||
+	    owner->count > eresource_depth(ERESOURCE_DEPTH))
+		return ERESOURCE_INNER;
+	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
+	       (resource->exclusive ? ERESOURCE_EXCLUSIVE : 0);
+	owner->thread = 0;
+	return word;
+}
+
+/**
+ * eresource_unlock() - put the state back into the word if it fits, and unlock
+ * @resource: the resource; may be gone afterwards
+ * @flags: from eresource_lock()
+ */
+void eresource_unlock(struct eresource *resource, unsigned long flags)
+{
+	unsigned long word = eresource_state(resource);
+
+	/* Release; pairs with the acquires on the word. */
+	if (word != ERESOURCE_INNER)
+		atomic_long_set_release(&resource->word, word);
+	/*
+	 * From the store on, others may own and release; but to delete it they
+	 * need the lock, so it is still there to be unlocked.
+	 */
+	raw_spin_unlock_irqrestore(&resource->lock, flags);
+}
+
+/**
+ * eresource_add_owner() - a new owner, with one acquisition
+ * @resource: the resource, locked, with room for him
+ * @thread: thread or owner pointer that does not own it
+ * @i: an index at or after which there is a free entry; then that entry's
+ */
+void eresource_add_owner(struct eresource *resource, unsigned long thread,
+				u32 *i)
+{
+	while (eresource_owner(resource, *i)->thread)
+		(*i)++;
+	eresource_owner(resource, *i)->thread = thread;
+	eresource_owner(resource, *i)->count = 1;
+	resource->active_count++;
+}
+
+/**
+ * eresource_has_room() - is there an entry for one more owner?
+ * @resource: the resource, locked
+ *
+ * Return: whether there is, besides those for who waits for shared ownership. If
+ * nobody owns it and nobody waits, there always is.
+ */
+bool eresource_has_room(const struct eresource *resource)
+{
+	return resource->active_count + resource->shared_waiter_count <
+		eresource_owner_entries(resource);
+}
+
+/**
+ * eresource_any_owner() - one of the owners, to be named in a warning
+ * @resource: the resource, locked
+ *
+ * Return: thread or owner pointer; 0 if nobody owns it.
+ */
+unsigned long eresource_any_owner(struct eresource *resource)
+{
+	u32 i;
+
+	for (i = 0; i < eresource_owner_entries(resource); i++)
+		if (eresource_owner(resource, i)->thread)
+			return eresource_owner(resource, i)->thread;
+	return 0;
+}
+
+/**
+ * eresource_grow() - make room for more owners
+ * @resource: the resource, not locked
+ * @had: its owner_table_size when there was no room
+ * @wait: wait for memory
+ *
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL.
+ * Return: whether there was memory.
+ */
+bool eresource_grow(struct eresource *resource, u32 had, bool wait)
+{
+	u32 size = max(4u, 2 * had);
+	struct eresource_owner *table;
+	unsigned long flags;
+
+	table = kcalloc(size, sizeof(*table), wait ? GFP_KERNEL :
+			GFP_NOWAIT | __GFP_NOWARN);
+	if (!table)
+		return false;
+	flags = eresource_lock(resource);
+	/* Somebody else may have done the same meanwhile. */
+	if (resource->owner_table_size < size) {
+		if (resource->owner_table)
+			memcpy(table, resource->owner_table,
+			       resource->owner_table_size * sizeof(*table));
+		swap(table, resource->owner_table);
+		resource->owner_table_size = size;
+	}
+	eresource_unlock(resource, flags);
+	kfree(table);
+	return true;
+}
