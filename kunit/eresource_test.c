@@ -5,7 +5,6 @@
  * purpose, and then look at the resource: nothing has changed.
  */
 
-#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/fault-inject.h>
 #include <linux/lockdep.h>
@@ -639,8 +638,7 @@ static void acquisition_at_a_wrong_irql_is_refused(struct kunit *test)
 {
 	u8 old_irql;
 
-	/* The kernel tells of sleeping in atomic context once in a second. */
-	msleep(1100);
+	test_let_sleep_be_reported();
 	old_irql = ke_raise_irql_to_dpc_level();
 	KUNIT_EXPECT_FALSE(test, exclusive(&resource, true));
 	KUNIT_EXPECT_FALSE(test, shared(&resource, true));

@@ -3,6 +3,7 @@
 
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -37,6 +38,12 @@ void fixture_exit(struct kunit *test)
 	/* A test that failed half-way has left the session running. */
 	etw_stop_session(&etw_sessions[0]);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
+}
+
+/* The kernel tells of sleeping in atomic context at most once in a second. */
+void test_let_sleep_be_reported(void)
+{
+	msleep(1100);
 }
 
 static int test_thread_main(void *data)

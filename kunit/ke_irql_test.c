@@ -203,6 +203,7 @@ static void sleep_at_dispatch_level_is_seen(struct kunit *test)
 
 	if (!IS_ENABLED(CONFIG_DEBUG_ATOMIC_SLEEP))
 		kunit_skip(test, "no DEBUG_ATOMIC_SLEEP in this kernel");
+	test_let_sleep_be_reported();
 	old_irql = ke_raise_irql_to_dpc_level();
 	KUNIT_EXPECT_NE(test, preempt_count(), 0);
 	might_sleep();

@@ -18,6 +18,7 @@ do {							\
 typedef struct _DEVICE_EXTENSION {
 	KSPIN_LOCK Lock;
 	EX_SPIN_LOCK TableLock;
+	ERESOURCE Resource;
 	ULONG Requests;
 } DEVICE_EXTENSION, *PDEVICE_EXTENSION;
 
@@ -145,5 +146,83 @@ NTSTATUS NtTestExSpinLock(VOID)
 	OldIrql = ExAcquireSpinLockShared(SpinLock);
 	ExReleaseSpinLockShared(SpinLock, OldIrql);
 	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestCriticalRegion(VOID)
+{
+	REQUIRE(!KeAreApcsDisabled());
+	KeEnterCriticalRegion();
+	KeEnterCriticalRegion();
+	REQUIRE(KeAreApcsDisabled());
+	KeLeaveCriticalRegion();
+	REQUIRE(KeAreApcsDisabled());
+	KeLeaveCriticalRegion();
+	REQUIRE(!KeAreApcsDisabled());
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestResource(VOID)
+{
+	PERESOURCE Resource = &Extension.Resource;
+
+	REQUIRE(NT_SUCCESS(ExInitializeResourceLite(Resource)));
+	ExDisableResourceBoostLite(Resource);
+
+	KeEnterCriticalRegion();
+	REQUIRE(ExAcquireResourceExclusiveLite(Resource, TRUE));
+	REQUIRE(ExTryToAcquireResourceExclusiveLite(Resource));
+	REQUIRE(ExIsResourceAcquiredExclusiveLite(Resource));
+	REQUIRE(ExIsResourceAcquiredSharedLite(Resource) == 2);
+	ExReleaseResourceLite(Resource);
+	ExConvertExclusiveToSharedLite(Resource);
+	REQUIRE(!ExIsResourceAcquiredExclusiveLite(Resource));
+	REQUIRE(ExIsResourceAcquiredLite(Resource) == 1);
+	REQUIRE(!ExAcquireResourceExclusiveLite(Resource, FALSE));
+	REQUIRE(ExAcquireResourceSharedLite(Resource, TRUE));
+	REQUIRE(ExAcquireSharedStarveExclusive(Resource, FALSE));
+	REQUIRE(ExAcquireSharedWaitForExclusive(Resource, FALSE));
+	REQUIRE(ExIsResourceAcquiredSharedLite(Resource) == 4);
+	REQUIRE(ExGetExclusiveWaiterCount(Resource) == 0);
+	REQUIRE(ExGetSharedWaiterCount(Resource) == 0);
+	ExReleaseResourceLite(Resource);
+	ExReleaseResourceLite(Resource);
+	ExReleaseResourceLite(Resource);
+	ExReleaseResourceForThreadLite(Resource, ExGetCurrentResourceThread());
+	REQUIRE(ExIsResourceAcquiredSharedLite(Resource) == 0);
+	KeLeaveCriticalRegion();
+
+	ExEnterCriticalRegionAndAcquireResourceExclusive(Resource);
+	REQUIRE(ExIsResourceAcquiredExclusiveLite(Resource) && KeAreApcsDisabled());
+	ExReleaseResourceAndLeaveCriticalRegion(Resource);
+	ExEnterCriticalRegionAndAcquireResourceShared(Resource);
+	ExReleaseResourceAndLeaveCriticalRegion(Resource);
+	ExEnterCriticalRegionAndAcquireSharedWaitForExclusive(Resource);
+	ExReleaseResourceAndLeaveCriticalRegion(Resource);
+	REQUIRE(!KeAreApcsDisabled());
+
+	REQUIRE(NT_SUCCESS(ExReinitializeResourceLite(Resource)));
+	REQUIRE(NT_SUCCESS(ExDeleteResourceLite(Resource)));
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestResourceOwnerPointer(VOID)
+{
+	PERESOURCE Resource = &Extension.Resource;
+	ERESOURCE_THREAD Owner = (ERESOURCE_THREAD)&Extension | 3;
+
+	REQUIRE(NT_SUCCESS(ExInitializeResourceLite(Resource)));
+	REQUIRE(ExAcquireResourceExclusiveLite(Resource, TRUE));
+	ExSetResourceOwnerPointer(Resource, (PVOID)Owner);
+	REQUIRE(!ExIsResourceAcquiredExclusiveLite(Resource));
+	REQUIRE(!ExAcquireResourceSharedLite(Resource, FALSE));
+	ExReleaseResourceForThreadLite(Resource, Owner);
+	REQUIRE(ExAcquireResourceSharedLite(Resource, FALSE));
+	ExSetResourceOwnerPointerEx(Resource, (PVOID)Owner, 0);
+	REQUIRE(!ExTryToAcquireResourceExclusiveLite(Resource));
+	ExReleaseResourceForThreadLite(Resource, Owner);
+	REQUIRE(ExTryToAcquireResourceExclusiveLite(Resource));
+	ExReleaseResourceLite(Resource);
+	REQUIRE(NT_SUCCESS(ExDeleteResourceLite(Resource)));
 	return STATUS_SUCCESS;
 }

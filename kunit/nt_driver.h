@@ -9,5 +9,8 @@ NTSTATUS NtTestSpinLock(VOID);
 NTSTATUS NtTestInStackQueuedSpinLock(VOID);
 NTSTATUS NtTestQueuedSpinLock(VOID);
 NTSTATUS NtTestExSpinLock(VOID);
+NTSTATUS NtTestCriticalRegion(VOID);
+NTSTATUS NtTestResource(VOID);
+NTSTATUS NtTestResourceOwnerPointer(VOID);
 
 #endif /* _NTKLOG_KUNIT_NT_DRIVER_H */

@@ -13,6 +13,9 @@ static void run_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NtTestInStackQueuedSpinLock(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestQueuedSpinLock(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestExSpinLock(), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, NtTestCriticalRegion(), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, NtTestResource(), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, NtTestResourceOwnerPointer(), (NTSTATUS)STATUS_SUCCESS);
 }
 
 static void nt_code_does_what_nt_promises(struct kunit *test)
@@ -22,7 +25,7 @@ static void nt_code_does_what_nt_promises(struct kunit *test)
 
 static void nt_code_does_the_same_when_traced(struct kunit *test)
 {
-	session_start(test, PERF_SPININSTR, 4096, 16);
+	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
 	run_all(test);
 	session_stop(test);
 }

@@ -131,26 +131,39 @@ e2e()
 # What a kernel calls a report when one of its detectors has found something.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-# The suites provoke these reports on purpose, each once, and no others. The last
-# one only where DEBUG_ATOMIC_SLEEP is.
+# The suites provoke these reports on purpose, each once, and no others. Those of
+# sleeping only where DEBUG_ATOMIC_SLEEP is.
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
 KeReleaseQueuedSpinLock: .* does not own lock
 KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
-KeLowerIrql: from IRQL 0 to 2'
-EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c'
+KeLowerIrql: from IRQL 0 to 2
+KeLeaveCriticalRegion: thread [0-9]+ is in none
+ExInitializeResource: resource .* is live already
+ExReinitializeResource: 1 wait for resource
+ExDeleteResource: resource .* is owned, called from deletion_of
+ExAcquireResource: resource .*, wait 1, at IRQL 2 from
+ExReleaseResource: resource .* is owned by 0, not by
+ExConvertExclusiveToShared: resource .* is not owned exclusively by
+ExSetResourceOwnerPointer: resource .* is not owned by
+ExSetResourceOwnerPointerEx: resource .*, flags 2 from'
+EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
+BUG: sleeping function called from invalid context at .*/eresource\.c'
 
 # ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
-# in it too: reports in which no function of ours appears on either side, and one
-# inside hrtimer_cancel(), whoever calls it.
+# in it too: reports in which no function of ours appears on either side - what an
+# interrupt or softirq has interrupted is not part of it - and one inside
+# hrtimer_cancel(), whoever calls it.
 ours()
 {
 	awk '
 		/BUG: KCSAN: / { report = 1; text = ""; is_ours = 0 }
 		!report { print; next }
 		{ text = text $0 "\n" }
-		/\[ntklog/ { is_ours = 1 }
+		/ by (task|interrupt) / { interrupted = 0 }
+		/ (handle_softirqs|(asm_)?sysvec_[a-z_]*)\+0x/ { interrupted = 1 }
+		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
 		/======/ {
 			if (is_ours && !known)
@@ -200,7 +213,11 @@ kunit()
 	result "$1: the modules build with W=1 and no warning" \
 		builds_silently "$("$TOP/scripts/test-kernel.sh" "$1")" "$OUT/build/$1"
 	share "$dir" "$1" <<-'END'
-		insmod ntklog.ko && insmod ntklog_kunit.ko || exit 1
+		# Also allocations that could wait for memory fail when a test says so.
+		F=/sys/kernel/debug/failslab/ignore-gfp-wait
+		[ ! -e $F ] || echo N >$F
+		insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 || exit 1
+		insmod ntklog_kunit.ko || exit 1
 		cat /sys/kernel/debug/kunit/*/results
 		rmmod ntklog_kunit && rmmod ntklog || exit 1
 		dmesg >dmesg.log
@@ -208,7 +225,8 @@ kunit()
 	result "$1: the suites' virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -t 600 -k "$(image "$1")" -c 4 -m 2048 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
-	for suite in ke ke_irql ke_spin_lock ex perf etw nt; do
+	for suite in ke ke_irql ke_spin_lock ex eresource perf perf_resource information \
+	    etw nt; do
 		result "$1: the suite ntklog_$suite passed" \
 			grep -qE "^ok [0-9]+ ntklog_$suite\$" "$dir/guest.log"
 	done

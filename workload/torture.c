@@ -31,15 +31,13 @@
 #include <linux/workqueue.h>
 #include <ntklog/irql.h>
 
+#include "torture.h"
 #include "torture_locks.h"
 
 #define torture_param(type, name, init, help)	\
 	static type name = init;		\
 	module_param(name, type, 0444);		\
 	MODULE_PARM_DESC(name, help)
-
-#define TORTURE_LOCKS_MAX	16
-#define TORTURE_USERS_MAX	256
 
 torture_param(int, threads, -1, "threads that take locks; -1: two for each processor");
 torture_param(int, softirqs, 1, "timers in softirq on each processor");
@@ -54,7 +52,7 @@ torture_param(int, seed, 1, "of the random numbers");
 
 static char *torture_type = "in_stack_queued";
 module_param(torture_type, charp, 0444);
-MODULE_PARM_DESC(torture_type, "which lock: in_stack_queued, queued, spin, ex, ex_exclusive");
+MODULE_PARM_DESC(torture_type, "which lock: in_stack_queued, queued, spin, ex, ex_exclusive, resource");
 
 enum torture_context { TORTURE_THREAD, TORTURE_SOFTIRQ, TORTURE_HARDIRQ, TORTURE_CONTEXTS };
 
@@ -98,18 +96,8 @@ static bool torture_stopping;
 static bool torture_ended;
 static DEFINE_MUTEX(torture_end_mutex);
 
-/* The first failure is the one that is told, also if the test never ends. */
-static atomic_t torture_failures = ATOMIC_INIT(0);
-static char torture_failure[160];
-
-#define torture_fail(fmt, ...)						\
-do {									\
-	if (atomic_inc_return(&torture_failures) == 1) {		\
-		snprintf(torture_failure, sizeof(torture_failure), fmt,	\
-			 ##__VA_ARGS__);				\
-		pr_alert("FAILURE: " fmt "\n", ##__VA_ARGS__);		\
-	}								\
-} while (0)
+atomic_t torture_failures = ATOMIC_INIT(0);
+char torture_failure[160];
 
 /*
  * Who must own a lock before us, since they were queued before we asked: for
@@ -383,18 +371,37 @@ static void torture_stop_users(void)
 	}
 }
 
-static void torture_end(void)
+/* What has been done, in words. Returns the acquisitions. */
+static u64 torture_summary(char *text, size_t size)
 {
 	u64 nests[TORTURE_CONTEXTS] = {};
 	u64 acquisitions = 0;
 	unsigned int deepest = 0;
 
+	torture_check_totals(nests, &acquisitions, &deepest);
+	snprintf(text, size, "nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s",
+		 nests[TORTURE_THREAD], nests[TORTURE_SOFTIRQ],
+		 nests[TORTURE_HARDIRQ], deepest, torture_ops->is_queued ?
+		 "first come first served" : "no order promised");
+	return acquisitions;
+}
+
+static void torture_end(void)
+{
+	u64 acquisitions;
+	char text[240];
+
 	mutex_lock(&torture_end_mutex);
 	if (torture_ended)
 		goto out;
 	torture_ended = true;
-	torture_stop_users();
-	torture_check_totals(nests, &acquisitions, &deepest);
+	if (torture_ops) {
+		torture_stop_users();
+		acquisitions = torture_summary(text, sizeof(text));
+	} else {
+		torture_stop_resources();
+		acquisitions = torture_check_resources(text, sizeof(text));
+	}
 	if (!acquisitions)
 		torture_fail("no lock was acquired");
 	if (atomic_read(&torture_failures))
@@ -402,11 +409,8 @@ static void torture_end(void)
 			 torture_type, torture_failure,
 			 atomic_read(&torture_failures));
 	else
-		pr_alert("End of test: SUCCESS: %s: %llu acquisitions, nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s\n",
-			 torture_type, acquisitions, nests[TORTURE_THREAD],
-			 nests[TORTURE_SOFTIRQ], nests[TORTURE_HARDIRQ], deepest,
-			 torture_ops->is_queued ? "first come first served" :
-						  "no order promised");
+		pr_alert("End of test: SUCCESS: %s: %llu acquisitions, %s\n",
+			 torture_type, acquisitions, text);
 out:
 	mutex_unlock(&torture_end_mutex);
 }
@@ -461,7 +465,7 @@ static int __init torture_start_users(void)
 static int __init torture_check_parameters(void)
 {
 	torture_ops = torture_find_type(torture_type);
-	if (!torture_ops) {
+	if (!torture_ops && strcmp(torture_type, "resource")) {
 		pr_err("torture_type=%s is unknown\n", torture_type);
 		return -EINVAL;
 	}
@@ -489,17 +493,10 @@ static int __init torture_check_parameters(void)
 	return 0;
 }
 
-static int __init torture_init(void)
+static void __init torture_init_locks(void)
 {
-	int err, cpu, i;
+	int i;
 
-	err = torture_check_parameters();
-	if (err)
-		return err;
-	torture_users = kcalloc(TORTURE_USERS_MAX, sizeof(*torture_users),
-				GFP_KERNEL);
-	if (!torture_users)
-		return -ENOMEM;
 	for (i = 0; i < locks; i++) {
 		torture_locks[i].irql = i >= torture_first_hardirq_lock() ?
 					SYNCH_LEVEL : DISPATCH_LEVEL;
@@ -508,23 +505,66 @@ static int __init torture_init(void)
 			LOCK_QUEUE_MAXIMUM_LOCK - (locks - i) : i;
 		torture_ops->init(&torture_locks[i], &torture_keys[i]);
 	}
+}
 
-	cpus_read_lock();
+static int __init torture_start_spin_locks(void)
+{
+	int cpu, err;
+
+	torture_users = kcalloc(TORTURE_USERS_MAX, sizeof(*torture_users),
+				GFP_KERNEL);
+	if (!torture_users)
+		return -ENOMEM;
+	torture_init_locks();
 	torture_add_users(TORTURE_THREAD, threads, -1);
 	for_each_online_cpu(cpu) {
 		torture_add_users(TORTURE_SOFTIRQ, softirqs, cpu);
 		torture_add_users(TORTURE_HARDIRQ, hardirqs, cpu);
 	}
-	pr_alert("Start of test: torture_type=%s threads=%d softirqs=%d hardirqs=%d interval_us=%d locks=%d nest=%d hold_us=%d out_of_order=%d duration=%d seed=%d\n",
-		 torture_type, threads, softirqs, hardirqs, interval_us, locks,
-		 nest, hold_us, out_of_order, duration, seed);
 	err = torture_start_users();
-	cpus_read_unlock();
 	if (err) {
 		torture_stop_users();
 		kfree(torture_users);
-		return err;
 	}
+	return err;
+}
+
+static int __init torture_start_eresources(void)
+{
+	const struct torture_parameters parameters = {
+		.threads = threads,
+		.softirqs = softirqs,
+		.interval_us = interval_us,
+		.locks = locks,
+		.nest = nest,
+		.hold_us = hold_us,
+		.seed = seed,
+	};
+	int err = torture_start_resources(&parameters);
+	char text[240];
+
+	if (err && err != -ENOMEM) {
+		torture_stop_resources();
+		torture_check_resources(text, sizeof(text));
+	}
+	return err;
+}
+
+static int __init torture_init(void)
+{
+	int err;
+
+	err = torture_check_parameters();
+	if (err)
+		return err;
+	pr_alert("Start of test: torture_type=%s threads=%d softirqs=%d hardirqs=%d interval_us=%d locks=%d nest=%d hold_us=%d out_of_order=%d duration=%d seed=%d\n",
+		 torture_type, threads, softirqs, hardirqs, interval_us, locks,
+		 nest, hold_us, out_of_order, duration, seed);
+	cpus_read_lock();
+	err = torture_ops ? torture_start_spin_locks() : torture_start_eresources();
+	cpus_read_unlock();
+	if (err)
+		return err;
 	if (duration)
 		schedule_delayed_work(&torture_work, duration * HZ);
 	return 0;

@@ -5,6 +5,7 @@
 #include <linux/string.h>
 #include <ntklog/irql.h>
 
+#include "torture.h"
 #include "torture_locks.h"
 
 static void word_init(struct torture_lock *lock, struct lock_class_key *key)

@@ -82,9 +82,4 @@ struct torture_ops {
 
 const struct torture_ops *torture_find_type(const char *name);
 
-static inline u32 torture_random(struct rnd_state *random, u32 below)
-{
-	return prandom_u32_state(random) % below;
-}
-
 #endif /* _NTKLOG_TORTURE_LOCKS_H */

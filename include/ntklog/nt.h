@@ -14,6 +14,7 @@
  */
 
 #include <linux/types.h>
+#include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/irql.h>
 #include <ntklog/queued_spin_lock.h>
@@ -63,6 +64,8 @@ typedef struct klock_queue_handle KLOCK_QUEUE_HANDLE, *PKLOCK_QUEUE_HANDLE;
 typedef enum kspin_lock_queue_number KSPIN_LOCK_QUEUE_NUMBER;
 typedef KSPIN_LOCK_QUEUE_NUMBER *PKSPIN_LOCK_QUEUE_NUMBER;
 typedef struct ex_spin_lock EX_SPIN_LOCK, *PEX_SPIN_LOCK;
+typedef struct eresource ERESOURCE, *PERESOURCE;
+typedef ULONG_PTR ERESOURCE_THREAD, *PERESOURCE_THREAD;
 
 /* Members of KLOCK_QUEUE_HANDLE; a variable of such a name is renamed with them. */
 #define LockQueue	lock_queue
@@ -105,6 +108,21 @@ static __always_inline KIRQL KeRaiseIrqlToDpcLevel(void)
 static __always_inline KIRQL KeRaiseIrqlToSynchLevel(void)
 {
 	return ke_raise_irql_to_synch_level();
+}
+
+static __always_inline VOID KeEnterCriticalRegion(void)
+{
+	ke_enter_critical_region();
+}
+
+static __always_inline VOID KeLeaveCriticalRegion(void)
+{
+	ke_leave_critical_region();
+}
+
+static __always_inline BOOLEAN KeAreApcsDisabled(void)
+{
+	return ke_are_apcs_disabled();
 }
 
 /* A macro, so that lockdep has a class for each place that calls it. */
@@ -293,6 +311,142 @@ static __always_inline LOGICAL
 ExTryConvertSharedSpinLockExclusive(PEX_SPIN_LOCK SpinLock)
 {
 	return ex_try_convert_shared_spin_lock_exclusive(SpinLock);
+}
+
+/* A macro, so that lockdep has a class for each place that calls it. */
+#define ExInitializeResourceLite(Resource) \
+	((NTSTATUS)ex_initialize_resource_lite(Resource))
+
+static __always_inline NTSTATUS ExReinitializeResourceLite(PERESOURCE Resource)
+{
+	return ex_reinitialize_resource_lite(Resource);
+}
+
+static __always_inline NTSTATUS ExDeleteResourceLite(PERESOURCE Resource)
+{
+	return ex_delete_resource_lite(Resource);
+}
+
+static __always_inline BOOLEAN
+ExAcquireResourceExclusiveLite(PERESOURCE Resource, BOOLEAN Wait)
+{
+	return ex_acquire_resource_exclusive_lite(Resource, Wait);
+}
+
+static __always_inline BOOLEAN
+ExTryToAcquireResourceExclusiveLite(PERESOURCE Resource)
+{
+	return ex_try_to_acquire_resource_exclusive_lite(Resource);
+}
+
+static __always_inline BOOLEAN
+ExAcquireResourceSharedLite(PERESOURCE Resource, BOOLEAN Wait)
+{
+	return ex_acquire_resource_shared_lite(Resource, Wait);
+}
+
+static __always_inline BOOLEAN
+ExAcquireSharedStarveExclusive(PERESOURCE Resource, BOOLEAN Wait)
+{
+	return ex_acquire_shared_starve_exclusive(Resource, Wait);
+}
+
+static __always_inline BOOLEAN
+ExAcquireSharedWaitForExclusive(PERESOURCE Resource, BOOLEAN Wait)
+{
+	return ex_acquire_shared_wait_for_exclusive(Resource, Wait);
+}
+
+static __always_inline VOID ExReleaseResourceLite(PERESOURCE Resource)
+{
+	ex_release_resource_lite(Resource);
+}
+
+static __always_inline VOID
+ExReleaseResourceForThreadLite(PERESOURCE Resource,
+			       ERESOURCE_THREAD ResourceThreadId)
+{
+	ex_release_resource_for_thread_lite(Resource, ResourceThreadId);
+}
+
+static __always_inline VOID
+ExConvertExclusiveToSharedLite(PERESOURCE Resource)
+{
+	ex_convert_exclusive_to_shared_lite(Resource);
+}
+
+static __always_inline VOID
+ExSetResourceOwnerPointer(PERESOURCE Resource, PVOID OwnerPointer)
+{
+	ex_set_resource_owner_pointer(Resource, OwnerPointer);
+}
+
+static __always_inline VOID
+ExSetResourceOwnerPointerEx(PERESOURCE Resource, PVOID OwnerPointer, ULONG Flags)
+{
+	ex_set_resource_owner_pointer_ex(Resource, OwnerPointer, Flags);
+}
+
+/* These return the thread's Win32 part, which no thread has here. */
+static __always_inline PVOID
+ExEnterCriticalRegionAndAcquireResourceExclusive(PERESOURCE Resource)
+{
+	ex_enter_critical_region_and_acquire_resource_exclusive(Resource);
+	return NULL;
+}
+
+static __always_inline PVOID
+ExEnterCriticalRegionAndAcquireResourceShared(PERESOURCE Resource)
+{
+	ex_enter_critical_region_and_acquire_resource_shared(Resource);
+	return NULL;
+}
+
+static __always_inline PVOID
+ExEnterCriticalRegionAndAcquireSharedWaitForExclusive(PERESOURCE Resource)
+{
+	ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(Resource);
+	return NULL;
+}
+
+static __always_inline VOID
+ExReleaseResourceAndLeaveCriticalRegion(PERESOURCE Resource)
+{
+	ex_release_resource_and_leave_critical_region(Resource);
+}
+
+static __always_inline BOOLEAN
+ExIsResourceAcquiredExclusiveLite(PERESOURCE Resource)
+{
+	return ex_is_resource_acquired_exclusive_lite(Resource);
+}
+
+static __always_inline ULONG ExIsResourceAcquiredSharedLite(PERESOURCE Resource)
+{
+	return ex_is_resource_acquired_shared_lite(Resource);
+}
+
+#define ExIsResourceAcquiredLite(Resource) \
+	ExIsResourceAcquiredSharedLite(Resource)
+
+static __always_inline ULONG ExGetExclusiveWaiterCount(PERESOURCE Resource)
+{
+	return ex_get_exclusive_waiter_count(Resource);
+}
+
+static __always_inline ULONG ExGetSharedWaiterCount(PERESOURCE Resource)
+{
+	return ex_get_shared_waiter_count(Resource);
+}
+
+static __always_inline ERESOURCE_THREAD ExGetCurrentResourceThread(void)
+{
+	return ex_get_current_resource_thread();
+}
+
+static __always_inline VOID ExDisableResourceBoostLite(PERESOURCE Resource)
+{
+	ex_disable_resource_boost_lite(Resource);
 }
 
 #endif /* _NTKLOG_NT_H */
