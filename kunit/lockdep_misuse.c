@@ -10,6 +10,8 @@
  *
  *	insmod lockdep_misuse.ko misuse=none
  *	echo 1 > /sys/module/lockdep_misuse/parameters/own
+ *
+ * with 2 for a resource.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -18,13 +20,15 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include <linux/mutex.h>
+#include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
 
 static char *misuse = "abba";
 module_param(misuse, charp, 0444);
-MODULE_PARM_DESC(misuse, "abba, irq, recursive, ex_recursive, ex_shared_recursive or none");
+MODULE_PARM_DESC(misuse, "abba, irq, recursive, ex_recursive, ex_shared_recursive, resource_abba, resource_recursive or none");
 
 static struct kspin_lock lock_a, lock_b;
 static struct kspin_lock same_class[2];
@@ -100,11 +104,39 @@ static void misuse_ex_shared_recursive(void)
 	ex_release_spin_lock_shared(&ex_same_class[0], old_irql);
 }
 
+static struct eresource resource_a, resource_same_class[2];
+static DEFINE_MUTEX(mutex);
+
+/* Two orders, of a resource and a lock of Linux. */
+static void misuse_resource_abba(void)
+{
+	ex_acquire_resource_shared_lite(&resource_a, true);
+	mutex_lock(&mutex);
+	mutex_unlock(&mutex);
+	ex_release_resource_lite(&resource_a);
+	mutex_lock(&mutex);
+	ex_acquire_resource_exclusive_lite(&resource_a, true);
+	ex_release_resource_lite(&resource_a);
+	mutex_unlock(&mutex);
+}
+
+static void misuse_resource_recursive(void)
+{
+	ex_acquire_resource_shared_lite(&resource_same_class[0], true);
+	ex_acquire_resource_exclusive_lite(&resource_same_class[1], true);
+	ex_release_resource_lite(&resource_same_class[1]);
+	ex_release_resource_lite(&resource_same_class[0]);
+}
+
 /* Still owned when the write returns to user space. */
 static int own_set(const char *value, const struct kernel_param *parameter)
 {
 	static struct klock_queue_handle handle;
 
+	if (*value == '2') {
+		ex_acquire_resource_exclusive_lite(&resource_a, true);
+		return 0;
+	}
 	ke_acquire_in_stack_queued_spin_lock(&lock_a, &handle);
 	ke_lower_irql(handle.old_irql);
 	return 0;
@@ -115,7 +147,7 @@ static const struct kernel_param_ops own_ops = {
 };
 
 module_param_cb(own, &own_ops, NULL, 0200);
-MODULE_PARM_DESC(own, "write anything: own a lock and go back to user space");
+MODULE_PARM_DESC(own, "write 1: own a lock, 2: own a resource, and go back to user space");
 
 static void misuse_none(void)
 {
@@ -130,6 +162,8 @@ static const struct {
 	{ "recursive", misuse_recursive },
 	{ "ex_recursive", misuse_ex_recursive },
 	{ "ex_shared_recursive", misuse_ex_shared_recursive },
+	{ "resource_abba", misuse_resource_abba },
+	{ "resource_recursive", misuse_resource_recursive },
 	{ "none", misuse_none },
 };
 
@@ -142,7 +176,9 @@ static int __init lockdep_misuse_init(void)
 	for (i = 0; i < ARRAY_SIZE(same_class); i++) {
 		ke_initialize_spin_lock(&same_class[i]);
 		ex_initialize_spin_lock(&ex_same_class[i]);
+		ex_initialize_resource_lite(&resource_same_class[i]);
 	}
+	ex_initialize_resource_lite(&resource_a);
 	for (i = 0; i < ARRAY_SIZE(misuses); i++) {
 		if (!strcmp(misuse, misuses[i].name)) {
 			misuses[i].run();

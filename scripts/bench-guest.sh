@@ -6,7 +6,8 @@
 
 S=/sys/kernel/debug/ntklog/sessions/0
 P=/sys/kernel/debug/ntklog/spinlock
-E=/sys/kernel/tracing/events/ntklog/spinlock/enable
+R=/sys/kernel/debug/ntklog/resource
+E=/sys/kernel/tracing/events/ntklog/enable
 
 bench()
 {
@@ -29,10 +30,13 @@ echo 0 >$P/hold_threshold
 bench off "$1"
 in_session counters PERF_SPINLOCK_CNTRS
 echo 4294967295 >$P/acquire_sample_rate
-in_session unsampled PERF_SPINLOCK
+echo 4294967295 >$R/release_sample_rate
+echo 4294967295 >$R/contention_sample_rate
+in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 # One of 1000 is written: 1000 times the difference is what an event costs.
 echo 1000 >$P/acquire_sample_rate
-in_session session PERF_SPINLOCK
+echo 1000 >$R/release_sample_rate
+in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 echo 1 >$E
 bench ftrace
 echo 0 >$E

@@ -11,13 +11,14 @@ import sys
 PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "write_lock",
          "no_hooks_at_dpc_level", "in_stack_at_dpc_level", "ordinary_at_dpc_level",
          "ex_shared_at_dpc_level", "ex_exclusive_at_dpc_level", "no_hooks_raising",
-         "in_stack_raising", "numbered_raising", "ordinary_raising"]
+         "in_stack_raising", "numbered_raising", "ordinary_raising", "down_write", "down_read",
+         "resource_exclusive", "resource_shared"]
 STATES = ["off", "counters", "unsampled"]
-OURS = PAIRS[6:10] + PAIRS[11:]
+OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:]
 
 
 def read(path):
-    pairs, contended = {}, []
+    pairs, contended, handover = {}, [], {}
     with open(path) as stream:
         for line in stream:
             kind, *words = line.split()[1:]
@@ -27,16 +28,18 @@ def read(path):
                 contended.append({"lock": words[1], "processors": int(words[2]),
                                   "per_second": int(words[3]), "least": int(words[4]) / 1000,
                                   "most": int(words[5]) / 1000})
+            elif kind == "handover":
+                handover[words[1]] = int(words[2])
     for name in OURS:
         costs = pairs[name]
         for sink in ("session", "ftrace"):
             # One of 1000 was written.
             costs["event_" + sink] = (costs[sink] - costs["unsampled"]) * 1000
         costs["written"] = costs["unsampled"] + costs["event_session"]
-    return {"pairs": pairs, "contended": contended}
+    return {"pairs": pairs, "contended": contended, "handover": handover}
 
 
-def goals(pairs):
+def goals(pairs, handover):
     """What the ratios shall be at most, and what they are."""
     in_stack = pairs["in_stack_at_dpc_level"]
     return [
@@ -51,17 +54,25 @@ def goals(pairs):
         ("tracked but not sampled, added", in_stack["unsampled"] - in_stack["off"], 60),
         ("event into a session / through ftrace",
          in_stack["event_session"] / in_stack["event_ftrace"], 0.20),
+        ("resource exclusive / down_write",
+         pairs["resource_exclusive"]["off"] / pairs["down_write"]["off"], 1.5),
+        ("resource shared / down_read",
+         pairs["resource_shared"]["off"] / pairs["down_read"]["off"], 2.0),
+        ("hand-over, resource / rw_semaphore", handover["resource"] / handover["rwsem"], 1.2),
     ]
 
 
 def show_goals(run):
     pairs = run["pairs"]
+    print()
     event = pairs["in_stack_at_dpc_level"]
-    print("\none event: %.0f into a session's buffer, %.0f through the tracepoint into ftrace"
-          % (event["event_session"], event["event_ftrace"]))
+    resource = pairs["resource_exclusive"]
+    for name, event in ("spin lock", event), ("resource", resource):
+        print("one %s event: %.0f into a session's buffer, %.0f through the tracepoint into "
+              "ftrace" % (name, event["event_session"], event["event_ftrace"]))
     print("\n%-48s %8s %8s" % ("goal", "at most", "is"))
     run["goals"] = []
-    for goal, value, limit in goals(pairs):
+    for goal, value, limit in goals(pairs, run["handover"]):
         met = value <= limit
         run["goals"].append({"goal": goal, "limit": limit, "value": round(value, 3),
                              "met": met})
@@ -83,6 +94,9 @@ def show(name, run):
                  for state in columns]
         print("%-28s" % pair + "".join("%10s" % ("" if cost is None else "%.1f" % cost)
                                        for cost in costs) + "%10.2f" % (costs[0] / base))
+    print("\nhand-over to a thread that sleeps on another processor, median of 101:")
+    for lock, cost in run["handover"].items():
+        print("  %-28s %8d %s" % (lock, cost, unit))
     if exact:
         show_goals(run)
     if run["contended"]:

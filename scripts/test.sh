@@ -234,23 +234,27 @@ kunit()
 		has_reports "$dir/dmesg.log" "$expected"
 }
 
-TORTURE_TYPES='in_stack_queued queued spin ex ex_exclusive'
+TORTURE_TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 
-# torture FLAVOUR: every type of lock in a test kernel, about a minute in all, in
+# torture FLAVOUR: every type of lock in a test kernel, more than a minute in all, in
 # mixed contexts, traced by a session that comes and goes, while processors come
-# and go. Few locks: lockdep has room for so many chains of them.
+# and go and somebody reads. Few locks: lockdep has room for so many chains of them.
 torture()
 {
 	local dir=$TEST/torture-$1 type
 	share "$dir" "$1" <<-END
 		S=/sys/kernel/debug/ntklog/sessions/0
-		insmod ntklog.ko || exit 1
+		insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
+		echo PERF_SPINLOCK PERF_SYNC_OBJECTS >\$S/group_mask
 		for type in $TORTURE_TYPES; do
-			insmod ntklog_torture.ko torture_type=\$type duration=12 locks=6 nest=6 || exit 1
+			[ \$type = resource ] && size="locks=12 nest=3" || size="locks=6 nest=6"
+			insmod ntklog_torture.ko torture_type=\$type duration=12 \$size || exit 1
 			for round in 1 2 3 4 5 6; do
 				echo 0 >/sys/devices/system/cpu/cpu1/online
 				echo start >\$S/state
+				cat \$S/../../locks >locks.txt
 				sleep 1
+				cat \$S/../../locks_information >locks.bin
 				echo 1 >/sys/devices/system/cpu/cpu1/online
 				echo stop >\$S/state
 				usleep 500000
@@ -279,6 +283,36 @@ torture()
 		sh -c "cat $dir/kmemleak.log; [ ! -s $dir/kmemleak.log ]"
 }
 
+# crowd: 32 threads that want resources, on 8 processors of two of the host's.
+crowd()
+{
+	local dir=$TEST/crowd
+	share "$dir" kunit <<-'END'
+		S=/sys/kernel/debug/ntklog/sessions/0
+		insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
+		echo PERF_SYNC_OBJECTS >$S/group_mask
+		echo start >$S/state
+		insmod ntklog_torture.ko torture_type=resource duration=15 locks=12 nest=3 \
+			threads=32 || exit 1
+		sleep 16
+		rmmod ntklog_torture
+		echo stop >$S/state
+		cat $S/stats
+		rmmod ntklog
+		dmesg >dmesg.log
+	END
+	result "crowd: the virtual machine runs to its end" \
+		"$TOP/scripts/vm.sh" -c 8 -m 1024 -t 300 -k "$(image kunit)" "$dir"
+	result "crowd: 32 threads on 8 processors are all served" \
+		grep "Start of test: .* threads=32 .*" "$dir/dmesg.log"
+	result "crowd: no resource is owned by two" \
+		grep "End of test: SUCCESS: resource: " "$dir/dmesg.log"
+	result "crowd: events generated are written or lost" awk \
+		'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
+		"$dir/guest.log"
+	result "crowd: the kernel has nothing to complain of" has_reports "$dir/dmesg.log" ''
+}
+
 # Two processors really at once. Tracing is on from before to after: see vm.sh
 # for why nothing may be switched meanwhile.
 parallel()
@@ -288,9 +322,10 @@ parallel()
 		S=/sys/kernel/debug/ntklog/sessions/0
 		insmod ntklog.ko || exit 1
 		echo 20 >/sys/kernel/debug/ntklog/spinlock/contention_sample_rate
+		echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
 		echo start >$S/state
-		for type in in_stack_queued queued spin ex; do
-			insmod ntklog_torture.ko torture_type=$type duration=4 locks=6 nest=6 threads=6
+		for type in in_stack_queued queued spin ex resource; do
+			insmod ntklog_torture.ko torture_type=$type duration=4 locks=6 nest=3 threads=6
 			sleep 5
 			rmmod ntklog_torture
 			insmod ntklog_torture.ko torture_type=$type duration=3 locks=1 nest=1 hold_us=0 threads=8
@@ -304,8 +339,8 @@ parallel()
 	END
 	result "parallel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -p -k "$(image kunit)" "$dir"
-	result "parallel: torture succeeds eight times" sh -c \
-		"grep 'End of test' $dir/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 8 ]"
+	result "parallel: torture succeeds ten times" sh -c \
+		"grep 'End of test' $dir/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 10 ]"
 	result "parallel: events generated are written or lost" awk \
 		'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
 		"$dir/guest.log"
@@ -319,9 +354,10 @@ lockdep_catches()
 	local dir=$TEST/lockdep-$1
 	share "$dir" kunit <<-END
 		insmod ntklog.ko
-		[ $1 = own ] && misuse=none || misuse=$1
+		O=/sys/module/lockdep_misuse/parameters/own
+		case $1 in own*) misuse=none ;; *) misuse=$1 ;; esac
 		insmod lockdep_misuse.ko misuse=\$misuse || exit 1
-		[ $1 != own ] || echo 1 >/sys/module/lockdep_misuse/parameters/own
+		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
 	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$dir" &&
@@ -342,6 +378,12 @@ lockdep()
 		lockdep_catches ex_shared_recursive "possible recursive locking detected"
 	result "lockdep: a lock that is owned on return to user space" \
 		lockdep_catches own "lock held when returning to user space"
+	result "lockdep: a resource and a mutex in two orders" \
+		lockdep_catches resource_abba "possible circular locking dependency detected"
+	result "lockdep: two resources of a class" \
+		lockdep_catches resource_recursive "possible recursive locking detected"
+	result "lockdep: a resource that is owned on return to user space" \
+		lockdep_catches own_resource "lock held when returning to user space"
 }
 
 model()
@@ -383,6 +425,8 @@ step torture-kcsan torture kcsan &
 wait
 say "torture on parallel processors (about a minute)"
 step parallel parallel
+say "torture of a crowd (half a minute)"
+step crowd crowd
 say "what lockdep must catch, a boot each"
 step lockdep lockdep
 

@@ -103,6 +103,7 @@ mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
+: >/host/started
 cd /host && sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status
 sync
@@ -118,26 +119,51 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
+# A machine that has not come up by then, in seconds, will not: a kernel that gets no
+# time from a busy host while it looks for its devices goes on without them.
+BOOT=150
+
 run_machine()
 {
+	local qemu waited=0
+
+	rm -f "$share/started"
 	timeout --foreground "$limit" qemu-system-x86_64 \
 		-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
 		-no-reboot -nodefaults -serial stdio -kernel "$image" \
 		-initrd "$share/initramfs.gz" \
 		-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
 		-append "console=ttyS0 panic=-1 loglevel=7 $append" \
-		</dev/null >"$share/console.log" 2>&1 || true
+		</dev/null >"$share/console.log" 2>&1 &
+	qemu=$!
+	while [ ! -e "$share/started" ] && kill -0 $qemu 2>/dev/null; do
+		sleep 1
+		waited=$((waited + 1))
+		[ $waited -lt $BOOT ] || kill $qemu
+	done
+	wait $qemu || true
+}
+
+# Whether what went wrong is QEMU's or the host's fault. The kernel patches itself
+# while it boots: with -p that may be the end of it.
+try_again()
+{
+	[ ! -s "$share/status" ] || return 1
+	if [ ! -e "$share/started" ] && ! grep -qE 'Kernel panic|Oops' "$share/console.log"; then
+		say "the virtual machine did not come up; once more"
+	elif [ "$thread" = multi ] && grep -q 'Oops: int3' "$share/console.log"; then
+		say "QEMU ran stale code (int3, see vm.sh); once more"
+	else
+		return 1
+	fi
 }
 
 run_machine
-# The kernel patches itself while it boots: with -p that may be QEMU's end of it.
 for _ in 1 2; do
-	[ "$thread" = multi ] && [ ! -s "$share/status" ] &&
-		grep -q 'Oops: int3' "$share/console.log" || break
-	say "QEMU ran stale code (int3, see vm.sh); once more"
+	try_again || break
 	run_machine
 done
-rm -f "$share/initramfs.gz"
+rm -f "$share/initramfs.gz" "$share/started"
 if [ ! -s "$share/status" ]; then
 	tail -n 40 "$share/console.log" >&2
 	die "the virtual machine ended without a result; see $share/console.log"

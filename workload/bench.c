@@ -6,25 +6,32 @@
  *
  *	ntklog_bench: pair STATE NAME CYCLES/1000
  *	ntklog_bench: contended STATE NAME PROCESSORS HANDOVERS/S LEAST MOST
+ *	ntklog_bench: handover STATE NAME CYCLES
  *
  * `pair` is one uncontended acquisition and its release, less the empty loop, in
  * thousandths of a TSC cycle; under QEMU's -icount a cycle is an instruction.
  * `contended` is the ownerships per second of all processors that do nothing else,
  * and what the least and the most successful of them had, in thousandths of an
- * even share. STATE is what the caller says the tracing is set to.
+ * even share. `handover` is the median time from before a release on one processor
+ * to after the acquisition on another one, whose thread slept. STATE is what the caller says the tracing is set to.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/semaphore.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/timex.h>
+#include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
@@ -49,6 +56,9 @@ static DEFINE_SPINLOCK(linux_lock);
 static DEFINE_RWLOCK(linux_rwlock);
 static struct kspin_lock queued_lock, ordinary_lock;
 static struct ex_spin_lock ex_lock;
+static DECLARE_RWSEM(linux_rwsem);
+static struct semaphore linux_semaphore;
+static struct eresource resource;
 
 /* Makes run_NAME(). */
 #define BENCH_PAIR(_name, _declare, _acquire, _release)			\
@@ -94,13 +104,23 @@ BENCH_PAIR(ex_shared_at_dpc_level, (void)0,
 BENCH_PAIR(ex_exclusive_at_dpc_level, (void)0,
 	   ex_acquire_spin_lock_exclusive_at_dpc_level(&ex_lock),
 	   ex_release_spin_lock_exclusive_from_dpc_level(&ex_lock))
+BENCH_PAIR(down_write, (void)0,
+	   down_write(&linux_rwsem), up_write(&linux_rwsem))
+BENCH_PAIR(down_read, (void)0,
+	   down_read(&linux_rwsem), up_read(&linux_rwsem))
+BENCH_PAIR(resource_exclusive, (void)0,
+	   ex_acquire_resource_exclusive_lite(&resource, true),
+	   ex_release_resource_lite(&resource))
+BENCH_PAIR(resource_shared, (void)0,
+	   ex_acquire_resource_shared_lite(&resource, true),
+	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
 /*
  * @name: for people and for the JSON
  * @run: makes the pair so often
- * @raises: the pair disables preemption or softirqs by itself, and is measured
- *	from a thread that has both on; the others with interrupts off
+ * @raises: the pair disables preemption or softirqs by itself, or may sleep, and is
+ *	measured from a thread that has all on; the others with interrupts off
  * @contended: also measured with several processors
  */
 static const struct bench_op {
@@ -123,6 +143,10 @@ static const struct bench_op {
 	{ "in_stack_raising", run_in_stack_raising, .raises = true },
 	{ "numbered_raising", run_numbered_raising, .raises = true },
 	{ "ordinary_raising", run_ordinary_raising, .raises = true },
+	{ "down_write", run_down_write, .raises = true },
+	{ "down_read", run_down_read, .raises = true },
+	{ "resource_exclusive", run_resource_exclusive, .raises = true },
+	{ "resource_shared", run_resource_shared, .raises = true },
 };
 
 /*
@@ -248,23 +272,133 @@ static int bench_contended(const struct bench_op *op, unsigned int processors)
 	return err;
 }
 
-static int __init bench_init(void)
+static void acquire_rwsem(void)
+{
+	down_write(&linux_rwsem);
+}
+
+static void release_rwsem(void)
+{
+	up_write(&linux_rwsem);
+}
+
+static void acquire_semaphore(void)
+{
+	down(&linux_semaphore);
+}
+
+static void release_semaphore(void)
+{
+	up(&linux_semaphore);
+}
+
+static void acquire_eresource(void)
+{
+	ex_acquire_resource_exclusive_lite(&resource, true);
+}
+
+static void release_eresource(void)
+{
+	ex_release_resource_lite(&resource);
+}
+
+/* What sleeps, and is handed over. */
+static const struct bench_sleeper {
+	const char *name;
+	void (*acquire)(void);
+	void (*release)(void);
+} bench_sleepers[] = {
+	{ "rwsem", acquire_rwsem, release_rwsem },
+	{ "semaphore", acquire_semaphore, release_semaphore },
+	{ "resource", acquire_eresource, release_eresource },
+};
+
+#define BENCH_HANDOVERS	101
+
+/*
+ * @go: acquire, or @stop
+ * @done: released again
+ * @acquired: when it was acquired, TSC cycles
+ */
+struct bench_waiter {
+	const struct bench_sleeper *sleeper;
+	struct completion go, done;
+	u64 acquired;
+	bool stop;
+};
+
+static int bench_wait_for_it(void *data)
+{
+	struct bench_waiter *waiter = data;
+
+	for (;;) {
+		wait_for_completion(&waiter->go);
+		if (waiter->stop)
+			return 0;
+		waiter->sleeper->acquire();
+		waiter->acquired = get_cycles();
+		waiter->sleeper->release();
+		complete(&waiter->done);
+	}
+}
+
+static int bench_compare(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The waiter on another processor, and asleep before it is released. */
+static int bench_hand_over(const struct bench_sleeper *sleeper)
+{
+	struct bench_waiter waiter = { .sleeper = sleeper };
+	u64 cycles[BENCH_HANDOVERS];
+	struct task_struct *task;
+	u64 start;
+	int i;
+
+	init_completion(&waiter.go);
+	init_completion(&waiter.done);
+	task = kthread_create(bench_wait_for_it, &waiter, "ntklog_bench");
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
+	kthread_bind(task, cpumask_last(cpu_online_mask));
+	wake_up_process(task);
+	for (i = 0; i < BENCH_HANDOVERS; i++) {
+		sleeper->acquire();
+		complete(&waiter.go);
+		usleep_range(1000, 1200);
+		start = get_cycles();
+		sleeper->release();
+		wait_for_completion(&waiter.done);
+		cycles[i] = waiter.acquired - start;
+	}
+	set_cpus_allowed_ptr(current, cpu_possible_mask);
+	waiter.stop = true;
+	complete(&waiter.go);
+	kthread_stop(task);
+	sort(cycles, BENCH_HANDOVERS, sizeof(cycles[0]), bench_compare, NULL);
+	pr_info("handover %s %s %llu\n", state, sleeper->name,
+		cycles[BENCH_HANDOVERS / 2]);
+	return 0;
+}
+
+static int __init bench_all(void)
 {
 	static const unsigned int processors[] = { 2, 4 };
 	size_t i, j;
 	int err;
 
-	if (times < 1000 || times > 10000000 || contended_ms > 60000) {
-		pr_err("times=%u is not 1000 to 10000000, or contended_ms=%u over 60000\n",
-		       times, contended_ms);
-		return -EINVAL;
-	}
-	ke_initialize_spin_lock(&queued_lock);
-	ke_initialize_spin_lock(&ordinary_lock);
-	ex_initialize_spin_lock(&ex_lock);
 	bench_pairs();
 	if (!contended_ms)
 		return 0;
+	for (i = 0; i < ARRAY_SIZE(bench_sleepers); i++) {
+		err = bench_hand_over(&bench_sleepers[i]);
+		if (err)
+			return err;
+	}
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
 		for (j = 0; j < ARRAY_SIZE(processors); j++) {
 			if (!bench_ops[i].contended ||
@@ -276,6 +410,25 @@ static int __init bench_init(void)
 		}
 	}
 	return 0;
+}
+
+static int __init bench_init(void)
+{
+	int err;
+
+	if (times < 1000 || times > 10000000 || contended_ms > 60000) {
+		pr_err("times=%u is not 1000 to 10000000, or contended_ms=%u over 60000\n",
+		       times, contended_ms);
+		return -EINVAL;
+	}
+	ke_initialize_spin_lock(&queued_lock);
+	ke_initialize_spin_lock(&ordinary_lock);
+	ex_initialize_spin_lock(&ex_lock);
+	ex_initialize_resource_lite(&resource);
+	sema_init(&linux_semaphore, 1);
+	err = bench_all();
+	ex_delete_resource_lite(&resource);
+	return err;
 }
 
 /* All was done at load; there to let it be unloaded. */

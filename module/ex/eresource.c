@@ -327,25 +327,61 @@ static noinline bool eresource_irql_permits(const struct eresource *resource,
 			  resource, wait, irql, (void *)caller);
 }
 
+static bool eresource_acquire_at_once(struct eresource *resource, bool exclusive,
+				      long *word)
+{
+	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
+			     (exclusive ? ERESOURCE_EXCLUSIVE : 0);
+
+	*word = 0;
+	/* Acquire; pairs with the releases on the word. */
+	return likely(atomic_long_try_cmpxchg_acquire(&resource->word, word, mine));
+}
+
+/* At DISPATCH_LEVEL or above: see that it is a level for this first. */
+static noinline bool
+ex_acquire_resource_raised(struct eresource *resource, bool wait,
+			   enum eresource_request request, unsigned long caller)
+{
+	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
+	long word;
+
+	if (!eresource_irql_permits(resource, wait, caller))
+		return false;
+	if (!eresource_acquire_at_once(resource, exclusive, &word))
+		return ex_acquire_resource_slow(resource, wait, request, word,
+						caller);
+	eresource_lockdep_acquire(resource, request, wait, caller);
+	eresource_track_acquire(resource, exclusive, 1);
+	return true;
+}
+
+/* It has been acquired at once: for who wants to know. */
+static noinline bool ex_acquired_resource_traced(struct eresource *resource,
+						 bool exclusive)
+{
+	eresource_track_acquire(resource, exclusive, 1);
+	return true;
+}
+
+/* All that it calls it calls last, so that it needs no frame of its own. */
 static __always_inline bool
 ex_acquire_resource(struct eresource *resource, bool wait,
 		    enum eresource_request request, unsigned long caller)
 {
-	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
-		(request == ERESOURCE_REQUEST_EXCLUSIVE ? ERESOURCE_EXCLUSIVE : 0);
-	long word = 0;
+	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
+	long word;
 
 	if (wait)
 		might_sleep();
-	if (unlikely(irq_count()) &&
-	    !eresource_irql_permits(resource, wait, caller))
-		return false;
-	/* Acquire; pairs with the releases on the word. */
-	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, mine)))
+	if (unlikely(irq_count()))
+		return ex_acquire_resource_raised(resource, wait, request, caller);
+	if (!eresource_acquire_at_once(resource, exclusive, &word))
 		return ex_acquire_resource_slow(resource, wait, request, word,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);
-	eresource_track_acquire(resource, request == ERESOURCE_REQUEST_EXCLUSIVE, 1);
+	if (static_branch_unlikely(&perf_resource_key))
+		return ex_acquired_resource_traced(resource, exclusive);
 	return true;
 }
 
@@ -486,24 +522,27 @@ static noinline u32 ex_release_resource_inner(struct eresource *resource,
 	return eresource_release_action(exclusive, complete);
 }
 
-static __always_inline u32 __ex_release_resource(struct eresource *resource,
-						 unsigned long thread,
-						 unsigned long caller)
+/* A release of any kind. WMI_RESOURCE_ACTION_*RELEASE_*, or 0 as above. */
+static noinline u32 ex_release_resource_slow(struct eresource *resource,
+					     unsigned long thread,
+					     unsigned long caller)
 {
 	long word = atomic_long_read(&resource->word);
-	bool complete = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
+	bool complete = false;
 
-	if (unlikely(!thread || (word & ERESOURCE_THREAD) != thread))
-		return ex_release_resource_inner(resource, thread, false, caller);
-	/* While it is sure to be there. */
-	if (complete && thread == ex_get_current_resource_thread())
-		lock_release(&resource->dep_map, caller);
-	/* Release; pairs with the acquires on the word. */
-	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word,
-						      complete ? 0 :
-						      word - ERESOURCE_DEPTH_ONE)))
-		return ex_release_resource_inner(resource, thread, complete, caller);
-	return eresource_release_action(word & ERESOURCE_EXCLUSIVE, complete);
+	while (thread && (word & ERESOURCE_THREAD) == thread) {
+		bool last = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
+
+		/* While it is sure to be there. */
+		if (last && !complete && thread == ex_get_current_resource_thread())
+			lock_release(&resource->dep_map, caller);
+		complete |= last;
+		/* Release; pairs with the acquires on the word. */
+		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
+						    word - ERESOURCE_DEPTH_ONE))
+			return eresource_release_action(word & ERESOURCE_EXCLUSIVE, last);
+	}
+	return ex_release_resource_inner(resource, thread, complete, caller);
 }
 
 static noinline void ex_release_resource_traced(struct eresource *resource,
@@ -512,21 +551,35 @@ static noinline void ex_release_resource_traced(struct eresource *resource,
 {
 	u32 contention_count = READ_ONCE(resource->contention_count);
 	u64 release_time = get_cycles();
-	u32 action = __ex_release_resource(resource, thread, caller);
+	u32 action = ex_release_resource_slow(resource, thread, caller);
 
 	if (action)
 		perf_track_resource_release(resource, thread, action, release_time,
 					    contention_count);
 }
 
+/* By the current thread. All that it calls it calls last. */
 static __always_inline void ex_release_resource(struct eresource *resource,
-						unsigned long thread,
 						unsigned long caller)
 {
-	if (static_branch_unlikely(&perf_resource_key))
+	unsigned long thread = ex_get_current_resource_thread();
+	long word = atomic_long_read(&resource->word);
+
+	if (static_branch_unlikely(&perf_resource_key)) {
 		ex_release_resource_traced(resource, thread, caller);
-	else
-		__ex_release_resource(resource, thread, caller);
+		return;
+	}
+	/* Owned once by this thread, and nobody else has to know? */
+	if (unlikely(((word ^ thread) | ERESOURCE_EXCLUSIVE) !=
+		     (ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE))) {
+		ex_release_resource_slow(resource, thread, caller);
+		return;
+	}
+	/* Lockdep's view is told while it is sure to be there. */
+	lock_release(&resource->dep_map, caller);
+	/* Release; pairs with the acquires on the word. */
+	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word, 0)))
+		ex_release_resource_inner(resource, thread, true, caller);
 }
 
 /**
@@ -542,7 +595,7 @@ static __always_inline void ex_release_resource(struct eresource *resource,
  */
 void ex_release_resource_lite(struct eresource *resource)
 {
-	ex_release_resource(resource, ex_get_current_resource_thread(), _RET_IP_);
+	ex_release_resource(resource, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_release_resource_lite);
 
@@ -560,7 +613,10 @@ EXPORT_SYMBOL_GPL(ex_release_resource_lite);
 void ex_release_resource_for_thread_lite(struct eresource *resource,
 					 unsigned long thread)
 {
-	ex_release_resource(resource, thread, _RET_IP_);
+	if (static_branch_unlikely(&perf_resource_key))
+		ex_release_resource_traced(resource, thread, _RET_IP_);
+	else
+		ex_release_resource_slow(resource, thread, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_release_resource_for_thread_lite);
 
@@ -729,7 +785,7 @@ EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_shared_wait_for_exclusive
  */
 void ex_release_resource_and_leave_critical_region(struct eresource *resource)
 {
-	ex_release_resource(resource, ex_get_current_resource_thread(), _RET_IP_);
+	ex_release_resource(resource, _RET_IP_);
 	ke_leave_critical_region();
 }
 EXPORT_SYMBOL_GPL(ex_release_resource_and_leave_critical_region);

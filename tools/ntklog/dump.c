@@ -14,14 +14,16 @@ static void print_field(const struct event_field *field,
 			const struct etl_event *event)
 {
 	unsigned long long value = event_field_value(field, event);
+	const char *symbol;
 
 	switch (field->format) {
 	case FIELD_HEX:
 		printf(" %s=0x%llx", field->name, value);
 		return;
 	case FIELD_SYMBOL:
-		if (value < field->symbol_count)
-			printf(" %s=%s", field->name, field->symbols[value]);
+		symbol = event_field_symbol(field, value);
+		if (symbol)
+			printf(" %s=%s", field->name, symbol);
 		else
 			printf(" %s=%llu", field->name, value);
 		return;

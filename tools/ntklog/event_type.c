@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
 #include "event_type.h"
@@ -20,12 +21,12 @@
 	__VA_ARGS__							\
 }
 
-static const char * const acquire_modes[] = {
-	[WMI_SPINLOCK_ORDINARY] = "ordinary",
-	[WMI_SPINLOCK_QUEUED] = "queued",
-	[WMI_SPINLOCK_EXECUTIVE_SHARED] = "executive_shared",
-	[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "executive_exclusive",
-	[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "executive_converted",
+static const struct event_symbol acquire_modes[] = {
+	{ WMI_SPINLOCK_ORDINARY, "ordinary" },
+	{ WMI_SPINLOCK_QUEUED, "queued" },
+	{ WMI_SPINLOCK_EXECUTIVE_SHARED, "executive_shared" },
+	{ WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, "executive_exclusive" },
+	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
 static const struct event_field spinlock_fields[] = {
@@ -46,6 +47,49 @@ static const struct event_field spinlock_fields[] = {
 		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
 	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
 		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
+};
+
+#define RESOURCE(_name, _format, _member, ...)				\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(struct wmi_resource32, _member),		\
+		   WHERE(struct wmi_resource64, _member) },		\
+	__VA_ARGS__							\
+}
+
+/* Those that NT only tracks are in no file of its own; a file may have them. */
+static const struct event_symbol actions[] = {
+	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
+	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
+	{ WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE, "acquire_exclusive" },
+	{ WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE, "release_exclusive" },
+	{ WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE, "wait_for_exclusive" },
+	{ WMI_RESOURCE_ACTION_REACQUIRE_EXCLUSIVE, "reacquire_exclusive" },
+	{ WMI_RESOURCE_ACTION_RELEASE_EXCLUSIVE, "release_reacquired_exclusive" },
+	{ WMI_RESOURCE_ACTION_ACQUIRE_SHARED, "acquire_shared" },
+	{ WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED, "release_shared" },
+	{ WMI_RESOURCE_ACTION_WAIT_FOR_SHARED, "wait_for_shared" },
+	{ WMI_RESOURCE_ACTION_REACQUIRE_SHARED, "reacquire_shared" },
+	{ WMI_RESOURCE_ACTION_RELEASE_SHARED, "release_reacquired_shared" },
+	{ WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE, "owner_pointer_exclusive" },
+	{ WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED, "owner_pointer_shared" },
+	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE,
+	  "wait_excessive_for_exclusive" },
+	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
+	  "wait_excessive_for_shared" },
+};
+
+static const struct event_field resource_fields[] = {
+	RESOURCE("AcquireTime", FIELD_DECIMAL, acquire_time),
+	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time),
+	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time),
+	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
+	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id),
+	RESOURCE("Resource", FIELD_HEX, resource),
+	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = actions,
+		 .symbol_count = ARRAY_SIZE(actions)),
+	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
 };
 
 /* Records without pointers are the same for both. */
@@ -92,6 +136,14 @@ static const struct event_type event_types[] = {
 		.size = { sizeof(struct wmi_spinlock32),
 			  sizeof(struct wmi_spinlock64) },
 		FIELDS(spinlock_fields)
+	},
+	{
+		.hook_id = PERFINFO_LOG_TYPE_RESOURCE,
+		.version = PERFINFO_RESOURCE_VERSION,
+		.name = "Resource",
+		.size = { sizeof(struct wmi_resource32),
+			  sizeof(struct wmi_resource64) },
+		FIELDS(resource_fields)
 	},
 	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
@@ -142,4 +194,21 @@ uint64_t event_field_value(const struct event_field *field,
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;
 	return value;
+}
+
+/**
+ * event_field_symbol() - the name of a value
+ * @field: a field of FIELD_SYMBOL
+ * @value: its value
+ *
+ * Return: the name, or NULL if it has none.
+ */
+const char *event_field_symbol(const struct event_field *field, uint64_t value)
+{
+	size_t i;
+
+	for (i = 0; i < field->symbol_count; i++)
+		if (field->symbols[i].value == value)
+			return field->symbols[i].name;
+	return NULL;
 }

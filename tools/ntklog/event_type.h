@@ -15,13 +15,18 @@ enum field_format {
 	FIELD_SYMBOL,
 };
 
+struct event_symbol {
+	uint32_t value;
+	const char *name;
+};
+
 /*
  * @name: NT's
  * @format: how to print it
  * @where: in the 32-bit and in the 64-bit record: offset and bytes
  * @mask: of the value, 0: all
  * @shift: to the right, after the mask
- * @symbols: of FIELD_SYMBOL, by value
+ * @symbols: of FIELD_SYMBOL: names of values
  * @symbol_count: how many
  */
 struct event_field {
@@ -33,7 +38,7 @@ struct event_field {
 	} where[2];
 	uint8_t mask;
 	uint8_t shift;
-	const char * const *symbols;
+	const struct event_symbol *symbols;
 	size_t symbol_count;
 };
 
@@ -57,5 +62,6 @@ struct event_type {
 const struct event_type *event_type_find(const struct etl_event *event);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);
+const char *event_field_symbol(const struct event_field *field, uint64_t value);
 
 #endif /* _NTKLOG_EVENT_TYPE_H */
