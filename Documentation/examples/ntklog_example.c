@@ -6,6 +6,7 @@
  *	completions	the same at SYNCH_LEVEL: an interrupt routine wants it too
  *	statistics	an ordinary spin lock: short and seldom contended
  *	table		an executive spin lock: read by many, changed by few
+ *	settings	an executive resource: its owners may sleep
  *
  * It makes its requests at load, and says what has become of them.
  */
@@ -16,6 +17,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
@@ -41,7 +43,32 @@ static unsigned int completed, found;
 static struct ex_spin_lock table_lock;
 static unsigned int table[TABLE_SIZE];
 
+static struct eresource settings_resource;
+static char *settings;
+
 static struct hrtimer device;
+
+/* May wait for memory while it owns the resource, as no spin lock's owner may. */
+static int change_settings(const char *text)
+{
+	char *changed;
+
+	ex_enter_critical_region_and_acquire_resource_exclusive(&settings_resource);
+	changed = kstrdup(text, GFP_KERNEL);
+	if (changed) {
+		kfree(settings);
+		settings = changed;
+	}
+	ex_release_resource_and_leave_critical_region(&settings_resource);
+	return changed ? 0 : -ENOMEM;
+}
+
+static void show_settings(void)
+{
+	ex_acquire_resource_shared_lite(&settings_resource, true);
+	pr_info("settings: %s\n", settings);
+	ex_release_resource_lite(&settings_resource);
+}
 
 /* Readers do not keep each other out. */
 static bool look_up(unsigned int key)
@@ -143,6 +170,7 @@ static void free_all(struct list_head *list)
 static int __init example_init(void)
 {
 	unsigned int i;
+	int err;
 
 	ke_initialize_spin_lock(&requests_lock);
 	ke_initialize_spin_lock(&completions_lock);
@@ -150,12 +178,18 @@ static int __init example_init(void)
 	hrtimer_init(&device, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
 	device.function = complete_one;
 
+	ex_initialize_resource_lite(&settings_resource);
+	err = change_settings("fast and careful");
+	if (err)
+		goto err_delete;
+	show_settings();
+
 	for (i = 0; i < REQUESTS; i++) {
 		struct request *request = kzalloc(sizeof(*request), GFP_KERNEL);
 
 		if (!request) {
-			free_all(&requests);
-			return -ENOMEM;
+			err = -ENOMEM;
+			goto err_free;
 		}
 		/* Pairs of the same key: the second finds what the first entered. */
 		request->key = 1 + i / 2;
@@ -165,12 +199,22 @@ static int __init example_init(void)
 	start_io();
 	pr_info("%u requests, %u found in the table\n", completed, found);
 	return 0;
+
+err_free:
+	free_all(&requests);
+	kfree(settings);
+err_delete:
+	ex_delete_resource_lite(&settings_resource);
+	return err;
 }
 
 static void __exit example_exit(void)
 {
 	hrtimer_cancel(&device);
 	free_all(&completions);
+	kfree(settings);
+	/* Before its memory goes: it is in the list of live resources. */
+	ex_delete_resource_lite(&settings_resource);
 }
 
 module_init(example_init);

@@ -225,5 +225,136 @@ class Records(unittest.TestCase):
                 self.assertLess(event.time_stamp, end + header.perf_freq // 100)
 
 
+ACTIONS = {"initialize": 0x10008, "reinitialize": 0x10018, "release_exclusive": 0x10022,
+           "release_shared": 0x10042, "owner_pointer_exclusive": 0x10120,
+           "owner_pointer_shared": 0x10140, "wait_excessive_for_exclusive": 0x10224,
+           "wait_excessive_for_shared": 0x10244}
+
+
+def resource_report(name):
+    """The lines of trace-cmd report, as the decoder's records with their processor."""
+    line_format = re.compile(r"\[(\d+)\] +[\d.]+: +resource: +(.*)")
+    for line in read(name).decode().splitlines():
+        match = line_format.search(line)
+        if not match:
+            continue
+        values = dict(field.split("=", 1) for field in match.group(2).split())
+        yield int(match.group(1)), etl.Resource(
+            *(int(values[name]) for name in etl.Resource._fields[:5]),
+            int(values["resource"], 16), ACTIONS[values["action"]],
+            int(values["contention_delta"]))
+
+
+class Resources(unittest.TestCase):
+    def setUp(self):
+        self.buffers = etl.decode(read("resources.etl"))
+        self.records = etl.resources(self.buffers)
+        self.actions = Counter(record.action for record in self.records)
+
+    def test_nothing_is_lost_and_the_file_is_right(self):
+        header = etl.check_file(self.buffers)
+        total = stats("resources.stats")["total"]
+        self.assertEqual(total[2], 0)
+        self.assertEqual(header.events_lost, 0)
+        self.assertEqual(total[1], sum(event_count(self.buffers[1:]).values()))
+
+    def test_trace_cmd_has_the_same_events(self):
+        """Each once, on the same processor, field for field."""
+        ours = Counter((buffer.processor, etl.resource(event))
+                       for buffer in self.buffers[1:] for event in buffer.events
+                       if event.hook_id == etl.RESOURCE)
+        theirs = Counter(resource_report("resources.report"))
+        self.assertEqual(ours - theirs, Counter())
+        self.assertEqual(theirs - ours, Counter())
+
+    def test_tracepoint_alone(self):
+        self.assertGreater(len(list(resource_report("resource-alone.report"))), 50)
+
+    def test_ntklog_dump_prints_the_same(self):
+        output = subprocess.run([NTKLOG, "dump", path("resources.etl")], text=True,
+                                check=True, stdout=subprocess.PIPE).stdout
+        lines = [line for line in output.splitlines() if " Resource " in line]
+        self.assertEqual(len(lines), len(self.records))
+        for line, record in zip(lines, self.records):
+            values = dict(field.split("=") for field in line.split()[3:])
+            self.assertEqual(etl.Resource(
+                *(int(values[name]) for name in (
+                    "AcquireTime", "HoldTime", "WaitTime", "MaxRecursionDepth", "ThreadId")),
+                int(values["Resource"], 16), ACTIONS[values["Action"]],
+                int(values["ContentionDelta"])), record)
+
+    def test_only_the_actions_that_are_written(self):
+        self.assertLessEqual(set(self.actions), set(ACTIONS.values()))
+        for action in ACTIONS.values():
+            self.assertGreater(self.actions[action], 0, "no 0x%x" % action)
+
+    def test_every_event_is_counted(self):
+        events = sum(new[12] - old[12] for old, new in counter_changes("resources"))
+        self.assertEqual(events, len(self.records))
+
+    def test_fields_are_real(self):
+        for r in self.records:
+            self.assertEqual(r.resource >> 47, 0x1FFFF)
+            self.assertGreater(r.thread_id, 0)
+            if r.action in (0x10022, 0x10042):
+                self.assertTrue(r.acquire_time == 2 or r.acquire_time > 10**6, r)
+                self.assertGreaterEqual(r.max_recursion_depth, 1)
+                self.assertTrue(r.acquire_time > 2 or (r.hold_time, r.wait_time) == (0, 1), r)
+            elif r.action in (0x10224, 0x10244):
+                self.assertGreaterEqual(r.max_recursion_depth, 1)
+                self.assertGreater(r.wait_time, 10**6)
+                self.assertEqual((r.acquire_time, r.contention_delta), (0, 0))
+            else:
+                self.assertEqual((r.acquire_time, r.hold_time, r.wait_time), (0, 0, 0))
+        releases = [r for r in self.records if r.action in (0x10022, 0x10042)]
+        self.assertGreater(max(r.max_recursion_depth for r in releases), 5)
+        self.assertTrue(any(r.contention_delta for r in releases))
+        self.assertTrue(any(r.wait_time > 1 for r in releases))
+        self.assertTrue(any(r.hold_time for r in releases))
+        self.assertGreater(len({r.resource for r in releases}), 10)
+
+    def test_the_rundown(self):
+        for hook_id, times in ((etl.RESOURCE_DC_START, 1), (etl.RESOURCE_DC_END, 1)):
+            found = [event for buffer in self.buffers[1:] for event in buffer.events
+                     if event.hook_id == hook_id]
+            self.assertEqual(len(found), times)
+            self.assertEqual(found[0].version, 2)
+            self.assertEqual(found[0].data, b"\x0a\0\0\0\1\0\0\0\1\0\0\0")
+
+    def test_the_list_while_it_was_worked_with(self):
+        names, *lines = read("resources.locks").decode().splitlines()
+        self.assertEqual(names.split()[:10], [
+            "Address", "Type", "CreatorBackTraceIndex", "OwningThread", "LockCount",
+            "ContentionCount", "EntryCount", "RecursionCount", "NumberOfWaitingShared",
+            "NumberOfWaitingExclusive"])
+        self.assertGreaterEqual(len(lines), 12)
+        addresses = {record.resource for record in self.records}
+        for line in lines:
+            fields = line.split()
+            values = [int(field, 0) for field in fields[:10]]
+            self.assertIn(values[0], addresses)
+            self.assertEqual(values[1:3], [1, 0])
+            owners, entries, recursion = values[4], values[6], values[7]
+            self.assertGreaterEqual(entries, owners)
+            self.assertIn(recursion, (0, entries))
+            self.assertRegex(fields[11], r"^torture_(start_resources|renew)\+0x")
+
+    def test_what_is_not_sampled_is_not_written(self):
+        buffers = etl.decode(read("unsampled.etl"))
+        etl.check_file(buffers)
+        actions = {record.action for record in etl.resources(buffers)}
+        self.assertLessEqual(actions, {0x10008, 0x10018, 0x10120, 0x10140})
+        self.assertIn(0x10008, actions)
+        self.assertFalse(any(event.hook_id in (etl.SPINLOCK, etl.DC_START)
+                             for b in buffers[1:] for event in b.events))
+
+
+class Locks(unittest.TestCase):
+    def test_the_binary_list_says_the_same(self):
+        _, line = read("locks.txt").decode().splitlines()
+        found, = etl.locks(read("locks.bin"))
+        self.assertEqual(list(found), [int(field, 0) for field in line.split()[:10]])
+
+
 if __name__ == "__main__":
     tap.main()

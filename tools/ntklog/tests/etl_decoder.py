@@ -15,11 +15,17 @@ Event = namedtuple("Event", "offset hook_id version time_stamp size data")
 SpinLock = namedtuple("SpinLock", "spin_lock_address caller_address acquire_time release_time "
                       "wait_time_in_cycles spin_count thread_id interrupt_count irql "
                       "acquire_depth acquire_mode execute_dpc execute_isr")
+Resource = namedtuple("Resource", "acquire_time hold_time wait_time max_recursion_depth "
+                      "thread_id resource action contention_delta")
+Lock = namedtuple("Lock", "address type creator_back_trace_index owning_thread lock_count "
+                  "contention_count entry_count recursion_count number_of_waiting_shared "
+                  "number_of_waiting_exclusive")
 LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_time mode "
                            "buffers_written pointer_size events_lost mhz boot_time perf_freq "
                            "start_time clock_type buffers_lost logger_name")
 
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
+RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
 
 class Wrong(Exception):
@@ -116,6 +122,31 @@ def spin_lock(event):
 def spin_locks(buffers):
     return [spin_lock(event) for buffer in buffers[1:] for event in buffer.events
             if event.hook_id == SPINLOCK]
+
+
+def resource(event):
+    """The record of a RESOURCE event."""
+    expect(event.hook_id == RESOURCE and event.version == 2, "no resource event")
+    expect(len(event.data) == 0x30, "0x%x: 0x%x bytes", event.offset, len(event.data))
+    return Resource(*struct.unpack("<QQQIIQII", event.data))
+
+
+def resources(buffers):
+    return [resource(event) for buffer in buffers[1:] for event in buffer.events
+            if event.hook_id == RESOURCE]
+
+
+def locks(data):
+    """RTL_PROCESS_LOCKS with 64-bit pointers."""
+    expect(len(data) >= 8, "%d bytes are no RTL_PROCESS_LOCKS", len(data))
+    count, padding = struct.unpack_from("<II", data, 0)
+    expect(len(data) == 8 + 0x30 * count and not padding, "%d bytes for %d locks",
+           len(data), count)
+    found = []
+    for at in range(8, len(data), 0x30):
+        expect(not any(data[at + 0x0C:at + 0x10]), "0x%x: padding", at)
+        found.append(Lock(*struct.unpack_from("<QHH4xQiIIiII", data, at)))
+    return found
 
 
 def check_file(buffers):

@@ -57,6 +57,13 @@ def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, fl
                        44, 55, 6, 2, 7, flags)
 
 
+def resource(bits=64, address=0xFFFF888012345678, action=0x10022):
+    if bits == 32:
+        return struct.pack("<QQQIIIII4x", 1001, 202, 303, 44, 55, address & 0xFFFFFFFF,
+                           action, 66)
+    return struct.pack("<QQQIIQII", 1001, 202, 303, 44, 55, address, action, 66)
+
+
 def file(*events, bits=64, **changes):
     """A file of a header buffer and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)

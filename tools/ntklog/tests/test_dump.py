@@ -71,6 +71,37 @@ class Known(unittest.TestCase):
         self.assertEqual({fields(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
         self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
+    def check_resource(self, bits, address):
+        event = etl.perfinfo(0x052B, etl.resource(bits), bits=bits)
+        result, lines = dump(etl.file(event, bits=bits))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(lines[3][2], "Resource")
+        self.assertEqual(fields(lines[3]), {
+            "AcquireTime": "1001", "HoldTime": "202", "WaitTime": "303",
+            "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
+            "Action": "release_exclusive", "ContentionDelta": "66", "TimeStamp": "3000000"})
+
+    def test_resource_of_64_bits(self):
+        self.check_resource(64, "0xffff888012345678")
+
+    def test_resource_of_32_bits(self):
+        self.check_resource(32, "0x12345678")
+
+    def test_actions(self):
+        names = {0x10008: "initialize", 0x10018: "reinitialize",
+                 0x10021: "acquire_exclusive", 0x10022: "release_exclusive",
+                 0x10024: "wait_for_exclusive", 0x10031: "reacquire_exclusive",
+                 0x10032: "release_reacquired_exclusive", 0x10041: "acquire_shared",
+                 0x10042: "release_shared", 0x10044: "wait_for_shared",
+                 0x10051: "reacquire_shared", 0x10052: "release_reacquired_shared",
+                 0x10120: "owner_pointer_exclusive", 0x10140: "owner_pointer_shared",
+                 0x10224: "wait_excessive_for_exclusive",
+                 0x10244: "wait_excessive_for_shared", 0x20001: "131073"}
+        _, lines = dump(etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+                                   for action in names)))
+        self.assertEqual([fields(line)["Action"] for line in lines[3:]],
+                         list(names.values()))
+
     def test_rundown_events(self):
         spin = struct.pack("<IIII", 1, 2, 3000, 4000000)
         resource = struct.pack("<III", 1000, 1, 5)

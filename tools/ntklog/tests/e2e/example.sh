@@ -8,7 +8,12 @@ echo start >$S/state
 check "example: loads" insmod ntklog_example.ko
 check "example: does what its comment says" sh -c \
 	"dmesg | grep 'ntklog_example: 1000 requests, 500 found in the table'"
+cat $D/locks >locks.txt
+cat $D/locks_information >locks.bin
+check "example: its resource is listed with its name" sh -c \
+	"grep '^0x[0-9a-f]* 1 0 0 0 0 0 0 0 0 settings_resource+0x0/.* example_init+' locks.txt"
 check "example: unloads" rmmod ntklog_example
+check "example: its resource is gone" is "$(wc -l <$D/locks) $(wc -c <$D/locks_information)" "1 8"
 check "bench: runs" insmod ntklog_bench.ko times=1000 contended_ms=50
 check "bench: measures every pair" is \
 	"$(dmesg | grep -c 'ntklog_bench: pair off ')" 18

@@ -8,15 +8,16 @@ mode_is()
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-for directory in $D $P $D/sessions $S; do
+for directory in $D $P $R $D/sessions $S; do
 	check "files: ${directory#"$D"} is root's alone" mode_is "$directory" 700
 done
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
-    $P/hold_threshold $P/information $S/state $S/group_mask $S/buffer_size \
+    $P/hold_threshold $P/information $R/release_sample_rate $R/contention_sample_rate \
+    $R/excessive_timeouts $R/information $S/state $S/group_mask $S/buffer_size \
     $S/buffers $S/flush; do
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
-for file in $D/group_mask $D/counters $S/name $S/mode $S/stats $S/header; do
+for file in $D/group_mask $D/counters $D/locks $D/locks_information $S/name $S/mode $S/stats $S/header; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
 
@@ -24,6 +25,11 @@ check "files: default spin_threshold" is "$(cat $P/spin_threshold)" 1
 check "files: default acquire_sample_rate" is "$(cat $P/acquire_sample_rate)" 1000
 check "files: default contention_sample_rate" is "$(cat $P/contention_sample_rate)" 1
 check "files: default hold_threshold" is "$(cat $P/hold_threshold)" 1000000
+check "files: default release_sample_rate" is "$(cat $R/release_sample_rate)" 1000
+check "files: default contention_sample_rate of resources" is "$(cat $R/contention_sample_rate)" 1
+check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
+check "files: no resource is live" is "$(wc -l <$D/locks)" 1
+check "files: nor in the binary list" is "$(words $D/locks_information)" "0 0 "
 check "files: name of session 0" is "$(cat $S/name)" "NT Kernel Logger"
 check "files: session 0 is stopped" is "$(cat $S/state)" stopped
 check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
@@ -33,7 +39,8 @@ check "files: default group mask" is "$(cat $S/group_mask)" "0x20010000 PERF_SPI
 check "files: nothing is on" is "$(cat $D/group_mask)" 0x0
 
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
-    $P/hold_threshold $S/buffer_size $S/buffers; do
+    $P/hold_threshold $R/release_sample_rate $R/contention_sample_rate \
+    $R/excessive_timeouts $S/buffer_size $S/buffers; do
 	for text in -1 +70000 ' 70000' '70000 ' 0x11000 7e4 4294967296 \
 	    99999999999999999999 many '70000\\n80000' '70000 80000' '\\n' \
 	    '70000\\0' '0070000.0' 70000,; do
@@ -46,6 +53,10 @@ for text in 0; do
 		refused 'Invalid argument' $P/spin_threshold $text
 	check "files: contention_sample_rate refuses $text" \
 		refused 'Invalid argument' $P/contention_sample_rate $text
+	for file in release_sample_rate contention_sample_rate excessive_timeouts; do
+		check "files: resource/$file refuses $text" \
+			refused 'Invalid argument' $R/$file $text
+	done
 done
 for text in 0 1 999; do
 	check "files: acquire_sample_rate refuses $text" \
@@ -83,6 +94,11 @@ check "files: hold_threshold takes 0" taken $P/hold_threshold 0
 check "files: hold_threshold takes 1000000" taken $P/hold_threshold 1000000
 check "files: acquire_sample_rate takes 1000" taken $P/acquire_sample_rate 1000
 check "files: spin_threshold takes 1" taken $P/spin_threshold 1
+for file in release_sample_rate contention_sample_rate excessive_timeouts; do
+	default=$(cat $R/$file)
+	check "files: resource/$file takes 4294967295" taken $R/$file 4294967295
+	check "files: resource/$file takes $default" taken $R/$file "$default"
+done
 check "files: buffer_size takes 1048576" taken $S/buffer_size 1048576
 check "files: buffer_size takes 65536" taken $S/buffer_size 65536
 check "files: group_mask takes two names" taken $S/group_mask \
@@ -91,5 +107,8 @@ check "files: group_mask takes two names" taken $S/group_mask \
 check "files: group_mask takes PERF_SPININSTR" taken $S/group_mask 0x20210000 \
 	"0x20010000 PERF_SPINLOCK
 0x20200000 PERF_SPINLOCK_CNTRS"
+check "files: group_mask takes PERF_SYNC_OBJECTS" taken $S/group_mask \
+	"0x20020000 PERF_SPINLOCK" "0x20010000 PERF_SPINLOCK
+0x20020000 PERF_SYNC_OBJECTS"
 check "files: group_mask takes PERF_SPINLOCK" taken $S/group_mask PERF_SPINLOCK \
 	"0x20010000 PERF_SPINLOCK"

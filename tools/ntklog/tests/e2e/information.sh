@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# spinlock/information: the binary structure, in both sizes, all or nothing.
+# spinlock/information, in both sizes, and resource/information: binary, all or nothing.
+
+# I: the directory.
+I=$P
 
 # information_refused LENGTH WORD...: so many bytes of the words.
 information_refused()
 {
 	length=$1
 	shift
-	before=$(words $P/information)
+	before=$(words $I/information)
 	le32 "$@" | head -c "$length" >/tmp/information
-	if dd if=/tmp/information of=$P/information bs=64 2>/tmp/error; then
+	if dd if=/tmp/information of=$I/information bs=64 2>/tmp/error; then
 		echo "$length bytes of $* were taken"
 		return 1
 	fi
 	grep -q 'Invalid argument' /tmp/error || { cat /tmp/error; return 1; }
-	is "$(words $P/information)" "$before"
+	is "$(words $I/information)" "$before"
 }
 
 # information_taken LENGTH EXPECTED WORD...
@@ -24,12 +27,12 @@ information_taken()
 	length=$1 expected=$2
 	shift 2
 	le32 "$@" | head -c "$length" >/tmp/information
-	dd if=/tmp/information of=$P/information bs=64 2>/tmp/error || return 1
-	is "$(words $P/information)" "$expected"
+	dd if=/tmp/information of=$I/information bs=64 2>/tmp/error || return 1
+	is "$(words $I/information)" "$expected"
 }
 
 check "information: gives the defaults" \
-	is "$(words $P/information)" "5 1 1000 1 1000000 "
+	is "$(words $I/information)" "5 1 1000 1 1000000 "
 check "information: takes the current structure" \
 	information_taken 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
 check "information: V1 leaves the hold threshold" \
@@ -56,3 +59,24 @@ check "information: takes hold threshold 0" \
 	information_taken 20 "5 1 1000 1 0 " 5 1 1000 1 0
 check "information: takes the defaults" \
 	information_taken 20 "5 1 1000 1 1000000 " 5 1 1000 1 1000000
+
+I=$R
+check "information: gives the defaults of resources" \
+	is "$(words $I/information)" "7 1000 1 1 "
+check "information: takes those of resources" \
+	information_taken 16 "7 2 3 4 " 7 2 3 4
+check "information: the text files of resources agree" \
+	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts |
+	tr '\n' ' ')" "2 3 4 "
+for length in 1 4 12 15 17 20 32; do
+	check "information: refuses $length bytes for resources" \
+		information_refused $length 7 5 5 5 5 0 0 0
+done
+check "information: refuses the class of spin locks for resources" \
+	information_refused 16 5 5 5 5
+check "information: refuses release rate 0" information_refused 16 7 0 5 5
+check "information: refuses contention rate 0 for resources" \
+	information_refused 16 7 5 0 5
+check "information: refuses excessive time-outs 0" information_refused 16 7 5 5 0
+check "information: takes the defaults of resources" \
+	information_taken 16 "7 1000 1 1 " 7 1000 1 1

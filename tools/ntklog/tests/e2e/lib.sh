@@ -6,6 +6,7 @@
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 P=$D/spinlock
+R=$D/resource
 
 # check NAME COMMAND...: ok if the command succeeds.
 check()

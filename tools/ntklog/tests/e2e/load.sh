@@ -38,15 +38,29 @@ check "load: hold_threshold 999999 is refused" \
 	spinlock=1,1000,1,999999
 check "load: five spin lock parameters are refused" \
 	not_loaded "spinlock" spinlock=1,1000,1,1000000,1
+check "load: release_sample_rate 0 is refused" \
+	not_loaded "resource: release_sample_rate=0 is less than 1" resource=0
+check "load: excessive_timeouts 0 is refused" \
+	not_loaded "resource: excessive_timeouts=0 is less than 1" resource=1,1,0
+for time in 0 3600001; do
+	check "load: excessive_first_ms=$time is refused" \
+		not_loaded "excessive_first_ms=$time " excessive_first_ms=$time
+	check "load: excessive_next_ms=$time is refused" \
+		not_loaded "excessive_next_ms=$time " excessive_next_ms=$time
+done
 check "load: no number is refused" not_loaded "buffers" buffers=many
 
 loaded_with()
 {
-	insmod ntklog.ko buffer_size=8192 buffers=4 spinlock=2,2000,3,0 &&
+	insmod ntklog.ko buffer_size=8192 buffers=4 spinlock=2,2000,3,0 \
+		resource=4,5,6 excessive_first_ms=1 excessive_next_ms=3600000 &&
 		is "$(cat $S/buffer_size $S/buffers $P/spin_threshold \
 			$P/acquire_sample_rate $P/contention_sample_rate \
-			$P/hold_threshold | tr '\n' ' ')" "8192 4 2 2000 3 0 " &&
+			$P/hold_threshold $R/release_sample_rate \
+			$R/contention_sample_rate $R/excessive_timeouts |
+			tr '\n' ' ')" "8192 4 2 2000 3 0 4 5 6 " &&
 		rmmod ntklog && [ ! -e $D ]
 }
 check "load: good parameters are taken" loaded_with
-insmod ntklog.ko || exit 1
+# Waits of the workload are over soon: it shall not take long to see excessive ones.
+insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4 || exit 1

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Real events of resources, next to those of spin locks, for check_e2e.py to decode.
+
+# With both tracepoints and a session at once: all see the same events.
+echo 65536 >$S/buffer_size
+echo 100 >$S/buffers
+echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
+echo 10 >$R/release_sample_rate
+cat >/tmp/resources.sh <<END
+. ./lib.sh
+cat $D/counters >resources.before
+echo start >$S/state
+insmod ntklog_torture.ko torture_type=resource duration=2 locks=12 nest=4 threads=6
+sleep 1
+cat $D/locks >resources.locks
+sleep 1.5
+rmmod ntklog_torture
+echo stop >$S/state
+cat $D/counters >resources.after
+END
+check "resources: trace-cmd records" trace-cmd record -b 8192 -o /tmp/resources.dat \
+	-e ntklog:resource sh /tmp/resources.sh
+check "resources: torture" succeeded
+trace-cmd report /tmp/resources.dat >resources.report 2>/dev/null
+cat $S/stats >resources.stats
+cat $S/header $S/cpu* >resources.etl
+
+# Fewer, with higher rates, and none at all but what is always written.
+echo 4294967295 >$R/release_sample_rate
+echo 4294967295 >$R/contention_sample_rate
+echo 4294967295 >$R/excessive_timeouts
+echo PERF_SYNC_OBJECTS >$S/group_mask
+echo start >$S/state
+check "resources: torture, not sampled" torture torture_type=resource locks=12 nest=4
+echo stop >$S/state
+cat $S/header $S/cpu* >unsampled.etl
+cat $S/stats >unsampled.stats
+le32 7 1000 1 1 >/tmp/information
+dd if=/tmp/information of=$R/information bs=64 2>/dev/null
+echo PERF_SPINLOCK >$S/group_mask
+
+# The tracepoint alone, no session.
+check "resources: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
+	-e ntklog:resource sh -c "cat $D/group_mask >resource-alone.mask;
+		insmod ntklog_torture.ko torture_type=resource duration=1; sleep 1.5"
+rmmod ntklog_torture
+trace-cmd report /tmp/alone.dat >resource-alone.report 2>/dev/null
+check "resources: it had turned the instrumentation on" \
+	is "$(cat resource-alone.mask)" "0x20020000 PERF_SYNC_OBJECTS"
+check "resources: and off again" is "$(cat $D/group_mask)" 0x0
+
+# The list is read, and tracing goes on and off, while resources come and go.
+E=/sys/kernel/tracing/events/ntklog/resource/enable
+insmod ntklog_torture.ko torture_type=resource duration=3 locks=12 nest=4
+rounds=0
+while [ $rounds -lt 12 ]; do
+	echo start >$S/state
+	echo 1 >$E
+	cat $D/locks $D/locks_information >/dev/null
+	echo stop >$S/state
+	echo 0 >$E
+	rounds=$((rounds + 1))
+done
+sleep 3
+check "resources: the module is in use" sh -c "! rmmod ntklog"
+rmmod ntklog_torture
+check "resources: torture with tracing on and off" succeeded
+check "resources: none is left" is "$(wc -l <$D/locks)" 1
+check "resources: the kernel has nothing to complain of" kernel_is_silent
