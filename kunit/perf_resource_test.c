@@ -145,7 +145,7 @@ static void every_byte_of_a_release_is_nts(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
 	owned = get_cycles();
 	KUNIT_EXPECT_EQ(test, events(), 0u);
-	udelay(20);
+	udelay(9);
 	released = get_cycles();
 	release(1);
 	after = get_cycles();
@@ -415,8 +415,7 @@ static bool release_when_written(struct eresource *resource, bool wait)
 	int tries = 30000;
 
 	while (events() < events_to_wait_for && tries--)
-		msleep(1);
-	/* Not at once: a further one would be one too many. */
+		usleep_range(500, 1000);
 	return user_release(resource, wait) && tries > 0;
 }
 

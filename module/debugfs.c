@@ -227,7 +227,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 #define NTKLOG_COUNTER(_name, _structure, _member)			\
 {									\
 	.name = _name,							\
-	.counts = &_structure,						\
+	.counts = &(_structure),					\
 	.offset = offsetof(struct _structure, _member),			\
 	.size = sizeof_field(struct _structure, _member),		\
 }

@@ -13,7 +13,8 @@
  * `contended` is the ownerships per second of all processors that do nothing else,
  * and what the least and the most successful of them had, in thousandths of an
  * even share. `handover` is the median time from before a release on one processor
- * to after the acquisition on another one, whose thread slept. STATE is what the caller says the tracing is set to.
+ * to after the acquisition on another one, whose thread slept. STATE is what the
+ * caller says the tracing is set to.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -379,7 +379,8 @@ static u64 torture_summary(char *text, size_t size)
 	unsigned int deepest = 0;
 
 	torture_check_totals(nests, &acquisitions, &deepest);
-	snprintf(text, size, "nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s",
+	snprintf(text, size,
+		 "nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s",
 		 nests[TORTURE_THREAD], nests[TORTURE_SOFTIRQ],
 		 nests[TORTURE_HARDIRQ], deepest, torture_ops->is_queued ?
 		 "first come first served" : "no order promised");

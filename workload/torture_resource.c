@@ -72,7 +72,6 @@ struct torture_handed {
 struct torture_resource_user {
 	struct completion ended;
 	struct hrtimer timer;
-	int cpu;
 	struct rnd_state random;
 	struct torture_handed handed[TORTURE_LOCKS_MAX];
 	int waits_for;
@@ -500,7 +499,7 @@ void torture_stop_resources(void)
 u64 torture_check_resources(char *text, size_t size)
 {
 	struct torture_resource_user sum = {};
-	u64 granted = 0;
+	u64 granted = 0, tries = 0;
 	int i;
 
 	for (i = 0; i < torture.locks; i++) {
@@ -523,7 +522,7 @@ u64 torture_check_resources(char *text, size_t size)
 		const struct torture_resource_user *user = &torture_resource_users[i];
 
 		if (i >= torture.threads)
-			sum.cpu += user->nests;
+			tries += user->nests;
 		else
 			sum.nests += user->nests;
 		sum.waits += user->waits;
@@ -534,9 +533,12 @@ u64 torture_check_resources(char *text, size_t size)
 	}
 	if (torture.threads && (!sum.conversions || !sum.pointers))
 		torture_fail("no conversion, or no owner pointer");
-	snprintf(text, size, "nests: %llu thread, %d softirq; %llu waiting requests, %llu conversions, %llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
-		 sum.nests, sum.cpu, sum.waits, sum.conversions, sum.pointers,
-		 sum.exits, sum.deepest, torture_renewed);
+	snprintf(text, size,
+		 "nests: %llu thread, %llu softirq; %llu waiting requests, %llu conversions, ",
+		 sum.nests, tries, sum.waits, sum.conversions);
+	snprintf(text + strlen(text), size - strlen(text),
+		 "%llu owner pointers, %llu threads ended, deepest %llu, %llu came and went",
+		 sum.pointers, sum.exits, sum.deepest, torture_renewed);
 	kfree(torture_resource_users);
 	kfree(torture_resources);
 	return granted;

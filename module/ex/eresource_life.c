@@ -69,7 +69,8 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 #endif
 	}
 	eresource_unlock(resource, flags);
-	if (WARN_ONCE(waiters, "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
+	if (WARN_ONCE(waiters,
+		      "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
 		      waiters, resource, (void *)_RET_IP_))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&perf_resource_key))
@@ -97,7 +98,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	live = ex_resource_is_live(resource);
 	if (live) {
 		flags = eresource_lock(resource);
-		/* Who waits waits for an owner. */
+		/* If nobody owns it, nobody waits. */
 		owners = resource->active_count;
 		if (!owners) {
 			ex_remove_resource(resource);

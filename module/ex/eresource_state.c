@@ -18,6 +18,7 @@
  * Return: interrupt state, for eresource_unlock().
  */
 unsigned long eresource_lock(struct eresource *resource)
+__acquires(&resource->lock)
 {
 	unsigned long flags;
 	long word;
@@ -92,6 +93,7 @@ static unsigned long eresource_state(struct eresource *resource)
  * @flags: from eresource_lock()
  */
 void eresource_unlock(struct eresource *resource, unsigned long flags)
+__releases(&resource->lock)
 {
 	unsigned long word = eresource_state(resource);
 
@@ -111,8 +113,7 @@ void eresource_unlock(struct eresource *resource, unsigned long flags)
  * @thread: thread or owner pointer that does not own it
  * @i: an index at or after which there is a free entry; then that entry's
  */
-void eresource_add_owner(struct eresource *resource, unsigned long thread,
-				u32 *i)
+void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i)
 {
 	while (eresource_owner(resource, *i)->thread)
 		(*i)++;

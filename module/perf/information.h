@@ -31,7 +31,7 @@ struct perf_parameter {
 
 /**
  * struct perf_information - an information structure of NT and its rules
- * @lock: guards the writing of @words
+ * @lock: taken by who writes @words
  * @words: the structure itself, with its class as the first word. Each word is
  *	written at once, and read by any user at any time: one who meets a change
  *	may see some words old and some new, each of them permitted
@@ -41,7 +41,7 @@ struct perf_parameter {
  * @parameter_count: how many
  */
 struct perf_information {
-	struct mutex lock;
+	struct mutex lock;	/* of who writes */
 	u32 *words;
 	size_t length;
 	size_t v1_length;

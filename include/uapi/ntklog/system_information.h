@@ -106,6 +106,7 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
  * @address: of the resource
  * @type: RTL_RESOURCE_TYPE
  * @creator_back_trace_index: 0
+ * @padding: zero
  * @owning_thread: id of the exclusive owner; 0: none, or an owner pointer
  * @lock_count: threads and owner pointers that own it
  * @contention_count: waits that have begun
