@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# demo.sh: from nothing to NT's spin lock events of a real, contended workload in
+# demo.sh: from nothing to NT's lock events of a real, contended workload in
 # Debian's own kernel, in a virtual machine. Files end in out/demo/.
 
 . "$(dirname "$0")/lib.sh"
@@ -30,7 +30,9 @@ sleep 0.5
 ntklog=$TOP/tools/ntklog/ntklog
 "$ntklog" dump trace.etl >trace.etl.txt
 printf '\n== The first events of trace.etl: tools/ntklog/ntklog dump trace.etl\n'
-head -n 8 trace.etl.txt
+for event in SpinLockDCStart ResourceDCStart SpinLock Resource; do
+	grep -m 4 " $event " trace.etl.txt
+done
 printf '\n== Summary of trace.etl\n'
 sort kallsyms >kallsyms.sorted
 awk -f "$TOP/scripts/summary.awk" kallsyms.sorted - <trace.etl.txt
@@ -42,8 +44,10 @@ printf '  %-18s %s\n' \
 	trace.etl "the session's events, as Windows' tools read them" \
 	trace.etl.txt "the same, decoded by ntklog dump" \
 	trace-sampled.etl "the session with contention_sample_rate 100" \
-	trace.dat "what trace-cmd recorded (trace-cmd report trace.dat)" \
+	trace.dat "spin locks as trace-cmd recorded them (trace-cmd report trace.dat)" \
 	trace.txt "the same as text" \
+	resource.dat "resources as trace-cmd recorded them" \
+	resource.txt "the same as text" \
 	kallsyms "symbols of the workload's module" \
 	guest.log "what was typed and seen in the virtual machine" \
 	console.log "the kernel's messages"

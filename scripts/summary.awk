@@ -50,6 +50,24 @@ $3 == "SpinLock" {
 		longest_hold[lock] = hold
 }
 
+$3 == "Resource" && /Action=release_/ {
+	resource = substr(value("Resource"), 3)
+	shared = value("Action") == "release_shared"
+	releases[resource]++
+	shared_releases[resource] += shared
+	contentions[resource] += value("ContentionDelta")
+	waited[resource] += value("WaitTime") > 1
+	if (value("WaitTime") + 0 > longest_resource_wait[resource])
+		longest_resource_wait[resource] = value("WaitTime") + 0
+	if (value("HoldTime") + 0 > longest_resource_hold[resource])
+		longest_resource_hold[resource] = value("HoldTime") + 0
+}
+
+$3 == "Resource" {
+	resource_events++
+	actions[value("Action")]++
+}
+
 END {
 	printf "%-18s %-22s %8s %10s %14s %14s\n", "lock", "symbol", "events",
 	       "contended", "longest wait", "longest hold"
@@ -58,5 +76,18 @@ END {
 		       count[lock], contended[lock], longest_wait[lock],
 		       longest_hold[lock] | "sort"
 	close("sort")
-	printf "%d spin lock events in the file; times in TSC cycles\n", events
+	printf "%d spin lock events in the file; times in TSC cycles\n\n", events
+	printf "%-18s %8s %8s %8s %10s %14s %14s\n", "resource", "releases",
+	       "shared", "waited", "contention", "longest wait", "longest hold"
+	for (resource in releases)
+		printf "0x%s %8d %8d %8d %10d %14d %14d\n", resource,
+		       releases[resource], shared_releases[resource],
+		       waited[resource], contentions[resource],
+		       longest_resource_wait[resource],
+		       longest_resource_hold[resource] | "sort"
+	close("sort")
+	printf "%d resource events in the file:", resource_events
+	for (action in actions)
+		printf " %d %s", actions[action], action
+	printf "\n"
 }
