@@ -332,13 +332,12 @@ static void header_buffer_is_nts(struct kunit *test)
 
 static void a_started_session_is_busy(struct kunit *test)
 {
-	struct perfinfo_groupmask mask = {};
-
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	KUNIT_EXPECT_EQ(test, etw_start_session(SESSION), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "other"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 8192), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 8), -EBUSY);
-	KUNIT_EXPECT_EQ(test, etw_set_group_mask(SESSION, &mask), -EBUSY);
 	KUNIT_EXPECT_EQ(test, SESSION->buffer_size, SIZE);
 	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
 	KUNIT_EXPECT_EQ(test, SESSION->group_mask.masks[1], 0x00010000);
@@ -377,38 +376,66 @@ static void sizes_out_of_range_change_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
 }
 
-static int parse(const char *text, struct perfinfo_groupmask *mask)
+static struct perfinfo_groupmask mask_at(u32 word1, u32 word0)
 {
-	char copy[80];
-
-	strscpy(copy, text, sizeof(copy));
-	return etw_group_mask_parse(copy, mask);
+	return (struct perfinfo_groupmask) { .masks = { word0, word1 } };
 }
 
-static void group_masks_are_read_by_name_and_number(struct kunit *test)
+static int parse(const char *text, struct perfinfo_groupmask *mask)
 {
+	struct etw_group_change change;
+	char copy[80];
+	int err;
+
+	strscpy(copy, text, sizeof(copy));
+	err = etw_group_change_parse(copy, &change);
+	if (!err)
+		etw_group_change_apply(&change, mask);
+	return err;
+}
+
+static void group_masks_are_changed_by_name_and_number(struct kunit *test)
+{
+	/* In order: each is made of the one before it. Words 1 and 0. */
+	static const struct {
+		const char *text;
+		u32 word1, word0;
+	} changes[] = {
+		{ "PERF_SPINLOCK", 0x00010000 },
+		{ "0x20200000", 0x00200000 },
+		{ "PERF_SPININSTR", 0x00210000 },
+		{ "PERF_SPINLOCK PERF_SPINLOCK_CNTRS", 0x00210000 },
+		{ "+PERF_SYNC_OBJECTS", 0x00230000 },
+		{ "-0x20200000 +PERF_CONTEXT_SWITCH", 0x00030004 },
+		{ "-PERF_SPININSTR", 0x00020004 },
+		{ "+PERF_SPININSTR -PERF_SYNC_OBJECTS", 0x00210004 },
+		{ "EVENT_TRACE_FLAG_CSWITCH", 0x00000004, 0x10 },
+		{ "+PERF_SPINLOCK", 0x00010004, 0x10 },
+		{ "-PERF_CONTEXT_SWITCH", 0x00010000, 0 },
+		{ "+0x10", 0x00010004, 0x10 },
+		{ "-EVENT_TRACE_FLAG_CSWITCH -PERF_SPINLOCK", 0, 0 },
+		{ "PERF_CONTEXT_SWITCH", 0x00000004, 0 },
+	};
 	static const char * const wrong[] = {
 		"", " ", "PERF_SPINLOC", "PERF_SPINLOCK,PERF_SPINLOCK_CNTRS",
 		"perf_spinlock", "0x20010001", "0x", "536936448", "0x120010000",
-		"PERF_SPINLOCK x", "-1",
+		"PERF_SPINLOCK x", "-1", "+", "-", "++PERF_SPINLOCK", "+ PERF_SPINLOCK",
+		"PERF_SPINLOCK +PERF_SYNC_OBJECTS", "+PERF_SPINLOCK -PERF_SPININSTR",
 	};
-	struct perfinfo_groupmask mask = {};
+	struct perfinfo_groupmask mask = {}, expected;
 	size_t i;
 
-	KUNIT_EXPECT_EQ(test, parse("PERF_SPINLOCK", &mask), 0);
-	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00010000);
-	KUNIT_EXPECT_EQ(test, parse("0x20200000", &mask), 0);
-	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00200000);
-	KUNIT_EXPECT_EQ(test, parse("PERF_SPININSTR", &mask), 0);
-	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
-	KUNIT_EXPECT_EQ(test, parse("PERF_SPINLOCK PERF_SPINLOCK_CNTRS", &mask), 0);
-	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
-	KUNIT_EXPECT_EQ(test, mask.masks[0], 0);
-
+	for (i = 0; i < ARRAY_SIZE(changes); i++) {
+		expected = mask_at(changes[i].word1, changes[i].word0);
+		KUNIT_EXPECT_EQ_MSG(test, parse(changes[i].text, &mask), 0, "'%s'",
+				    changes[i].text);
+		KUNIT_EXPECT_MEMEQ_MSG(test, &mask, &expected, sizeof(mask), "'%s'",
+				       changes[i].text);
+	}
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
 		KUNIT_EXPECT_EQ_MSG(test, parse(wrong[i], &mask), -EINVAL,
 				    "'%s'", wrong[i]);
-	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00210000);
+	KUNIT_EXPECT_MEMEQ(test, &mask, &expected, sizeof(mask));
 }
 
 static struct kunit_case etw_test_cases[] = {
@@ -426,7 +453,7 @@ static struct kunit_case etw_test_cases[] = {
 	KUNIT_CASE(a_started_session_is_busy),
 	KUNIT_CASE(a_new_start_begins_anew),
 	KUNIT_CASE(sizes_out_of_range_change_nothing),
-	KUNIT_CASE(group_masks_are_read_by_name_and_number),
+	KUNIT_CASE(group_masks_are_changed_by_name_and_number),
 	{}
 };
 

@@ -35,8 +35,11 @@ int fixture_init(struct kunit *test)
 
 void fixture_exit(struct kunit *test)
 {
-	/* A test that failed half-way has left the session running. */
-	etw_stop_session(&etw_sessions[0]);
+	int i;
+
+	/* A test that failed half-way has left sessions running. */
+	for (i = 0; i < ETW_SESSIONS; i++)
+		etw_stop_session(&etw_sessions[i]);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
@@ -132,11 +135,14 @@ u64 get_u(const u8 *bytes, size_t offset, size_t size)
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
-	struct perfinfo_groupmask mask = {};
+	struct etw_group_change change = { .replace = true };
 
 	if (group)
-		mask.masks[group >> 29] = group & 0x1FFFFFFF;
-	KUNIT_ASSERT_EQ(test, etw_set_group_mask(session, &mask), 0);
+		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
+	etw_change_group_mask(session, &change);
+	/* A flush in the middle of a test would be one too many. */
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_SEQUENTIAL), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, buffer_size), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
 	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);

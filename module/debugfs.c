@@ -22,6 +22,7 @@
 #include "etw/logfile.h"
 #include "etw/provider.h"
 #include "etw/session.h"
+#include "etw/snapshot.h"
 #include "ex/locks_information.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -389,20 +390,26 @@ static void ntklog_name_show(struct seq_file *seq, void *object)
 	seq_printf(seq, "%s\n", session->name);
 }
 
+static int ntklog_name_store(void *object, char *text)
+{
+	return etw_set_name(object, text);
+}
+
 static void ntklog_session_mask_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
+	struct perfinfo_groupmask mask = etw_get_group_mask(object);
 
-	etw_group_mask_show(seq, &session->group_mask);
+	etw_group_mask_show(seq, &mask);
 }
 
 static int ntklog_session_mask_store(void *object, char *text)
 {
-	struct perfinfo_groupmask mask;
+	struct etw_group_change change;
 
-	if (etw_group_mask_parse(text, &mask))
+	if (etw_group_change_parse(text, &change))
 		return -EINVAL;
-	return etw_set_group_mask(object, &mask);
+	etw_change_group_mask(object, &change);
+	return 0;
 }
 
 static void ntklog_buffer_size_show(struct seq_file *seq, void *object)
@@ -437,9 +444,55 @@ static int ntklog_buffers_store(void *object, char *text)
 	return etw_set_buffers(object, value);
 }
 
+static const char * const ntklog_modes[] = {
+	[ETW_MODE_SEQUENTIAL] = "sequential",
+	[ETW_MODE_BUFFERING] = "buffering",
+};
+
 static void ntklog_mode_show(struct seq_file *seq, void *object)
 {
-	seq_puts(seq, "sequential\n");
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%s\n", ntklog_modes[READ_ONCE(session->mode)]);
+}
+
+static int ntklog_mode_store(void *object, char *text)
+{
+	int mode = match_string(ntklog_modes, ARRAY_SIZE(ntklog_modes), text);
+
+	return mode < 0 ? -EINVAL : etw_set_mode(object, mode);
+}
+
+static void ntklog_flush_timer_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->flush_timer));
+}
+
+static int ntklog_flush_timer_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_flush_timer(object, value);
+}
+
+static void ntklog_contextswap_version_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->contextswap_version));
+}
+
+static int ntklog_contextswap_version_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_contextswap_version(object, value);
 }
 
 static void ntklog_stats_show(struct seq_file *seq, void *object)
@@ -459,63 +512,84 @@ static int ntklog_flush_store(void *object, char *text)
 
 static const struct ntklog_file ntklog_session_files[] = {
 	{ "state", ntklog_state_show, ntklog_state_store },
-	{ "name", ntklog_name_show },
+	{ "name", ntklog_name_show, ntklog_name_store },
 	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store },
 	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store },
 	{ "buffers", ntklog_buffers_show, ntklog_buffers_store },
-	{ "mode", ntklog_mode_show },
+	{ "mode", ntklog_mode_show, ntklog_mode_store },
+	{ "flush_timer", ntklog_flush_timer_show, ntklog_flush_timer_store },
+	{ "contextswap_version", ntklog_contextswap_version_show,
+	  ntklog_contextswap_version_store },
 	{ "stats", ntklog_stats_show },
 	{ "flush", ntklog_flush_show, ntklog_flush_store },
 };
 
-/* sessions/<n>/header: made at open, so that a reader's parts fit together */
+/* sessions/<n>/header and snapshot: made at open, so that what is read is of one moment */
 
-struct ntklog_header {
+struct ntklog_made {
 	size_t size;
-	void *buffer;
+	void *bytes;
 };
 
-static int ntklog_header_open(struct inode *inode, struct file *file)
+static int ntklog_made_open(struct inode *inode, struct file *file,
+			    void *(*make)(struct etw_session *session, size_t *size))
 {
-	struct ntklog_header *header = kzalloc(sizeof(*header), GFP_KERNEL);
+	struct ntklog_made *made = kzalloc(sizeof(*made), GFP_KERNEL);
 
-	if (!header)
+	if (!made)
 		return -ENOMEM;
-	header->buffer = etw_make_header_buffer(inode->i_private, &header->size);
-	if (IS_ERR(header->buffer)) {
-		int err = PTR_ERR(header->buffer);
+	made->bytes = make(inode->i_private, &made->size);
+	if (IS_ERR(made->bytes)) {
+		int err = PTR_ERR(made->bytes);
 
-		kfree(header);
+		kfree(made);
 		return err;
 	}
-	file->private_data = header;
+	file->private_data = made;
 	return 0;
 }
 
-static ssize_t ntklog_header_read(struct file *file, char __user *to,
-				  size_t count, loff_t *position)
+static int ntklog_header_open(struct inode *inode, struct file *file)
 {
-	struct ntklog_header *header = file->private_data;
-
-	return simple_read_from_buffer(to, count, position, header->buffer,
-				       header->size);
+	return ntklog_made_open(inode, file, etw_make_header_buffer);
 }
 
-static int ntklog_header_release(struct inode *inode, struct file *file)
+static int ntklog_snapshot_open(struct inode *inode, struct file *file)
 {
-	struct ntklog_header *header = file->private_data;
+	return ntklog_made_open(inode, file, etw_make_snapshot);
+}
 
-	kvfree(header->buffer);
-	kfree(header);
+static ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count,
+				loff_t *position)
+{
+	struct ntklog_made *made = file->private_data;
+
+	return simple_read_from_buffer(to, count, position, made->bytes, made->size);
+}
+
+static int ntklog_made_release(struct inode *inode, struct file *file)
+{
+	struct ntklog_made *made = file->private_data;
+
+	kvfree(made->bytes);
+	kfree(made);
 	return 0;
 }
 
 static const struct file_operations ntklog_header_fops = {
 	.owner = THIS_MODULE,
 	.open = ntklog_header_open,
-	.read = ntklog_header_read,
+	.read = ntklog_made_read,
 	.llseek = default_llseek,
-	.release = ntklog_header_release,
+	.release = ntklog_made_release,
+};
+
+static const struct file_operations ntklog_snapshot_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_snapshot_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
 };
 
 /* @files: one for each parameter, to be filled. */
@@ -574,6 +648,12 @@ static int ntklog_create_session_directories(void)
 							  session->directory,
 							  session,
 							  &ntklog_header_fops));
+		if (err)
+			return err;
+		err = PTR_ERR_OR_ZERO(debugfs_create_file("snapshot", 0400,
+							  session->directory,
+							  session,
+							  &ntklog_snapshot_fops));
 		if (err)
 			return err;
 	}

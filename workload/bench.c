@@ -354,7 +354,7 @@ static int bench_compare(const void *a, const void *b)
 static int bench_hand_over(const struct bench_sleeper *sleeper)
 {
 	struct bench_waiter waiter = { .sleeper = sleeper };
-	u64 cycles[BENCH_HANDOVERS];
+	static u64 cycles[BENCH_HANDOVERS];
 	struct task_struct *task;
 	u64 start;
 	int i;

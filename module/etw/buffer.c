@@ -16,8 +16,10 @@
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/relay.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -85,8 +87,12 @@ static ssize_t etw_buffer_read(struct file *file, char __user *to, size_t count,
 {
 	struct rchan_buf *buf = file->private_data;
 	size_t size = buf->chan->subbuf_size;
+	const struct etw_session *session = buf->chan->private_data;
 	size_t done = 0;
 
+	/* The writer itself gives buffers back, to overwrite them. */
+	if (READ_ONCE(session->logging) && session->run_mode == ETW_MODE_BUFFERING)
+		return -EBUSY;
 	/* One reader at a time, as relay's own read() has it. */
 	inode_lock(file_inode(file));
 	while (done < count) {
@@ -132,7 +138,14 @@ static int etw_buffer_release(struct inode *inode, struct file *file)
 
 static __poll_t etw_buffer_poll(struct file *file, poll_table *wait)
 {
-	return relay_file_operations.poll(file, wait);
+	const struct rchan_buf *buf = file->private_data;
+	const struct etw_session *session = buf->chan->private_data;
+	__poll_t events = relay_file_operations.poll(file, wait);
+
+	/* Once what is there has been read, that was all. */
+	if (!READ_ONCE(session->logging))
+		events |= EPOLLHUP;
+	return events;
 }
 
 static const struct file_operations etw_buffer_fops = {
@@ -171,6 +184,12 @@ static const struct rchan_callbacks etw_relay_callbacks = {
  */
 int etw_open_buffers(struct etw_session *session)
 {
+	u64 pages = (u64)session->buffer_size * session->buffers / PAGE_SIZE *
+		    num_online_cpus();
+
+	/* relay would try, and the kernel would end processes to make room. */
+	if (pages > si_mem_available() / 2)
+		return -ENOMEM;
 	session->buffer_cpu = alloc_percpu(struct etw_buffer_cpu);
 	if (!session->buffer_cpu)
 		return -ENOMEM;
@@ -226,16 +245,33 @@ static void etw_finish_buffer(struct rchan_buf *buf, struct etw_buffer_cpu *cpu)
 	smp_wmb();
 }
 
+/*
+ * Make the oldest buffer a free one, if the session is for that. Its finished
+ * buffers have no reader while it logs. Interrupts off.
+ */
+static bool etw_overwrite_buffer(struct rchan_buf *buf, struct etw_buffer_cpu *cpu)
+{
+	const struct etw_session *session = buf->chan->private_data;
+
+	if (session->run_mode != ETW_MODE_BUFFERING)
+		return false;
+	relay_subbufs_consumed(buf->chan, buf->cpu, 1);
+	WRITE_ONCE(cpu->overwritten, cpu->overwritten + 1);
+	return true;
+}
+
 /* Make room by going on to the next buffer, if there is one. Interrupts off. */
 static bool etw_switch_buffer(struct rchan_buf *buf, struct etw_buffer_cpu *cpu)
 {
 	size_t unread = buf->subbufs_produced - READ_ONCE(buf->subbufs_consumed);
 
 	if (etw_buffer_is_open(buf)) {
-		if (unread + 1 >= buf->chan->n_subbufs)
+		if (unread + 1 >= buf->chan->n_subbufs &&
+		    !etw_overwrite_buffer(buf, cpu))
 			return false;
 		etw_finish_buffer(buf, cpu);
-	} else if (unread >= buf->chan->n_subbufs) {
+	} else if (unread >= buf->chan->n_subbufs &&
+		   !etw_overwrite_buffer(buf, cpu)) {
 		return false;
 	}
 	relay_switch_subbuf(buf, 0);
@@ -283,7 +319,7 @@ void etw_buffer_write(struct etw_session *session,
 	/* Single instructions: an NMI's own counting loses nothing. */
 	this_cpu_inc(session->buffer_cpu->generated);
 	/* An NMI may have interrupted a write to the very buffer. */
-	if (unlikely(in_nmi() || !buf ||
+	if (unlikely(in_nmi() || !buf || READ_ONCE(session->frozen) ||
 		     (buf->offset + size > buf->chan->subbuf_size &&
 		      !etw_switch_buffer(buf, cpu)))) {
 		this_cpu_inc(session->buffer_cpu->lost);
@@ -303,6 +339,23 @@ void etw_buffer_write(struct etw_session *session,
 			header->size - sizeof(*header));
 	buf->offset += size;
 	this_cpu_inc(session->buffer_cpu->written);
+}
+
+/**
+ * etw_kept_buffers() - buffers with events that there are
+ * @session: a session with buffers; one that logs goes on meanwhile
+ *
+ * Return: finished and not overwritten ones, and those in use.
+ */
+size_t etw_kept_buffers(const struct etw_session *session)
+{
+	unsigned int cpu;
+	u64 overwritten = 0;
+
+	for_each_possible_cpu(cpu)
+		overwritten += READ_ONCE(per_cpu_ptr(session->buffer_cpu,
+						     cpu)->overwritten);
+	return atomic64_read(&session->sequence_number) - overwritten;
 }
 
 static bool etw_buffer_has_events(struct rchan_buf *buf)
@@ -356,6 +409,19 @@ unsigned int etw_last_file_cpu(const struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
+/* Who waits for more waits for nothing. */
+static void etw_wake_readers(struct etw_session *session)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct rchan_buf *buf = etw_session_buffer(session, cpu);
+
+		if (buf)
+			wake_up_interruptible(&buf->read_wait);
+	}
+}
+
 /**
  * etw_flush_buffers() - make what has been written readable
  * @session: a session with buffers
@@ -379,6 +445,13 @@ void etw_flush_buffers(struct etw_session *session, bool last)
 			.last = last && cpu == last_cpu,
 		};
 
+		struct etw_buffer_cpu *count = per_cpu_ptr(session->buffer_cpu, cpu);
+		u64 written = READ_ONCE(count->written);
+
+		/* Let those sleep on that have nothing new. */
+		if (written == count->flushed && !last)
+			continue;
+		count->flushed = written;
 		if (cpu_online(cpu)) {
 			smp_call_function_single(cpu, etw_flush_buffer, &flush, 1);
 		} else {
@@ -388,4 +461,6 @@ void etw_flush_buffers(struct etw_session *session, bool last)
 		}
 	}
 	cpus_read_unlock();
+	if (last)
+		etw_wake_readers(session);
 }

@@ -21,6 +21,8 @@ struct rchan_buf;
  * @generated: events that were to be written
  * @written: events in buffers
  * @lost: events that found no room
+ * @overwritten: buffers that were overwritten in buffering mode
+ * @flushed: @written at the last flush; written by who flushes
  * @lost_unmarked: some of them are not yet told by a buffer's flag
  *
  * Written by its own processor with interrupts off, read by any.
@@ -29,6 +31,8 @@ struct etw_buffer_cpu {
 	u64 generated;
 	u64 written;
 	u64 lost;
+	u64 overwritten;
+	u64 flushed;
 	bool lost_unmarked;
 };
 
@@ -38,6 +42,7 @@ void etw_buffer_write(struct etw_session *session,
 		      const struct perfinfo_trace_header *header,
 		      const void *data);
 void etw_flush_buffers(struct etw_session *session, bool last);
+size_t etw_kept_buffers(const struct etw_session *session);
 unsigned int etw_last_file_cpu(const struct etw_session *session);
 struct rchan_buf *etw_session_buffer(const struct etw_session *session,
 				     unsigned int cpu);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From a record to an event in the buffers of every session that wants it. */
 
+#include <linux/bitops.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -26,6 +27,33 @@ static struct perfinfo_trace_header etw_trace_header(u16 hook_id, u8 version,
 	};
 }
 
+/* Interrupts off, which is also the RCU read side for etw_stop_session(). */
+static void etw_log_header(u32 group, struct perfinfo_trace_header *header,
+			   const struct etw_event_version *versions,
+			   const void *data)
+{
+	unsigned long logging;
+	unsigned int i;
+
+	/* Pairs with the release in etw_set_logging(). */
+	logging = smp_load_acquire(&etw_logging);
+	for_each_set_bit(i, &logging, ETW_SESSIONS) {
+		struct etw_session *session = &etw_sessions[i];
+
+		if (!etw_group_mask_test(&session->group_mask, group))
+			continue;
+		if (versions) {
+			const struct etw_event_version *version =
+				&versions[READ_ONCE(session->contextswap_version) - 1];
+
+			header->version = version - versions + 1;
+			header->size = sizeof(*header) + version->length;
+			data = version->data;
+		}
+		etw_buffer_write(session, header, data);
+	}
+}
+
 /**
  * etw_log_event() - log an event to all sessions that want it
  * @group: the group mask that enables it
@@ -41,23 +69,32 @@ void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		   u16 length)
 {
 	struct perfinfo_trace_header header;
-	int i;
 
-	/*
-	 * From the time stamp to the copy: time stamps in a buffer only go up.
-	 * Also the RCU read side for etw_stop_session().
-	 */
+	/* From the time stamp to the copy: time stamps in a buffer only go up. */
 	lockdep_assert_irqs_disabled();
 	header = etw_trace_header(hook_id, version, length);
-	for (i = 0; i < ETW_SESSIONS; i++) {
-		struct etw_session *session = &etw_sessions[i];
-
-		/* Pairs with smp_store_release() in etw_start_session(). */
-		if (smp_load_acquire(&session->logging) &&
-		    etw_group_mask_test(&session->group_mask, group))
-			etw_buffer_write(session, &header, data);
-	}
+	etw_log_header(group, &header, NULL, data);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
+
+/**
+ * etw_log_event_versions() - log an event, to each session in its version
+ * @group: the group mask that enables it
+ * @hook_id: which event
+ * @versions: its data in version 1, 2, ...; ETW_EVENT_VERSIONS of them
+ *
+ * Context: as etw_log_event().
+ */
+void etw_log_event_versions(u32 group, u16 hook_id,
+			    const struct etw_event_version *versions)
+{
+	struct perfinfo_trace_header header;
+
+	lockdep_assert_irqs_disabled();
+	header = etw_trace_header(hook_id, 0, 0);
+	etw_log_header(group, &header, versions, NULL);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
 
 /**
  * etw_log_session_event() - log an event to one session, whatever its mask

@@ -15,6 +15,8 @@ static const struct {
 	const char *name;
 	u32 group;
 } etw_groups[] = {
+	{ "EVENT_TRACE_FLAG_CSWITCH", EVENT_TRACE_FLAG_CSWITCH },
+	{ "PERF_CONTEXT_SWITCH", PERF_CONTEXT_SWITCH },
 	{ "PERF_SPINLOCK", PERF_SPINLOCK },
 	{ "PERF_SYNC_OBJECTS", PERF_SYNC_OBJECTS },
 	{ "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS },
@@ -30,6 +32,7 @@ void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group)
 {
 	mask->masks[PERF_MASK_INDEX(group)] |= PERF_MASK_BITS(group);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_group_mask_set);
 
 /**
  * etw_group_mask_or() - unite two masks
@@ -67,41 +70,114 @@ static int etw_group_parse(const char *word, u32 *group)
 	return -EINVAL;
 }
 
-/**
- * etw_group_mask_parse() - read a mask from names and numbers
- * @text: names or 0x numbers between spaces; is cut up
- * @mask: the result; unchanged on error
- *
- * Return: 0, or -EINVAL for an unknown name or number, or none.
- */
-int etw_group_mask_parse(char *text, struct perfinfo_groupmask *mask)
+/* The documented flag is another name of the group: on with it, off with either. */
+static void etw_group_change_add(struct etw_group_change *change, u32 group, bool set)
 {
-	struct perfinfo_groupmask parsed = {};
-	bool any = false;
+	bool is_flag = group == EVENT_TRACE_FLAG_CSWITCH;
+
+	etw_group_mask_set(set ? &change->set : &change->clear, group);
+	if (is_flag)
+		etw_group_mask_set(set ? &change->set : &change->clear,
+				   PERF_CONTEXT_SWITCH);
+	else if (!set && group == PERF_CONTEXT_SWITCH)
+		etw_group_mask_set(&change->clear, EVENT_TRACE_FLAG_CSWITCH);
+}
+
+/**
+ * etw_group_change_parse() - read what is to become of a mask
+ * @text: names or 0x numbers between spaces, which are the new mask, or each with
+ *	a + or - before it, which are turned on or off in order; is cut up
+ * @change: the result; unchanged on error
+ *
+ * Return: 0, or -EINVAL for an unknown name or number, none at all, one that is
+ * turned both on and off, or a mixture of signed and unsigned ones.
+ */
+int etw_group_change_parse(char *text, struct etw_group_change *change)
+{
+	struct etw_group_change parsed = {};
+	unsigned int is_signed = 0, words = 0;
 	char *word;
 	u32 group;
+	int i;
 
 	while ((word = strsep(&text, " \t\n"))) {
+		bool minus = *word == '-';
+
 		if (!*word)
 			continue;
+		words++;
+		if (minus || *word == '+') {
+			is_signed++;
+			word++;
+		}
 		if (etw_group_parse(word, &group))
 			return -EINVAL;
-		etw_group_mask_set(&parsed, group);
-		any = true;
+		etw_group_change_add(&parsed, group, !minus);
 	}
-	if (!any)
+	if (!words || (is_signed && is_signed != words))
 		return -EINVAL;
-	*mask = parsed;
+	for (i = 0; i < PERF_NUM_MASKS; i++)
+		if (parsed.set.masks[i] & parsed.clear.masks[i])
+			return -EINVAL;
+	parsed.replace = !is_signed;
+	*change = parsed;
 	return 0;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_group_mask_parse);
+EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
+
+/**
+ * etw_group_change_from_mask() - a whole mask as the new one
+ * @mask: the mask
+ * @change: the result; unchanged on error
+ *
+ * Return: 0, or -EINVAL if a bit is of no known group.
+ */
+int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
+			       struct etw_group_change *change)
+{
+	struct etw_group_change made = { .replace = true };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(etw_groups); i++) {
+		u32 group = etw_groups[i].group;
+		u32 bits = PERF_MASK_BITS(group);
+
+		if ((mask->masks[PERF_MASK_INDEX(group)] & bits) == bits)
+			etw_group_change_add(&made, group, true);
+	}
+	for (i = 0; i < PERF_NUM_MASKS; i++)
+		if (mask->masks[i] & ~made.set.masks[i])
+			return -EINVAL;
+	*change = made;
+	return 0;
+}
+
+/**
+ * etw_group_change_apply() - change a mask
+ * @change: how
+ * @mask: the mask; may be read meanwhile
+ */
+void etw_group_change_apply(const struct etw_group_change *change,
+			    struct perfinfo_groupmask *mask)
+{
+	int i;
+
+	for (i = 0; i < PERF_NUM_MASKS; i++) {
+		u32 word = change->replace ? 0 : mask->masks[i];
+
+		/* Pairs with READ_ONCE() in etw_group_mask_test(). */
+		WRITE_ONCE(mask->masks[i],
+			   (word | change->set.masks[i]) & ~change->clear.masks[i]);
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
 
 /**
  * etw_group_mask_show() - write a mask as its numbers and names
  * @file: where to
  * @mask: the mask
  *
- * One line for each group, as etw_group_mask_parse() takes them; "0x0" if none.
+ * One line for each group, number and name; "0x0" if none.
  */
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask)

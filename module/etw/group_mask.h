@@ -7,10 +7,26 @@
 
 struct seq_file;
 
+/**
+ * struct etw_group_change - what is to become of a session's group mask
+ * @replace: begin with an empty mask, not with what there is
+ * @set: then turn these on
+ * @clear: and these off
+ */
+struct etw_group_change {
+	bool replace;
+	struct perfinfo_groupmask set;
+	struct perfinfo_groupmask clear;
+};
+
 void etw_group_mask_or(struct perfinfo_groupmask *mask,
 		       const struct perfinfo_groupmask *other);
 void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group);
-int etw_group_mask_parse(char *text, struct perfinfo_groupmask *mask);
+int etw_group_change_parse(char *text, struct etw_group_change *change);
+int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
+			       struct etw_group_change *change);
+void etw_group_change_apply(const struct etw_group_change *change,
+			    struct perfinfo_groupmask *mask);
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask);
 

@@ -27,8 +27,9 @@
 /* Of the group mask event, as Windows 10 has it. */
 #define ETW_GROUP_MASK_EVENT_VERSION	0x46
 
-/* The largest is the first event, with two short names. */
-#define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + 128)
+/* The largest is the first event, with two names. */
+#define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + \
+					 2 * (ETW_NAME_MAX + sizeof(ETW_LOG_FILE_NAME)))
 
 static size_t etw_put_utf16(u8 *to, const char *name)
 {
@@ -61,11 +62,14 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
 	}
 	header->end_time = session->end_time;
 	header->timer_resolution = TICK_NSEC / 100;
-	header->log_file_mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL |
-				EVENT_TRACE_SYSTEM_LOGGER_MODE;
+	header->log_file_mode = EVENT_TRACE_SYSTEM_LOGGER_MODE |
+				(session->run_mode == ETW_MODE_BUFFERING ?
+				 EVENT_TRACE_BUFFERING_MODE :
+				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	/* This one, and each that got a number since it got an event. */
-	header->buffers_written =
-		1 + atomic64_read(&session->sequence_number);
+	header->buffers_written = 1 + etw_kept_buffers(session);
+	header->buffers_lost = atomic64_read(&session->sequence_number) -
+			       etw_kept_buffers(session);
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);
@@ -109,7 +113,14 @@ static_assert(sizeof(struct wmi_buffer_header) +
 	      (sizeof(struct system_trace_header) + ETW_HEADER_DATA_MAX) <=
 	      ETW_BUFFER_SIZE_MIN);
 
-static void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
+/**
+ * etw_fill_header_buffer() - make the first buffer of a session's ETL file
+ * @buffer: of the session's buffer size
+ * @session: a session with buffers
+ *
+ * Context: etw_mutex held.
+ */
+void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
 	size_t offset = sizeof(*header);

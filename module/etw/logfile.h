@@ -6,6 +6,7 @@
 
 struct etw_session;
 
+void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session);
 void *etw_make_header_buffer(struct etw_session *session, size_t *size);
 
 #endif /* _NTKLOG_ETW_LOGFILE_H */

@@ -3,7 +3,10 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bits.h>
 #include <linux/cpu.h>
+#include <linux/ctype.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -20,6 +23,7 @@
 
 #include "../compat.h"
 #include "buffer.h"
+#include "event.h"
 #include "group_mask.h"
 #include "provider.h"
 #include "session.h"
@@ -32,10 +36,22 @@ DEFINE_MUTEX(etw_mutex);
 
 static LIST_HEAD(etw_providers);
 
-struct etw_session etw_sessions[ETW_SESSIONS] = {
-	{ .id = 0, .name = "NT Kernel Logger" },
-};
+struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
+
+unsigned long etw_logging;
+static_assert(ETW_SESSIONS <= BITS_PER_LONG);
+
+/* Called with etw_mutex held. */
+static void etw_set_logging(struct etw_session *session, bool logging)
+{
+	unsigned long bit = BIT(session->id);
+
+	WRITE_ONCE(session->logging, logging);
+	/* All of the session before the bit. Pairs with etw_log_header(). */
+	smp_store_release(&etw_logging, logging ? etw_logging | bit :
+						  etw_logging & ~bit);
+}
 
 /**
  * etw_register_provider() - take a maker of events into the house
@@ -87,10 +103,12 @@ struct perfinfo_groupmask etw_global_group_mask(void)
 	mutex_unlock(&etw_mutex);
 	return mask;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
 
 struct etw_rundown {
 	struct etw_session *session;
-	bool end;
+	const struct perfinfo_groupmask *before;
+	const struct perfinfo_groupmask *after;
 };
 
 static void etw_do_rundown(void *data)
@@ -98,20 +116,28 @@ static void etw_do_rundown(void *data)
 	const struct etw_rundown *rundown = data;
 	struct etw_provider *provider;
 
-	list_for_each_entry(provider, &etw_providers, list)
-		if (etw_group_mask_test(&rundown->session->group_mask,
-					provider->group))
-			provider->rundown(rundown->session, rundown->end);
+	list_for_each_entry(provider, &etw_providers, list) {
+		bool was_on = etw_group_mask_test(rundown->before, provider->group);
+
+		if (was_on != etw_group_mask_test(rundown->after, provider->group))
+			provider->rundown(rundown->session, was_on);
+	}
 }
 
 /*
- * Called with etw_mutex held. The rundown at the end is written on the
- * processor whose file comes last, so that the last buffer of the file is in
- * use when the session stops and can be marked as the last.
+ * Called with etw_mutex held, for what goes on or off. The rundown at the end is
+ * written on the processor whose file comes last, so that the last buffer of the
+ * file is in use when the session stops and can be marked as the last.
  */
-static void etw_rundown(struct etw_session *session, bool end)
+static void etw_rundown(struct etw_session *session,
+			const struct perfinfo_groupmask *before,
+			const struct perfinfo_groupmask *after)
 {
-	struct etw_rundown rundown = { .session = session, .end = end };
+	struct etw_rundown rundown = {
+		.session = session,
+		.before = before,
+		.after = after,
+	};
 
 	cpus_read_lock();
 	smp_call_function_single(etw_last_file_cpu(session), etw_do_rundown,
@@ -119,9 +145,34 @@ static void etw_rundown(struct etw_session *session, bool end)
 	cpus_read_unlock();
 }
 
+static const struct perfinfo_groupmask etw_no_groups;
+
 static s64 etw_filetime(ktime_t real)
 {
 	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
+}
+
+/* Called with etw_mutex held, for a session that logs. */
+static void etw_schedule_flush(struct etw_session *session)
+{
+	if (session->flush_timer && session->run_mode == ETW_MODE_SEQUENTIAL)
+		mod_delayed_work(system_wq, &session->flush_work,
+				 msecs_to_jiffies(session->flush_timer));
+	else
+		cancel_delayed_work(&session->flush_work);
+}
+
+static void etw_flush_work(struct work_struct *work)
+{
+	struct etw_session *session = container_of(to_delayed_work(work),
+						   struct etw_session, flush_work);
+
+	mutex_lock(&etw_mutex);
+	if (session->logging) {
+		etw_flush_buffers(session, false);
+		etw_schedule_flush(session);
+	}
+	mutex_unlock(&etw_mutex);
 }
 
 /**
@@ -129,7 +180,8 @@ static s64 etw_filetime(ktime_t real)
  * @session: a session that is stopped; buffers of an earlier run are dropped
  *
  * Context: thread; may sleep.
- * Return: 0, -EBUSY if it is started already, -ENOMEM.
+ * Return: 0, -EBUSY if it is started already, -ENOMEM if there is no memory for so
+ * many buffers of that size.
  */
 int etw_start_session(struct etw_session *session)
 {
@@ -150,6 +202,7 @@ int etw_start_session(struct etw_session *session)
 	session->boot_time = session->start_time -
 			     ktime_to_ns(ktime_get_boottime()) / 100;
 	session->end_time = 0;
+	session->run_mode = session->mode;
 	session->thread_id = task_pid_nr(current);
 	session->process_id = task_tgid_nr(current);
 	err = etw_open_buffers(session);
@@ -157,14 +210,11 @@ int etw_start_session(struct etw_session *session)
 		goto out;
 
 	/* The rundown is first: nobody else logs yet. */
-	etw_rundown(session, false);
-	/*
-	 * The buffers before the flag. Pairs with smp_load_acquire() in
-	 * etw_log_event().
-	 */
-	smp_store_release(&session->logging, true);
+	etw_rundown(session, &etw_no_groups, &session->group_mask);
+	etw_set_logging(session, true);
 	mask = etw_union_without(NULL);
 	etw_tell_providers(&mask);
+	etw_schedule_flush(session);
 out:
 	mutex_unlock(&etw_mutex);
 	return err;
@@ -176,9 +226,10 @@ static void etw_stop_locked(struct etw_session *session)
 {
 	struct perfinfo_groupmask mask = etw_union_without(session);
 
+	cancel_delayed_work(&session->flush_work);
 	etw_tell_providers(&mask);
-	etw_rundown(session, true);
-	WRITE_ONCE(session->logging, false);
+	etw_rundown(session, &session->group_mask, &etw_no_groups);
+	etw_set_logging(session, false);
 	/* Loggers, who have interrupts off, have left the buffers. */
 	synchronize_rcu();
 	etw_flush_buffers(session, true);
@@ -211,14 +262,15 @@ EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
  * @session: a session that is started
  *
  * Context: thread; may sleep.
- * Return: 0, or -EINVAL if it is stopped.
+ * Return: 0, or -EINVAL if it is stopped, or buffering: then a snapshot is the way
+ * to read.
  */
 int etw_flush_session(struct etw_session *session)
 {
 	int err = 0;
 
 	mutex_lock(&etw_mutex);
-	if (session->logging)
+	if (session->logging && session->run_mode == ETW_MODE_SEQUENTIAL)
 		etw_flush_buffers(session, false);
 	else
 		err = -EINVAL;
@@ -291,15 +343,47 @@ int etw_set_buffers(struct etw_session *session, u32 buffers)
 EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
 
 /**
- * etw_set_group_mask() - set which events a session wants
+ * etw_set_name() - name a session
  * @session: a session that is stopped
- * @mask: the groups
+ * @name: 1 to 63 printable characters of ASCII
+ *
+ * Context: thread; may sleep.
+ * Return: 0, -EINVAL, -EEXIST if another session has the name, or -EBUSY if the
+ * session is started.
+ */
+int etw_set_name(struct etw_session *session, const char *name)
+{
+	size_t length = strlen(name), i;
+	int err = 0;
+
+	if (!length || length >= ETW_NAME_MAX)
+		return -EINVAL;
+	for (i = 0; i < length; i++)
+		if (!isascii(name[i]) || !isprint(name[i]))
+			return -EINVAL;
+
+	mutex_lock(&etw_mutex);
+	for (i = 0; i < ETW_SESSIONS; i++)
+		if (&etw_sessions[i] != session && !strcmp(etw_sessions[i].name, name))
+			err = -EEXIST;
+	if (session->logging)
+		err = -EBUSY;
+	if (!err)
+		strscpy(session->name, name, sizeof(session->name));
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
+
+/**
+ * etw_set_mode() - set what becomes of events when the buffers are full
+ * @session: a session that is stopped
+ * @mode: the mode
  *
  * Context: thread; may sleep.
  * Return: 0, or -EBUSY if the session is started.
  */
-int etw_set_group_mask(struct etw_session *session,
-		       const struct perfinfo_groupmask *mask)
+int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 {
 	int err = 0;
 
@@ -307,11 +391,92 @@ int etw_set_group_mask(struct etw_session *session,
 	if (session->logging)
 		err = -EBUSY;
 	else
-		session->group_mask = *mask;
+		session->mode = mode;
 	mutex_unlock(&etw_mutex);
 	return err;
 }
-EXPORT_SYMBOL_IF_KUNIT(etw_set_group_mask);
+EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
+
+/**
+ * etw_set_flush_timer() - set how often what is written becomes readable
+ * @session: the session, started or not
+ * @milliseconds: up to an hour; 0: only when a buffer is full
+ *
+ * Context: thread; may sleep.
+ * Return: 0 or -EINVAL.
+ */
+int etw_set_flush_timer(struct etw_session *session, u32 milliseconds)
+{
+	if (milliseconds > ETW_FLUSH_TIMER_MAX)
+		return -EINVAL;
+	mutex_lock(&etw_mutex);
+	session->flush_timer = milliseconds;
+	if (session->logging)
+		etw_schedule_flush(session);
+	mutex_unlock(&etw_mutex);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
+
+/**
+ * etw_set_contextswap_version() - set in which version a session has context swaps
+ * @session: the session, started or not
+ * @version: 1 to ETW_EVENT_VERSIONS
+ *
+ * Context: thread.
+ * Return: 0 or -EINVAL.
+ */
+int etw_set_contextswap_version(struct etw_session *session, u32 version)
+{
+	if (version < 1 || version > ETW_EVENT_VERSIONS)
+		return -EINVAL;
+	/* Each event says its own version: nothing else depends on it. */
+	WRITE_ONCE(session->contextswap_version, version);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
+
+/**
+ * etw_change_group_mask() - change which events a session wants
+ * @session: the session; if it is started, it gets the rundown of what goes on
+ *	or off
+ * @change: what is to become of its mask
+ *
+ * Context: thread; may sleep.
+ */
+void etw_change_group_mask(struct etw_session *session,
+			   const struct etw_group_change *change)
+{
+	struct perfinfo_groupmask before, mask;
+
+	mutex_lock(&etw_mutex);
+	before = session->group_mask;
+	etw_group_change_apply(change, &session->group_mask);
+	if (session->logging) {
+		mask = etw_union_without(NULL);
+		etw_tell_providers(&mask);
+		etw_rundown(session, &before, &session->group_mask);
+	}
+	mutex_unlock(&etw_mutex);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
+
+/**
+ * etw_get_group_mask() - which events a session wants
+ * @session: the session
+ *
+ * Context: thread; may sleep.
+ * Return: its mask.
+ */
+struct perfinfo_groupmask etw_get_group_mask(struct etw_session *session)
+{
+	struct perfinfo_groupmask mask;
+
+	mutex_lock(&etw_mutex);
+	mask = session->group_mask;
+	mutex_unlock(&etw_mutex);
+	return mask;
+}
 
 /**
  * etw_show_stats() - what a session has generated, written and lost
@@ -323,15 +488,15 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_group_mask);
 void etw_show_stats(struct seq_file *file, struct etw_session *session)
 {
 	struct etw_buffer_cpu sum = {};
-	u64 finished = 0, unread = 0;
+	u64 finished = 0, unread = 0, overwritten_sum = 0;
 	unsigned int cpu;
 
-	seq_puts(file, "processor generated written lost buffers unread\n");
+	seq_puts(file, "processor generated written lost buffers unread overwritten\n");
 	mutex_lock(&etw_mutex);
 	for_each_possible_cpu(cpu) {
 		const struct etw_buffer_cpu *count;
 		const struct rchan_buf *buf;
-		u64 generated, written, lost;
+		u64 generated, written, lost, overwritten;
 		size_t produced, consumed;
 
 		if (!session->channel)
@@ -343,20 +508,22 @@ void etw_show_stats(struct seq_file *file, struct etw_session *session)
 		generated = READ_ONCE(count->generated);
 		written = READ_ONCE(count->written);
 		lost = READ_ONCE(count->lost);
+		overwritten = READ_ONCE(count->overwritten);
 		consumed = READ_ONCE(buf->subbufs_consumed);
 		produced = READ_ONCE(buf->subbufs_produced);
-		seq_printf(file, "cpu%u %llu %llu %llu %zu %zu\n", cpu,
+		seq_printf(file, "cpu%u %llu %llu %llu %zu %zu %llu\n", cpu,
 			   generated, written, lost, produced,
-			   produced - consumed);
+			   produced - consumed, overwritten);
 		sum.generated += generated;
 		sum.written += written;
 		sum.lost += lost;
 		finished += produced;
 		unread += produced - consumed;
+		overwritten_sum += overwritten;
 	}
 	mutex_unlock(&etw_mutex);
-	seq_printf(file, "total %llu %llu %llu %llu %llu\n", sum.generated,
-		   sum.written, sum.lost, finished, unread);
+	seq_printf(file, "total %llu %llu %llu %llu %llu %llu\n", sum.generated,
+		   sum.written, sum.lost, finished, unread, overwritten_sum);
 }
 
 /**
@@ -383,9 +550,21 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		return -EINVAL;
 	}
 	for (i = 0; i < ETW_SESSIONS; i++) {
-		etw_sessions[i].buffer_size = buffer_size;
-		etw_sessions[i].buffers = buffers;
-		etw_group_mask_set(&etw_sessions[i].group_mask, PERF_SPINLOCK);
+		struct etw_session *session = &etw_sessions[i];
+
+		session->id = i;
+		if (i)
+			snprintf(session->name, sizeof(session->name),
+				 "System Logger %d", i);
+		else
+			strscpy(session->name, "NT Kernel Logger",
+				sizeof(session->name));
+		session->buffer_size = buffer_size;
+		session->buffers = buffers;
+		session->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
+		session->contextswap_version = ETW_EVENT_VERSIONS;
+		INIT_DELAYED_WORK(&session->flush_work, etw_flush_work);
+		etw_group_mask_set(&session->group_mask, PERF_SPINLOCK);
 	}
 	return 0;
 }
@@ -406,4 +585,7 @@ void etw_exit_sessions(void)
 		etw_close_buffers(&etw_sessions[i]);
 	}
 	mutex_unlock(&etw_mutex);
+	/* They take the mutex, and find that nothing logs. */
+	for (i = 0; i < ETW_SESSIONS; i++)
+		cancel_delayed_work_sync(&etw_sessions[i].flush_work);
 }

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Several sessions at once, their modes and their settings. */
+
+#include <linux/delay.h>
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
+#include <linux/string.h>
+
+#include "../module/etw/buffer.h"
+#include "../module/etw/event.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/logfile.h"
+#include "../module/etw/session.h"
+#include "../module/etw/snapshot.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+#define SIZE		4096
+#define TEST_HOOK_ID	0x0FFE
+/* 0x50 bytes each: (4096 - 0x48) / 0x50 = 50. */
+#define LENGTH		0x40
+#define PER_BUFFER	50
+
+static void start(struct kunit *test, int i, u32 group, u32 buffers, enum etw_mode mode)
+{
+	struct etw_group_change change = { .replace = true };
+	struct etw_session *session = &etw_sessions[i];
+
+	etw_group_mask_set(&change.set, group);
+	etw_change_group_mask(session, &change);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, mode), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+}
+
+static void stop(struct kunit *test, int i)
+{
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
+}
+
+static void change_running(int i, u32 group, bool set)
+{
+	struct etw_group_change change = {};
+
+	etw_group_mask_set(set ? &change.set : &change.clear, group);
+	etw_change_group_mask(&etw_sessions[i], &change);
+}
+
+static const struct etw_buffer_cpu *counts(int i)
+{
+	return per_cpu_ptr(etw_sessions[i].buffer_cpu, TEST_CPU);
+}
+
+static const u8 *buffer(int i, unsigned int index)
+{
+	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[i], TEST_CPU);
+
+	return (u8 *)buf->start + index * buf->chan->subbuf_size;
+}
+
+/* The first event of a hook id in the buffer that is written to first, or NULL. */
+static const u8 *find(int i, u16 hook_id)
+{
+	size_t end = etw_session_buffer(&etw_sessions[i], TEST_CPU)->offset, at;
+
+	for (at = BUFFER_EVENTS; at < end;
+	     at += ALIGN(get_u16(buffer(i, 0) + at, EVENT_SIZE), 8))
+		if (get_u16(buffer(i, 0) + at, EVENT_HOOK_ID) == hook_id)
+			return buffer(i, 0) + at;
+	return NULL;
+}
+
+/* To all sessions that want it. */
+static void log_event(u32 group, u64 number)
+{
+	u64 bytes[LENGTH / 8] = { number };
+	unsigned long flags;
+
+	local_irq_save(flags);
+	etw_log_event(group, TEST_HOOK_ID, 1, bytes, LENGTH);
+	local_irq_restore(flags);
+}
+
+/* All kinds of event but spin locks' own: the groups are only names here. */
+
+static void each_session_gets_what_it_wants_with_one_time_stamp(struct kunit *test)
+{
+	u64 time = 0;
+	int i;
+
+	for (i = 0; i < ETW_SESSIONS; i++)
+		start(test, i, i % 2 ? PERF_SYNC_OBJECTS : PERF_SPINLOCK_CNTRS, 4,
+		      ETW_MODE_SEQUENTIAL);
+	log_event(PERF_SPINLOCK_CNTRS, 1);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		const u8 *event = find(i, TEST_HOOK_ID);
+
+		if (i % 2) {
+			KUNIT_EXPECT_NULL(test, event);
+			continue;
+		}
+		KUNIT_ASSERT_NOT_NULL(test, event);
+		KUNIT_EXPECT_EQ(test, get_u64(event, EVENT_DATA), 1ull);
+		time = time ?: get_u64(event, EVENT_TIME);
+		KUNIT_EXPECT_EQ(test, get_u64(event, EVENT_TIME), time);
+		KUNIT_EXPECT_EQ(test, get_u16(buffer(i, 0), BUFFER_LOGGER_ID), i);
+	}
+	stop(test, 2);
+	log_event(PERF_SPINLOCK_CNTRS, 2);
+	KUNIT_EXPECT_EQ(test, counts(2)->written, 1ull);
+	KUNIT_EXPECT_EQ(test, counts(4)->written, 2ull);
+	for (i = 0; i < ETW_SESSIONS; i++)
+		if (i != 2)
+			stop(test, i);
+}
+
+static void the_global_mask_is_the_union(struct kunit *test)
+{
+	struct perfinfo_groupmask mask;
+
+	start(test, 1, PERF_SPINLOCK, 4, ETW_MODE_SEQUENTIAL);
+	start(test, 5, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
+	mask = etw_global_group_mask();
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00030000u);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	stop(test, 1);
+	mask = etw_global_group_mask();
+	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00020000u);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	stop(test, 5);
+}
+
+static u64 written_everywhere(int i)
+{
+	u64 written = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		written += per_cpu_ptr(etw_sessions[i].buffer_cpu, cpu)->written;
+	return written;
+}
+
+static void a_mask_changes_while_the_session_runs(struct kunit *test)
+{
+	u64 before;
+
+	start(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	before = written_everywhere(3);
+	/* The rundown of the group comes with it, and with its end. */
+	change_running(3, PERF_SPINLOCK, true);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
+	change_running(3, PERF_SPINLOCK, true);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
+	log_event(PERF_SPINLOCK, 7);
+	change_running(3, PERF_SPINLOCK, false);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);
+	log_event(PERF_SPINLOCK, 8);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);
+	stop(test, 3);
+}
+
+static void each_session_gets_its_version(struct kunit *test)
+{
+	static const u8 data[ETW_EVENT_VERSIONS][16] = { { 1 }, { 2 }, { 3 }, { 4 } };
+	static const struct etw_event_version versions[ETW_EVENT_VERSIONS] = {
+		{ data[0], 8 }, { data[1], 16 }, { data[2], 16 }, { data[3], 16 },
+	};
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[i], i + 1), 0);
+		start(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	}
+	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
+	local_irq_save(flags);
+	etw_log_event_versions(PERF_SPINLOCK_CNTRS, TEST_HOOK_ID, versions);
+	local_irq_restore(flags);
+	for (i = 0; i < 4; i++) {
+		const u8 *event = find(i, TEST_HOOK_ID);
+
+		KUNIT_ASSERT_NOT_NULL(test, event);
+		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION), i + 1);
+		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_DATA), i + 1);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x10 + versions[i].length);
+		stop(test, i);
+		etw_set_contextswap_version(&etw_sessions[i], 4);
+	}
+}
+
+/* Names */
+
+static void names_are_unique(struct kunit *test)
+{
+	char name[ETW_NAME_MAX + 1];
+	struct etw_session *session = &etw_sessions[6];
+
+	KUNIT_EXPECT_STREQ(test, etw_sessions[0].name, "NT Kernel Logger");
+	KUNIT_EXPECT_STREQ(test, session->name, "System Logger 6");
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "locks of my driver"), 0);
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "locks of my driver"), 0);
+	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[7], "locks of my driver"), -EEXIST);
+	KUNIT_EXPECT_STREQ(test, etw_sessions[7].name, "System Logger 7");
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "NT Kernel Logger"), -EEXIST);
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, ""), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "two\nlines"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "\xc3\xa4"), -EINVAL);
+	memset(name, 'n', ETW_NAME_MAX);
+	name[ETW_NAME_MAX] = '\0';
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, name), -EINVAL);
+	KUNIT_EXPECT_STREQ(test, session->name, "locks of my driver");
+	name[ETW_NAME_MAX - 1] = '\0';
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, name), 0);
+	start(test, 6, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop(test, 6);
+	/* The longest name fits into the least header. */
+	kvfree(etw_make_header_buffer(session, &(size_t){ 0 }));
+	KUNIT_EXPECT_EQ(test, etw_set_name(session, "System Logger 6"), 0);
+}
+
+static void buffers_for_which_there_is_no_memory_are_refused(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+
+	/* A gigabyte for each of more processors than there is memory for. */
+	if ((u64)SZ_1G / PAGE_SIZE * num_online_cpus() < si_mem_available() / 2)
+		kunit_skip(test, "too much memory");
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 1024), 0);
+	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, session->logging);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop(test, 7);
+}
+
+/* Modes */
+
+static void buffering_overwrites_the_oldest(struct kunit *test)
+{
+	struct rchan_buf *buf;
+	u64 i;
+
+	start(test, 1, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	/* Ten buffers, of which four are kept. */
+	for (i = 0; i < 10 * PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	KUNIT_EXPECT_EQ(test, counts(1)->lost, 0ull);
+	KUNIT_EXPECT_EQ(test, counts(1)->written, 10ull * PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, counts(1)->overwritten, 6ull);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
+	stop(test, 1);
+	buf = etw_session_buffer(&etw_sessions[1], TEST_CPU);
+	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
+	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
+	/* The seventh to the tenth, in the places of the third, fourth, first, second. */
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(1, 2), BUFFER_SEQUENCE), 7ull);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(1, 1), BUFFER_SEQUENCE), 10ull);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(1, 2), BUFFER_EVENTS + EVENT_DATA),
+			6ull * PER_BUFFER);
+}
+
+static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
+			   u64 first, u64 last, u32 overwritten)
+{
+	size_t buffers = size / SIZE, i;
+
+	KUNIT_EXPECT_EQ(test, size % SIZE, 0ul);
+	KUNIT_EXPECT_EQ(test, get_u16(snapshot, BUFFER_TYPE), 4);
+	/* LogFileMode, BuffersWritten, BuffersLost: see header_buffer_is_nts() */
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x20), 0x02000400u);
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)buffers);
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x114), overwritten);
+	for (i = 1; i < buffers; i++) {
+		const u8 *bytes = snapshot + i * SIZE;
+
+		if (i > 1)
+			KUNIT_EXPECT_GT(test, get_u64(bytes, BUFFER_SEQUENCE),
+					get_u64(bytes - SIZE, BUFFER_SEQUENCE));
+		KUNIT_EXPECT_EQ(test, get_u16(bytes, BUFFER_FLAG),
+				i == buffers - 1 ? 0x21 : 0x20);
+	}
+	KUNIT_EXPECT_EQ(test, get_u64(snapshot + SIZE, BUFFER_EVENTS + EVENT_DATA), first);
+	i = (buffers - 1) * SIZE;
+	i += get_u32(snapshot + i, BUFFER_SAVED_OFFSET) - 0x50;
+	KUNIT_EXPECT_EQ(test, get_u64(snapshot + i, EVENT_DATA), last);
+}
+
+static void a_snapshot_is_a_file_and_the_session_goes_on(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	u8 *snapshot;
+	size_t size;
+	u64 i;
+
+	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	for (i = 0; i < 5 * PER_BUFFER + 10; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	/* Two overwritten: four are left, the last part filled. */
+	check_snapshot(test, snapshot, size, 2 * PER_BUFFER, i - 1, 2);
+	KUNIT_EXPECT_EQ(test, size, 5ul * SIZE);
+	kvfree(snapshot);
+
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	stop(test, 2);
+	/* Once more, now that it has stopped: one more of the oldest is gone. */
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	check_snapshot(test, snapshot, size, 3 * PER_BUFFER, i, 3);
+	kvfree(snapshot);
+	KUNIT_EXPECT_EQ(test, counts(2)->generated, counts(2)->written + counts(2)->lost);
+}
+
+static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
+{
+	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	log_event(PERF_SPINLOCK_CNTRS, 1);
+	WRITE_ONCE(etw_sessions[2].frozen, true);
+	log_event(PERF_SPINLOCK_CNTRS, 2);
+	WRITE_ONCE(etw_sessions[2].frozen, false);
+	log_event(PERF_SPINLOCK_CNTRS, 3);
+	stop(test, 2);
+	KUNIT_EXPECT_EQ(test, counts(2)->generated, 3ull);
+	KUNIT_EXPECT_EQ(test, counts(2)->written, 2ull);
+	KUNIT_EXPECT_EQ(test, counts(2)->lost, 1ull);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 0), BUFFER_FLAG) & 0x02, 0x02);
+}
+
+static void a_sequential_session_has_no_snapshot(struct kunit *test)
+{
+	size_t size;
+
+	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(&etw_sessions[2], &size)), -EINVAL);
+	stop(test, 2);
+}
+
+/* The flush timer */
+
+static void the_flush_timer_makes_events_readable(struct kunit *test)
+{
+	const struct rchan_buf *buf;
+	int tries = 3000;
+
+	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 3600001), -EINVAL);
+	start(test, 4, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	buf = etw_session_buffer(&etw_sessions[4], TEST_CPU);
+	log_event(PERF_SPINLOCK_CNTRS, 1);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 0);
+	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 10), 0);
+	while (!READ_ONCE(buf->subbufs_produced) && tries--)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
+	/* Nothing new: nothing more. */
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
+	stop(test, 4);
+	etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_DEFAULT);
+}
+
+static struct kunit_case session_test_cases[] = {
+	KUNIT_CASE(each_session_gets_what_it_wants_with_one_time_stamp),
+	KUNIT_CASE(the_global_mask_is_the_union),
+	KUNIT_CASE(a_mask_changes_while_the_session_runs),
+	KUNIT_CASE(each_session_gets_its_version),
+	KUNIT_CASE(names_are_unique),
+	KUNIT_CASE(buffers_for_which_there_is_no_memory_are_refused),
+	KUNIT_CASE(buffering_overwrites_the_oldest),
+	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
+	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
+	KUNIT_CASE(a_sequential_session_has_no_snapshot),
+	KUNIT_CASE(the_flush_timer_makes_events_readable),
+	{}
+};
+
+static struct kunit_suite session_test_suite = {
+	.name = "ntklog_session",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = session_test_cases,
+};
+
+kunit_test_suite(session_test_suite);

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A flight recorder's last minutes: what a session in buffering mode has in its
+ * buffers, copied out as an ETL file, while the session stands still. Events that come
+ * meanwhile are lost, and counted. Then it goes on.
+ */
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/relay.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+#include <uapi/ntklog/buffer.h>
+
+#include "../compat.h"
+#include "buffer.h"
+#include "logfile.h"
+#include "session.h"
+#include "snapshot.h"
+
+static int etw_compare_buffers(const void *a, const void *b)
+{
+	const struct wmi_buffer_header * const *x = a, * const *y = b;
+
+	return (*x)->sequence_number < (*y)->sequence_number ? -1 : 1;
+}
+
+/* Finished buffers, oldest first in each processor's. */
+static size_t etw_list_buffers(const struct etw_session *session,
+			       struct wmi_buffer_header **list)
+{
+	unsigned int cpu;
+	size_t count = 0;
+
+	for_each_possible_cpu(cpu) {
+		const struct rchan_buf *buf = etw_session_buffer(session, cpu);
+		size_t i;
+
+		if (!buf)
+			continue;
+		for (i = buf->subbufs_consumed; i != buf->subbufs_produced; i++) {
+			if (list)
+				list[count] = buf->start + i % buf->chan->n_subbufs *
+					      buf->chan->subbuf_size;
+			count++;
+		}
+	}
+	return count;
+}
+
+/* Called with nobody writing. */
+static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
+{
+	size_t each = session->channel->subbuf_size;
+	size_t count = etw_list_buffers(session, NULL), i;
+	struct wmi_buffer_header **list;
+	u8 *snapshot;
+
+	*size = (1 + count) * each;
+	list = kvmalloc_array(count + 1, sizeof(*list), GFP_KERNEL);
+	snapshot = kvmalloc(*size, GFP_KERNEL);
+	if (!list || !snapshot) {
+		kvfree(list);
+		kvfree(snapshot);
+		return ERR_PTR(-ENOMEM);
+	}
+	etw_list_buffers(session, list);
+	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
+	etw_fill_header_buffer(snapshot, session);
+	for (i = 0; i < count; i++)
+		memcpy(snapshot + (1 + i) * each, list[i], each);
+	if (count)
+		((struct wmi_buffer_header *)(snapshot + count * each))->buffer_flag |=
+			ETW_BUFFER_FLAG_FLUSH_MARKER;
+	kvfree(list);
+	return snapshot;
+}
+
+/**
+ * etw_make_snapshot() - what a flight recorder has recorded, as an ETL file
+ * @session: a session in buffering mode, started or stopped
+ * @size: bytes of the file
+ *
+ * Buffers are in sequence over all processors. What has been overwritten is told as
+ * BuffersLost.
+ *
+ * Context: thread; may sleep.
+ * Return: the file, to be freed with kvfree(); -ENODATA if the session has never been
+ * started, -EINVAL if its mode is another, -ENOMEM.
+ */
+void *etw_make_snapshot(struct etw_session *session, size_t *size)
+{
+	void *snapshot;
+
+	mutex_lock(&etw_mutex);
+	if (!session->channel) {
+		snapshot = ERR_PTR(-ENODATA);
+		goto out;
+	}
+	if (session->run_mode != ETW_MODE_BUFFERING) {
+		snapshot = ERR_PTR(-EINVAL);
+		goto out;
+	}
+	if (session->logging) {
+		WRITE_ONCE(session->frozen, true);
+		/* Loggers, who have interrupts off, have left the buffers. */
+		synchronize_rcu();
+		etw_flush_buffers(session, false);
+	}
+	snapshot = etw_copy_buffers(session, size);
+	WRITE_ONCE(session->frozen, false);
+out:
+	mutex_unlock(&etw_mutex);
+	return snapshot;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_make_snapshot);
