@@ -19,6 +19,22 @@
 #define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol)
 #endif
 
+/*
+ * Nanoseconds that are left of a thread's time slice, where the scheduler keeps a
+ * slice with the thread, which it does since EEVDF; before, 0.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define ntklog_fair_slice(thread)					\
+	((s64)(thread)->se.slice - (s64)((thread)->se.sum_exec_runtime -	\
+					 (thread)->se.prev_sum_exec_runtime))
+#else
+#define ntklog_fair_slice(thread)	0
+#endif
+
+#define ntklog_remaining_slice(thread)					\
+	((thread)->policy == SCHED_RR ? (s64)(thread)->rt.time_slice * TICK_NSEC : \
+	 (thread)->prio >= MAX_RT_PRIO ? (s64)ntklog_fair_slice(thread) : 0)
+
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 

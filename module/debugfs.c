@@ -24,6 +24,7 @@
 #include "etw/session.h"
 #include "etw/snapshot.h"
 #include "ex/locks_information.h"
+#include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
 
@@ -220,6 +221,8 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 		etw_group_mask_set(&mask, PERF_SPINLOCK);
 	if (static_key_enabled(&perf_resource_key))
 		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
+	if (perf_context_swaps_are_on())
+		etw_group_mask_set(&mask, PERF_CONTEXT_SWITCH);
 	etw_group_mask_show(seq, &mask);
 }
 

@@ -13,6 +13,7 @@
 #include "etw/session.h"
 #include "ke/numbered_spin_lock.h"
 #include "ke/thread.h"
+#include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
 
@@ -21,6 +22,7 @@
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(spinlock);
 EXPORT_TRACEPOINT_SYMBOL_GPL(resource);
+EXPORT_TRACEPOINT_SYMBOL_GPL(contextswap);
 
 static unsigned int buffer_size = ETW_BUFFER_SIZE_DEFAULT;
 module_param(buffer_size, uint, 0400);
@@ -97,14 +99,24 @@ static int __init ntklog_init(void)
 		       excessive_first_ms, excessive_next_ms, err);
 		return err;
 	}
+	err = perf_context_swap_init();
+	if (err) {
+		pr_err("the kernel does not tell of context switches (%d)\n", err);
+		goto err_resource;
+	}
 	err = ntklog_debugfs_init();
 	if (err) {
 		pr_err("cannot make the files in debugfs (%d)\n", err);
-		ntklog_debugfs_exit();
-		perf_resource_exit();
-		return err;
+		goto err_debugfs;
 	}
 	return 0;
+
+err_debugfs:
+	ntklog_debugfs_exit();
+	perf_context_swap_exit();
+err_resource:
+	perf_resource_exit();
+	return err;
 }
 
 static void __exit ntklog_exit(void)
@@ -112,6 +124,7 @@ static void __exit ntklog_exit(void)
 	/* The buffers' files before the directories that they are in. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
+	perf_context_swap_exit();
 	perf_resource_exit();
 	ke_thread_exit();
 }

@@ -11,9 +11,12 @@
  */
 
 #include <linux/tracepoint.h>
+#include <uapi/ntklog/wmi_contextswap.h>
 #include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+int perf_context_swap_tracepoint_reg(void);
+void perf_context_swap_tracepoint_unreg(void);
 int perf_resource_tracepoint_reg(void);
 void perf_resource_tracepoint_unreg(void);
 int perf_spin_lock_tracepoint_reg(void);
@@ -121,6 +124,72 @@ TRACE_EVENT_FN(resource,
 		  __entry->thread_id, __entry->contention_delta),
 
 	perf_resource_tracepoint_reg, perf_resource_tracepoint_unreg
+);
+
+TRACE_EVENT_FN(contextswap,
+
+	TP_PROTO(const struct wmi_contextswap *record),
+
+	TP_ARGS(record),
+
+	TP_STRUCT__entry(
+		__field(u32, new_thread_id)
+		__field(u32, old_thread_id)
+		__field(u8, new_thread_priority)
+		__field(u8, old_thread_priority)
+		__field(u8, previous_c_state)
+		__field(u8, old_thread_wait_reason)
+		__field(u8, old_thread_wait_mode)
+		__field(u8, old_thread_state)
+		__field(u8, old_thread_ideal_processor)
+		__field(u32, new_thread_wait_time)
+		__field(s32, old_thread_remaining_quantum)
+	),
+
+	TP_fast_assign(
+		__entry->new_thread_id = record->new_thread_id;
+		__entry->old_thread_id = record->old_thread_id;
+		__entry->new_thread_priority = record->new_thread_priority;
+		__entry->old_thread_priority = record->old_thread_priority;
+		__entry->previous_c_state = record->previous_c_state;
+		__entry->old_thread_wait_reason = record->old_thread_wait_reason;
+		__entry->old_thread_wait_mode = record->flags &
+						WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE;
+		__entry->old_thread_state = record->old_thread_state;
+		__entry->old_thread_ideal_processor = record->old_thread_ideal_processor;
+		__entry->new_thread_wait_time = record->new_thread_wait_time;
+		__entry->old_thread_remaining_quantum =
+			record->old_thread_remaining_quantum;
+	),
+
+	TP_printk("new_thread_id=%u old_thread_id=%u new_thread_priority=%u old_thread_priority=%u previous_c_state=%u old_thread_wait_reason=%s old_thread_wait_mode=%s old_thread_state=%s old_thread_ideal_processor=%u new_thread_wait_time=%u old_thread_remaining_quantum=%d",
+		  __entry->new_thread_id, __entry->old_thread_id,
+		  __entry->new_thread_priority, __entry->old_thread_priority,
+		  __entry->previous_c_state,
+		  __print_symbolic(__entry->old_thread_wait_reason,
+				   { 0, "executive" },
+				   { 4, "delay_execution" },
+				   { 5, "suspended" },
+				   { 6, "user_request" },
+				   { 7, "wr_executive" },
+				   { 15, "wr_queue" },
+				   { 29, "wr_mutex" },
+				   { 30, "wr_quantum_end" },
+				   { 31, "wr_dispatch_int" },
+				   { 32, "wr_preempted" },
+				   { 33, "wr_yield_execution" }),
+		  __print_symbolic(__entry->old_thread_wait_mode,
+				   { 0, "kernel" },
+				   { 1, "user" }),
+		  __print_symbolic(__entry->old_thread_state,
+				   { 1, "ready" },
+				   { 4, "terminated" },
+				   { 5, "waiting" }),
+		  __entry->old_thread_ideal_processor,
+		  __entry->new_thread_wait_time,
+		  __entry->old_thread_remaining_quantum),
+
+	perf_context_swap_tracepoint_reg, perf_context_swap_tracepoint_unreg
 );
 
 #endif /* _NTKLOG_TRACE_H */

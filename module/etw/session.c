@@ -119,7 +119,8 @@ static void etw_do_rundown(void *data)
 	list_for_each_entry(provider, &etw_providers, list) {
 		bool was_on = etw_group_mask_test(rundown->before, provider->group);
 
-		if (was_on != etw_group_mask_test(rundown->after, provider->group))
+		if (provider->rundown &&
+		    was_on != etw_group_mask_test(rundown->after, provider->group))
 			provider->rundown(rundown->session, was_on);
 	}
 }

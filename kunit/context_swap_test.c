@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Context swaps, as bytes in the session's buffers. */
+
+#include <linux/delay.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_contextswap.h>
+
+#include "../module/etw/session.h"
+#include "../module/perf/context_swap.h"
+#include "../module/trace.h"
+#include "fixture.h"
+
+#define HOOK_ID			0x0524
+#define SWAP_NEW_THREAD		(EVENT_DATA + 0x00)
+#define SWAP_OLD_THREAD		(EVENT_DATA + 0x04)
+#define SWAP_NEW_PRIORITY	(EVENT_DATA + 0x08)
+#define SWAP_OLD_PRIORITY	(EVENT_DATA + 0x09)
+#define SWAP_C_STATE		(EVENT_DATA + 0x0A)
+#define SWAP_SPARE		(EVENT_DATA + 0x0B)
+#define SWAP_WAIT_REASON	(EVENT_DATA + 0x0C)
+#define SWAP_FLAGS		(EVENT_DATA + 0x0D)
+#define SWAP_STATE		(EVENT_DATA + 0x0E)
+#define SWAP_IDEAL		(EVENT_DATA + 0x0F)
+#define SWAP_WAIT_TIME		(EVENT_DATA + 0x10)
+
+static void start(struct kunit *test, u32 version)
+{
+	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], version), 0);
+	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
+}
+
+/* The first event from which on, in which the test's thread is old or new. */
+static const u8 *swap_of_me(struct kunit *test, size_t offset, unsigned int *from)
+{
+	const u8 *event;
+
+	while ((event = session_event((*from)++, HOOK_ID)))
+		if (get_u32(event, offset) == (u32)task_pid_nr(current))
+			return event;
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	return NULL;
+}
+
+static void a_sleep_is_two_swaps(struct kunit *test)
+{
+	const u8 *away, *back;
+	unsigned int from = 0;
+
+	start(test, 4);
+	KUNIT_EXPECT_TRUE(test, perf_context_swaps_are_on());
+	msleep(50);
+	session_stop(test);
+	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+
+	do
+		away = swap_of_me(test, SWAP_OLD_THREAD, &from);
+	while (get_u8(away, SWAP_STATE) != 5);
+	back = swap_of_me(test, SWAP_NEW_THREAD, &from);
+	KUNIT_EXPECT_EQ(test, get_u32(away, EVENT_MARKER), 0xC0110004u);
+	KUNIT_EXPECT_EQ(test, get_u16(away, EVENT_SIZE), 0x28);
+	/* Nice 0, for both if it is no idle thread. */
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_OLD_PRIORITY), 8);
+	KUNIT_EXPECT_EQ(test, get_u8(back, SWAP_NEW_PRIORITY), 8);
+	if (!get_u32(away, SWAP_NEW_THREAD))
+		KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_NEW_PRIORITY), 0);
+	/* An uninterruptible sleep of the kernel. */
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_WAIT_REASON), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_FLAGS), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_C_STATE), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_SPARE), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_IDEAL), TEST_CPU);
+	/* It waits for the processor, not for the time to pass. */
+	KUNIT_EXPECT_LT(test, get_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
+	KUNIT_EXPECT_GT(test, get_u64(back, EVENT_TIME), get_u64(away, EVENT_TIME));
+}
+
+static void each_switch_follows_the_one_before(struct kunit *test)
+{
+	unsigned int i;
+	u32 running = 0;
+
+	start(test, 4);
+	for (i = 0; i < 20; i++)
+		usleep_range(200, 400);
+	session_stop(test);
+	KUNIT_EXPECT_GE(test, session_event_count(HOOK_ID), 40u);
+	for (i = 0; i < session_event_count(HOOK_ID); i++) {
+		const u8 *event = session_event(i, HOOK_ID);
+
+		if (i)
+			KUNIT_EXPECT_EQ(test, get_u32(event, SWAP_OLD_THREAD), running);
+		running = get_u32(event, SWAP_NEW_THREAD);
+	}
+}
+
+static void an_interruptible_sleep_waits_for_work(struct kunit *test)
+{
+	unsigned int from = 0;
+	const u8 *event;
+
+	start(test, 4);
+	schedule_timeout_interruptible(2);
+	session_stop(test);
+	do
+		event = swap_of_me(test, SWAP_OLD_THREAD, &from);
+	while (get_u8(event, SWAP_STATE) != 5 || get_u8(event, SWAP_WAIT_REASON) == 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_WAIT_REASON), 15);
+}
+
+static void all_versions_are_written(struct kunit *test)
+{
+	u32 version;
+
+	for (version = 1; version <= 4; version++) {
+		unsigned int from = 0;
+		const u8 *event;
+
+		start(test, version);
+		msleep(5);
+		session_stop(test);
+		event = swap_of_me(test, SWAP_OLD_THREAD, &from);
+		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110000u + version);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_OLD_PRIORITY), 8);
+		if (version == 1) {
+			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_C_STATE), 0);
+			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_SPARE), 0);
+		}
+	}
+}
+
+static void priorities_are_monotone(struct kunit *test)
+{
+	struct task_struct *thread = kunit_kzalloc(test, sizeof(*thread), GFP_KERNEL);
+	u8 last = 31, now;
+	int prio;
+
+	KUNIT_ASSERT_NOT_NULL(test, thread);
+	for (prio = -1; prio < 140; prio++) {
+		thread->prio = prio;
+		now = perf_nt_priority(thread, false);
+		KUNIT_EXPECT_LE(test, now, last);
+		/* Real-time in one is real-time in the other. */
+		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
+		KUNIT_EXPECT_GE(test, now, 1);
+		last = now;
+	}
+	thread->prio = 0;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 31);
+	thread->prio = 99;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 16);
+	thread->prio = 100;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 15);
+	thread->prio = 120;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 8);
+	thread->prio = 139;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 1);
+	thread->prio = 120;
+	thread->policy = SCHED_IDLE;
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, true), 0);
+}
+
+static atomic_t probes;
+
+static void probe(void *data, const struct wmi_contextswap *record)
+{
+	atomic_inc(&probes);
+}
+
+static void the_tracepoint_alone_turns_the_probe_on(struct kunit *test)
+{
+	int tries = 3000;
+
+	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
+	/* A work item does it. */
+	while (!atomic_read(&probes) && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
+	unregister_trace_contextswap(probe, NULL);
+	while (perf_context_swaps_are_on() && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+	tracepoint_synchronize_unregister();
+}
+
+static struct kunit_case context_swap_test_cases[] = {
+	KUNIT_CASE(a_sleep_is_two_swaps),
+	KUNIT_CASE(each_switch_follows_the_one_before),
+	KUNIT_CASE(an_interruptible_sleep_waits_for_work),
+	KUNIT_CASE(all_versions_are_written),
+	KUNIT_CASE(priorities_are_monotone),
+	KUNIT_CASE(the_tracepoint_alone_turns_the_probe_on),
+	{}
+};
+
+static struct kunit_suite context_swap_test_suite = {
+	.name = "ntklog_context_swap",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = context_swap_test_cases,
+};
+
+kunit_test_suite(context_swap_test_suite);

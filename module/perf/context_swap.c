@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NT's WMI_CONTEXTSWAP, from Linux' scheduler. Nothing of ours is in the way of a
+ * switch unless somebody wants the events: then there is a probe of sched_switch, and
+ * one of cpu_idle that notes the C-state.
+ *
+ * The probe runs with the run queue's lock held and interrupts off. It wakes nobody.
+ */
+
+#include <linux/atomic.h>
+#include <linux/export.h>
+#include <linux/kthread.h>
+#include <linux/math64.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/prio.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <asm/tsc.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_contextswap.h>
+
+#include "../compat.h"
+#include "../etw/event.h"
+#include "../etw/provider.h"
+#include "../trace.h"
+#include "context_swap.h"
+
+/* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
+#define NT_PRIORITY_REALTIME	16
+#define NT_PRIORITY_MAX		31
+
+/* Guards what is registered. Taken with etw_mutex held, or by the work item. */
+static DEFINE_MUTEX(perf_context_swap_mutex);
+
+static bool perf_session_wants_context_swaps;
+static bool perf_probes_are_on;
+static bool perf_context_swap_exiting;
+static atomic_t perf_tracepoint_users = ATOMIC_INIT(0);
+
+static struct tracepoint *perf_sched_switch, *perf_cpu_idle;
+
+/* The C-state that the processor entered last; written by its cpu_idle probe. */
+static DEFINE_PER_CPU(u8, perf_c_state);
+
+/**
+ * perf_nt_priority() - a thread's priority as NT would have it
+ * @thread: the thread
+ * @idle: it is the idle thread of a processor
+ *
+ * Monotone: who goes first in Linux has no lower one. The idle thread has 0; the
+ * policy SCHED_IDLE and nice 19 have 1, nice 0 has 8, nice -20 has 15; real-time ones
+ * have 16 to 31, and deadlines 31.
+ *
+ * Return: 0 to 31.
+ */
+u8 perf_nt_priority(const struct task_struct *thread, bool idle)
+{
+	int priority = READ_ONCE(thread->prio);
+
+	if (idle)
+		return 0;
+	if (priority < 0)
+		return NT_PRIORITY_MAX;
+	if (priority < MAX_RT_PRIO)
+		return NT_PRIORITY_MAX -
+			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
+	if (thread->policy == SCHED_IDLE)
+		return 1;
+	return NT_PRIORITY_REALTIME - 1 -
+		(priority - MAX_RT_PRIO) * (NT_PRIORITY_REALTIME - 1) / NICE_WIDTH;
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_nt_priority);
+
+static u8 perf_thread_state(unsigned int state)
+{
+	if (state == TASK_RUNNING)
+		return KTHREAD_STATE_READY;
+	if (state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD))
+		return KTHREAD_STATE_TERMINATED;
+	return KTHREAD_STATE_WAITING;
+}
+
+static u8 perf_wait_reason(const struct task_struct *thread, bool idle,
+			   bool preempted, unsigned int state)
+{
+	if (idle)
+		return KWAIT_REASON_EXECUTIVE;
+	if (preempted)
+		return KWAIT_REASON_WR_PREEMPTED;
+	if (state == TASK_RUNNING)
+		return KWAIT_REASON_WR_YIELD_EXECUTION;
+	if (state & (__TASK_STOPPED | __TASK_TRACED))
+		return KWAIT_REASON_SUSPENDED;
+	/* A kernel thread's interruptible sleep is for work to do. */
+	if (state & TASK_INTERRUPTIBLE)
+		return thread->flags & PF_KTHREAD ? KWAIT_REASON_WR_QUEUE :
+						    KWAIT_REASON_USER_REQUEST;
+	return KWAIT_REASON_EXECUTIVE;
+}
+
+/*
+ * How long it has waited for the processor since it became ready, in clock ticks. The
+ * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO).
+ */
+static u32 perf_wait_ticks(const struct task_struct *thread, bool idle)
+{
+#ifdef CONFIG_SCHED_INFO
+	u64 queued = thread->sched_info.last_queued;
+	u64 now = sched_clock_cpu(smp_processor_id());
+
+	/* The clocks of two processors may differ a little. */
+	if (!idle && queued && now > queued)
+		return div_u64(now - queued, TICK_NSEC);
+#endif
+	return 0;
+}
+
+/* What is left of its time slice, in units of 1024 cycles; can be negative. */
+static s32 perf_remaining_quantum(const struct task_struct *thread, bool idle)
+{
+	s64 left = idle ? 0 : ntklog_remaining_slice(thread);
+
+	return div_s64(left * (s64)tsc_khz, (s32)(USEC_PER_SEC * 1024));
+}
+
+static void perf_log_context_swap(const struct wmi_contextswap *record)
+{
+	const struct wmi_contextswap_v1 record_v1 = {
+		.new_thread_id = record->new_thread_id,
+		.old_thread_id = record->old_thread_id,
+		.new_thread_priority = record->new_thread_priority,
+		.old_thread_priority = record->old_thread_priority,
+		.old_thread_wait_reason = record->old_thread_wait_reason,
+		.old_thread_wait_mode = record->flags &
+					WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE,
+		.old_thread_state = record->old_thread_state,
+		.old_thread_ideal_processor = record->old_thread_ideal_processor,
+	};
+	/* The later ones differ in flags that Linux has nothing for. */
+	const struct etw_event_version versions[ETW_EVENT_VERSIONS] = {
+		{ &record_v1, sizeof(record_v1) },
+		{ record, sizeof(*record) },
+		{ record, sizeof(*record) },
+		{ record, sizeof(*record) },
+	};
+
+	etw_log_event_versions(PERF_CONTEXT_SWITCH, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+			       versions);
+	trace_contextswap(record);
+}
+
+static void perf_sched_switch_probe(void *data, bool preempted,
+				    struct task_struct *old, struct task_struct *new,
+				    unsigned int old_state)
+{
+	/* Only the idle threads of processors have no id. */
+	bool old_is_idle = !old->pid, new_is_idle = !new->pid;
+	struct wmi_contextswap record = {
+		.new_thread_id = task_pid_nr(new),
+		.old_thread_id = task_pid_nr(old),
+		.new_thread_priority = perf_nt_priority(new, new_is_idle),
+		.old_thread_priority = perf_nt_priority(old, old_is_idle),
+		.previous_c_state = old_is_idle ? this_cpu_read(perf_c_state) : 0,
+		.old_thread_wait_reason = perf_wait_reason(old, old_is_idle, preempted,
+							   old_state),
+		.old_thread_state = preempted ? KTHREAD_STATE_READY :
+						perf_thread_state(old_state),
+		.old_thread_ideal_processor = old->wake_cpu,
+		.new_thread_wait_time = perf_wait_ticks(new, new_is_idle),
+		.old_thread_remaining_quantum = perf_remaining_quantum(old, old_is_idle),
+	};
+
+	/* What a process waits for by its own wish. */
+	if (record.old_thread_wait_reason == KWAIT_REASON_USER_REQUEST)
+		record.flags = KPROCESSOR_MODE_USER;
+	perf_log_context_swap(&record);
+}
+
+static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
+{
+	/* -1: left again. */
+	if (state != (unsigned int)-1)
+		this_cpu_write(perf_c_state, state);
+}
+
+/* Called with perf_context_swap_mutex held. */
+static void perf_set_probes(bool on)
+{
+	if (on == perf_probes_are_on)
+		return;
+	if (on) {
+		if (tracepoint_probe_register(perf_sched_switch,
+					      perf_sched_switch_probe, NULL))
+			return;
+		/* Without it C-states are 0: no reason to do without the events. */
+		if (perf_cpu_idle)
+			tracepoint_probe_register(perf_cpu_idle, perf_cpu_idle_probe,
+						  NULL);
+	} else {
+		tracepoint_probe_unregister(perf_sched_switch,
+					    perf_sched_switch_probe, NULL);
+		if (perf_cpu_idle)
+			tracepoint_probe_unregister(perf_cpu_idle,
+						    perf_cpu_idle_probe, NULL);
+	}
+	WRITE_ONCE(perf_probes_are_on, on);
+}
+
+static void perf_update_context_swaps(struct work_struct *work)
+{
+	mutex_lock(&perf_context_swap_mutex);
+	if (!perf_context_swap_exiting)
+		perf_set_probes(perf_session_wants_context_swaps ||
+				atomic_read(&perf_tracepoint_users));
+	mutex_unlock(&perf_context_swap_mutex);
+}
+
+static DECLARE_WORK(perf_context_swap_work, perf_update_context_swaps);
+
+/**
+ * perf_context_swaps_are_on() - are the probes there?
+ *
+ * Context: any.
+ * Return: whether they are.
+ */
+bool perf_context_swaps_are_on(void)
+{
+	return READ_ONCE(perf_probes_are_on);
+}
+EXPORT_SYMBOL_IF_KUNIT(perf_context_swaps_are_on);
+
+/**
+ * perf_context_swap_tracepoint_reg() - the tracepoint has got its first probe
+ *
+ * Context: thread, tracepoints_mutex held, which registering a probe takes: a work
+ * item does it, a moment later.
+ * Return: 0.
+ */
+int perf_context_swap_tracepoint_reg(void)
+{
+	atomic_inc(&perf_tracepoint_users);
+	schedule_work(&perf_context_swap_work);
+	return 0;
+}
+
+/**
+ * perf_context_swap_tracepoint_unreg() - the tracepoint has lost its last probe
+ *
+ * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the module
+ * goes while the tracepoint is on.
+ */
+void perf_context_swap_tracepoint_unreg(void)
+{
+	atomic_dec(&perf_tracepoint_users);
+	if (!READ_ONCE(perf_context_swap_exiting))
+		schedule_work(&perf_context_swap_work);
+}
+
+static void perf_context_swap_set_mask(const struct perfinfo_groupmask *mask)
+{
+	mutex_lock(&perf_context_swap_mutex);
+	perf_session_wants_context_swaps =
+		etw_group_mask_test(mask, PERF_CONTEXT_SWITCH);
+	mutex_unlock(&perf_context_swap_mutex);
+	perf_update_context_swaps(NULL);
+}
+
+static struct etw_provider perf_context_swap_provider = {
+	.group = PERF_CONTEXT_SWITCH,
+	.set_mask = perf_context_swap_set_mask,
+};
+
+static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "sched_switch"))
+		perf_sched_switch = tracepoint;
+	else if (!strcmp(tracepoint->name, "cpu_idle"))
+		perf_cpu_idle = tracepoint;
+}
+
+/**
+ * perf_context_swap_init() - make the sessions' masks turn the probes on
+ *
+ * Context: load, before there is a session.
+ * Return: 0, or -ENOENT if the kernel does not tell of context switches.
+ */
+int __init perf_context_swap_init(void)
+{
+	for_each_kernel_tracepoint(perf_find_tracepoint, NULL);
+	if (!perf_sched_switch)
+		return -ENOENT;
+	etw_register_provider(&perf_context_swap_provider);
+	return 0;
+}
+
+/**
+ * perf_context_swap_exit() - take the probes away for good
+ *
+ * Context: unload, when no session is left, or a load that failed.
+ */
+void perf_context_swap_exit(void)
+{
+	mutex_lock(&perf_context_swap_mutex);
+	WRITE_ONCE(perf_context_swap_exiting, true);
+	perf_set_probes(false);
+	mutex_unlock(&perf_context_swap_mutex);
+	cancel_work_sync(&perf_context_swap_work);
+	tracepoint_synchronize_unregister();
+}
