@@ -47,9 +47,9 @@ static struct ex_lock describe(struct kunit *test, const struct eresource *which
 	KUNIT_ASSERT_FALSE(test, IS_ERR(locks));
 	for (i = 0; i < locks->count; i++) {
 		if (i)
-			KUNIT_EXPECT_GT(test, locks->locks[i].information.address,
-					locks->locks[i - 1].information.address);
-		if (locks->locks[i].information.address == (unsigned long)which)
+			KUNIT_EXPECT_GT(test, locks->locks[i].resource,
+					locks->locks[i - 1].resource);
+		if (locks->locks[i].resource == (unsigned long)which)
 			found = locks->locks[i];
 	}
 	kvfree(locks);

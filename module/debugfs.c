@@ -7,16 +7,17 @@
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/overflow.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "address.h"
 #include "debugfs.h"
 #include "etw/group_mask.h"
 #include "etw/logfile.h"
@@ -286,13 +287,114 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	}
 }
 
+/* locks_information, sessions/<n>/header and snapshot: made at open, of one moment */
+
+struct ntklog_made {
+	size_t size;
+	void *bytes;
+};
+
+static int ntklog_made_open(struct file *file, void *bytes, size_t size)
+{
+	struct ntklog_made *made;
+
+	if (IS_ERR(bytes))
+		return PTR_ERR(bytes);
+	made = kzalloc(sizeof(*made), GFP_KERNEL);
+	if (!made) {
+		kvfree(bytes);
+		return -ENOMEM;
+	}
+	made->bytes = bytes;
+	made->size = size;
+	file->private_data = made;
+	return 0;
+}
+
+static int ntklog_locks_information_open(struct inode *inode, struct file *file)
+{
+	size_t size = 0;
+	void *bytes;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	bytes = ex_query_locks_information(&size);
+	return ntklog_made_open(file, bytes, size);
+}
+
+static int ntklog_header_open(struct inode *inode, struct file *file)
+{
+	size_t size = 0;
+	void *bytes = etw_make_header_buffer(inode->i_private, &size);
+
+	return ntklog_made_open(file, bytes, size);
+}
+
+static int ntklog_snapshot_open(struct inode *inode, struct file *file)
+{
+	size_t size = 0;
+	void *bytes;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	bytes = etw_make_snapshot(inode->i_private, &size);
+	return ntklog_made_open(file, bytes, size);
+}
+
+static ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count,
+				loff_t *position)
+{
+	struct ntklog_made *made = file->private_data;
+
+	return simple_read_from_buffer(to, count, position, made->bytes, made->size);
+}
+
+static int ntklog_made_release(struct inode *inode, struct file *file)
+{
+	struct ntklog_made *made = file->private_data;
+
+	kvfree(made->bytes);
+	kfree(made);
+	return 0;
+}
+
+static const struct file_operations ntklog_locks_information_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_locks_information_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
+};
+
+static const struct file_operations ntklog_header_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_header_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
+};
+
+static const struct file_operations ntklog_snapshot_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_snapshot_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
+};
+
 /* locks: a line for each live resource */
 
 static int ntklog_locks_show(struct seq_file *seq, void *object)
 {
-	struct ex_locks *locks = ex_query_locks();
+	struct ex_locks *locks;
+	int err = ntklog_may_read_addresses();
 	u32 i;
 
+	if (err)
+		return err;
+	locks = ex_query_locks();
 	if (IS_ERR(locks))
 		return PTR_ERR(locks);
 	seq_puts(seq, "Address Type CreatorBackTraceIndex OwningThread LockCount ContentionCount EntryCount RecursionCount NumberOfWaitingShared NumberOfWaitingExclusive Symbol Creator\n");
@@ -301,67 +403,23 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 		const struct rtl_process_lock_information64 *information =
 			&lock->information;
 
-		seq_printf(seq, "0x%llx %u %u %llu %d %u %u %d %u %u %pS %pS\n",
+		char symbol[KSYM_SYMBOL_LEN];
+
+		seq_printf(seq, "0x%llx %u %u %llu %d %u %u %d %u %u",
 			   information->address, information->type,
 			   information->creator_back_trace_index,
 			   information->owning_thread, information->lock_count,
 			   information->contention_count, information->entry_count,
 			   information->recursion_count,
 			   information->number_of_waiting_shared,
-			   information->number_of_waiting_exclusive,
-			   (void *)(unsigned long)information->address,
-			   (void *)lock->creator);
+			   information->number_of_waiting_exclusive);
+		seq_printf(seq, " %s", ntklog_symbol(lock->resource, symbol));
+		seq_printf(seq, " %s\n", ntklog_symbol(lock->creator, symbol));
 	}
 	kvfree(locks);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
-
-/* locks_information: the same as RTL_PROCESS_LOCKS, made at open */
-
-static int ntklog_locks_information_open(struct inode *inode, struct file *file)
-{
-	struct ex_locks *locks = ex_query_locks();
-	struct rtl_process_locks64 *information;
-	u32 i;
-
-	if (IS_ERR(locks))
-		return PTR_ERR(locks);
-	information = kvzalloc(struct_size(information, locks, locks->count),
-			       GFP_KERNEL);
-	if (information) {
-		information->number_of_locks = locks->count;
-		for (i = 0; i < locks->count; i++)
-			information->locks[i] = locks->locks[i].information;
-	}
-	kvfree(locks);
-	file->private_data = information;
-	return information ? 0 : -ENOMEM;
-}
-
-static ssize_t ntklog_locks_information_read(struct file *file, char __user *to,
-					     size_t count, loff_t *position)
-{
-	struct rtl_process_locks64 *information = file->private_data;
-
-	return simple_read_from_buffer(to, count, position, information,
-				       struct_size(information, locks,
-						   information->number_of_locks));
-}
-
-static int ntklog_locks_information_release(struct inode *inode, struct file *file)
-{
-	kvfree(file->private_data);
-	return 0;
-}
-
-static const struct file_operations ntklog_locks_information_fops = {
-	.owner = THIS_MODULE,
-	.open = ntklog_locks_information_open,
-	.read = ntklog_locks_information_read,
-	.llseek = default_llseek,
-	.release = ntklog_locks_information_release,
-};
 
 static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
@@ -525,74 +583,6 @@ static const struct ntklog_file ntklog_session_files[] = {
 	  ntklog_contextswap_version_store },
 	{ "stats", ntklog_stats_show },
 	{ "flush", ntklog_flush_show, ntklog_flush_store },
-};
-
-/* sessions/<n>/header and snapshot: made at open, so that what is read is of one moment */
-
-struct ntklog_made {
-	size_t size;
-	void *bytes;
-};
-
-static int ntklog_made_open(struct inode *inode, struct file *file,
-			    void *(*make)(struct etw_session *session, size_t *size))
-{
-	struct ntklog_made *made = kzalloc(sizeof(*made), GFP_KERNEL);
-
-	if (!made)
-		return -ENOMEM;
-	made->bytes = make(inode->i_private, &made->size);
-	if (IS_ERR(made->bytes)) {
-		int err = PTR_ERR(made->bytes);
-
-		kfree(made);
-		return err;
-	}
-	file->private_data = made;
-	return 0;
-}
-
-static int ntklog_header_open(struct inode *inode, struct file *file)
-{
-	return ntklog_made_open(inode, file, etw_make_header_buffer);
-}
-
-static int ntklog_snapshot_open(struct inode *inode, struct file *file)
-{
-	return ntklog_made_open(inode, file, etw_make_snapshot);
-}
-
-static ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count,
-				loff_t *position)
-{
-	struct ntklog_made *made = file->private_data;
-
-	return simple_read_from_buffer(to, count, position, made->bytes, made->size);
-}
-
-static int ntklog_made_release(struct inode *inode, struct file *file)
-{
-	struct ntklog_made *made = file->private_data;
-
-	kvfree(made->bytes);
-	kfree(made);
-	return 0;
-}
-
-static const struct file_operations ntklog_header_fops = {
-	.owner = THIS_MODULE,
-	.open = ntklog_header_open,
-	.read = ntklog_made_read,
-	.llseek = default_llseek,
-	.release = ntklog_made_release,
-};
-
-static const struct file_operations ntklog_snapshot_fops = {
-	.owner = THIS_MODULE,
-	.open = ntklog_snapshot_open,
-	.read = ntklog_made_read,
-	.llseek = default_llseek,
-	.release = ntklog_made_release,
 };
 
 /* @files: one for each parameter, to be filled. */

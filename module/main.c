@@ -8,7 +8,9 @@
 #include <linux/slab.h>
 #include <asm/tsc.h>
 
+#include "address.h"
 #include "debugfs.h"
+#include "device.h"
 #include "etw/buffer.h"
 #include "etw/session.h"
 #include "ke/numbered_spin_lock.h"
@@ -51,6 +53,10 @@ static unsigned int excessive_next_ms = 4000;
 module_param(excessive_next_ms, uint, 0400);
 MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
 
+static char *addresses = "raw";
+module_param(addresses, charp, 0400);
+MODULE_PARM_DESC(addresses, "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
+
 static int __init ntklog_set_parameters(const char *name,
 					struct perf_information *information,
 					const unsigned int *values,
@@ -79,6 +85,11 @@ static int __init ntklog_init(void)
 	if (!tsc_khz) {
 		pr_err("no TSC on this machine\n");
 		return -ENODEV;
+	}
+	err = ntklog_address_init(addresses);
+	if (err) {
+		pr_err("addresses=%s is not raw, hashed or zero\n", addresses);
+		return err;
 	}
 	err = ntklog_set_parameters("spinlock", &perf_spin_lock_information,
 				    spinlock, spinlock_given);
@@ -109,6 +120,11 @@ static int __init ntklog_init(void)
 		pr_err("cannot make the files in debugfs (%d)\n", err);
 		goto err_debugfs;
 	}
+	err = ntklog_device_init();
+	if (err) {
+		pr_err("cannot make /dev/ntklog (%d)\n", err);
+		goto err_debugfs;
+	}
 	return 0;
 
 err_debugfs:
@@ -121,6 +137,7 @@ err_resource:
 
 static void __exit ntklog_exit(void)
 {
+	ntklog_device_exit();
 	/* The buffers' files before the directories that they are in. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();

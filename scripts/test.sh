@@ -226,7 +226,7 @@ kunit()
 		"$TOP/scripts/vm.sh" -t 600 -k "$(image "$1")" -c 4 -m 2048 "$dir"
 	grep -E '^ +(not )?ok |^ +# ' "$dir/guest.log"
 	for suite in ke ke_irql ke_spin_lock ex eresource perf perf_resource context_swap information \
-	    etw session nt; do
+	    system_information etw session nt; do
 		result "$1: the suite ntklog_$suite passed" \
 			grep -qE "^ok [0-9]+ ntklog_$suite\$" "$dir/guest.log"
 	done

@@ -28,6 +28,7 @@
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 
+#include "../address.h"
 #include "../compat.h"
 #include "buffer.h"
 #include "session.h"
@@ -128,6 +129,10 @@ static ssize_t etw_buffer_read(struct file *file, char __user *to, size_t count,
 
 static int etw_buffer_open(struct inode *inode, struct file *file)
 {
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
 	return relay_file_operations.open(inode, file);
 }
 

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/mm.h>
 
+#include "../address.h"
 #include "../compat.h"
 #include "eresource_private.h"
 #include "locks_information.h"
@@ -126,7 +127,8 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
-	information->address = (unsigned long)resource;
+	information->address = ntklog_address((unsigned long)resource);
+	lock->resource = (unsigned long)resource;
 	information->type = RTL_RESOURCE_TYPE;
 	information->contention_count = resource->contention_count;
 	information->number_of_waiting_shared = resource->shared_waiter_count;
@@ -214,3 +216,30 @@ struct ex_locks *ex_query_locks(void)
 	return locks;
 }
 EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
+
+/**
+ * ex_query_locks_information() - describe all live resources as NT does
+ * @size: bytes of it
+ *
+ * Context: thread; may sleep.
+ * Return: RTL_PROCESS_LOCKS in the 64-bit layout, for kvfree(), or an error pointer:
+ * -ENOMEM.
+ */
+struct rtl_process_locks64 *ex_query_locks_information(size_t *size)
+{
+	struct ex_locks *locks = ex_query_locks();
+	struct rtl_process_locks64 *information;
+	u32 i;
+
+	if (IS_ERR(locks))
+		return ERR_CAST(locks);
+	*size = struct_size(information, locks, locks->count);
+	information = kvzalloc(*size, GFP_KERNEL);
+	if (information) {
+		information->number_of_locks = locks->count;
+		for (i = 0; i < locks->count; i++)
+			information->locks[i] = locks->locks[i].information;
+	}
+	kvfree(locks);
+	return information ?: ERR_PTR(-ENOMEM);
+}

@@ -33,6 +33,7 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../address.h"
 #include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/provider.h"
@@ -301,7 +302,7 @@ void perf_log_resource_initialize(const void *resource)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = (unsigned long)resource,
+		.resource = ntklog_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
@@ -322,7 +323,7 @@ void perf_log_resource_reinitialize(const void *resource, u32 owner_entries,
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entries,
 		.thread_id = task_pid_nr(current),
-		.resource = (unsigned long)resource,
+		.resource = ntklog_address((unsigned long)resource),
 		.action = WMI_RESOURCE_ACTION_REINITIALIZE,
 		.contention_delta = owners,
 	};
@@ -343,7 +344,7 @@ void perf_log_resource_owner_pointer(const void *resource, unsigned long thread,
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
-		.resource = (unsigned long)resource,
+		.resource = ntklog_address((unsigned long)resource),
 		.action = action,
 	};
 	struct perf_resource_bucket *bucket = perf_resource_bucket(thread);
@@ -372,7 +373,7 @@ void perf_log_resource_timeout(struct perf_resource_wait *wait)
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
 		.thread_id = wait->thread_id,
-		.resource = (unsigned long)wait->resource,
+		.resource = ntklog_address((unsigned long)wait->resource),
 		.action = wait->action == WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE ?
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
@@ -549,7 +550,7 @@ void perf_track_resource_release(const void *resource, unsigned long thread,
 			action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
 	struct perf_resource_bucket *bucket = perf_resource_bucket(thread);
 	struct wmi_resource64 record = {
-		.resource = (unsigned long)resource,
+		.resource = ntklog_address((unsigned long)resource),
 		.action = action,
 	};
 	struct perf_resource_thread *owner;

@@ -24,6 +24,7 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../address.h"
 #include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/provider.h"
@@ -194,8 +195,8 @@ perf_write_spin_lock(struct perf_spin_lock_cpu *cpu, u32 acquire_depth,
 		     unsigned long caller)
 {
 	struct wmi_spinlock64 record = {
-		.spin_lock_address = (unsigned long)entry->lock,
-		.caller_address = caller,
+		.spin_lock_address = ntklog_address((unsigned long)entry->lock),
+		.caller_address = ntklog_address(caller),
 		.acquire_time = entry->acquire_time,
 		.release_time = release_time,
 		.wait_time_in_cycles = entry->wait_time_in_cycles,

@@ -8,6 +8,7 @@
  * with SystemLocksInformation.
  */
 
+#include <ntklog/group_mask.h>
 #include <ntklog/layout.h>
 
 /* EventTraceInformationClass */
@@ -17,9 +18,32 @@
 
 #define STATUS_SUCCESS			0x00000000u
 #define STATUS_NOT_IMPLEMENTED		0xC0000002u
+#define STATUS_INVALID_INFO_CLASS	0xC0000003u
 #define STATUS_INFO_LENGTH_MISMATCH	0xC0000004u
 #define STATUS_INVALID_PARAMETER	0xC000000Du
+#define STATUS_NO_MEMORY		0xC0000017u
 #define STATUS_ACCESS_DENIED		0xC0000022u
+
+/**
+ * struct event_trace_groupmask_information - NT's EVENT_TRACE_GROUPMASK_INFORMATION
+ * @event_trace_information_class: EVENT_TRACE_GROUPMASK_INFORMATION_CLASS
+ * @padding: zero
+ * @trace_handle: which session: its number, 0 to 7
+ * @event_trace_group_masks: what it wants
+ */
+struct event_trace_groupmask_information {
+	__u32 event_trace_information_class;
+	__u32 padding;
+	__u64 trace_handle;
+	struct perfinfo_groupmask event_trace_group_masks;
+};
+
+NTKLOG_ASSERT_SIZE(struct event_trace_groupmask_information, 0x30);
+NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information,
+		     event_trace_information_class, 0x00);
+NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information, trace_handle, 0x08);
+NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information,
+		     event_trace_group_masks, 0x10);
 
 /**
  * struct event_trace_spinlock_information_v1 - until NT 6.2

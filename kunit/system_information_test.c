@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NtQuerySystemInformation() and NtSetSystemInformation(): which status for what. And
+ * what is shown of addresses. The numbers are NT's.
+ */
+
+#include <linux/mm.h>
+#include <ntklog/eresource.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../module/address.h"
+#include "../module/etw/session.h"
+#include "../module/ex/locks_information.h"
+#include "../module/perf/spin_lock.h"
+#include "../module/system_information.h"
+#include "fixture.h"
+
+#define LOCKS_CLASS	0x0C
+#define TRACE_CLASS	0x1F
+
+/* So many bytes of the words; what is given goes back into them. */
+static u32 query(u32 class, void *words, size_t length, size_t *returned)
+{
+	u8 in[NTKLOG_INFORMATION_MAX] = {};
+	size_t in_length = min_t(size_t, length, sizeof(in));
+	void *out;
+	u32 status;
+
+	memcpy(in, words, min_t(size_t, in_length, 0x10));
+	status = ntklog_query_system_information(class, in, in_length, length, true, &out,
+						 returned);
+	if (out)
+		memcpy(words, out, *returned);
+	kvfree(out);
+	return status;
+}
+
+static u32 set(u32 class, const void *words, size_t length)
+{
+	u8 in[NTKLOG_INFORMATION_MAX] = {};
+
+	/* The rest is not looked at: the length says it is there. */
+	memcpy(in, words, min_t(size_t, length, 0x30));
+	return ntklog_set_system_information(class, in, length, true);
+}
+
+static void each_class_is_set_and_queried(struct kunit *test)
+{
+	u32 spin_lock[] = { 5, 2, 1001, 3, 1000001 }, resource[] = { 7, 2, 3, 4 };
+	u32 got[5] = { 5 };
+	size_t returned;
+
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, spin_lock, 0x14), 0u);
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, resource, 0x10), 0u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x14, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x14ul);
+	KUNIT_EXPECT_MEMEQ(test, got, spin_lock, 0x14);
+	got[0] = 7;
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
+	KUNIT_EXPECT_MEMEQ(test, got, resource, 0x10);
+}
+
+static void group_masks_are_set_and_queried(struct kunit *test)
+{
+	/* Class, padding, handle (two words), eight masks. */
+	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, got[12] = { 1, 0xEE, 3, 0 };
+	size_t returned;
+
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x30ul);
+	KUNIT_EXPECT_MEMEQ(test, got, words, 0x30);
+	/* The documented flag is the group too. */
+	words[4] = 0x10;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, got[4], 0x10u);
+	KUNIT_EXPECT_EQ(test, got[5], 0x00030004u);
+
+	words[6] = 1;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0xC000000Du);
+	words[6] = 0;
+	words[2] = 8;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0xC000000Du);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x30, &returned), 0xC000000Du);
+	words[2] = 3;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x2C), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x34), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x34, &returned), 0xC0000004u);
+	memset(words + 4, 0, 0x20);
+	words[5] = 0x00010000;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
+}
+
+static void unknown_classes_and_lengths(struct kunit *test)
+{
+	u32 words[16] = { 5, 2, 1001, 3, 1000001 };
+	size_t length, returned;
+	u32 class;
+
+	for (class = 0; class < 0x100; class++) {
+		if (class == TRACE_CLASS || class == LOCKS_CLASS)
+			continue;
+		KUNIT_EXPECT_EQ(test, set(class, words, 0x14), 0xC0000003u);
+		KUNIT_EXPECT_EQ(test, query(class, words, 0x14, &returned), 0xC0000003u);
+	}
+	KUNIT_EXPECT_EQ(test, set(LOCKS_CLASS, words, 0x14), 0xC0000003u);
+	for (class = 0; class < 16; class++) {
+		words[0] = class;
+		if (class == 1 || class == 5 || class == 7)
+			continue;
+		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC0000002u);
+		KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x14, &returned),
+				0xC0000002u);
+	}
+	words[0] = 5;
+	for (length = 0; length < 0x40; length++) {
+		if (length == 0x10 || length == 0x14)
+			continue;
+		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, length), 0xC0000004u);
+		KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, length, &returned),
+				0xC0000004u);
+	}
+	words[2] = 999;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+}
+
+static void without_the_right_access_is_denied(struct kunit *test)
+{
+	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, got[5] = { 5 };
+	size_t returned;
+	void *out;
+
+	query(TRACE_CLASS, before, 0x14, &returned);
+	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, words, 0x14, false),
+			0xC0000022u);
+	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(LOCKS_CLASS, words, 64, 64,
+							      false, &out, &returned),
+			0xC0000022u);
+	KUNIT_EXPECT_NULL(test, out);
+	/* Anybody may ask for the parameters. */
+	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, got, 0x14, 0x14,
+							      false, &out, &returned), 0u);
+	KUNIT_EXPECT_MEMEQ(test, out, before, 0x14);
+	kvfree(out);
+}
+
+static struct eresource resource;
+
+static void locks_are_given_if_there_is_room(struct kunit *test)
+{
+	static u8 buffer[0x10000];
+	size_t needed, returned;
+	bool found = false;
+	u32 i;
+
+	KUNIT_ASSERT_EQ(test, ex_initialize_resource_lite(&resource), 0u);
+	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, 0, &needed), 0xC0000004u);
+	KUNIT_ASSERT_GE(test, needed, 0x38ul);
+	KUNIT_ASSERT_LE(test, needed, sizeof(buffer));
+	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, needed - 1, &returned), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, returned, needed);
+	KUNIT_EXPECT_EQ(test, query(LOCKS_CLASS, buffer, needed, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, needed);
+	KUNIT_EXPECT_EQ(test, 8 + 0x30ul * get_u32(buffer, 0), needed);
+	for (i = 0; i < get_u32(buffer, 0); i++)
+		found |= get_u64(buffer, 8 + 0x30 * i) == (u64)(unsigned long)&resource;
+	KUNIT_EXPECT_TRUE(test, found);
+	ex_delete_resource_lite(&resource);
+}
+
+/* Addresses */
+
+static struct kspin_lock lock[2];
+
+/* SpinLockAddress of an event of this lock. */
+static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
+{
+	struct klock_queue_handle handle;
+	const u8 *event;
+
+	session_start(test, PERF_SPINLOCK, 4096, 8);
+	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
+	per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU)->acquire_count = 5000;
+	per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU)->contention_count = 0;
+	ke_release_in_stack_queued_spin_lock(&handle);
+	event = session_event(0, 0x0529);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_CALLER) >> 32 != 0,
+			get_u64(event, SPINLOCK_ADDRESS) >> 32 != 0);
+	session_stop(test);
+	return get_u64(event, SPINLOCK_ADDRESS);
+}
+
+static void addresses_are_raw_hashed_or_zero(struct kunit *test)
+{
+	u64 first, second;
+
+	ke_initialize_spin_lock(&lock[0]);
+	ke_initialize_spin_lock(&lock[1]);
+	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, ntklog_address_init("half"), -EINVAL);
+
+	KUNIT_ASSERT_EQ(test, ntklog_address_init("hashed"), 0);
+	first = shown(test, &lock[0]);
+	second = shown(test, &lock[1]);
+	KUNIT_EXPECT_EQ(test, first >> 32, 0ull);
+	KUNIT_EXPECT_NE(test, first, (u64)(u32)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_NE(test, first, second);
+	/* A total by lock stays possible. */
+	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), first);
+
+	KUNIT_ASSERT_EQ(test, ntklog_address_init("zero"), 0);
+	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), 0ull);
+	KUNIT_ASSERT_EQ(test, ntklog_address_init("raw"), 0);
+}
+
+static void system_information_exit(struct kunit *test)
+{
+	ntklog_address_init("raw");
+	fixture_exit(test);
+}
+
+static struct kunit_case system_information_test_cases[] = {
+	KUNIT_CASE(each_class_is_set_and_queried),
+	KUNIT_CASE(group_masks_are_set_and_queried),
+	KUNIT_CASE(unknown_classes_and_lengths),
+	KUNIT_CASE(without_the_right_access_is_denied),
+	KUNIT_CASE(locks_are_given_if_there_is_room),
+	KUNIT_CASE(addresses_are_raw_hashed_or_zero),
+	{}
+};
+
+static struct kunit_suite system_information_test_suite = {
+	.name = "ntklog_system_information",
+	.init = fixture_init,
+	.exit = system_information_exit,
+	.test_cases = system_information_test_cases,
+};
+
+kunit_test_suite(system_information_test_suite);

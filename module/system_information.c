@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which of NT's classes of system information is whose: no rule but that is decided
+ * here. The files in debugfs call the same functions.
+ */
+
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <uapi/ntklog/ioctl.h>
+#include <uapi/ntklog/system_information.h>
+
+#include "compat.h"
+#include "etw/group_mask.h"
+#include "etw/session.h"
+#include "ex/locks_information.h"
+#include "perf/resource.h"
+#include "perf/spin_lock.h"
+#include "system_information.h"
+
+static struct perf_information *ntklog_perf_information(u32 event_trace_class)
+{
+	switch (event_trace_class) {
+	case EVENT_TRACE_SPINLOCK_INFORMATION_CLASS:
+		return &perf_spin_lock_information;
+	case EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS:
+		return &perf_resource_information;
+	default:
+		return NULL;
+	}
+}
+
+static struct etw_session *
+ntklog_session(const struct event_trace_groupmask_information *information)
+{
+	return information->trace_handle < ETW_SESSIONS ?
+		&etw_sessions[information->trace_handle] : NULL;
+}
+
+static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *information,
+				   size_t length, size_t *return_length)
+{
+	struct etw_session *session;
+
+	if (length != sizeof(*information))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	session = ntklog_session(information);
+	if (!session)
+		return STATUS_INVALID_PARAMETER;
+	information->padding = 0;
+	information->event_trace_group_masks = etw_get_group_mask(session);
+	*return_length = length;
+	return STATUS_SUCCESS;
+}
+
+static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information *information,
+				 size_t length)
+{
+	struct etw_group_change change;
+	struct etw_session *session;
+
+	if (length != sizeof(*information))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	session = ntklog_session(information);
+	if (!session ||
+	    etw_group_change_from_mask(&information->event_trace_group_masks, &change))
+		return STATUS_INVALID_PARAMETER;
+	etw_change_group_mask(session, &change);
+	return STATUS_SUCCESS;
+}
+
+/* @buffer: NTKLOG_INFORMATION_MAX bytes, in and out. */
+static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length)
+{
+	struct perf_information *information;
+	u32 event_trace_class;
+
+	if (length < sizeof(event_trace_class))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	memcpy(&event_trace_class, buffer, sizeof(event_trace_class));
+	if (event_trace_class == EVENT_TRACE_GROUPMASK_INFORMATION_CLASS)
+		return ntklog_query_group_mask(buffer, length, return_length);
+	information = ntklog_perf_information(event_trace_class);
+	if (!information)
+		return STATUS_NOT_IMPLEMENTED;
+	return perf_query_information(information, buffer, length, return_length);
+}
+
+static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
+{
+	struct rtl_process_locks64 *information = ex_query_locks_information(return_length);
+
+	if (IS_ERR(information))
+		return STATUS_NO_MEMORY;
+	if (*return_length > length) {
+		kvfree(information);
+		return STATUS_INFO_LENGTH_MISMATCH;
+	}
+	*out = information;
+	return STATUS_SUCCESS;
+}
+
+/**
+ * ntklog_query_system_information() - NT's NtQuerySystemInformation
+ * @information_class: SYSTEM_*_INFORMATION
+ * @in: what the caller's buffer begins with
+ * @in_length: bytes of that, as many as it has up to NTKLOG_INFORMATION_MAX
+ * @length: bytes that the caller's buffer has
+ * @privileged: the caller may see addresses
+ * @out: what is given, for kvfree(); NULL if nothing is
+ * @return_length: bytes given; for locks also those needed
+ *
+ * Context: thread; may sleep.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_INFO_CLASS; STATUS_NOT_IMPLEMENTED for
+ * another EventTraceInformationClass; STATUS_INFO_LENGTH_MISMATCH;
+ * STATUS_INVALID_PARAMETER for a session that there is not; STATUS_ACCESS_DENIED;
+ * STATUS_NO_MEMORY.
+ */
+u32 ntklog_query_system_information(u32 information_class, const void *in,
+				    size_t in_length, size_t length, bool privileged,
+				    void **out, size_t *return_length)
+{
+	u8 *buffer;
+	u32 status;
+
+	*out = NULL;
+	*return_length = 0;
+	switch (information_class) {
+	case SYSTEM_PERFORMANCE_TRACE_INFORMATION:
+		buffer = kvzalloc(NTKLOG_INFORMATION_MAX, GFP_KERNEL);
+		if (!buffer)
+			return STATUS_NO_MEMORY;
+		memcpy(buffer, in, in_length);
+		status = ntklog_query_trace(buffer, length, return_length);
+		if (status == STATUS_SUCCESS)
+			*out = buffer;
+		else
+			kvfree(buffer);
+		return status;
+	case SYSTEM_LOCKS_INFORMATION:
+		if (!privileged)
+			return STATUS_ACCESS_DENIED;
+		return ntklog_query_locks(length, out, return_length);
+	default:
+		return STATUS_INVALID_INFO_CLASS;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
+
+/**
+ * ntklog_set_system_information() - NT's NtSetSystemInformation
+ * @information_class: SYSTEM_*_INFORMATION
+ * @in: the caller's buffer, or what it begins with if it is longer than
+ *	NTKLOG_INFORMATION_MAX
+ * @length: bytes that the caller's buffer has
+ * @privileged: the caller may set
+ *
+ * Context: thread; may sleep.
+ * Return: as ntklog_query_system_information(); STATUS_INVALID_PARAMETER also for a
+ * value out of range. Nothing is changed unless it is STATUS_SUCCESS.
+ */
+u32 ntklog_set_system_information(u32 information_class, const void *in,
+				  size_t length, bool privileged)
+{
+	struct perf_information *information;
+	u32 event_trace_class;
+
+	if (information_class != SYSTEM_PERFORMANCE_TRACE_INFORMATION)
+		return STATUS_INVALID_INFO_CLASS;
+	if (!privileged)
+		return STATUS_ACCESS_DENIED;
+	if (length < sizeof(event_trace_class))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	memcpy(&event_trace_class, in, sizeof(event_trace_class));
+	if (event_trace_class == EVENT_TRACE_GROUPMASK_INFORMATION_CLASS)
+		return ntklog_set_group_mask(in, length);
+	information = ntklog_perf_information(event_trace_class);
+	if (!information)
+		return STATUS_NOT_IMPLEMENTED;
+	return perf_set_information(information, in, length);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_set_system_information);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SYSTEM_INFORMATION_H
+#define _NTKLOG_SYSTEM_INFORMATION_H
+
+/* NtQuerySystemInformation() and NtSetSystemInformation(), for what ntklog has. */
+
+#include <linux/types.h>
+
+/* Longest structure that is taken: longer ones are as wrong as they turn out to be. */
+#define NTKLOG_INFORMATION_MAX	0x40
+
+u32 ntklog_query_system_information(u32 information_class, const void *in,
+				    size_t in_length, size_t length, bool privileged,
+				    void **out, size_t *return_length);
+u32 ntklog_set_system_information(u32 information_class, const void *in,
+				  size_t length, bool privileged);
+
+#endif /* _NTKLOG_SYSTEM_INFORMATION_H */
