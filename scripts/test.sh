@@ -107,6 +107,17 @@ tool()
 	done
 }
 
+# guest_programs DIRECTORY NAME...: what the virtual machine has no program for.
+guest_programs()
+{
+	local dir=$1 name
+	shift
+	for name; do
+		gcc -O2 -Wall -Wextra -Werror -static -I"$TOP/include/uapi" \
+			-o "$dir/$name" "$E2E/guest/$name.c"
+	done
+}
+
 # e2e SERIES: on Debian's stock kernel of the series.
 e2e()
 {
@@ -121,6 +132,9 @@ e2e()
 		KDIR="$KDIR" NTKLOG="$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload"/*.ko \
 		"$dir/example/ntklog_example.ko" "$E2E"/e2e/*.sh "$dir/"
+	guest_programs "$dir" drain ioctl
+	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$dir/ioctl32" "$E2E/guest/ioctl.c"
+	mv "$dir/ioctl" "$dir/ioctl64"
 	result "$1: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$dir"
 	grep -E '^(not )?ok |^#' "$dir/guest.log" | sed "s/ok - /ok - $1 /"
@@ -386,6 +400,92 @@ lockdep()
 		lockdep_catches own_resource "lock held when returning to user space"
 }
 
+# abuse: nonsense for all files and ioctls, by itself and with sessions, locks and
+# resources in full use; then each allocation of load and start fails once.
+abuse()
+{
+	local dir=$TEST/abuse seed=${SEED:-$(date +%s)}
+	say "abuse: SEED=$seed"
+	share "$dir" kasan <<-END
+		D=/sys/kernel/debug/ntklog
+		insmod ntklog.ko || exit 1
+		./abuse \$D $seed 30000 quiet
+		rmmod ntklog && insmod ntklog.ko || exit 1
+		for type in in_stack_queued resource; do
+			insmod ntklog_torture.ko torture_type=\$type duration=0 locks=6 nest=3 \
+				threads=1 hardirqs=0 interval_us=5000 || exit 1
+			./abuse \$D $((seed + 1)) 17500 & one=\$!
+			./abuse \$D $((seed + 2)) 17500 & two=\$!
+			n=0
+			while kill -0 \$one 2>/dev/null; do
+				s=\$D/sessions/\$((n % 8))
+				echo 0 >\$s/state 2>/dev/null
+				echo start >\$s/state 2>/dev/null
+				usleep 20000
+				echo stop >\$s/state 2>/dev/null
+				n=\$((n + 1))
+			done
+			wait \$one \$two
+			rmmod ntklog_torture || exit 1
+		done
+		rmmod ntklog || exit 1
+		F=/sys/kernel/debug/failslab
+		echo N >\$F/ignore-gfp-wait
+		echo 0 >\$F/verbose
+		./fail load ntklog.ko
+		insmod ntklog.ko buffers=2 buffer_size=4096 || exit 1
+		./fail start \$D/sessions/3
+		rmmod ntklog || exit 1
+		K=/sys/kernel/debug/kmemleak
+		echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log
+		dmesg >dmesg.log
+	END
+	guest_programs "$dir" abuse fail
+	result "abuse: the virtual machine runs to its end" \
+		"$TOP/scripts/vm.sh" -t 900 -k "$(image kasan)" -c 3 -m 2048 "$dir"
+	grep -E '^(not )?ok |^#' "$dir/guest.log"
+	result "abuse: the torture succeeds meanwhile" sh -c \
+		"[ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 2 ]"
+	result "abuse: the kernel has nothing to complain of" has_reports "$dir/dmesg.log" ''
+	result "abuse: nothing leaks" sh -c "cat $dir/kmemleak.log; [ ! -s $dir/kmemleak.log ]"
+}
+
+# cycles: load, trace, unload, with readers that have files open, 200 times.
+cycles()
+{
+	local dir=$TEST/cycles
+	share "$dir" kunit <<-'END'
+		D=/sys/kernel/debug/ntklog
+		refused=0
+		n=0
+		while [ $n -lt 200 ]; do
+			insmod ntklog.ko buffer_size=4096 buffers=8 || exit 1
+			s=$D/sessions/$((n % 8))
+			echo PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH >$s/group_mask
+			echo $((n % 3 * 10)) >$s/flush_timer
+			echo start >$s/state
+			echo 1 >/sys/kernel/tracing/events/ntklog/enable
+			exec 5<$s/cpu0 6<$D/locks
+			cat <&5 >/dev/null &
+			insmod ntklog_torture.ko threads=2 duration=0 \
+				torture_type=$([ $((n % 2)) = 0 ] && echo resource || echo ex) || exit 1
+			usleep 15000
+			rmmod ntklog_torture || exit 1
+			echo 0 >/sys/kernel/tracing/events/ntklog/enable
+			rmmod ntklog 2>/dev/null || refused=$((refused + 1))
+			wait
+			exec 5<&- 6<&-
+			rmmod ntklog || exit 1
+			n=$((n + 1))
+		done
+		echo "$n cycles, $refused times a reader was in the way"
+		dmesg >dmesg.log
+	END
+	result "cycles: the virtual machine runs to its end" 		"$TOP/scripts/vm.sh" -t 600 -k "$(image kunit)" -c 2 "$dir"
+	result "cycles: 200, and readers were in the way" 		grep -E '^200 cycles, 200 times' "$dir/guest.log"
+	result "cycles: the kernel has nothing to complain of" has_reports "$dir/dmesg.log" ''
+}
+
 model()
 {
 	local model=$TOP/kunit/model/queued_spin_lock.pml broken
@@ -399,6 +499,7 @@ model()
 
 say "setting up: packages (tools only), Debian's kernels and a test kernel (unpacked and cached in $CACHE)"
 need "to build and test the tool" gcc g++ make libc6-dev python3 git
+need "to build programs of 32 bits, for the ioctls" gcc-multilib
 eval "$("$TOP/scripts/debian-kernel.sh")"
 "$TOP/scripts/debian-kernel.sh" 6.1 >/dev/null
 for flavour in ${FLAVOURS:-kunit kasan kcsan}; do
@@ -427,6 +528,10 @@ say "torture on parallel processors (about a minute)"
 step parallel parallel
 say "torture of a crowd (half a minute)"
 step crowd crowd
+say "abuse and failing memory under KASAN, and 200 loads and unloads (about 5 minutes)"
+step abuse abuse &
+step cycles cycles &
+wait
 say "what lockdep must catch, a boot each"
 step lockdep lockdep
 

@@ -29,9 +29,9 @@ def read(name):
 
 
 def stats(name):
-    """Rows by processor, and the total: generated written lost buffers unread."""
+    """Rows by processor, and the total: generated written lost buffers unread overwritten."""
     header, *rows = read(name).decode().splitlines()
-    assert header == "processor generated written lost buffers unread", header
+    assert header == "processor generated written lost buffers unread overwritten", header
     return {row.split()[0]: [int(n) for n in row.split()[1:]] for row in rows}
 
 
@@ -70,7 +70,8 @@ class Session(unittest.TestCase):
         header = etl.check_file(buffers)
         rows = stats(name + ".stats")
         counts = event_count(buffers[1:])
-        for row, (generated, written, row_lost, finished, _) in rows.items():
+        for row, (generated, written, row_lost, finished, _, overwritten) in rows.items():
+            self.assertEqual(overwritten, 0, row)
             self.assertEqual(generated, written + row_lost, row)
             if row == "total":
                 self.assertEqual(written, sum(counts.values()))
@@ -93,6 +94,14 @@ class Session(unittest.TestCase):
             words = [int.from_bytes(event.data[at:at + 4], "little")
                      for at in range(0, len(event.data), 4)]
             self.assertEqual(words, [1, 1, 1000, 1000000])
+
+    def test_a_mask_that_changed_gave_rundowns(self):
+        buffers = etl.decode(read("changed.etl"))
+        etl.check_file(buffers)
+        self.assertEqual([event.hook_id for b in buffers[1:] for event in b.events],
+                         [etl.DC_START, etl.RESOURCE_DC_START, etl.RESOURCE_DC_END,
+                          etl.DC_END])
+
 
     def test_group_mask_event(self):
         event = etl.decode(read("both.etl"))[0].events[1]
@@ -136,7 +145,7 @@ class Session(unittest.TestCase):
         self.assertGreater(often, 5 * seldom)
 
     def test_counters_without_events(self):
-        self.assertEqual(stats("counters.stats")["total"], [0] * 5)
+        self.assertEqual(stats("counters.stats")["total"], [0] * 6)
         for old, new in counter_changes("counters"):
             self.assertGreater((new[0] - old[0]) % 2**32, 100)
             self.assertGreater((new[1] - old[1]) % 2**32, 0)
@@ -348,6 +357,190 @@ class Resources(unittest.TestCase):
         self.assertIn(0x10008, actions)
         self.assertFalse(any(event.hook_id in (etl.SPINLOCK, etl.DC_START)
                              for b in buffers[1:] for event in b.events))
+
+
+class ManySessions(unittest.TestCase):
+    """Eight at once: 0 and 1 spin locks, 2 and 3 resources, 4 and 5 context swaps, 6 all."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = [etl.decode(read("many%d.etl" % i)) for i in range(8)]
+
+    def events(self, i):
+        return [(buffer.processor, event) for buffer in self.files[i][1:]
+                for event in buffer.events]
+
+    def test_each_file_is_right(self):
+        for i, buffers in enumerate(self.files):
+            header = etl.check_file(buffers, recorder=i == 7)
+            self.assertEqual(header.logger_name, "System Logger %d" % i if i else
+                             "NT Kernel Logger")
+            self.assertEqual({b.logger_id for b in buffers}, {i})
+            total = stats("many%d.stats" % i)["total"]
+            self.assertEqual(total[0], total[1] + total[2])
+            self.assertEqual(header.events_lost, total[2])
+            if i != 7:
+                self.assertEqual(total[1], len(self.events(i)))
+
+    def test_each_has_what_it_wanted(self):
+        wanted = {0: {0x0529}, 1: {0x0529}, 2: {0x052B}, 3: {0x052B}, 4: {0x0524},
+                  5: {0x0524}, 6: {0x0529, 0x052B, 0x0524}}
+        rundown = {0x0529: {0x0F4B, 0x0F4C}, 0x052B: {0x0F4D, 0x0F4E}, 0x0524: set()}
+        for i, hook_ids in wanted.items():
+            found = {event.hook_id for _, event in self.events(i)}
+            self.assertEqual(found, hook_ids.union(*(rundown[h] for h in hook_ids)), i)
+
+    def test_two_sessions_have_the_same_events_with_the_same_times(self):
+        """But for what was before the later one's start and after the earlier's stop."""
+        for one, other in ((0, 1), (2, 3), (1, 6), (3, 6)):
+            if stats("many%d.stats" % one)["total"][2] or \
+                    stats("many%d.stats" % other)["total"][2]:
+                continue
+            hook_id = 0x0529 if one < 2 else 0x052B
+            ours, theirs = ({(cpu, e.time_stamp, e.data) for cpu, e in self.events(i)
+                             if e.hook_id == hook_id} for i in (one, other))
+            # The later in number started later and stopped earlier.
+            self.assertLessEqual(theirs, ours)
+            self.assertGreater(len(theirs), 100)
+            self.assertLess(len(ours - theirs), 50)
+
+    def test_versions_of_one_event(self):
+        new = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(4)
+               if e.hook_id == 0x0524 and e.version == 4}
+        old = {(cpu, e.time_stamp): etl.context_swap(e) for cpu, e in self.events(5)
+               if e.hook_id == 0x0524 and e.version == 1}
+        both = new.keys() & old.keys()
+        self.assertGreater(len(both), 100)
+        for key in both:
+            self.assertEqual(old[key][:4], new[key][:4])
+            self.assertEqual(old[key][6:10], new[key][6:10])
+            self.assertEqual(old[key][4:6], (0, 0))
+
+    def test_snapshots_of_the_recorder(self):
+        one, two = (etl.decode(read("snapshot%d.etl" % i)) for i in (1, 2))
+        for buffers in one, two:
+            header = etl.check_file(buffers, recorder=True)
+            self.assertGreater(header.buffers_lost, 0)
+            self.assertLessEqual(len(buffers), 1 + 2 * 4)
+            self.assertEqual([b.sequence for b in buffers[1:]],
+                             sorted(b.sequence for b in buffers[1:]))
+        # It went on in between.
+        self.assertGreater(two[1].sequence, one[-1].sequence)
+        self.assertGreater(stats("many7.stats")["total"][5], 10)
+
+
+class ContextSwaps(unittest.TestCase):
+    def setUp(self):
+        self.buffers = etl.decode(read("swaps.etl"))
+        self.swaps = [(buffer.processor, event.time_stamp, etl.context_swap(event))
+                      for buffer in self.buffers[1:] for event in buffer.events
+                      if event.hook_id == etl.CONTEXTSWAP]
+
+    def test_each_processor_runs_on_from_where_it_was(self):
+        etl.check_file(self.buffers)
+        self.assertGreater(len(self.swaps), 100)
+        for processor in (0, 1):
+            own = [swap for cpu, _, swap in self.swaps if cpu == processor]
+            for before, after in zip(own, own[1:]):
+                self.assertEqual(after.old_thread_id, before.new_thread_id)
+
+    def test_the_scheduler_says_the_same(self):
+        """Each swap of the session is a sched_switch of trace-cmd, in order."""
+        line_format = re.compile(r"\[(\d+)\] +[\d.]+: +sched_switch: .* prev_pid=(\d+) "
+                                 r"prev_prio=(\d+) prev_state=(\S+) ==> .* next_pid=(\d+) "
+                                 r"next_prio=(\d+)")
+        switches = {0: [], 1: []}
+        for line in read("swaps.report").decode(errors="replace").splitlines():
+            match = line_format.search(line)
+            if match:
+                cpu, old, old_prio, state, new, new_prio = match.groups()
+                switches[int(cpu)].append((int(old), int(new), int(old_prio), int(new_prio),
+                                           state))
+        for processor in (0, 1):
+            own = [swap for cpu, _, swap in self.swaps if cpu == processor]
+            theirs = switches[processor]
+            pairs = [(s[0], s[1]) for s in theirs]
+            ours = [(s.old_thread_id, s.new_thread_id) for s in own]
+            # Recording began before the session and ended after it.
+            start = next(i for i in range(len(pairs)) if pairs[i:i + len(ours)] == ours)
+            for swap, (_, _, old_prio, new_prio, state) in zip(own, theirs[start:]):
+                for thread, prio, priority in (
+                        (swap.old_thread_id, old_prio, swap.old_thread_priority),
+                        (swap.new_thread_id, new_prio, swap.new_thread_priority)):
+                    if not thread:
+                        self.assertEqual(priority, 0)
+                    elif prio >= 100:
+                        self.assertEqual(priority, 15 - (prio - 100) * 15 // 40)
+                    else:
+                        self.assertEqual(priority, 31 - max(prio, 0) * 16 // 100)
+                expected = {"R": 1, "R+": 1, "X": 4, "Z": 4, "I": 5, "S": 5, "D": 5}
+                if state in expected and swap.old_thread_id:
+                    self.assertEqual(swap.old_thread_state, expected[state], state)
+
+    def test_fields_are_real(self):
+        swaps = [swap for _, _, swap in self.swaps]
+        for swap in swaps:
+            self.assertIn(swap.old_thread_wait_reason, (0, 5, 6, 15, 32, 33))
+            self.assertIn(swap.old_thread_state, (1, 4, 5))
+            self.assertEqual(swap.spare_byte, 0)
+            self.assertEqual(swap.flags, int(swap.old_thread_wait_reason == 6))
+            self.assertLess(swap.old_thread_ideal_processor, 2)
+            if swap.old_thread_id:
+                self.assertEqual(swap.previous_c_state, 0)
+        self.assertTrue(any(swap.old_thread_wait_reason == 6 for swap in swaps))
+        self.assertTrue(any(swap.new_thread_priority == 1 for swap in swaps))
+        self.assertTrue(any(swap.previous_c_state for swap in swaps))
+
+    def test_the_tracepoint_has_the_same(self):
+        lines = [line for line in read("swaps.report").decode(errors="replace").splitlines()
+                 if " contextswap: " in line]
+        theirs = Counter()
+        for line in lines:
+            values = dict(field.split("=") for field in line.split("contextswap:")[1].split())
+            theirs[tuple(int(values[name]) for name in (
+                "new_thread_id", "old_thread_id", "new_thread_priority",
+                "old_thread_priority", "previous_c_state", "old_thread_ideal_processor",
+                "new_thread_wait_time", "old_thread_remaining_quantum"))] += 1
+        ours = Counter((s.new_thread_id, s.old_thread_id, s.new_thread_priority,
+                        s.old_thread_priority, s.previous_c_state,
+                        s.old_thread_ideal_processor, s.new_thread_wait_time,
+                        s.old_thread_remaining_quantum) for _, _, s in self.swaps)
+        self.assertEqual(ours - theirs, Counter())
+
+
+class RealTime(unittest.TestCase):
+    def test_a_reader_that_keeps_up_loses_nothing(self):
+        data = read("realtime.header") + read("realtime.cpu0") + read("realtime.cpu1")
+        buffers = etl.decode(data)
+        header = etl.check_file(buffers)
+        total = stats("realtime.stats")["total"]
+        self.assertEqual(total[2], 0, "lost")
+        self.assertEqual(header.events_lost, 0)
+        self.assertEqual(total[0], sum(event_count(buffers[1:]).values()))
+        self.assertEqual(total[3:], [len(buffers) - 1, 0, 0])
+        self.assertGreater(total[0], 10000)
+
+
+class Addresses(unittest.TestCase):
+    def records(self, name):
+        return etl.spin_locks(etl.decode(read(name + ".etl")))
+
+    def test_hashed_are_32_bits_and_locks_can_be_told_apart(self):
+        records = self.records("hashed")
+        addresses = {r.spin_lock_address for r in records}
+        self.assertTrue(all(0 < r.spin_lock_address < 2**32 for r in records))
+        self.assertTrue(all(0 < r.caller_address < 2**32 for r in records))
+        self.assertGreaterEqual(len(addresses), 6)
+        self.assertLess(len(addresses), 30)
+        text = read("locks-hashed.txt").decode()
+        self.assertNotIn("ffff", text)
+        self.assertIn("settings_resource+0x0", text)
+
+    def test_zero(self):
+        records = self.records("zero")
+        self.assertGreater(len(records), 100)
+        self.assertEqual({(r.spin_lock_address, r.caller_address) for r in records}, {(0, 0)})
+        self.assertRegex(read("locks-zero.txt").decode(), r"\n0x0 1 0 .* - -\n")
 
 
 class Locks(unittest.TestCase):

@@ -17,6 +17,11 @@ SpinLock = namedtuple("SpinLock", "spin_lock_address caller_address acquire_time
                       "acquire_depth acquire_mode execute_dpc execute_isr")
 Resource = namedtuple("Resource", "acquire_time hold_time wait_time max_recursion_depth "
                       "thread_id resource action contention_delta")
+ContextSwap = namedtuple("ContextSwap", "new_thread_id old_thread_id new_thread_priority "
+                         "old_thread_priority previous_c_state spare_byte "
+                         "old_thread_wait_reason flags old_thread_state "
+                         "old_thread_ideal_processor new_thread_wait_time "
+                         "old_thread_remaining_quantum")
 Lock = namedtuple("Lock", "address type creator_back_trace_index owning_thread lock_count "
                   "contention_count entry_count recursion_count number_of_waiting_shared "
                   "number_of_waiting_exclusive")
@@ -25,6 +30,7 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
                            "start_time clock_type buffers_lost logger_name")
 
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
+CONTEXTSWAP = 0x0524
 RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
 
@@ -136,6 +142,16 @@ def resources(buffers):
             if event.hook_id == RESOURCE]
 
 
+def context_swap(event):
+    """The record of a CONTEXTSWAP event, in any version."""
+    expect(event.hook_id == CONTEXTSWAP and 1 <= event.version <= 4, "no context swap")
+    expect(len(event.data) == (0x10 if event.version == 1 else 0x18), "0x%x: 0x%x bytes",
+           event.offset, len(event.data))
+    if event.version == 1:
+        return ContextSwap(*struct.unpack("<IIbbBbBBBB", event.data), 0, 0)
+    return ContextSwap(*struct.unpack("<IIbbBbBBBBIi", event.data))
+
+
 def locks(data):
     """RTL_PROCESS_LOCKS with 64-bit pointers."""
     expect(len(data) >= 8, "%d bytes are no RTL_PROCESS_LOCKS", len(data))
@@ -149,17 +165,25 @@ def locks(data):
     return found
 
 
-def check_file(buffers):
-    """What must be true of every file of a session that has stopped."""
+def check_file(buffers, recorder=False):
+    """What must be true of every file of a session that has stopped, or of a snapshot."""
     header = logfile_header(buffers)
+    expect(header.mode == (0x02000400 if recorder else 0x02000001), "mode 0x%x", header.mode)
     expect(header.version == 0x0501000A, "version 0x%x", header.version)
     expect(header.pointer_size == 8 and header.clock_type == 3, "not 64-bit or not TSC")
     expect(header.buffer_size == buffers[0].size, "buffer size")
     expect(header.buffers_written == len(buffers), "%d buffers, the header says %d",
            len(buffers), header.buffers_written)
-    expect(header.start_time <= header.end_time, "end before start")
+    expect(header.start_time <= header.end_time or recorder and not header.end_time,
+           "end before start")
     sequences = sorted(buffer.sequence for buffer in buffers[1:])
-    expect(sequences == list(range(1, len(buffers))), "sequence numbers %s", sequences)
+    if recorder:
+        expect(len(set(sequences)) == len(sequences), "sequence numbers %s", sequences)
+        expect(header.buffers_lost == sequences[-1] - len(sequences), "%d buffers lost, of %s",
+               header.buffers_lost, sequences)
+    else:
+        expect(sequences == list(range(1, len(buffers))), "sequence numbers %s", sequences)
+        expect(not header.buffers_lost, "%d buffers lost", header.buffers_lost)
     for processor in {buffer.processor for buffer in buffers[1:]}:
         own = [buffer for buffer in buffers[1:] if buffer.processor == processor]
         expect([b.sequence for b in own] == sorted(b.sequence for b in own),

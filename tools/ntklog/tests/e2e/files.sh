@@ -13,11 +13,11 @@ for directory in $D $P $R $D/sessions $S; do
 done
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $P/hold_threshold $P/information $R/release_sample_rate $R/contention_sample_rate \
-    $R/excessive_timeouts $R/information $S/state $S/group_mask $S/buffer_size \
-    $S/buffers $S/flush; do
+    $R/excessive_timeouts $R/information $S/state $S/name $S/group_mask $S/buffer_size \
+    $S/buffers $S/mode $S/flush_timer $S/contextswap_version $S/flush /dev/ntklog; do
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
-for file in $D/group_mask $D/counters $D/locks $D/locks_information $S/name $S/mode $S/stats $S/header; do
+for file in $D/group_mask $D/counters $D/locks $D/locks_information $S/stats $S/header $S/snapshot; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
 
@@ -30,6 +30,31 @@ check "files: default contention_sample_rate of resources" is "$(cat $R/contenti
 check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
 check "files: no resource is live" is "$(wc -l <$D/locks)" 1
 check "files: nor in the binary list" is "$(words $D/locks_information)" "0 0 "
+check "files: there are eight sessions" is "$(echo $D/sessions/*)" \
+	"$(for i in 0 1 2 3 4 5 6 7; do printf '%s ' $D/sessions/$i; done | sed 's/ $//')"
+check "files: name of session 7" is "$(cat $D/sessions/7/name)" "System Logger 7"
+check "files: name takes a name" taken $D/sessions/7/name "my own locks"
+check "files: name refuses another session's" \
+	refused 'File exists' $D/sessions/6/name "my own locks"
+check "files: name refuses a line feed" refused 'Invalid argument' $D/sessions/6/name 'a\nb'
+check "files: name refuses 64 characters" \
+	refused 'Invalid argument' $D/sessions/6/name "$(printf '%064d' 0)"
+check "files: name takes its default" taken $D/sessions/7/name "System Logger 7"
+check "files: default contextswap_version" is "$(cat $S/contextswap_version)" 4
+for text in 0 5 04x; do
+	check "files: contextswap_version refuses $text" \
+		refused 'Invalid argument' $S/contextswap_version $text
+done
+check "files: contextswap_version takes 1" taken $S/contextswap_version 1
+check "files: contextswap_version takes 4" taken $S/contextswap_version 4
+for text in circular SEQUENTIAL 0; do
+	check "files: mode refuses $text" refused 'Invalid argument' $S/mode $text
+done
+check "files: mode takes buffering" taken $S/mode buffering
+check "files: mode takes sequential" taken $S/mode sequential
+check "files: flush_timer refuses 3600001" refused 'Invalid argument' $S/flush_timer 3600001
+check "files: flush_timer takes 3600000" taken $S/flush_timer 3600000
+check "files: flush_timer takes 0" taken $S/flush_timer 0
 check "files: name of session 0" is "$(cat $S/name)" "NT Kernel Logger"
 check "files: session 0 is stopped" is "$(cat $S/state)" stopped
 check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
@@ -80,7 +105,8 @@ done
 for text in 0 2 on 01 '1 1'; do
 	check "files: flush refuses '$text'" refused 'Invalid argument' $S/flush "$text"
 done
-for text in PERF_NOTHING 0x1 0x20010001 536936448 'PERF_SPINLOCK PERF_NOTHING'; do
+for text in PERF_NOTHING 0x1 0x20010001 536936448 'PERF_SPINLOCK PERF_NOTHING' + - \
+    'PERF_SPINLOCK +PERF_SYNC_OBJECTS' '+PERF_SPINLOCK -PERF_SPINLOCK'; do
 	check "files: group_mask refuses '$text'" \
 		refused 'Invalid argument' $S/group_mask "$text"
 done
@@ -109,6 +135,10 @@ check "files: group_mask takes PERF_SPININSTR" taken $S/group_mask 0x20210000 \
 0x20200000 PERF_SPINLOCK_CNTRS"
 check "files: group_mask takes PERF_SYNC_OBJECTS" taken $S/group_mask \
 	"0x20020000 PERF_SPINLOCK" "0x20010000 PERF_SPINLOCK
+0x20020000 PERF_SYNC_OBJECTS"
+check "files: group_mask takes + and -" taken $S/group_mask \
+	"+EVENT_TRACE_FLAG_CSWITCH -PERF_SPINLOCK" "0x00000010 EVENT_TRACE_FLAG_CSWITCH
+0x20000004 PERF_CONTEXT_SWITCH
 0x20020000 PERF_SYNC_OBJECTS"
 check "files: group_mask takes PERF_SPINLOCK" taken $S/group_mask PERF_SPINLOCK \
 	"0x20010000 PERF_SPINLOCK"

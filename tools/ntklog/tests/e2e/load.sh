@@ -48,6 +48,8 @@ for time in 0 3600001; do
 	check "load: excessive_next_ms=$time is refused" \
 		not_loaded "excessive_next_ms=$time " excessive_next_ms=$time
 done
+check "load: addresses=half is refused" \
+	not_loaded "addresses=half is not raw, hashed or zero" addresses=half
 check "load: no number is refused" not_loaded "buffers" buffers=many
 
 loaded_with()
@@ -64,3 +66,8 @@ loaded_with()
 check "load: good parameters are taken" loaded_with
 # Waits of the workload are over soon: it shall not take long to see excessive ones.
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4 || exit 1
+# What is flushed is not to depend on how long a test takes.
+for session in "$D"/sessions/*; do
+	check "load: flush_timer of ${session#"$D/"} is 1000" is "$(cat "$session/flush_timer")" 1000
+	echo 0 >"$session/flush_timer"
+done

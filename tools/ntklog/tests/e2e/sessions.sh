@@ -11,7 +11,9 @@ check "sessions: PERF_SPINLOCK is on" is "$(cat $D/group_mask)" "0x20010000 PERF
 check "sessions: start of a started session" refused 'busy' $S/state start
 check "sessions: buffer_size while started" refused 'busy' $S/buffer_size 8192
 check "sessions: buffers while started" refused 'busy' $S/buffers 4
-check "sessions: group_mask while started" refused 'busy' $S/group_mask PERF_SPINLOCK
+check "sessions: name while started" refused 'busy' $S/name other
+check "sessions: mode while started" refused 'busy' $S/mode buffering
+check "sessions: no snapshot of a sequential one" sh -c "! cat $S/snapshot"
 check "sessions: cpu files are root's alone" mode_is $S/cpu0 400
 check "sessions: stop" taken $S/state stop stopped
 check "sessions: nothing is on" is "$(cat $D/group_mask)" 0x0
@@ -19,3 +21,23 @@ check "sessions: nothing is on" is "$(cat $D/group_mask)" 0x0
 # An idle session's file: header and the buffer with the two rundown events.
 cat $S/header $S/cpu* >idle.etl
 cat $S/stats >idle.stats
+
+# The mask of a session that runs.
+echo start >$S/state
+check "sessions: + while started" taken $S/group_mask +PERF_SYNC_OBJECTS \
+	"0x20010000 PERF_SPINLOCK
+0x20020000 PERF_SYNC_OBJECTS"
+check "sessions: what is on follows" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK
+0x20020000 PERF_SYNC_OBJECTS"
+check "sessions: - while started" taken $S/group_mask -PERF_SYNC_OBJECTS \
+	"0x20010000 PERF_SPINLOCK"
+echo stop >$S/state
+cat $S/header $S/cpu* >changed.etl
+
+# More buffers than there is memory for.
+echo 1048576 >$S/buffer_size
+echo 1024 >$S/buffers
+check "sessions: no memory for so many buffers" refused 'Cannot allocate memory' $S/state start
+check "sessions: and it is stopped" is "$(cat $S/state)" stopped
+echo 65536 >$S/buffer_size
+echo 16 >$S/buffers

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Eight sessions at once, each with its own wishes; a flight recorder among them.
+
+for i in 0 1 2 3 4 5 6 7; do
+	s=$D/sessions/$i
+	echo 65536 >$s/buffer_size
+	echo 40 >$s/buffers
+	case $i in
+	0 | 1) echo PERF_SPINLOCK >$s/group_mask ;;
+	2 | 3) echo PERF_SYNC_OBJECTS >$s/group_mask ;;
+	4) echo PERF_CONTEXT_SWITCH >$s/group_mask ;;
+	5) echo PERF_CONTEXT_SWITCH >$s/group_mask && echo 1 >$s/contextswap_version ;;
+	6) echo PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH >$s/group_mask ;;
+	7)
+		echo PERF_SPINLOCK >$s/group_mask
+		echo 4096 >$s/buffer_size
+		echo 4 >$s/buffers
+		echo buffering >$s/mode
+		;;
+	esac
+done
+echo 100 >$P/contention_sample_rate
+echo 5 >$R/release_sample_rate
+for i in 0 1 2 3 4 5 6 7; do
+	check "many: session $i starts" taken $D/sessions/$i/state start started
+done
+check "many: all groups are on" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
+0x20010000 PERF_SPINLOCK
+0x20020000 PERF_SYNC_OBJECTS"
+check "many: torture of spin locks" torture
+cat $D/sessions/7/snapshot >snapshot1.etl
+check "many: a recorder's buffers are not read while it runs" \
+	sh -c "! cat $D/sessions/7/cpu0"
+check "many: torture of resources" torture torture_type=resource locks=12 nest=4
+check "many: torture of spin locks again" torture
+cat $D/sessions/7/snapshot >snapshot2.etl
+for i in 7 6 5 4 3 2 1 0; do
+	s=$D/sessions/$i
+	echo stop >$s/state
+	cat $s/header $s/cpu* >many$i.etl
+	cat $s/stats >many$i.stats
+	echo PERF_SPINLOCK >$s/group_mask
+	echo 4 >$s/contextswap_version
+	echo sequential >$s/mode
+	echo 65536 >$s/buffer_size
+	echo 16 >$s/buffers
+done
+echo 1 >$P/contention_sample_rate
+echo 1000 >$R/release_sample_rate
+check "many: nothing is on" is "$(cat $D/group_mask)" 0x0
+
+# Context swaps: what trace-cmd sees of ours and of the scheduler's own.
+echo PERF_CONTEXT_SWITCH >$S/group_mask
+cat >/tmp/swaps.sh <<END
+. ./lib.sh
+echo start >$S/state
+i=0
+while [ \$i -lt 30 ]; do
+	usleep 2000
+	i=\$((i + 1))
+done
+sh -c 'renice -n 19 -p \$\$; i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done' &
+wait
+echo stop >$S/state
+END
+check "contextswap: trace-cmd records" trace-cmd record -b 8192 -o /tmp/swaps.dat \
+	-e ntklog:contextswap -e sched:sched_switch sh /tmp/swaps.sh
+trace-cmd report /tmp/swaps.dat >swaps.report 2>/dev/null
+cat $S/header $S/cpu* >swaps.etl
+echo PERF_SPINLOCK >$S/group_mask
+sleep 0.2
+check "contextswap: off again" is "$(cat $D/group_mask)" 0x0
+
+# A reader that keeps up, by poll(), while the workload writes as fast as it can.
+echo 60 >$S/buffers
+echo 200 >$S/flush_timer
+echo start >$S/state
+./drain $S realtime >realtime.log &
+check "realtime: torture" torture locks=12 nest=10
+echo stop >$S/state
+check "realtime: the reader comes to its end" wait $!
+cat $S/header >realtime.header
+cat $S/stats >realtime.stats
+echo 0 >$S/flush_timer
+echo 16 >$S/buffers
+
+# What a program of each size gets by ioctl: prints TAP.
+./ioctl64
+./ioctl32
+
+# Addresses that are not shown.
+for addresses in hashed zero; do
+	rmmod ntklog
+	insmod ntklog.ko addresses=$addresses
+	echo start >$S/state
+	insmod ntklog_example.ko
+	check "addresses: torture with addresses=$addresses" torture
+	cat $D/locks >locks-$addresses.txt
+	echo stop >$S/state
+	rmmod ntklog_example
+	cat $S/header $S/cpu* >$addresses.etl
+done
+rmmod ntklog
+insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
+for session in "$D"/sessions/*; do
+	echo 0 >"$session/flush_timer"
+done
+check "many: the kernel has nothing to complain of" kernel_is_silent

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does something again and again, and makes its first allocation fail, then its second,
+ * and so on, until it needs no more. In a kernel with failslab.
+ *
+ *	fail load MODULE.ko	and unloads it
+ *	fail start SESSION	and stops it
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST 5000
+
+static char state_path[256];
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+/* Make the n-th allocation of this thread fail; returns how many are left to go. */
+static int fail_nth(int fd, int n)
+{
+	char text[16] = "";
+
+	if (n >= 0) {
+		snprintf(text, sizeof(text), "%d", n);
+		return pwrite(fd, text, strlen(text), 0) < 0 ? -errno : 0;
+	}
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		return -errno;
+	return atoi(text);
+}
+
+
+static void complain(const char *what, int n)
+{
+	printf("not ok - fail: %s (allocation %d)\n", what, n);
+	exit(1);
+}
+
+static void check_not_loaded(int n)
+{
+	if (!access("/sys/kernel/debug/ntklog", F_OK) || !access("/dev/ntklog", F_OK) ||
+	    !access("/sys/module/ntklog", F_OK))
+		complain("a load that failed left something", n);
+}
+
+static void check_stopped(int n)
+{
+	char text[16] = "";
+	int fd = open(state_path, O_RDONLY);
+
+	if (read(fd, text, sizeof(text) - 1) < 0 || strcmp(text, "stopped\n"))
+		complain("a start that failed is not stopped", n);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	int is_load, n, err, left, failed = 0, fd, fail_fd, state_fd = -1;
+
+	if (argc != 3)
+		return 2;
+	is_load = !strcmp(argv[1], "load");
+	snprintf(state_path, sizeof(state_path), "%s/state", argv[2]);
+	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
+	if (fail_fd < 0)
+		complain("no fail-nth", 0);
+	for (n = 1; n < MOST; n++) {
+		fd = -1;
+		if (is_load)
+			fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+		else
+			state_fd = open(state_path, O_WRONLY);
+		fail_nth(fail_fd, n);
+		if (is_load)
+			err = syscall(SYS_finit_module, fd, "", 0) ? -errno : 0;
+		else
+			err = write(state_fd, "start", 5) < 0 ? -errno : 0;
+		left = fail_nth(fail_fd, -1);
+		fail_nth(fail_fd, 0);
+		close(is_load ? fd : state_fd);
+		if (err) {
+			failed++;
+			if (is_load)
+				check_not_loaded(n);
+			else
+				check_stopped(n);
+			continue;
+		}
+		if (is_load && syscall(SYS_delete_module, "ntklog", 0))
+			complain("cannot be unloaded", n);
+		if (!is_load && write_text(state_path, "stop"))
+			complain("cannot be stopped", n);
+		if (left)
+			break;
+	}
+	printf("# %s: %d of %d failed allocations made it fail\n", argv[1], failed, n - 1);
+	printf("%s - fail: each allocation of %s\n", failed && n < MOST ? "ok" : "not ok", argv[1]);
+	return 0;
+}
