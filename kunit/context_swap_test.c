@@ -120,7 +120,7 @@ static void all_versions_are_written(struct kunit *test)
 		const u8 *event;
 
 		start(test, version);
-		msleep(5);
+		msleep(20);
 		session_stop(test);
 		event = swap_of_me(test, SWAP_OLD_THREAD, &from);
 		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110000u + version);

@@ -127,12 +127,28 @@ static ssize_t etw_buffer_read(struct file *file, char __user *to, size_t count,
 	return done;
 }
 
+/*
+ * relay makes the file first and then initialises what the file points to, its
+ * reference count included: whoever opens it in between is forgotten, and the buffer
+ * freed under him. What relay does last is to put it into its channel.
+ */
+static bool etw_buffer_is_ready(const struct rchan_buf *buf)
+{
+	bool ready = READ_ONCE(*per_cpu_ptr(buf->chan->buf, buf->cpu)) == buf;
+
+	/* Before kref_get(); relay's stores are in order on x86. */
+	smp_rmb();
+	return ready;
+}
+
 static int etw_buffer_open(struct inode *inode, struct file *file)
 {
 	int err = ntklog_may_read_addresses();
 
 	if (err)
 		return err;
+	if (!etw_buffer_is_ready(inode->i_private))
+		return -EBUSY;
 	return relay_file_operations.open(inode, file);
 }
 

@@ -18,8 +18,8 @@ struct etw_session;
  * @group: the group mask that asks for its rundown
  * @set_mask: the union of all running sessions' masks is now this; called with
  *	etw_mutex held, from a thread
- * @rundown: NULL if there is none. Log the state for this session, at its start or at its end; called
- *	with interrupts off, on the processor that shall log it
+ * @rundown: NULL if there is none. Log the state for this session, when the group goes
+ *	on or off in it; called with interrupts off, on the processor that shall log it
  * @list: of all providers
  */
 struct etw_provider {

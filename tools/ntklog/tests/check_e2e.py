@@ -533,7 +533,8 @@ class Addresses(unittest.TestCase):
         self.assertGreaterEqual(len(addresses), 6)
         self.assertLess(len(addresses), 30)
         text = read("locks-hashed.txt").decode()
-        self.assertNotIn("ffff", text)
+        # Of a symbol at the end, 6.1 has strange sizes; but no address.
+        self.assertNotRegex(text, r"0xffff[89a-f]|0xffffffff[89a-e]")
         self.assertIn("settings_resource+0x0", text)
 
     def test_zero(self):

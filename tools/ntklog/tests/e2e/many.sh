@@ -61,7 +61,7 @@ while [ \$i -lt 30 ]; do
 	usleep 2000
 	i=\$((i + 1))
 done
-sh -c 'renice -n 19 -p \$\$; i=0; while [ \$i -lt 20000 ]; do i=\$((i + 1)); done' &
+sh -c 'renice -n 19 -p \$\$; i=0; while [ \$i -lt 30 ]; do usleep 500; i=\$((i + 1)); done' &
 wait
 echo stop >$S/state
 END

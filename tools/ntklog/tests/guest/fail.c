@@ -45,7 +45,6 @@ static int fail_nth(int fd, int n)
 	return atoi(text);
 }
 
-
 static void complain(const char *what, int n)
 {
 	printf("not ok - fail: %s (allocation %d)\n", what, n);
