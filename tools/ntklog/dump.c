@@ -20,6 +20,9 @@ static void print_field(const struct event_field *field,
 	case FIELD_HEX:
 		printf(" %s=0x%llx", field->name, value);
 		return;
+	case FIELD_SIGNED:
+		printf(" %s=%lld", field->name, (long long)value);
+		return;
 	case FIELD_SYMBOL:
 		symbol = event_field_symbol(field, value);
 		if (symbol)

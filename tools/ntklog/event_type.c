@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <ntklog/wmi_contextswap.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
@@ -117,9 +118,118 @@ static const struct event_field eresource_dc_fields[] = {
 	      number_of_excessive_timeouts),
 };
 
+#define SWAP(_type, _name, _format, _member, ...)			\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(struct _type, _member), WHERE(struct _type, _member) }, \
+	__VA_ARGS__							\
+}
+
+static const struct event_symbol thread_states[] = {
+	{ KTHREAD_STATE_INITIALIZED, "initialized" },
+	{ KTHREAD_STATE_READY, "ready" },
+	{ KTHREAD_STATE_RUNNING, "running" },
+	{ KTHREAD_STATE_STANDBY, "standby" },
+	{ KTHREAD_STATE_TERMINATED, "terminated" },
+	{ KTHREAD_STATE_WAITING, "waiting" },
+	{ KTHREAD_STATE_TRANSITION, "transition" },
+	{ KTHREAD_STATE_DEFERRED_READY, "deferred_ready" },
+	{ KTHREAD_STATE_GATE_WAIT, "gate_wait" },
+};
+
+static const struct event_symbol wait_reasons[] = {
+	{ KWAIT_REASON_EXECUTIVE, "executive" },
+	{ KWAIT_REASON_DELAY_EXECUTION, "delay_execution" },
+	{ KWAIT_REASON_SUSPENDED, "suspended" },
+	{ KWAIT_REASON_USER_REQUEST, "user_request" },
+	{ KWAIT_REASON_WR_EXECUTIVE, "wr_executive" },
+	{ KWAIT_REASON_WR_QUEUE, "wr_queue" },
+	{ KWAIT_REASON_WR_MUTEX, "wr_mutex" },
+	{ KWAIT_REASON_WR_QUANTUM_END, "wr_quantum_end" },
+	{ KWAIT_REASON_WR_DISPATCH_INT, "wr_dispatch_int" },
+	{ KWAIT_REASON_WR_PREEMPTED, "wr_preempted" },
+	{ KWAIT_REASON_WR_YIELD_EXECUTION, "wr_yield_execution" },
+};
+
+static const struct event_symbol wait_modes[] = {
+	{ KPROCESSOR_MODE_KERNEL, "kernel" },
+	{ KPROCESSOR_MODE_USER, "user" },
+};
+
+#define SYMBOLS(_symbols) \
+	.symbols = (_symbols), .symbol_count = ARRAY_SIZE(_symbols)
+
+/* The beginning of all versions. */
+#define SWAP_THREADS(_type)						\
+	SWAP(_type, "NewThreadId", FIELD_DECIMAL, new_thread_id),	\
+	SWAP(_type, "OldThreadId", FIELD_DECIMAL, old_thread_id),	\
+	SWAP(_type, "NewThreadPriority", FIELD_SIGNED, new_thread_priority), \
+	SWAP(_type, "OldThreadPriority", FIELD_SIGNED, old_thread_priority)
+
+#define SWAP_STATE(_type)						\
+	SWAP(_type, "OldThreadState", FIELD_SYMBOL, old_thread_state,	\
+	     SYMBOLS(thread_states)),					\
+	SWAP(_type, "OldThreadIdealProcessor", FIELD_DECIMAL,		\
+	     old_thread_ideal_processor)
+
+#define SWAP_TIMES							\
+	SWAP(wmi_contextswap, "NewThreadWaitTime", FIELD_DECIMAL,	\
+	     new_thread_wait_time),					\
+	SWAP(wmi_contextswap, "OldThreadRemainingQuantum", FIELD_SIGNED,	\
+	     old_thread_remaining_quantum)
+
+#define SWAP_IDLE_AND_REASON						\
+	SWAP(wmi_contextswap, "PreviousCState", FIELD_DECIMAL, previous_c_state), \
+	SWAP(wmi_contextswap, "SpareByte", FIELD_SIGNED, spare_byte),	\
+	SWAP(wmi_contextswap, "OldThreadWaitReason", FIELD_SYMBOL,	\
+	     old_thread_wait_reason, SYMBOLS(wait_reasons)),		\
+	SWAP(wmi_contextswap, "OldThreadWaitMode", FIELD_SYMBOL, flags,	\
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE, SYMBOLS(wait_modes))
+
+static const struct event_field contextswap_v1_fields[] = {
+	SWAP_THREADS(wmi_contextswap_v1),
+	SWAP(wmi_contextswap_v1, "NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
+	SWAP(wmi_contextswap_v1, "OldThreadQuantum", FIELD_SIGNED, old_thread_quantum),
+	SWAP(wmi_contextswap_v1, "OldThreadWaitReason", FIELD_SYMBOL,
+	     old_thread_wait_reason, SYMBOLS(wait_reasons)),
+	SWAP(wmi_contextswap_v1, "OldThreadWaitMode", FIELD_SYMBOL,
+	     old_thread_wait_mode, SYMBOLS(wait_modes)),
+	SWAP_STATE(wmi_contextswap_v1),
+};
+
+static const struct event_field contextswap_v2_fields[] = {
+	SWAP_THREADS(wmi_contextswap),
+	SWAP_IDLE_AND_REASON,
+	SWAP_STATE(wmi_contextswap),
+	SWAP_TIMES,
+};
+
+static const struct event_field contextswap_v3_fields[] = {
+	SWAP_THREADS(wmi_contextswap),
+	SWAP_IDLE_AND_REASON,
+	SWAP(wmi_contextswap, "OldThreadBamEppImportant", FIELD_DECIMAL, flags,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_EPP_IMPORTANT, .shift = 1),
+	SWAP(wmi_contextswap, "NewThreadBamEppImportant", FIELD_DECIMAL, flags,
+	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_EPP_IMPORTANT, .shift = 2),
+	SWAP_STATE(wmi_contextswap),
+	SWAP_TIMES,
+};
+
+static const struct event_field contextswap_v4_fields[] = {
+	SWAP_THREADS(wmi_contextswap),
+	SWAP_IDLE_AND_REASON,
+	SWAP(wmi_contextswap, "OldThreadBamQosLevel", FIELD_DECIMAL, flags,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_QOS_LEVEL, .shift = 1),
+	SWAP(wmi_contextswap, "NewThreadBamQosLevel", FIELD_DECIMAL, flags,
+	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_QOS_LEVEL, .shift = 4),
+	SWAP_STATE(wmi_contextswap),
+	SWAP_TIMES,
+};
+
 #define FIELDS(_fields) .fields = (_fields), .field_count = ARRAY_SIZE(_fields)
 
-#define DC(_hook_id, _version, _name, _type, _fields)			\
+#define ONE_LAYOUT(_hook_id, _version, _name, _type, _fields)			\
 {									\
 	.hook_id = _hook_id,						\
 	.version = _version,						\
@@ -145,13 +255,21 @@ static const struct event_type event_types[] = {
 			  sizeof(struct wmi_resource64) },
 		FIELDS(resource_fields)
 	},
-	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 1, "ContextSwap", struct wmi_contextswap_v1,
+	   contextswap_v1_fields),
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 2, "ContextSwap", struct wmi_contextswap,
+	   contextswap_v2_fields),
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 3, "ContextSwap", struct wmi_contextswap,
+	   contextswap_v3_fields),
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 4, "ContextSwap", struct wmi_contextswap,
+	   contextswap_v4_fields),
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
-	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCEnd", struct perfinfo_spinlock_dc, spinlock_dc_fields),
-	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
 	   "ResourceDCStart", struct perfinfo_eresource_dc, eresource_dc_fields),
-	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
+	ONE_LAYOUT(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
 };
 
@@ -193,6 +311,12 @@ uint64_t event_field_value(const struct event_field *field,
 	       field->where[which].size);
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;
+	/* From its own size to all of the value's bits. */
+	if (field->format == FIELD_SIGNED) {
+		uint64_t sign = UINT64_C(1) << (8 * field->where[which].size - 1);
+
+		value = (value ^ sign) - sign;
+	}
 	return value;
 }
 

@@ -11,6 +11,7 @@
 
 enum field_format {
 	FIELD_DECIMAL,
+	FIELD_SIGNED,
 	FIELD_HEX,
 	FIELD_SYMBOL,
 };

@@ -64,6 +64,11 @@ def resource(bits=64, address=0xFFFF888012345678, action=0x10022):
     return struct.pack("<QQQIIQII", 1001, 202, 303, 44, 55, address, action, 66)
 
 
+def context_swap(version=4, flags=0x39):
+    head = struct.pack("<IIbbBBBBBB", 11, 22, 8, -1, 3, 0, 6, flags, 5, 7)
+    return head if version == 1 else head + struct.pack("<Ii", 99, -123456)
+
+
 def file(*events, bits=64, **changes):
     """A file of a header buffer and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)

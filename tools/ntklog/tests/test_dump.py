@@ -102,6 +102,25 @@ class Known(unittest.TestCase):
         self.assertEqual([fields(line)["Action"] for line in lines[3:]],
                          list(names.values()))
 
+    def test_context_swaps_in_all_versions(self):
+        common = {"NewThreadId": "11", "OldThreadId": "22", "NewThreadPriority": "8",
+                  "OldThreadPriority": "-1", "OldThreadWaitReason": "user_request",
+                  "OldThreadWaitMode": "user", "OldThreadState": "waiting",
+                  "OldThreadIdealProcessor": "7", "TimeStamp": "3000000"}
+        later = {"PreviousCState": "3", "SpareByte": "0", "NewThreadWaitTime": "99",
+                 "OldThreadRemainingQuantum": "-123456"}
+        own = {1: {"NewThreadQuantum": "3", "OldThreadQuantum": "0"}, 2: later,
+               3: {**later, "OldThreadBamEppImportant": "0", "NewThreadBamEppImportant": "1"},
+               4: {**later, "OldThreadBamQosLevel": "4", "NewThreadBamQosLevel": "3"}}
+        for version in own:
+            flags = {1: 1, 2: 1, 3: 0x05, 4: 0x39}[version]
+            for bits in 32, 64:
+                event = etl.perfinfo(0x0524, etl.context_swap(version, flags), version, bits)
+                result, lines = dump(etl.file(event, bits=bits))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(lines[3][2], "ContextSwap")
+                self.assertEqual(fields(lines[3]), {**common, **own[version]})
+
     def test_rundown_events(self):
         spin = struct.pack("<IIII", 1, 2, 3000, 4000000)
         resource = struct.pack("<III", 1000, 1, 5)
