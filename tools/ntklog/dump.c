@@ -71,7 +71,8 @@ static int print_event(struct etl_file *file, const struct etl_event *event)
 	}
 	printf(" %s", type->name);
 	for (i = 0; i < type->field_count; i++)
-		print_field(&type->fields[i], event);
+		if (!type->fields[i].version || type->fields[i].version == event->version)
+			print_field(&type->fields[i], event);
 	printf(" TimeStamp=%llu\n", (unsigned long long)event->time_stamp);
 	return 0;
 }

@@ -118,13 +118,16 @@ static const struct event_field eresource_dc_fields[] = {
 	      number_of_excessive_timeouts),
 };
 
-#define SWAP(_type, _name, _format, _member, ...)			\
+#define SWAP_OF(_type, _name, _format, _member, ...)			\
 {									\
 	.name = _name,							\
 	.format = _format,						\
-	.where = { WHERE(struct _type, _member), WHERE(struct _type, _member) }, \
+	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
 	__VA_ARGS__							\
 }
+
+#define SWAP_V1(...)	SWAP_OF(struct wmi_contextswap_v1, __VA_ARGS__)
+#define SWAP(...)	SWAP_OF(struct wmi_contextswap, __VA_ARGS__)
 
 static const struct event_symbol thread_states[] = {
 	{ KTHREAD_STATE_INITIALIZED, "initialized" },
@@ -160,76 +163,50 @@ static const struct event_symbol wait_modes[] = {
 #define SYMBOLS(_symbols) \
 	.symbols = (_symbols), .symbol_count = ARRAY_SIZE(_symbols)
 
-/* The beginning of all versions. */
-#define SWAP_THREADS(_type)						\
-	SWAP(_type, "NewThreadId", FIELD_DECIMAL, new_thread_id),	\
-	SWAP(_type, "OldThreadId", FIELD_DECIMAL, old_thread_id),	\
-	SWAP(_type, "NewThreadPriority", FIELD_SIGNED, new_thread_priority), \
-	SWAP(_type, "OldThreadPriority", FIELD_SIGNED, old_thread_priority)
-
-#define SWAP_STATE(_type)						\
-	SWAP(_type, "OldThreadState", FIELD_SYMBOL, old_thread_state,	\
-	     SYMBOLS(thread_states)),					\
-	SWAP(_type, "OldThreadIdealProcessor", FIELD_DECIMAL,		\
-	     old_thread_ideal_processor)
-
-#define SWAP_TIMES							\
-	SWAP(wmi_contextswap, "NewThreadWaitTime", FIELD_DECIMAL,	\
-	     new_thread_wait_time),					\
-	SWAP(wmi_contextswap, "OldThreadRemainingQuantum", FIELD_SIGNED,	\
-	     old_thread_remaining_quantum)
-
-#define SWAP_IDLE_AND_REASON						\
-	SWAP(wmi_contextswap, "PreviousCState", FIELD_DECIMAL, previous_c_state), \
-	SWAP(wmi_contextswap, "SpareByte", FIELD_SIGNED, spare_byte),	\
-	SWAP(wmi_contextswap, "OldThreadWaitReason", FIELD_SYMBOL,	\
-	     old_thread_wait_reason, SYMBOLS(wait_reasons)),		\
-	SWAP(wmi_contextswap, "OldThreadWaitMode", FIELD_SYMBOL, flags,	\
-	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE, SYMBOLS(wait_modes))
-
 static const struct event_field contextswap_v1_fields[] = {
-	SWAP_THREADS(wmi_contextswap_v1),
-	SWAP(wmi_contextswap_v1, "NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
-	SWAP(wmi_contextswap_v1, "OldThreadQuantum", FIELD_SIGNED, old_thread_quantum),
-	SWAP(wmi_contextswap_v1, "OldThreadWaitReason", FIELD_SYMBOL,
-	     old_thread_wait_reason, SYMBOLS(wait_reasons)),
-	SWAP(wmi_contextswap_v1, "OldThreadWaitMode", FIELD_SYMBOL,
-	     old_thread_wait_mode, SYMBOLS(wait_modes)),
-	SWAP_STATE(wmi_contextswap_v1),
+	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id),
+	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id),
+	SWAP_V1("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
+	SWAP_V1("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
+	SWAP_V1("NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
+	SWAP_V1("OldThreadQuantum", FIELD_SIGNED, old_thread_quantum),
+	SWAP_V1("OldThreadWaitReason", FIELD_SYMBOL, old_thread_wait_reason,
+		SYMBOLS(wait_reasons)),
+	SWAP_V1("OldThreadWaitMode", FIELD_SYMBOL, old_thread_wait_mode,
+		SYMBOLS(wait_modes)),
+	SWAP_V1("OldThreadState", FIELD_SYMBOL, old_thread_state,
+		SYMBOLS(thread_states)),
+	SWAP_V1("OldThreadIdealProcessor", FIELD_DECIMAL, old_thread_ideal_processor),
 };
 
-static const struct event_field contextswap_v2_fields[] = {
-	SWAP_THREADS(wmi_contextswap),
-	SWAP_IDLE_AND_REASON,
-	SWAP_STATE(wmi_contextswap),
-	SWAP_TIMES,
-};
-
-static const struct event_field contextswap_v3_fields[] = {
-	SWAP_THREADS(wmi_contextswap),
-	SWAP_IDLE_AND_REASON,
-	SWAP(wmi_contextswap, "OldThreadBamEppImportant", FIELD_DECIMAL, flags,
+static const struct event_field contextswap_fields[] = {
+	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id),
+	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id),
+	SWAP("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
+	SWAP("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
+	SWAP("PreviousCState", FIELD_DECIMAL, previous_c_state),
+	SWAP("SpareByte", FIELD_SIGNED, spare_byte),
+	SWAP("OldThreadWaitReason", FIELD_SYMBOL, old_thread_wait_reason,
+	     SYMBOLS(wait_reasons)),
+	SWAP("OldThreadWaitMode", FIELD_SYMBOL, flags,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE, SYMBOLS(wait_modes)),
+	SWAP("OldThreadBamEppImportant", FIELD_DECIMAL, flags, .version = 3,
 	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_EPP_IMPORTANT, .shift = 1),
-	SWAP(wmi_contextswap, "NewThreadBamEppImportant", FIELD_DECIMAL, flags,
+	SWAP("NewThreadBamEppImportant", FIELD_DECIMAL, flags, .version = 3,
 	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_EPP_IMPORTANT, .shift = 2),
-	SWAP_STATE(wmi_contextswap),
-	SWAP_TIMES,
-};
-
-static const struct event_field contextswap_v4_fields[] = {
-	SWAP_THREADS(wmi_contextswap),
-	SWAP_IDLE_AND_REASON,
-	SWAP(wmi_contextswap, "OldThreadBamQosLevel", FIELD_DECIMAL, flags,
+	SWAP("OldThreadBamQosLevel", FIELD_DECIMAL, flags, .version = 4,
 	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_QOS_LEVEL, .shift = 1),
-	SWAP(wmi_contextswap, "NewThreadBamQosLevel", FIELD_DECIMAL, flags,
+	SWAP("NewThreadBamQosLevel", FIELD_DECIMAL, flags, .version = 4,
 	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_QOS_LEVEL, .shift = 4),
-	SWAP_STATE(wmi_contextswap),
-	SWAP_TIMES,
+	SWAP("OldThreadState", FIELD_SYMBOL, old_thread_state, SYMBOLS(thread_states)),
+	SWAP("OldThreadIdealProcessor", FIELD_DECIMAL, old_thread_ideal_processor),
+	SWAP("NewThreadWaitTime", FIELD_DECIMAL, new_thread_wait_time),
+	SWAP("OldThreadRemainingQuantum", FIELD_SIGNED, old_thread_remaining_quantum),
 };
 
 #define FIELDS(_fields) .fields = (_fields), .field_count = ARRAY_SIZE(_fields)
 
-#define ONE_LAYOUT(_hook_id, _version, _name, _type, _fields)			\
+#define DC(_hook_id, _version, _name, _type, _fields)			\
 {									\
 	.hook_id = _hook_id,						\
 	.version = _version,						\
@@ -255,21 +232,30 @@ static const struct event_type event_types[] = {
 			  sizeof(struct wmi_resource64) },
 		FIELDS(resource_fields)
 	},
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 1, "ContextSwap", struct wmi_contextswap_v1,
-	   contextswap_v1_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 2, "ContextSwap", struct wmi_contextswap,
-	   contextswap_v2_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 3, "ContextSwap", struct wmi_contextswap,
-	   contextswap_v3_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_CONTEXTSWAP, 4, "ContextSwap", struct wmi_contextswap,
-	   contextswap_v4_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
+	{
+		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
+		.version = 1,
+		.name = "ContextSwap",
+		.size = { sizeof(struct wmi_contextswap_v1),
+			  sizeof(struct wmi_contextswap_v1) },
+		FIELDS(contextswap_v1_fields)
+	},
+	{
+		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
+		.version = 2,
+		.last_version = 4,
+		.name = "ContextSwap",
+		.size = { sizeof(struct wmi_contextswap),
+			  sizeof(struct wmi_contextswap) },
+		FIELDS(contextswap_fields)
+	},
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
 	   "SpinLockDCEnd", struct perfinfo_spinlock_dc, spinlock_dc_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
 	   "ResourceDCStart", struct perfinfo_eresource_dc, eresource_dc_fields),
-	ONE_LAYOUT(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
 };
 
@@ -289,7 +275,9 @@ const struct event_type *event_type_find(const struct etl_event *event)
 		return NULL;
 	for (i = 0; i < ARRAY_SIZE(event_types); i++)
 		if (event_types[i].hook_id == event->hook_id &&
-		    event_types[i].version == event->version)
+		    (event_types[i].version == event->version ||
+		     (event_types[i].version < event->version &&
+		      event_types[i].last_version >= event->version)))
 			return &event_types[i];
 	return NULL;
 }

@@ -27,6 +27,7 @@ struct event_symbol {
  * @where: in the 32-bit and in the 64-bit record: offset and bytes
  * @mask: of the value, 0: all
  * @shift: to the right, after the mask
+ * @version: of the event that has it; 0: all
  * @symbols: of FIELD_SYMBOL: names of values
  * @symbol_count: how many
  */
@@ -39,6 +40,7 @@ struct event_field {
 	} where[2];
 	uint8_t mask;
 	uint8_t shift;
+	uint8_t version;
 	const struct event_symbol *symbols;
 	size_t symbol_count;
 };
@@ -46,6 +48,7 @@ struct event_field {
 /*
  * @hook_id: PERFINFO_LOG_TYPE_*
  * @version: of the event; others are not known
+ * @last_version: up to this one, if it is not 0
  * @name: for people
  * @size: bytes of the 32-bit and of the 64-bit record
  * @fields: in the order of the record
@@ -54,6 +57,7 @@ struct event_field {
 struct event_type {
 	uint16_t hook_id;
 	uint16_t version;
+	uint16_t last_version;
 	const char *name;
 	size_t size[2];
 	const struct event_field *fields;
