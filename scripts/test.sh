@@ -409,13 +409,15 @@ abuse()
 	share "$dir" kasan <<-END
 		D=/sys/kernel/debug/ntklog
 		insmod ntklog.ko || exit 1
-		./abuse \$D $seed 30000 quiet
+		./abuse \$D $seed 80000
+		for s in \$D/sessions/*; do echo stop >\$s/state 2>/dev/null; done
+		./abuse \$D $((seed + 3)) 12000 quiet
 		rmmod ntklog && insmod ntklog.ko || exit 1
 		for type in in_stack_queued resource; do
 			insmod ntklog_torture.ko torture_type=\$type duration=0 locks=6 nest=3 \
 				threads=1 hardirqs=0 interval_us=5000 || exit 1
-			./abuse \$D $((seed + 1)) 17500 & one=\$!
-			./abuse \$D $((seed + 2)) 17500 & two=\$!
+			./abuse \$D $((seed + 1)) 2500 & one=\$!
+			./abuse \$D $((seed + 2)) 2500 & two=\$!
 			n=0
 			while kill -0 \$one 2>/dev/null; do
 				s=\$D/sessions/\$((n % 8))
@@ -442,7 +444,7 @@ abuse()
 	END
 	guest_programs "$dir" abuse fail
 	result "abuse: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -t 900 -k "$(image kasan)" -c 3 -m 2048 "$dir"
+		"$TOP/scripts/vm.sh" -t 1500 -k "$(image kasan)" -c 3 -m 2048 "$dir"
 	grep -E '^(not )?ok |^#' "$dir/guest.log"
 	result "abuse: the torture succeeds meanwhile" sh -c \
 		"[ \$(grep -c 'End of test: SUCCESS' $dir/dmesg.log) = 2 ]"

@@ -64,6 +64,8 @@ cat $S/stats >full.stats2
 # A higher contention_sample_rate: fewer events.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
+# On a busy host many are held for long, whatever their rate.
+echo 0 >$P/hold_threshold
 for rate in 10 1000; do
 	echo $rate >$P/contention_sample_rate
 	echo start >$S/state
@@ -71,6 +73,7 @@ for rate in 10 1000; do
 	echo stop >$S/state
 	cat $S/stats >rate$rate.stats
 done
+echo 1000000 >$P/hold_threshold
 
 # Only counters: no events, nothing tracked, but counts that go up.
 echo PERF_SPINLOCK_CNTRS >$S/group_mask

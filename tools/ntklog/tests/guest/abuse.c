@@ -3,7 +3,7 @@
  * Writes nonsense, and now and then sense, into all files of ntklog, and makes ioctls
  * with nonsense for arguments.
  *
- *	abuse DIRECTORY SEED TIMES [quiet]
+ *	abuse DIRECTORY SEED WRITES [quiet]
  *
  * quiet: nobody else is there. Then what is refused must have left the file as it was.
  */
@@ -155,19 +155,19 @@ static void abuse_device(void)
 int main(int argc, char **argv)
 {
 	static char buffer[1 << 16];
-	long times, i;
+	long writes;
 
 	if (argc < 4)
 		return 2;
 	state = strtoull(argv[2], NULL, 0) * 2 + 1;
-	times = strtol(argv[3], NULL, 0);
+	writes = strtol(argv[3], NULL, 0);
 	quiet = argc > 4;
 	find_files(argv[1]);
 	device = open("/dev/ntklog", O_RDWR);
-	printf("# abuse: seed %s, %ld times, %d files\n", argv[2], times, file_count);
+	printf("# abuse: seed %s, %ld writes, %d files\n", argv[2], writes, file_count);
 	fflush(stdout);
-	for (i = 0; i < times; i++) {
-		switch (chance(10)) {
+	while (taken + refused < writes) {
+		switch (chance(12)) {
 		case 0:
 			read_file(files[chance(file_count)], buffer, chance(sizeof(buffer)));
 			break;
