@@ -11,20 +11,13 @@
 #include "address.h"
 #include "compat.h"
 
-enum ntklog_address_mode {
-	NTKLOG_ADDRESS_RAW,
-	NTKLOG_ADDRESS_HASHED,
-	NTKLOG_ADDRESS_ZERO,
-};
-
 static const char * const ntklog_address_modes[] = {
 	[NTKLOG_ADDRESS_RAW] = "raw",
 	[NTKLOG_ADDRESS_HASHED] = "hashed",
 	[NTKLOG_ADDRESS_ZERO] = "zero",
 };
 
-/* Set at load. */
-static int ntklog_address_mode;
+enum ntklog_address_mode ntklog_address_mode;
 static siphash_key_t ntklog_address_key;
 
 /**
@@ -47,25 +40,20 @@ int ntklog_address_init(const char *mode)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_address_init);
 
 /**
- * ntklog_address() - what is shown of an address
+ * ntklog_hide_address() - what is shown of an address, if not itself
  * @address: of the kernel
  *
  * A hash is as %p has it, of 32 bits and the same for the same address until the
  * module is loaded anew, but not the same number as %p gives.
  *
  * Context: any.
- * Return: itself, a hash, or 0; 0 for 0.
+ * Return: a hash, or 0; 0 for 0.
  */
-u64 ntklog_address(unsigned long address)
+u64 ntklog_hide_address(unsigned long address)
 {
-	switch (ntklog_address_mode) {
-	case NTKLOG_ADDRESS_RAW:
-		return address;
-	case NTKLOG_ADDRESS_HASHED:
-		return address ? (u32)siphash_1u64(address, &ntklog_address_key) : 0;
-	default:
+	if (ntklog_address_mode == NTKLOG_ADDRESS_ZERO || !address)
 		return 0;
-	}
+	return (u32)siphash_1u64(address, &ntklog_address_key);
 }
 
 /**

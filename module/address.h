@@ -7,10 +7,34 @@
  * decided here, at the moment of writing, by the module parameter addresses=.
  */
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 
+enum ntklog_address_mode {
+	NTKLOG_ADDRESS_RAW,
+	NTKLOG_ADDRESS_HASHED,
+	NTKLOG_ADDRESS_ZERO,
+};
+
+/* Set at load. */
+extern enum ntklog_address_mode ntklog_address_mode;
+
+u64 ntklog_hide_address(unsigned long address);
+
+/**
+ * ntklog_address() - what is shown of an address
+ * @address: of the kernel
+ *
+ * Context: any.
+ * Return: itself, a hash, or 0; 0 for 0.
+ */
+static __always_inline u64 ntklog_address(unsigned long address)
+{
+	return likely(ntklog_address_mode == NTKLOG_ADDRESS_RAW) ? address :
+		ntklog_hide_address(address);
+}
+
 int ntklog_address_init(const char *mode);
-u64 ntklog_address(unsigned long address);
 const char *ntklog_symbol(unsigned long address, char *buffer);
 int ntklog_may_read_addresses(void);
 int ntklog_may_change_settings(void);

@@ -150,6 +150,10 @@ once()
 	shift
 	[ ! -d "$dir" ] || return 0
 	mkdir -p "$(dirname "$dir")"
+	# Two that want the same: the second waits, and then has it.
+	exec 9>"$dir.lock"
+	flock 9
+	[ ! -d "$dir" ] || return 0
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one
 	trap "rm -rf '$fresh'" EXIT
@@ -157,4 +161,5 @@ once()
 	chmod 0755 "$fresh"
 	mv -T "$fresh" "$dir"
 	trap - EXIT
+	exec 9>&-
 }

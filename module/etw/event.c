@@ -28,17 +28,17 @@ static struct perfinfo_trace_header etw_trace_header(u16 hook_id, u8 version,
 }
 
 /* Interrupts off, which is also the RCU read side for etw_stop_session(). */
-static void etw_log_header(u32 group, struct perfinfo_trace_header *header,
-			   const struct etw_event_version *versions,
-			   const void *data)
+static __always_inline void
+etw_log_header(u32 group, struct perfinfo_trace_header *header,
+	       const struct etw_event_version *versions, const void *data)
 {
 	unsigned long logging;
-	unsigned int i;
 
 	/* Pairs with the release in etw_set_logging(). */
 	logging = smp_load_acquire(&etw_logging);
-	for_each_set_bit(i, &logging, ETW_SESSIONS) {
-		struct etw_session *session = &etw_sessions[i];
+	/* Few of few: no call for each bit. */
+	for (; logging; logging &= logging - 1) {
+		struct etw_session *session = &etw_sessions[__ffs(logging)];
 
 		if (!etw_group_mask_test(&session->group_mask, group))
 			continue;
