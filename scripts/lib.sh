@@ -153,7 +153,10 @@ once()
 	# Two that want the same: the second waits, and then has it.
 	exec 9>"$dir.lock"
 	flock 9
-	[ ! -d "$dir" ] || return 0
+	if [ -d "$dir" ]; then
+		exec 9>&-
+		return 0
+	fi
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one
 	trap "rm -rf '$fresh'" EXIT
