@@ -125,6 +125,7 @@ static int __init ntklog_init(void)
 		pr_err("cannot make /dev/ntklog (%d)\n", err);
 		goto err_debugfs;
 	}
+	etw_allow_sessions();
 	return 0;
 
 err_debugfs:

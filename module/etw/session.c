@@ -36,6 +36,9 @@ DEFINE_MUTEX(etw_mutex);
 
 static LIST_HEAD(etw_providers);
 
+/* Guarded by etw_mutex: from the end of the load to the begin of the unload. */
+static bool etw_is_open;
+
 struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
@@ -182,7 +185,7 @@ static void etw_flush_work(struct work_struct *work)
  *
  * Context: thread; may sleep.
  * Return: 0, -EBUSY if it is started already, -ENOMEM if there is no memory for so
- * many buffers of that size.
+ * many buffers of that size, -ENODEV while the module comes or goes.
  */
 int etw_start_session(struct etw_session *session)
 {
@@ -190,6 +193,10 @@ int etw_start_session(struct etw_session *session)
 	int err = 0;
 
 	mutex_lock(&etw_mutex);
+	if (!etw_is_open) {
+		err = -ENODEV;
+		goto out;
+	}
 	if (session->logging) {
 		err = -EBUSY;
 		goto out;
@@ -571,6 +578,20 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 }
 
 /**
+ * etw_allow_sessions() - sessions can be started from now on
+ *
+ * Files are there before all is: a load that fails has no session to stop.
+ *
+ * Context: load, when nothing can fail any more.
+ */
+void etw_allow_sessions(void)
+{
+	mutex_lock(&etw_mutex);
+	etw_is_open = true;
+	mutex_unlock(&etw_mutex);
+}
+
+/**
  * etw_exit_sessions() - stop all sessions and let their buffers go
  *
  * Context: unload, or a load that failed.
@@ -580,6 +601,7 @@ void etw_exit_sessions(void)
 	int i;
 
 	mutex_lock(&etw_mutex);
+	etw_is_open = false;
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		if (etw_sessions[i].logging)
 			etw_stop_locked(&etw_sessions[i]);

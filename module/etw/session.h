@@ -97,6 +97,7 @@ extern struct mutex etw_mutex;
 extern unsigned long etw_logging;
 
 int etw_init_sessions(u32 buffer_size, u32 buffers);
+void etw_allow_sessions(void);
 void etw_exit_sessions(void);
 int etw_start_session(struct etw_session *session);
 int etw_stop_session(struct etw_session *session);
