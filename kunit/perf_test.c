@@ -536,7 +536,8 @@ static void context_of_the_release_is_told(struct kunit *test)
 	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
 	use_lock_in_interrupt(&interrupt_lock[0]);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 0), SPINLOCK_MODE), 0x41);
-	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 1), SPINLOCK_MODE), 0x81);
+	/* The interrupt may have come in a softirq, which is still one then. */
+	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 2), SPINLOCK_MODE), 0x01);
 	session_stop(test);
 }
