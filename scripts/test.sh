@@ -438,8 +438,10 @@ abuse()
 		F=/sys/kernel/debug/failslab
 		echo N >\$F/ignore-gfp-wait
 		echo 0 >\$F/verbose
+		# Many messages: those of before would be gone.
+		dmesg -c >dmesg.log
 		./fail load ntklog.ko
-		dmesg >dmesg.log
+		dmesg >>dmesg.log
 	END
 	guest_programs "$dir" abuse fail
 	result "abuse: the virtual machine runs to its end" \
