@@ -401,8 +401,7 @@ lockdep()
 }
 
 # abuse: nonsense for all files and ioctls, by itself and with sessions, locks and
-# resources in full use; then each allocation of a load fails once. (Of a session's start
-# not yet: after one of them the file cpu0 is left in debugfs. `fail start` shows it.)
+# resources in full use; then each allocation of load and start fails once.
 abuse()
 {
 	local dir=$TEST/abuse seed=${SEED:-$(date +%s)}
@@ -441,6 +440,9 @@ abuse()
 		# Many messages: those of before would be gone.
 		dmesg -c >dmesg.log
 		./fail load ntklog.ko
+		insmod ntklog.ko buffers=2 buffer_size=4096 || exit 1
+		./fail start \$D/sessions/3
+		rmmod ntklog || exit 1
 		dmesg >>dmesg.log
 	END
 	guest_programs "$dir" abuse fail

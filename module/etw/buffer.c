@@ -15,6 +15,7 @@
 
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -181,11 +182,23 @@ static struct dentry *etw_create_buf_file(const char *name, struct dentry *paren
 					  umode_t mode, struct rchan_buf *buf,
 					  int *is_global)
 {
-	return debugfs_create_file(name, 0400, parent, buf, &etw_buffer_fops);
+	struct etw_session *session = buf->chan->private_data;
+	struct dentry *file = debugfs_create_file(name, 0400, parent, buf,
+						  &etw_buffer_fops);
+
+	/* The first one: see etw_open_buffers(). */
+	if (!IS_ERR(file) && !session->first_buffer)
+		session->first_buffer = buf;
+	return file;
 }
 
 static int etw_remove_buf_file(struct dentry *dentry)
 {
+	struct rchan_buf *buf = d_inode(dentry)->i_private;
+	struct etw_session *session = buf->chan->private_data;
+
+	if (session->first_buffer == buf)
+		session->first_buffer = NULL;
 	debugfs_remove(dentry);
 	return 0;
 }
@@ -219,6 +232,17 @@ int etw_open_buffers(struct etw_session *session)
 				      session->buffer_size, session->buffers,
 				      &etw_relay_callbacks, session);
 	if (!session->channel) {
+		/*
+		 * relay, when it cannot make a later processor's buffer, forgets
+		 * the first one's instead of closing it.
+		 */
+		if (session->first_buffer) {
+			struct file opener = { .private_data = session->first_buffer };
+
+			etw_remove_buf_file(session->first_buffer->dentry);
+			/* The way to its last reference. */
+			relay_file_operations.release(NULL, &opener);
+		}
 		free_percpu(session->buffer_cpu);
 		session->buffer_cpu = NULL;
 		return -ENOMEM;

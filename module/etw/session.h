@@ -12,6 +12,7 @@ struct dentry;
 struct etw_buffer_cpu;
 struct etw_group_change;
 struct rchan;
+struct rchan_buf;
 struct seq_file;
 
 /* As many as NT has system loggers. */
@@ -47,6 +48,7 @@ enum etw_mode {
  * @buffers: of each processor, for the next start
  * @logging: events go into the buffers; see etw_logging
  * @channel: the buffers of the present or last run, NULL before the first
+ * @first_buffer: the buffer whose file was made first, while it is there
  * @buffer_cpu: the counts of the same run
  * @sequence_number: of the buffer taken into use last, over all processors
  * @clock_frequency: ticks of the session clock (TSC) per second
@@ -75,6 +77,7 @@ struct etw_session {
 	u32 buffers;
 	bool logging;
 	struct rchan *channel;
+	struct rchan_buf *first_buffer;
 	struct etw_buffer_cpu __percpu *buffer_cpu;
 	atomic64_t sequence_number;
 	u64 clock_frequency;
