@@ -237,7 +237,10 @@ static void eresource_wait(struct eresource *resource,
 					 request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					 WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					 WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
-	/* As for a mutex: neither signals nor the freezer end it. */
+	/*
+	 * As for a mutex: neither signals nor the freezer end it. Its lock orders
+	 * what the releaser did before what follows.
+	 */
 	wait_for_completion(&waiter->granted);
 	perf_end_resource_wait(&wait);
 	lock_acquired(&resource->dep_map, caller);
@@ -327,35 +330,6 @@ static noinline bool eresource_irql_permits(const struct eresource *resource,
 			  resource, wait, irql, (void *)caller);
 }
 
-static bool eresource_acquire_at_once(struct eresource *resource, bool exclusive,
-				      long *word)
-{
-	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
-			     (exclusive ? ERESOURCE_EXCLUSIVE : 0);
-
-	*word = 0;
-	/* Acquire; pairs with the releases on the word. */
-	return likely(atomic_long_try_cmpxchg_acquire(&resource->word, word, mine));
-}
-
-/* At DISPATCH_LEVEL or above: see that it is a level for this first. */
-static noinline bool
-ex_acquire_resource_raised(struct eresource *resource, bool wait,
-			   enum eresource_request request, unsigned long caller)
-{
-	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
-	long word;
-
-	if (!eresource_irql_permits(resource, wait, caller))
-		return false;
-	if (!eresource_acquire_at_once(resource, exclusive, &word))
-		return ex_acquire_resource_slow(resource, wait, request, word,
-						caller);
-	eresource_lockdep_acquire(resource, request, wait, caller);
-	eresource_track_acquire(resource, exclusive, 1);
-	return true;
-}
-
 /* It has been acquired at once: for who wants to know. */
 static noinline bool ex_acquired_resource_traced(struct eresource *resource,
 						 bool exclusive)
@@ -366,23 +340,45 @@ static noinline bool ex_acquired_resource_traced(struct eresource *resource,
 
 /* All that it calls it calls last, so that it needs no frame of its own. */
 static __always_inline bool
-ex_acquire_resource(struct eresource *resource, bool wait,
-		    enum eresource_request request, unsigned long caller)
+__ex_acquire_resource(struct eresource *resource, bool wait,
+		      enum eresource_request request, unsigned long caller)
 {
 	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
-	long word;
+	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
+			     (exclusive ? ERESOURCE_EXCLUSIVE : 0);
+	long word = 0;
 
-	if (wait)
-		might_sleep();
-	if (unlikely(irq_count()))
-		return ex_acquire_resource_raised(resource, wait, request, caller);
-	if (!eresource_acquire_at_once(resource, exclusive, &word))
+	/*
+	 * Acquire; pairs with the releases in ex_release_resource(),
+	 * ex_release_resource_slow() and eresource_unlock().
+	 */
+	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, mine)))
 		return ex_acquire_resource_slow(resource, wait, request, word,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);
 	if (static_branch_unlikely(&perf_resource_key))
 		return ex_acquired_resource_traced(resource, exclusive);
 	return true;
+}
+
+/* At DISPATCH_LEVEL or above: see that it is a level for this first. */
+static noinline bool
+ex_acquire_resource_raised(struct eresource *resource, bool wait,
+			   enum eresource_request request, unsigned long caller)
+{
+	return eresource_irql_permits(resource, wait, caller) &&
+		__ex_acquire_resource(resource, wait, request, caller);
+}
+
+static __always_inline bool
+ex_acquire_resource(struct eresource *resource, bool wait,
+		    enum eresource_request request, unsigned long caller)
+{
+	if (wait)
+		might_sleep();
+	if (unlikely(irq_count()))
+		return ex_acquire_resource_raised(resource, wait, request, caller);
+	return __ex_acquire_resource(resource, wait, request, caller);
 }
 
 /**
@@ -537,7 +533,10 @@ static noinline u32 ex_release_resource_slow(struct eresource *resource,
 		if (last && !complete && thread == ex_get_current_resource_thread())
 			lock_release(&resource->dep_map, caller);
 		complete |= last;
-		/* Release; pairs with the acquires on the word. */
+		/*
+		 * Release; pairs with the acquires in __ex_acquire_resource() and
+		 * eresource_lock().
+		 */
 		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
 			return eresource_release_action(word & ERESOURCE_EXCLUSIVE, last);
@@ -577,7 +576,7 @@ static __always_inline void ex_release_resource(struct eresource *resource,
 	}
 	/* Lockdep's view is told while it is sure to be there. */
 	lock_release(&resource->dep_map, caller);
-	/* Release; pairs with the acquires on the word. */
+	/* Release; pairs as in ex_release_resource_slow(). */
 	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word, 0)))
 		ex_release_resource_inner(resource, thread, true, caller);
 }
@@ -637,7 +636,10 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 
 	while ((word & (ERESOURCE_THREAD | ERESOURCE_EXCLUSIVE)) ==
 	       (thread | ERESOURCE_EXCLUSIVE)) {
-		/* Release: what it did alone is done. */
+		/*
+		 * Release, of what it did alone; pairs with the acquire in
+		 * eresource_lock(), by which other shared owners come in.
+		 */
 		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
 						     word & ~ERESOURCE_EXCLUSIVE))
 			continue;

@@ -28,8 +28,10 @@ __acquires(&resource->lock)
 	if (word == ERESOURCE_INNER)
 		return flags;
 	/*
-	 * Acquire; pairs with the releases on the word. The word may change until
-	 * this has succeeded, but never to ERESOURCE_INNER: we have the lock.
+	 * Acquire; pairs with the releases in ex_release_resource(),
+	 * ex_release_resource_slow() and ex_convert_exclusive_to_shared_lite(). The
+	 * word may change until this has succeeded, but never to ERESOURCE_INNER:
+	 * we have the lock.
 	 */
 	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
 						ERESOURCE_INNER))
@@ -97,7 +99,7 @@ __releases(&resource->lock)
 {
 	unsigned long word = eresource_state(resource);
 
-	/* Release; pairs with the acquires on the word. */
+	/* Release; pairs with the acquire in __ex_acquire_resource(). */
 	if (word != ERESOURCE_INNER)
 		atomic_long_set_release(&resource->word, word);
 	/*
