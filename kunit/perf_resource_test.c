@@ -15,6 +15,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 
 #include "../module/perf/resource.h"
+#include "../module/perf/resource_slots.h"
 #include "../module/trace.h"
 #include "fixture.h"
 #include "resource_fixture.h"

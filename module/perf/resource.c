@@ -3,32 +3,19 @@
  * NT's instrumentation of executive resources: track what each thread owns or
  * waits for, eight resources deep, and at a final release decide by sampling
  * whether a WMI_RESOURCE is written. Initialisations, changes of the owner to a
- * pointer and excessive waits are always written.
- *
- * NT keeps the slots with the thread. Linux' threads have no room: there is a hash
- * table from thread to slots. An entry is taken into use when its thread is first
- * tracked and freed when the thread exits. Each bucket has a lock, for all in it,
- * since a resource may be released for another thread. It is held for some dozens of
- * instructions, with interrupts off, and never while an event is written. Nothing is
- * allocated there: a few spare entries are kept, and made anew by a work item.
+ * pointer and excessive waits are always written. What is known of a thread's
+ * resources is in its slots: see resource_slots.c.
  */
 
 #include <linux/export.h>
-#include <linux/hash.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/smp.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/timex.h>
-#include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
@@ -39,6 +26,7 @@
 #include "../etw/provider.h"
 #include "../trace.h"
 #include "resource.h"
+#include "resource_slots.h"
 
 struct static_key_false perf_resource_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_IF_KUNIT(perf_resource_key);
@@ -92,183 +80,6 @@ static DEFINE_MUTEX(perf_resource_mutex);
 
 static bool perf_session_wants_resources;
 static unsigned int perf_tracepoint_users;
-
-/* Goes up each time that tracking goes on, before it does; read by any. */
-static u32 perf_resource_sequence;
-
-/*
- * @node: in its bucket
- * @thread: whose slots
- * @thread_id: of it, for the records
- * @slots: what it owns or waits for
- *
- * All is written and read with the bucket's lock held.
- */
-struct perf_resource_thread {
-	struct hlist_node node;
-	unsigned long thread;
-	u32 thread_id;
-	struct perf_resource_slot slots[PERF_RESOURCE_SLOTS];
-};
-
-struct perf_resource_bucket {
-	raw_spinlock_t lock;
-	struct hlist_head threads;
-};
-
-#define PERF_RESOURCE_BUCKET_BITS	8
-
-/* Entries at hand while tracking is on; below half of them more are made. */
-#define PERF_RESOURCE_SPARES		128
-
-static struct perf_resource_bucket
-perf_resource_buckets[1 << PERF_RESOURCE_BUCKET_BITS];
-static struct kmem_cache *perf_resource_thread_cache;
-static atomic_t perf_resource_threads = ATOMIC_INIT(0);
-static struct tracepoint *perf_exit_tracepoint;
-
-/* Guards the two below. Taken with a bucket's lock held. */
-static DEFINE_RAW_SPINLOCK(perf_spare_lock);
-static HLIST_HEAD(perf_spare_threads);
-static u32 perf_spare_count;
-
-static void perf_make_spares(struct work_struct *work);
-static DECLARE_WORK(perf_spare_work, perf_make_spares);
-
-/* Whether the entry is now a spare one: there may be enough of them. */
-static bool perf_put_spare(struct perf_resource_thread *thread)
-{
-	unsigned long flags;
-	bool put;
-
-	raw_spin_lock_irqsave(&perf_spare_lock, flags);
-	put = perf_spare_count < PERF_RESOURCE_SPARES;
-	if (put) {
-		hlist_add_head(&thread->node, &perf_spare_threads);
-		WRITE_ONCE(perf_spare_count, perf_spare_count + 1);
-	}
-	raw_spin_unlock_irqrestore(&perf_spare_lock, flags);
-	return put;
-}
-
-static void perf_make_spares(struct work_struct *work)
-{
-	struct perf_resource_thread *thread;
-
-	while (READ_ONCE(perf_spare_count) < PERF_RESOURCE_SPARES) {
-		thread = kmem_cache_alloc(perf_resource_thread_cache, GFP_KERNEL);
-		/* The next who takes a spare one asks again. */
-		if (!thread)
-			return;
-		if (!perf_put_spare(thread))
-			kmem_cache_free(perf_resource_thread_cache, thread);
-	}
-}
-
-/* Called with interrupts off. */
-static struct perf_resource_thread *perf_take_spare(void)
-{
-	struct perf_resource_thread *thread;
-
-	raw_spin_lock(&perf_spare_lock);
-	thread = hlist_entry_safe(perf_spare_threads.first,
-				  struct perf_resource_thread, node);
-	if (thread) {
-		hlist_del(&thread->node);
-		WRITE_ONCE(perf_spare_count, perf_spare_count - 1);
-	}
-	raw_spin_unlock(&perf_spare_lock);
-	if (READ_ONCE(perf_spare_count) < PERF_RESOURCE_SPARES / 2)
-		schedule_work(&perf_spare_work);
-	return thread;
-}
-
-static struct perf_resource_bucket *perf_resource_bucket(unsigned long thread)
-{
-	return &perf_resource_buckets[hash_long(thread, PERF_RESOURCE_BUCKET_BITS)];
-}
-
-/* Called with the bucket's lock held. */
-static struct perf_resource_thread *
-perf_find_resource_thread(struct perf_resource_bucket *bucket, unsigned long thread)
-{
-	struct perf_resource_thread *found;
-
-	hlist_for_each_entry(found, &bucket->threads, node)
-		if (found->thread == thread)
-			return found;
-	return NULL;
-}
-
-/*
- * The current thread's slots, taken into use if it has none yet. Called with the
- * lock of its bucket held. NULL without a spare entry, and for a thread that has
- * been told to exit: its slots may be freed already.
- */
-static struct perf_resource_thread *
-perf_make_resource_thread(struct perf_resource_bucket *bucket)
-{
-	struct perf_resource_thread *made =
-		perf_find_resource_thread(bucket, (unsigned long)current);
-
-	if (made || current->flags & PF_EXITING)
-		return made;
-	made = perf_take_spare();
-	if (!made)
-		return NULL;
-	memset(made, 0, sizeof(*made));
-	made->thread = (unsigned long)current;
-	made->thread_id = task_pid_nr(current);
-	hlist_add_head(&made->node, &bucket->threads);
-	atomic_inc(&perf_resource_threads);
-	return made;
-}
-
-static bool perf_slot_is_free(const struct perf_resource_slot *slot)
-{
-	return slot->state == PERF_RESOURCE_FREE ||
-		slot->sequence != READ_ONCE(perf_resource_sequence);
-}
-
-static struct perf_resource_slot *
-perf_find_resource_slot(struct perf_resource_thread *thread, const void *resource,
-			u32 action)
-{
-	int i;
-
-	for (i = 0; thread && i < PERF_RESOURCE_SLOTS; i++) {
-		struct perf_resource_slot *slot = &thread->slots[i];
-
-		if (slot->resource == resource &&
-		    slot->class == (action & WMI_RESOURCE_ACTION_CLASS) &&
-		    !perf_slot_is_free(slot))
-			return slot;
-	}
-	return NULL;
-}
-
-/* The slot of the pair, or a free one for it; NULL: all are taken. */
-static struct perf_resource_slot *
-perf_make_resource_slot(struct perf_resource_thread *thread, const void *resource,
-			u32 action)
-{
-	struct perf_resource_slot *slot =
-		perf_find_resource_slot(thread, resource, action);
-	int i;
-
-	for (i = 0; !slot && thread && i < PERF_RESOURCE_SLOTS; i++) {
-		if (!perf_slot_is_free(&thread->slots[i]))
-			continue;
-		slot = &thread->slots[i];
-		memset(slot, 0, sizeof(*slot));
-		slot->resource = resource;
-		slot->class = action & WMI_RESOURCE_ACTION_CLASS;
-		slot->sequence = READ_ONCE(perf_resource_sequence);
-	}
-	if (!slot)
-		this_cpu_inc(perf_resource_cpu.untracked);
-	return slot;
-}
 
 static void perf_write_resource(const struct wmi_resource64 *record)
 {
@@ -591,40 +402,6 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release);
 
-/* A thread is at its end: so are its slots. */
-static void perf_resource_thread_exit(void *data, struct task_struct *task)
-{
-	struct perf_resource_bucket *bucket =
-		perf_resource_bucket((unsigned long)task);
-	struct perf_resource_thread *thread;
-	unsigned long flags;
-
-	if (!atomic_read(&perf_resource_threads))
-		return;
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	thread = perf_find_resource_thread(bucket, (unsigned long)task);
-	if (thread)
-		hlist_del(&thread->node);
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-	if (!thread)
-		return;
-	if (!perf_put_spare(thread))
-		kmem_cache_free(perf_resource_thread_cache, thread);
-	atomic_dec(&perf_resource_threads);
-}
-
-/**
- * perf_resource_thread_count() - threads that have slots
- *
- * Context: any.
- * Return: how many.
- */
-u32 perf_resource_thread_count(void)
-{
-	return atomic_read(&perf_resource_threads);
-}
-EXPORT_SYMBOL_IF_KUNIT(perf_resource_thread_count);
-
 /* Called with perf_resource_mutex held, after a change of what is wanted. */
 static void perf_update_resource_key(void)
 {
@@ -633,13 +410,8 @@ static void perf_update_resource_key(void)
 	if (track == static_key_enabled(&perf_resource_key))
 		return;
 	if (track) {
-		perf_make_spares(NULL);
-		/*
-		 * What was tracked before is no more known to be true. A hook that
-		 * has not yet seen the key off may still mark a slot with the new
-		 * number: of an acquisition that is true all the same.
-		 */
-		WRITE_ONCE(perf_resource_sequence, perf_resource_sequence + 1);
+		/* What was tracked before is no more known to be true. */
+		perf_forget_resource_slots();
 		static_branch_enable(&perf_resource_key);
 	} else {
 		static_branch_disable(&perf_resource_key);
@@ -707,26 +479,19 @@ static struct etw_provider perf_resource_provider = {
 	.rundown = perf_resource_rundown,
 };
 
-static void __init perf_find_exit_tracepoint(struct tracepoint *tracepoint, void *found)
-{
-	if (!strcmp(tracepoint->name, "sched_process_exit"))
-		*(struct tracepoint **)found = tracepoint;
-}
-
 /**
  * perf_resource_init() - make the sessions' masks turn the tracking on
  * @first_timeout_ms: after which a wait is excessive, milliseconds
  * @next_timeout_ms: from then on, each of these
  *
  * Context: load, before there is a session.
- * Return: 0, -EINVAL for a time that is 0 or over an hour, -ENOMEM, -ENOENT if
- * the kernel does not tell when a thread exits.
+ * Return: 0, -EINVAL for a time that is 0 or over an hour, or an error of
+ * perf_resource_slots_init().
  */
 int __init perf_resource_init(unsigned int first_timeout_ms,
 			      unsigned int next_timeout_ms)
 {
 	int err;
-	int i;
 
 	if (!first_timeout_ms || !next_timeout_ms ||
 	    first_timeout_ms > 3600 * MSEC_PER_SEC ||
@@ -734,46 +499,19 @@ int __init perf_resource_init(unsigned int first_timeout_ms,
 		return -EINVAL;
 	perf_first_timeout = msecs_to_jiffies(first_timeout_ms);
 	perf_next_timeout = msecs_to_jiffies(next_timeout_ms);
-	for (i = 0; i < ARRAY_SIZE(perf_resource_buckets); i++)
-		raw_spin_lock_init(&perf_resource_buckets[i].lock);
-
-	for_each_kernel_tracepoint(perf_find_exit_tracepoint, &perf_exit_tracepoint);
-	if (!perf_exit_tracepoint)
-		return -ENOENT;
-	perf_resource_thread_cache = KMEM_CACHE(perf_resource_thread, 0);
-	if (!perf_resource_thread_cache)
-		return -ENOMEM;
-	err = tracepoint_probe_register(perf_exit_tracepoint,
-					perf_resource_thread_exit, NULL);
-	if (err) {
-		kmem_cache_destroy(perf_resource_thread_cache);
-		return err;
-	}
-	etw_register_provider(&perf_resource_provider);
-	return 0;
+	err = perf_resource_slots_init();
+	if (!err)
+		etw_register_provider(&perf_resource_provider);
+	return err;
 }
 
 /**
- * perf_resource_exit() - free the slots of all threads
+ * perf_resource_exit() - end what perf_resource_init() began
  *
  * Context: unload, when no user of the module and no session is left, or a load
  * that failed after perf_resource_init().
  */
 void perf_resource_exit(void)
 {
-	struct perf_resource_thread *thread;
-	struct hlist_node *next;
-	int i;
-
-	tracepoint_probe_unregister(perf_exit_tracepoint,
-				    perf_resource_thread_exit, NULL);
-	tracepoint_synchronize_unregister();
-	cancel_work_sync(&perf_spare_work);
-	for (i = 0; i < ARRAY_SIZE(perf_resource_buckets); i++)
-		hlist_for_each_entry_safe(thread, next,
-					  &perf_resource_buckets[i].threads, node)
-			kmem_cache_free(perf_resource_thread_cache, thread);
-	hlist_for_each_entry_safe(thread, next, &perf_spare_threads, node)
-		kmem_cache_free(perf_resource_thread_cache, thread);
-	kmem_cache_destroy(perf_resource_thread_cache);
+	perf_resource_slots_exit();
 }

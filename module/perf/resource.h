@@ -17,56 +17,8 @@
 
 #include "information.h"
 
-/* NT's: slots of each thread. */
-#define PERF_RESOURCE_SLOTS	8
-
 /* On while resources are tracked: the only thing that they look at. */
 DECLARE_STATIC_KEY_FALSE(perf_resource_key);
-
-/**
- * enum perf_resource_state - what a slot knows of its thread and its resource
- * @PERF_RESOURCE_FREE: nothing
- * @PERF_RESOURCE_WAITING: the thread waits
- * @PERF_RESOURCE_ACQUIRED: it owns the resource
- * @PERF_RESOURCE_REACQUIRED: it has acquired it again
- * @PERF_RESOURCE_RELEASED_ONCE: and has released one of its acquisitions
- */
-enum perf_resource_state {
-	PERF_RESOURCE_FREE,
-	PERF_RESOURCE_WAITING,
-	PERF_RESOURCE_ACQUIRED,
-	PERF_RESOURCE_REACQUIRED,
-	PERF_RESOURCE_RELEASED_ONCE,
-};
-
-/**
- * struct perf_resource_slot - what is known of one resource of a thread
- * @wait_time: while waiting, when that began; then how long it was, 0 for not at
- *	all, 1 for not known. TSC cycles
- * @acquire_time: when ownership began, TSC cycles; 2 for not known
- * @resource: which
- * @class: of the actions; the other half of which
- * @sequence: of the tracking; a slot of another one is free
- * @processor: where the wait, then the ownership, began
- * @state: enum perf_resource_state
- * @max_recursion_depth: the most acquisitions owned at once
- * @contention_count: of the resource, at the acquisition
- * @reserved: up to NT's 0x40 bytes
- */
-struct perf_resource_slot {
-	u64 wait_time;
-	u64 acquire_time;
-	const void *resource;
-	u32 class;
-	u32 sequence;
-	u32 processor;
-	u32 state;
-	u32 max_recursion_depth;
-	u32 contention_count;
-	u64 reserved[2];
-};
-
-static_assert(sizeof(struct perf_resource_slot) == 0x40);
 
 /**
  * struct perf_resource_cpu - what a processor counts of resources
@@ -136,8 +88,6 @@ void perf_track_resource_release(const void *resource, unsigned long thread,
 extern struct perf_information perf_resource_information;
 
 #define PERF_RESOURCE_PARAMETERS	3
-
-u32 perf_resource_thread_count(void);
 
 int perf_resource_tracepoint_reg(void);
 void perf_resource_tracepoint_unreg(void);
