@@ -186,7 +186,7 @@ static struct dentry *etw_create_buf_file(const char *name, struct dentry *paren
 	struct dentry *file = debugfs_create_file(name, 0400, parent, buf,
 						  &etw_buffer_fops);
 
-	/* The first one: see etw_open_buffers(). */
+	/* The first one: see etw_close_forgotten_buffer(). */
 	if (!IS_ERR(file) && !session->first_buffer)
 		session->first_buffer = buf;
 	return file;
@@ -208,6 +208,21 @@ static const struct rchan_callbacks etw_relay_callbacks = {
 	.create_buf_file = etw_create_buf_file,
 	.remove_buf_file = etw_remove_buf_file,
 };
+
+/*
+ * relay, when it cannot make a later processor's buffer (at the start, or when a
+ * processor comes up), forgets the first one's instead of closing it.
+ */
+static void etw_close_forgotten_buffer(struct etw_session *session)
+{
+	struct file opener = { .private_data = session->first_buffer };
+
+	if (!session->first_buffer)
+		return;
+	etw_remove_buf_file(session->first_buffer->dentry);
+	/* The way to its last reference. */
+	relay_file_operations.release(NULL, &opener);
+}
 
 /**
  * etw_open_buffers() - make a session's buffers and their files
@@ -232,17 +247,7 @@ int etw_open_buffers(struct etw_session *session)
 				      session->buffer_size, session->buffers,
 				      &etw_relay_callbacks, session);
 	if (!session->channel) {
-		/*
-		 * relay, when it cannot make a later processor's buffer, forgets
-		 * the first one's instead of closing it.
-		 */
-		if (session->first_buffer) {
-			struct file opener = { .private_data = session->first_buffer };
-
-			etw_remove_buf_file(session->first_buffer->dentry);
-			/* The way to its last reference. */
-			relay_file_operations.release(NULL, &opener);
-		}
+		etw_close_forgotten_buffer(session);
 		free_percpu(session->buffer_cpu);
 		session->buffer_cpu = NULL;
 		return -ENOMEM;
@@ -261,6 +266,7 @@ void etw_close_buffers(struct etw_session *session)
 	if (!session->channel)
 		return;
 	relay_close(session->channel);
+	etw_close_forgotten_buffer(session);
 	session->channel = NULL;
 	free_percpu(session->buffer_cpu);
 	session->buffer_cpu = NULL;
