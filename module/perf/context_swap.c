@@ -7,6 +7,8 @@
  * The probe runs with the run queue's lock held and interrupts off. It wakes nobody.
  */
 
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
@@ -40,6 +42,8 @@ static DEFINE_MUTEX(perf_context_swap_mutex);
 
 static bool perf_session_wants_context_swaps;
 static bool perf_probes_are_on;
+/* Whether the cpu_idle probe is there too. */
+static bool perf_cpu_idle_is_on;
 static bool perf_context_swap_exiting;
 static atomic_t perf_tracepoint_users = ATOMIC_INIT(0);
 
@@ -192,20 +196,26 @@ static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu
 /* Called with perf_context_swap_mutex held. */
 static void perf_set_probes(bool on)
 {
+	int err;
+
 	if (on == perf_probes_are_on)
 		return;
 	if (on) {
-		if (tracepoint_probe_register(perf_sched_switch,
-					      perf_sched_switch_probe, NULL))
+		err = tracepoint_probe_register(perf_sched_switch,
+						perf_sched_switch_probe, NULL);
+		if (err) {
+			pr_err("no context swaps: sched_switch has not been attached: %d\n",
+			       err);
 			return;
+		}
 		/* Without it C-states are 0: no reason to do without the events. */
-		if (perf_cpu_idle)
-			tracepoint_probe_register(perf_cpu_idle, perf_cpu_idle_probe,
-						  NULL);
+		perf_cpu_idle_is_on = perf_cpu_idle &&
+			!tracepoint_probe_register(perf_cpu_idle,
+						   perf_cpu_idle_probe, NULL);
 	} else {
 		tracepoint_probe_unregister(perf_sched_switch,
 					    perf_sched_switch_probe, NULL);
-		if (perf_cpu_idle)
+		if (perf_cpu_idle_is_on)
 			tracepoint_probe_unregister(perf_cpu_idle,
 						    perf_cpu_idle_probe, NULL);
 	}
