@@ -7,9 +7,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "etl.h"
 
@@ -19,31 +22,45 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian")
 #define BUFFER_SIZE_MIN	0x400
 #define BUFFER_SIZE_MAX	0x1000000
 
+/* NT has at most 2048 processors. */
+#define PROCESSORS_MAX	4096
+
+/* Of NT's LogFileMode, what the wire headers have no use for. */
+#define EVENT_TRACE_FILE_MODE_CIRCULAR		0x00000002
+#define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
+#define EVENT_TRACE_COMPRESSED_MODE		0x04000000
+
+/* NT's WMI_BUFFER_FLAG_COMPRESSED, and a buffer type whose contents are no events. */
+#define ETW_BUFFER_FLAG_COMPRESSED	0x0040
+#define ETW_BUFFER_TYPE_CTX_SWAP	2
+
 /*
  * NT's trace headers. All have their type at offset 2 and TRACE_HEADER_FLAGS at
  * offset 3, so that a reader can step over those that it does not know.
  */
 static const struct header_kind {
-	uint8_t type;
 	uint8_t header_size;
 	uint8_t size_offset;	/* of a u16: bytes of the event */
 	uint8_t clock_offset;	/* of a u64: the time stamp */
 	uint8_t pointer_size;
 	bool has_hook_id;	/* a u16 after the size, and then a version at 0 */
 } header_kinds[] = {
-	{ TRACE_HEADER_TYPE_SYSTEM32, 0x20, 4, 0x10, 4, true },
-	{ TRACE_HEADER_TYPE_SYSTEM64, 0x20, 4, 0x10, 8, true },
-	{ 0x03, 0x18, 4, 0x10, 4, true },	/* COMPACT32 */
-	{ 0x04, 0x18, 4, 0x10, 8, true },	/* COMPACT64 */
-	{ TRACE_HEADER_TYPE_PERFINFO32, 0x10, 4, 0x08, 4, true },
-	{ TRACE_HEADER_TYPE_PERFINFO64, 0x10, 4, 0x08, 8, true },
-	{ 0x0A, 0x30, 0, 0x10, 4, false },	/* FULL_HEADER32 */
-	{ 0x14, 0x30, 0, 0x10, 8, false },	/* FULL_HEADER64 */
-	{ 0x0B, 0x38, 0, 0x10, 4, false },	/* INSTANCE32 */
-	{ 0x15, 0x38, 0, 0x10, 8, false },	/* INSTANCE64 */
-	{ 0x12, 0x50, 0, 0x10, 4, false },	/* EVENT_HEADER32 */
-	{ 0x13, 0x50, 0, 0x10, 8, false },	/* EVENT_HEADER64 */
-	{ 0x0F, 0x08, 0, 0, 8, false },		/* MESSAGE: no time of its own */
+	[TRACE_HEADER_TYPE_SYSTEM32] = { 0x20, 4, 0x10, 4, true },
+	[TRACE_HEADER_TYPE_SYSTEM64] = { 0x20, 4, 0x10, 8, true },
+	[0x03] = { 0x18, 4, 0x10, 4, true },	/* COMPACT32 */
+	[0x04] = { 0x18, 4, 0x10, 8, true },	/* COMPACT64 */
+	[TRACE_HEADER_TYPE_PERFINFO32] = { 0x10, 4, 0x08, 4, true },
+	[TRACE_HEADER_TYPE_PERFINFO64] = { 0x10, 4, 0x08, 8, true },
+	[0x0A] = { 0x30, 0, 0x10, 4, false },	/* FULL_HEADER32 */
+	[0x14] = { 0x30, 0, 0x10, 8, false },	/* FULL_HEADER64 */
+	[0x0B] = { 0x38, 0, 0x10, 4, false },	/* INSTANCE32 */
+	[0x15] = { 0x38, 0, 0x10, 8, false },	/* INSTANCE64 */
+	[0x0C] = { 0x30, 0, 0x10, 4, false },	/* TIMED */
+	[0x0D] = { 0x08, 0, 0, 8, false },	/* ERROR */
+	[0x0E] = { 0x30, 0, 0x10, 8, false },	/* WNODE_HEADER */
+	[0x12] = { 0x50, 0, 0x10, 4, false },	/* EVENT_HEADER32 */
+	[0x13] = { 0x50, 0, 0x10, 8, false },	/* EVENT_HEADER64 */
+	[0x0F] = { 0x08, 0, 0, 8, false },	/* MESSAGE: no time of its own */
 };
 
 static uint16_t get_u16(const unsigned char *from)
@@ -68,6 +85,8 @@ static uint64_t get_u64(const unsigned char *from)
  * @offset: in it
  * @format: the rest of the message
  *
+ * Of two the one before the other in the file is kept.
+ *
  * Return: -1.
  */
 int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
@@ -75,6 +94,9 @@ int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
 	va_list arguments;
 	int used;
 
+	if (file->error[0] && file->damage_at <= offset)
+		return -1;
+	file->damage_at = offset;
 	used = snprintf(file->error, sizeof(file->error), "offset 0x%llx: ",
 			(unsigned long long)offset);
 	va_start(arguments, format);
@@ -84,94 +106,191 @@ int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
 	return -1;
 }
 
-static int check_buffer(struct etl_file *file, const struct wmi_buffer_header *header)
+static int refuse_compressed(struct etl_file *file, uint64_t offset)
 {
+	return etl_damage(file, offset,
+			  "the buffers are compressed: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed");
+}
+
+static int check_buffer(struct etl_file *file, uint64_t offset,
+			const struct wmi_buffer_header *header)
+{
+	if (header->buffer_flag & ETW_BUFFER_FLAG_COMPRESSED)
+		return refuse_compressed(file, offset);
 	if (header->buffer_size != file->buffer_size)
-		return etl_damage(file, file->offset,
+		return etl_damage(file, offset,
 				  "buffer of 0x%x bytes in a file of 0x%zx byte buffers",
 				  header->buffer_size, file->buffer_size);
 	if (header->saved_offset < sizeof(*header) ||
 	    header->saved_offset > file->buffer_size)
-		return etl_damage(file, file->offset + offsetof(struct wmi_buffer_header,
-								saved_offset),
+		return etl_damage(file, offset + offsetof(struct wmi_buffer_header,
+							  saved_offset),
 				  "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
 				  header->saved_offset, file->buffer_size);
+	if (header->processor_index >= PROCESSORS_MAX)
+		return etl_damage(file, offset + offsetof(struct wmi_buffer_header,
+							  processor_index),
+				  "processor %u", header->processor_index);
 	return 0;
 }
 
-static const struct wmi_buffer_header *buffer_header(const struct etl_file *file)
+/* -1: error; else the bytes that there are, up to @count. */
+static ssize_t read_at(struct etl_file *file, void *to, size_t count, uint64_t offset)
 {
-	return (const struct wmi_buffer_header *)file->buffer;
-}
+	size_t got = 0;
 
-/* 1: there is one; 0: the file ends here; -1: error. */
-static int read_buffer(struct etl_file *file)
-{
-	size_t got;
+	while (got < count) {
+		ssize_t n = pread(file->fd, (char *)to + got, count - got, offset + got);
 
-	if (file->buffers)
-		file->offset += file->buffer_size;
-	got = fread(file->buffer, 1, file->buffer_size, file->stream);
-	if (ferror(file->stream))
-		return etl_damage(file, file->offset + got, "%s", strerror(errno));
-	if (!got) {
-		if (file->ended && file->buffers != file->buffers_written)
-			return etl_damage(file, file->offset,
-					  "the file ends after %llu of %u buffers",
-					  (unsigned long long)file->buffers,
-					  file->buffers_written);
-		return 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return etl_damage(file, offset + got, "%s", strerror(errno));
+		if (!n)
+			break;
+		got += n;
 	}
-	if (got < file->buffer_size)
-		return etl_damage(file, file->offset + got,
-				  "the file ends inside a buffer of 0x%zx bytes",
-				  file->buffer_size);
-	file->buffers++;
-	file->next = sizeof(struct wmi_buffer_header);
-	return check_buffer(file, buffer_header(file)) ? -1 : 1;
+	return got;
 }
 
-/* The event at @next of the buffer, which has one there. */
-static int parse_event(struct etl_file *file, struct etl_event *event)
+/* What a file that ends before buffer @number means. */
+static int end_of_file(struct etl_file *file, uint64_t number)
 {
-	size_t saved_offset = buffer_header(file)->saved_offset;
-	size_t room = saved_offset - file->next;
-	const unsigned char *at = file->buffer + file->next;
-	const struct header_kind *kind = NULL;
-	size_t extension = 0;
-	size_t i;
+	if (file->end_time && number < file->buffers_written &&
+	    !(file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR))
+		return etl_damage(file, number * file->buffer_size,
+				  "the file ends after %llu of %u buffers",
+				  (unsigned long long)number, file->buffers_written);
+	return 0;
+}
 
-	*event = (struct etl_event) { .offset = file->offset + file->next };
+/* Whether what follows has been allocated, but never written. */
+static bool past_written(const struct etl_file *file, uint64_t number)
+{
+	return file->end_time &&
+	       (file->log_file_mode & EVENT_TRACE_FILE_MODE_PREALLOCATE) &&
+	       !(file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR) &&
+	       number >= file->buffers_written;
+}
+
+static int got_less(struct etl_file *file, uint64_t number, ssize_t got)
+{
+	if (got < 0)
+		return -1;
+	if (!got)
+		return end_of_file(file, number);
+	return etl_damage(file, number * file->buffer_size + got,
+			  "the file ends inside a buffer of 0x%zx bytes",
+			  file->buffer_size);
+}
+
+/**
+ * etl_read_header() - read the header of a buffer alone
+ * @file: the file
+ * @number: of the buffer
+ * @header: what is read
+ *
+ * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ */
+int etl_read_header(struct etl_file *file, uint64_t number,
+		    struct wmi_buffer_header *header)
+{
+	uint64_t offset = number * file->buffer_size;
+	ssize_t got;
+
+	if (past_written(file, number))
+		return 0;
+	got = read_at(file, header, sizeof(*header), offset);
+	if (got < (ssize_t)sizeof(*header))
+		return got_less(file, number, got);
+	return check_buffer(file, offset, header) ? -1 : 1;
+}
+
+/**
+ * etl_read_buffer() - read a buffer
+ * @file: the file
+ * @cursor: is put at the buffer's first event; its memory is made if there is none
+ * @number: of the buffer
+ *
+ * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ */
+int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
+{
+	const struct wmi_buffer_header *header;
+	uint64_t offset = number * file->buffer_size;
+	ssize_t got;
+
+	if (past_written(file, number))
+		return 0;
+	if (!cursor->buffer)
+		cursor->buffer = malloc(file->buffer_size);
+	if (!cursor->buffer)
+		return etl_damage(file, offset, "%s", strerror(ENOMEM));
+	got = read_at(file, cursor->buffer, file->buffer_size, offset);
+	if (got < (ssize_t)file->buffer_size)
+		return got_less(file, number, got);
+	header = (const struct wmi_buffer_header *)cursor->buffer;
+	if (check_buffer(file, offset, header))
+		return -1;
+	cursor->number = number;
+	cursor->next = sizeof(*header);
+	cursor->end = header->saved_offset;
+	cursor->processor = header->processor_index;
+	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
+		cursor->next = cursor->end;
+		file->other_buffers++;
+	}
+	return 1;
+}
+
+/**
+ * etl_parse_event() - the next event of a buffer
+ * @file: the file
+ * @cursor: in a buffer that has one more; goes behind it
+ * @event: the event; its data is in the buffer
+ *
+ * Return: 1, or -1 with a message in @file->error.
+ */
+int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		    struct etl_event *event)
+{
+	size_t room = cursor->end - cursor->next;
+	const unsigned char *at = cursor->buffer + cursor->next;
+	const struct header_kind *kind;
+	size_t extension = 0;
+
+	event->offset = cursor->number * file->buffer_size + cursor->next;
 	if (room < 8)
 		return etl_damage(file, event->offset,
 				  "%zu bytes before SavedOffset are no event", room);
-	for (i = 0; i < ARRAY_SIZE(header_kinds); i++)
-		if (header_kinds[i].type == at[2])
-			kind = &header_kinds[i];
-	if (!kind || (at[3] & 0x80) != 0x80)
+	kind = &header_kinds[at[2] < ARRAY_SIZE(header_kinds) ? at[2] : 0];
+	if (!kind->header_size || (at[3] & 0x80) != 0x80)
 		return etl_damage(file, event->offset,
 				  "no event: marker 0x%02x%02x%02x%02x",
 				  at[3], at[2], at[1], at[0]);
 
-	event->header_type = kind->type;
+	event->header_type = at[2];
 	event->size = get_u16(at + kind->size_offset);
 	if (event->size < kind->header_size || event->size > room)
 		return etl_damage(file, event->offset,
 				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
 				  event->size, kind->header_size, room);
-	event->processor = buffer_header(file)->processor_index;
+	event->processor = cursor->processor;
 	event->pointer_size = kind->pointer_size;
-	event->time_stamp = kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
+	if (kind->clock_offset)
+		cursor->time_stamp = get_u64(at + kind->clock_offset);
+	event->time_stamp = cursor->time_stamp;
 	event->has_hook_id = kind->has_hook_id;
-	if (kind->has_hook_id) {
-		event->hook_id = get_u16(at + 6);
-		event->version = get_u16(at);
-	}
+	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
+	event->version = kind->has_hook_id ? get_u16(at) : 0;
+	event->counters = 0;
+	event->has_pebs_index = false;
+	event->extension = at + kind->header_size;
 	if (kind->header_size == sizeof(struct perfinfo_trace_header)) {
 		event->version = at[0];
-		/* Counters, then the index: 8 bytes each. */
-		extension = 8 * ((at[1] & PERFINFO_EXT_PMC_COUNT) +
-				 !!(at[1] & PERFINFO_EXT_PEBS_INDEX));
+		event->counters = at[1] & PERFINFO_EXT_PMC_COUNT;
+		event->has_pebs_index = at[1] & PERFINFO_EXT_PEBS_INDEX;
+		extension = 8 * (event->counters + event->has_pebs_index);
 		if (event->size < kind->header_size + extension)
 			return etl_damage(file, event->offset,
 					  "event of 0x%zx bytes with 0x%zx bytes of extensions",
@@ -180,14 +299,14 @@ static int parse_event(struct etl_file *file, struct etl_event *event)
 	event->data = at + kind->header_size + extension;
 	event->data_size = event->size - kind->header_size - extension;
 	/* The padding of the last event may be missing. */
-	file->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
-	if (file->next > saved_offset)
-		file->next = saved_offset;
+	cursor->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
+	if (cursor->next > cursor->end)
+		cursor->next = cursor->end;
 	return 1;
 }
 
 /**
- * etl_next_event() - the next event of the file
+ * etl_next_event() - the next event of the file, in the order of the file
  * @file: the file
  * @event: the event; its data is there until the next call
  *
@@ -195,37 +314,63 @@ static int parse_event(struct etl_file *file, struct etl_event *event)
  */
 int etl_next_event(struct etl_file *file, struct etl_event *event)
 {
-	while (file->next >= buffer_header(file)->saved_offset) {
-		int got = read_buffer(file);
+	while (file->cursor.next >= file->cursor.end) {
+		int got = etl_read_buffer(file, &file->cursor, file->cursor.number + 1);
 
 		if (got <= 0)
 			return got;
 	}
-	return parse_event(file, event);
+	return etl_parse_event(file, &file->cursor, event);
+}
+
+/**
+ * etl_seconds() - when was it?
+ * @file: the file
+ * @time_stamp: session clock
+ *
+ * Return: seconds since the session's start.
+ */
+double etl_seconds(const struct etl_file *file, uint64_t time_stamp)
+{
+	/* Nothing that a session writes is older than its start. */
+	return (double)(int64_t)(time_stamp - file->start_clock) / (double)file->perf_freq;
+}
+
+/**
+ * etl_cycles_ns() - how long was it?
+ * @file: the file
+ * @cycles: of a lock's times
+ *
+ * Return: nanoseconds.
+ */
+double etl_cycles_ns(const struct etl_file *file, double cycles)
+{
+	return cycles * 1e9 / (double)file->cycle_freq;
 }
 
 /*
  * Microsoft's symbol files have 4 bytes of padding before BootTime in the 32-bit
  * header too; descriptions of it, and who follows them, leave them out. The word
  * where the latter have ReservedFlags is the high half of StartTime otherwise,
- * and that is beyond a clock type since the year 1601.
+ * and that is beyond a clock type since the year 1601. How much is left out?
  */
-static uint64_t perf_freq32(const unsigned char *data)
+static size_t missing_padding(const unsigned char *data)
 {
 	size_t flags = offsetof(struct trace_logfile_header32, reserved_flags) - 4;
-	size_t perf_freq = offsetof(struct trace_logfile_header32, perf_freq);
 	uint32_t word;
 
 	memcpy(&word, data + flags, sizeof(word));
-	return get_u64(data + perf_freq - (word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0));
+	return word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0;
 }
 
 static int read_logfile_header(struct etl_file *file, const struct etl_event *event)
 {
 	bool is64 = event->pointer_size == 8;
 	struct trace_logfile_header64 header;
-	/* All that both begin with, up to the pointers. */
+	/* All that both begin with, up to the pointers, and all that both end with. */
 	size_t common = offsetof(struct trace_logfile_header64, logger_name);
+	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
+	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
 
 	if (event->data_size < (is64 ? sizeof(header) :
 				       sizeof(struct trace_logfile_header32)))
@@ -233,82 +378,120 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 				  "TRACE_LOGFILE_HEADER of 0x%zx bytes",
 				  event->data_size);
 	memcpy(&header, event->data, common);
+	memcpy((char *)&header + clocks,
+	       event->data + (is64 ? clocks : clocks32 - missing_padding(event->data)),
+	       sizeof(header) - clocks);
 	file->pointer_size = event->pointer_size;
 	file->start_clock = event->time_stamp;
+	file->processors = header.number_of_processors;
 	file->buffers_written = header.buffers_written;
-	file->ended = header.end_time;
-	file->perf_freq = is64 ?
-		get_u64(event->data + offsetof(struct trace_logfile_header64,
-					       perf_freq)) :
-		perf_freq32(event->data);
+	file->events_lost = header.events_lost;
+	file->buffers_lost = header.buffers_lost;
+	file->log_file_mode = header.log_file_mode;
+	file->start_time = header.start_time;
+	file->end_time = header.end_time;
+	file->tick_ns = UINT64_C(100) * header.timer_resolution;
+	file->perf_freq = header.perf_freq;
+	if (file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE)
+		return refuse_compressed(file, event->offset);
 	if (header.pointer_size != file->pointer_size)
 		return etl_damage(file, event->offset,
 				  "PointerSize %u in a header of %u bits",
 				  header.pointer_size, file->pointer_size * 8);
+	/* PerfFreq is the performance counter's even where that is not the clock. */
+	if (header.reserved_flags == ETW_CLOCK_SYSTEM_TIME)
+		file->perf_freq = 10000000;
 	if (!file->perf_freq || file->perf_freq > INT64_MAX)
-		return etl_damage(file, event->offset, "PerfFreq is %lld",
+		return etl_damage(file, event->offset, "PerfFreq %lld",
 				  (long long)file->perf_freq);
+	/* Locks are timed in cycles whatever the session's clock is. */
+	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
+	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
+		file->cycle_freq = file->perf_freq;
 	return 0;
 }
 
-static int read_header(struct etl_file *file)
+static int read_first_buffer(struct etl_file *file)
 {
 	struct wmi_buffer_header header;
 	struct etl_event event;
-	size_t got;
+	ssize_t got;
 
-	got = fread(&header, 1, sizeof(header), file->stream);
-	if (ferror(file->stream))
-		return etl_damage(file, got, "%s", strerror(errno));
-	if (got < sizeof(header))
-		return etl_damage(file, got, "the file ends before its first buffer");
+	got = read_at(file, &header, sizeof(header), 0);
+	if (got < 0)
+		return -1;
+	if (got < (ssize_t)sizeof(header))
+		return etl_damage(file, got, "the file ends before its first buffer header does");
 	if (header.buffer_size < BUFFER_SIZE_MIN ||
 	    header.buffer_size > BUFFER_SIZE_MAX || header.buffer_size % 8)
-		return etl_damage(file, 0, "no ETL file: buffer size 0x%x",
-				  header.buffer_size);
+		return etl_damage(file, 0,
+				  "no ETL file: a buffer size of 0x%x", header.buffer_size);
 	if (header.buffer_type != ETW_BUFFER_TYPE_HEADER)
 		return etl_damage(file, offsetof(struct wmi_buffer_header, buffer_type),
-				  "no ETL file: the first buffer's type is %u",
+				  "no ETL file: the first buffer is of type %u",
 				  header.buffer_type);
-
 	file->buffer_size = header.buffer_size;
-	file->buffer = malloc(file->buffer_size);
-	if (!file->buffer)
-		return etl_damage(file, 0, "%s", strerror(ENOMEM));
-	rewind(file->stream);
-	if (read_buffer(file) != 1)
+	if (etl_read_buffer(file, &file->cursor, 0) != 1)
 		return -1;
-	if (etl_next_event(file, &event) != 1)
-		return file->error[0] ? -1 : etl_damage(file, sizeof(header),
-							"no TRACE_LOGFILE_HEADER");
+	if (file->cursor.next == file->cursor.end)
+		return etl_damage(file, sizeof(header), "no TRACE_LOGFILE_HEADER");
+	if (etl_parse_event(file, &file->cursor, &event) != 1)
+		return -1;
 	if (event.hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
 	    (event.header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
 	     event.header_type != TRACE_HEADER_TYPE_SYSTEM64))
-		return etl_damage(file, event.offset,
-				  "the first event is no TRACE_LOGFILE_HEADER");
+		return etl_damage(file, event.offset, "no TRACE_LOGFILE_HEADER");
 	if (read_logfile_header(file, &event))
 		return -1;
 	/* All events are given to the caller, the first one too. */
-	file->next = sizeof(header);
+	file->cursor.next = sizeof(header);
+	file->header_read = true;
 	return 0;
+}
+
+/* A pipe's contents go to a file without a name: it is read here and there. */
+static int spool(int from)
+{
+	FILE *to = tmpfile();
+	char buffer[65536];
+	ssize_t got;
+	int fd = -1;
+
+	if (!to)
+		return -1;
+	while ((got = read(from, buffer, sizeof(buffer))) > 0)
+		if (fwrite(buffer, 1, got, to) != (size_t)got)
+			break;
+	if (!got && !fflush(to))
+		fd = dup(fileno(to));
+	fclose(to);
+	return fd;
 }
 
 /**
  * etl_open() - open an ETL file and read its first buffer
  * @file: what is opened
- * @path: of the file
+ * @path: of the file; "-" is the standard input
  *
  * Return: 0, or -1 with a message in @file->error; etl_close() in both cases.
  */
 int etl_open(struct etl_file *file, const char *path)
 {
 	*file = (struct etl_file) { .path = path };
-	file->stream = fopen(path, "rb");
-	if (!file->stream) {
+	file->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+				       dup(STDIN_FILENO);
+	if (file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
+		int spooled = spool(file->fd);
+
+		close(file->fd);
+		file->fd = spooled;
+	}
+	if (file->fd < 0) {
 		snprintf(file->error, sizeof(file->error), "%s", strerror(errno));
 		return -1;
 	}
-	return read_header(file);
+	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	return read_first_buffer(file);
 }
 
 /**
@@ -317,7 +500,7 @@ int etl_open(struct etl_file *file, const char *path)
  */
 void etl_close(struct etl_file *file)
 {
-	if (file->stream)
-		fclose(file->stream);
-	free(file->buffer);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->cursor.buffer);
 }

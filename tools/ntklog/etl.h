@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <ntklog/buffer.h>
 #include <ntklog/event.h>
@@ -15,47 +14,84 @@
 
 #include "macros.h"
 
-/*
+/**
+ * struct etl_cursor - a place in a file, and the buffer that it is in
+ * @buffer: that buffer
+ * @number: of the buffer in the file
+ * @next: offset in the buffer of the next event
+ * @end: of the buffer's events
+ * @processor: that the buffer is of
+ * @time_stamp: of the event before, for those that have none
+ */
+struct etl_cursor {
+	unsigned char *buffer;
+	uint64_t number;
+	size_t next;
+	size_t end;
+	unsigned int processor;
+	uint64_t time_stamp;
+};
+
+/**
+ * struct etl_file - a file that is open
  * @path: of the file, for messages
- * @stream: the file
- * @offset: in the file, of @buffer
- * @buffer: the present buffer
+ * @fd: the file
  * @buffer_size: of every buffer of the file
- * @buffers: read so far, the first one included
- * @next: offset in @buffer of the next event
+ * @cursor: where etl_next_event() is
+ * @header_read: the first buffer has been understood
  * @pointer_size: of whoever wrote the file, 4 or 8
+ * @processors: that the machine had
  * @start_clock: session clock at the start
  * @perf_freq: ticks of the session clock per second
+ * @cycle_freq: of the cycles that locks are timed in, per second
+ * @tick_ns: of the system's clock
+ * @start_time: FILETIME of the start
+ * @end_time: FILETIME of the end, 0: not ended
+ * @log_file_mode: EVENT_TRACE_*
  * @buffers_written: as the file's header says
- * @ended: the session had stopped when the header was written
+ * @events_lost: likewise
+ * @buffers_lost: likewise
+ * @other_buffers: that are of a kind without events, stepped over
+ * @damage_at: the offset that @error names
  * @error: what is wrong with the file; empty if nothing
  */
 struct etl_file {
 	const char *path;
-	FILE *stream;
-	uint64_t offset;
-	unsigned char *buffer;
+	int fd;
 	size_t buffer_size;
-	uint64_t buffers;
-	size_t next;
+	struct etl_cursor cursor;
+	bool header_read;
 	unsigned int pointer_size;
+	unsigned int processors;
 	uint64_t start_clock;
 	uint64_t perf_freq;
+	uint64_t cycle_freq;
+	uint64_t tick_ns;
+	uint64_t start_time;
+	uint64_t end_time;
+	uint32_t log_file_mode;
 	uint32_t buffers_written;
-	bool ended;
-	char error[200];
+	uint32_t events_lost;
+	uint32_t buffers_lost;
+	uint64_t other_buffers;
+	uint64_t damage_at;
+	char error[240];
 };
 
-/*
+/**
+ * struct etl_event - an event of a file
  * @offset: of the event in the file
  * @processor: on which it was logged
  * @header_type: TRACE_HEADER_TYPE_* or another of NT's
  * @has_hook_id: whether that header has a hook id; then:
  * @hook_id: which event
  * @version: of the event
- * @time_stamp: session clock
+ * @time_stamp: session clock; of the event before, if it has none of its own
  * @pointer_size: of the data, 4 or 8
  * @size: of the whole event, unpadded
+ * @counters: performance counters at @extension
+ * @has_pebs_index: the index is after them
+ * @extension: 8 bytes for each
  * @data: after the header and what extends it
  * @data_size: bytes of @data
  */
@@ -69,12 +105,22 @@ struct etl_event {
 	uint64_t time_stamp;
 	unsigned int pointer_size;
 	size_t size;
+	unsigned int counters;
+	bool has_pebs_index;
+	const unsigned char *extension;
 	const unsigned char *data;
 	size_t data_size;
 };
 
 int etl_open(struct etl_file *file, const char *path);
+int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
+int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		    struct etl_event *event);
 int etl_next_event(struct etl_file *file, struct etl_event *event);
+int etl_read_header(struct etl_file *file, uint64_t number,
+		    struct wmi_buffer_header *header);
+double etl_seconds(const struct etl_file *file, uint64_t time_stamp);
+double etl_cycles_ns(const struct etl_file *file, double cycles);
 __printf(3, 4)
 int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...);
 void etl_close(struct etl_file *file);

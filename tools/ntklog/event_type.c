@@ -2,6 +2,7 @@
 /* The events that the tool knows. The layouts come from the wire headers. */
 
 #include <string.h>
+#include <strings.h>
 
 #include <ntklog/wmi_contextswap.h>
 #include <ntklog/wmi_resource.h>
@@ -215,7 +216,7 @@ static const struct event_field contextswap_fields[] = {
 	FIELDS(_fields)							\
 }
 
-static const struct event_type event_types[] = {
+const struct event_type event_types[] = {
 	{
 		.hook_id = PERFINFO_LOG_TYPE_SPINLOCK,
 		.version = PERFINFO_SPINLOCK_VERSION,
@@ -259,6 +260,8 @@ static const struct event_type event_types[] = {
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
 };
 
+const size_t event_type_count = ARRAY_SIZE(event_types);
+
 /**
  * event_type_find() - is this event a known one?
  * @event: the event
@@ -280,6 +283,55 @@ const struct event_type *event_type_find(const struct etl_event *event)
 		      event_types[i].last_version >= event->version)))
 			return &event_types[i];
 	return NULL;
+}
+
+/**
+ * event_type_check() - has the event the size that its type has?
+ * @file: that it is of
+ * @event: the event
+ * @type: of it
+ *
+ * Return: 0, or -1 with a message in @file->error.
+ */
+int event_type_check(struct etl_file *file, const struct etl_event *event,
+		     const struct event_type *type)
+{
+	size_t size = type->size[event->pointer_size == 8];
+
+	if (event->data_size == size)
+		return 0;
+	return etl_damage(file, event->offset,
+			  "%s event with 0x%zx bytes of data, not 0x%zx",
+			  type->name, event->data_size, size);
+}
+
+/**
+ * event_has_field() - is the field in this version of the event?
+ * @event: the event
+ * @field: a field of its type
+ *
+ * Return: whether it is.
+ */
+bool event_has_field(const struct etl_event *event, const struct event_field *field)
+{
+	return !field->version || field->version == event->version;
+}
+
+/**
+ * event_field_exists() - has any event such a field?
+ * @name: of the field, in whatever case
+ *
+ * Return: whether one has.
+ */
+bool event_field_exists(const char *name)
+{
+	size_t i, j;
+
+	for (i = 0; i < event_type_count; i++)
+		for (j = 0; j < event_types[i].field_count; j++)
+			if (!strcasecmp(name, event_types[i].fields[j].name))
+				return true;
+	return false;
 }
 
 /**

@@ -4,6 +4,7 @@
 
 /* The events that the tool knows, field by field, for all that print them. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -64,7 +65,14 @@ struct event_type {
 	size_t field_count;
 };
 
+extern const struct event_type event_types[];
+extern const size_t event_type_count;
+
 const struct event_type *event_type_find(const struct etl_event *event);
+int event_type_check(struct etl_file *file, const struct etl_event *event,
+		     const struct event_type *type);
+bool event_has_field(const struct etl_event *event, const struct event_field *field);
+bool event_field_exists(const char *name);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);
 const char *event_field_symbol(const struct event_field *field, uint64_t value);

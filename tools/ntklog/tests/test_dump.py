@@ -5,6 +5,9 @@
 Usage: test_dump.py NTKLOG
 """
 
+import csv
+import io
+import json
 import os
 import struct
 import subprocess
@@ -22,11 +25,11 @@ def run(*arguments):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=60)
 
 
-def dump(data):
+def dump(data, *options):
     with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
         stream.write(data)
         stream.flush()
-        result = run("dump", stream.name)
+        result = run("dump", *options, stream.name)
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     return result, lines
 
@@ -50,7 +53,7 @@ class Known(unittest.TestCase):
             "AcquireTime": "1001", "ReleaseTime": "2002", "WaitTimeInCycles": "303",
             "SpinCount": "44", "ThreadId": "55", "InterruptCount": "6", "Irql": "2",
             "AcquireDepth": "7", "AcquireMode": "queued", "ExecuteDpc": "1",
-            "ExecuteIsr": "0", "TimeStamp": "3000000"})
+            "ExecuteIsr": "0"})
 
     def test_spin_lock_of_64_bits(self):
         self.check_spin_lock(64)
@@ -79,7 +82,7 @@ class Known(unittest.TestCase):
         self.assertEqual(fields(lines[3]), {
             "AcquireTime": "1001", "HoldTime": "202", "WaitTime": "303",
             "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
-            "Action": "release_exclusive", "ContentionDelta": "66", "TimeStamp": "3000000"})
+            "Action": "release_exclusive", "ContentionDelta": "66"})
 
     def test_resource_of_64_bits(self):
         self.check_resource(64, "0xffff888012345678")
@@ -106,7 +109,7 @@ class Known(unittest.TestCase):
         common = {"NewThreadId": "11", "OldThreadId": "22", "NewThreadPriority": "8",
                   "OldThreadPriority": "-1", "OldThreadWaitReason": "user_request",
                   "OldThreadWaitMode": "user", "OldThreadState": "waiting",
-                  "OldThreadIdealProcessor": "7", "TimeStamp": "3000000"}
+                  "OldThreadIdealProcessor": "7"}
         later = {"PreviousCState": "3", "SpareByte": "0", "NewThreadWaitTime": "99",
                  "OldThreadRemainingQuantum": "-123456"}
         own = {1: {"NewThreadQuantum": "3", "OldThreadQuantum": "0"}, 2: later,
@@ -134,18 +137,204 @@ class Known(unittest.TestCase):
         for line in lines[3:5]:
             self.assertEqual(fields(line), {
                 "SpinThreshold": "1", "ContentionSampleRate": "2",
-                "AcquireSampleRate": "3000", "HoldThreshold": "4000000",
-                "TimeStamp": "3000000"})
+                "AcquireSampleRate": "3000", "HoldThreshold": "4000000"})
         for line in lines[5:]:
             self.assertEqual(fields(line), {
                 "ReleaseSamplingRate": "1000", "ContentionSamplingRate": "1",
-                "NumberOfExcessiveTimeouts": "5", "TimeStamp": "3000000"})
+                "NumberOfExcessiveTimeouts": "5"})
 
     def test_extended_items_are_stepped_over(self):
         # Two counters and a PEBS index stand before the data.
         event = etl.perfinfo(0x0529, bytes(24) + etl.spin_lock(), extended=0x82)
         _, lines = dump(etl.file(event))
         self.assertEqual(fields(lines[3])["AcquireTime"], "1001")
+
+
+    def test_extended_items_are_shown(self):
+        event = etl.perfinfo(0x0529, struct.pack("<QQQ", 7, 8, 9) + etl.spin_lock(),
+                             extended=0x82)
+        _, lines = dump(etl.file(event))
+        shown = fields(lines[3])
+        self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
+
+
+class Output(unittest.TestCase):
+    EVENTS = [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 10),
+              etl.perfinfo(0x052B, etl.resource(), time_stamp=etl.START_CLOCK + 20),
+              etl.perfinfo(0x1234, bytes(13), version=7, time_stamp=etl.START_CLOCK + 30)]
+    NAMES = ("ffff888012345600 b the_lock\t[driver]\n"
+             "ffffffff81234000 T caller\nffffffff81234567 t exactly\n"
+             "ffffffff81234568 T after\nthread 55 worker/0:1\n")
+
+    def with_names(self, *options, names=NAMES):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "a.etl")
+            with open(path, "wb") as stream:
+                stream.write(etl.file(*self.EVENTS))
+            with open(path + ".names", "w") as stream:
+                stream.write(names)
+            return run("dump", *options, path)
+
+    def test_cycles_on_demand(self):
+        _, lines = dump(etl.file(*self.EVENTS), "--cycles")
+        self.assertEqual([fields(line)["TimeStamp"] for line in lines[3:]],
+                         ["1000010", "1000020", "1000030"])
+
+    def test_processors_are_merged_by_time(self):
+        def event(time):
+            return etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
+        data = etl.header_buffer(5) + \
+            etl.buffer([event(1), event(4)], processor=1) + \
+            etl.buffer([event(2), event(3)], processor=0, sequence=2) + \
+            etl.buffer([event(7)], processor=1, sequence=3) + \
+            etl.buffer([event(5), event(6)], processor=0, sequence=4)
+        result, lines = dump(data, "--cycles")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([int(fields(line)["TimeStamp"]) - etl.START_CLOCK
+                          for line in lines[3:]], [1, 2, 3, 4, 5, 6, 7])
+        self.assertEqual([line[1] for line in lines[3:6]], ["cpu1", "cpu0", "cpu0"])
+
+    def test_json(self):
+        result = self.with_names("--json", "--cycles")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        events = [json.loads(line) for line in result.stdout.splitlines()][3:]
+        self.assertEqual(events[0], {
+            "Time": 5e-6, "Cpu": 0, "Event": "SpinLock",
+            "SpinLockAddress": "0xffff888012345678",
+            "SpinLockAddressSymbol": "the_lock+0x78 [driver]",
+            "CallerAddress": "0xffffffff81234567", "CallerAddressSymbol": "exactly",
+            "AcquireTime": 1001, "ReleaseTime": 2002, "WaitTimeInCycles": 303,
+            "SpinCount": 44, "ThreadId": 55, "InterruptCount": 6, "Irql": 2,
+            "AcquireDepth": 7, "AcquireMode": "queued", "ExecuteDpc": 1, "ExecuteIsr": 0,
+            "TimeStamp": 1000010})
+        self.assertEqual(events[1]["Action"], "release_exclusive")
+        self.assertEqual(events[2], {"Time": 1.5e-5, "Cpu": 0, "Event": "Event",
+                                     "HookId": 0x1234, "Version": 7, "Size": 29,
+                                     "TimeStamp": 1000030})
+
+    def test_csv(self):
+        result = self.with_names("--csv")
+        rows = list(csv.DictReader(io.StringIO(result.stdout)))[3:]
+        self.assertEqual(rows[0]["CallerAddressSymbol"], "exactly")
+        self.assertEqual(rows[0]["SpinCount"], "44")
+        self.assertEqual(rows[0]["Action"], "")
+        self.assertEqual(rows[1]["Action"], "release_exclusive")
+        self.assertEqual(rows[1]["ResourceSymbol"], "the_lock+0x78 [driver]")
+        self.assertEqual(rows[1]["AcquireTime"], "1001")
+        self.assertEqual((rows[2]["Event"], rows[2]["HookId"]), ("Event", "0x1234"))
+        self.assertEqual({None in row for row in rows}, {False})
+
+    def test_text_has_symbols(self):
+        line = self.with_names().stdout.splitlines()[3]
+        self.assertIn(" SpinLockAddress=0xffff888012345678 "
+                      "SpinLockAddressSymbol=the_lock+0x78 CallerAddress=", line)
+
+    def test_symbols_end_with_their_module(self):
+        names = "ffff888012345600 b far\t[driver]\nffffffff80000000 T caller\n"
+        line = self.with_names(names=names).stdout.splitlines()[3]
+        self.assertIn("far+0x78", line)
+        self.assertNotIn("caller", line)
+
+    def test_bad_names(self):
+        for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n"):
+            result = self.with_names(names="ffffffff81234000 T good\n" + names)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("a.etl.names: line 2 is neither", result.stderr)
+
+    def count(self, expression, expected):
+        result = self.with_names("--filter", expression)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), expected, expression)
+
+    def test_filters(self):
+        for expression, expected in (
+                ("Event == SpinLock", 1), ("Event != SpinLock", 5), ("Event ~ ource", 1),
+                ("SpinCount >= 44", 1), ("SpinCount > 44", 0), ("spincount<45", 1),
+                ("Action == release_exclusive", 1), ("Action == release_shared", 0),
+                ("Action == 0x10022", 1), ("ThreadId == 55 && Event == Resource", 1),
+                ("!(ThreadId == 55)", 4), ("HookId == 0x1234 || SpinCount == 44", 2),
+                ("SpinLockAddress == 0xffff888012345678", 1),
+                ("SpinLockAddress == 0xffff888012345679", 0),
+                ("SpinLockAddress == the_lock", 1), ("CallerAddress ~ \"exact\"", 1),
+                ("Time > 0.000006 && Time < 1", 2), ("Cpu == 0", 6), ("Cpu == 1", 0),
+                ("Event == SpinLock || Event == Resource && ThreadId == 1", 1)):
+            with self.subTest(expression):
+                self.count(expression, expected)
+
+    def test_wrong_filters(self):
+        for expression, words in (
+                ("", "a field's name expected"), ("SpinCount", "==, !="),
+                ("SpinCount ==", "a value expected"), ("(SpinCount == 1", ") expected"),
+                ("SpinCount == 1 SpinCount", "&&, || or the end"),
+                ("Frobs == 1", "no event has a field Frobs"),
+                ("!" * 100 + "Cpu == 1", "less depth"), ("Event == \"x", "a value")):
+            with self.subTest(expression):
+                result = run("dump", "--filter", expression, "/nonexistent")
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(words, result.stderr)
+
+    def test_pipe(self):
+        result = subprocess.run([NTKLOG, "dump", "-"], input=etl.file(*self.EVENTS),
+                                capture_output=True)
+        self.assertEqual(len(result.stdout.splitlines()), 6)
+
+
+class Windows(unittest.TestCase):
+    """What Windows' files have and ours have not."""
+
+    def test_compressed_file(self):
+        data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000001)
+        result, _ = dump(bytes(data))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("compressed", result.stderr)
+
+    def test_compressed_buffer(self):
+        data = etl.header_buffer(2) + etl.buffer([], flags=0x60)
+        result, lines = dump(data)
+        self.assertEqual((result.returncode, len(lines)), (1, 3))
+        self.assertIn("offset 0x1000: the buffers are compressed", result.stderr)
+
+    def test_circular_files_have_fewer_buffers_than_were_written(self):
+        data = bytearray(etl.header_buffer(700) + etl.buffer([etl.perfinfo(0x1234, b"")]))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 2)
+        result, lines = dump(bytes(data))
+        self.assertEqual((result.returncode, len(lines)), (0, 4))
+
+    def test_preallocated_files_end_before_their_end(self):
+        data = bytearray(etl.file(etl.perfinfo(0x1234, b"")) + bytes(5 * etl.SIZE))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x21)
+        result, lines = dump(bytes(data))
+        self.assertEqual((result.returncode, len(lines)), (0, 4))
+
+    def test_system_time_is_a_clock_of_100_ns(self):
+        data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x110, 2)
+        _, lines = dump(bytes(data))
+        self.assertEqual(lines[3][0], "0.200000000")
+
+    def test_buffers_that_hold_no_events(self):
+        data = etl.header_buffer(3) + etl.buffer([b"\0" * 64], kind=2) + \
+            etl.buffer([etl.perfinfo(0x1234, b"")], sequence=2)
+        result, lines = dump(data)
+        self.assertEqual((result.returncode, len(lines)), (0, 4))
+
+    def test_all_trace_headers(self):
+        """Each is stepped over by its own size."""
+        kinds = {1: 0x20, 2: 0x20, 3: 0x18, 4: 0x18, 0x0A: 0x30, 0x0B: 0x38, 0x0C: 0x30,
+                 0x0D: 8, 0x0E: 0x30, 0x0F: 8, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
+                 0x13: 0x50, 0x14: 0x30, 0x15: 0x38}
+        for kind, size in kinds.items():
+            at = 4 if kind in (1, 2, 3, 4, 0x10, 0x11) else 0
+            event = bytearray(size + 24)
+            event[2:4] = bytes((kind, 0xC0))
+            struct.pack_into("<H", event, at, len(event))
+            with self.subTest(kind=kind):
+                result, lines = dump(etl.file(bytes(event),
+                                              etl.perfinfo(0x0529, etl.spin_lock())))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(sorted(line[2] for line in lines),
+                                 ["Event"] * 4 + ["SpinLock"])
 
 
 class Unknown(unittest.TestCase):

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Merging: each processor's events are in the order of time, and so are its buffers
+ * in the file. The headers of all buffers are read first, to know whose they are; then
+ * one buffer of each processor is in memory, and the earliest event of all is next.
+ * Memory: a buffer for each processor, and 4 bytes for each buffer of the file.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etl_merge.h"
+
+/*
+ * @cursor: in the present buffer
+ * @event: the next one
+ * @buffers: numbers of its buffers in the file
+ * @buffer_count: how many
+ * @next_buffer: after the present one, of @buffers
+ */
+struct etl_stream {
+	struct etl_cursor cursor;
+	struct etl_event event;
+	uint32_t *buffers;
+	size_t buffer_count;
+	size_t next_buffer;
+};
+
+static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
+{
+	/* Of two at the same time the one that is first in the file. */
+	if (a->event.time_stamp == b->event.time_stamp)
+		return a->event.offset < b->event.offset;
+	return a->event.time_stamp < b->event.time_stamp;
+}
+
+static void sift_down(struct etl_merge *merge, size_t at)
+{
+	for (;;) {
+		size_t least = at, child = 2 * at + 1;
+		struct etl_stream *stream = merge->heap[at];
+
+		for (; child <= 2 * at + 2 && child < merge->heap_count; child++)
+			if (is_earlier(merge->heap[child], merge->heap[least]))
+				least = child;
+		if (least == at)
+			return;
+		merge->heap[at] = merge->heap[least];
+		merge->heap[least] = stream;
+		at = least;
+	}
+}
+
+/* What comes from here on, in file order, is not to be read. */
+static void note_damage(struct etl_merge *merge)
+{
+	uint64_t buffer = merge->file->damage_at / merge->file->buffer_size;
+
+	if (merge->file->error[0] && buffer < merge->limit)
+		merge->limit = buffer;
+}
+
+/* The stream's next event; false: it has no more. */
+static bool advance(struct etl_merge *merge, struct etl_stream *stream)
+{
+	while (stream->cursor.next >= stream->cursor.end) {
+		uint64_t number;
+
+		if (stream->next_buffer == stream->buffer_count)
+			return false;
+		number = stream->buffers[stream->next_buffer++];
+		if (number > merge->limit)
+			return false;
+		if (etl_read_buffer(merge->file, &stream->cursor, number) != 1) {
+			note_damage(merge);
+			return false;
+		}
+	}
+	if (etl_parse_event(merge->file, &stream->cursor, &stream->event) == 1)
+		return true;
+	note_damage(merge);
+	return false;
+}
+
+static int add_buffer(struct etl_stream *stream, uint64_t number)
+{
+	size_t count = stream->buffer_count;
+
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(count & (count - 1))) {
+		uint32_t *more = realloc(stream->buffers,
+					 (count ? 2 * count : 1) * sizeof(*more));
+
+		if (!more)
+			return -1;
+		stream->buffers = more;
+	}
+	stream->buffers[stream->buffer_count++] = number;
+	return 0;
+}
+
+/* Which buffers are whose? */
+static int make_index(struct etl_merge *merge)
+{
+	struct wmi_buffer_header header;
+	uint64_t number;
+	int got;
+
+	for (number = 0; number < UINT32_MAX; number++) {
+		got = etl_read_header(merge->file, number, &header);
+		if (got <= 0)
+			break;
+		if (header.processor_index >= merge->stream_count) {
+			size_t count = header.processor_index + 1;
+			struct etl_stream *more =
+				realloc(merge->streams, count * sizeof(*more));
+
+			if (!more)
+				return -1;
+			memset(more + merge->stream_count, 0,
+			       (count - merge->stream_count) * sizeof(*more));
+			merge->streams = more;
+			merge->stream_count = count;
+		}
+		if (add_buffer(&merge->streams[header.processor_index], number))
+			return -1;
+	}
+	note_damage(merge);
+	return 0;
+}
+
+/**
+ * etl_merge_open() - begin to merge
+ * @merge: what is begun
+ * @file: a file that is open and of which no event has been read
+ *
+ * Damage that is found is in @file->error; what comes before it is merged.
+ *
+ * Return: 0, or -1 with a message in @file->error; etl_merge_close() in both cases.
+ */
+int etl_merge_open(struct etl_merge *merge, struct etl_file *file)
+{
+	size_t i;
+
+	*merge = (struct etl_merge) { .file = file, .limit = UINT64_MAX };
+	if (make_index(merge))
+		goto no_memory;
+	merge->heap = calloc(merge->stream_count, sizeof(struct etl_stream *));
+	if (!merge->heap)
+		goto no_memory;
+	for (i = 0; i < merge->stream_count; i++)
+		if (advance(merge, &merge->streams[i]))
+			merge->heap[merge->heap_count++] = &merge->streams[i];
+	for (i = merge->heap_count / 2; i-- > 0;)
+		sift_down(merge, i);
+	return 0;
+
+no_memory:
+	return etl_damage(file, 0, "%s", strerror(ENOMEM));
+}
+
+/**
+ * etl_merge_next() - the earliest event that has not been given yet
+ * @merge: the merging
+ * @event: the event; its data is there until the next call
+ *
+ * Return: 1, or 0 at the end; with a message in @file->error if that is damage.
+ */
+int etl_merge_next(struct etl_merge *merge, struct etl_event *event)
+{
+	struct etl_stream *stream;
+
+	/* The one given before is let go only now: its data was in use. */
+	while (merge->heap_count) {
+		stream = merge->heap[0];
+		if (stream->event.data) {
+			*event = stream->event;
+			stream->event.data = NULL;
+			return 1;
+		}
+		if (!advance(merge, stream))
+			merge->heap[0] = merge->heap[--merge->heap_count];
+		if (merge->heap_count)
+			sift_down(merge, 0);
+	}
+	return 0;
+}
+
+/**
+ * etl_merge_close() - let the merging go
+ * @merge: what etl_merge_open() was called for
+ */
+void etl_merge_close(struct etl_merge *merge)
+{
+	size_t i;
+
+	for (i = 0; i < merge->stream_count; i++) {
+		free(merge->streams[i].cursor.buffer);
+		free(merge->streams[i].buffers);
+	}
+	free(merge->streams);
+	free(merge->heap);
+}

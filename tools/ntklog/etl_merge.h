@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETL_MERGE_H
+#define _NTKLOG_ETL_MERGE_H
+
+/* The events of a file in the order of their times, over all processors. */
+
+#include "etl.h"
+
+struct etl_stream;
+
+/**
+ * struct etl_merge - where the merging is
+ * @file: the file
+ * @streams: one for each processor that has a buffer
+ * @stream_count: how many
+ * @heap: those that have an event, the one with the earliest on top
+ * @heap_count: how many
+ * @limit: buffers from this one on are not read: the file is damaged before
+ */
+struct etl_merge {
+	struct etl_file *file;
+	struct etl_stream *streams;
+	size_t stream_count;
+	struct etl_stream **heap;
+	size_t heap_count;
+	uint64_t limit;
+};
+
+int etl_merge_open(struct etl_merge *merge, struct etl_file *file);
+int etl_merge_next(struct etl_merge *merge, struct etl_event *event);
+void etl_merge_close(struct etl_merge *merge);
+
+#endif /* _NTKLOG_ETL_MERGE_H */

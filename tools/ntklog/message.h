@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_MESSAGE_H
+#define _NTKLOG_MESSAGE_H
+
+/* What all commands say to people, and how. */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "macros.h"
+
+__printf(1, 2)
+void message(const char *format, ...);
+bool stream_has_colour(FILE *stream);
+int finish_output(FILE *stream, const char *path);
+
+#endif /* _NTKLOG_MESSAGE_H */

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names of addresses and threads, read from a file as `ntklog record' writes it. */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "names.h"
+
+/* Behind the last symbol of a module: how far what is there may still be its. */
+#define LAST_SYMBOL_REACH	0x10000
+
+/*
+ * @address: of the symbol
+ * @name: in the text of the file
+ * @module: likewise, or NULL: the kernel's own
+ * @order: in the file: of two with one address the first counts
+ */
+struct symbol {
+	uint64_t address;
+	const char *name;
+	const char *module;
+	size_t order;
+};
+
+struct thread_name {
+	uint32_t id;
+	const char *name;
+};
+
+struct names {
+	char *text;
+	struct symbol *symbols;
+	size_t symbol_count;
+	struct thread_name *threads;
+	size_t thread_count;
+};
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct symbol *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return left->order < right->order ? -1 : 1;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct thread_name *left = a, *right = b;
+
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	/* Of one that was renamed the last name: it comes later in the file. */
+	return left->name > right->name ? -1 : 1;
+}
+
+/* Room for one more of @count things, which doubles. */
+static void *grown(void *array, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return array;
+	return realloc(array, (count ? 2 * count : 1) * size);
+}
+
+static int add_thread(struct names *names, char *line)
+{
+	struct thread_name *more;
+	char *end;
+	unsigned long id = strtoul(line, &end, 10);
+
+	if (end == line || *end != ' ' || id > UINT32_MAX)
+		return -EINVAL;
+	more = grown(names->threads, names->thread_count, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	names->threads = more;
+	more[names->thread_count++] = (struct thread_name) { id, end + 1 };
+	return 0;
+}
+
+static int add_symbol(struct names *names, char *line)
+{
+	struct symbol *more;
+	char *end, *name, *module;
+	uint64_t address = strtoull(line, &end, 16);
+
+	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ' || !end[3])
+		return -EINVAL;
+	name = end + 3;
+	module = strpbrk(name, "\t ");
+	if (module) {
+		*module++ = '\0';
+		module = strchr(module, '[');
+		if (module)
+			module[strcspn(module, "]") + 1] = '\0';
+	}
+	/* What the kernel does not tell. */
+	if (!address)
+		return 0;
+	more = grown(names->symbols, names->symbol_count, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	names->symbols = more;
+	more[names->symbol_count] = (struct symbol) {
+		address, name, module, names->symbol_count
+	};
+	names->symbol_count++;
+	return 0;
+}
+
+static int read_lines(struct names *names, const char *path)
+{
+	unsigned long number = 0;
+	char *line, *next = names->text;
+
+	while ((line = strsep(&next, "\n"))) {
+		int err;
+
+		number++;
+		if (!*line)
+			continue;
+		if (!strncmp(line, "thread ", 7))
+			err = add_thread(names, line + 7);
+		else
+			err = add_symbol(names, line);
+		if (err == -EINVAL)
+			message("%s: line %lu is neither a symbol nor a thread", path,
+				number);
+		else if (err)
+			message("%s: %s", path, strerror(-err));
+		if (err)
+			return -1;
+	}
+	return 0;
+}
+
+static int read_text(struct names *names, FILE *stream)
+{
+	size_t size = 0, room = 0;
+
+	do {
+		char *more;
+
+		room = room ? 2 * room : 1 << 20;
+		more = realloc(names->text, room + 1);
+		if (!more)
+			return -1;
+		names->text = more;
+		size += fread(names->text + size, 1, room - size, stream);
+	} while (size == room);
+	names->text[size] = '\0';
+	/* A NUL in it would hide the rest. */
+	return ferror(stream) || strlen(names->text) != size ? -1 : 0;
+}
+
+/**
+ * names_load() - read the names that belong to a file
+ * @names: what is read; NULL if there are none
+ * @path: of the names, or NULL: those beside the file, if there are any
+ * @trace_path: of the file
+ *
+ * Return: 0, or -1 after a message.
+ */
+int names_load(struct names **names, const char *path, const char *trace_path)
+{
+	char beside[4096];
+	FILE *stream;
+
+	*names = NULL;
+	if (!path)
+		snprintf(beside, sizeof(beside), "%s%s", trace_path, NAMES_SUFFIX);
+	stream = fopen(path ? path : beside, "r");
+	if (!stream && !path && errno == ENOENT)
+		return 0;
+	if (!path)
+		path = beside;
+	if (!stream) {
+		message("%s: %s", path, strerror(errno));
+		return -1;
+	}
+	*names = calloc(1, sizeof(**names));
+	if (!*names || read_text(*names, stream)) {
+		message("%s: cannot be read as text", path);
+		goto err;
+	}
+	if (read_lines(*names, path))
+		goto err;
+	fclose(stream);
+	if ((*names)->symbol_count)
+		qsort((*names)->symbols, (*names)->symbol_count, sizeof(struct symbol),
+		      compare_symbols);
+	if ((*names)->thread_count)
+		qsort((*names)->threads, (*names)->thread_count,
+		      sizeof(struct thread_name), compare_threads);
+	return 0;
+
+err:
+	fclose(stream);
+	names_free(*names);
+	*names = NULL;
+	return -1;
+}
+
+/* The last symbol at or before the address. */
+static const struct symbol *find_symbol(const struct names *names, uint64_t address)
+{
+	size_t low = 0, high = names->symbol_count;
+	const struct symbol *found, *after;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->symbols[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return NULL;
+	found = &names->symbols[low - 1];
+	after = low < names->symbol_count ? &names->symbols[low] : NULL;
+	if ((!after || !found->module != !after->module ||
+	     (found->module && strcmp(found->module, after->module))) &&
+	    address - found->address > LAST_SYMBOL_REACH)
+		return NULL;
+	while (found > names->symbols && found[-1].address == found->address)
+		found--;
+	return found;
+}
+
+/**
+ * names_symbol() - the symbol at or before an address
+ * @names: names, or NULL
+ * @address: whose
+ * @text: "NAME+0xOFFSET [MODULE]" is written here
+ * @size: of @text
+ *
+ * Return: false if there is none; @text is empty then.
+ */
+bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size)
+{
+	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+	int used;
+
+	text[0] = '\0';
+	if (!symbol)
+		return false;
+	used = snprintf(text, size, "%s", symbol->name);
+	if (address != symbol->address && (size_t)used < size)
+		used += snprintf(text + used, size - used, "+0x%" PRIx64,
+				 address - symbol->address);
+	if (symbol->module && (size_t)used < size)
+		snprintf(text + used, size - used, " %s", symbol->module);
+	return true;
+}
+
+/**
+ * names_address() - an address for people: its symbol, or the number
+ * @names: names, or NULL
+ * @address: which
+ * @text: it is written here
+ * @size: of @text
+ */
+void names_address(const struct names *names, uint64_t address, char *text, size_t size)
+{
+	if (!names_symbol(names, address, text, size))
+		snprintf(text, size, "0x%" PRIx64, address);
+}
+
+/**
+ * names_thread() - the name of a thread
+ * @names: names, or NULL
+ * @thread_id: which
+ *
+ * Return: the name, or NULL.
+ */
+const char *names_thread(const struct names *names, uint32_t thread_id)
+{
+	size_t low = 0, high = names ? names->thread_count : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->threads[middle].id < thread_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (names && low < names->thread_count && names->threads[low].id == thread_id)
+		return names->threads[low].name;
+	return NULL;
+}
+
+/**
+ * names_free() - let names go
+ * @names: names, or NULL
+ */
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	free(names->text);
+	free(names->symbols);
+	free(names->threads);
+	free(names);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The records of both pointer sizes, and all versions, as one. Each function takes an
+ * event whose type and size have been checked.
+ */
+
+#include <string.h>
+
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "record.h"
+
+/* What the layouts have in common, under the same names. */
+#define READ_SPINLOCK(_record, _raw)					\
+	(*(_record) = (struct spinlock_record) {			\
+		.lock = (_raw).spin_lock_address,			\
+		.caller = (_raw).caller_address,			\
+		.acquire_time = (_raw).acquire_time,			\
+		.release_time = (_raw).release_time,			\
+		.wait_time = (_raw).wait_time_in_cycles,		\
+		.spin_count = (_raw).spin_count,			\
+		.thread_id = (_raw).thread_id,				\
+		.depth = (_raw).acquire_depth,				\
+		.mode = (_raw).acquire_mode,				\
+		.dpc = (_raw).execute_dpc,				\
+		.isr = (_raw).execute_isr,				\
+	})
+
+#define READ_RESOURCE(_record, _raw)					\
+	(*(_record) = (struct resource_record) {			\
+		.resource = (_raw).resource,				\
+		.hold_time = (_raw).hold_time,				\
+		.wait_time = (_raw).wait_time,				\
+		.depth = (_raw).max_recursion_depth,			\
+		.thread_id = (_raw).thread_id,				\
+		.action = (_raw).action,				\
+		.contention_delta = (_raw).contention_delta,		\
+	})
+
+#define READ_CONTEXTSWAP(_record, _raw)					\
+	(*(_record) = (struct contextswap_record) {			\
+		.new_thread_id = (_raw).new_thread_id,			\
+		.old_thread_id = (_raw).old_thread_id,			\
+		.old_thread_state = (_raw).old_thread_state,		\
+		.old_thread_wait_reason = (_raw).old_thread_wait_reason,	\
+		.new_thread_priority = (_raw).new_thread_priority,	\
+	})
+
+/**
+ * spinlock_record_read() - read a WMI_SPINLOCK
+ * @record: what is read
+ * @event: PERFINFO_LOG_TYPE_SPINLOCK
+ */
+void spinlock_record_read(struct spinlock_record *record, const struct etl_event *event)
+{
+	if (event->pointer_size == 8) {
+		struct wmi_spinlock64 raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_SPINLOCK(record, raw);
+	} else {
+		struct wmi_spinlock32 raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_SPINLOCK(record, raw);
+	}
+}
+
+/**
+ * resource_record_read() - read a WMI_RESOURCE
+ * @record: what is read
+ * @event: PERFINFO_LOG_TYPE_RESOURCE
+ */
+void resource_record_read(struct resource_record *record, const struct etl_event *event)
+{
+	if (event->pointer_size == 8) {
+		struct wmi_resource64 raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_RESOURCE(record, raw);
+	} else {
+		struct wmi_resource32 raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_RESOURCE(record, raw);
+	}
+}
+
+/**
+ * contextswap_record_read() - read a WMI_CONTEXTSWAP
+ * @record: what is read
+ * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version
+ */
+void contextswap_record_read(struct contextswap_record *record,
+			     const struct etl_event *event)
+{
+	if (event->version == 1) {
+		struct wmi_contextswap_v1 raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_CONTEXTSWAP(record, raw);
+	} else {
+		struct wmi_contextswap raw;
+
+		memcpy(&raw, event->data, sizeof(raw));
+		READ_CONTEXTSWAP(record, raw);
+		record->has_wait_time = true;
+		record->new_thread_wait_time = raw.new_thread_wait_time;
+	}
+}
