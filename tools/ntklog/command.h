@@ -11,5 +11,6 @@ enum ntklog_status {
 
 /* Each gets its own name as argv[0] and returns the exit status. */
 int command_dump(int argc, char **argv);
+int command_report(int argc, char **argv);
 
 #endif /* _NTKLOG_COMMAND_H */

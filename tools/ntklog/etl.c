@@ -207,6 +207,32 @@ int etl_read_header(struct etl_file *file, uint64_t number,
 }
 
 /**
+ * etl_use_buffer() - begin with a buffer that is in memory
+ * @file: that it is of
+ * @cursor: whose memory holds it; is put at its first event
+ * @number: of the buffer in the file
+ *
+ * Return: 0, or -1 with a message in @file->error.
+ */
+int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
+{
+	const struct wmi_buffer_header *header =
+		(const struct wmi_buffer_header *)cursor->buffer;
+
+	if (check_buffer(file, number * file->buffer_size, header))
+		return -1;
+	cursor->number = number;
+	cursor->next = sizeof(*header);
+	cursor->end = header->saved_offset;
+	cursor->processor = header->processor_index;
+	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
+		cursor->next = cursor->end;
+		file->other_buffers++;
+	}
+	return 0;
+}
+
+/**
  * etl_read_buffer() - read a buffer
  * @file: the file
  * @cursor: is put at the buffer's first event; its memory is made if there is none
@@ -216,7 +242,6 @@ int etl_read_header(struct etl_file *file, uint64_t number,
  */
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
 {
-	const struct wmi_buffer_header *header;
 	uint64_t offset = number * file->buffer_size;
 	ssize_t got;
 
@@ -229,18 +254,7 @@ int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t n
 	got = read_at(file, cursor->buffer, file->buffer_size, offset);
 	if (got < (ssize_t)file->buffer_size)
 		return got_less(file, number, got);
-	header = (const struct wmi_buffer_header *)cursor->buffer;
-	if (check_buffer(file, offset, header))
-		return -1;
-	cursor->number = number;
-	cursor->next = sizeof(*header);
-	cursor->end = header->saved_offset;
-	cursor->processor = header->processor_index;
-	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
-		cursor->next = cursor->end;
-		file->other_buffers++;
-	}
-	return 1;
+	return etl_use_buffer(file, cursor, number) ? -1 : 1;
 }
 
 /**
@@ -411,30 +425,28 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	return 0;
 }
 
-static int read_first_buffer(struct etl_file *file)
+/* Is this the header of a first buffer? Its size is that of all. */
+static int check_first_header(struct etl_file *file, const struct wmi_buffer_header *header)
 {
-	struct wmi_buffer_header header;
-	struct etl_event event;
-	ssize_t got;
-
-	got = read_at(file, &header, sizeof(header), 0);
-	if (got < 0)
-		return -1;
-	if (got < (ssize_t)sizeof(header))
-		return etl_damage(file, got, "the file ends before its first buffer header does");
-	if (header.buffer_size < BUFFER_SIZE_MIN ||
-	    header.buffer_size > BUFFER_SIZE_MAX || header.buffer_size % 8)
-		return etl_damage(file, 0,
-				  "no ETL file: a buffer size of 0x%x", header.buffer_size);
-	if (header.buffer_type != ETW_BUFFER_TYPE_HEADER)
+	if (header->buffer_size < BUFFER_SIZE_MIN ||
+	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
+		return etl_damage(file, 0, "no ETL file: a buffer size of 0x%x",
+				  header->buffer_size);
+	if (header->buffer_type != ETW_BUFFER_TYPE_HEADER)
 		return etl_damage(file, offsetof(struct wmi_buffer_header, buffer_type),
 				  "no ETL file: the first buffer is of type %u",
-				  header.buffer_type);
-	file->buffer_size = header.buffer_size;
-	if (etl_read_buffer(file, &file->cursor, 0) != 1)
-		return -1;
+				  header->buffer_type);
+	file->buffer_size = header->buffer_size;
+	return 0;
+}
+
+/* What the first buffer, at which the cursor is, says of the file. */
+static int read_first_event(struct etl_file *file)
+{
+	struct etl_event event;
+
 	if (file->cursor.next == file->cursor.end)
-		return etl_damage(file, sizeof(header), "no TRACE_LOGFILE_HEADER");
+		return etl_damage(file, file->cursor.next, "no TRACE_LOGFILE_HEADER");
 	if (etl_parse_event(file, &file->cursor, &event) != 1)
 		return -1;
 	if (event.hook_id != EVENT_TRACE_TYPE_LOGFILE_HEADER ||
@@ -444,9 +456,25 @@ static int read_first_buffer(struct etl_file *file)
 	if (read_logfile_header(file, &event))
 		return -1;
 	/* All events are given to the caller, the first one too. */
-	file->cursor.next = sizeof(header);
+	file->cursor.next = sizeof(struct wmi_buffer_header);
 	file->header_read = true;
 	return 0;
+}
+
+static int read_first_buffer(struct etl_file *file)
+{
+	struct wmi_buffer_header header;
+	ssize_t got;
+
+	got = read_at(file, &header, sizeof(header), 0);
+	if (got < 0)
+		return -1;
+	if (got < (ssize_t)sizeof(header))
+		return etl_damage(file, got, "the file ends before its first buffer header does");
+	if (check_first_header(file, &header) ||
+	    etl_read_buffer(file, &file->cursor, 0) != 1)
+		return -1;
+	return read_first_event(file);
 }
 
 /* A pipe's contents go to a file without a name: it is read here and there. */
@@ -492,6 +520,36 @@ int etl_open(struct etl_file *file, const char *path)
 	}
 	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return read_first_buffer(file);
+}
+
+/**
+ * etl_attach() - begin with a trace that comes buffer by buffer
+ * @file: what is begun
+ * @path: for messages
+ * @buffer: the first buffer
+ * @size: bytes of @buffer
+ *
+ * The others are for etl_use_buffer(). etl_next_event() gives those of the first one.
+ *
+ * Return: 0, or -1 with a message in @file->error; etl_close() in both cases.
+ */
+int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size)
+{
+	*file = (struct etl_file) { .path = path, .fd = -1 };
+	if (size < sizeof(struct wmi_buffer_header))
+		return etl_damage(file, size, "the first buffer ends before its header does");
+	if (check_first_header(file, buffer))
+		return -1;
+	if (size != file->buffer_size)
+		return etl_damage(file, size, "the first buffer has not 0x%zx bytes",
+				  file->buffer_size);
+	file->cursor.buffer = malloc(size);
+	if (!file->cursor.buffer)
+		return etl_damage(file, 0, "%s", strerror(ENOMEM));
+	memcpy(file->cursor.buffer, buffer, size);
+	if (etl_use_buffer(file, &file->cursor, 0))
+		return -1;
+	return read_first_event(file);
 }
 
 /**

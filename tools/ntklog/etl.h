@@ -113,6 +113,8 @@ struct etl_event {
 };
 
 int etl_open(struct etl_file *file, const char *path);
+int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size);
+int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);

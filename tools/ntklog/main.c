@@ -15,6 +15,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "dump", command_dump },
+	{ "report", command_report },
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

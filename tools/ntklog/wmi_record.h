@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _NTKLOG_RECORD_H
-#define _NTKLOG_RECORD_H
+#ifndef _NTKLOG_WMI_RECORD_H
+#define _NTKLOG_WMI_RECORD_H
 
 /* The records of both pointer sizes, and all versions, as one. */
 
@@ -82,4 +82,4 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 void contextswap_record_read(struct contextswap_record *record,
 			     const struct etl_event *event);
 
-#endif /* _NTKLOG_RECORD_H */
+#endif /* _NTKLOG_WMI_RECORD_H */

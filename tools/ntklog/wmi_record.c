@@ -10,7 +10,7 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
-#include "record.h"
+#include "wmi_record.h"
 
 /* What the layouts have in common, under the same names. */
 #define READ_SPINLOCK(_record, _raw)					\

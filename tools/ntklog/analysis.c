@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * All that is summed up of a trace. Events are taken in the order of the file: of one
+ * processor that is the order of time, and more is not needed. Memory does not grow with
+ * the file: see the limits of each kind.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "event_type.h"
+
+/* Of each processor, buffers at the start in which a rundown is looked for. */
+#define RUNDOWN_BUFFERS	2
+
+#define HOOK_IDS	0x10000
+
+static void read_spinlock_rates(struct spinlock_rates *rates,
+				const struct etl_event *event)
+{
+	struct perfinfo_spinlock_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	/* NT's least is 1; 0 in a file would make records stand for nothing. */
+	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
+		return;
+	*rates = (struct spinlock_rates) {
+		.known = 1,
+		.spin_threshold = dc.spin_threshold,
+		.contention_rate = dc.contention_sample_rate,
+		.acquire_rate = dc.acquire_sample_rate,
+		.hold_threshold = dc.hold_threshold,
+	};
+}
+
+static void read_resource_rates(struct resource_rates *rates,
+				const struct etl_event *event)
+{
+	struct perfinfo_eresource_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	if (!dc.release_sampling_rate || !dc.contention_sampling_rate)
+		return;
+	*rates = (struct resource_rates) {
+		.known = 1,
+		.release_rate = dc.release_sampling_rate,
+		.contention_rate = dc.contention_sampling_rate,
+		.timeouts = dc.number_of_excessive_timeouts,
+	};
+}
+
+/* A rundown at the start decides; one at the end where there is no other. */
+static void take_rundown(struct analysis *analysis, struct etl_file *file,
+			 const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+
+	if (!type || event_type_check(file, event, type))
+		return;
+	if ((type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
+	     type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END) &&
+	    !analysis->spinlocks.rates.known)
+		read_spinlock_rates(&analysis->spinlocks.rates, event);
+	if ((type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
+	     type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_END) &&
+	    !analysis->resources.rates.known)
+		read_resource_rates(&analysis->resources.rates, event);
+}
+
+static void look_for_rundown(struct analysis *analysis, struct etl_file *file,
+			     struct etl_cursor *cursor, uint64_t number)
+{
+	struct etl_event event;
+
+	if (etl_read_buffer(file, cursor, number) != 1)
+		return;
+	while (cursor->next < cursor->end && etl_parse_event(file, cursor, &event) == 1)
+		take_rundown(analysis, file, &event);
+}
+
+/**
+ * analysis_find_rates() - find the rates of the sampling, before what was sampled
+ * @analysis: where they go
+ * @file: a file that is open; its place and error stay
+ *
+ * A rundown is at the start of some processor's events, which may be anywhere in the file:
+ * the first buffers of each processor are looked at, and then the last ones.
+ */
+void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
+{
+	struct etl_file copy = *file;
+	struct etl_cursor cursor = { 0 };
+	struct wmi_buffer_header header;
+	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
+	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	uint64_t number;
+	size_t i;
+
+	if (!last || !seen)
+		goto out;
+	for (number = 1; etl_read_header(&copy, number, &header) == 1; number++) {
+		if (seen[header.processor_index] < RUNDOWN_BUFFERS) {
+			seen[header.processor_index]++;
+			look_for_rundown(analysis, &copy, &cursor, number);
+		} else {
+			last[header.processor_index] = number;
+		}
+	}
+	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||
+					!analysis->resources.rates.known); i++)
+		if (last[i])
+			look_for_rundown(analysis, &copy, &cursor, last[i]);
+out:
+	free(cursor.buffer);
+	free(seen);
+	free(last);
+}
+
+static void check_rundown(struct analysis *analysis, const struct etl_event *event)
+{
+	struct spinlock_rates spinlock = analysis->spinlocks.rates;
+	struct resource_rates resource = analysis->resources.rates;
+
+	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
+	    event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END) {
+		read_spinlock_rates(&spinlock, event);
+		if (memcmp(&spinlock, &analysis->spinlocks.rates, sizeof(spinlock)))
+			analysis->rates_changed = true;
+	} else {
+		read_resource_rates(&resource, event);
+		if (memcmp(&resource, &analysis->resources.rates, sizeof(resource)))
+			analysis->rates_changed = true;
+	}
+}
+
+static void add_unknown(struct analysis *analysis, const struct etl_event *event)
+{
+	if (!event->has_hook_id) {
+		analysis->unknown_headers[event->header_type]++;
+		return;
+	}
+	if (!analysis->unknown)
+		analysis->unknown = calloc(HOOK_IDS, sizeof(*analysis->unknown));
+	if (analysis->unknown)
+		analysis->unknown[event->hook_id]++;
+}
+
+/* The events of the first buffer say what the file is, and nothing of what happened. */
+static bool is_of_header(const struct etl_event *event)
+{
+	return event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
+	       event->header_type == TRACE_HEADER_TYPE_SYSTEM64;
+}
+
+/**
+ * analysis_add() - add an event
+ * @analysis: where to
+ * @file: that it is of
+ * @event: the event
+ *
+ * Return: 0, or -1 with a message in @file->error.
+ */
+int analysis_add(struct analysis *analysis, struct etl_file *file,
+		 const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+	struct contextswap_record contextswap;
+	struct spinlock_record spinlock;
+	struct resource_record resource;
+
+	analysis->events++;
+	if (!type) {
+		if (!is_of_header(event) || event->offset >= file->buffer_size)
+			add_unknown(analysis, event);
+		return 0;
+	}
+	if (event_type_check(file, event, type))
+		return -1;
+	if (!analysis->first_time || event->time_stamp < analysis->first_time)
+		analysis->first_time = event->time_stamp;
+	if (event->time_stamp > analysis->last_time)
+		analysis->last_time = event->time_stamp;
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&spinlock, event);
+		spinlock_stats_add(&analysis->spinlocks, &spinlock,
+				   event->time_stamp - file->start_clock);
+		break;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		resource_stats_add(&analysis->resources, &resource);
+		break;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		contextswap_record_read(&contextswap, event);
+		switch_stats_add(&analysis->switches, &contextswap, event->processor,
+				 event->time_stamp);
+		break;
+	default:
+		check_rundown(analysis, event);
+	}
+	return 0;
+}
+
+/**
+ * analysis_read() - sum up a file
+ * @analysis: empty
+ * @file: a file that is open and of which no event has been read
+ *
+ * Return: 0, or -1 with a message in @file->error: what is before that is summed up.
+ */
+int analysis_read(struct analysis *analysis, struct etl_file *file)
+{
+	struct etl_event event;
+	int got;
+
+	analysis_find_rates(analysis, file);
+	while ((got = etl_next_event(file, &event)) == 1)
+		if (analysis_add(analysis, file, &event)) {
+			got = -1;
+			break;
+		}
+	analysis_finish(analysis);
+	return got;
+}
+
+/**
+ * analysis_finish() - nothing is added any more
+ * @analysis: to be shown
+ */
+void analysis_finish(struct analysis *analysis)
+{
+	spinlock_stats_finish(&analysis->spinlocks);
+}
+
+/**
+ * analysis_free() - make it an empty one
+ * @analysis: whatever it holds
+ */
+void analysis_free(struct analysis *analysis)
+{
+	spinlock_stats_free(&analysis->spinlocks);
+	resource_stats_free(&analysis->resources);
+	switch_stats_free(&analysis->switches);
+	free(analysis->unknown);
+	*analysis = (struct analysis) { 0 };
+}

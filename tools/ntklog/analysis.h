@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ANALYSIS_H
+#define _NTKLOG_ANALYSIS_H
+
+/* All that is summed up of a trace, for whoever shows it: report and top. */
+
+#include "etl.h"
+#include "resource_stats.h"
+#include "spinlock_stats.h"
+#include "switch_stats.h"
+
+/**
+ * struct analysis - of a trace; all zero: of nothing
+ * @spinlocks: WMI_SPINLOCK
+ * @resources: WMI_RESOURCE
+ * @switches: WMI_CONTEXTSWAP
+ * @events: of all kinds
+ * @first_time: of a known event, session clock
+ * @last_time: likewise
+ * @rates_changed: a rundown has other rates than those that are used
+ * @unknown: events that are not known, by hook id; made when there is one
+ * @unknown_headers: of those without a hook id, by type of header
+ */
+struct analysis {
+	struct spinlock_stats spinlocks;
+	struct resource_stats resources;
+	struct switch_stats switches;
+	uint64_t events;
+	uint64_t first_time;
+	uint64_t last_time;
+	bool rates_changed;
+	uint64_t *unknown;
+	uint64_t unknown_headers[0x100];
+};
+
+void analysis_find_rates(struct analysis *analysis, const struct etl_file *file);
+int analysis_add(struct analysis *analysis, struct etl_file *file,
+		 const struct etl_event *event);
+int analysis_read(struct analysis *analysis, struct etl_file *file);
+void analysis_finish(struct analysis *analysis);
+void analysis_free(struct analysis *analysis);
+
+#endif /* _NTKLOG_ANALYSIS_H */

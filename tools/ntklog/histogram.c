@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Distributions: as in HdrHistogram, but only the buckets between the least and the
+ * greatest value have memory, since there is one for each lock and caller.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "histogram.h"
+
+/* Buckets for each power of two; values below twice as many have one each. */
+#define SUB_BITS	4
+#define SUB_BUCKETS	(1u << SUB_BITS)
+
+static unsigned int bucket_of(uint64_t value)
+{
+	unsigned int msb;
+
+	if (value < 2 * SUB_BUCKETS)
+		return value;
+	msb = 63 - __builtin_clzll(value);
+	return (msb - SUB_BITS + 1) * SUB_BUCKETS +
+	       ((value >> (msb - SUB_BITS)) & (SUB_BUCKETS - 1));
+}
+
+/* The least value of a bucket. */
+static double bucket_start(unsigned int bucket)
+{
+	unsigned int shift;
+
+	if (bucket < 2 * SUB_BUCKETS)
+		return bucket;
+	shift = bucket / SUB_BUCKETS - 1;
+	/* Of the last bucket's end a uint64_t has no room. */
+	return (double)(SUB_BUCKETS + bucket % SUB_BUCKETS) * (double)(UINT64_C(1) << shift);
+}
+
+static double bucket_middle(unsigned int bucket)
+{
+	/* Those below have whole numbers of one value each. */
+	if (bucket < 2 * SUB_BUCKETS)
+		return bucket;
+	return (bucket_start(bucket) + bucket_start(bucket + 1)) / 2;
+}
+
+static uint64_t count_of(const struct histogram *histogram, unsigned int i)
+{
+	return histogram->wide_counts ? histogram->wide_counts[i] : histogram->counts[i];
+}
+
+/* Counts of the same width for the buckets from @first up to @end, those kept. */
+static bool move_counts(struct histogram *histogram, unsigned int first, unsigned int end)
+{
+	size_t size = histogram->wide_counts ? sizeof(uint64_t) : sizeof(uint32_t);
+	void *from = histogram->wide_counts ? (void *)histogram->wide_counts :
+					      (void *)histogram->counts;
+	char *to = calloc(end - first, size);
+
+	if (!to)
+		return false;
+	if (histogram->room)
+		memcpy(to + (histogram->first - first) * size, from,
+		       histogram->room * size);
+	free(from);
+	if (histogram->wide_counts)
+		histogram->wide_counts = (uint64_t *)to;
+	else
+		histogram->counts = (uint32_t *)to;
+	histogram->first = first;
+	histogram->room = end - first;
+	return true;
+}
+
+/* Whole powers of two are made at once. */
+static bool make_room(struct histogram *histogram, unsigned int bucket)
+{
+	unsigned int first = bucket - bucket % SUB_BUCKETS;
+	unsigned int end = first + SUB_BUCKETS;
+
+	if (histogram->room) {
+		if (histogram->first < first)
+			first = histogram->first;
+		if (histogram->first + histogram->room > end)
+			end = histogram->first + histogram->room;
+	}
+	return move_counts(histogram, first, end);
+}
+
+static bool widen(struct histogram *histogram)
+{
+	uint64_t *wide = calloc(histogram->room, sizeof(*wide));
+	unsigned int i;
+
+	if (!wide)
+		return false;
+	for (i = 0; i < histogram->room; i++)
+		wide[i] = histogram->counts[i];
+	free(histogram->counts);
+	histogram->counts = NULL;
+	histogram->wide_counts = wide;
+	return true;
+}
+
+static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
+			  uint64_t weight)
+{
+	unsigned int i;
+
+	/* Below @first the difference is a large number. */
+	if (bucket - histogram->first >= histogram->room && !make_room(histogram, bucket))
+		return false;
+	i = bucket - histogram->first;
+	if (!histogram->wide_counts && weight > UINT32_MAX - histogram->counts[i] &&
+	    !widen(histogram))
+		return false;
+	if (histogram->wide_counts)
+		histogram->wide_counts[i] += weight;
+	else
+		histogram->counts[i] += weight;
+	return true;
+}
+
+/**
+ * histogram_add() - add a value
+ * @histogram: where to
+ * @value: the value
+ * @weight: how many it stands for
+ *
+ * Return: whether there was memory.
+ */
+bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
+{
+	if (!add_to_bucket(histogram, bucket_of(value), weight))
+		return false;
+	histogram->total += weight;
+	histogram->sum += (double)value * (double)weight;
+	if (value > histogram->max)
+		histogram->max = value;
+	return true;
+}
+
+/**
+ * histogram_prefetch() - a value is going to be added
+ * @histogram: where to
+ * @value: the value
+ */
+void histogram_prefetch(const struct histogram *histogram, uint64_t value)
+{
+	unsigned int i = bucket_of(value) - histogram->first;
+
+	if (i >= histogram->room)
+		return;
+	if (histogram->wide_counts)
+		__builtin_prefetch(&histogram->wide_counts[i], 1);
+	else
+		__builtin_prefetch(&histogram->counts[i], 1);
+}
+
+/**
+ * histogram_merge() - add all of another distribution
+ * @histogram: where to
+ * @more: the other one
+ *
+ * Return: whether there was memory.
+ */
+bool histogram_merge(struct histogram *histogram, const struct histogram *more)
+{
+	unsigned int i;
+
+	for (i = 0; i < more->room; i++)
+		if (count_of(more, i) &&
+		    !add_to_bucket(histogram, more->first + i, count_of(more, i)))
+			return false;
+	histogram->total += more->total;
+	histogram->sum += more->sum;
+	if (more->max > histogram->max)
+		histogram->max = more->max;
+	return true;
+}
+
+/**
+ * histogram_mean() - the mean of all values, weighted
+ * @histogram: the distribution
+ *
+ * Return: the mean, 0 of none.
+ */
+double histogram_mean(const struct histogram *histogram)
+{
+	return histogram->total ? histogram->sum / (double)histogram->total : 0;
+}
+
+/**
+ * histogram_percentile() - the value that so many percent do not exceed
+ * @histogram: the distribution
+ * @percent: how many
+ *
+ * Return: the value, 0 of none.
+ */
+double histogram_percentile(const struct histogram *histogram, unsigned int percent)
+{
+	double wanted = (double)histogram->total * percent / 100, seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < histogram->room; i++) {
+		seen += (double)count_of(histogram, i);
+		if (count_of(histogram, i) && seen >= wanted) {
+			double middle = bucket_middle(histogram->first + i);
+
+			return middle < (double)histogram->max ? middle :
+								 (double)histogram->max;
+		}
+	}
+	return (double)histogram->max;
+}
+
+/**
+ * histogram_bucket() - a bucket, for who draws it
+ * @histogram: the distribution
+ * @i: which, below @histogram->room
+ * @weight: in it
+ *
+ * Return: the value in its middle.
+ */
+double histogram_bucket(const struct histogram *histogram, unsigned int i,
+			uint64_t *weight)
+{
+	*weight = count_of(histogram, i);
+	return bucket_middle(histogram->first + i);
+}
+
+/**
+ * histogram_free() - make it an empty one
+ * @histogram: the distribution
+ */
+void histogram_free(struct histogram *histogram)
+{
+	free(histogram->counts);
+	free(histogram->wide_counts);
+	*histogram = (struct histogram) { 0 };
+}

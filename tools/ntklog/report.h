@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_H
+#define _NTKLOG_REPORT_H
+
+/* The tables of an analysis, and its page. */
+
+#include "analysis.h"
+#include "etl.h"
+#include "names.h"
+#include "table.h"
+
+enum report_table {
+	REPORT_LOCKS,
+	REPORT_CALLERS,
+	REPORT_RESOURCES,
+	REPORT_THREADS,
+	REPORT_PROCESSORS,
+	REPORT_UNKNOWN,
+	REPORT_TABLES,
+};
+
+/**
+ * struct report - what is shown of a trace
+ * @file: the trace; only what its header says is used
+ * @analysis: of it
+ * @names: of addresses and threads, or NULL
+ * @tables: of the analysis
+ */
+struct report {
+	const struct etl_file *file;
+	const struct analysis *analysis;
+	const struct names *names;
+	struct table tables[REPORT_TABLES];
+};
+
+void report_make(struct report *report);
+int report_is_complete(const struct report *report);
+void report_facts(const struct report *report, FILE *stream, const char *before,
+		  const char *after);
+json_t *report_json(const struct report *report, size_t top, unsigned int tables);
+int report_print_html(const struct report *report, const char *path, size_t top);
+double report_seconds(const struct report *report);
+void report_free(struct report *report);
+
+#endif /* _NTKLOG_REPORT_H */

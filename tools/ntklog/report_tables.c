@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tables of an analysis, what is to be known before they are read, and JSON. */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ntklog/logfile.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "message.h"
+#include "report.h"
+
+/* The order of these is that in which add_spinlock_sum() fills the cells. */
+#define SPINLOCK_COLUMNS						\
+	{ "mode", "mode", CELL_TEXT, true },				\
+	{ "sampled", "sampled", CELL_COUNT, false },			\
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false },		\
+	{ "contended", "contended", CELL_SHARE, false },		\
+	{ "spins", "spins", CELL_ESTIMATE, true },			\
+	{ "wait_total", "wait", CELL_TIME, false },			\
+	{ "wait_mean", "mean", CELL_TIME, false },			\
+	{ "wait_p50", "wait p50", CELL_TIME, true },			\
+	{ "wait_p95", "p95", CELL_TIME, false },			\
+	{ "wait_p99", "wait p99", CELL_TIME, true },			\
+	{ "wait_max", "max", CELL_TIME, false },			\
+	{ "hold_total", "hold", CELL_TIME, false },			\
+	{ "hold_mean", "mean", CELL_TIME, false },			\
+	{ "hold_p50", "hold p50", CELL_TIME, true },			\
+	{ "hold_p95", "p95", CELL_TIME, false },			\
+	{ "hold_p99", "hold p99", CELL_TIME, true },			\
+	{ "hold_max", "max", CELL_TIME, false },			\
+	{ "depth", "depth", CELL_COUNT, false },			\
+	{ "dpc", "dpc", CELL_SHARE, false },				\
+	{ "isr", "isr", CELL_SHARE, false }
+
+static const struct column lock_columns[] = {
+	{ "lock", "lock", CELL_TEXT, false },
+	SPINLOCK_COLUMNS
+};
+
+static const struct column caller_columns[] = {
+	{ "caller", "caller", CELL_TEXT, false },
+	{ "lock", "lock", CELL_TEXT, false },
+	SPINLOCK_COLUMNS
+};
+
+static const struct column resource_columns[] = {
+	{ "resource", "resource", CELL_TEXT, false },
+	{ "class", "class", CELL_TEXT, false },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "releases", "released", CELL_ESTIMATE, false },
+	{ "waited", "waited", CELL_SHARE, false },
+	{ "contention", "contention", CELL_COUNT, false },
+	{ "excessive", "excessive", CELL_COUNT, false },
+	{ "wait_total", "wait", CELL_TIME, false },
+	{ "wait_mean", "mean", CELL_TIME, false },
+	{ "wait_p50", "wait p50", CELL_TIME, true },
+	{ "wait_p95", "p95", CELL_TIME, false },
+	{ "wait_p99", "wait p99", CELL_TIME, true },
+	{ "wait_max", "max", CELL_TIME, false },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "max", CELL_TIME, false },
+	{ "depth", "recursion", CELL_COUNT, false },
+	{ "initialized", "initialized", CELL_COUNT, true },
+};
+
+static const struct column thread_columns[] = {
+	{ "thread", "thread", CELL_COUNT, false },
+	{ "name", "name", CELL_TEXT, false },
+	{ "switches", "switches", CELL_COUNT, false },
+	{ "preempted", "preempted", CELL_SHARE, false },
+	{ "run_total", "run", CELL_TIME, false },
+	{ "run_mean", "mean", CELL_TIME, false },
+	{ "run_p95", "p95", CELL_TIME, false },
+	{ "run_max", "max", CELL_TIME, false },
+	{ "ready_total", "ready", CELL_TIME, false },
+};
+
+static const struct column processor_columns[] = {
+	{ "processor", "processor", CELL_COUNT, false },
+	{ "switches", "switches", CELL_COUNT, false },
+	{ "per_second", "per second", CELL_COUNT, false },
+	{ "busy", "busy", CELL_SHARE, false },
+	{ "busy_total", "busy time", CELL_TIME, false },
+	{ "idle_total", "idle time", CELL_TIME, false },
+	{ "unknown", "gaps", CELL_COUNT, false },
+};
+
+static const struct column unknown_columns[] = {
+	{ "event", "event", CELL_TEXT, false },
+	{ "count", "events", CELL_COUNT, false },
+};
+
+static char *symbol_text(const struct report *report, uint64_t address)
+{
+	char text[NAME_SIZE];
+
+	names_address(report->names, address, text, sizeof(text));
+	return strdup(text);
+}
+
+static double cycles_ns(const struct report *report, double cycles)
+{
+	return etl_cycles_ns(report->file, cycles);
+}
+
+static double ticks_ns(const struct report *report, double ticks)
+{
+	return ticks * 1e9 / (double)report->file->perf_freq;
+}
+
+static union cell *add_times(union cell *cell, const struct report *report,
+			     const struct histogram *times)
+{
+	cell++->number = cycles_ns(report, times->sum);
+	cell++->number = cycles_ns(report, histogram_mean(times));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 50));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 95));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 99));
+	cell++->number = cycles_ns(report, (double)times->max);
+	return cell;
+}
+
+static double share(double part, double all)
+{
+	return all > 0 ? part / all : 0;
+}
+
+static char *modes_text(uint64_t modes)
+{
+	static const char *const names[] = {
+		[WMI_SPINLOCK_ORDINARY] = "ordinary",
+		[WMI_SPINLOCK_QUEUED] = "queued",
+		[WMI_SPINLOCK_EXECUTIVE_SHARED] = "shared",
+		[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "exclusive",
+		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
+	};
+	char text[64] = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (modes & UINT64_C(1) << i)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 *text ? "+" : "", names[i]);
+	return strdup(*text ? text : "other");
+}
+
+static void add_spinlock_sum(union cell *cell, const struct report *report,
+			     const struct spinlock_sum *sum)
+{
+	double all = (double)sum->acquisitions;
+
+	cell++->text = modes_text(sum->modes);
+	cell++->number = (double)sum->sampled;
+	cell++->number = all;
+	cell++->number = share((double)sum->contended, all);
+	cell++->number = sum->spins;
+	cell = add_times(cell, report, &sum->wait);
+	cell = add_times(cell, report, &sum->hold);
+	cell++->number = sum->max_depth;
+	cell++->number = share((double)sum->dpc, all);
+	cell++->number = share((double)sum->isr, all);
+}
+
+static void make_locks(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	struct table *table = &report->tables[REPORT_LOCKS];
+	const struct spinlock_lock *lock;
+	union cell *cell;
+
+	for (lock = stats->locks; lock; lock = lock->hh.next) {
+		cell = table_add_row(table);
+		if (!cell)
+			return;
+		cell++->text = symbol_text(report, lock->address);
+		add_spinlock_sum(cell, report, &lock->sum);
+	}
+	cell = stats->others.sampled ? table_add_row(table) : NULL;
+	if (cell) {
+		cell++->text = strdup("(others)");
+		add_spinlock_sum(cell, report, &stats->others);
+	}
+}
+
+static void make_callers(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	struct table *table = &report->tables[REPORT_CALLERS];
+	const struct spinlock_pair *pair;
+	union cell *cell;
+
+	for (pair = stats->pairs; pair; pair = pair->hh.next) {
+		cell = table_add_row(table);
+		if (!cell)
+			return;
+		cell++->text = symbol_text(report, pair->key.caller);
+		cell++->text = symbol_text(report, pair->key.lock);
+		add_spinlock_sum(cell, report, &pair->sum);
+	}
+	cell = stats->others.sampled ? table_add_row(table) : NULL;
+	if (cell) {
+		cell++->text = strdup("(others)");
+		cell++->text = strdup("(others)");
+		add_spinlock_sum(cell, report, &stats->others);
+	}
+}
+
+static void add_resource(struct report *report, const struct resource_entry *entry,
+			 char *name, enum resource_class class)
+{
+	const struct resource_sum *sum = &entry->classes[class];
+	union cell *cell = table_add_row(&report->tables[REPORT_RESOURCES]);
+
+	if (!cell) {
+		free(name);
+		return;
+	}
+	cell++->text = name;
+	cell++->text = strdup(class == RESOURCE_EXCLUSIVE ? "exclusive" : "shared");
+	cell++->number = (double)sum->sampled;
+	cell++->number = (double)sum->releases;
+	cell++->number = share((double)sum->waited, (double)sum->releases);
+	cell++->number = (double)sum->contention;
+	cell++->number = (double)sum->excessive;
+	cell = add_times(cell, report, &sum->wait);
+	cell = add_times(cell, report, &sum->hold);
+	cell++->number = sum->max_depth;
+	cell++->number = (double)entry->initialized;
+}
+
+static void make_resources(struct report *report)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+	const struct resource_entry *entry;
+	unsigned int i;
+
+	for (i = 0; i < RESOURCE_CLASSES; i++) {
+		for (entry = stats->resources; entry; entry = entry->hh.next)
+			if (entry->classes[i].sampled || entry->classes[i].excessive)
+				add_resource(report, entry,
+					     symbol_text(report, entry->address), i);
+		if (stats->others.classes[i].sampled || stats->others.classes[i].excessive)
+			add_resource(report, &stats->others, strdup("(others)"), i);
+	}
+}
+
+static void add_thread(struct report *report, const struct switch_thread *thread,
+		       const char *name)
+{
+	union cell *cell = table_add_row(&report->tables[REPORT_THREADS]);
+
+	if (!cell)
+		return;
+	cell++->number = thread->thread_id;
+	cell++->text = strdup(name ? name : "");
+	cell++->number = (double)thread->switches;
+	cell++->number = share((double)thread->preempted, (double)thread->switched_out);
+	cell++->number = ticks_ns(report, thread->run.sum);
+	cell++->number = ticks_ns(report, histogram_mean(&thread->run));
+	cell++->number = ticks_ns(report, histogram_percentile(&thread->run, 95));
+	cell++->number = ticks_ns(report, (double)thread->run.max);
+	cell++->number = (double)thread->wait_ticks * (double)report->file->tick_ns;
+}
+
+static void make_threads(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	const struct switch_thread *thread;
+
+	for (thread = stats->threads; thread; thread = thread->hh.next)
+		add_thread(report, thread, names_thread(report->names, thread->thread_id));
+	if (stats->others.switches || stats->others.switched_out)
+		add_thread(report, &stats->others, "(others)");
+}
+
+static void make_processors(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	size_t i;
+
+	for (i = 0; i < stats->processor_count; i++) {
+		const struct switch_processor *processor = &stats->processors[i];
+		double time = (double)(processor->last_time - processor->first_time);
+		union cell *cell;
+
+		if (!processor->switches)
+			continue;
+		cell = table_add_row(&report->tables[REPORT_PROCESSORS]);
+		if (!cell)
+			return;
+		cell++->number = (double)i;
+		cell++->number = (double)processor->switches;
+		cell++->number = share((double)processor->switches * 1e9,
+				       ticks_ns(report, time));
+		cell++->number = share(processor->busy, processor->busy + processor->idle);
+		cell++->number = ticks_ns(report, processor->busy);
+		cell++->number = ticks_ns(report, processor->idle);
+		cell++->number = (double)processor->unknown;
+	}
+}
+
+static void add_unknown(struct report *report, const char *what, unsigned int id,
+			uint64_t count)
+{
+	union cell *cell = count ? table_add_row(&report->tables[REPORT_UNKNOWN]) : NULL;
+	char text[32];
+
+	if (!cell)
+		return;
+	snprintf(text, sizeof(text), "%s 0x%04x", what, id);
+	cell++->text = strdup(text);
+	cell++->number = (double)count;
+}
+
+static void make_unknown(struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+	unsigned int i;
+
+	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
+		add_unknown(report, "HookId", i, analysis->unknown[i]);
+	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
+		add_unknown(report, "HeaderType", i, analysis->unknown_headers[i]);
+}
+
+static const struct {
+	const char *name;
+	const char *title;
+	const struct column *columns;
+	size_t column_count;
+	const char *sort;
+	void (*make)(struct report *report);
+} kinds[REPORT_TABLES] = {
+	[REPORT_LOCKS] = { "locks", "Spin locks, by time waited", lock_columns,
+			   ARRAY_SIZE(lock_columns), "wait_total", make_locks },
+	[REPORT_CALLERS] = { "callers", "Callers of spin locks, by time waited",
+			     caller_columns, ARRAY_SIZE(caller_columns), "wait_total",
+			     make_callers },
+	[REPORT_RESOURCES] = { "resources", "Executive resources, by time waited",
+			       resource_columns, ARRAY_SIZE(resource_columns),
+			       "wait_total", make_resources },
+	[REPORT_THREADS] = { "threads", "Threads, by time run", thread_columns,
+			     ARRAY_SIZE(thread_columns), "run_total", make_threads },
+	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
+				processor_columns, ARRAY_SIZE(processor_columns),
+				"switches", make_processors },
+	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, stepped over",
+			     unknown_columns, ARRAY_SIZE(unknown_columns), "count",
+			     make_unknown },
+};
+
+/**
+ * report_make() - make the tables
+ * @report: its file, analysis and names set
+ */
+void report_make(struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (table_init(&report->tables[i], kinds[i].name, kinds[i].title,
+			       kinds[i].columns, kinds[i].column_count, kinds[i].sort))
+			kinds[i].make(report);
+}
+
+/**
+ * report_is_complete() - was there memory for all of it?
+ * @report: made
+ *
+ * Return: whether there was.
+ */
+int report_is_complete(const struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (report->tables[i].no_memory)
+			return false;
+	return !report->analysis->spinlocks.no_memory &&
+	       !report->analysis->resources.no_memory &&
+	       !report->analysis->switches.no_memory;
+}
+
+/**
+ * report_seconds() - how long did it last?
+ * @report: made
+ *
+ * Return: from the session's start to the last known event, seconds.
+ */
+double report_seconds(const struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+
+	if (!analysis->last_time)
+		return 0;
+	return etl_seconds(report->file, analysis->last_time);
+}
+
+/* A line of report_facts(). */
+__printf(4, 5)
+static void fact(FILE *stream, const char *before, const char *after,
+		 const char *format, ...)
+{
+	va_list arguments;
+
+	fputs(before, stream);
+	va_start(arguments, format);
+	vfprintf(stream, format, arguments);
+	va_end(arguments);
+	fprintf(stream, "%s\n", after);
+}
+
+static void format_start(const struct etl_file *file, char *text, size_t size)
+{
+	time_t seconds = ((int64_t)file->start_time - FILETIME_UNIX_EPOCH) / 10000000;
+	struct tm tm;
+
+	if (!file->start_time || !gmtime_r(&seconds, &tm) ||
+	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
+		snprintf(text, size, "at an unknown time");
+}
+
+/**
+ * report_facts() - what is to be known before the tables are read
+ * @report: made
+ * @stream: where to
+ * @before: each line
+ * @after: each line
+ */
+void report_facts(const struct report *report, FILE *stream, const char *before,
+		  const char *after)
+{
+	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
+	const struct resource_rates *resource = &report->analysis->resources.rates;
+	const struct analysis *analysis = report->analysis;
+	const struct etl_file *file = report->file;
+	char start[64];
+
+	format_start(file, start, sizeof(start));
+	fact(stream, before, after,
+	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
+	     analysis->events, report_seconds(report), file->processors, start);
+	if (file->events_lost || file->buffers_lost)
+		fact(stream, before, after,
+		     "LOST: %u events, %u buffers: what follows is of the rest",
+		     file->events_lost, file->buffers_lost);
+	if (analysis->spinlocks.total.sampled && spinlock->known)
+		fact(stream, before, after,
+		     "spin locks: written were 1 in %u of the acquisitions that waited %u spins or more, 1 in %u of those that did not wait, and all held for more than %u cycles%s",
+		     spinlock->contention_rate, spinlock->spin_threshold,
+		     spinlock->acquire_rate, spinlock->hold_threshold,
+		     spinlock->hold_threshold ? "" : " (none: 0)");
+	if (analysis->resources.records && resource->known)
+		fact(stream, before, after,
+		     "resources: written were 1 in %u last releases, and 1 in %u of those with contention",
+		     resource->release_rate, resource->contention_rate);
+	if ((analysis->spinlocks.total.sampled && !spinlock->known) ||
+	    (analysis->resources.records && !resource->known))
+		fact(stream, before, after,
+		     "the file does not say how it was sampled: counts are of what was written");
+	else if (analysis->spinlocks.total.sampled || analysis->resources.records)
+		fact(stream, before, after,
+		     "\"~\": estimates of what happened, from those rates; times and shares are scaled alike");
+	if (analysis->rates_changed)
+		fact(stream, before, after,
+		     "the rates were changed meanwhile: estimates are by those at the start");
+	if (analysis->spinlocks.backwards)
+		fact(stream, before, after,
+		     "%" PRIu64 " acquisitions end before they begin: taken as held for no time",
+		     analysis->spinlocks.backwards);
+	if (file->other_buffers)
+		fact(stream, before, after, "%" PRIu64 " buffers hold no events: stepped over",
+		     file->other_buffers);
+	if (!report_is_complete(report))
+		fact(stream, before, after, "there was no memory for all of it");
+}
+
+static json_t *rates_json(const struct analysis *analysis)
+{
+	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
+	const struct resource_rates *resource = &analysis->resources.rates;
+	json_t *rates = json_object();
+
+	if (spinlock->known)
+		json_object_set_new(rates, "spinlock",
+				    json_pack("{s:I, s:I, s:I, s:I}", "spin_threshold",
+					      (json_int_t)spinlock->spin_threshold,
+					      "acquire_sample_rate",
+					      (json_int_t)spinlock->acquire_rate,
+					      "contention_sample_rate",
+					      (json_int_t)spinlock->contention_rate,
+					      "hold_threshold",
+					      (json_int_t)spinlock->hold_threshold));
+	if (resource->known)
+		json_object_set_new(rates, "resource",
+				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",
+					      (json_int_t)resource->release_rate,
+					      "contention_sample_rate",
+					      (json_int_t)resource->contention_rate,
+					      "excessive_timeouts",
+					      (json_int_t)resource->timeouts));
+	return rates;
+}
+
+/**
+ * report_json() - all of it, for programs
+ * @report: made
+ * @top: rows of each table at most; 0: all
+ * @tables: which, as bits
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_json(const struct report *report, size_t top, unsigned int tables)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct etl_file *file = report->file;
+	json_t *object;
+	size_t i;
+
+	object = json_pack("{s:I, s:f, s:I, s:I, s:I, s:b, s:o}",
+			   "events", (json_int_t)analysis->events,
+			   "seconds", report_seconds(report),
+			   "processor_count", (json_int_t)file->processors,
+			   "events_lost", (json_int_t)file->events_lost,
+			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "rates_changed", analysis->rates_changed,
+			   "rates", rates_json(analysis));
+	for (i = 0; object && i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			json_object_set_new(object, report->tables[i].name,
+					    table_json(&report->tables[i], top));
+	return object;
+}
+
+/**
+ * report_free() - let the tables go
+ * @report: made
+ */
+void report_free(struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_free(&report->tables[i]);
+}

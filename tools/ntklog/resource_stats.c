@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_RESOURCE records say together, by resource. */
+
+#include <stdlib.h>
+
+#define HASH_NONFATAL_OOM	1
+
+#include <ntklog/wmi_resource.h>
+
+#include "resource_stats.h"
+
+/*
+ * How many last releases a record stands for. Those that had waited, or that others
+ * waited for, are sampled by one rate, the others by another; where both rules
+ * take one, it is counted by the first.
+ */
+static uint64_t weight_of(const struct resource_rates *rates,
+			  const struct resource_record *record)
+{
+	if (!rates->known)
+		return 1;
+	if (record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN || record->contention_delta)
+		return rates->contention_rate < rates->release_rate ?
+			rates->contention_rate : rates->release_rate;
+	return rates->release_rate;
+}
+
+static struct resource_entry *find_resource(struct resource_stats *stats,
+					    uint64_t address)
+{
+	struct resource_entry *entry;
+
+	HASH_FIND(hh, stats->resources, &address, sizeof(address), entry);
+	if (entry)
+		return entry;
+	if (stats->resource_count == RESOURCES_MAX)
+		return &stats->others;
+	entry = calloc(1, sizeof(*entry));
+	if (entry) {
+		entry->address = address;
+		HASH_ADD(hh, stats->resources, address, sizeof(address), entry);
+		if (entry->hh.tbl) {
+			stats->resource_count++;
+			return entry;
+		}
+		free(entry);
+	}
+	stats->no_memory = true;
+	return &stats->others;
+}
+
+static void add_release(struct resource_stats *stats, struct resource_sum *sum,
+			const struct resource_record *record)
+{
+	uint64_t weight = weight_of(&stats->rates, record);
+	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+
+	sum->sampled++;
+	sum->releases += weight;
+	sum->contention += record->contention_delta;
+	if (record->depth > sum->max_depth)
+		sum->max_depth = record->depth;
+	if (waited) {
+		sum->sampled_waited++;
+		sum->waited += weight;
+	}
+	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
+	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
+		stats->no_memory = true;
+}
+
+/**
+ * resource_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ */
+void resource_stats_add(struct resource_stats *stats,
+			const struct resource_record *record)
+{
+	struct resource_entry *entry = find_resource(stats, record->resource);
+
+	stats->records++;
+	switch (record->action) {
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
+		add_release(stats, &entry->classes[RESOURCE_EXCLUSIVE], record);
+		break;
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
+		add_release(stats, &entry->classes[RESOURCE_SHARED], record);
+		break;
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
+		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
+		break;
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED:
+		entry->classes[RESOURCE_SHARED].excessive++;
+		break;
+	case WMI_RESOURCE_ACTION_INITIALIZE:
+	case WMI_RESOURCE_ACTION_REINITIALIZE:
+		entry->initialized++;
+		break;
+	}
+}
+
+static void free_entry(struct resource_entry *entry)
+{
+	unsigned int i;
+
+	for (i = 0; i < RESOURCE_CLASSES; i++) {
+		histogram_free(&entry->classes[i].wait);
+		histogram_free(&entry->classes[i].hold);
+	}
+}
+
+/**
+ * resource_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void resource_stats_free(struct resource_stats *stats)
+{
+	struct resource_entry *entry, *next;
+
+	HASH_ITER(hh, stats->resources, entry, next) {
+		HASH_DEL(stats->resources, entry);
+		free_entry(entry);
+		free(entry);
+	}
+	free_entry(&stats->others);
+	*stats = (struct resource_stats) { 0 };
+}

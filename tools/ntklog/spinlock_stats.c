@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_SPINLOCK records say together, by lock and caller. */
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Out of memory: the record counts among the others. */
+#define HASH_NONFATAL_OOM	1
+
+#include "spinlock_stats.h"
+
+/* A first guess at a slot, in ticks; it doubles until the whole time has room. */
+#define FIRST_SLOT_TICKS	4096
+
+/*
+ * How many acquisitions a record stands for. All that are held longer than the
+ * threshold are written. Of the others, each so many-th of the processor's contended
+ * acquisitions if it has spun enough, and of those that had not to wait. Contended ones
+ * with fewer spins than the threshold are not written, and so not estimated.
+ */
+static uint64_t weight_of(const struct spinlock_rates *rates,
+			  const struct spinlock_record *record)
+{
+	uint32_t hold = record->release_time - record->acquire_time;
+
+	if (!rates->known || (rates->hold_threshold && hold > rates->hold_threshold))
+		return 1;
+	if (!record->spin_count)
+		return rates->acquire_rate;
+	return record->spin_count >= rates->spin_threshold ? rates->contention_rate : 1;
+}
+
+static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *record,
+		       uint64_t hold, uint64_t weight)
+{
+	unsigned int depth = record->depth;
+
+	sum->sampled++;
+	sum->acquisitions += weight;
+	if (record->spin_count) {
+		sum->sampled_contended++;
+		sum->contended += weight;
+		sum->spins += (double)record->spin_count * (double)weight;
+	}
+	sum->dpc += record->dpc ? weight : 0;
+	sum->isr += record->isr ? weight : 0;
+	if (depth > sum->max_depth)
+		sum->max_depth = depth;
+	if (depth >= 1 && depth <= SPINLOCK_DEPTHS)
+		sum->depths[depth - 1] += weight;
+	sum->modes |= UINT64_C(1) << record->mode;
+	return (!record->spin_count ||
+		histogram_add(&sum->wait, record->wait_time, weight)) &&
+	       histogram_add(&sum->hold, hold, weight);
+}
+
+static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
+{
+	unsigned int i;
+
+	sum->sampled += more->sampled;
+	sum->sampled_contended += more->sampled_contended;
+	sum->acquisitions += more->acquisitions;
+	sum->contended += more->contended;
+	sum->spins += more->spins;
+	sum->dpc += more->dpc;
+	sum->isr += more->isr;
+	for (i = 0; i < SPINLOCK_DEPTHS; i++)
+		sum->depths[i] += more->depths[i];
+	if (more->max_depth > sum->max_depth)
+		sum->max_depth = more->max_depth;
+	sum->modes |= more->modes;
+	return histogram_merge(&sum->wait, &more->wait) &&
+	       histogram_merge(&sum->hold, &more->hold);
+}
+
+static struct spinlock_lock *find_lock(struct spinlock_stats *stats, uint64_t address)
+{
+	struct spinlock_lock *lock;
+
+	HASH_FIND(hh, stats->locks, &address, sizeof(address), lock);
+	if (lock)
+		return lock;
+	lock = calloc(1, sizeof(*lock));
+	if (!lock)
+		return NULL;
+	lock->address = address;
+	HASH_ADD(hh, stats->locks, address, sizeof(address), lock);
+	if (!lock->hh.tbl) {
+		free(lock);
+		return NULL;
+	}
+	stats->lock_count++;
+	return lock;
+}
+
+static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
+				       const struct spinlock_key *key)
+{
+	struct spinlock_pair *pair;
+
+	if (stats->pair_count == SPINLOCK_PAIRS_MAX)
+		return NULL;
+	pair = calloc(1, sizeof(*pair));
+	if (!pair)
+		goto no_memory;
+	pair->key = *key;
+	pair->lock = find_lock(stats, key->lock);
+	if (!pair->lock)
+		goto no_memory;
+	HASH_ADD(hh, stats->pairs, key, sizeof(pair->key), pair);
+	if (!pair->hh.tbl)
+		goto no_memory;
+	stats->pair_count++;
+	return pair;
+
+no_memory:
+	free(pair);
+	stats->no_memory = true;
+	return NULL;
+}
+
+static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
+				       const struct spinlock_record *record)
+{
+	const struct spinlock_key key = { record->lock, record->caller };
+	uint64_t mixed = (key.lock * 31 + key.caller) * UINT64_C(0x9E3779B97F4A7C15);
+	struct spinlock_pair **cached = &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)], *pair = *cached;
+
+	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
+		return pair;
+	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);
+	if (!pair)
+		pair = make_pair(stats, &key);
+	if (pair)
+		*cached = pair;
+	return pair;
+}
+
+/* Each slot is as long as two were. */
+static void double_slots(struct spinlock_stats *stats)
+{
+	struct spinlock_lock *lock;
+	unsigned int i;
+
+	stats->slot_ticks *= 2;
+	for (lock = stats->locks; lock; lock = lock->hh.next) {
+		if (!lock->timeline)
+			continue;
+		for (i = 0; i < TIMELINE_SLOTS / 2; i++)
+			lock->timeline[i] = lock->timeline[2 * i] +
+					    lock->timeline[2 * i + 1];
+		memset(lock->timeline + TIMELINE_SLOTS / 2, 0,
+		       TIMELINE_SLOTS / 2 * sizeof(*lock->timeline));
+	}
+}
+
+static void add_to_timeline(struct spinlock_stats *stats, struct spinlock_lock *lock,
+			    uint64_t ticks, double wait)
+{
+	/* Before the start, or in a hundred years: the time is a wrong one. */
+	if (ticks > UINT64_MAX / 4)
+		return;
+	if (!stats->slot_ticks)
+		stats->slot_ticks = FIRST_SLOT_TICKS;
+	while (ticks / stats->slot_ticks >= TIMELINE_SLOTS)
+		double_slots(stats);
+	if (!lock->timeline) {
+		if (stats->timelines == TIMELINES_MAX)
+			return;
+		lock->timeline = calloc(TIMELINE_SLOTS, sizeof(*lock->timeline));
+		if (!lock->timeline) {
+			stats->no_memory = true;
+			return;
+		}
+		stats->timelines++;
+	}
+	lock->timeline[ticks / stats->slot_ticks] += wait;
+}
+
+static void add_pending(struct spinlock_stats *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < stats->pending_count; i++) {
+		const struct spinlock_pending *pending = &stats->pending[i];
+		const struct spinlock_record *record = &pending->record;
+		struct spinlock_pair *pair = pending->pair;
+
+		if (!add_record(pair ? &pair->sum : &stats->others, record,
+				pending->hold, pending->weight))
+			stats->no_memory = true;
+		if (pair && record->spin_count)
+			add_to_timeline(stats, pair->lock, pending->ticks,
+					(double)record->wait_time *
+					(double)pending->weight);
+	}
+	stats->pending_count = 0;
+}
+
+/**
+ * spinlock_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ * @ticks: of the session's clock since its start
+ *
+ * Some are kept back: a distribution of each lock and caller is more than a processor's
+ * caches hold, and so is asked for before it is used.
+ */
+void spinlock_stats_add(struct spinlock_stats *stats,
+			const struct spinlock_record *record, uint64_t ticks)
+{
+	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
+	struct spinlock_pair *pair = find_pair(stats, record);
+
+	*pending = (struct spinlock_pending) {
+		.record = *record,
+		.pair = pair,
+		.hold = record->release_time - record->acquire_time,
+		.weight = weight_of(&stats->rates, record),
+		.ticks = ticks,
+	};
+	if ((int64_t)pending->hold < 0) {
+		stats->backwards++;
+		pending->hold = 0;
+	}
+	if (pair) {
+		histogram_prefetch(&pair->sum.hold, pending->hold);
+		if (record->spin_count)
+			histogram_prefetch(&pair->sum.wait, record->wait_time);
+	}
+	if (++stats->pending_count == SPINLOCK_PENDING)
+		add_pending(stats);
+}
+
+/**
+ * spinlock_stats_finish() - sum up by lock, and of all
+ * @stats: to which nothing is added any more
+ */
+void spinlock_stats_finish(struct spinlock_stats *stats)
+{
+	struct spinlock_pair *pair;
+
+	add_pending(stats);
+	for (pair = stats->pairs; pair; pair = pair->hh.next)
+		if (!add_sum(&pair->lock->sum, &pair->sum) ||
+		    !add_sum(&stats->total, &pair->sum))
+			stats->no_memory = true;
+	if (!add_sum(&stats->total, &stats->others))
+		stats->no_memory = true;
+}
+
+static void free_sum(struct spinlock_sum *sum)
+{
+	histogram_free(&sum->wait);
+	histogram_free(&sum->hold);
+}
+
+/**
+ * spinlock_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void spinlock_stats_free(struct spinlock_stats *stats)
+{
+	struct spinlock_pair *pair, *next_pair;
+	struct spinlock_lock *lock, *next_lock;
+
+	HASH_ITER(hh, stats->pairs, pair, next_pair) {
+		HASH_DEL(stats->pairs, pair);
+		free_sum(&pair->sum);
+		free(pair);
+	}
+	HASH_ITER(hh, stats->locks, lock, next_lock) {
+		HASH_DEL(stats->locks, lock);
+		free_sum(&lock->sum);
+		free(lock->timeline);
+		free(lock);
+	}
+	free_sum(&stats->others);
+	free_sum(&stats->total);
+	*stats = (struct spinlock_stats) { 0 };
+}

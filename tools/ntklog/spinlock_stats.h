@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SPINLOCK_STATS_H
+#define _NTKLOG_SPINLOCK_STATS_H
+
+/*
+ * What WMI_SPINLOCK records say together, by lock and caller. NT writes a sample of all
+ * acquisitions, by known rules, so each record stands for a known number of them:
+ * sums of those are estimates of what really happened.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "histogram.h"
+#include "wmi_record.h"
+
+/* Deepest nesting that NT tracks. */
+#define SPINLOCK_DEPTHS		8
+
+/* Pairs of lock and caller that are told apart; all others are one. */
+#define SPINLOCK_PAIRS_MAX	16384
+
+/* Parts that the time is divided into, and locks that have them. */
+#define TIMELINE_SLOTS		240
+#define TIMELINES_MAX		4096
+
+/**
+ * struct spinlock_rates - the parameters of the sampling
+ * @known: the file has them
+ * @spin_threshold: SpinLockSpinThreshold
+ * @contention_rate: SpinLockContentionSampleRate
+ * @acquire_rate: SpinLockAcquireSampleRate
+ * @hold_threshold: SpinLockHoldThreshold, cycles
+ */
+struct spinlock_rates {
+	uint32_t known;
+	uint32_t spin_threshold;
+	uint32_t contention_rate;
+	uint32_t acquire_rate;
+	uint32_t hold_threshold;
+};
+
+/**
+ * struct spinlock_sum - of records
+ * @sampled: records
+ * @sampled_contended: of those with spins
+ * @acquisitions: estimate
+ * @contended: estimate
+ * @spins: estimate
+ * @dpc: acquisitions released in a DPC, estimate
+ * @isr: likewise in an interrupt routine
+ * @depths: acquisitions by AcquireDepth, from 1 on, estimates
+ * @max_depth: deepest
+ * @modes: bits of WMI_SPINLOCK_* modes seen
+ * @wait: of contended ones, cycles
+ * @hold: of all, cycles
+ */
+struct spinlock_sum {
+	uint64_t sampled;
+	uint64_t sampled_contended;
+	uint64_t acquisitions;
+	uint64_t contended;
+	double spins;
+	uint64_t dpc;
+	uint64_t isr;
+	uint64_t depths[SPINLOCK_DEPTHS];
+	uint8_t max_depth;
+	uint64_t modes;
+	struct histogram wait;
+	struct histogram hold;
+};
+
+/**
+ * struct spinlock_lock - a lock
+ * @address: of it
+ * @sum: of all its callers, once spinlock_stats_finish() was called
+ * @timeline: cycles waited for it in each slot, or NULL
+ * @hh: in the table of locks
+ */
+struct spinlock_lock {
+	uint64_t address;
+	struct spinlock_sum sum;
+	double *timeline;
+	UT_hash_handle hh;
+};
+
+struct spinlock_key {
+	uint64_t lock;
+	uint64_t caller;
+};
+
+/**
+ * struct spinlock_pair - a lock and a caller
+ * @key: their addresses
+ * @lock: that lock
+ * @sum: of both
+ * @hh: in the table of pairs
+ */
+struct spinlock_pair {
+	struct spinlock_key key;
+	struct spinlock_lock *lock;
+	struct spinlock_sum sum;
+	UT_hash_handle hh;
+};
+
+#define SPINLOCK_CACHE_BITS	13
+
+/* Records that wait for what they are added to to come from memory. */
+#define SPINLOCK_PENDING	32
+
+/**
+ * struct spinlock_pending - a record that is about to be added
+ * @record: the record
+ * @pair: that it is of; NULL: the others
+ * @hold: cycles
+ * @weight: that it has
+ * @ticks: of the session's clock since its start
+ */
+struct spinlock_pending {
+	struct spinlock_record record;
+	struct spinlock_pair *pair;
+	uint64_t hold;
+	uint64_t weight;
+	uint64_t ticks;
+};
+
+/**
+ * struct spinlock_stats - of a file, or of a time; all zero: empty
+ * @rates: of the sampling
+ * @pairs: table
+ * @pair_count: in it
+ * @locks: table
+ * @lock_count: in it
+ * @timelines: locks that have one
+ * @slot_ticks: length of a slot, ticks of the session's clock; 0: not yet known
+ * @others: all records of pairs beyond SPINLOCK_PAIRS_MAX
+ * @total: of all
+ * @backwards: records released before they were acquired: hold 0
+ * @no_memory: something is missing for want of it
+ * @pending: records not yet added
+ * @pending_count: of them
+ * @cache: pairs by a few bits of their addresses, to find them at once
+ */
+struct spinlock_stats {
+	struct spinlock_rates rates;
+	struct spinlock_pair *pairs;
+	size_t pair_count;
+	struct spinlock_lock *locks;
+	size_t lock_count;
+	size_t timelines;
+	uint64_t slot_ticks;
+	struct spinlock_sum others;
+	struct spinlock_sum total;
+	uint64_t backwards;
+	bool no_memory;
+	struct spinlock_pending pending[SPINLOCK_PENDING];
+	unsigned int pending_count;
+	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
+};
+
+void spinlock_stats_add(struct spinlock_stats *stats,
+			const struct spinlock_record *record, uint64_t ticks);
+void spinlock_stats_finish(struct spinlock_stats *stats);
+void spinlock_stats_free(struct spinlock_stats *stats);
+
+#endif /* _NTKLOG_SPINLOCK_STATS_H */

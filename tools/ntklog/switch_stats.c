@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_CONTEXTSWAP records say together, by thread and by processor. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_NONFATAL_OOM	1
+
+#include <ntklog/wmi_contextswap.h>
+
+#include "switch_stats.h"
+
+static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t thread_id)
+{
+	struct switch_thread *thread;
+
+	HASH_FIND(hh, stats->threads, &thread_id, sizeof(thread_id), thread);
+	if (thread)
+		return thread;
+	if (stats->thread_count == THREADS_MAX)
+		return &stats->others;
+	thread = calloc(1, sizeof(*thread));
+	if (thread) {
+		thread->thread_id = thread_id;
+		HASH_ADD(hh, stats->threads, thread_id, sizeof(thread_id), thread);
+		if (thread->hh.tbl) {
+			stats->thread_count++;
+			return thread;
+		}
+		free(thread);
+	}
+	stats->no_memory = true;
+	return &stats->others;
+}
+
+static struct switch_processor *find_processor(struct switch_stats *stats,
+					       unsigned int number)
+{
+	struct switch_processor *more;
+
+	if (number < stats->processor_count)
+		return &stats->processors[number];
+	more = realloc(stats->processors, (number + 1) * sizeof(*more));
+	if (!more) {
+		stats->no_memory = true;
+		return NULL;
+	}
+	memset(more + stats->processor_count, 0,
+	       (number + 1 - stats->processor_count) * sizeof(*more));
+	stats->processors = more;
+	stats->processor_count = number + 1;
+	return &more[number];
+}
+
+static void add_run(struct switch_stats *stats, struct switch_processor *processor,
+		    uint32_t thread_id, uint64_t time)
+{
+	uint64_t run = time - processor->last_time;
+
+	if (!processor->switches)
+		return;
+	if (processor->thread_id != thread_id || (int64_t)run < 0) {
+		processor->unknown++;
+		return;
+	}
+	if (!thread_id) {
+		processor->idle += (double)run;
+		return;
+	}
+	processor->busy += (double)run;
+	if (!histogram_add(&find_thread(stats, thread_id)->run, run, 1))
+		stats->no_memory = true;
+}
+
+/**
+ * switch_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ * @processor: on which it was
+ * @time: session clock
+ */
+void switch_stats_add(struct switch_stats *stats,
+		      const struct contextswap_record *record, unsigned int processor,
+		      uint64_t time)
+{
+	struct switch_processor *there = find_processor(stats, processor);
+	struct switch_thread *thread;
+
+	if (!there)
+		return;
+	add_run(stats, there, record->old_thread_id, time);
+	if (!there->switches++)
+		there->first_time = time;
+	there->last_time = time;
+	there->thread_id = record->new_thread_id;
+	if (record->old_thread_id) {
+		thread = find_thread(stats, record->old_thread_id);
+		thread->switched_out++;
+		if (record->old_thread_state == KTHREAD_STATE_READY ||
+		    record->old_thread_state == KTHREAD_STATE_RUNNING ||
+		    record->old_thread_state == KTHREAD_STATE_STANDBY ||
+		    record->old_thread_state == KTHREAD_STATE_DEFERRED_READY)
+			thread->preempted++;
+	}
+	if (record->new_thread_id) {
+		thread = find_thread(stats, record->new_thread_id);
+		thread->switches++;
+		thread->wait_ticks += record->new_thread_wait_time;
+	}
+}
+
+/**
+ * switch_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void switch_stats_free(struct switch_stats *stats)
+{
+	struct switch_thread *thread, *next;
+
+	HASH_ITER(hh, stats->threads, thread, next) {
+		HASH_DEL(stats->threads, thread);
+		histogram_free(&thread->run);
+		free(thread);
+	}
+	histogram_free(&stats->others.run);
+	free(stats->processors);
+	*stats = (struct switch_stats) { 0 };
+}

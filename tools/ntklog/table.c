@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tables of what was summed up: sorted, and shown as text, CSV and JSON. */
+
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "message.h"
+#include "table.h"
+
+#define CELL_SIZE	300
+
+/**
+ * table_init() - make a table without rows
+ * @table: the table
+ * @name: of it
+ * @title: of it
+ * @columns: of it
+ * @column_count: how many
+ * @sort: name of the column to sort it by
+ *
+ * Return: whether there was memory.
+ */
+bool table_init(struct table *table, const char *name, const char *title,
+		const struct column *columns, size_t column_count, const char *sort)
+{
+	size_t i;
+
+	*table = (struct table) {
+		.name = name,
+		.title = title,
+		.columns = columns,
+		.column_count = column_count,
+		.shown = calloc(column_count, sizeof(bool)),
+	};
+	if (!table->shown) {
+		table->no_memory = true;
+		return false;
+	}
+	for (i = 0; i < column_count; i++)
+		table->shown[i] = !columns[i].extra;
+	table->sort = table_find_column(table, sort);
+	return true;
+}
+
+/**
+ * table_add_row() - one more row
+ * @table: the table
+ *
+ * Return: its cells, for the caller to fill, or NULL. Text has to be malloc()'s.
+ */
+union cell *table_add_row(struct table *table)
+{
+	size_t rows = table->rows;
+
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(rows & (rows - 1))) {
+		union cell *more = reallocarray(table->cells,
+						(rows ? 2 * rows : 1) * table->column_count,
+						sizeof(*more));
+
+		if (!more) {
+			table->no_memory = true;
+			return NULL;
+		}
+		table->cells = more;
+	}
+	memset(&table->cells[rows * table->column_count], 0,
+	       table->column_count * sizeof(*table->cells));
+	table->rows++;
+	return &table->cells[rows * table->column_count];
+}
+
+/**
+ * table_find_column() - which column is that?
+ * @table: the table
+ * @name: of the column
+ *
+ * Return: its index, or -1.
+ */
+int table_find_column(const struct table *table, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
+
+static int compare_rows(const void *a, const void *b, void *argument)
+{
+	const struct table *table = argument;
+	const union cell *left = (const union cell *)a + table->sort;
+	const union cell *right = (const union cell *)b + table->sort;
+
+	if (table->columns[table->sort].kind == CELL_TEXT)
+		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
+	return (left->number < right->number) - (left->number > right->number);
+}
+
+/**
+ * table_sort() - by the column that is chosen
+ * @table: the table
+ */
+void table_sort(struct table *table)
+{
+	if (table->rows)
+		qsort_r(table->cells, table->rows,
+			table->column_count * sizeof(*table->cells), compare_rows, table);
+}
+
+/**
+ * table_top() - how many rows are shown?
+ * @table: the table
+ * @top: at most so many; 0: all
+ *
+ * Return: how many.
+ */
+size_t table_top(const struct table *table, size_t top)
+{
+	return top && top < table->rows ? top : table->rows;
+}
+
+static void format_time(double ns, char *text, size_t size)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+	size_t i;
+
+	/* From 999.5 on it would read as 1000. */
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (ns >= 0.9995 * units[i].ns) {
+			double value = ns / units[i].ns;
+
+			snprintf(text, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95,
+				 value, units[i].name);
+			return;
+		}
+	snprintf(text, size, "%.0fns", ns);
+}
+
+/**
+ * cell_format() - a cell as people read it
+ * @kind: of the cell
+ * @cell: the cell
+ * @text: it is written here
+ * @size: of @text
+ */
+void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
+{
+	switch (kind) {
+	case CELL_TEXT:
+		snprintf(text, size, "%s", cell->text ? cell->text : "");
+		return;
+	case CELL_COUNT:
+		snprintf(text, size, "%.0f", cell->number);
+		return;
+	case CELL_ESTIMATE:
+		snprintf(text, size, "~%.0f", cell->number);
+		return;
+	case CELL_SHARE:
+		snprintf(text, size, "%.1f%%", 100 * cell->number);
+		return;
+	case CELL_TIME:
+		format_time(cell->number, text, size);
+	}
+}
+
+static const union cell *cell_at(const struct table *table, size_t row, size_t column)
+{
+	return &table->cells[row * table->column_count + column];
+}
+
+/* What comes from a file may hold what a terminal obeys. */
+static void print_plain(FILE *stream, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stream);
+}
+
+static void print_padded(FILE *stream, const char *text, size_t width, bool left,
+			 bool is_last)
+{
+	size_t length = strlen(text);
+	int padding = length < width ? width - length : 0;
+
+	if (!left)
+		fprintf(stream, "%*s", padding, "");
+	print_plain(stream, text);
+	if (left && !is_last)
+		fprintf(stream, "%*s", padding, "");
+	fputs(is_last ? "\n" : "  ", stream);
+}
+
+/**
+ * table_print_text() - for people
+ * @table: the table
+ * @stream: where to
+ * @top: rows at most; 0: all
+ */
+void table_print_text(const struct table *table, FILE *stream, size_t top)
+{
+	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
+	const char *off = *on ? "\033[0m" : "";
+	size_t rows = table_top(table, top), row, i, last = 0;
+	size_t *width = calloc(table->column_count, sizeof(*width));
+	char text[CELL_SIZE];
+
+	if (!width)
+		return;
+	for (i = 0; i < table->column_count; i++) {
+		if (!table->shown[i])
+			continue;
+		last = i;
+		width[i] = strlen(table->columns[i].title);
+		for (row = 0; row < rows; row++) {
+			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
+				    sizeof(text));
+			if (strlen(text) > width[i])
+				width[i] = strlen(text);
+		}
+	}
+	fprintf(stream, "%s%s%s", on, table->title, off);
+	if (rows < table->rows)
+		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	fprintf(stream, "\n%s", on);
+	for (i = 0; i < table->column_count; i++)
+		if (table->shown[i])
+			print_padded(stream, table->columns[i].title, width[i],
+				     table->columns[i].kind == CELL_TEXT, i == last);
+	fputs(off, stream);
+	for (row = 0; row < rows; row++)
+		for (i = 0; i < table->column_count; i++) {
+			if (!table->shown[i])
+				continue;
+			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
+				    sizeof(text));
+			print_padded(stream, text, width[i],
+				     table->columns[i].kind == CELL_TEXT, i == last);
+		}
+	free(width);
+}
+
+/**
+ * table_print_csv() - for spreadsheets; times are nanoseconds
+ * @table: the table
+ * @stream: where to
+ * @top: rows at most; 0: all
+ */
+void table_print_csv(const struct table *table, FILE *stream, size_t top)
+{
+	size_t rows = table_top(table, top), row, i;
+
+	fputs("table", stream);
+	for (i = 0; i < table->column_count; i++)
+		if (table->shown[i])
+			fprintf(stream, ",%s%s", table->columns[i].name,
+				table->columns[i].kind == CELL_TIME ? "_ns" : "");
+	fputc('\n', stream);
+	for (row = 0; row < rows; row++) {
+		csv_print(stream, table->name);
+		for (i = 0; i < table->column_count; i++) {
+			const union cell *cell = cell_at(table, row, i);
+
+			if (!table->shown[i])
+				continue;
+			fputc(',', stream);
+			if (table->columns[i].kind == CELL_TEXT)
+				csv_print(stream, cell->text ? cell->text : "");
+			else
+				fprintf(stream, "%.15g", cell->number);
+		}
+		fputc('\n', stream);
+	}
+}
+
+/**
+ * table_json() - for programs; times are nanoseconds
+ * @table: the table
+ * @top: rows at most; 0: all
+ *
+ * Return: an array of objects, or NULL.
+ */
+json_t *table_json(const struct table *table, size_t top)
+{
+	size_t rows = table_top(table, top), row, i;
+	json_t *array = json_array();
+	char name[64];
+
+	for (row = 0; row < rows; row++) {
+		json_t *object = json_object();
+
+		for (i = 0; i < table->column_count; i++) {
+			const union cell *cell = cell_at(table, row, i);
+			enum cell_kind kind = table->columns[i].kind;
+			json_t *value;
+
+			if (!table->shown[i])
+				continue;
+			if (kind == CELL_TEXT)
+				value = json_string(cell->text ? cell->text : "");
+			else if (kind == CELL_COUNT || kind == CELL_ESTIMATE)
+				value = json_integer((json_int_t)cell->number);
+			else
+				value = json_real(cell->number);
+			snprintf(name, sizeof(name), "%s%s", table->columns[i].name,
+				 kind == CELL_TIME ? "_ns" : "");
+			json_object_set_new(object, name, value);
+		}
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+/**
+ * table_free() - let a table go
+ * @table: the table
+ */
+void table_free(struct table *table)
+{
+	size_t row, i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (table->columns[i].kind == CELL_TEXT)
+			for (row = 0; row < table->rows; row++)
+				free(table->cells[row * table->column_count + i].text);
+	free(table->cells);
+	free(table->shown);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * generate MIB [SEED]: a valid ETL file of that size on the standard output, with the
+ * events of a busy machine of four processors: to see how fast a reader is, and that it
+ * needs no more memory for more.
+ */
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/buffer.h>
+#include <ntklog/event.h>
+#include <ntklog/logfile.h>
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#define BUFFER_SIZE	0x10000
+#define PROCESSORS	4
+#define LOCKS		200
+#define CALLERS		5
+#define RESOURCES	50
+#define THREADS		100
+#define FREQUENCY	2000000000ULL
+#define START_CLOCK	1000000000ULL
+
+static unsigned char buffer[BUFFER_SIZE];
+static size_t used;
+static unsigned long long clocks[PROCESSORS];
+static unsigned int running[PROCESSORS];
+static unsigned long long state;
+
+static unsigned int below(unsigned int bound)
+{
+	/* Knuth's MMIX. */
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % bound;
+}
+
+static void add(const void *header, size_t header_size, const void *data, size_t data_size)
+{
+	memcpy(buffer + used, header, header_size);
+	memcpy(buffer + used + header_size, data, data_size);
+	used += (header_size + data_size + 7) / 8 * 8;
+}
+
+static void add_event(unsigned int processor, unsigned int hook_id, unsigned int version,
+		      const void *data, size_t data_size)
+{
+	struct perfinfo_trace_header header = {
+		.version = version,
+		.header_type = TRACE_HEADER_TYPE_PERFINFO64,
+		.flags = TRACE_HEADER_FLAGS,
+		.size = sizeof(header) + data_size,
+		.hook_id = hook_id,
+		.time_stamp = clocks[processor],
+	};
+
+	add(&header, sizeof(header), data, data_size);
+}
+
+static void add_system_event(unsigned int hook_id, const void *data, size_t data_size)
+{
+	struct system_trace_header header = {
+		.version = EVENT_TRACE_HEADER_VERSION,
+		.header_type = TRACE_HEADER_TYPE_SYSTEM64,
+		.flags = TRACE_HEADER_FLAGS,
+		.size = sizeof(header) + data_size,
+		.hook_id = hook_id,
+		.system_time = START_CLOCK,
+	};
+
+	add(&header, sizeof(header), data, data_size);
+}
+
+static void write_buffer(unsigned int processor, unsigned long long sequence,
+			 unsigned int type)
+{
+	struct wmi_buffer_header header = {
+		.buffer_size = BUFFER_SIZE,
+		.saved_offset = used,
+		.current_offset = used,
+		.offset = used,
+		.time_stamp = sequence ? clocks[processor] : 0,
+		.sequence_number = sequence,
+		.clock_type = ETW_CLOCK_CPU_CYCLE,
+		.frequency = FREQUENCY,
+		.processor_index = processor,
+		.state = ETW_BUFFER_STATE_FLUSH,
+		.buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX,
+		.buffer_type = type,
+	};
+
+	memcpy(buffer, &header, sizeof(header));
+	memset(buffer + used, ETW_BUFFER_FILL, BUFFER_SIZE - used);
+	if (fwrite(buffer, BUFFER_SIZE, 1, stdout) != 1) {
+		perror("generate");
+		exit(1);
+	}
+	used = sizeof(struct wmi_buffer_header);
+}
+
+static void write_first_buffer(unsigned int buffers)
+{
+	static const unsigned char names[] = { 'L', 0, 0, 0, 'F', 0, 0, 0 };
+	struct trace_logfile_header64 logfile = {
+		.buffer_size = BUFFER_SIZE,
+		.number_of_processors = PROCESSORS,
+		.end_time = FILETIME_UNIX_EPOCH + 17000000010000000LL,
+		.timer_resolution = 40000,
+		.log_file_mode = EVENT_TRACE_FILE_MODE_SEQUENTIAL,
+		.buffers_written = buffers,
+		.start_buffers = 1,
+		.pointer_size = 8,
+		.cpu_speed_in_mhz = FREQUENCY / 1000000,
+		.perf_freq = FREQUENCY,
+		.start_time = FILETIME_UNIX_EPOCH + 17000000000000000LL,
+		.reserved_flags = ETW_CLOCK_CPU_CYCLE,
+	};
+	unsigned char data[sizeof(logfile) + sizeof(names)];
+
+	memcpy(data, &logfile, sizeof(logfile));
+	memcpy(data + sizeof(logfile), names, sizeof(names));
+	add_system_event(EVENT_TRACE_TYPE_LOGFILE_HEADER, data, sizeof(data));
+	write_buffer(0, 0, ETW_BUFFER_TYPE_HEADER);
+}
+
+static void add_rundowns(unsigned int processor)
+{
+	struct perfinfo_spinlock_dc spinlock = { 1, 1, 1000, 1000000 };
+	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
+
+	add_event(processor, PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
+		  PERFINFO_SPINLOCK_DC_VERSION, &spinlock, sizeof(spinlock));
+	add_event(processor, PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
+		  PERFINFO_ERESOURCE_DC_VERSION, &resource, sizeof(resource));
+}
+
+static void add_spinlock(unsigned int processor)
+{
+	unsigned int lock = below(below(LOCKS) + 1);
+	bool contended = below(4);
+	struct wmi_spinlock64 record = {
+		.spin_lock_address = 0xFFFFFFFF82000000ULL + lock * 0x40,
+		.caller_address = 0xFFFFFFFF81000000ULL + (lock * CALLERS + below(CALLERS)) * 0x100,
+		.release_time = clocks[processor],
+		.wait_time_in_cycles = contended ? below(1 << below(20)) + 50 : 20,
+		.spin_count = contended ? below(1000) + 1 : 0,
+		.thread_id = running[processor],
+		.irql = 2,
+		.acquire_depth = below(below(8) + 1) + 1,
+		.acquire_mode = lock % 4,
+		.execute_dpc = !below(10),
+		.execute_isr = !below(50),
+	};
+
+	record.acquire_time = record.release_time - below(1 << below(18)) - 30;
+	add_event(processor, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
+		  sizeof(record));
+}
+
+static void add_resource(unsigned int processor)
+{
+	struct wmi_resource64 record = {
+		.acquire_time = clocks[processor] - 1000,
+		.hold_time = below(1 << below(24)) + 100,
+		.wait_time = below(2) ? below(1 << below(24)) + 100 : 0,
+		.max_recursion_depth = 1 + !below(10),
+		.thread_id = running[processor],
+		.resource = 0xFFFF888000000000ULL + below(RESOURCES) * 0x80,
+		.action = below(2) ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
+				     WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
+		.contention_delta = below(3),
+	};
+
+	add_event(processor, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION, &record,
+		  sizeof(record));
+}
+
+static void add_contextswap(unsigned int processor)
+{
+	struct wmi_contextswap record = {
+		.old_thread_id = running[processor],
+		.new_thread_id = below(THREADS) * !!below(4),
+		.old_thread_state = below(2) ? KTHREAD_STATE_READY : KTHREAD_STATE_WAITING,
+	};
+
+	running[processor] = record.new_thread_id;
+	add_event(processor, PERFINFO_LOG_TYPE_CONTEXTSWAP, 4, &record, sizeof(record));
+}
+
+static void fill_buffer(unsigned int processor, bool first)
+{
+	if (first)
+		add_rundowns(processor);
+	while (used + 0x60 <= BUFFER_SIZE) {
+		unsigned int kind = below(10);
+
+		clocks[processor] += below(2000) + 1;
+		if (kind == 0)
+			add_resource(processor);
+		else if (kind == 1)
+			add_contextswap(processor);
+		else
+			add_spinlock(processor);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	unsigned long buffers = mib * ((1 << 20) / BUFFER_SIZE), i;
+
+	if (argc > 3 || mib < 1 || mib > 1 << 16) {
+		fprintf(stderr, "usage: generate MIB [SEED] >FILE.etl\n");
+		return 2;
+	}
+	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+	for (i = 0; i < PROCESSORS; i++)
+		clocks[i] = START_CLOCK;
+	used = sizeof(struct wmi_buffer_header);
+	write_first_buffer(buffers);
+	for (i = 1; i < buffers; i++) {
+		fill_buffer(i % PROCESSORS, i == 1);
+		write_buffer(i % PROCESSORS, i, ETW_BUFFER_TYPE_GENERIC);
+	}
+	return 0;
+}
