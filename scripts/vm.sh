@@ -11,6 +11,7 @@
 #	-m MIB		memory (1024)
 #	-t SECONDS	kill it after so long (300)
 #	-a WORDS	more kernel parameters
+#	-P PROGRAM	one more program for the guest, in /bin; may be given again
 #	-p		processors in parallel, each in a host thread
 #	-i		count instructions: the clocks, TSC too, go by them
 #	-v		show the output of guest.sh as it comes
@@ -24,8 +25,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show='' icount=()
-while getopts k:M:c:m:t:a:ipv option; do
+cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show='' icount=() programs=()
+while getopts k:M:c:m:t:a:P:ipv option; do
 	case $option in
 	k) image=$OPTARG ;;
 	M) modules=$OPTARG ;;
@@ -33,6 +34,7 @@ while getopts k:M:c:m:t:a:ipv option; do
 	m) memory=$OPTARG ;;
 	t) limit=$OPTARG ;;
 	a) append=$OPTARG ;;
+	P) programs+=("$OPTARG") ;;
 	i) icount=(-icount shift=0,sleep=off) ;;
 	p) thread=multi ;;
 	v) show=1 ;;
@@ -49,7 +51,7 @@ copy_program()
 {
 	local file
 
-	install -D "$(command -v "$1")" "$root/bin/$1"
+	install -D "$(command -v "$1")" "$root/bin/$(basename "$1")"
 	ldd "$(command -v "$1")" | grep -o '/[^ ]*' | while read -r file; do
 		install -D "$file" "$root$file"
 	done
@@ -86,6 +88,9 @@ cp "$(command -v busybox)" "$root/bin/busybox"
 copy_program trace-cmd
 # BusyBox' modprobe does not unpack modules; Debian's own does.
 copy_program kmod
+for program in "${programs[@]}"; do
+	copy_program "$program"
+done
 ln -s kmod "$root/bin/insmod"
 ln -s kmod "$root/bin/rmmod"
 ln -s kmod "$root/bin/lsmod"

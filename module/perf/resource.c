@@ -49,7 +49,7 @@ static struct event_trace_executive_resource_information perf_resource_words = {
 	.name = _name,								\
 	.offset = offsetof(struct event_trace_executive_resource_information,	\
 			   _member),						\
-	.minimum = 1,								\
+	.minimum = EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,			\
 }
 
 static const struct perf_parameter

@@ -42,10 +42,11 @@ EXPORT_PER_CPU_SYMBOL_IF_KUNIT(perf_spin_lock_cpu);
 /* The least permitted values are the defaults. */
 static struct event_trace_spinlock_information perf_spin_lock_words = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
-	.spin_lock_spin_threshold = 1,
-	.spin_lock_acquire_sample_rate = 1000,
-	.spin_lock_contention_sample_rate = 1,
-	.spin_lock_hold_threshold = 1000000,
+	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
+	.spin_lock_acquire_sample_rate = EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE,
+	.spin_lock_contention_sample_rate =
+		EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE,
+	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
 };
 
 #define PERF_SPIN_LOCK_PARAMETER(_name, _member, _minimum, ...)			\
@@ -59,13 +60,16 @@ static struct event_trace_spinlock_information perf_spin_lock_words = {
 
 static const struct perf_parameter
 perf_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
-	PERF_SPIN_LOCK_PARAMETER("spin_threshold", spin_lock_spin_threshold, 1),
+	PERF_SPIN_LOCK_PARAMETER("spin_threshold", spin_lock_spin_threshold,
+				 EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD),
 	PERF_SPIN_LOCK_PARAMETER("acquire_sample_rate",
-				 spin_lock_acquire_sample_rate, 1000),
+				 spin_lock_acquire_sample_rate,
+				 EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE),
 	PERF_SPIN_LOCK_PARAMETER("contention_sample_rate",
-				 spin_lock_contention_sample_rate, 1),
+				 spin_lock_contention_sample_rate,
+				 EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE),
 	PERF_SPIN_LOCK_PARAMETER("hold_threshold", spin_lock_hold_threshold,
-				 1000000, .zero = true),
+				 EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, .zero = true),
 };
 
 struct perf_information perf_spin_lock_information = {

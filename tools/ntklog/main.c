@@ -14,6 +14,13 @@ static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "list", command_list },
+	{ "start", command_start },
+	{ "stop", command_stop },
+	{ "status", command_status },
+	{ "set", command_set },
+	{ "record", command_record },
+	{ "top", command_top },
 	{ "dump", command_dump },
 	{ "report", command_report },
 };
@@ -44,11 +51,21 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp main_argp = {
 	.parser = parse_option,
 	.args_doc = "COMMAND [ARGUMENT...]",
-	.doc = "Read the event trace logs of ntklog and of Windows' kernel logger.\n"
+	.doc = "See locks as NT's kernel logger does: on this machine, with ntklog.ko, and in\n"
+	       "event trace logs of ntklog and of Windows.\n"
 	       "\vCommands:\n"
-	       "  dump FILE.etl    print each event on a line\n\n"
-	       "`ntklog COMMAND --help' tells more about a command.\n\n"
-	       "Exit status: 0 done; 1 the file is damaged or cannot be read;\n"
+	       "  list       what the module offers: events, parameters, sessions\n"
+	       "  start      start a session\n"
+	       "  stop       stop a session, and write its file\n"
+	       "  status     what sessions have counted\n"
+	       "  set        set the parameters of the sampling\n"
+	       "  record     record a session, or a command, in a file\n"
+	       "  top        the locks that are waited for most, now\n"
+	       "  dump       print each event of a file\n"
+	       "  report     sum up a file: text, JSON, CSV, a page\n"
+	       "  convert    to CTF, or for Perfetto\n\n"
+	       "`ntklog COMMAND --help' tells more about a command, ntklog(1) about all.\n\n"
+	       "Exit status: 0 done; 1 the file is damaged, or the system does not allow it;\n"
 	       "2 wrong usage.",
 };
 

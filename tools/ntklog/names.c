@@ -122,6 +122,9 @@ static int read_lines(struct names *names, const char *path)
 	while ((line = strsep(&next, "\n"))) {
 		int err;
 
+		/* The last line of who was killed while writing it. */
+		if (!next)
+			break;
 		number++;
 		if (!*line)
 			continue;

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ntklog list, start, stop, status and set: what the module offers, and what it is to
+ * do.
+ */
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "drain.h"
+#include "kernel.h"
+#include "message.h"
+#include "parameter.h"
+#include "session.h"
+
+enum {
+	OPTION_JSON = 0x100,
+};
+
+/*
+ * @json: for programs
+ * @session: number; -1: none was given
+ * @settings: of a session
+ * @output: path of a file, or NULL
+ * @arguments: the others
+ * @argument_count: how many
+ */
+struct options {
+	bool json;
+	int session;
+	struct session_settings settings;
+	const char *output;
+	char **arguments;
+	size_t argument_count;
+};
+
+/* What a file of a session says, or nothing. */
+static const char *session_text(int number, const char *name, char *text, size_t size)
+{
+	if (kernel_read(text, size, "sessions/%d/%s", number, name))
+		text[0] = '\0';
+	/* One line of all. */
+	for (char *at = text; *at; at++)
+		if (*at == '\n')
+			*at = ' ';
+	return text;
+}
+
+static json_t *session_json(int number)
+{
+	char state[KERNEL_TEXT], name[KERNEL_TEXT], mask[KERNEL_TEXT], mode[KERNEL_TEXT];
+	char size[KERNEL_TEXT], buffers[KERNEL_TEXT];
+	struct session_counts counts;
+
+	session_counts(number, &counts);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
+			 "session", number,
+			 "state", session_text(number, "state", state, sizeof(state)),
+			 "name", session_text(number, "name", name, sizeof(name)),
+			 "group_mask", session_text(number, "group_mask", mask, sizeof(mask)),
+			 "mode", session_text(number, "mode", mode, sizeof(mode)),
+			 "buffer_size",
+			 atoi(session_text(number, "buffer_size", size, sizeof(size))),
+			 "buffers",
+			 atoi(session_text(number, "buffers", buffers, sizeof(buffers))),
+			 "generated", (json_int_t)counts.generated,
+			 "written", (json_int_t)counts.written,
+			 "lost", (json_int_t)counts.lost,
+			 "finished", (json_int_t)counts.finished,
+			 "unread", (json_int_t)counts.unread);
+}
+
+static void print_session(int number)
+{
+	json_t *session = session_json(number);
+	const char *state, *name, *mask, *mode;
+	int size, buffers;
+
+	if (!session || json_unpack(session, "{s:s, s:s, s:s, s:s, s:i, s:i}", "state", &state,
+				    "name", &name, "group_mask", &mask, "mode", &mode,
+				    "buffer_size", &size, "buffers", &buffers))
+		return;
+	printf("  %d  %-7s  %-18s  %-10s  %3d x %-7d  %s\n", number, state, name, mode,
+	       buffers, size, mask);
+	json_decref(session);
+}
+
+static void print_session_counts(int number)
+{
+	struct session_counts counts;
+
+	if (session_counts(number, &counts))
+		return;
+	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64 "; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
+	       counts.generated, counts.written, counts.lost, counts.finished,
+	       counts.unread);
+}
+
+static int finish_json(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(object);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static json_t *parameters_json(const struct parameter_set *set, const uint32_t *values)
+{
+	json_t *parameters = json_object();
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		json_object_set_new(parameters, set->parameters[i].name,
+				    json_pack("{s:I, s:I, s:I, s:b}",
+					      "value", (json_int_t)values[i],
+					      "minimum",
+					      (json_int_t)set->parameters[i].minimum,
+					      "maximum", (json_int_t)UINT32_MAX,
+					      "or_zero", set->parameters[i].or_zero));
+	return parameters;
+}
+
+static void print_parameters(const struct parameter_set *set, const uint32_t *values)
+{
+	char limits[64];
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		const struct parameter *parameter = &set->parameters[i];
+
+		snprintf(limits, sizeof(limits), "(%s%" PRIu32 " to %" PRIu32 ")",
+			 parameter->or_zero ? "0, " : "", parameter->minimum, UINT32_MAX);
+		printf("  %s %-22s  %10" PRIu32 "  %-28s  %s\n", set->name,
+		       parameter->name, values[i], limits, parameter->help);
+	}
+}
+
+static int list(const struct options *options)
+{
+	json_t *object = options->json ? json_pack("{s:[], s:{}, s:[]}", "groups",
+						   "parameters", "sessions") : NULL;
+	uint32_t values[PARAMETERS_MAX];
+	size_t i;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (!object)
+		puts("Events (-e)");
+	for (i = 0; i < session_group_count; i++) {
+		const struct session_group *group = &session_groups[i];
+
+		if (object)
+			json_array_append_new(json_object_get(object, "groups"),
+					      json_pack("{s:s, s:s, s:I}", "name",
+							group->name, "mask_name",
+							group->mask_name, "mask",
+							(json_int_t)group->mask));
+		else
+			printf("  %-18s %-20s 0x%08" PRIx32 "  %s\n", group->name,
+			       group->mask_name, group->mask, group->help);
+	}
+	if (!object)
+		puts("\nParameters, in the order of ntklog set");
+	for (i = 0; i < parameter_set_count; i++) {
+		if (parameter_set_get(&parameter_sets[i], values)) {
+			json_decref(object);
+			return NTKLOG_FAILED;
+		}
+		if (object)
+			json_object_set_new(json_object_get(object, "parameters"),
+					    parameter_sets[i].name,
+					    parameters_json(&parameter_sets[i], values));
+		else
+			print_parameters(&parameter_sets[i], values);
+	}
+	if (!object)
+		puts("\nSessions");
+	for (i = 0; i < KERNEL_SESSIONS; i++) {
+		if (object)
+			json_array_append_new(json_object_get(object, "sessions"),
+					      session_json(i));
+		else
+			print_session(i);
+	}
+	if (object)
+		return finish_json(object);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static int start(const struct options *options)
+{
+	int number = options->session;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (number < 0)
+		number = session_find_free();
+	if (number < 0 || session_configure(number, &options->settings) ||
+	    session_start(number))
+		return NTKLOG_FAILED;
+	printf("session %d is started; ntklog stop %d -o FILE writes what it has logged\n",
+	       number, number);
+	return NTKLOG_OK;
+}
+
+static int write_to(void *argument, unsigned char *buffer, size_t size)
+{
+	return fwrite(buffer, size, 1, argument) == 1 ? 0 : -1;
+}
+
+/* What a stopped session holds, as a file. */
+static int save(int number, const char *path)
+{
+	struct drain drain = { .give = write_to };
+	unsigned char *header;
+	size_t size;
+	FILE *stream;
+	int err;
+
+	header = drain_read_header(number, &size);
+	if (!header)
+		return -1;
+	stream = fopen(path, "we");
+	if (!stream) {
+		message("%s: %s", path, strerror(errno));
+		free(header);
+		return -1;
+	}
+	drain.argument = stream;
+	err = write_to(stream, header, size) || drain_open(&drain, number, size) ||
+	      drain_finish(&drain);
+	drain_close(&drain);
+	free(header);
+	if (finish_output(stream, path))
+		err = -1;
+	fclose(stream);
+	return err ? -1 : 0;
+}
+
+static int stop(const struct options *options)
+{
+	int number = options->session;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (number < 0)
+		number = session_find_started();
+	if (number < 0)
+		return NTKLOG_FAILED;
+	if (!session_is_started(number) && options->output) {
+		message("session %d is not started; what it still holds is written", number);
+	} else if (session_stop(number)) {
+		return NTKLOG_FAILED;
+	}
+	if (options->output && save(number, options->output))
+		return NTKLOG_FAILED;
+	print_session_counts(number);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static int status(const struct options *options)
+{
+	json_t *array = options->json ? json_array() : NULL;
+	int number;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	for (number = 0; number < KERNEL_SESSIONS; number++) {
+		if (options->session >= 0 && number != options->session)
+			continue;
+		if (array) {
+			json_array_append_new(array, session_json(number));
+			continue;
+		}
+		print_session(number);
+		print_session_counts(number);
+	}
+	if (array)
+		return finish_json(array);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static void usage_of_set(const struct parameter_set *set)
+{
+	size_t i;
+
+	fprintf(stderr, "usage: ntklog set %s", set->name);
+	for (i = 0; i < set->count; i++)
+		fprintf(stderr, i < set->count - set->optional ? " %s" : " [%s]",
+			set->parameters[i].name);
+	fputc('\n', stderr);
+}
+
+static int set(const struct options *options)
+{
+	const struct parameter_set *parameters =
+		options->argument_count ? parameter_set_find(options->arguments[0]) : NULL;
+	size_t count = options->argument_count - 1, i;
+	uint32_t values[PARAMETERS_MAX];
+
+	if (!parameters) {
+		message("set what? spinlock or resource");
+		return NTKLOG_USAGE;
+	}
+	if (count > parameters->count || count < parameters->count - parameters->optional) {
+		usage_of_set(parameters);
+		return NTKLOG_USAGE;
+	}
+	for (i = 0; i < count; i++) {
+		const char *text = options->arguments[i + 1];
+		unsigned long long value;
+		char *end;
+
+		errno = 0;
+		value = strtoull(text, &end, 10);
+		if (end == text || *end || *text == '-' || errno || value > UINT32_MAX) {
+			message("%s %s: \"%s\" is no number up to %" PRIu32,
+				parameters->name, parameters->parameters[i].name, text,
+				UINT32_MAX);
+			return NTKLOG_USAGE;
+		}
+		values[i] = value;
+	}
+	if (parameter_set_put(parameters, values, count) ||
+	    parameter_set_get(parameters, values))
+		return NTKLOG_FAILED;
+	print_parameters(parameters, values);
+	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+
+	switch (key) {
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case 'e':
+		if (session_check_groups(argument))
+			argp_usage(state);
+		options->settings.groups = argument;
+		return 0;
+	case 'b':
+		options->settings.buffer_size = session_parse_size(argument);
+		if (!options->settings.buffer_size)
+			argp_error(state, "-b: \"%s\" is no size", argument);
+		return 0;
+	case 'n':
+		options->settings.buffers = strtoul(argument, &end, 10);
+		if (!options->settings.buffers || *end || *argument == '-')
+			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
+		return 0;
+	case 'm':
+		options->settings.mode = argument;
+		return 0;
+	case 'o':
+		options->output = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_session(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+
+	if (key != ARGP_KEY_ARG)
+		return parse_option(key, argument, state);
+	options->session = strtol(argument, &end, 10);
+	if (end == argument || *end || options->session < 0 ||
+	    options->session >= KERNEL_SESSIONS || state->arg_num)
+		argp_error(state, "one session, 0 to %d", KERNEL_SESSIONS - 1);
+	return 0;
+}
+
+static error_t parse_arguments(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	if (key != ARGP_KEY_ARG)
+		return parse_option(key, argument, state);
+	options->arguments = &state->argv[state->next - 1];
+	options->argument_count = state->argc - state->next + 1;
+	state->next = state->argc;
+	return 0;
+}
+
+static const struct argp_option json_options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "For programs", 0 },
+	{ 0 }
+};
+
+static const struct argp_option start_options[] = {
+	{ "events", 'e', "GROUP,...", 0,
+	  "What to log: spinlock, resource, contextswap, spinlock_counters", 0 },
+	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
+	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
+	{ "mode", 'm', "MODE", 0,
+	  "sequential: full buffers lose events; buffering: the oldest are overwritten", 0 },
+	{ 0 }
+};
+
+static const struct argp_option stop_options[] = {
+	{ "output", 'o', "FILE", 0, "Write what it has logged as an ETL file", 0 },
+	{ 0 }
+};
+
+static int run(const struct argp *argp, int argc, char **argv,
+	       int (*function)(const struct options *options))
+{
+	struct options options = { .session = -1 };
+
+	/* "set" has negative numbers to refuse, not options. */
+	argp_parse(argp, argc, argv, function == set ? ARGP_IN_ORDER : 0, NULL, &options);
+	return function(&options);
+}
+
+/**
+ * command_list() - ntklog list
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_list(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = json_options,
+		.parser = parse_option,
+		.doc = "Print what the module offers: events, parameters with their limits and\n"
+		       "present values, and sessions.",
+	};
+
+	return run(&argp, argc, argv, list);
+}
+
+/**
+ * command_start() - ntklog start
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_start(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = start_options,
+		.parser = parse_session,
+		.args_doc = "[SESSION]",
+		.doc = "Start a session, 0 to 7, or a free one. What is not given stays as it was.",
+	};
+
+	return run(&argp, argc, argv, start);
+}
+
+/**
+ * command_stop() - ntklog stop
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_stop(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = stop_options,
+		.parser = parse_session,
+		.args_doc = "[SESSION]",
+		.doc = "Stop a session, or the one that is started, and print its counts.",
+	};
+
+	return run(&argp, argc, argv, stop);
+}
+
+/**
+ * command_status() - ntklog status
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_status(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = json_options,
+		.parser = parse_session,
+		.args_doc = "[SESSION]",
+		.doc = "Print what sessions are, and what they have counted.",
+	};
+
+	return run(&argp, argc, argv, status);
+}
+
+/**
+ * command_set() - ntklog set
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_set(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.parser = parse_arguments,
+		.args_doc = "spinlock SPIN_THRESHOLD ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
+			    "resource RELEASE_RATE CONTENTION_RATE EXCESSIVE_TIMEOUTS",
+		.doc = "Set the parameters of the sampling, all or none: those of spin locks in the\n"
+		       "order of xperf -setspinlocksample. The hold threshold stays if it is not given.\n"
+		       "ntklog list prints what each is and may be.",
+	};
+
+	return run(&argp, argc, argv, set);
+}

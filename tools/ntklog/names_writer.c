@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writing the names of the running kernel's symbols and threads. All symbols are written
+ * at the start; those of a module that is loaded later, which may be unloaded again, when
+ * that is seen; threads whenever it is looked.
+ */
+
+#define _GNU_SOURCE
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "names.h"
+#include "names_writer.h"
+
+static char *read_modules(size_t *size)
+{
+	FILE *stream = fopen("/proc/modules", "r");
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t got;
+
+	*size = 0;
+	if (!stream)
+		return NULL;
+	/* The file has no NUL: all of it is one line up to that. */
+	got = getdelim(&text, &room, '\0', stream);
+	*size = got > 0 ? got : 0;
+	fclose(stream);
+	return text;
+}
+
+/* Is "MODULE ... ADDRESS" of this module also in the text? Counts of its users change. */
+static bool is_known(const char *modules, const char *line)
+{
+	const char *address = strstr(line, " 0x");
+	size_t name = strcspn(line, " ");
+	const char *known = modules;
+
+	while (known && *known) {
+		if (!strncmp(known, line, name + 1)) {
+			const char *its = strstr(known, " 0x");
+			size_t length = strcspn(known, "\n");
+
+			return address && its && its < known + length &&
+			       !strncmp(its, address, 19);
+		}
+		known = strchr(known, '\n');
+		known = known ? known + 1 : NULL;
+	}
+	return false;
+}
+
+/* Symbols of all, or of those modules that @names, "[a][b]", has. */
+static void write_symbols(struct names_writer *writer, const char *names)
+{
+	FILE *stream = fopen("/proc/kallsyms", "r");
+	char *line = NULL, *module;
+	size_t room = 0;
+
+	if (!stream)
+		return;
+	while (getline(&line, &room, stream) > 0) {
+		module = strrchr(line, '[');
+		if (names) {
+			if (!module)
+				continue;
+			module = strndup(module, strcspn(module, "]") + 1);
+			if (module && strstr(names, module))
+				fputs(line, writer->stream);
+			free(module);
+		} else {
+			fputs(line, writer->stream);
+		}
+	}
+	free(line);
+	fclose(stream);
+}
+
+static void write_process(struct names_writer *writer, const char *process)
+{
+	char path[300], name[64];
+	struct dirent *entry;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%s/task", process);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks))) {
+		FILE *stream;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/task/%.20s/comm", process,
+			 entry->d_name);
+		stream = fopen(path, "r");
+		if (stream && fgets(name, sizeof(name), stream)) {
+			name[strcspn(name, "\n")] = '\0';
+			fprintf(writer->stream, "thread %s %s\n", entry->d_name, name);
+		}
+		if (stream)
+			fclose(stream);
+	}
+	if (tasks)
+		closedir(tasks);
+}
+
+static void write_threads(struct names_writer *writer)
+{
+	DIR *processes = opendir("/proc");
+	struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)))
+		if (isdigit((unsigned char)entry->d_name[0]) && strlen(entry->d_name) < 20)
+			write_process(writer, entry->d_name);
+	if (processes)
+		closedir(processes);
+}
+
+/**
+ * names_writer_open() - write what there is now
+ * @writer: what is begun
+ * @trace_path: of the trace, beside which the names go
+ *
+ * Return: 0, or -1 after a message.
+ */
+int names_writer_open(struct names_writer *writer, const char *trace_path)
+{
+	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0)
+		return -1;
+	writer->stream = fopen(writer->path, "we");
+	if (!writer->stream) {
+		message("%s: %s", writer->path, strerror(errno));
+		free(writer->path);
+		return -1;
+	}
+	writer->modules = read_modules(&writer->size);
+	write_symbols(writer, NULL);
+	write_threads(writer);
+	fflush(writer->stream);
+	return 0;
+}
+
+/**
+ * names_writer_update() - write what is new
+ * @writer: of the trace
+ */
+void names_writer_update(struct names_writer *writer)
+{
+	size_t size, used = 0;
+	char *modules = read_modules(&size), *line, *added;
+
+	if (modules && writer->modules && strcmp(modules, writer->modules)) {
+		added = calloc(1, size + 3);
+		for (line = modules; added && line && *line;) {
+			if (!is_known(writer->modules, line))
+				used += sprintf(added + used, "[%.*s]",
+						(int)strcspn(line, " "), line);
+			line = strchr(line, '\n');
+			line = line ? line + 1 : NULL;
+		}
+		if (used)
+			write_symbols(writer, added);
+		free(added);
+		free(writer->modules);
+		writer->modules = modules;
+		writer->size = size;
+	} else {
+		free(modules);
+	}
+	write_threads(writer);
+	fflush(writer->stream);
+}
+
+/**
+ * names_writer_close() - the trace has ended
+ * @writer: of the trace
+ *
+ * Return: 0, or -1 after a message.
+ */
+int names_writer_close(struct names_writer *writer)
+{
+	int err = finish_output(writer->stream, writer->path);
+
+	fclose(writer->stream);
+	free(writer->modules);
+	free(writer->path);
+	return err;
+}

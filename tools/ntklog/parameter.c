@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The parameters of the sampling. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ntklog/system_information.h>
+
+#include "kernel.h"
+#include "macros.h"
+#include "message.h"
+#include "parameter.h"
+
+const struct parameter_set parameter_sets[] = {
+	{
+		.name = "spinlock",
+		.class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
+		.parameters = {
+			{ "spin_threshold", EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD, false,
+			  "fewest spins of a contended acquisition that is sampled" },
+			{ "acquire_sample_rate",
+			  EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE, false,
+			  "each so many-th acquisition that did not wait is written" },
+			{ "contention_sample_rate",
+			  EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE, false,
+			  "each so many-th contended acquisition is written" },
+			{ "hold_threshold", EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, true,
+			  "cycles; what is held longer is written in any case; 0: none" },
+		},
+		.count = 4,
+		.optional = 1,
+	},
+	{
+		.name = "resource",
+		.class = EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
+		.parameters = {
+			{ "release_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
+			  false, "each so many-th last release is written" },
+			{ "contention_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
+			  false, "each so many-th with contention is written" },
+			{ "excessive_timeouts", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
+			  false, "each so many-th time-out of a wait is written" },
+		},
+		.count = 3,
+	},
+};
+
+const size_t parameter_set_count = ARRAY_SIZE(parameter_sets);
+
+/**
+ * parameter_set_find() - which set is that?
+ * @name: of it
+ *
+ * Return: the set, or NULL.
+ */
+const struct parameter_set *parameter_set_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < parameter_set_count; i++)
+		if (!strcmp(parameter_sets[i].name, name))
+			return &parameter_sets[i];
+	return NULL;
+}
+
+/**
+ * parameter_set_get() - the present values
+ * @set: of which
+ * @values: they, @set->count
+ *
+ * Return: 0, or -1 after a message.
+ */
+int parameter_set_get(const struct parameter_set *set, uint32_t *values)
+{
+	uint32_t words[1 + PARAMETERS_MAX] = { set->class };
+
+	if (kernel_query_information(words, (1 + set->count) * sizeof(*words)))
+		return -1;
+	memcpy(values, words + 1, set->count * sizeof(*values));
+	return 0;
+}
+
+static int check(const struct parameter_set *set, const uint32_t *values, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct parameter *parameter = &set->parameters[i];
+
+		if (values[i] >= parameter->minimum ||
+		    (parameter->or_zero && !values[i]))
+			continue;
+		message("%s %s: %" PRIu32 " is out of range: %s%" PRIu32 " to %" PRIu32,
+			set->name, parameter->name, values[i],
+			parameter->or_zero ? "0, or " : "", parameter->minimum, UINT32_MAX);
+		return -1;
+	}
+	return 0;
+}
+
+/**
+ * parameter_set_put() - set the values, all or nothing
+ * @set: of which
+ * @values: they
+ * @count: how many: the optional ones may be left out, and stay
+ *
+ * Return: 0, or -1 after a message.
+ */
+int parameter_set_put(const struct parameter_set *set, const uint32_t *values, size_t count)
+{
+	uint32_t words[1 + PARAMETERS_MAX] = { set->class };
+	uint32_t status;
+
+	if (check(set, values, count))
+		return -1;
+	memcpy(words + 1, values, count * sizeof(*values));
+	if (kernel_set_information(words, (1 + count) * sizeof(*words), &status))
+		return -1;
+	if (status == STATUS_SUCCESS)
+		return 0;
+	if (status == STATUS_ACCESS_DENIED)
+		message("STATUS_ACCESS_DENIED: this needs CAP_PERFMON, and a kernel that is not locked down");
+	else
+		message("NTSTATUS 0x%08x", status);
+	return -1;
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ntklog record: a session, from its start to its stop, in a file. The first buffer is
+ * written at once, and again at the end with the final numbers; the others follow in
+ * order. So the file can be read whenever the recording ends, in whatever way.
+ */
+
+#define _GNU_SOURCE
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "drain.h"
+#include "kernel.h"
+#include "message.h"
+#include "names_writer.h"
+#include "session.h"
+
+enum {
+	OPTION_DURATION = 0x100,
+	OPTION_SESSION,
+	OPTION_NO_NAMES,
+};
+
+/* Between two looks at the clock, the modules and the counts. */
+#define TICK_MS		200
+#define PROGRESS_TICKS	3
+#define NAMES_TICKS	5
+
+/*
+ * @settings: of the session
+ * @path: of the file
+ * @duration: seconds; 0: no end
+ * @session: its number; -1: a free one
+ * @no_names: write none
+ * @command: to run, or NULL
+ * @fd: of the file
+ * @drain: of the session
+ * @bytes: in the file
+ * @child: that runs the command; 0: none
+ * @child_status: of wait(), when it has ended
+ * @names: written beside the file
+ */
+struct recording {
+	struct session_settings settings;
+	const char *path;
+	double duration;
+	int session;
+	bool no_names;
+	char **command;
+	int fd;
+	struct drain drain;
+	uint64_t bytes;
+	pid_t child;
+	int child_status;
+	struct names_writer names;
+};
+
+static int write_at(struct recording *recording, const unsigned char *buffer, size_t size,
+		    uint64_t offset)
+{
+	size_t written = 0;
+
+	while (written < size) {
+		ssize_t n = pwrite(recording->fd, buffer + written, size - written,
+				   offset + written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			message("%s: %s", recording->path, strerror(errno));
+			return -1;
+		}
+		written += n;
+	}
+	return 0;
+}
+
+static int write_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	struct recording *recording = argument;
+
+	if (write_at(recording, buffer, size, recording->bytes))
+		return -1;
+	recording->bytes += size;
+	return 0;
+}
+
+static int write_header(struct recording *recording)
+{
+	size_t size;
+	unsigned char *header = drain_read_header(recording->session, &size);
+	int err;
+
+	if (!header)
+		return -1;
+	recording->drain.buffer_size = size;
+	err = write_at(recording, header, size, 0);
+	free(header);
+	if (!recording->bytes)
+		recording->bytes = size;
+	return err;
+}
+
+static int start_command(struct recording *recording, const sigset_t *signals)
+{
+	recording->child = fork();
+	if (recording->child < 0) {
+		message("%s: %s", recording->command[0], strerror(errno));
+		return -1;
+	}
+	if (recording->child)
+		return 0;
+	sigprocmask(SIG_UNBLOCK, signals, NULL);
+	execvp(recording->command[0], recording->command);
+	message("%s: %s", recording->command[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static void print_progress(const struct recording *recording, double seconds)
+{
+	struct session_counts counts;
+
+	if (session_counts(recording->session, &counts))
+		return;
+	/* Blanks over what was longer. */
+	fprintf(stderr,
+		"\r%.1f s, %" PRIu64 " events, %.1f MB, %" PRIu64 " lost      ", seconds,
+		counts.generated, (double)recording->bytes / 1e6, counts.lost);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* Whether a signal says that it is time to stop. */
+static bool take_signals(struct recording *recording, int signal_fd)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD) {
+			stop = true;
+		} else if (recording->child > 0 &&
+			   waitpid(recording->child, &recording->child_status, WNOHANG) ==
+			   recording->child) {
+			recording->child = 0;
+			stop = true;
+		}
+	}
+	return stop;
+}
+
+/* Until it is time to stop; -1 after a message. */
+static int record_events(struct recording *recording, int signal_fd)
+{
+	bool progress = isatty(STDERR_FILENO);
+	double start = now(), tick = start;
+	unsigned int ticks = 0;
+	int got;
+
+	for (;;) {
+		got = drain_wait(&recording->drain, signal_fd, TICK_MS);
+		if (got < 0 || drain_read(&recording->drain))
+			return -1;
+		if (got && take_signals(recording, signal_fd))
+			return 0;
+		if (recording->duration > 0 && now() - start >= recording->duration)
+			return 0;
+		if (now() - tick < TICK_MS / 1e3)
+			continue;
+		tick = now();
+		if (progress && ticks % PROGRESS_TICKS == 0)
+			print_progress(recording, tick - start);
+		if (!recording->no_names && ticks % NAMES_TICKS == 0)
+			names_writer_update(&recording->names);
+		ticks++;
+		/* Somebody else may have stopped it. */
+		if (!session_is_started(recording->session)) {
+			message("session %d was stopped by somebody else",
+				recording->session);
+			return 0;
+		}
+	}
+}
+
+static void end_command(struct recording *recording)
+{
+	if (recording->child <= 0)
+		return;
+	kill(recording->child, SIGTERM);
+	waitpid(recording->child, &recording->child_status, 0);
+	recording->child = 0;
+}
+
+static void print_end(const struct recording *recording)
+{
+	struct session_counts counts;
+
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	if (session_counts(recording->session, &counts))
+		return;
+	fprintf(stderr,
+		"ntklog: %s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost\n",
+		recording->path, counts.written, counts.finished,
+		(double)recording->bytes / 1e6, counts.lost);
+	if (counts.lost)
+		message("more or larger buffers (-n, -b), or higher rates (ntklog set), lose less");
+	if (recording->drain.missing)
+		message("%" PRIu64 " buffers are missing: has somebody else read them?",
+			recording->drain.missing);
+}
+
+/* With the session started; stops it in any case. */
+static int record_session(struct recording *recording)
+{
+	sigset_t signals;
+	int signal_fd, err;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	recording->drain.give = write_buffer;
+	recording->drain.argument = recording;
+	err = write_header(recording);
+	if (!err)
+		err = drain_open(&recording->drain, recording->session,
+				 recording->drain.buffer_size);
+	if (!err && recording->command)
+		err = start_command(recording, &signals);
+	if (!err)
+		err = record_events(recording, signal_fd);
+	if (session_is_started(recording->session) && session_stop(recording->session))
+		err = -1;
+	end_command(recording);
+	if (!err)
+		err = drain_finish(&recording->drain);
+	if (!err)
+		err = write_header(recording);
+	drain_close(&recording->drain);
+	close(signal_fd);
+	return err;
+}
+
+static int exit_status(const struct recording *recording)
+{
+	if (!recording->command)
+		return NTKLOG_OK;
+	if (WIFEXITED(recording->child_status))
+		return WEXITSTATUS(recording->child_status);
+	return 128 + WTERMSIG(recording->child_status);
+}
+
+static int run(struct recording *recording)
+{
+	int err = 0;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (recording->session < 0)
+		recording->session = session_find_free();
+	if (recording->session < 0 ||
+	    session_configure(recording->session, &recording->settings))
+		return NTKLOG_FAILED;
+	recording->fd = open(recording->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (recording->fd < 0) {
+		message("%s: %s", recording->path, strerror(errno));
+		return NTKLOG_FAILED;
+	}
+	/* Before the start: reading all symbols takes a while. */
+	if (!recording->no_names && names_writer_open(&recording->names, recording->path)) {
+		close(recording->fd);
+		return NTKLOG_FAILED;
+	}
+	err = session_start(recording->session);
+	if (!err) {
+		err = record_session(recording);
+		print_end(recording);
+	}
+	if (!recording->no_names) {
+		names_writer_update(&recording->names);
+		if (names_writer_close(&recording->names))
+			err = -1;
+	}
+	if (close(recording->fd)) {
+		message("%s: %s", recording->path, strerror(errno));
+		err = -1;
+	}
+	return err ? NTKLOG_FAILED : exit_status(recording);
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct recording *recording = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		if (session_check_groups(argument))
+			argp_usage(state);
+		recording->settings.groups = argument;
+		return 0;
+	case 'o':
+		recording->path = argument;
+		return 0;
+	case 'b':
+		recording->settings.buffer_size = session_parse_size(argument);
+		if (!recording->settings.buffer_size)
+			argp_error(state, "-b: \"%s\" is no size", argument);
+		return 0;
+	case 'n':
+		recording->settings.buffers = strtoul(argument, &end, 10);
+		if (!recording->settings.buffers || *end || *argument == '-')
+			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
+		return 0;
+	case OPTION_DURATION:
+		recording->duration = strtod(argument, &end);
+		if (end == argument || *end || !(recording->duration > 0))
+			argp_error(state, "--duration: \"%s\" is no number of seconds",
+				   argument);
+		return 0;
+	case OPTION_SESSION:
+		recording->session = strtol(argument, &end, 10);
+		if (end == argument || *end || recording->session < 0 ||
+		    recording->session >= KERNEL_SESSIONS)
+			argp_error(state, "--session: \"%s\" is not 0 to %d", argument,
+				   KERNEL_SESSIONS - 1);
+		return 0;
+	case OPTION_NO_NAMES:
+		recording->no_names = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		/* All that follows is the command's. */
+		recording->command = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option record_options[] = {
+	{ "events", 'e', "GROUP,...", 0,
+	  "What to record: spinlock, resource, contextswap (spinlock,resource)", 0 },
+	{ "output", 'o', "FILE", 0, "Where to (ntklog.etl)", 0 },
+	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M (64K)", 0 },
+	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024 (64)", 0 },
+	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after so long", 0 },
+	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this one of the sessions 0 to 7", 0 },
+	{ "no-names", OPTION_NO_NAMES, NULL, 0,
+	  "Do not write FILE.names, the names of addresses and threads", 0 },
+	{ 0 }
+};
+
+static const struct argp record_argp = {
+	.options = record_options,
+	.parser = parse_option,
+	.args_doc = "[-- COMMAND [ARGUMENT...]]",
+	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
+	       "Ctrl-C. The command is told to end (SIGTERM) if it has not.\n"
+	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
+	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols, as\n"
+	       "/proc/kallsyms has them, and names of threads: dump and report read it. If the\n"
+	       "recording is killed, the file is good up to that moment; the session goes on\n"
+	       "until ntklog stop.\n\n"
+	       "Exit status: that of the command, if there is one (127: not found, 128 + N:\n"
+	       "ended by signal N); else 0; 1: could not be recorded; 2: wrong usage.",
+};
+
+/**
+ * command_record() - ntklog record
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status, or the status of the command that was run.
+ */
+int command_record(int argc, char **argv)
+{
+	struct recording recording = {
+		.settings = {
+			.groups = "spinlock,resource",
+			.buffer_size = 64 << 10,
+			.buffers = 64,
+			.mode = "sequential",
+		},
+		.path = "ntklog.etl",
+		.session = -1,
+	};
+
+	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &recording);
+	return run(&recording);
+}

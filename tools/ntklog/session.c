@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sessions of the module: settings, state and counts. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/group_mask.h>
+
+#include "kernel.h"
+#include "macros.h"
+#include "message.h"
+#include "session.h"
+
+const struct session_group session_groups[] = {
+	{ "spinlock", "PERF_SPINLOCK", PERF_SPINLOCK,
+	  "releases of spin locks, sampled" },
+	{ "resource", "PERF_SYNC_OBJECTS", PERF_SYNC_OBJECTS,
+	  "executive resources: releases, sampled, and excessive waits" },
+	{ "contextswap", "PERF_CONTEXT_SWITCH", PERF_CONTEXT_SWITCH,
+	  "context switches, all of them" },
+	{ "spinlock_counters", "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS,
+	  "no events: the counters of spin locks" },
+};
+
+const size_t session_group_count = ARRAY_SIZE(session_groups);
+
+static const struct session_group *find_group(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < session_group_count; i++)
+		if (!strcmp(name, session_groups[i].name) ||
+		    !strcmp(name, session_groups[i].mask_name))
+			return &session_groups[i];
+	return NULL;
+}
+
+/* As the file group_mask takes them; -1 after a message. */
+static int format_groups(const char *groups, char *text, size_t size)
+{
+	char *copy = strdup(groups), *next = copy, *name;
+	int err = copy ? 0 : -1;
+
+	text[0] = '\0';
+	while (!err && (name = strsep(&next, ","))) {
+		const struct session_group *group = find_group(name);
+
+		if (group) {
+			snprintf(text + strlen(text), size - strlen(text), "%s%s",
+				 *text ? " " : "", group->mask_name);
+			continue;
+		}
+		message("there are no events \"%s\"; there are spinlock, resource, contextswap and spinlock_counters",
+			name);
+		err = -1;
+	}
+	free(copy);
+	return err;
+}
+
+/**
+ * session_check_groups() - are these names of groups?
+ * @groups: names, separated by commas
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_check_groups(const char *groups)
+{
+	char text[256];
+
+	return format_groups(groups, text, sizeof(text));
+}
+
+/**
+ * session_parse_size() - a size with K or M behind it
+ * @text: the size
+ *
+ * Return: bytes, or 0: it is none.
+ */
+unsigned long session_parse_size(const char *text)
+{
+	char *end;
+	unsigned long size = strtoul(text, &end, 10);
+
+	if (end == text || *text == '-' || size > 1 << 20)
+		return 0;
+	if (*end == 'K' || *end == 'k')
+		return end[1] ? 0 : size << 10;
+	if (*end == 'M')
+		return end[1] ? 0 : size << 20;
+	return *end ? 0 : size;
+}
+
+/**
+ * session_is_started() - does it log?
+ * @number: of the session
+ *
+ * Return: whether it does.
+ */
+bool session_is_started(int number)
+{
+	char text[KERNEL_TEXT];
+
+	return !kernel_read(text, sizeof(text), "sessions/%d/state", number) &&
+	       !strcmp(text, "started");
+}
+
+/**
+ * session_counts() - what a session has counted
+ * @number: of the session
+ * @counts: it
+ *
+ * Return: 0 or -errno.
+ */
+int session_counts(int number, struct session_counts *counts)
+{
+	char text[8 * KERNEL_TEXT];
+	const char *total;
+	int err = kernel_read(text, sizeof(text), "sessions/%d/stats", number);
+
+	*counts = (struct session_counts) { 0 };
+	if (err)
+		return err;
+	total = strstr(text, "total");
+	if (!total || sscanf(total + 5,
+			     "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+			     &counts->generated, &counts->written, &counts->lost,
+			     &counts->finished, &counts->unread) != 5)
+		return -EPROTO;
+	return 0;
+}
+
+/**
+ * session_find_free() - a session that nobody uses
+ *
+ * One that is stopped but has buffers that nobody has read is somebody's.
+ *
+ * Return: its number, or -1 after a message.
+ */
+int session_find_free(void)
+{
+	struct session_counts counts;
+	int unread = 0, number;
+
+	/* From the end: people begin with 0. */
+	for (number = KERNEL_SESSIONS; number-- > 0;) {
+		if (session_is_started(number) || session_counts(number, &counts))
+			continue;
+		if (!counts.unread)
+			return number;
+		unread++;
+	}
+	message("no session is free: of %d, %d are stopped and have buffers that nobody has read (ntklog stop -o FILE reads them)",
+		KERNEL_SESSIONS, unread);
+	return -1;
+}
+
+/**
+ * session_find_started() - the one session that logs
+ *
+ * Return: its number, or -1 after a message.
+ */
+int session_find_started(void)
+{
+	int found = -1, number;
+
+	for (number = 0; number < KERNEL_SESSIONS; number++) {
+		if (!session_is_started(number))
+			continue;
+		if (found >= 0) {
+			message("more than one session is started (%d, %d): which?", found,
+				number);
+			return -1;
+		}
+		found = number;
+	}
+	if (found < 0)
+		message("no session is started");
+	return found;
+}
+
+/* What one setting's limits are, for the message. */
+static int set(int number, const char *name, const char *text, const char *limits)
+{
+	int err = kernel_write(text, "sessions/%d/%s", number, name);
+
+	if (err == -EINVAL)
+		message("session %d: %s %s is out of range: %s", number, name, text, limits);
+	else if (err == -EBUSY)
+		message("session %d is started: stop it first", number);
+	else if (err)
+		message("session %d: %s: %s", number, name, strerror(-err));
+	return err ? -1 : 0;
+}
+
+static int set_number(int number, const char *name, unsigned long value,
+		      const char *limits)
+{
+	char text[32];
+
+	if (!value)
+		return 0;
+	snprintf(text, sizeof(text), "%lu", value);
+	return set(number, name, text, limits);
+}
+
+/**
+ * session_configure() - set what is to be set
+ * @number: of the session
+ * @settings: of it
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_configure(int number, const struct session_settings *settings)
+{
+	char groups[256];
+
+	if (settings->groups &&
+	    (format_groups(settings->groups, groups, sizeof(groups)) ||
+	     set(number, "group_mask", groups, "see ntklog list")))
+		return -1;
+	if (settings->mode && set(number, "mode", settings->mode, "sequential or buffering"))
+		return -1;
+	if (set_number(number, "buffer_size", settings->buffer_size,
+		       "4096 to 1048576 bytes, a multiple of the page size") ||
+	    set_number(number, "buffers", settings->buffers, "2 to 1024"))
+		return -1;
+	return 0;
+}
+
+/**
+ * session_start() - let it log
+ * @number: of the session
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_start(int number)
+{
+	int err = kernel_write("start", "sessions/%d/state", number);
+
+	if (err == -EBUSY)
+		message("session %d is started already", number);
+	else if (err == -ENOMEM)
+		message("session %d: no memory for its buffers: choose fewer, or smaller ones",
+			number);
+	else if (err)
+		message("session %d: cannot be started: %s", number, strerror(-err));
+	return err ? -1 : 0;
+}
+
+/**
+ * session_stop() - let it log no more
+ * @number: of the session
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_stop(int number)
+{
+	int err = kernel_write("stop", "sessions/%d/state", number);
+
+	if (err == -EINVAL)
+		message("session %d is not started", number);
+	else if (err)
+		message("session %d: cannot be stopped: %s", number, strerror(-err));
+	return err ? -1 : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SESSION_H
+#define _NTKLOG_SESSION_H
+
+/* Sessions of the module: settings, state and counts. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct session_group - events that a session may log
+ * @name: for the option -e
+ * @mask_name: NT's
+ * @mask: NT's
+ * @help: what they are
+ */
+struct session_group {
+	const char *name;
+	const char *mask_name;
+	uint32_t mask;
+	const char *help;
+};
+
+extern const struct session_group session_groups[];
+extern const size_t session_group_count;
+
+/**
+ * struct session_settings - of a session; 0 and NULL: as it is
+ * @groups: names of groups, separated by commas
+ * @buffer_size: bytes
+ * @buffers: of each processor
+ * @mode: "sequential" or "buffering"
+ */
+struct session_settings {
+	const char *groups;
+	unsigned long buffer_size;
+	unsigned long buffers;
+	const char *mode;
+};
+
+/**
+ * struct session_counts - of a session's run, all processors
+ * @generated: events
+ * @written: events
+ * @lost: events
+ * @finished: buffers
+ * @unread: buffers
+ */
+struct session_counts {
+	uint64_t generated;
+	uint64_t written;
+	uint64_t lost;
+	uint64_t finished;
+	uint64_t unread;
+};
+
+int session_check_groups(const char *groups);
+unsigned long session_parse_size(const char *text);
+bool session_is_started(int number);
+int session_find_free(void);
+int session_find_started(void);
+int session_counts(int number, struct session_counts *counts);
+int session_configure(int number, const struct session_settings *settings);
+int session_start(int number);
+int session_stop(int number);
+
+#endif /* _NTKLOG_SESSION_H */

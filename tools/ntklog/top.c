@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog top: the locks that are waited for most, now. */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "drain.h"
+#include "kernel.h"
+#include "message.h"
+#include "parameter.h"
+#include "report.h"
+#include "session.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_ONCE,
+};
+
+/*
+ * @groups: of events
+ * @interval: seconds
+ * @top: rows of each table; 0: what fits the screen
+ * @once: one interval
+ * @json: for programs
+ * @session: number
+ * @drain: of it
+ * @file: what its header says
+ * @analysis: of the present interval
+ * @names: symbols of the kernel
+ * @before: counts at the start of the interval
+ * @seconds: of the interval
+ */
+struct top {
+	const char *groups;
+	double interval;
+	size_t top;
+	bool once, json;
+	int session;
+	struct drain drain;
+	struct etl_file file;
+	struct analysis analysis;
+	struct names *names;
+	struct session_counts before;
+	double seconds;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int take_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	struct etl_cursor cursor = { .buffer = buffer };
+	struct top *top = argument;
+	struct etl_event event;
+
+	if (etl_use_buffer(&top->file, &cursor, 1))
+		goto damaged;
+	while (cursor.next < cursor.end)
+		if (etl_parse_event(&top->file, &cursor, &event) != 1 ||
+		    analysis_add(&top->analysis, &top->file, &event))
+			goto damaged;
+	return 0;
+
+damaged:
+	message("session %d: %s", top->session, top->file.error);
+	return -1;
+}
+
+static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	return 0;
+}
+
+/* Of what is sampled now: rates may be changed while one looks. */
+static int take_rates(struct top *top)
+{
+	struct spinlock_rates *spinlock = &top->analysis.spinlocks.rates;
+	struct resource_rates *resource = &top->analysis.resources.rates;
+	uint32_t values[PARAMETERS_MAX];
+
+	if (parameter_set_get(parameter_set_find("spinlock"), values))
+		return -1;
+	*spinlock = (struct spinlock_rates) {
+		.known = 1,
+		.spin_threshold = values[0],
+		.acquire_rate = values[1],
+		.contention_rate = values[2],
+		.hold_threshold = values[3],
+	};
+	if (parameter_set_get(parameter_set_find("resource"), values))
+		return -1;
+	*resource = (struct resource_rates) {
+		.known = 1,
+		.release_rate = values[0],
+		.contention_rate = values[1],
+		.timeouts = values[2],
+	};
+	return 0;
+}
+
+static size_t screen_rows(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row)
+		return 24;
+	return size.ws_row;
+}
+
+static void print_screen(const struct top *top, const struct report *report,
+			 const struct session_counts *counts)
+{
+	size_t rows = top->top;
+	char clock[16];
+	time_t time_now = time(NULL);
+	struct tm tm;
+
+	/* Half for locks, the rest for resources; each has two lines of its own. */
+	if (!rows)
+		rows = screen_rows() > 16 ? (screen_rows() - 8) / 2 : 4;
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[J", stdout);
+	printf("ntklog top  %s  %.1f s: %.0f events/s, %.0f lost/s  (session %d; Ctrl-C ends)\n\n",
+	       clock, top->seconds,
+	       (double)(counts->generated - top->before.generated) / top->seconds,
+	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
+	table_print_text(&report->tables[REPORT_LOCKS], stdout, rows);
+	putchar('\n');
+	table_print_text(&report->tables[REPORT_RESOURCES], stdout, rows);
+}
+
+static void print_object(const struct top *top, const struct report *report,
+			 const struct session_counts *counts)
+{
+	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
+				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES);
+
+	json_object_set_new(object, "seconds", json_real(top->seconds));
+	json_object_set_new(object, "events",
+			    json_integer(counts->generated - top->before.generated));
+	json_object_set_new(object, "events_lost",
+			    json_integer(counts->lost - top->before.lost));
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	putchar('\n');
+	json_decref(object);
+}
+
+static int show(struct top *top)
+{
+	struct report report = {
+		.file = &top->file, .analysis = &top->analysis, .names = top->names,
+	};
+	struct session_counts counts;
+	size_t i;
+
+	if (session_counts(top->session, &counts))
+		counts = top->before;
+	analysis_finish(&top->analysis);
+	report_make(&report);
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_sort(&report.tables[i]);
+	if (top->json)
+		print_object(top, &report, &counts);
+	else
+		print_screen(top, &report, &counts);
+	report_free(&report);
+	analysis_free(&top->analysis);
+	top->before = counts;
+	return finish_output(stdout, NULL);
+}
+
+/* Gather one interval. 1: a signal says that it is the last. */
+static int gather(struct top *top, int signal_fd)
+{
+	double start = now(), left;
+	int got = 0;
+
+	if (take_rates(top))
+		return -1;
+	while (!got && (left = top->interval - (now() - start)) > 0) {
+		/* What is not full is wanted too. */
+		if (left < .3)
+			kernel_write("1", "sessions/%d/flush", top->session);
+		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
+		if (got < 0 || drain_read(&top->drain))
+			return -1;
+	}
+	kernel_write("1", "sessions/%d/flush", top->session);
+	if (drain_read(&top->drain))
+		return -1;
+	top->seconds = now() - start;
+	return got;
+}
+
+static int watch(struct top *top, int signal_fd)
+{
+	int got;
+
+	do {
+		got = gather(top, signal_fd);
+		if (got < 0 || show(top))
+			return -1;
+	} while (!got && !top->once);
+	return 0;
+}
+
+/* With the session started; stops it in any case. */
+static int watch_session(struct top *top)
+{
+	unsigned char *header;
+	sigset_t signals;
+	int signal_fd, err;
+	size_t size;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	header = drain_read_header(top->session, &size);
+	err = !header || etl_attach(&top->file, "session", header, size);
+	if (err && top->file.error[0])
+		message("session %d: %s", top->session, top->file.error);
+	top->drain.give = take_buffer;
+	top->drain.argument = top;
+	if (!err)
+		err = drain_open(&top->drain, top->session, size) || watch(top, signal_fd);
+	if (session_stop(top->session))
+		err = -1;
+	/* What is left is read, though not shown: then the session is free again. */
+	top->drain.give = drop_buffer;
+	if (header) {
+		drain_finish(&top->drain);
+		etl_close(&top->file);
+	}
+	drain_close(&top->drain);
+	free(header);
+	close(signal_fd);
+	return err;
+}
+
+static int run(struct top *top)
+{
+	const struct session_settings settings = {
+		.groups = top->groups,
+		.buffer_size = 64 << 10,
+		.buffers = 32,
+		.mode = "sequential",
+	};
+	int err;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	top->session = session_find_free();
+	if (top->session < 0 || names_load(&top->names, "/proc/kallsyms", NULL) ||
+	    session_configure(top->session, &settings) || session_start(top->session))
+		return NTKLOG_FAILED;
+	err = watch_session(top);
+	names_free(top->names);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct top *top = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		if (session_check_groups(argument))
+			argp_usage(state);
+		top->groups = argument;
+		return 0;
+	case 'd':
+		top->interval = strtod(argument, &end);
+		if (end == argument || *end || !(top->interval >= .1))
+			argp_error(state, "-d: \"%s\" is not 0.1 seconds or more", argument);
+		return 0;
+	case 'n':
+		top->top = strtoul(argument, &end, 10);
+		if (!top->top || *end || *argument == '-')
+			argp_error(state, "-n: \"%s\" is no number of rows", argument);
+		return 0;
+	case OPTION_ONCE:
+		top->once = true;
+		return 0;
+	case OPTION_JSON:
+		top->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is \"%s\" for?", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option top_options[] = {
+	{ "events", 'e', "GROUP,...", 0, "spinlock, resource (both)", 0 },
+	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
+	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
+	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each interval, on a line", 0 },
+	{ 0 }
+};
+
+static const struct argp top_argp = {
+	.options = top_options,
+	.parser = parse_option,
+	.doc = "Show the locks that are waited for most, as they are used, each second anew.\n"
+	       "A session of its own is used; others go on. What ntklog report's columns mean\n"
+	       "is what they mean here.",
+};
+
+/**
+ * command_top() - ntklog top
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_top(int argc, char **argv)
+{
+	static struct top top = { .groups = "spinlock,resource", .interval = 1 };
+
+	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
+	return run(&top);
+}
