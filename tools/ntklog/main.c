@@ -23,6 +23,7 @@ static const struct command {
 	{ "top", command_top },
 	{ "dump", command_dump },
 	{ "report", command_report },
+	{ "convert", command_convert },
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog convert: a trace for other tools. */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "convert.h"
+#include "message.h"
+
+enum {
+	OPTION_CTF = 0x100,
+	OPTION_PERFETTO,
+	OPTION_NAMES,
+};
+
+/*
+ * @path: of the file
+ * @names_path: of its names; NULL: beside it
+ * @ctf: directory, or NULL
+ * @perfetto: path, or NULL
+ */
+struct options {
+	const char *path;
+	const char *names_path;
+	const char *ctf;
+	const char *perfetto;
+};
+
+/**
+ * conversion_next() - the next known event
+ * @conversion: of the trace
+ * @event: the event; its data is there until the next call
+ * @type: of it
+ *
+ * Return: 1, or 0 at the end; with a message in the file's error if that is damage.
+ */
+int conversion_next(struct conversion *conversion, struct etl_event *event,
+		    const struct event_type **type)
+{
+	while (etl_merge_next(&conversion->merge, event)) {
+		*type = event_type_find(event);
+		if (!*type) {
+			/* Those of the first buffer say what the file is. */
+			conversion->left_out += event->offset >= conversion->file->buffer_size;
+			continue;
+		}
+		if (event_type_check(conversion->file, event, *type))
+			return 0;
+		conversion->converted++;
+		return 1;
+	}
+	return 0;
+}
+
+static int run(const struct options *options)
+{
+	struct conversion conversion = { 0 };
+	struct etl_file file;
+	struct names *names;
+	int err;
+
+	if (names_load(&names, options->names_path, options->path))
+		return NTKLOG_FAILED;
+	err = etl_open(&file, options->path);
+	if (!err) {
+		conversion.file = &file;
+		conversion.names = names;
+		if (!etl_merge_open(&conversion.merge, &file))
+			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
+					     convert_to_perfetto(&conversion,
+								 options->perfetto);
+		etl_merge_close(&conversion.merge);
+		if (!err)
+			fprintf(stderr,
+				"ntklog: %" PRIu64 " events converted, %" PRIu64 " not known and left out\n",
+				conversion.converted, conversion.left_out);
+	}
+	if (file.error[0]) {
+		message("%s: %s", options->path, file.error);
+		err = -1;
+	}
+	etl_close(&file);
+	names_free(names);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case OPTION_CTF:
+		options->ctf = argument;
+		return 0;
+	case OPTION_PERFETTO:
+		options->perfetto = argument;
+		return 0;
+	case OPTION_NAMES:
+		options->names_path = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->path)
+			argp_error(state, "one file at a time");
+		options->path = argument;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which file?");
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->ctf == !options->perfetto)
+			argp_error(state, "one of --ctf and --perfetto");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option convert_options[] = {
+	{ "ctf", OPTION_CTF, "DIRECTORY", 0,
+	  "A trace in the Common Trace Format, for babeltrace2 and Trace Compass", 0 },
+	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
+	  "Chrome's trace events as JSON, for ui.perfetto.dev and chrome://tracing; - is the standard output",
+	  0 },
+	{ "names", OPTION_NAMES, "FILE", 0,
+	  "Names of addresses and threads, instead of those in FILE.names", 0 },
+	{ 0 }
+};
+
+static const struct argp convert_argp = {
+	.options = convert_options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.doc = "Convert an ETL file for other tools.\n"
+	       "\vEvents that are not known are left out and counted. A damaged file is converted\n"
+	       "up to the damage, which is reported with its offset.",
+};
+
+/**
+ * command_convert() - ntklog convert
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_convert(int argc, char **argv)
+{
+	struct options options = { 0 };
+
+	argp_parse(&convert_argp, argc, argv, 0, NULL, &options);
+	return run(&options);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CONVERT_H
+#define _NTKLOG_CONVERT_H
+
+/* The formats that a trace can be converted to. */
+
+#include <stdint.h>
+
+#include "etl_merge.h"
+#include "event_type.h"
+#include "names.h"
+
+/**
+ * struct conversion - of a trace
+ * @file: the trace
+ * @merge: its events in the order of time
+ * @names: of addresses and threads, or NULL
+ * @converted: events
+ * @left_out: events that are not known
+ */
+struct conversion {
+	struct etl_file *file;
+	struct etl_merge merge;
+	const struct names *names;
+	uint64_t converted;
+	uint64_t left_out;
+};
+
+int conversion_next(struct conversion *conversion, struct etl_event *event,
+		    const struct event_type **type);
+
+int convert_to_ctf(struct conversion *conversion, const char *directory);
+int convert_to_perfetto(struct conversion *conversion, const char *path);
+
+#endif /* _NTKLOG_CONVERT_H */
