@@ -97,9 +97,10 @@ static void print_session_counts(int number)
 
 	if (session_counts(number, &counts))
 		return;
-	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64 "; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
-	       counts.generated, counts.written, counts.lost, counts.finished,
-	       counts.unread);
+	printf("     events %" PRIu64 ", written %" PRIu64 ", lost %" PRIu64,
+	       counts.generated, counts.written, counts.lost);
+	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
+	       counts.finished, counts.unread);
 }
 
 static int finish_json(json_t *object)
@@ -253,11 +254,10 @@ static int stop(const struct options *options)
 		number = session_find_started();
 	if (number < 0)
 		return NTKLOG_FAILED;
-	if (!session_is_started(number) && options->output) {
+	if (!session_is_started(number) && options->output)
 		message("session %d is not started; what it still holds is written", number);
-	} else if (session_stop(number)) {
+	else if (session_stop(number))
 		return NTKLOG_FAILED;
-	}
 	if (options->output && save(number, options->output))
 		return NTKLOG_FAILED;
 	print_session_counts(number);
@@ -305,7 +305,7 @@ static int set(const struct options *options)
 	uint32_t values[PARAMETERS_MAX];
 
 	if (!parameters) {
-		message("set what? spinlock or resource");
+		message("spinlock or resource: which parameters?");
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->count || count < parameters->count - parameters->optional) {
@@ -512,10 +512,10 @@ int command_set(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.parser = parse_arguments,
-		.args_doc = "spinlock SPIN_THRESHOLD ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
+		.args_doc = "spinlock SPINS ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
 			    "resource RELEASE_RATE CONTENTION_RATE EXCESSIVE_TIMEOUTS",
-		.doc = "Set the parameters of the sampling, all or none: those of spin locks in the\n"
-		       "order of xperf -setspinlocksample. The hold threshold stays if it is not given.\n"
+		.doc = "Set the parameters of the sampling, all or none: those of spin locks\n"
+		       "in the order of xperf -setspinlocksample. The hold threshold stays if not given.\n"
 		       "ntklog list prints what each is and may be.",
 	};
 

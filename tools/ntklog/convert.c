@@ -73,8 +73,7 @@ static int run(const struct options *options)
 								 options->perfetto);
 		etl_merge_close(&conversion.merge);
 		if (!err)
-			fprintf(stderr,
-				"ntklog: %" PRIu64 " events converted, %" PRIu64 " not known and left out\n",
+			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 				conversion.converted, conversion.left_out);
 	}
 	if (file.error[0]) {
@@ -121,7 +120,7 @@ static const struct argp_option convert_options[] = {
 	{ "ctf", OPTION_CTF, "DIRECTORY", 0,
 	  "A trace in the Common Trace Format, for babeltrace2 and Trace Compass", 0 },
 	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
-	  "Chrome's trace events as JSON, for ui.perfetto.dev and chrome://tracing; - is the standard output",
+	  "Chrome's trace events as JSON, for ui.perfetto.dev; - is the standard output",
 	  0 },
 	{ "names", OPTION_NAMES, "FILE", 0,
 	  "Names of addresses and threads, instead of those in FILE.names", 0 },

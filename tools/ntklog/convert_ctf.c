@@ -18,6 +18,9 @@
 #include "convert.h"
 #include "message.h"
 
+#define LOGGING		BT_LOGGING_LEVEL_WARNING
+#define HEXADECIMAL	BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL
+
 /* Event classes by the place of their type in event_types. */
 #define TYPES_MAX	16
 
@@ -84,8 +87,7 @@ static bt_field_class *make_field(bt_trace_class *trace_class,
 	/* Of the wider record. */
 	bt_field_class_integer_set_field_value_range(class, 8 * field->where[1].size);
 	if (field->format == FIELD_HEX)
-		bt_field_class_integer_set_preferred_display_base(class,
-			BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL);
+		bt_field_class_integer_set_preferred_display_base(class, HEXADECIMAL);
 	return class;
 }
 
@@ -277,15 +279,18 @@ static bt_message *make_event(struct ctf *ctf, bt_self_message_iterator *self)
 {
 	unsigned int processor = ctf->event.processor;
 	uint64_t time = ctf->event.time_stamp - ctf->conversion->file->start_clock;
+	const bt_event_class *class;
+	const bt_stream *stream;
 	bt_message *message;
 
 	/* What is before the start or goes back would be no CTF. */
 	if (time > TICKS_MAX || time < ctf->last[processor])
 		time = ctf->last[processor];
 	ctf->last[processor] = time;
-	message = bt_message_event_create_with_default_clock_snapshot(self,
-			ctf->event_classes[ctf->event_type - event_types],
-			ctf->streams[processor], time);
+	class = ctf->event_classes[ctf->event_type - event_types];
+	stream = ctf->streams[processor];
+	message = bt_message_event_create_with_default_clock_snapshot(self, class, stream,
+								      time);
 	if (message) {
 		bt_event *event = bt_message_event_borrow_event(message);
 
@@ -359,7 +364,8 @@ static int add_source(bt_graph *graph, struct ctf *ctf,
 		return -1;
 	bt_component_class_source_set_initialize_method(class, source_init);
 	err = bt_graph_add_source_component_with_initialize_method_data(graph, class, "etl",
-			NULL, ctf, BT_LOGGING_LEVEL_WARNING, source);
+									NULL, ctf, LOGGING,
+									source);
 	bt_component_class_source_put_ref(class);
 	return err;
 }
@@ -368,6 +374,7 @@ static int add_sink(bt_graph *graph, const char *directory,
 		    const bt_component_sink **sink)
 {
 	bt_value *params = bt_value_map_create();
+	const bt_component_class_sink *class;
 	const bt_plugin *plugin = NULL;
 	int err = -1;
 
@@ -378,10 +385,8 @@ static int add_sink(bt_graph *graph, const char *directory,
 		   !bt_value_map_insert_string_entry(params, "path", directory) &&
 		   !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
 		   !bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE)) {
-		err = bt_graph_add_sink_component(graph,
-				bt_plugin_borrow_sink_component_class_by_name_const(plugin,
-										    "fs"),
-				"ctf", params, BT_LOGGING_LEVEL_WARNING, sink);
+		class = bt_plugin_borrow_sink_component_class_by_name_const(plugin, "fs");
+		err = bt_graph_add_sink_component(graph, class, "ctf", params, LOGGING, sink);
 	}
 	bt_plugin_put_ref(plugin);
 	bt_value_put_ref(params);
@@ -393,15 +398,18 @@ static int run_graph(struct ctf *ctf, const char *directory)
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_source *source;
 	const bt_component_sink *sink;
+	const bt_port_output *out;
+	const bt_port_input *in;
 	int err;
 
 	if (!graph)
 		return -1;
-	err = add_source(graph, ctf, &source) || add_sink(graph, directory, &sink) ||
-	      bt_graph_connect_ports(graph,
-			bt_component_source_borrow_output_port_by_index_const(source, 0),
-			bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) ||
-	      bt_graph_run(graph);
+	err = add_source(graph, ctf, &source) || add_sink(graph, directory, &sink);
+	if (!err) {
+		out = bt_component_source_borrow_output_port_by_index_const(source, 0);
+		in = bt_component_sink_borrow_input_port_by_index_const(sink, 0);
+		err = bt_graph_connect_ports(graph, out, in, NULL) || bt_graph_run(graph);
+	}
 	bt_graph_put_ref(graph);
 	return err ? -1 : 0;
 }

@@ -10,8 +10,8 @@
 #include "histogram.h"
 
 /* Buckets for each power of two; values below twice as many have one each. */
-#define SUB_BITS	4
-#define SUB_BUCKETS	(1u << SUB_BITS)
+#define SUB_BITS	4	/* log2 */
+#define SUB_BUCKETS	16u
 
 static unsigned int bucket_of(uint64_t value)
 {

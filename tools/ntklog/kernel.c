@@ -52,7 +52,7 @@ int kernel_check(void)
 	if (geteuid())
 		message("this needs root: try sudo");
 	else if (statfs(DEBUGFS, &fs) || fs.f_type != DEBUGFS_MAGIC)
-		message("debugfs is not mounted: mount -t debugfs debugfs " DEBUGFS);
+		message("debugfs is not mounted: mount -t debugfs none " DEBUGFS);
 	else if (errno == ENOENT)
 		message("the module is not loaded: modprobe ntklog, or insmod ntklog.ko");
 	else
@@ -139,7 +139,7 @@ static int system_information(unsigned long request, void *information, size_t s
 
 	if (fd < 0) {
 		if (errno == ENOENT)
-			message(DEVICE ": the module is not loaded: modprobe ntklog, or insmod ntklog.ko");
+			message("the module is not loaded: modprobe ntklog, or insmod ntklog.ko");
 		else if (errno == EACCES)
 			message(DEVICE ": this needs root: try sudo");
 		else

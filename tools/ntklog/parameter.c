@@ -120,7 +120,7 @@ int parameter_set_put(const struct parameter_set *set, const uint32_t *values, s
 	if (status == STATUS_SUCCESS)
 		return 0;
 	if (status == STATUS_ACCESS_DENIED)
-		message("STATUS_ACCESS_DENIED: this needs CAP_PERFMON, and a kernel that is not locked down");
+		message("STATUS_ACCESS_DENIED: without CAP_PERFMON, or the kernel is locked down");
 	else
 		message("NTSTATUS 0x%08x", status);
 	return -1;

@@ -217,12 +217,11 @@ static void print_end(const struct recording *recording)
 		fputs("\r\033[K", stderr);
 	if (session_counts(recording->session, &counts))
 		return;
-	fprintf(stderr,
-		"ntklog: %s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost\n",
+	message("%s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost",
 		recording->path, counts.written, counts.finished,
 		(double)recording->bytes / 1e6, counts.lost);
 	if (counts.lost)
-		message("more or larger buffers (-n, -b), or higher rates (ntklog set), lose less");
+		message("more or larger buffers (-n, -b), or higher rates, lose less");
 	if (recording->drain.missing)
 		message("%" PRIu64 " buffers are missing: has somebody else read them?",
 			recording->drain.missing);

@@ -46,6 +46,8 @@ struct options {
 	size_t top;
 };
 
+#define TABLES	"locks, callers, resources, threads, processors and unknown"
+
 static const char *const table_names[REPORT_TABLES] = {
 	"locks", "callers", "resources", "threads", "processors", "unknown",
 };
@@ -233,8 +235,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			if (!strcmp(argument, table_names[i]))
 				break;
 		if (i == REPORT_TABLES)
-			argp_error(state, "no table \"%s\"; there are locks, callers, resources, threads, processors and unknown",
-				   argument);
+			argp_error(state, "no table \"%s\"; there are " TABLES, argument);
 		options->tables |= 1 << i;
 		return 0;
 	case OPTION_COLUMNS:
@@ -277,8 +278,7 @@ static const struct argp_option report_options[] = {
 	{ "html", OPTION_HTML, "PAGE", 0,
 	  "Write one page with tables and pictures, which needs nothing else", 0 },
 	{ "table", OPTION_TABLE, "TABLE", 0,
-	  "Only this one of locks, callers, resources, threads, processors and unknown; may be given again",
-	  0 },
+	  "Only this one of " TABLES "; may be given again", 0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
 	{ "top", OPTION_TOP, "N", 0, "So many rows of each table (20); 0: all", 0 },

@@ -131,7 +131,7 @@ static void print_name(const struct report *report, FILE *stream, uint64_t addre
 	names_address(report->names, address, text, sizeof(text));
 	/* What has room in LABEL_WIDTH. */
 	if (strlen(text) > 38)
-		strcpy(text + 37, "...");
+		memcpy(text + 37, "...", 4);
 	print_escaped(stream, text);
 }
 
@@ -291,8 +291,9 @@ static void print_histogram(const struct report *report, FILE *stream, uint64_t 
 }
 
 static const char times_key[] =
-	"<p><span class=\"key\" style=\"background:var(--wait)\"></span>waited "
-	"<span class=\"key\" style=\"background:var(--hold)\"></span>held; each to its own height, the axis is logarithmic</p>\n";
+	"<p><span class=\"key\" style=\"background:var(--wait)\"></span>waited\n"
+	"<span class=\"key\" style=\"background:var(--hold)\"></span>held;\n"
+	"each to its own height, the axis is logarithmic</p>\n";
 
 static void print_histograms(const struct report *report, FILE *stream,
 			     const struct spinlock_lock **locks, size_t count)
@@ -308,8 +309,8 @@ static void print_histograms(const struct report *report, FILE *stream,
 	}
 	if (!axis.decades)
 		return;
-	fprintf(stream, "<h2>How long spin locks are waited for and held</h2>\n%s<div class=\"charts\">\n",
-		times_key);
+	fputs("<h2>How long spin locks are waited for and held</h2>\n", stream);
+	fprintf(stream, "%s<div class=\"charts\">\n", times_key);
 	for (i = 0; i < count; i++)
 		print_histogram(report, stream, locks[i]->address, "", &locks[i]->sum.wait,
 				&locks[i]->sum.hold, &axis);
@@ -350,8 +351,8 @@ static void print_resource_histograms(const struct report *report, FILE *stream)
 		}
 	if (!axis.decades)
 		goto out;
-	fprintf(stream, "<h2>How long resources are waited for and held</h2>\n%s<div class=\"charts\">\n",
-		times_key);
+	fputs("<h2>How long resources are waited for and held</h2>\n", stream);
+	fprintf(stream, "%s<div class=\"charts\">\n", times_key);
 	for (i = 0; i < count; i++)
 		for (j = 0; j < RESOURCE_CLASSES; j++)
 			if (resources[i]->classes[j].sampled)

@@ -14,38 +14,30 @@
 #include "message.h"
 #include "report.h"
 
-/* The order of these is that in which add_spinlock_sum() fills the cells. */
-#define SPINLOCK_COLUMNS						\
-	{ "mode", "mode", CELL_TEXT, true },				\
-	{ "sampled", "sampled", CELL_COUNT, false },			\
-	{ "acquisitions", "acquired", CELL_ESTIMATE, false },		\
-	{ "contended", "contended", CELL_SHARE, false },		\
-	{ "spins", "spins", CELL_ESTIMATE, true },			\
-	{ "wait_total", "wait", CELL_TIME, false },			\
-	{ "wait_mean", "mean", CELL_TIME, false },			\
-	{ "wait_p50", "wait p50", CELL_TIME, true },			\
-	{ "wait_p95", "p95", CELL_TIME, false },			\
-	{ "wait_p99", "wait p99", CELL_TIME, true },			\
-	{ "wait_max", "max", CELL_TIME, false },			\
-	{ "hold_total", "hold", CELL_TIME, false },			\
-	{ "hold_mean", "mean", CELL_TIME, false },			\
-	{ "hold_p50", "hold p50", CELL_TIME, true },			\
-	{ "hold_p95", "p95", CELL_TIME, false },			\
-	{ "hold_p99", "hold p99", CELL_TIME, true },			\
-	{ "hold_max", "max", CELL_TIME, false },			\
-	{ "depth", "depth", CELL_COUNT, false },			\
-	{ "dpc", "dpc", CELL_SHARE, false },				\
-	{ "isr", "isr", CELL_SHARE, false }
-
-static const struct column lock_columns[] = {
-	{ "lock", "lock", CELL_TEXT, false },
-	SPINLOCK_COLUMNS
-};
-
+/* The order is that in which add_spinlock_sum() fills the cells. */
 static const struct column caller_columns[] = {
 	{ "caller", "caller", CELL_TEXT, false },
 	{ "lock", "lock", CELL_TEXT, false },
-	SPINLOCK_COLUMNS
+	{ "mode", "mode", CELL_TEXT, true },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
+	{ "contended", "contended", CELL_SHARE, false },
+	{ "spins", "spins", CELL_ESTIMATE, true },
+	{ "wait_total", "wait", CELL_TIME, false },
+	{ "wait_mean", "mean", CELL_TIME, false },
+	{ "wait_p50", "wait p50", CELL_TIME, true },
+	{ "wait_p95", "p95", CELL_TIME, false },
+	{ "wait_p99", "wait p99", CELL_TIME, true },
+	{ "wait_max", "max", CELL_TIME, false },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "max", CELL_TIME, false },
+	{ "depth", "depth", CELL_COUNT, false },
+	{ "dpc", "dpc", CELL_SHARE, false },
+	{ "isr", "isr", CELL_SHARE, false },
 };
 
 static const struct column resource_columns[] = {
@@ -340,8 +332,8 @@ static const struct {
 	const char *sort;
 	void (*make)(struct report *report);
 } kinds[REPORT_TABLES] = {
-	[REPORT_LOCKS] = { "locks", "Spin locks, by time waited", lock_columns,
-			   ARRAY_SIZE(lock_columns), "wait_total", make_locks },
+	[REPORT_LOCKS] = { "locks", "Spin locks, by time waited", caller_columns + 1,
+			   ARRAY_SIZE(caller_columns) - 1, "wait_total", make_locks },
 	[REPORT_CALLERS] = { "callers", "Callers of spin locks, by time waited",
 			     caller_columns, ARRAY_SIZE(caller_columns), "wait_total",
 			     make_callers },
@@ -453,15 +445,19 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",
 		     file->events_lost, file->buffers_lost);
-	if (analysis->spinlocks.total.sampled && spinlock->known)
+	if (analysis->spinlocks.total.sampled && spinlock->known) {
 		fact(stream, before, after,
-		     "spin locks: written were 1 in %u of the acquisitions that waited %u spins or more, 1 in %u of those that did not wait, and all held for more than %u cycles%s",
+		     "spin locks: 1 in %u of the acquisitions that waited %u spins or more was written, 1 in %u of those that did not wait",
 		     spinlock->contention_rate, spinlock->spin_threshold,
-		     spinlock->acquire_rate, spinlock->hold_threshold,
-		     spinlock->hold_threshold ? "" : " (none: 0)");
+		     spinlock->acquire_rate);
+		if (spinlock->hold_threshold)
+			fact(stream, before, after,
+			     "and each that was held for more than %u cycles",
+			     spinlock->hold_threshold);
+	}
 	if (analysis->resources.records && resource->known)
 		fact(stream, before, after,
-		     "resources: written were 1 in %u last releases, and 1 in %u of those with contention",
+		     "resources: 1 in %u last releases was written, 1 in %u of those with contention",
 		     resource->release_rate, resource->contention_rate);
 	if ((analysis->spinlocks.total.sampled && !spinlock->known) ||
 	    (analysis->resources.records && !resource->known))

@@ -53,8 +53,7 @@ static int format_groups(const char *groups, char *text, size_t size)
 				 *text ? " " : "", group->mask_name);
 			continue;
 		}
-		message("there are no events \"%s\"; there are spinlock, resource, contextswap and spinlock_counters",
-			name);
+		message("no events are called \"%s\": see ntklog list", name);
 		err = -1;
 	}
 	free(copy);
@@ -153,8 +152,9 @@ int session_find_free(void)
 			return number;
 		unread++;
 	}
-	message("no session is free: of %d, %d are stopped and have buffers that nobody has read (ntklog stop -o FILE reads them)",
-		KERNEL_SESSIONS, unread);
+	message("no session is free: %d are stopped with buffers that nobody has read",
+		unread);
+	message("ntklog stop SESSION -o FILE reads them, the start of a session drops them");
 	return -1;
 }
 

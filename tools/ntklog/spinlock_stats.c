@@ -125,8 +125,10 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 {
 	const struct spinlock_key key = { record->lock, record->caller };
 	uint64_t mixed = (key.lock * 31 + key.caller) * UINT64_C(0x9E3779B97F4A7C15);
-	struct spinlock_pair **cached = &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)], *pair = *cached;
+	struct spinlock_pair **cached, *pair;
 
+	cached = &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)];
+	pair = *cached;
 	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
 		return pair;
 	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);

@@ -108,7 +108,7 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Records that wait for what they are added to to come from memory. */
+/* Records that wait until what they are added to has come from memory. */
 #define SPINLOCK_PENDING	32
 
 /**

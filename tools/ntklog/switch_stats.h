@@ -23,7 +23,7 @@
  * @switched_out: times that it was switched from
  * @preempted: of those, times that it would have gone on
  * @wait_ticks: that it waited for a processor, ticks of the system's clock
- * @run: times from being switched to to being switched from, session clock
+ * @run: times from one switch to the next, session clock
  * @hh: in the table
  */
 struct switch_thread {
