@@ -28,32 +28,6 @@ struct options {
 	const char *perfetto;
 };
 
-/**
- * conversion_next() - the next known event
- * @conversion: of the trace
- * @event: the event; its data is there until the next call
- * @type: of it
- *
- * Return: 1, or 0 at the end; with a message in the file's error if that is damage.
- */
-int conversion_next(struct conversion *conversion, struct etl_event *event,
-		    const struct event_type **type)
-{
-	while (etl_merge_next(&conversion->merge, event)) {
-		*type = event_type_find(event);
-		if (!*type) {
-			/* Those of the first buffer say what the file is. */
-			conversion->left_out += event->offset >= conversion->file->buffer_size;
-			continue;
-		}
-		if (event_type_check(conversion->file, event, *type))
-			return 0;
-		conversion->converted++;
-		return 1;
-	}
-	return 0;
-}
-
 static int run(const struct options *options)
 {
 	struct conversion conversion = { 0 };

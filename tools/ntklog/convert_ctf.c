@@ -13,8 +13,6 @@
 
 #include <babeltrace2/babeltrace.h>
 
-#include <ntklog/logfile.h>
-
 #include "convert.h"
 #include "message.h"
 
@@ -149,18 +147,15 @@ static int make_clock(bt_self_component *self, struct ctf *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
 	bt_clock_class *clock = bt_clock_class_create(self);
-	int64_t start = (int64_t)file->start_time - FILETIME_UNIX_EPOCH;
-	uint64_t rest;
+	uint64_t start = etl_unix_time(file);
 	int err;
 
 	if (!clock)
 		return -1;
-	if (start < 0)
-		start = 0;
-	rest = start % 10000000;
 	bt_clock_class_set_frequency(clock, file->perf_freq);
 	bt_clock_class_set_offset(clock, start / 10000000,
-				  (uint64_t)((double)rest / 1e7 * (double)file->perf_freq));
+				  (uint64_t)((double)(start % 10000000) / 1e7 *
+					     (double)file->perf_freq));
 	err = bt_clock_class_set_name(clock, "session") ||
 	      bt_stream_class_set_default_clock_class(ctf->stream_class, clock);
 	bt_clock_class_put_ref(clock);

@@ -338,6 +338,19 @@ int etl_next_event(struct etl_file *file, struct etl_event *event)
 }
 
 /**
+ * etl_unix_time() - when did it start?
+ * @file: the file
+ *
+ * Return: 100 ns since 1970, or 0: the file does not say.
+ */
+uint64_t etl_unix_time(const struct etl_file *file)
+{
+	if (file->start_time < FILETIME_UNIX_EPOCH || file->start_time > INT64_MAX)
+		return 0;
+	return file->start_time - FILETIME_UNIX_EPOCH;
+}
+
+/**
  * etl_seconds() - when was it?
  * @file: the file
  * @time_stamp: session clock

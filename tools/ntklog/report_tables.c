@@ -413,10 +413,10 @@ static void fact(FILE *stream, const char *before, const char *after,
 
 static void format_start(const struct etl_file *file, char *text, size_t size)
 {
-	time_t seconds = ((int64_t)file->start_time - FILETIME_UNIX_EPOCH) / 10000000;
+	time_t seconds = etl_unix_time(file) / 10000000;
 	struct tm tm;
 
-	if (!file->start_time || !gmtime_r(&seconds, &tm) ||
+	if (!seconds || !gmtime_r(&seconds, &tm) ||
 	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
 		snprintf(text, size, "at an unknown time");
 }
@@ -434,6 +434,8 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
 	const struct resource_rates *resource = &report->analysis->resources.rates;
 	const struct analysis *analysis = report->analysis;
+	static const char not_known[] =
+		"the file does not say how they were sampled: counts are of what was written";
 	const struct etl_file *file = report->file;
 	char start[64];
 
@@ -459,11 +461,12 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "resources: 1 in %u last releases was written, 1 in %u of those with contention",
 		     resource->release_rate, resource->contention_rate);
-	if ((analysis->spinlocks.total.sampled && !spinlock->known) ||
-	    (analysis->resources.records && !resource->known))
-		fact(stream, before, after,
-		     "the file does not say how it was sampled: counts are of what was written");
-	else if (analysis->spinlocks.total.sampled || analysis->resources.records)
+	if (analysis->spinlocks.total.sampled && !spinlock->known)
+		fact(stream, before, after, "spin locks: %s", not_known);
+	if (analysis->resources.records && !resource->known)
+		fact(stream, before, after, "resources: %s", not_known);
+	if ((analysis->spinlocks.total.sampled && spinlock->known) ||
+	    (analysis->resources.records && resource->known))
 		fact(stream, before, after,
 		     "\"~\": estimates of what happened, from those rates; times and shares are scaled alike");
 	if (analysis->rates_changed)

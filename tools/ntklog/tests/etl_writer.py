@@ -24,7 +24,8 @@ def system(hook_id, data, bits=64, version=2):
                        0x20 + len(data), hook_id, 11, 22, START_CLOCK, 0, 0) + data
 
 
-def buffer(events, size=SIZE, sequence=1, processor=0, flags=0x20, kind=0, **changes):
+def buffer(events, size=None, sequence=1, processor=0, flags=0x20, kind=0, **changes):
+    size = size or SIZE
     body = b"".join(padded(event) for event in events)
     saved = changes.get("saved_offset", 0x48 + len(body))
     header = struct.pack("<IIIiqqQHHIIHHqq", changes.get("buffer_size", size), saved, saved,
@@ -49,24 +50,35 @@ def header_buffer(buffers, **changes):
                    system(0x0050, bytes(0x30), bits)], flags=0x21, kind=4, sequence=0)
 
 
-def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, flags=0x41):
+def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, flags=0x41,
+              acquire=1001, release=2002, wait=303, spins=44, thread=55, depth=7):
     if bits == 32:
         address, caller = address & 0xFFFFFFFF, caller & 0xFFFFFFFF
     pointer = "Q" if bits == 64 else "I"
-    return struct.pack("<" + pointer * 2 + "QQIIIIBBB5x", address, caller, 1001, 2002, 303,
-                       44, 55, 6, 2, 7, flags)
+    return struct.pack("<" + pointer * 2 + "QQIIIIBBB5x", address, caller, acquire, release,
+                       wait, spins, thread, 6, 2, depth, flags)
 
 
-def resource(bits=64, address=0xFFFF888012345678, action=0x10022):
+def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
+    return perfinfo(0x0F4C if end else 0x0F4B,
+                    struct.pack("<IIII", spins, contention, acquire, hold), version=3)
+
+
+def resource_rundown(release=1000, contention=1, timeouts=1):
+    return perfinfo(0x0F4D, struct.pack("<III", release, contention, timeouts))
+
+
+def resource(bits=64, address=0xFFFF888012345678, action=0x10022, hold=202, wait=303,
+             depth=44, thread=55, delta=66):
     if bits == 32:
-        return struct.pack("<QQQIIIII4x", 1001, 202, 303, 44, 55, address & 0xFFFFFFFF,
-                           action, 66)
-    return struct.pack("<QQQIIQII", 1001, 202, 303, 44, 55, address, action, 66)
+        return struct.pack("<QQQIIIII4x", 1001, hold, wait, depth, thread,
+                           address & 0xFFFFFFFF, action, delta)
+    return struct.pack("<QQQIIQII", 1001, hold, wait, depth, thread, address, action, delta)
 
 
-def context_swap(version=4, flags=0x39):
-    head = struct.pack("<IIbbBBBBBB", 11, 22, 8, -1, 3, 0, 6, flags, 5, 7)
-    return head if version == 1 else head + struct.pack("<Ii", 99, -123456)
+def context_swap(version=4, flags=0x39, new=11, old=22, state=5, wait_time=99):
+    head = struct.pack("<IIbbBBBBBB", new, old, 8, -1, 3, 0, 6, flags, state, 7)
+    return head if version == 1 else head + struct.pack("<Ii", wait_time, -123456)
 
 
 def file(*events, bits=64, **changes):

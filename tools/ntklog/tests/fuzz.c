@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libFuzzer's target: a file of a stranger's, through all that reads files. Its first byte
+ * chooses what is done with the rest; the names' file is the text that ends with a NUL
+ * before the trace, for half of them.
+ */
+
+#define _GNU_SOURCE
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../analysis.h"
+#include "../convert.h"
+#include "../etl_merge.h"
+#include "../event_type.h"
+#include "../filter.h"
+#include "../names.h"
+#include "../report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A file of these bytes, by its path; the descriptor is to be closed. */
+static int make_file(const void *data, size_t size, char *path)
+{
+	int fd = memfd_create("fuzz", 0);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	sprintf(path, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void merge(struct etl_file *file, const struct names *names,
+		  const struct filter *filter)
+{
+	uint64_t last_offset = UINT64_MAX, sum = 0;
+	struct etl_merge merged;
+	struct etl_event event;
+	size_t i;
+
+	if (!etl_merge_open(&merged, file)) {
+		while (etl_merge_next(&merged, &event)) {
+			const struct event_type *type = event_type_find(&event);
+
+			/* No event is given twice in a row. */
+			if (event.offset == last_offset)
+				abort();
+			last_offset = event.offset;
+			/* All of it is there to be read. */
+			for (i = 0; i < event.data_size; i++)
+				sum += event.data[i];
+			if (type && event_type_check(file, &event, type))
+				break;
+			if (filter)
+				sum += filter_match(filter, file, &event, type, names);
+		}
+	}
+	etl_merge_close(&merged);
+	/* Nothing that can be left out. */
+	if (sum == 0x0123456789ABCDEF)
+		puts("");
+}
+
+static void report(struct etl_file *file, const struct names *names, bool html)
+{
+	static struct analysis analysis;
+	struct report made = { .file = file, .analysis = &analysis, .names = names };
+	size_t i;
+
+	analysis_read(&analysis, file);
+	report_make(&made);
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_sort(&made.tables[i]);
+	if (html)
+		report_print_html(&made, "/dev/null", 20);
+	else
+		json_decref(report_json(&made, 20, UINT32_MAX));
+	report_free(&made);
+	analysis_free(&analysis);
+}
+
+static void perfetto(struct etl_file *file, const struct names *names)
+{
+	struct conversion conversion = { .file = file, .names = names };
+
+	if (!etl_merge_open(&conversion.merge, file))
+		convert_to_perfetto(&conversion, "/dev/null");
+	etl_merge_close(&conversion.merge);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char expression[] =
+		"SpinCount > 3 && (Action ~ exc || !(CallerAddress == main)) || Time < 1";
+	uint8_t choice = size ? *data : 0;
+	char path[64], names_path[64], error[160];
+	struct names *names = NULL;
+	struct filter *filter;
+	struct etl_file file;
+	size_t names_size = 0;
+	int fd, names_fd;
+
+	if (!size)
+		return 0;
+	data++;
+	size--;
+	if (choice & 0x80) {
+		names_size = strnlen((const char *)data, size);
+		names_fd = make_file(data, names_size, names_path);
+		names_load(&names, names_path, NULL);
+		close(names_fd);
+	}
+	if (choice == 0x7F) {
+		/* An expression of a stranger's too. */
+		char *text = strndup((const char *)data, size);
+
+		filter_free(filter_parse(text, error, sizeof(error)));
+		free(text);
+		return 0;
+	}
+	fd = make_file(data + names_size, size - names_size, path);
+	filter = filter_parse(expression, error, sizeof(error));
+	if (!etl_open(&file, path)) {
+		switch (choice & 3) {
+		case 0:
+			merge(&file, names, filter);
+			break;
+		case 1:
+			report(&file, names, false);
+			break;
+		case 2:
+			report(&file, names, true);
+			break;
+		case 3:
+			perfetto(&file, names);
+		}
+	} else if (!file.error[0]) {
+		/* What is refused says why. */
+		abort();
+	}
+	etl_close(&file);
+	close(fd);
+	filter_free(filter);
+	names_free(names);
+	return 0;
+}

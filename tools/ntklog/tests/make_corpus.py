@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What fuzzing begins with: small files of all that a file may have.
+
+Usage: make_corpus.py DIRECTORY
+"""
+
+import os
+import sys
+
+import etl_writer as etl
+
+# Small buffers: more of a file is headers and events.
+etl.SIZE = 0x400
+
+
+def files():
+    locks = [etl.spinlock_rundown(), etl.perfinfo(0x0529, etl.spin_lock()),
+             etl.perfinfo(0x0529, etl.spin_lock(spins=0))]
+    others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource()),
+              etl.perfinfo(0x0524, etl.context_swap(), 4),
+              etl.perfinfo(0x0524, etl.context_swap(1), 1)]
+    header = etl.header_buffer(3)
+    yield header + etl.buffer(locks) + etl.buffer(others, processor=1, sequence=2)
+    yield header + etl.buffer(others) + etl.buffer(locks, processor=1, sequence=2, kind=2)
+    yield header + etl.buffer([etl.perfinfo(0x0529, bytes(24) + etl.spin_lock(), extended=0x82),
+                           etl.perfinfo(0x1234, bytes(7))])
+    yield header + etl.buffer([bytes((0x58, 0, kind, 0xC0)).ljust(0x58, b"\1")
+                           for kind in (0x0A, 0x12, 0x13, 0x14, 0x15)])
+    yield etl.header_buffer(2, bits=32) + \
+        etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(32), bits=32),
+                etl.perfinfo(0x052B, etl.resource(32), bits=32)])
+
+
+def main():
+    directory = sys.argv[1]
+    os.makedirs(directory, exist_ok=True)
+    names = b"ffffffff81234000 T caller\t[driver]\nthread 55 worker\n"
+    inputs = [b"\x7fSpinCount > 3 && !(Action == release_shared || Time < 1.5)",
+              b'\x7fCallerAddress ~ "x" && Event != SpinLock']
+    for data in files():
+        inputs += [bytes((choice,)) + data for choice in range(4)]
+        inputs.append(b"\x80" + names + data)
+    for number, data in enumerate(inputs):
+        with open(os.path.join(directory, "%03d" % number), "wb") as stream:
+            stream.write(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog convert, from the outside: what the readers of the formats see.
+
+Usage: test_convert.py NTKLOG
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import etl_writer as etl
+import tap
+
+NTKLOG = sys.argv[1]
+
+
+def run(*arguments):
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.directory.name, "a.etl")
+        self.out = os.path.join(self.directory.name, "out")
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def convert(self, how, data, status=0):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+        result = run(NTKLOG, "convert", how, self.out, self.path)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    @staticmethod
+    def events(*times, hook_id=0x0529, make=etl.spin_lock, version=2):
+        return [etl.perfinfo(hook_id, make(), version, time_stamp=etl.START_CLOCK + time)
+                for time in times]
+
+
+class Ctf(Case):
+    def read(self):
+        result = run("babeltrace2", "--clock-cycles", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.splitlines()
+
+    def test_fields_are_those_of_the_record(self):
+        self.convert("--ctf", etl.file(*self.events(2000000)))
+        (line,) = self.read()
+        self.assertIn("cpu_id = 0", line)
+        values = dict(re.findall(r'(\w+) = (?:\( "(?=\w+" : container))?"?([\w.]+)', line))
+        self.assertEqual(values, {
+            "cpu_id": "0", "SpinLockAddress": "0xFFFF888012345678",
+            "CallerAddress": "0xFFFFFFFF81234567", "AcquireTime": "1001",
+            "ReleaseTime": "2002", "WaitTimeInCycles": "303", "SpinCount": "44",
+            "ThreadId": "55", "InterruptCount": "6", "Irql": "2", "AcquireDepth": "7",
+            "AcquireMode": "queued", "container": "1", "ExecuteDpc": "1", "ExecuteIsr": "0"})
+
+    def test_all_types_of_events(self):
+        data = etl.header_buffer(2) + etl.buffer([
+            etl.spinlock_rundown(), etl.resource_rundown(),
+            *self.events(2000001, hook_id=0x052B, make=etl.resource),
+            *self.events(2000002, hook_id=0x0524, make=etl.context_swap, version=4),
+            *self.events(2000003, hook_id=0x0524, version=1,
+                         make=lambda: etl.context_swap(1))])
+        self.convert("--ctf", data)
+        self.assertEqual([re.search(r"\) (\w+):", line)[1] for line in self.read()],
+                         ["SpinLockDCStart", "ResourceDCStart", "Resource", "ContextSwap",
+                          "ContextSwapV1"])
+
+    def test_time_is_that_of_the_wall(self):
+        self.convert("--ctf", etl.file(*self.events(3000000)))
+        text = run("babeltrace2", "--clock-seconds", "--clock-gmt", self.out).stdout
+        # StartTime of the header, and 1.5 seconds.
+        seconds = (132_000_000_000_000_000 - 116444736000000000) / 1e7 + 1.5
+        self.assertAlmostEqual(float(text[1:text.index("]")]), seconds, places=6)
+
+    def test_processors_are_streams(self):
+        data = etl.header_buffer(3) + etl.buffer(self.events(10, 40), processor=0) + \
+            etl.buffer(self.events(20, 30), processor=5, sequence=2)
+        self.convert("--ctf", data)
+        self.assertEqual([re.search(r"cpu_id = (\d+)", line)[1] for line in self.read()],
+                         ["0", "5", "5", "0"])
+        self.assertEqual(sorted(os.listdir(self.out)), ["cpu0", "cpu5", "metadata"])
+
+    def test_symbols(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("ffffffff81234567 T the_caller\n")
+        self.convert("--ctf", etl.file(*self.events(10)))
+        self.assertIn('CallerAddressSymbol = "the_caller"', self.read()[0])
+
+    def test_unknown_events_are_counted(self):
+        result = self.convert("--ctf", etl.file(*self.events(10), etl.perfinfo(0x1234, b"")))
+        self.assertIn("1 events converted, 1 not known", result.stderr)
+
+    def test_times_that_go_back(self):
+        self.convert("--ctf", etl.file(*self.events(50, 20, -500000)))
+        self.assertEqual(len(self.read()), 3)
+
+    def test_damage(self):
+        data = bytearray(etl.file(*self.events(10, 20)))
+        data[etl.SIZE + 0x48 + 0x48 + 2] = 0x77
+        result = self.convert("--ctf", data, status=1)
+        self.assertIn("offset 0x1090: no event", result.stderr)
+        self.assertEqual(len(self.read()), 1)
+
+    def test_directory_that_is_in_use(self):
+        os.mkdir(self.out)
+        with open(os.path.join(self.out, "x"), "w"):
+            pass
+        result = self.convert("--ctf", etl.file(), status=1)
+        self.assertIn("is not a new or an empty directory", result.stderr)
+        self.assertEqual(os.listdir(self.out), ["x"])
+
+
+class Perfetto(Case):
+    def slices(self, *events):
+        self.convert("--perfetto", etl.file(*events))
+        with open(self.out) as stream:
+            trace = json.load(stream)
+        return [event for event in trace["traceEvents"] if event["ph"] == "X"]
+
+    def test_spin_locks_are_waited_for_and_owned(self):
+        wait, hold = self.slices(*self.events(2000000))
+        us = 1e6 / etl.PERF_FREQ
+        self.assertAlmostEqual(hold["ts"] + hold["dur"], 2000000 * us)
+        self.assertAlmostEqual(hold["dur"], 1001 * us)
+        self.assertAlmostEqual(wait["ts"] + wait["dur"], hold["ts"])
+        self.assertAlmostEqual(wait["dur"], 303 * us)
+        self.assertEqual(hold["name"], "0xffff888012345678")
+        self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
+        self.assertTrue(hold["args"]["dpc"])
+
+    def test_resources(self):
+        wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))
+        self.assertEqual((wait["tid"], hold["tid"], hold["args"]["class"]),
+                         (55, 55, "exclusive"))
+
+    def test_threads_run(self):
+        (run_,) = self.slices(
+            *self.events(10, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap(new=7, old=0)),
+            *self.events(30, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap(new=0, old=7)))
+        self.assertEqual(run_["name"], "thread 7")
+        self.assertAlmostEqual(run_["dur"], 10)
+
+    def test_no_events(self):
+        self.assertEqual(self.slices(), [])
+
+
+class CommandLine(Case):
+    def test_one_format(self):
+        for options in ([], ["--ctf", "a", "--perfetto", "b"]):
+            result = run(NTKLOG, "convert", *options, "x")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("one of --ctf and --perfetto", result.stderr)
+
+    def test_full_device(self):
+        self.out = "/dev/full"
+        self.assertIn("/dev/full: cannot write",
+                      self.convert("--perfetto", etl.file(*self.events(1)), 1).stderr)
+
+
+if __name__ == "__main__":
+    tap.main()

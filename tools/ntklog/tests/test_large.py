@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Large files: read whole, and in memory that does not grow with them.
+
+Usage: test_large.py NTKLOG GENERATE
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import tap
+
+NTKLOG, GENERATE = sys.argv[1:3]
+
+# What may be more for a file 16 times as large, of 64 MiB: KiB. All of it would be 61440.
+GROWTH = 4096
+
+
+def peak(*arguments):
+    """Of a run: its standard output, and the most memory in KiB."""
+    process = subprocess.Popen([NTKLOG, *arguments], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL)
+    lines = last = 0
+    while True:
+        part = process.stdout.read(1 << 20)
+        if not part:
+            break
+        lines += part.count(b"\n")
+        last = part
+    _, status, usage = os.wait4(process.pid, 0)
+    process.stdout.close()
+    return os.waitstatus_to_exitcode(status), lines, last, usage.ru_maxrss
+
+
+class Large(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.paths = {}
+        for size in (4, 64):
+            path = cls.paths[size] = os.path.join(cls.directory.name, "%d.etl" % size)
+            with open(path, "wb") as stream:
+                subprocess.run([GENERATE, str(size)], stdout=stream, check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def check(self, *arguments):
+        results = []
+        for path in self.paths.values():
+            status, lines, last, memory = peak(*arguments, path)
+            self.assertEqual(status, 0)
+            results.append((lines, last, memory))
+        self.assertLess(results[1][2] - results[0][2], GROWTH)
+        return results
+
+    def test_size_is_what_was_asked_for(self):
+        self.assertEqual([os.path.getsize(path) >> 20 for path in self.paths.values()], [4, 64])
+
+    def test_report(self):
+        small, large = (json.loads(result[1]) for result in self.check("report", "--json"))
+        self.assertNotIn("unknown", [table for table in small if table == "unknown" and
+                                     small[table]])
+        self.assertGreater(large["events"], 15 * small["events"])
+        self.assertEqual(len(large["locks"]), 20)
+
+    def test_dump(self):
+        self.check("dump", "--filter", "SpinCount == 7")
+
+    def test_dump_and_report_see_the_same_events(self):
+        path = self.paths[4]
+        events = json.loads(peak("report", "--json", path)[2])["events"]
+        self.assertEqual(peak("dump", path)[1], events)
+        self.assertEqual(peak("dump", "--filter", "Event == Event", path)[1], 1)
+
+    def test_convert(self):
+        self.check("convert", "--perfetto", "-")
+        for size in self.paths:
+            out = os.path.join(self.directory.name, "ctf%d" % size)
+            status, _, _, memory = peak("convert", "--ctf", out, self.paths[size])
+            self.assertEqual(status, 0)
+            if size == 4:
+                small = memory
+        # sink.ctf.fs maps what it writes: up to some packets.
+        self.assertLess(memory - small, 4 * GROWTH)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report, from the outside: what it says of which file.
+
+Usage: test_report.py NTKLOG
+"""
+
+import csv
+import html.parser
+import io
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import etl_writer as etl
+import tap
+
+NTKLOG = sys.argv[1]
+# Of a cycle: the files' clock is that of the cycles, and PerfFreq is its frequency.
+NS = 1e9 / etl.PERF_FREQ
+
+
+def run(*arguments, **options):
+    return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=60,
+                          **options)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.directory.name, "a.etl")
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def write(self, data):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+
+    def report(self, *options, status=0):
+        result = run("report", *options, self.path)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def json(self, *events, options=("--columns", "all"), data=None):
+        self.write(data or etl.file(*events))
+        return json.loads(self.report("--json", *options).stdout)
+
+
+def lock(spins=0, hold=100, wait=10, **changes):
+    return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
+                                              wait=wait, **changes))
+
+
+class SpinLocks(Case):
+    def test_records_stand_for_what_was_not_written(self):
+        """3 contended (1 in 10), 2 that did not wait (1 in 2000), 1 held for long (each)."""
+        report = self.json(etl.spinlock_rundown(2, 10, 2000, 1000000),
+                           lock(5), lock(5), lock(2), lock(), lock(), lock(hold=1000001))
+        self.assertEqual(report["rates"]["spinlock"], {
+            "spin_threshold": 2, "contention_sample_rate": 10,
+            "acquire_sample_rate": 2000, "hold_threshold": 1000000})
+        (row,) = report["locks"]
+        self.assertEqual(row["sampled"], 6)
+        self.assertEqual(row["acquisitions"], 30 + 4000 + 1)
+        self.assertAlmostEqual(row["contended"], 30 / 4031)
+        self.assertEqual(row["spins"], 10 * (5 + 5 + 2))
+        self.assertAlmostEqual(row["wait_total_ns"], 3 * 10 * 10 * NS)
+        self.assertAlmostEqual(row["hold_total_ns"],
+                               (30 * 100 + 4000 * 100 + 1000001) * NS)
+
+    def test_few_spins_are_not_sampled_by_contention(self):
+        """Written for its hold time alone, it stands for itself."""
+        report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000),
+                           lock(4, hold=1000001))
+        self.assertEqual(report["locks"][0]["acquisitions"], 1)
+
+    def test_without_rates_what_was_written_counts(self):
+        report = self.json(lock(5), lock())
+        self.assertEqual(report["rates"], {})
+        self.assertEqual(report["locks"][0]["acquisitions"], 2)
+        self.assertEqual(report["locks"][0]["contended"], .5)
+        self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
+
+    def test_rates_that_come_late_in_the_file(self):
+        """cat header cpu0 cpu1: the rundown is in the first buffer of processor 1."""
+        data = etl.header_buffer(4) + etl.buffer([lock()]) + \
+            etl.buffer([lock()], sequence=3) + \
+            etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
+        self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
+
+    def test_rates_at_the_end_alone(self):
+        """As xperf has them: in a rundown at the stop."""
+        data = etl.header_buffer(5) + etl.buffer([lock()]) + \
+            etl.buffer([lock()], sequence=2) + etl.buffer([lock()], sequence=3) + \
+            etl.buffer([lock(), etl.spinlock_rundown(acquire=3000, end=True)], sequence=4)
+        report = self.json(data=data)
+        self.assertEqual(report["locks"][0]["acquisitions"], 12000)
+        self.assertFalse(report["rates_changed"])
+
+    def test_rates_that_changed_are_told(self):
+        report = self.json(etl.spinlock_rundown(), lock(),
+                           etl.spinlock_rundown(acquire=5000, end=True))
+        self.assertTrue(report["rates_changed"])
+        self.assertIn("rates were changed", self.report().stdout)
+
+    def test_rates_of_zero_are_no_rates(self):
+        report = self.json(etl.spinlock_rundown(acquire=0), lock())
+        self.assertEqual(report["rates"], {})
+        self.assertEqual(report["locks"][0]["acquisitions"], 1)
+
+    def test_times(self):
+        """1 to 1000 cycles; percentiles are within 3 percent."""
+        data = etl.header_buffer(26)
+        for i in range(25):
+            data += etl.buffer([lock(1, hold=i * 40 + j + 1, wait=2 * (i * 40 + j + 1))
+                                for j in range(40)], sequence=i + 1)
+        row = self.json(data=data)["locks"][0]
+        self.assertAlmostEqual(row["hold_mean_ns"], 500.5 * NS)
+        self.assertEqual(row["hold_max_ns"], 1000 * NS)
+        self.assertEqual(row["wait_max_ns"], 2000 * NS)
+        for percent in (50, 95, 99):
+            self.assertAlmostEqual(row["hold_p%d_ns" % percent] / (percent * 10 * NS), 1,
+                                   delta=.035)
+            self.assertAlmostEqual(row["wait_p%d_ns" % percent] / (percent * 20 * NS), 1,
+                                   delta=.035)
+
+    def test_waits_are_of_the_contended(self):
+        row = self.json(lock(0, wait=7), lock(1, wait=100))["locks"][0]
+        self.assertAlmostEqual(row["wait_mean_ns"], 100 * NS)
+
+    def test_contexts_depths_and_modes(self):
+        row = self.json(lock(depth=2, flags=0x40), lock(depth=3, flags=0x81),
+                        lock(depth=1, flags=1), lock(depth=1, flags=4))["locks"][0]
+        self.assertEqual((row["dpc"], row["isr"], row["depth"]), (.25, .25, 3))
+        self.assertEqual(row["mode"], "ordinary+queued+converted")
+
+    def test_callers_of_a_lock(self):
+        report = self.json(lock(caller=0x1000), lock(caller=0x2000), lock(caller=0x2000),
+                           lock(caller=0x2000, address=0x10))
+        self.assertEqual({(row["caller"], row["lock"], row["sampled"])
+                          for row in report["callers"]},
+                         {("0x1000", "0xffff888012345678", 1),
+                          ("0x2000", "0xffff888012345678", 2), ("0x2000", "0x10", 1)})
+        self.assertEqual(sorted(row["sampled"] for row in report["locks"]), [1, 3])
+
+    def test_more_pairs_than_are_told_apart(self):
+        data = etl.header_buffer(421)
+        for i in range(420):
+            data += etl.buffer([lock(caller=0x100000 + i * 40 + j) for j in range(40)],
+                               sequence=i + 1)
+        self.write(data)
+        report = json.loads(self.report("--json", "--top", "0").stdout)
+        self.assertEqual(len(report["callers"]), 16384 + 1)
+        self.assertEqual(sum(row["sampled"] for row in report["callers"]), 16800)
+        others = [row for row in report["locks"] if row["lock"] == "(others)"]
+        self.assertEqual(others[0]["sampled"], 16800 - 16384)
+
+    def test_32_bits(self):
+        self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(32), bits=32), bits=32))
+        row = json.loads(self.report("--json").stdout)["locks"][0]
+        self.assertEqual((row["lock"], row["sampled"]), ("0x12345678", 1))
+
+    def test_released_before_acquired(self):
+        self.write(etl.file(lock(hold=-5)))
+        self.assertEqual(json.loads(self.report("--json").stdout)["locks"][0]["hold_max_ns"], 0)
+        self.assertIn("1 acquisitions end before they begin", self.report().stdout)
+
+
+class Resources(Case):
+    def event(self, **changes):
+        return etl.perfinfo(0x052B, etl.resource(**changes))
+
+    def test_classes(self):
+        report = self.json(etl.resource_rundown(100, 4),
+                           self.event(wait=0, delta=0, hold=50),
+                           self.event(wait=500, delta=0, hold=0),
+                           self.event(wait=1, delta=3, hold=70),
+                           self.event(action=0x10042, wait=0, delta=0, hold=10, depth=3),
+                           self.event(action=0x10224), self.event(action=0x10244),
+                           self.event(action=0x10244), self.event(action=0x10008))
+        rows = {row["class"]: row for row in report["resources"]}
+        exclusive, shared = rows["exclusive"], rows["shared"]
+        self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
+        self.assertEqual((exclusive["releases"], shared["releases"]), (108, 100))
+        self.assertAlmostEqual(exclusive["waited"], 4 / 108)
+        self.assertEqual((exclusive["contention"], shared["contention"]), (3, 0))
+        self.assertEqual((exclusive["excessive"], shared["excessive"]), (1, 2))
+        self.assertAlmostEqual(exclusive["wait_max_ns"], 500 * NS)
+        self.assertAlmostEqual(exclusive["hold_max_ns"], 70 * NS)
+        self.assertEqual((shared["depth"], shared["initialized"]), (3, 1))
+
+
+class ContextSwaps(Case):
+    def swap(self, time, new, old, state=5, version=4):
+        return etl.perfinfo(0x0524, etl.context_swap(version, new=new, old=old, state=state,
+                                                     wait_time=2),
+                            version=version, time_stamp=etl.START_CLOCK + time)
+
+    def test_threads_and_processors(self):
+        for version in (1, 2, 3, 4):
+            report = self.json(self.swap(100, 7, 0, version=version),
+                               self.swap(400, 8, 7, state=1, version=version),
+                               self.swap(500, 7, 8, version=version),
+                               self.swap(600, 0, 7, version=version),
+                               self.swap(1000, 8, 0, version=version))
+            threads = {row["thread"]: row for row in report["threads"]}
+            self.assertEqual(sorted(threads), [7, 8])
+            self.assertEqual((threads[7]["switches"], threads[8]["switches"]), (2, 2))
+            self.assertEqual((threads[7]["preempted"], threads[8]["preempted"]), (.5, 0))
+            self.assertAlmostEqual(threads[7]["run_total_ns"], 400 * NS)
+            self.assertAlmostEqual(threads[7]["run_max_ns"], 300 * NS)
+            (processor,) = report["processors"]
+            self.assertEqual(processor["switches"], 5)
+            self.assertAlmostEqual(processor["busy"], 500 / 900)
+            self.assertAlmostEqual(processor["idle_total_ns"], 400 * NS)
+
+    def test_gaps(self):
+        """Who is switched from is not who was switched to: records are missing."""
+        report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
+        self.assertEqual(report["processors"][0]["unknown"], 1)
+        self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
+
+
+class Mixed(Case):
+    """A file of some of everything."""
+
+    def setUp(self):
+        super().setUp()
+        self.write(etl.file(
+            etl.spinlock_rundown(), lock(3, wait=1000, address=0x100),
+            lock(1, wait=10, address=0x200), lock(2, wait=10, address=0x300, hold=9000),
+            etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0524, etl.context_swap(), 4),
+            etl.perfinfo(0x1234, b""), etl.perfinfo(0x1234, b""), etl.perfinfo(0x1235, b"")))
+
+
+class Output(Mixed):
+    def test_start_times_that_are_none(self):
+        with open(self.path, "rb") as stream:
+            data = bytearray(stream.read())
+        for time in (0, -1, -2 ** 63, 2 ** 63 - 1, 116444736000000000 - 1):
+            struct.pack_into("<q", data, 0x48 + 0x20 + 0x108, time)
+            self.write(data)
+            text = self.report().stdout
+            self.assertIn("at an unknown time" if time < 2 ** 62 else "from 30828-09-14", text)
+
+    def test_unknown_events_are_counted(self):
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
+                                             {"event": "HookId 0x1235", "count": 1}])
+
+    def test_text(self):
+        text = self.report().stdout
+        for words in ("Spin locks, by time waited", "Callers", "Executive resources",
+                      "Threads", "Events that are not known", "~"):
+            self.assertIn(words, text)
+
+    def rows(self, *options):
+        text = self.report("--table", "locks", "--csv", *options).stdout
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_csv(self):
+        rows = self.rows()
+        self.assertEqual([row["lock"] for row in rows][0], "0x100")
+        self.assertEqual({row["table"] for row in rows}, {"locks"})
+        self.assertEqual(float(rows[0]["wait_total_ns"]), 1000 * NS)
+
+    def test_sort_top_and_columns(self):
+        rows = self.rows("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
+        self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
+
+    def test_wrong_options(self):
+        for options, words in (
+                (["--sort", "frobs"], 'no table has a column "frobs"'),
+                (["--columns", "lock,frobs"], 'no table has a column "frobs"'),
+                (["--table", "frobs"], 'no table "frobs"'),
+                (["--table", "threads", "--sort", "spins"], 'no table has a column "spins"'),
+                (["--top", "x"], "is no number"), (["--json", "--csv"], "one of --json")):
+            with self.subTest(options):
+                self.assertIn(words, self.report(*options, status=2).stderr)
+
+    def test_damage_is_reported_after_what_is_before(self):
+        with open(self.path, "rb") as stream:
+            data = bytearray(stream.read())
+        data[etl.SIZE + 0x48 + 0x20 + 0x48 + 2] = 0x77
+        self.write(data)
+        result = self.report("--json", status=1)
+        self.assertIn("offset 0x%x: no event" % (etl.SIZE + 0x48 + 0x20 + 0x48),
+                      result.stderr)
+        self.assertEqual(len(json.loads(result.stdout)["locks"]), 1)
+
+    def test_names(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("0000000000000100 b big_lock\t[driver]\n0000000000000200 b small_lock\n"
+                         "thread 11 worker\n")
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual(report["locks"][0]["lock"], "big_lock [driver]")
+        self.assertEqual({row["thread"]: row["name"] for row in report["threads"]},
+                         {11: "worker", 22: ""})
+
+    def terminal(self, **environment):
+        """What a terminal is sent."""
+        master, slave = pty.openpty()
+        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", self.path],
+                                   stdout=slave, env={"TERM": "xterm", **environment})
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        process.wait()
+        os.close(master)
+        return text
+
+    def test_colour_on_a_terminal_alone(self):
+        self.assertIn(b"\x1b[", self.terminal())
+        self.assertNotIn(b"\x1b[", self.terminal(NO_COLOR="1"))
+        self.assertNotIn(b"\x1b[", self.terminal(TERM="dumb"))
+        self.assertNotIn("\x1b[", self.report().stdout)
+
+
+class Page(html.parser.HTMLParser):
+    """Tags that are open at the end, or closed in another order, are errors."""
+
+    VOID = {"meta", "rect", "line", "br"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.errors, self.text = [], [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href"):
+                self.errors.append("refers to %s" % value)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.errors.append("</%s>" % tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class Html(Mixed):
+    def page(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path)
+        with open(path) as stream:
+            text = stream.read()
+        page = Page()
+        page.feed(text)
+        page.close()
+        self.assertEqual((page.errors, page.open), ([], []))
+        return page, text
+
+    def test_page_is_whole_and_needs_nothing(self):
+        page, text = self.page()
+        self.assertNotIn("http", text.replace("http-equiv", ""))
+        self.assertNotIn("script", page.tags)
+        self.assertGreaterEqual(page.tags.count("svg"), 4)
+        for words in ("When there was contention", "How long spin locks",
+                      "How deep locks are nested", "How long resources"):
+            self.assertIn(words, page.text)
+        self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_names_of_strangers_are_text(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
+        page, _ = self.page()
+        self.assertNotIn("script", page.tags)
+        self.assertIn("<script>alert(1)</script>", page.text)
+
+    def test_page_of_no_events(self):
+        self.write(etl.header_buffer(1))
+        page, _ = self.page()
+        self.assertNotIn("svg", page.tags)
+
+    def test_page_that_cannot_be_written(self):
+        result = self.report("--html", "/nonexistent/page.html", status=1)
+        self.assertIn("/nonexistent/page.html: No such file or directory", result.stderr)
+        self.assertIn("cannot write", self.report("--html", "/dev/full", status=1).stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
