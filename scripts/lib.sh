@@ -166,3 +166,10 @@ once()
 	trap - EXIT
 	exec 9>&-
 }
+
+# need_tool: what the command-line tool is built with, and converts with.
+need_tool()
+{
+	need "to build the tool" gcc make libc6-dev pkg-config libjansson-dev \
+		libbabeltrace2-dev babeltrace2 uthash-dev
+}

@@ -102,9 +102,25 @@ tool()
 	result "tool: builds with ASan and UBSan" make -s -C "$E2E/.." \
 		O="$TEST/tool-asan" \
 		CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
-	for test in "$E2E"/test_*.py; do
-		python3 "$test" "$TEST/tool-asan/ntklog" || true
+	result "tool: the fuzzer and the generator are built" make -s -C "$E2E/.." \
+		O="$TEST/tool" "$TEST/tool/fuzz" "$TEST/tool/generate"
+	for test in dump report convert control; do
+		python3 "$E2E/test_$test.py" "$TEST/tool-asan/ntklog" || true
 	done
+	# Memory that the sanitizers take is not the tool's.
+	python3 "$E2E/test_large.py" "$TEST/tool/ntklog" "$TEST/tool/generate" || true
+	fuzz
+}
+
+# fuzz: half a minute of files of strangers', under ASan and UBSan.
+fuzz()
+{
+	local dir=$TEST/fuzz
+	mkdir -p "$dir"
+	python3 "$E2E/make_corpus.py" "$dir/corpus"
+	result "fuzz: files of strangers do no harm" env -C "$dir" "$TEST/tool/fuzz" \
+		-max_total_time="${FUZZ_SECONDS:-30}" -max_len=8192 -close_fd_mask=3 \
+		-print_final_stats=1 corpus
 }
 
 # guest_programs DIRECTORY NAME...: what the virtual machine has no program for.
@@ -136,9 +152,11 @@ e2e()
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$dir/ioctl32" "$E2E/guest/ioctl.c"
 	mv "$dir/ioctl" "$dir/ioctl64"
 	result "$1: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$dir"
+		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$TEST/tool/ntklog" -t 600 "$dir"
 	grep -E '^(not )?ok |^#' "$dir/guest.log" | sed "s/ok - /ok - $1 /"
 	python3 "$E2E/check_e2e.py" "$TEST/tool/ntklog" "$dir" |
+		sed "s/ok - /ok - $1 /" || true
+	python3 "$E2E/check_tool.py" "$TEST/tool/ntklog" "$dir" |
 		sed "s/ok - /ok - $1 /" || true
 }
 
@@ -503,8 +521,10 @@ model()
 }
 
 say "setting up: packages (tools only), Debian's kernels and a test kernel (unpacked and cached in $CACHE)"
-need "to build and test the tool" gcc g++ make libc6-dev python3 git
+need_tool
+need "to test the tool" g++ python3 git bash-completion mandoc
 need "to build programs of 32 bits, for the ioctls" gcc-multilib
+need "to fuzz the tool: libFuzzer" clang
 eval "$("$TOP/scripts/debian-kernel.sh")"
 "$TOP/scripts/debian-kernel.sh" 6.1 >/dev/null
 for flavour in ${FLAVOURS:-kunit kasan kcsan}; do

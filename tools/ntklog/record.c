@@ -97,6 +97,11 @@ static int write_buffer(void *argument, unsigned char *buffer, size_t size)
 	return 0;
 }
 
+static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	return 0;
+}
+
 static int write_header(struct recording *recording)
 {
 	size_t size;
@@ -240,6 +245,7 @@ static int record_session(struct recording *recording)
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	recording->drain.session = recording->session;
 	recording->drain.give = write_buffer;
 	recording->drain.argument = recording;
 	err = write_header(recording);
@@ -253,8 +259,11 @@ static int record_session(struct recording *recording)
 	if (session_is_started(recording->session) && session_stop(recording->session))
 		err = -1;
 	end_command(recording);
-	if (!err)
-		err = drain_finish(&recording->drain);
+	/* Of a recording that has failed the rest is dropped: the session is free again. */
+	if (err)
+		recording->drain.give = drop_buffer;
+	if (drain_finish(&recording->drain))
+		err = -1;
 	if (!err)
 		err = write_header(recording);
 	drain_close(&recording->drain);

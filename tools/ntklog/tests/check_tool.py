@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the tool left in the virtual machine: recordings and what it says of them.
+
+Usage: check_tool.py NTKLOG DIRECTORY
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import etl_decoder as etl
+import tap
+
+NTKLOG, DIRECTORY = sys.argv[1:3]
+
+
+def path(name):
+    return os.path.join(DIRECTORY, name)
+
+
+def text(name):
+    with open(path(name)) as stream:
+        return stream.read()
+
+
+def decode(name):
+    """What the header says, and the buffers after the first one."""
+    with open(path(name), "rb") as stream:
+        buffers = etl.decode(stream.read())
+    return etl.logfile_header(buffers), buffers[1:]
+
+
+def run(*arguments):
+    return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def counters(name):
+    """Sums over processors, by name."""
+    names, *rows = [line.split() for line in text(name).splitlines()]
+    return {title: sum(int(row[i]) for row in rows) for i, title in enumerate(names) if i}
+
+
+class Recording(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.trace = decode("tool.etl")
+        cls.report = json.loads(run("report", "--json", "--columns", "all", "--top", "0",
+                                    path("tool.etl")).stdout)
+
+    def test_buffers_are_in_order(self):
+        header, buffers = self.trace
+        self.assertEqual([buffer.sequence for buffer in buffers],
+                         list(range(1, len(buffers) + 1)))
+        self.assertEqual(header.buffers_written, len(buffers) + 1)
+        self.assertNotEqual(header.end_time, 0)
+
+    def test_nothing_is_lost(self):
+        header, buffers = self.trace
+        self.assertEqual((header.events_lost, header.buffers_lost), (0, 0))
+        self.assertGreater(len(buffers), 5)
+
+    def test_dump_and_report_see_what_the_decoder_sees(self):
+        count = sum(len(buffer.events) for buffer in self.trace[1])
+        dump = run("dump", "--json", path("tool.etl"))
+        self.assertEqual((dump.returncode, dump.stderr), (0, ""))
+        events = [json.loads(line) for line in dump.stdout.splitlines()]
+        # And those of the first buffer.
+        self.assertEqual(len(events), count + 3)
+        self.assertEqual(self.report["events"], count + 3)
+        self.assertEqual([event["Time"] for event in events],
+                         sorted(event["Time"] for event in events))
+
+    def test_names_of_a_module_that_is_gone(self):
+        locks = {row["lock"] for row in self.report["locks"]}
+        self.assertTrue(any(lock.startswith("torture_locks") and
+                            lock.endswith("[ntklog_torture]") for lock in locks), locks)
+        self.assertTrue(any("torture_release" in row["caller"]
+                            for row in self.report["callers"]))
+
+    def test_names_of_threads(self):
+        self.assertIn("ntklog", {row["name"] for row in self.report["threads"]})
+
+    def test_estimates_are_what_the_kernel_counted(self):
+        """Contended acquisitions were all written, of the others one in 1000."""
+        before, after = counters("tool.before"), counters("tool.after")
+        acquired = after["SpinLockAcquireCount"] - before["SpinLockAcquireCount"]
+        contended = after["SpinLockContentionCount"] - before["SpinLockContentionCount"]
+        rows = self.report["locks"]
+        estimate = sum(row["acquisitions"] for row in rows)
+        self.assertGreater(acquired, 10000)
+        # Each processor may have begun and ended anywhere in its thousand.
+        self.assertAlmostEqual(estimate, acquired, delta=4000 + acquired / 50)
+        self.assertAlmostEqual(sum(row["acquisitions"] * row["contended"] for row in rows),
+                               contended, delta=10 + contended / 50)
+
+    def test_page(self):
+        result = run("report", "--html", path("tool.html"), path("tool.etl"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+
+class Others(unittest.TestCase):
+    def test_stop_writes_what_was_logged(self):
+        header, buffers = decode("tool-stop.etl")
+        written = int(text("tool-stop.stats").splitlines()[-1].split()[2])
+        self.assertEqual(sum(len(buffer.events) for buffer in buffers), written)
+        self.assertEqual(header.buffers_written, len(buffers) + 1)
+
+    def test_loss_is_told(self):
+        header, _ = decode("tool-lost.etl")
+        self.assertGreater(header.events_lost, 0)
+        self.assertIn("; %d lost" % header.events_lost, text("tool-lost.log"))
+        self.assertIn("LOST: %d events" % header.events_lost,
+                      run("report", path("tool-lost.etl")).stdout)
+
+    def test_killed_recording_has_no_end(self):
+        header, buffers = decode("tool-killed.etl")
+        self.assertEqual(header.end_time, 0)
+        self.assertEqual([buffer.sequence for buffer in buffers],
+                         list(range(1, len(buffers) + 1)))
+
+    def test_list(self):
+        listed = json.loads(text("list.json"))
+        self.assertEqual([group["name"] for group in listed["groups"]],
+                         ["spinlock", "resource", "contextswap", "spinlock_counters"])
+        self.assertEqual(listed["parameters"]["spinlock"]["acquire_sample_rate"],
+                         {"value": 2000, "minimum": 1000, "maximum": 2 ** 32 - 1,
+                          "or_zero": False})
+        self.assertEqual(listed["parameters"]["resource"]["excessive_timeouts"]["value"], 8)
+        self.assertEqual(len(listed["sessions"]), 8)
+
+    def test_top(self):
+        shown = json.loads(text("top.json"))
+        self.assertGreater(shown["events"], 100)
+        self.assertEqual(shown["events_lost"], 0)
+        self.assertIn("torture_locks", shown["locks"][0]["lock"])
+        waits = [row["wait_total_ns"] for row in shown["locks"]]
+        self.assertEqual(waits, sorted(waits, reverse=True))
+        screens = text("top.txt")
+        self.assertGreaterEqual(screens.count("ntklog top"), 3)
+        self.assertIn("torture_locks", screens)
+        self.assertNotIn("\x1b", screens)
+
+
+if __name__ == "__main__":
+    tap.main()

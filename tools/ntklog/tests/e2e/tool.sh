@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# The tool, as it is used: parameters, sessions, recordings, top. Files are left for
+# check_tool.py.
+
+# status NUMBER COMMAND...: the command ends with this exit status.
+status()
+{
+	expected=$1
+	shift
+	"$@"
+	is $? "$expected"
+}
+
+# says WORDS COMMAND...: and says this on the way.
+says()
+{
+	words=$1
+	shift
+	"$@" >/tmp/said 2>&1
+	grep -q -- "$words" /tmp/said || { cat /tmp/said; return 1; }
+}
+
+parameters()
+{
+	cat $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate $P/hold_threshold |
+		tr '\n' ' '
+}
+
+check "tool: list" ntklog list
+check "tool: set spinlock" ntklog set spinlock 2 3000 4
+check "tool: set leaves the hold threshold" is "$(parameters)" "2 3000 4 1000000 "
+check "tool: set with a hold threshold" ntklog set spinlock 3 2000 5 0
+check "tool: set is all of them" is "$(parameters)" "3 2000 5 0 "
+check "tool: set refuses" status 1 ntklog set spinlock 1 1000 1 999999
+check "tool: what is refused changes nothing" is "$(parameters)" "3 2000 5 0 "
+check "tool: set resource" ntklog set resource 6 7 8
+check "tool: set resource is all of them" \
+	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts | tr '\n' ' ')" "6 7 8 "
+ntklog list --json >list.json
+ntklog set spinlock 1 1000 1 0
+ntklog set resource 1000 1 1
+
+check "tool: start" ntklog start 4 -e contextswap -b 8K -n 10
+check "tool: start of what is started" says "session 4 is started already" ntklog start 4
+check "tool: settings of what is started" says "session 4 is started: stop it first" \
+	ntklog start 4 -n 11
+check "tool: sizes that are none" says "buffers 1 is out of range: 2 to 1024" ntklog start 3 -n 1
+check "tool: more memory than there is" says "no memory for its buffers" \
+	ntklog start 3 -n 1024 -b 1M
+ntklog start 3 -n 16 -b 64K >/dev/null && ntklog stop 3 -o /dev/null >/dev/null
+sleep 0.5
+check "tool: stop writes a file" ntklog stop 4 -o tool-stop.etl
+check "tool: stop of what is stopped" says "session 4 is not started" ntklog stop 4
+cat $D/sessions/4/stats >tool-stop.stats
+echo PERF_SPINLOCK >$D/sessions/4/group_mask
+
+# A command, whose status is the recording's; its module is gone at the end. Locks are not
+# nested: where they are, several are released at one value of the counters, or none, and
+# what is estimated from one in 1000 scatters more.
+cat $D/counters >tool.before
+check "tool: record a command" status 7 ntklog record -o tool.etl -n 60 \
+	-e spinlock,resource,contextswap -- sh -c \
+	'insmod ntklog_torture.ko duration=1 threads=2 nest=1 softirqs=0 hardirqs=0; sleep 2.2; rmmod ntklog_torture; exit 7'
+cat $D/counters >tool.after
+check "tool: a command that is not there" status 127 ntklog record --no-names \
+	-o tool-none.etl -- frobnicate
+check "tool: a command that a signal ends" status 143 ntklog record --no-names \
+	-o tool-none.etl -- sh -c 'kill -TERM $$'
+check "tool: record for a time" status 0 ntklog record --no-names -o tool-time.etl --duration 0.5
+check "tool: a command that takes longer is ended" status 143 ntklog record --no-names \
+	-o tool-time.etl --duration 0.5 -- sleep 100
+check "tool: a full disk" says "No space left on device" ntklog record --no-names \
+	-o /dev/full --duration 0.3
+check "tool: nothing is left started" says "no session is started" ntklog stop
+
+insmod ntklog_torture.ko duration=0 threads=2
+for signal in INT TERM HUP; do
+	ntklog record --no-names -o tool-signal.etl &
+	sleep 1
+	kill -$signal $!
+	check "tool: SIG$signal ends a recording" wait $!
+	check "tool: its file is whole" ntklog report tool-signal.etl
+done
+
+# Too few, too small buffers.
+ntklog record --no-names -o tool-lost.etl -b 4K -n 2 --duration 1 2>tool-lost.log
+
+# Killed at any moment, the file can be read; the session goes on until it is stopped.
+ntklog record -o tool-killed.etl &
+sleep 3
+kill -9 $!
+wait $! 2>/dev/null
+check "tool: the file of a recording that was killed" sh -c \
+	'ntklog dump tool-killed.etl >/tmp/killed.txt && [ "$(wc -l </tmp/killed.txt)" -gt 1000 ]'
+check "tool: its session goes on" says started sh -c "cat $D/sessions/*/state"
+check "tool: and is stopped" ntklog stop -o tool-rest.etl
+check "tool: top" ntklog top --once --json >tool-top.out
+ntklog top --once --json >top.json
+ntklog top -d 0.5 -n 3 >top.txt &
+sleep 2.5
+kill -INT $!
+check "tool: Ctrl-C ends top" wait $!
+rmmod ntklog_torture
+check "tool: all sessions are free" is \
+	"$(ntklog status --json | grep -c -e '"state": "stopped"' -e '"unread": 0,\?$')" 16
+ntklog set spinlock 1 1000 1 1000000
+for session in "$D"/sessions/*; do
+	echo 65536 >"$session/buffer_size"
+	echo 16 >"$session/buffers"
+	echo PERF_SPINLOCK >"$session/group_mask"
+done
+check "tool: the kernel has nothing to complain of" kernel_is_silent
