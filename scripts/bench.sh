@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # bench.sh: what the locks cost, side by side in one run, twice: counting
-# instructions, which repeats, and with parallel processors, for ratios. Prints
-# tables and leaves them as JSON in out/bench/.
+# instructions, which repeats, and with parallel processors, for ratios; and how fast
+# the tool reads a file of 1 GiB. Prints tables and leaves them as JSON in out/bench/.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -27,4 +27,13 @@ say "on parallel processors"
 "$TOP/scripts/vm.sh" -p -c 4 -k "$image" "$BENCH/parallel"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
-say "the same as JSON is in $BENCH/bench.json"
+say "the tool, reading 1 GiB (on this machine, not in a virtual one)"
+need_tool
+need "to measure memory" time
+quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
+	"$BENCH/tool/generate"
+"$BENCH/tool/generate" 1024 >"$BENCH/large.etl"
+python3 "$TOP/scripts/bench_tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
+	"$BENCH/bench-tool.json"
+rm -f "$BENCH/large.etl"
+say "the same as JSON is in $BENCH/bench.json and bench-tool.json"

@@ -104,7 +104,7 @@ tool()
 		CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
 	result "tool: the fuzzer and the generator are built" make -s -C "$E2E/.." \
 		O="$TEST/tool" "$TEST/tool/fuzz" "$TEST/tool/generate"
-	for test in dump report convert control; do
+	for test in dump report convert control manual; do
 		python3 "$E2E/test_$test.py" "$TEST/tool-asan/ntklog" || true
 	done
 	# Memory that the sanitizers take is not the tool's.
@@ -522,7 +522,7 @@ model()
 
 say "setting up: packages (tools only), Debian's kernels and a test kernel (unpacked and cached in $CACHE)"
 need_tool
-need "to test the tool" g++ python3 git bash-completion mandoc
+need "to test the tool" g++ python3 git time bash-completion mandoc
 need "to build programs of 32 bits, for the ioctls" gcc-multilib
 need "to fuzz the tool: libFuzzer" clang
 eval "$("$TOP/scripts/debian-kernel.sh")"

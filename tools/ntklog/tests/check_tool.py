@@ -60,7 +60,7 @@ class Recording(unittest.TestCase):
     def test_nothing_is_lost(self):
         header, buffers = self.trace
         self.assertEqual((header.events_lost, header.buffers_lost), (0, 0))
-        self.assertGreater(len(buffers), 5)
+        self.assertGreaterEqual(len(buffers), 2)
 
     def test_dump_and_report_see_what_the_decoder_sees(self):
         count = sum(len(buffer.events) for buffer in self.trace[1])
