@@ -4,6 +4,7 @@
 
 KERNELRELEASE_RUNNING := $(shell uname -r)
 OUT := $(CURDIR)/out
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 CHECKPATCH_FILES = $(shell git ls-files '*.c' '*.h')
 
 # The running kernel's headers if they are there, else those of Debian's newest
@@ -26,6 +27,17 @@ tools:
 
 tools_install:
 	$(MAKE) -C tools/ntklog install
+
+# What DKMS builds the module from.
+dkms_source:
+	install -d $(DESTDIR)/usr/src/ntklog-$(VERSION)
+	cp -r Kbuild Makefile dkms.conf LICENSE include module workload \
+		$(DESTDIR)/usr/src/ntklog-$(VERSION)
+	find $(DESTDIR)/usr/src/ntklog-$(VERSION) -name '*.o' -o -name '*.ko' -o -name '*.cmd' \
+		-o -name '*.mod' -o -name '*.mod.c' | xargs -r rm -f
+
+deb:
+	scripts/deb.sh
 
 clean: $(if $(wildcard modules.order),modules_clean)
 	$(MAKE) -C tools/ntklog clean
@@ -66,6 +78,8 @@ help:
 	@echo '  modules_install - install them in /lib/modules; INSTALL_MOD_PATH= is a prefix'
 	@echo '  tools           - the command-line tool tools/ntklog/ntklog'
 	@echo '  tools_install   - install it in prefix=/usr/local, below DESTDIR='
+	@echo '  deb             - the packages ntklog and ntklog-dkms, in out/deb'
+	@echo '  dkms_source     - what DKMS builds the module from, in DESTDIR=/usr/src'
 	@echo '  clean           - remove what was built in the tree'
 	@echo '  distclean       - and out/, what demo and test left'
 	@echo ''
@@ -82,4 +96,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo test bench help
+.PHONY: checkpatch sparse demo test bench deb dkms_source help

@@ -6,8 +6,6 @@
 
 S=/sys/kernel/debug/ntklog/sessions/0
 P=/sys/kernel/debug/ntklog/spinlock
-L=/sys/kernel/debug/ntklog/locks
-R=/sys/kernel/debug/ntklog/resource
 
 title()
 {
@@ -27,18 +25,6 @@ workload()
 	run "insmod ntklog_torture.ko duration=$1 locks=12 nest=10"
 	sleep "$(($1 + 1))"
 	run "dmesg | grep -o 'ntklog_torture: End.*' | tail -n 1"
-	[ -e kallsyms ] || grep '\[ntklog_torture\]' /proc/kallsyms >kallsyms
-	run "rmmod ntklog_torture"
-}
-
-# resources SECONDS: the same of executive resources; shows who owns them meanwhile.
-resources()
-{
-	run "insmod ntklog_torture.ko torture_type=resource duration=$1 locks=12 nest=4 hold_us=50"
-	sleep 0.5
-	run "head -n 5 $L | cut -c 1-140"
-	sleep "$1"
-	run "dmesg | grep -o 'ntklog_torture: End.*' | tail -n 1"
 	run "rmmod ntklog_torture"
 }
 
@@ -48,32 +34,46 @@ run "insmod ntklog.ko"
 title "The parameters of EVENT_TRACE_SPINLOCK_INFORMATION, by default"
 run "cd $P && grep . spin_threshold *_rate hold_threshold; cd /host"
 
-title "Those of EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION, one of them tuned"
-run "cd $R && echo 20 > release_sample_rate && grep . *_rate excessive_timeouts; cd /host"
+title "What the module offers"
+run "ntklog list"
 
-title "A session of the NT Kernel Logger: spin locks and executive resources"
-run "echo 64 > $S/buffers"
-run "echo PERF_SPINLOCK PERF_SYNC_OBJECTS > $S/group_mask"
-run "echo start > $S/state"
-run "cat /sys/kernel/debug/ntklog/group_mask"
-workload 2
-spin_lock_events=$(awk '$1 == "total" { print $2 }' $S/stats)
-resources 2
-run "echo stop > $S/state"
-run "cat $S/stats"
-run "cat $S/header $S/cpu* > trace.etl"
+title "A session of the NT Kernel Logger: spin locks, executive resources, context swaps"
+run "ntklog set resource 20 1 1"
+cat >workload.sh <<'END'
+insmod ntklog_torture.ko duration=2 locks=12 nest=10
+sleep 3
+rmmod ntklog_torture
+insmod ntklog_torture.ko torture_type=resource duration=2 locks=12 nest=4 hold_us=50
+sleep 0.5
+head -n 5 /sys/kernel/debug/ntklog/locks | cut -c 1-140
+sleep 2.5
+rmmod ntklog_torture
+END
+run "cat workload.sh"
+run "ntklog record -o trace.etl -e spinlock,resource,contextswap -- sh workload.sh"
+run "dmesg | grep -o 'ntklog_torture: End.*'"
+run "ntklog status 7"
+
+title "The locks that are waited for most, now"
+insmod ntklog_torture.ko duration=4 locks=6 nest=4
+run "ntklog top --once -n 6"
+sleep 2
+rmmod ntklog_torture
 
 title "One of 100 contended acquisitions instead of each"
-run "echo 100 > $P/contention_sample_rate"
+run "ntklog set spinlock 1 1000 100"
+run "ntklog record -o trace-sampled.etl -e spinlock -- sh -c 'insmod ntklog_torture.ko duration=2 locks=12 nest=10; sleep 3; rmmod ntklog_torture'"
+
+title "The same with debugfs alone"
 run "echo start > $S/state"
-workload 2
+workload 1
 run "echo stop > $S/state"
 run "cat $S/stats"
-echo "-> $(awk '$1 == "total" { print $2 }' $S/stats) events instead of $spin_lock_events"
-run "cat $S/header $S/cpu* > trace-sampled.etl"
+run "cat $S/header $S/cpu* > trace-debugfs.etl"
 
 title "A write that is refused: the least acquire_sample_rate is 1000"
 run "echo 999 > $P/acquire_sample_rate; echo \"exit status \$?\""
+run "ntklog set spinlock 1 999 1; echo \"exit status \$?\""
 run "cat $P/acquire_sample_rate"
 
 title "The tracepoints, with no session at all"

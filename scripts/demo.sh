@@ -21,7 +21,7 @@ cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload/ntklog_torture.ko" "$DE
 cp "$TOP/scripts/demo-guest.sh" "$DEMO/guest.sh"
 
 say "booting $ABI in QEMU (emulated, two processors)"
-"$TOP/scripts/vm.sh" -v -t 180 -k "$IMAGE" -M "$MODULES" "$DEMO"
+"$TOP/scripts/vm.sh" -v -t 180 -k "$IMAGE" -M "$MODULES" -P "$TOP/tools/ntklog/ntklog" "$DEMO"
 
 cd "$DEMO"
 rm -f guest.sh status
@@ -30,25 +30,26 @@ sleep 0.5
 ntklog=$TOP/tools/ntklog/ntklog
 "$ntklog" dump trace.etl >trace.etl.txt
 printf '\n== The first events of trace.etl: tools/ntklog/ntklog dump trace.etl\n'
-for event in SpinLockDCStart ResourceDCStart SpinLock Resource; do
-	grep -m 4 " $event " trace.etl.txt
+for event in SpinLockDCStart ResourceDCStart SpinLock Resource ContextSwap; do
+	grep -m 2 " $event " trace.etl.txt
 done
-printf '\n== Summary of trace.etl\n'
-sort kallsyms >kallsyms.sorted
-awk -f "$TOP/scripts/summary.awk" kallsyms.sorted - <trace.etl.txt
-mv kallsyms.sorted kallsyms
-awk '/^# cat .*stats/ { getline; getline; getline; getline
-	printf "%d events generated, %d written, %d lost\n", $2, $3, $4; exit }' guest.log
+printf '\n== The sampled one has fewer, and estimates the same: ntklog report trace-sampled.etl\n'
+"$ntklog" report trace-sampled.etl --table locks --top 3
+printf '\n== What trace.etl says: ntklog report trace.etl\n'
+"$ntklog" report trace.etl --top 8
+"$ntklog" report trace.etl --html report.html
 printf '\nFiles in %s:\n' "$DEMO"
 printf '  %-18s %s\n' \
+	report.html "the report as a page with pictures: open it in a browser" \
 	trace.etl "the session's events, as Windows' tools read them" \
+	trace.etl.names "names of the symbols and threads in it" \
 	trace.etl.txt "the same, decoded by ntklog dump" \
-	trace-sampled.etl "the session with contention_sample_rate 100" \
+	trace-sampled.etl "a session with contention_sample_rate 100" \
+	trace-debugfs.etl "one that cat has read from debugfs" \
 	trace.dat "spin locks as trace-cmd recorded them (trace-cmd report trace.dat)" \
 	trace.txt "the same as text" \
 	resource.dat "resources as trace-cmd recorded them" \
 	resource.txt "the same as text" \
-	kallsyms "symbols of the workload's module" \
 	guest.log "what was typed and seen in the virtual machine" \
 	console.log "the kernel's messages"
 say "done"

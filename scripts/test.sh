@@ -123,6 +123,90 @@ fuzz()
 		-print_final_stats=1 corpus
 }
 
+# in_root ROOT COMMAND...: as in a machine of its own.
+in_root()
+{
+	local root=$1
+	shift
+	as_root env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+		chroot "$root" "$@"
+}
+
+# dkms_builds SERIES: from what the package installs, for the kernel of the series.
+dkms_builds()
+{
+	local dir=$TEST/packages/dkms IMAGE MODULES KDIR ABI
+	eval "$("$TOP/scripts/debian-kernel.sh" "$1")"
+	as_root dkms build --dkmstree "$dir/var" --sourcetree "$dir/root/usr/src" \
+		-m ntklog -v "$VERSION" -k "$ABI" --kernelsourcedir "$KDIR" || {
+		cat "$dir"/var/ntklog/"$VERSION"/build/make.log
+		return 1
+	}
+	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
+}
+
+# The Debian packages: built, and what is in them builds by DKMS and runs in a fresh
+# Debian that has only what they depend on.
+packages()
+{
+	local dir=$TEST/packages root=$TEST/packages/root series
+	mkdir -p "$dir/dkms/var"
+	result "packages: make deb" make -s -C "$TOP" deb
+	VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
+	result "packages: the changelog has the version of dkms.conf" \
+		grep -q "^ntklog ($VERSION) " "$TOP/debian/changelog"
+	dpkg-deb -x "$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$dir/dkms/root"
+	result "packages: dkms add" as_root dkms add --dkmstree "$dir/dkms/var" \
+		--sourcetree "$dir/dkms/root/usr/src" -m ntklog -v "$VERSION"
+	for series in 6.12 6.1; do
+		result "packages: DKMS builds for $series" dkms_builds "$series"
+	done
+	"$TOP/scripts/clean-root.sh" "$root" dkms libjansson4 libbabeltrace2-0
+	as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
+		"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$root/"
+	result "packages: installed in a fresh Debian" \
+		in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb'
+	result "packages: the tool runs there" sh -c "$(declare -f in_root as_root die);
+		in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
+	result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root die);
+		in_root $root dkms status | grep '^ntklog/$VERSION: added'"
+	result "packages: man pages and completion are there" ls \
+		"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
+		"$root/usr/share/bash-completion/completions/ntklog"
+	result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms
+	result "packages: nothing is left" sh -c "! find $root -mindepth 2 -path '*ntklog*' | grep ."
+	as_root rm -rf "$root"
+}
+
+# page: the report's page in a browser, light and dark. Pictures end in out/test/page.
+page()
+{
+	local dir=$TEST/page mode
+	mkdir -p "$dir"
+	"$TEST/tool/generate" 4 >"$dir/trace.etl"
+	"$TEST/tool/ntklog" report "$dir/trace.etl" --html "$dir/report.html"
+	for mode in light dark; do
+		result "page: Chromium draws it, $mode" browser "$dir" \
+			--screenshot="$dir/report-$mode.png" --hide-scrollbars \
+			--blink-settings=preferredColorScheme=$([ $mode = dark ]; echo $?)
+		result "page: the $mode picture is one" \
+			python3 "$E2E/check_picture.py" "$dir/report-$mode.png" $mode
+	done
+	result "page: the browser has nothing to complain of" sh -c "! grep CONSOLE $dir/*.log"
+	browser "$dir" --dump-dom >"$dir/dom.html" 2>"$dir/dom.log"
+	result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $dir/dom.html) -ge 8 ]"
+}
+
+# browser DIRECTORY OPTION...: show its report.html.
+browser()
+{
+	local dir=$1
+	shift
+	timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+		--user-data-dir="$dir/profile" --enable-logging=stderr --window-size=1100,2400 \
+		"$@" "file://$dir/report.html" 2>>"$dir/browser.log"
+}
+
 # guest_programs DIRECTORY NAME...: what the virtual machine has no program for.
 guest_programs()
 {
@@ -525,16 +609,20 @@ need_tool
 need "to test the tool" g++ python3 git time bash-completion mandoc
 need "to build programs of 32 bits, for the ioctls" gcc-multilib
 need "to fuzz the tool: libFuzzer" clang
+need "to see the report's page as people do" chromium
+need "to build the packages, and by DKMS" dpkg-dev debhelper dkms dh-dkms
 eval "$("$TOP/scripts/debian-kernel.sh")"
 "$TOP/scripts/debian-kernel.sh" 6.1 >/dev/null
 for flavour in ${FLAVOURS:-kunit kasan kcsan}; do
 	"$TOP/scripts/test-kernel.sh" "$flavour" >/dev/null
 done
 
-say "headers, style, tool, model"
+say "headers, style, tool, page, packages, model"
 step headers headers
 step style style
 step tool tool
+step page page
+step packages packages
 step model model
 say "KUnit suites in the test kernels"
 for flavour in ${FLAVOURS:-kunit kasan kcsan}; do

@@ -77,11 +77,14 @@ int main(int argc, char **argv)
 	int index;
 
 	argp_err_exit_status = NTKLOG_USAGE;
+	argp_program_version = "ntklog " NTKLOG_VERSION;
 	/* In order, so that options after the command are left to it. */
 	argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, &index, &command);
 	for (index = 1; argv[index] && strcmp(argv[index], command->name); index++)
 		;
 	snprintf(name, sizeof(name), "ntklog %s", command->name);
 	argv[index] = name;
+	/* The commands have no version of their own. */
+	argp_program_version = NULL;
 	return command->run(argc - index, argv + index);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Writing the names of the running kernel's symbols and threads. All symbols are written
- * at the start; those of a module that is loaded later, which may be unloaded again, when
- * that is seen; threads whenever it is looked.
+ * at the start; those of a module that is loaded later, which may be unloaded again, and
+ * threads when they are seen.
  */
 
 #define _GNU_SOURCE
@@ -13,9 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HASH_NONFATAL_OOM	1
+#include <uthash.h>
+
 #include "message.h"
 #include "names.h"
 #include "names_writer.h"
+
+/*
+ * @id: of a thread
+ * @name: that has been written
+ * @hh: in the table
+ */
+struct names_thread {
+	unsigned int id;
+	char name[64];
+	UT_hash_handle hh;
+};
 
 static char *read_modules(size_t *size)
 {
@@ -81,6 +95,29 @@ static void write_symbols(struct names_writer *writer, const char *names)
 	fclose(stream);
 }
 
+/* Once, and when it changes. */
+static void write_thread(struct names_writer *writer, unsigned int id, const char *name)
+{
+	struct names_thread *thread;
+
+	HASH_FIND(hh, writer->threads, &id, sizeof(id), thread);
+	if (thread && !strncmp(thread->name, name, sizeof(thread->name) - 1))
+		return;
+	fprintf(writer->stream, "thread %u %s\n", id, name);
+	if (!thread) {
+		thread = calloc(1, sizeof(*thread));
+		if (!thread)
+			return;
+		thread->id = id;
+		HASH_ADD(hh, writer->threads, id, sizeof(id), thread);
+		if (!thread->hh.tbl) {
+			free(thread);
+			return;
+		}
+	}
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+}
+
 static void write_process(struct names_writer *writer, const char *process)
 {
 	char path[300], name[64];
@@ -99,7 +136,7 @@ static void write_process(struct names_writer *writer, const char *process)
 		stream = fopen(path, "r");
 		if (stream && fgets(name, sizeof(name), stream)) {
 			name[strcspn(name, "\n")] = '\0';
-			fprintf(writer->stream, "thread %s %s\n", entry->d_name, name);
+			write_thread(writer, strtoul(entry->d_name, NULL, 10), name);
 		}
 		if (stream)
 			fclose(stream);
@@ -184,8 +221,13 @@ void names_writer_update(struct names_writer *writer)
 int names_writer_close(struct names_writer *writer)
 {
 	int err = finish_output(writer->stream, writer->path);
+	struct names_thread *thread, *next;
 
 	fclose(writer->stream);
+	HASH_ITER(hh, writer->threads, thread, next) {
+		HASH_DEL(writer->threads, thread);
+		free(thread);
+	}
 	free(writer->modules);
 	free(writer->path);
 	return err;

@@ -7,15 +7,19 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct names_thread;
+
 /**
  * struct names_writer - of a trace
  * @stream: the file, which only grows
+ * @threads: whose names have been written
  * @path: of it
  * @modules: /proc/modules as it was when its symbols were written
  * @size: of @modules
  */
 struct names_writer {
 	FILE *stream;
+	struct names_thread *threads;
 	char *path;
 	char *modules;
 	size_t size;

@@ -97,6 +97,7 @@ static void print_table(const struct table *table, FILE *stream, size_t top)
 
 	fputs("<h2>", stream);
 	print_escaped(stream, table->title);
+	fprintf(stream, ", by %s", table->columns[table->sort].name);
 	if (rows < table->rows)
 		fprintf(stream, " (%zu of %zu)", rows, table->rows);
 	fputs("</h2>\n<div class=\"table\"><table>\n<tr>", stream);

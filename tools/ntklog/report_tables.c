@@ -332,15 +332,15 @@ static const struct {
 	const char *sort;
 	void (*make)(struct report *report);
 } kinds[REPORT_TABLES] = {
-	[REPORT_LOCKS] = { "locks", "Spin locks, by time waited", caller_columns + 1,
+	[REPORT_LOCKS] = { "locks", "Spin locks", caller_columns + 1,
 			   ARRAY_SIZE(caller_columns) - 1, "wait_total", make_locks },
-	[REPORT_CALLERS] = { "callers", "Callers of spin locks, by time waited",
+	[REPORT_CALLERS] = { "callers", "Callers of spin locks",
 			     caller_columns, ARRAY_SIZE(caller_columns), "wait_total",
 			     make_callers },
-	[REPORT_RESOURCES] = { "resources", "Executive resources, by time waited",
+	[REPORT_RESOURCES] = { "resources", "Executive resources",
 			       resource_columns, ARRAY_SIZE(resource_columns),
 			       "wait_total", make_resources },
-	[REPORT_THREADS] = { "threads", "Threads, by time run", thread_columns,
+	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
 			     ARRAY_SIZE(thread_columns), "run_total", make_threads },
 	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
 				processor_columns, ARRAY_SIZE(processor_columns),

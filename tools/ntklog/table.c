@@ -225,7 +225,8 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 				width[i] = strlen(text);
 		}
 	}
-	fprintf(stream, "%s%s%s", on, table->title, off);
+	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
+		table->columns[table->sort].name);
 	if (rows < table->rows)
 		fprintf(stream, " (%zu of %zu)", rows, table->rows);
 	fprintf(stream, "\n%s", on);

@@ -140,6 +140,8 @@ static void print_screen(const struct top *top, const struct report *report,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
 	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
 	table_print_text(&report->tables[REPORT_LOCKS], stdout, rows);
+	if (!report->tables[REPORT_RESOURCES].rows)
+		return;
 	putchar('\n');
 	table_print_text(&report->tables[REPORT_RESOURCES], stdout, rows);
 }

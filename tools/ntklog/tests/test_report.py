@@ -256,7 +256,7 @@ class Output(Mixed):
 
     def test_text(self):
         text = self.report().stdout
-        for words in ("Spin locks, by time waited", "Callers", "Executive resources",
+        for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
                       "Threads", "Events that are not known", "~"):
             self.assertIn(words, text)
 
