@@ -454,7 +454,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     spinlock->acquire_rate);
 		if (spinlock->hold_threshold)
 			fact(stream, before, after,
-			     "and each that was held for more than %u cycles",
+			     "spin locks: each that was held for more than %u cycles was written too",
 			     spinlock->hold_threshold);
 	}
 	if (analysis->resources.records && resource->known)
