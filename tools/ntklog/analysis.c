@@ -100,11 +100,13 @@ void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
 	if (!last || !seen)
 		goto out;
 	for (number = 1; etl_read_header(&copy, number, &header) == 1; number++) {
-		if (seen[header.processor_index] < RUNDOWN_BUFFERS) {
-			seen[header.processor_index]++;
+		unsigned int processor = etl_processor(&header);
+
+		if (seen[processor] < RUNDOWN_BUFFERS) {
+			seen[processor]++;
 			look_for_rundown(analysis, &copy, &cursor, number);
 		} else {
-			last[header.processor_index] = number;
+			last[processor] = number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||

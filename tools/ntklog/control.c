@@ -6,6 +6,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -222,12 +223,14 @@ static int save(int number, const char *path)
 	unsigned char *header;
 	size_t size;
 	FILE *stream;
-	int err;
+	int fd, err;
 
 	header = drain_read_header(number, &size);
 	if (!header)
 		return -1;
-	stream = fopen(path, "we");
+	/* It tells where the kernel is in memory. */
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!stream) {
 		message("%s: %s", path, strerror(errno));
 		free(header);

@@ -54,6 +54,9 @@ static int run(const struct options *options)
 		message("%s: %s", options->path, file.error);
 		err = -1;
 	}
+	if (file.events_lost || file.buffers_lost)
+		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
+			options->path, file.events_lost, file.buffers_lost);
 	etl_close(&file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;

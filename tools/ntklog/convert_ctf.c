@@ -170,6 +170,7 @@ source_init(bt_self_component_source *source,
 	bt_self_component *self = bt_self_component_source_as_self_component(source);
 	bt_trace_class *trace_class = bt_trace_class_create(self);
 	struct ctf *ctf = data;
+	int64_t lost = ctf->conversion->file->events_lost;
 	int err = trace_class ? 0 : -1;
 	size_t i;
 
@@ -186,6 +187,7 @@ source_init(bt_self_component_source *source,
 		err = !ctf->trace ||
 		      bt_trace_set_environment_entry_string(ctf->trace, "tracer_name",
 							    "ntklog") ||
+		      bt_trace_set_environment_entry_integer(ctf->trace, "events_lost", lost) ||
 		      bt_self_component_source_add_output_port(source, "out", NULL, NULL);
 	}
 	bt_trace_class_put_ref(trace_class);

@@ -112,6 +112,21 @@ static int refuse_compressed(struct etl_file *file, uint64_t offset)
 			  "the buffers are compressed: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed");
 }
 
+/**
+ * etl_processor() - whose events are these?
+ * @header: of a buffer
+ *
+ * Before Windows 8 the number had a byte, and the next one said how events are aligned.
+ *
+ * Return: the processor's number.
+ */
+unsigned int etl_processor(const struct wmi_buffer_header *header)
+{
+	if (header->buffer_flag & ETW_BUFFER_FLAG_PROCESSOR_INDEX)
+		return header->processor_index;
+	return header->processor_index & 0xFF;
+}
+
 static int check_buffer(struct etl_file *file, uint64_t offset,
 			const struct wmi_buffer_header *header)
 {
@@ -127,10 +142,10 @@ static int check_buffer(struct etl_file *file, uint64_t offset,
 							  saved_offset),
 				  "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
 				  header->saved_offset, file->buffer_size);
-	if (header->processor_index >= PROCESSORS_MAX)
+	if (etl_processor(header) >= PROCESSORS_MAX)
 		return etl_damage(file, offset + offsetof(struct wmi_buffer_header,
 							  processor_index),
-				  "processor %u", header->processor_index);
+				  "processor %u", etl_processor(header));
 	return 0;
 }
 
@@ -224,7 +239,7 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 	cursor->number = number;
 	cursor->next = sizeof(*header);
 	cursor->end = header->saved_offset;
-	cursor->processor = header->processor_index;
+	cursor->processor = etl_processor(header);
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
 		cursor->next = cursor->end;
 		file->other_buffers++;

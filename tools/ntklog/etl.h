@@ -121,6 +121,7 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 int etl_next_event(struct etl_file *file, struct etl_event *event);
 int etl_read_header(struct etl_file *file, uint64_t number,
 		    struct wmi_buffer_header *header);
+unsigned int etl_processor(const struct wmi_buffer_header *header);
 uint64_t etl_unix_time(const struct etl_file *file);
 double etl_seconds(const struct etl_file *file, uint64_t time_stamp);
 double etl_cycles_ns(const struct etl_file *file, double cycles);

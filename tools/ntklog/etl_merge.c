@@ -104,6 +104,7 @@ static int add_buffer(struct etl_stream *stream, uint64_t number)
 static int make_index(struct etl_merge *merge)
 {
 	struct wmi_buffer_header header;
+	unsigned int processor;
 	uint64_t number;
 	int got;
 
@@ -111,8 +112,9 @@ static int make_index(struct etl_merge *merge)
 		got = etl_read_header(merge->file, number, &header);
 		if (got <= 0)
 			break;
-		if (header.processor_index >= merge->stream_count) {
-			size_t count = header.processor_index + 1;
+		processor = etl_processor(&header);
+		if (processor >= merge->stream_count) {
+			size_t count = processor + 1;
 			struct etl_stream *more =
 				realloc(merge->streams, count * sizeof(*more));
 
@@ -123,7 +125,7 @@ static int make_index(struct etl_merge *merge)
 			merge->streams = more;
 			merge->stream_count = count;
 		}
-		if (add_buffer(&merge->streams[header.processor_index], number))
+		if (add_buffer(&merge->streams[processor], number))
 			return -1;
 	}
 	note_damage(merge);

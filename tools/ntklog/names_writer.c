@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,9 +167,13 @@ static void write_threads(struct names_writer *writer)
  */
 int names_writer_open(struct names_writer *writer, const char *trace_path)
 {
+	int fd;
+
 	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0)
 		return -1;
-	writer->stream = fopen(writer->path, "we");
+	/* It tells where the kernel is in memory. */
+	fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!writer->stream) {
 		message("%s: %s", writer->path, strerror(errno));
 		free(writer->path);

@@ -45,7 +45,7 @@ enum {
  * @session: its number; -1: a free one
  * @no_names: write none
  * @command: to run, or NULL
- * @fd: of the file
+ * @fd: of the file; -1: not made yet
  * @drain: of the session
  * @bytes: in the file
  * @child: that runs the command; 0: none
@@ -102,6 +102,16 @@ static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
 	return 0;
 }
 
+/* The file is made when there is something to put in it: it is never an empty one. */
+static int make_file(struct recording *recording)
+{
+	recording->fd = open(recording->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (recording->fd >= 0)
+		return 0;
+	message("%s: %s", recording->path, strerror(errno));
+	return -1;
+}
+
 static int write_header(struct recording *recording)
 {
 	size_t size;
@@ -111,7 +121,8 @@ static int write_header(struct recording *recording)
 	if (!header)
 		return -1;
 	recording->drain.buffer_size = size;
-	err = write_at(recording, header, size, 0);
+	err = recording->fd < 0 && make_file(recording) ? -1 :
+		write_at(recording, header, size, 0);
 	free(header);
 	if (!recording->bytes)
 		recording->bytes = size;
@@ -291,16 +302,9 @@ static int run(struct recording *recording)
 	if (recording->session < 0 ||
 	    session_configure(recording->session, &recording->settings))
 		return NTKLOG_FAILED;
-	recording->fd = open(recording->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (recording->fd < 0) {
-		message("%s: %s", recording->path, strerror(errno));
-		return NTKLOG_FAILED;
-	}
 	/* Before the start: reading all symbols takes a while. */
-	if (!recording->no_names && names_writer_open(&recording->names, recording->path)) {
-		close(recording->fd);
+	if (!recording->no_names && names_writer_open(&recording->names, recording->path))
 		return NTKLOG_FAILED;
-	}
 	err = session_start(recording->session);
 	if (!err) {
 		err = record_session(recording);
@@ -311,7 +315,7 @@ static int run(struct recording *recording)
 		if (names_writer_close(&recording->names))
 			err = -1;
 	}
-	if (close(recording->fd)) {
+	if (recording->fd >= 0 && close(recording->fd)) {
 		message("%s: %s", recording->path, strerror(errno));
 		err = -1;
 	}
@@ -414,6 +418,7 @@ int command_record(int argc, char **argv)
 		},
 		.path = "ntklog.etl",
 		.session = -1,
+		.fd = -1,
 	};
 
 	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &recording);

@@ -307,6 +307,13 @@ class Windows(unittest.TestCase):
         result, lines = dump(bytes(data))
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
+    def test_processors_of_before_windows_8(self):
+        """One byte, and an alignment of 8 in the next; no flag of the index."""
+        data = etl.header_buffer(2) + \
+            etl.buffer([etl.perfinfo(0x1234, b"")], processor=0x0803, flags=0)
+        _, lines = dump(data)
+        self.assertEqual(lines[3][1], "cpu3")
+
     def test_system_time_is_a_clock_of_100_ns(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x110, 2)

@@ -64,6 +64,8 @@ check "tool: record a command" status 7 ntklog record -o tool.etl -n 60 \
 	-e spinlock,resource,contextswap -- sh -c \
 	'insmod ntklog_torture.ko duration=1 threads=2 nest=1 softirqs=0 hardirqs=0; sleep 2.2; rmmod ntklog_torture; exit 7'
 cat $D/counters >tool.after
+check "tool: files are root's alone" is "$(stat -c %a tool.etl tool.etl.names tool-stop.etl |
+	tr '\n' ' ')" "600 600 600 "
 check "tool: a command that is not there" status 127 ntklog record --no-names \
 	-o tool-none.etl -- frobnicate
 check "tool: a command that a signal ends" status 143 ntklog record --no-names \
@@ -73,6 +75,8 @@ check "tool: a command that takes longer is ended" status 143 ntklog record --no
 	-o tool-time.etl --duration 0.5 -- sleep 100
 check "tool: a full disk" says "No space left on device" ntklog record --no-names \
 	-o /dev/full --duration 0.3
+check "tool: a file that cannot be made" says "/nonexistent/x.etl" ntklog record \
+	-o /nonexistent/x.etl --no-names --duration 0.3
 check "tool: nothing is left started" says "no session is started" ntklog stop
 
 insmod ntklog_torture.ko duration=0 threads=2
