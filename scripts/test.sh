@@ -232,7 +232,7 @@ e2e()
 		KDIR="$KDIR" NTKLOG="$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload"/*.ko \
 		"$dir/example/ntklog_example.ko" "$E2E"/e2e/*.sh "$dir/"
-	guest_programs "$dir" drain ioctl
+	guest_programs "$dir" drain ioctl terminal
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$dir/ioctl32" "$E2E/guest/ioctl.c"
 	mv "$dir/ioctl" "$dir/ioctl64"
 	result "$1: the virtual machine runs to its end" \

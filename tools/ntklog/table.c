@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,7 +306,8 @@ json_t *table_json(const struct table *table, size_t top)
 				continue;
 			if (kind == CELL_TEXT)
 				value = json_string(cell->text ? cell->text : "");
-			else if (kind == CELL_COUNT || kind == CELL_ESTIMATE)
+			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
+				 cell->number < (double)INT64_MAX)
 				value = json_integer((json_int_t)cell->number);
 			else
 				value = json_real(cell->number);

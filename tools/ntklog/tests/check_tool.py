@@ -7,6 +7,7 @@ Usage: check_tool.py NTKLOG DIRECTORY
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -22,7 +23,7 @@ def path(name):
 
 
 def text(name):
-    with open(path(name)) as stream:
+    with open(path(name), newline="") as stream:
         return stream.read()
 
 
@@ -114,6 +115,17 @@ class Others(unittest.TestCase):
         self.assertIn("; %d lost" % header.events_lost, text("tool-lost.log"))
         self.assertIn("LOST: %d events" % header.events_lost,
                       run("report", path("tool-lost.etl")).stdout)
+
+    def test_progress_is_for_terminals(self):
+        shown = text("tool-terminal.txt")
+        lines = re.findall(r"\r(\d\.\d) s, (\d+) events, ([\d.]+) MB, (\d+) lost", shown)
+        self.assertGreaterEqual(len(lines), 2)
+        self.assertGreater(int(lines[-1][1]), int(lines[0][1]))
+        self.assertIn("\r\x1b[Kntklog: tool-signal.etl: ", shown)
+        self.assertNotIn("\r", text("tool-lost.log"))
+
+    def test_screen_of_top_is_drawn_anew(self):
+        self.assertTrue(text("tool-top-terminal.txt").startswith("\x1b[H\x1b[Jntklog top"))
 
     def test_killed_recording_has_no_end(self):
         header, buffers = decode("tool-killed.etl")

@@ -22,6 +22,16 @@ says()
 	grep -q -- "$words" /tmp/said || { cat /tmp/said; return 1; }
 }
 
+# started: wait until a session is; reading the kernel's symbols takes a while before.
+started()
+{
+	i=0
+	while ! grep -q started $D/sessions/*/state && [ $i -lt 300 ]; do
+		usleep 100000
+		i=$((i + 1))
+	done
+}
+
 parameters()
 {
 	cat $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate $P/hold_threshold |
@@ -82,18 +92,24 @@ check "tool: nothing is left started" says "no session is started" ntklog stop
 insmod ntklog_torture.ko duration=0 threads=2
 for signal in INT TERM HUP; do
 	ntklog record --no-names -o tool-signal.etl &
-	sleep 1
+	started
+	sleep 0.5
 	kill -$signal $!
 	check "tool: SIG$signal ends a recording" wait $!
 	check "tool: its file is whole" ntklog report tool-signal.etl
 done
+
+# On a terminal there is a line of progress, which the last one takes the place of.
+./terminal ntklog record --no-names -o tool-signal.etl --duration 1.5 >tool-terminal.txt
+TERM=vt100 ./terminal ntklog top --once >tool-top-terminal.txt
 
 # Too few, too small buffers.
 ntklog record --no-names -o tool-lost.etl -b 4K -n 2 --duration 1 2>tool-lost.log
 
 # Killed at any moment, the file can be read; the session goes on until it is stopped.
 ntklog record -o tool-killed.etl &
-sleep 3
+started
+sleep 1.5
 kill -9 $!
 wait $! 2>/dev/null
 check "tool: the file of a recording that was killed" sh -c \
