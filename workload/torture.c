@@ -46,6 +46,7 @@ torture_param(int, interval_us, 500, "time between two runs of a timer");
 torture_param(int, locks, 6, "locks, 1 to 16");
 torture_param(int, nest, 4, "most locks that a thread owns at once, 1 to the number of locks");
 torture_param(int, hold_us, 5, "longest time that a nest of locks is held; 0: as short as can be");
+torture_param(int, stall_ms, 0, "sleep of a thread, once, while it owns resources; 0: none");
 torture_param(bool, out_of_order, true, "release half of the nests in random order");
 torture_param(int, duration, 10, "seconds until the test ends by itself; 0: at rmmod");
 torture_param(int, seed, 1, "of the random numbers");
@@ -491,6 +492,10 @@ static int __init torture_check_parameters(void)
 		       hold_us, interval_us, duration);
 		return -EINVAL;
 	}
+	if (stall_ms < 0 || stall_ms > 60000) {
+		pr_err("stall_ms=%d is not 0 to 60000\n", stall_ms);
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -539,6 +544,7 @@ static int __init torture_start_eresources(void)
 		.locks = locks,
 		.nest = nest,
 		.hold_us = hold_us,
+		.stall_ms = stall_ms,
 		.seed = seed,
 	};
 	int err = torture_start_resources(&parameters);

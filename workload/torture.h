@@ -20,6 +20,7 @@
  * @locks: how many
  * @nest: most of them that a thread owns at once
  * @hold_us: longest time that they are held
+ * @stall_ms: that one of them owns what it has once
  * @seed: of the random numbers
  */
 struct torture_parameters {
@@ -29,6 +30,7 @@ struct torture_parameters {
 	int locks;
 	int nest;
 	int hold_us;
+	int stall_ms;
 	int seed;
 };
 

@@ -100,6 +100,8 @@ static bool torture_resources_stopping;
 /* A thread is started anew only with it held, and not once all are to stop. */
 static DEFINE_MUTEX(torture_restart_mutex);
 static u64 torture_renewed;
+/* Whether somebody has slept for stall_ms. */
+static atomic_t torture_stalled = ATOMIC_INIT(0);
 
 typedef bool (*torture_acquire_t)(struct eresource *resource, bool wait);
 
@@ -295,6 +297,9 @@ static void torture_resource_nest(struct torture_resource_user *user)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
 	if (!torture_random(&user->random, 50))
 		schedule_timeout_uninterruptible(1);
+	/* Interruptibly: not the owner is what hangs, but who waits for it. */
+	if (count && torture.stall_ms && !atomic_xchg(&torture_stalled, 1))
+		schedule_timeout_interruptible(msecs_to_jiffies(torture.stall_ms));
 
 	for (i = count - 1; i > 0; i--) {
 		int other = torture_random(&user->random, i + 1);
