@@ -36,6 +36,7 @@ enum {
  * @file: what its header says
  * @analysis: of the present interval
  * @names: symbols of the kernel
+ * @modules: that were loaded when they were read
  * @before: counts at the start of the interval
  * @seconds: of the interval
  */
@@ -49,6 +50,7 @@ struct top {
 	struct etl_file file;
 	struct analysis analysis;
 	struct names *names;
+	size_t modules;
 	struct session_counts before;
 	double seconds;
 };
@@ -112,6 +114,31 @@ static int take_rates(struct top *top)
 	return 0;
 }
 
+static size_t count_modules(void)
+{
+	FILE *stream = fopen("/proc/modules", "r");
+	size_t count = 0;
+	int c;
+
+	while (stream && (c = getc(stream)) != EOF)
+		count += c == '\n';
+	if (stream)
+		fclose(stream);
+	return count;
+}
+
+/* The driver that one looks at is often loaded while one looks. */
+static int update_names(struct top *top)
+{
+	size_t modules = count_modules();
+
+	if (top->names && modules == top->modules)
+		return 0;
+	names_free(top->names);
+	top->modules = modules;
+	return names_load(&top->names, "/proc/kallsyms", NULL);
+}
+
 static size_t screen_rows(void)
 {
 	struct winsize size;
@@ -164,12 +191,13 @@ static void print_object(const struct top *top, const struct report *report,
 
 static int show(struct top *top)
 {
-	struct report report = {
-		.file = &top->file, .analysis = &top->analysis, .names = top->names,
-	};
+	struct report report = { .file = &top->file, .analysis = &top->analysis };
 	struct session_counts counts;
 	size_t i;
 
+	if (update_names(top))
+		return -1;
+	report.names = top->names;
 	if (session_counts(top->session, &counts))
 		counts = top->before;
 	analysis_finish(&top->analysis);
@@ -195,13 +223,11 @@ static int gather(struct top *top, int signal_fd)
 	if (take_rates(top))
 		return -1;
 	while (!got && (left = top->interval - (now() - start)) > 0) {
-		/* What is not full is wanted too. */
-		if (left < .3)
-			kernel_write("1", "sessions/%d/flush", top->session);
 		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
 		if (got < 0 || drain_read(&top->drain))
 			return -1;
 	}
+	/* What is in buffers that are not full is wanted too. */
 	kernel_write("1", "sessions/%d/flush", top->session);
 	if (drain_read(&top->drain))
 		return -1;
@@ -271,7 +297,8 @@ static int run(struct top *top)
 	if (kernel_check())
 		return NTKLOG_FAILED;
 	top->session = session_find_free();
-	if (top->session < 0 || names_load(&top->names, "/proc/kallsyms", NULL) ||
+	/* Before the start: reading all symbols takes a while. */
+	if (top->session < 0 || update_names(top) ||
 	    session_configure(top->session, &settings) || session_start(top->session))
 		return NTKLOG_FAILED;
 	err = watch_session(top);
