@@ -240,6 +240,8 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 	cursor->next = sizeof(*header);
 	cursor->end = header->saved_offset;
 	cursor->processor = etl_processor(header);
+	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
+		file->lossy_buffers++;
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
 		cursor->next = cursor->end;
 		file->other_buffers++;

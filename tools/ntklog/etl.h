@@ -51,6 +51,7 @@ struct etl_cursor {
  * @buffers_written: as the file's header says
  * @events_lost: likewise
  * @buffers_lost: likewise
+ * @lossy_buffers: after which events or buffers were lost
  * @other_buffers: that are of a kind without events, stepped over
  * @damage_at: the offset that @error names
  * @error: what is wrong with the file; empty if nothing
@@ -73,6 +74,7 @@ struct etl_file {
 	uint32_t buffers_written;
 	uint32_t events_lost;
 	uint32_t buffers_lost;
+	uint64_t lossy_buffers;
 	uint64_t other_buffers;
 	uint64_t damage_at;
 	char error[240];

@@ -447,6 +447,13 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",
 		     file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		fact(stream, before, after,
+		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
+		     file->lossy_buffers);
+	if (!file->end_time)
+		fact(stream, before, after,
+		     "the session had not ended: the file may not have all, and not say what is lost");
 	if (analysis->spinlocks.total.sampled && spinlock->known) {
 		fact(stream, before, after,
 		     "spin locks: 1 in %u of the acquisitions that waited %u spins or more was written, 1 in %u of those that did not wait",
@@ -525,12 +532,14 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	json_t *object;
 	size_t i;
 
-	object = json_pack("{s:I, s:f, s:I, s:I, s:I, s:b, s:o}",
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report_seconds(report),
 			   "processor_count", (json_int_t)file->processors,
+			   "ended", file->end_time != 0,
 			   "events_lost", (json_int_t)file->events_lost,
 			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "lossy_buffers", (json_int_t)file->lossy_buffers,
 			   "rates_changed", analysis->rates_changed,
 			   "rates", rates_json(analysis));
 	for (i = 0; object && i < REPORT_TABLES; i++)

@@ -249,6 +249,22 @@ class Output(Mixed):
             text = self.report().stdout
             self.assertIn("at an unknown time" if time < 2 ** 62 else "from 30828-09-14", text)
 
+    def test_what_is_lost_is_told(self):
+        whole = etl.buffer([lock()])
+        self.assertNotIn("LOST", self.report().stdout)
+        self.write(etl.header_buffer(3) + whole + etl.buffer([lock()], flags=0x22, sequence=2))
+        self.assertIn("LOST: events after 1 buffers", self.report().stdout)
+        self.assertEqual(json.loads(self.report("--json").stdout)["lossy_buffers"], 1)
+        data = bytearray(etl.header_buffer(2) + whole)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x30, 7)
+        self.write(data)
+        self.assertIn("LOST: 7 events, 0 buffers", self.report().stdout)
+
+    def test_sessions_that_have_not_ended(self):
+        self.write(etl.header_buffer(9, end_time=0) + etl.buffer([lock()]))
+        self.assertIn("the session had not ended", self.report().stdout)
+        self.assertFalse(json.loads(self.report("--json").stdout)["ended"])
+
     def test_unknown_events_are_counted(self):
         report = json.loads(self.report("--json").stdout)
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
