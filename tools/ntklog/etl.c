@@ -168,11 +168,22 @@ static ssize_t read_at(struct etl_file *file, void *to, size_t count, uint64_t o
 	return got;
 }
 
+/**
+ * etl_is_circular() - may the first buffers have been overwritten?
+ * @file: the file
+ *
+ * Return: whether they may: then they are not in order.
+ */
+bool etl_is_circular(const struct etl_file *file)
+{
+	return file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
+}
+
 /* What a file that ends before buffer @number means. */
 static int end_of_file(struct etl_file *file, uint64_t number)
 {
 	if (file->end_time && number < file->buffers_written &&
-	    !(file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR))
+	    !etl_is_circular(file))
 		return etl_damage(file, number * file->buffer_size,
 				  "the file ends after %llu of %u buffers",
 				  (unsigned long long)number, file->buffers_written);
@@ -184,7 +195,7 @@ static bool past_written(const struct etl_file *file, uint64_t number)
 {
 	return file->end_time &&
 	       (file->log_file_mode & EVENT_TRACE_FILE_MODE_PREALLOCATE) &&
-	       !(file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR) &&
+	       !etl_is_circular(file) &&
 	       number >= file->buffers_written;
 }
 

@@ -120,6 +120,7 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
+bool etl_is_circular(const struct etl_file *file);
 int etl_next_event(struct etl_file *file, struct etl_event *event);
 int etl_read_header(struct etl_file *file, uint64_t number,
 		    struct wmi_buffer_header *header);

@@ -2,8 +2,10 @@
 /*
  * Merging: each processor's events are in the order of time, and so are its buffers
  * in the file. The headers of all buffers are read first, to know whose they are; then
- * one buffer of each processor is in memory, and the earliest event of all is next.
- * Memory: a buffer for each processor, and 4 bytes for each buffer of the file.
+ * one buffer of each processor is in memory, and the earliest event of all is next. In a
+ * circular file, whose beginning has been overwritten,
+ * sequence numbers tell the order. Memory: a buffer for each processor, and 16 bytes
+ * for each buffer of the file.
  */
 
 #include <errno.h>
@@ -13,16 +15,25 @@
 #include "etl_merge.h"
 
 /*
+ * @sequence_number: of a buffer
+ * @number: of it, in the file
+ */
+struct buffer_place {
+	int64_t sequence_number;
+	uint64_t number;
+};
+
+/*
  * @cursor: in the present buffer
  * @event: the next one
- * @buffers: numbers of its buffers in the file
+ * @buffers: of the processor
  * @buffer_count: how many
  * @next_buffer: after the present one, of @buffers
  */
 struct etl_stream {
 	struct etl_cursor cursor;
 	struct etl_event event;
-	uint32_t *buffers;
+	struct buffer_place *buffers;
 	size_t buffer_count;
 	size_t next_buffer;
 };
@@ -69,7 +80,7 @@ static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 
 		if (stream->next_buffer == stream->buffer_count)
 			return false;
-		number = stream->buffers[stream->next_buffer++];
+		number = stream->buffers[stream->next_buffer++].number;
 		if (number > merge->limit)
 			return false;
 		if (etl_read_buffer(merge->file, &stream->cursor, number) != 1) {
@@ -83,21 +94,33 @@ static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 	return false;
 }
 
-static int add_buffer(struct etl_stream *stream, uint64_t number)
+static int add_buffer(struct etl_stream *stream, uint64_t number, int64_t sequence_number)
 {
 	size_t count = stream->buffer_count;
 
 	/* Room doubles: at 1, 2, 4, ... */
 	if (!(count & (count - 1))) {
-		uint32_t *more = realloc(stream->buffers,
-					 (count ? 2 * count : 1) * sizeof(*more));
+		struct buffer_place *more = realloc(stream->buffers,
+						    (count ? 2 * count : 1) *
+						    sizeof(*more));
 
 		if (!more)
 			return -1;
 		stream->buffers = more;
 	}
-	stream->buffers[stream->buffer_count++] = number;
+	stream->buffers[stream->buffer_count++] = (struct buffer_place) {
+		sequence_number, number
+	};
 	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct buffer_place *left = a, *right = b;
+
+	if (left->sequence_number != right->sequence_number)
+		return left->sequence_number < right->sequence_number ? -1 : 1;
+	return left->number < right->number ? -1 : 1;
 }
 
 /* Which buffers are whose? */
@@ -106,9 +129,10 @@ static int make_index(struct etl_merge *merge)
 	struct wmi_buffer_header header;
 	unsigned int processor;
 	uint64_t number;
+	size_t i;
 	int got;
 
-	for (number = 0; number < UINT32_MAX; number++) {
+	for (number = 0;; number++) {
 		got = etl_read_header(merge->file, number, &header);
 		if (got <= 0)
 			break;
@@ -125,10 +149,15 @@ static int make_index(struct etl_merge *merge)
 			merge->streams = more;
 			merge->stream_count = count;
 		}
-		if (add_buffer(&merge->streams[processor], number))
+		if (add_buffer(&merge->streams[processor], number,
+			       header.sequence_number))
 			return -1;
 	}
 	note_damage(merge);
+	for (i = 0; etl_is_circular(merge->file) && i < merge->stream_count; i++)
+		if (merge->streams[i].buffer_count)
+			qsort(merge->streams[i].buffers, merge->streams[i].buffer_count,
+			      sizeof(struct buffer_place), compare_places);
 	return 0;
 }
 

@@ -301,6 +301,18 @@ class Windows(unittest.TestCase):
         result, lines = dump(bytes(data))
         self.assertEqual((result.returncode, len(lines)), (0, 4))
 
+    def test_circular_files_are_in_the_order_of_sequence_numbers(self):
+        def event(time):
+            return etl.perfinfo(0x1234, b"", time_stamp=etl.START_CLOCK + time)
+        data = bytearray(etl.header_buffer(9) + etl.buffer([event(30)], sequence=7) +
+                         etl.buffer([event(40)], sequence=8) +
+                         etl.buffer([event(10)], sequence=5) +
+                         etl.buffer([event(20)], sequence=6))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 2)
+        _, lines = dump(bytes(data), "--cycles")
+        self.assertEqual([int(fields(line)["TimeStamp"]) - etl.START_CLOCK
+                          for line in lines[3:]], [10, 20, 30, 40])
+
     def test_preallocated_files_end_before_their_end(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")) + bytes(5 * etl.SIZE))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x21)
