@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merging: each processor's events are in the order of time, and so are its buffers
- * in the file. The headers of all buffers are read first, to know whose they are; then
- * one buffer of each processor is in memory, and the earliest event of all is next. In a
- * circular file, whose beginning has been overwritten,
- * sequence numbers tell the order. Memory: a buffer for each processor, and 16 bytes
- * for each buffer of the file.
+ * Merging: each processor's events are in the order of time, and so are its buffers in
+ * the file; in a circular one, whose beginning has been overwritten, sequence numbers tell
+ * the order. The headers of all buffers are read first, to know whose they are; then one
+ * buffer of each processor is in memory, and the earliest event of all is next.
+ * Memory: a buffer for each processor, and 16 bytes for each buffer of the file.
  */
 
 #include <errno.h>
