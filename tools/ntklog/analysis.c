@@ -227,6 +227,18 @@ int analysis_read(struct analysis *analysis, struct etl_file *file)
 }
 
 /**
+ * analysis_seconds() - how long did it last?
+ * @analysis: of a file
+ * @file: the file
+ *
+ * Return: from the session's start to the last known event, seconds.
+ */
+double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
+{
+	return analysis->last_time ? etl_seconds(file, analysis->last_time) : 0;
+}
+
+/**
  * analysis_finish() - nothing is added any more
  * @analysis: to be shown
  */

@@ -37,6 +37,7 @@ void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event);
 int analysis_read(struct analysis *analysis, struct etl_file *file);
+double analysis_seconds(const struct analysis *analysis, const struct etl_file *file);
 void analysis_finish(struct analysis *analysis);
 void analysis_free(struct analysis *analysis);
 

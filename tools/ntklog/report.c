@@ -201,6 +201,7 @@ static int run(const struct options *options)
 		};
 
 		analysis_read(&analysis, &file);
+		report.seconds = analysis_seconds(&analysis, &file);
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}

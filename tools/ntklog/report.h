@@ -24,12 +24,14 @@ enum report_table {
  * @file: the trace; only what its header says is used
  * @analysis: of it
  * @names: of addresses and threads, or NULL
+ * @seconds: that it lasted
  * @tables: of the analysis
  */
 struct report {
 	const struct etl_file *file;
 	const struct analysis *analysis;
 	const struct names *names;
+	double seconds;
 	struct table tables[REPORT_TABLES];
 };
 
@@ -39,7 +41,6 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		  const char *after);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);
 int report_print_html(const struct report *report, const char *path, size_t top);
-double report_seconds(const struct report *report);
 void report_free(struct report *report);
 
 #endif /* _NTKLOG_REPORT_H */

@@ -21,16 +21,18 @@ static const struct column caller_columns[] = {
 	{ "mode", "mode", CELL_TEXT, true },
 	{ "sampled", "sampled", CELL_COUNT, false },
 	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
 	{ "contended", "contended", CELL_SHARE, false },
 	{ "spins", "spins", CELL_ESTIMATE, true },
+	{ "waiting", "waiting", CELL_SHARE, true },
 	{ "wait_total", "wait", CELL_TIME, false },
-	{ "wait_mean", "mean", CELL_TIME, false },
+	{ "wait_mean", "wait mean", CELL_TIME, false },
 	{ "wait_p50", "wait p50", CELL_TIME, true },
 	{ "wait_p95", "p95", CELL_TIME, false },
 	{ "wait_p99", "wait p99", CELL_TIME, true },
 	{ "wait_max", "max", CELL_TIME, false },
 	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "mean", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
 	{ "hold_p50", "hold p50", CELL_TIME, true },
 	{ "hold_p95", "p95", CELL_TIME, false },
 	{ "hold_p99", "hold p99", CELL_TIME, true },
@@ -45,17 +47,19 @@ static const struct column resource_columns[] = {
 	{ "class", "class", CELL_TEXT, false },
 	{ "sampled", "sampled", CELL_COUNT, false },
 	{ "releases", "released", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
 	{ "waited", "waited", CELL_SHARE, false },
 	{ "contention", "contention", CELL_COUNT, false },
 	{ "excessive", "excessive", CELL_COUNT, false },
+	{ "waiting", "waiting", CELL_SHARE, true },
 	{ "wait_total", "wait", CELL_TIME, false },
-	{ "wait_mean", "mean", CELL_TIME, false },
+	{ "wait_mean", "wait mean", CELL_TIME, false },
 	{ "wait_p50", "wait p50", CELL_TIME, true },
 	{ "wait_p95", "p95", CELL_TIME, false },
 	{ "wait_p99", "wait p99", CELL_TIME, true },
 	{ "wait_max", "max", CELL_TIME, false },
 	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "mean", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
 	{ "hold_p50", "hold p50", CELL_TIME, true },
 	{ "hold_p95", "p95", CELL_TIME, false },
 	{ "hold_p99", "hold p99", CELL_TIME, true },
@@ -70,7 +74,7 @@ static const struct column thread_columns[] = {
 	{ "switches", "switches", CELL_COUNT, false },
 	{ "preempted", "preempted", CELL_SHARE, false },
 	{ "run_total", "run", CELL_TIME, false },
-	{ "run_mean", "mean", CELL_TIME, false },
+	{ "run_mean", "run mean", CELL_TIME, false },
 	{ "run_p95", "p95", CELL_TIME, false },
 	{ "run_max", "max", CELL_TIME, false },
 	{ "ready_total", "ready", CELL_TIME, false },
@@ -126,6 +130,12 @@ static double share(double part, double all)
 	return all > 0 ? part / all : 0;
 }
 
+/* How many waited, on average of the time; as a share of one. */
+static double waiting(const struct report *report, const struct histogram *wait)
+{
+	return share(cycles_ns(report, wait->sum) / 1e9, report->seconds);
+}
+
 static char *modes_text(uint64_t modes)
 {
 	static const char *const names[] = {
@@ -153,8 +163,10 @@ static void add_spinlock_sum(union cell *cell, const struct report *report,
 	cell++->text = modes_text(sum->modes);
 	cell++->number = (double)sum->sampled;
 	cell++->number = all;
+	cell++->number = share(all, report->seconds);
 	cell++->number = share((double)sum->contended, all);
 	cell++->number = sum->spins;
+	cell++->number = waiting(report, &sum->wait);
 	cell = add_times(cell, report, &sum->wait);
 	cell = add_times(cell, report, &sum->hold);
 	cell++->number = sum->max_depth;
@@ -220,9 +232,11 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell++->text = strdup(class == RESOURCE_EXCLUSIVE ? "exclusive" : "shared");
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
+	cell++->number = share((double)sum->releases, report->seconds);
 	cell++->number = share((double)sum->waited, (double)sum->releases);
 	cell++->number = (double)sum->contention;
 	cell++->number = (double)sum->excessive;
+	cell++->number = waiting(report, &sum->wait);
 	cell = add_times(cell, report, &sum->wait);
 	cell = add_times(cell, report, &sum->hold);
 	cell++->number = sum->max_depth;
@@ -352,7 +366,7 @@ static const struct {
 
 /**
  * report_make() - make the tables
- * @report: its file, analysis and names set
+ * @report: its file, analysis, names and seconds set
  */
 void report_make(struct report *report)
 {
@@ -380,21 +394,6 @@ int report_is_complete(const struct report *report)
 	return !report->analysis->spinlocks.no_memory &&
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory;
-}
-
-/**
- * report_seconds() - how long did it last?
- * @report: made
- *
- * Return: from the session's start to the last known event, seconds.
- */
-double report_seconds(const struct report *report)
-{
-	const struct analysis *analysis = report->analysis;
-
-	if (!analysis->last_time)
-		return 0;
-	return etl_seconds(report->file, analysis->last_time);
 }
 
 /* A line of report_facts(). */
@@ -442,7 +441,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	format_start(file, start, sizeof(start));
 	fact(stream, before, after,
 	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
-	     analysis->events, report_seconds(report), file->processors, start);
+	     analysis->events, report->seconds, file->processors, start);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",
@@ -534,7 +533,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 
 	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
-			   "seconds", report_seconds(report),
+			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
 			   "ended", file->end_time != 0,
 			   "events_lost", (json_int_t)file->events_lost,

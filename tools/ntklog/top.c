@@ -179,7 +179,6 @@ static void print_object(const struct top *top, const struct report *report,
 	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
 				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES);
 
-	json_object_set_new(object, "seconds", json_real(top->seconds));
 	json_object_set_new(object, "events",
 			    json_integer(counts->generated - top->before.generated));
 	json_object_set_new(object, "events_lost",
@@ -187,6 +186,25 @@ static void print_object(const struct top *top, const struct report *report,
 	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(object);
+}
+
+/* What happens now is told as what happens in a second. */
+static void show_rates(struct report *report)
+{
+	static const char *const rates[] = { "per_second", "waiting" };
+	static const char *const totals[] = { "acquisitions", "releases", "wait_total",
+					      "hold_total" };
+	size_t i, j;
+
+	for (i = REPORT_LOCKS; i <= REPORT_RESOURCES; i++) {
+		struct table *table = &report->tables[i];
+
+		for (j = 0; j < ARRAY_SIZE(rates); j++)
+			table->shown[table_find_column(table, rates[j])] = true;
+		for (j = 0; j < ARRAY_SIZE(totals); j++)
+			if (table_find_column(table, totals[j]) >= 0)
+				table->shown[table_find_column(table, totals[j])] = false;
+	}
 }
 
 static int show(struct top *top)
@@ -201,7 +219,11 @@ static int show(struct top *top)
 	if (session_counts(top->session, &counts))
 		counts = top->before;
 	analysis_finish(&top->analysis);
+	report.seconds = top->seconds;
 	report_make(&report);
+	/* Programs get all of it. */
+	if (!top->json)
+		show_rates(&report);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&report.tables[i]);
 	if (top->json)

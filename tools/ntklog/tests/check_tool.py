@@ -151,6 +151,8 @@ class Others(unittest.TestCase):
         waits = [row["wait_total_ns"] for row in shown["locks"]]
         self.assertEqual(waits, sorted(waits, reverse=True))
         screens = text("top.txt")
+        self.assertIn("per second", screens)
+        self.assertIn("waiting", screens)
         self.assertGreaterEqual(screens.count("ntklog top"), 3)
         self.assertIn("torture_locks", screens)
         self.assertNotIn("\x1b", screens)

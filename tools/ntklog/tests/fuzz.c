@@ -74,6 +74,7 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 	size_t i;
 
 	analysis_read(&analysis, file);
+	made.seconds = analysis_seconds(&analysis, file);
 	report_make(&made);
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);

@@ -70,6 +70,9 @@ class SpinLocks(Case):
         self.assertEqual(row["acquisitions"], 30 + 4000 + 1)
         self.assertAlmostEqual(row["contended"], 30 / 4031)
         self.assertEqual(row["spins"], 10 * (5 + 5 + 2))
+        # Of one second.
+        self.assertEqual(row["per_second"], row["acquisitions"])
+        self.assertAlmostEqual(row["waiting"], 3 * 10 * 10 / etl.PERF_FREQ)
         self.assertAlmostEqual(row["wait_total_ns"], 3 * 10 * 10 * NS)
         self.assertAlmostEqual(row["hold_total_ns"],
                                (30 * 100 + 4000 * 100 + 1000001) * NS)
