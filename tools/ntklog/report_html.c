@@ -167,11 +167,10 @@ static const struct spinlock_lock **worst_locks(const struct report *report, siz
 }
 
 /*
- * A distribution in bars of equal width on an axis of powers of ten.
+ * Of powers of ten, on which distributions are drawn in bars of equal width.
  *
- * @bins: share of all in each
  * @first: power of ten, of nanoseconds, at the left
- * @decades: of the axis
+ * @decades: up to the right
  */
 struct axis {
 	int first;
