@@ -414,6 +414,8 @@ int command_record(int argc, char **argv)
 			.groups = "spinlock,resource",
 			.buffer_size = 64 << 10,
 			.buffers = 64,
+			/* A recording that is killed lacks no more than this. */
+			.flush_ms = 1000,
 			.mode = "sequential",
 		},
 		.path = "ntklog.etl",

@@ -226,7 +226,8 @@ int session_configure(int number, const struct session_settings *settings)
 		return -1;
 	if (set_number(number, "buffer_size", settings->buffer_size,
 		       "4096 to 1048576 bytes, a multiple of the page size") ||
-	    set_number(number, "buffers", settings->buffers, "2 to 1024"))
+	    set_number(number, "buffers", settings->buffers, "2 to 1024") ||
+	    set_number(number, "flush_timer", settings->flush_ms, "0 to 3600000"))
 		return -1;
 	return 0;
 }

@@ -30,12 +30,14 @@ extern const size_t session_group_count;
  * @groups: names of groups, separated by commas
  * @buffer_size: bytes
  * @buffers: of each processor
+ * @flush_ms: after which buffers that are not full can be read
  * @mode: "sequential" or "buffering"
  */
 struct session_settings {
 	const char *groups;
 	unsigned long buffer_size;
 	unsigned long buffers;
+	unsigned long flush_ms;
 	const char *mode;
 };
 

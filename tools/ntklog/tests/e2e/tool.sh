@@ -133,6 +133,7 @@ ntklog set spinlock 1 1000 1 1000000
 for session in "$D"/sessions/*; do
 	echo 65536 >"$session/buffer_size"
 	echo 16 >"$session/buffers"
+	echo 0 >"$session/flush_timer"
 	echo PERF_SPINLOCK >"$session/group_mask"
 done
 check "tool: the kernel has nothing to complain of" kernel_is_silent
