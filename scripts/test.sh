@@ -175,7 +175,7 @@ packages()
 		"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 		"$root/usr/share/bash-completion/completions/ntklog"
 	result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms
-	result "packages: nothing is left" sh -c "! find $root -mindepth 2 -path '*ntklog*' | grep ."
+	result "packages: nothing is left" sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
 	as_root rm -rf "$root"
 }
 
