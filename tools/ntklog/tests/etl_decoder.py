@@ -116,6 +116,13 @@ def logfile_header(buffers):
                          clock_type, buffers_lost, names[0])
 
 
+def in_time(buffers, hook_id):
+    """The events of this kind, of all processors, in the order of time."""
+    return sorted((event for buffer in buffers[1:] for event in buffer.events
+                   if event.hook_id == hook_id),
+                  key=lambda event: (event.time_stamp, event.offset))
+
+
 def spin_lock(event):
     """The record of a SPINLOCK event."""
     expect(event.hook_id == SPINLOCK and event.version == 2, "no spin lock event")
@@ -126,8 +133,7 @@ def spin_lock(event):
 
 
 def spin_locks(buffers):
-    return [spin_lock(event) for buffer in buffers[1:] for event in buffer.events
-            if event.hook_id == SPINLOCK]
+    return [spin_lock(event) for event in in_time(buffers, SPINLOCK)]
 
 
 def resource(event):
@@ -138,8 +144,7 @@ def resource(event):
 
 
 def resources(buffers):
-    return [resource(event) for buffer in buffers[1:] for event in buffer.events
-            if event.hook_id == RESOURCE]
+    return [resource(event) for event in in_time(buffers, RESOURCE)]
 
 
 def context_swap(event):
