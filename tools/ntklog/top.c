@@ -288,6 +288,7 @@ static int watch_session(struct top *top)
 	err = !header || etl_attach(&top->file, "session", header, size);
 	if (err && top->file.error[0])
 		message("session %d: %s", top->session, top->file.error);
+	top->drain.session = top->session;
 	top->drain.give = take_buffer;
 	top->drain.argument = top;
 	if (!err)
