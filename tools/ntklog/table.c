@@ -198,6 +198,41 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool left
 	fputs(is_last ? "\n" : "  ", stream);
 }
 
+/* What a column takes, of so many rows. */
+static size_t column_width(const struct table *table, size_t column, size_t rows)
+{
+	size_t width = strlen(table->columns[column].title), row;
+	char text[CELL_SIZE];
+
+	for (row = 0; row < rows; row++) {
+		cell_format(table->columns[column].kind, cell_at(table, row, column), text,
+			    sizeof(text));
+		if (strlen(text) > width)
+			width = strlen(text);
+	}
+	return width;
+}
+
+/**
+ * table_fit() - leave out columns that have no room, but for the first
+ * @table: the table
+ * @top: rows at most; 0: all
+ * @width: of what it is printed on, characters
+ */
+void table_fit(struct table *table, size_t top, size_t width)
+{
+	size_t rows = table_top(table, top), used = 0, i;
+	bool is_first = true;
+
+	for (i = 0; i < table->column_count; i++) {
+		if (!table->shown[i])
+			continue;
+		used += column_width(table, i, rows) + (used ? 2 : 0);
+		table->shown[i] = is_first || used <= width;
+		is_first = false;
+	}
+}
+
 /**
  * table_print_text() - for people
  * @table: the table
@@ -218,13 +253,7 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 		if (!table->shown[i])
 			continue;
 		last = i;
-		width[i] = strlen(table->columns[i].title);
-		for (row = 0; row < rows; row++) {
-			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
-				    sizeof(text));
-			if (strlen(text) > width[i])
-				width[i] = strlen(text);
-		}
+		width[i] = column_width(table, i, rows);
 	}
 	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
 		table->columns[table->sort].name);

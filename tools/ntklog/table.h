@@ -71,6 +71,7 @@ bool table_init(struct table *table, const char *name, const char *title,
 union cell *table_add_row(struct table *table);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
+void table_fit(struct table *table, size_t top, size_t width);
 void table_print_text(const struct table *table, FILE *stream, size_t top);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);

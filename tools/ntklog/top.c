@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,18 +140,31 @@ static int update_names(struct top *top)
 	return names_load(&top->names, "/proc/kallsyms", NULL);
 }
 
-static size_t screen_rows(void)
+/* Of a terminal that does not say: the usual ones; without one there is no end. */
+static struct winsize screen_size(void)
 {
-	struct winsize size;
+	struct winsize size = { 0 };
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row)
-		return 24;
-	return size.ws_row;
+	if (!isatty(STDOUT_FILENO))
+		return (struct winsize) { .ws_row = 50, .ws_col = USHRT_MAX };
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	if (!size.ws_row)
+		size.ws_row = 24;
+	if (!size.ws_col)
+		size.ws_col = 80;
+	return size;
 }
 
-static void print_screen(const struct top *top, const struct report *report,
+static void print_table(struct table *table, size_t rows, size_t width)
+{
+	table_fit(table, rows, width);
+	table_print_text(table, stdout, rows);
+}
+
+static void print_screen(const struct top *top, struct report *report,
 			 const struct session_counts *counts)
 {
+	const struct winsize size = screen_size();
 	size_t rows = top->top;
 	char clock[16];
 	time_t time_now = time(NULL);
@@ -158,19 +172,19 @@ static void print_screen(const struct top *top, const struct report *report,
 
 	/* Half for locks, the rest for resources; each has two lines of its own. */
 	if (!rows)
-		rows = screen_rows() > 16 ? (screen_rows() - 8) / 2 : 4;
+		rows = size.ws_row > 16 ? (size.ws_row - 8) / 2 : 4;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
-	printf("ntklog top  %s  %.1f s: %.0f events/s, %.0f lost/s  (session %d; Ctrl-C ends)\n\n",
+	printf("ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 	       clock, top->seconds,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
 	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
-	table_print_text(&report->tables[REPORT_LOCKS], stdout, rows);
+	print_table(&report->tables[REPORT_LOCKS], rows, size.ws_col);
 	if (!report->tables[REPORT_RESOURCES].rows)
 		return;
 	putchar('\n');
-	table_print_text(&report->tables[REPORT_RESOURCES], stdout, rows);
+	print_table(&report->tables[REPORT_RESOURCES], rows, size.ws_col);
 }
 
 static void print_object(const struct top *top, const struct report *report,

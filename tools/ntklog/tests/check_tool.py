@@ -125,7 +125,12 @@ class Others(unittest.TestCase):
         self.assertNotIn("\r", text("tool-lost.log"))
 
     def test_screen_of_top_is_drawn_anew(self):
-        self.assertTrue(text("tool-top-terminal.txt").startswith("\x1b[H\x1b[Jntklog top"))
+        shown = text("tool-top-terminal.txt")
+        self.assertTrue(shown.startswith("\x1b[H\x1b[Jntklog top"))
+        plain = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", shown)
+        # Nothing is broken into two lines: columns that have no room are left out.
+        self.assertLessEqual(max(len(line) for line in plain.split("\r\n")), 80)
+        self.assertIn("torture_locks", plain)
 
     def test_killed_recording_has_no_end(self):
         header, buffers = decode("tool-killed.etl")
