@@ -189,7 +189,7 @@ page()
 	for mode in light dark; do
 		result "page: Chromium draws it, $mode" browser "$dir" \
 			--screenshot="$dir/report-$mode.png" --hide-scrollbars \
-			--blink-settings=preferredColorScheme=$([ $mode = dark ]; echo $?)
+			--blink-settings="preferredColorScheme=$([ $mode = dark ]; echo $?)"
 		result "page: the $mode picture is one" \
 			python3 "$E2E/check_picture.py" "$dir/report-$mode.png" $mode
 	done
