@@ -30,7 +30,11 @@ perf_resource_buckets[1 << PERF_RESOURCE_BUCKET_BITS];
 static struct kmem_cache *perf_resource_thread_cache;
 static atomic_t perf_resource_threads = ATOMIC_INIT(0);
 
-/* Of the tracking; a slot with another one's number is free. */
+/*
+ * Of the tracking; a slot with another one's number is free. Written by who turns the
+ * tracking on, with perf_resource_mutex held; read by the hooks with a bucket's lock held,
+ * which orders the slots but not this: see perf_forget_resource_slots().
+ */
 static u32 perf_resource_sequence;
 
 /* Guards the two below. Taken with a bucket's lock held. */

@@ -498,7 +498,6 @@ static int read_first_event(struct etl_file *file)
 		return -1;
 	/* All events are given to the caller, the first one too. */
 	file->cursor.next = sizeof(struct wmi_buffer_header);
-	file->header_read = true;
 	return 0;
 }
 

@@ -38,7 +38,6 @@ struct etl_cursor {
  * @fd: the file
  * @buffer_size: of every buffer of the file
  * @cursor: where etl_next_event() is
- * @header_read: the first buffer has been understood
  * @pointer_size: of whoever wrote the file, 4 or 8
  * @processors: that the machine had
  * @start_clock: session clock at the start
@@ -61,7 +60,6 @@ struct etl_file {
 	int fd;
 	size_t buffer_size;
 	struct etl_cursor cursor;
-	bool header_read;
 	unsigned int pointer_size;
 	unsigned int processors;
 	uint64_t start_clock;

@@ -167,6 +167,7 @@ static void write_threads(struct names_writer *writer)
  */
 int names_writer_open(struct names_writer *writer, const char *trace_path)
 {
+	size_t size;
 	int fd;
 
 	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0)
@@ -179,7 +180,7 @@ int names_writer_open(struct names_writer *writer, const char *trace_path)
 		free(writer->path);
 		return -1;
 	}
-	writer->modules = read_modules(&writer->size);
+	writer->modules = read_modules(&size);
 	write_symbols(writer, NULL);
 	write_threads(writer);
 	fflush(writer->stream);
@@ -209,7 +210,6 @@ void names_writer_update(struct names_writer *writer)
 		free(added);
 		free(writer->modules);
 		writer->modules = modules;
-		writer->size = size;
 	} else {
 		free(modules);
 	}

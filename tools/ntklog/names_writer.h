@@ -15,14 +15,12 @@ struct names_thread;
  * @threads: whose names have been written
  * @path: of it
  * @modules: /proc/modules as it was when its symbols were written
- * @size: of @modules
  */
 struct names_writer {
 	FILE *stream;
 	struct names_thread *threads;
 	char *path;
 	char *modules;
-	size_t size;
 };
 
 int names_writer_open(struct names_writer *writer, const char *trace_path);

@@ -127,16 +127,6 @@ static int choose_sort(struct report *report, const struct options *options)
 	return found ? 0 : -1;
 }
 
-static bool is_shown(const struct table *table)
-{
-	size_t i;
-
-	for (i = 0; i < table->column_count; i++)
-		if (table->shown[i])
-			return table->rows;
-	return false;
-}
-
 static void print_tables(const struct report *report, const struct options *options)
 {
 	size_t i;
@@ -152,7 +142,7 @@ static void print_tables(const struct report *report, const struct options *opti
 	if (!options->csv)
 		report_facts(report, stdout, "", "");
 	for (i = 0; i < REPORT_TABLES; i++) {
-		if (!(options->tables & 1 << i) || !is_shown(&report->tables[i]))
+		if (!(options->tables & 1 << i) || !table_has_cells(&report->tables[i]))
 			continue;
 		if (options->csv) {
 			table_print_csv(&report->tables[i], stdout, options->top);

@@ -490,7 +490,7 @@ static void print_page(const struct report *report, FILE *stream, size_t top)
 	}
 	print_resource_histograms(report, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (report->tables[i].rows)
+		if (table_has_cells(&report->tables[i]))
 			print_table(&report->tables[i], stream, top);
 	fputs("</body>\n</html>\n", stream);
 	free(locks);

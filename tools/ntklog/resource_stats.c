@@ -60,10 +60,8 @@ static void add_release(struct resource_stats *stats, struct resource_sum *sum,
 	sum->contention += record->contention_delta;
 	if (record->depth > sum->max_depth)
 		sum->max_depth = record->depth;
-	if (waited) {
-		sum->sampled_waited++;
+	if (waited)
 		sum->waited += weight;
-	}
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
 		stats->no_memory = true;

@@ -39,7 +39,6 @@ enum resource_class {
 /**
  * struct resource_sum - of one class of a resource's owners
  * @sampled: records of last releases
- * @sampled_waited: of those of owners that had waited
  * @releases: estimate
  * @waited: estimate
  * @contention: waits that others began while it was owned, of the sampled ones
@@ -50,7 +49,6 @@ enum resource_class {
  */
 struct resource_sum {
 	uint64_t sampled;
-	uint64_t sampled_waited;
 	uint64_t releases;
 	uint64_t waited;
 	uint64_t contention;

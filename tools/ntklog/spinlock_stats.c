@@ -38,7 +38,6 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *r
 	sum->sampled++;
 	sum->acquisitions += weight;
 	if (record->spin_count) {
-		sum->sampled_contended++;
 		sum->contended += weight;
 		sum->spins += (double)record->spin_count * (double)weight;
 	}
@@ -59,7 +58,6 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	unsigned int i;
 
 	sum->sampled += more->sampled;
-	sum->sampled_contended += more->sampled_contended;
 	sum->acquisitions += more->acquisitions;
 	sum->contended += more->contended;
 	sum->spins += more->spins;

@@ -46,7 +46,6 @@ struct spinlock_rates {
 /**
  * struct spinlock_sum - of records
  * @sampled: records
- * @sampled_contended: of those with spins
  * @acquisitions: estimate
  * @contended: estimate
  * @spins: estimate
@@ -60,7 +59,6 @@ struct spinlock_rates {
  */
 struct spinlock_sum {
 	uint64_t sampled;
-	uint64_t sampled_contended;
 	uint64_t acquisitions;
 	uint64_t contended;
 	double spins;

@@ -114,6 +114,22 @@ void table_sort(struct table *table)
 }
 
 /**
+ * table_has_cells() - is there anything to be shown?
+ * @table: the table
+ *
+ * Return: whether it has rows, and a column that is shown.
+ */
+bool table_has_cells(const struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (table->shown[i])
+			return table->rows;
+	return false;
+}
+
+/**
  * table_top() - how many rows are shown?
  * @table: the table
  * @top: at most so many; 0: all

@@ -75,6 +75,7 @@ void table_fit(struct table *table, size_t top, size_t width);
 void table_print_text(const struct table *table, FILE *stream, size_t top);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);
+bool table_has_cells(const struct table *table);
 size_t table_top(const struct table *table, size_t top);
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size);
 void table_free(struct table *table);

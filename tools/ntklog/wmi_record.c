@@ -45,7 +45,6 @@
 		.old_thread_id = (_raw).old_thread_id,			\
 		.old_thread_state = (_raw).old_thread_state,		\
 		.old_thread_wait_reason = (_raw).old_thread_wait_reason,	\
-		.new_thread_priority = (_raw).new_thread_priority,	\
 	})
 
 /**
@@ -106,7 +105,6 @@ void contextswap_record_read(struct contextswap_record *record,
 
 		memcpy(&raw, event->data, sizeof(raw));
 		READ_CONTEXTSWAP(record, raw);
-		record->has_wait_time = true;
 		record->new_thread_wait_time = raw.new_thread_wait_time;
 	}
 }

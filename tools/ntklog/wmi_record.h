@@ -63,17 +63,13 @@ struct resource_record {
  * @old_thread_id: has run
  * @old_thread_state: KTHREAD_STATE_*
  * @old_thread_wait_reason: KWAIT_REASON_*
- * @new_thread_priority: 0 to 31
- * @has_wait_time: from version 2 on
- * @new_thread_wait_time: ticks of the system's clock
+ * @new_thread_wait_time: ticks of the system's clock; 0 in version 1
  */
 struct contextswap_record {
 	uint32_t new_thread_id;
 	uint32_t old_thread_id;
 	uint8_t old_thread_state;
 	uint8_t old_thread_wait_reason;
-	int8_t new_thread_priority;
-	bool has_wait_time;
 	uint32_t new_thread_wait_time;
 };
 

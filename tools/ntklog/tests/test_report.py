@@ -403,6 +403,12 @@ class Html(Mixed):
             self.assertIn(words, page.text)
         self.assertIn("prefers-color-scheme: dark", text)
 
+    def test_tables_without_columns_are_left_out(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path, "--columns", "caller")
+        with open(path) as stream:
+            self.assertEqual(stream.read().count("<table>"), 1)
+
     def test_names_of_strangers_are_text(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
