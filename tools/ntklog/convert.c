@@ -8,22 +8,20 @@
 #include "command.h"
 #include "convert.h"
 #include "message.h"
+#include "trace_argp.h"
 
 enum {
 	OPTION_CTF = 0x100,
 	OPTION_PERFETTO,
-	OPTION_NAMES,
 };
 
 /*
- * @path: of the file
- * @names_path: of its names; NULL: beside it
+ * @trace: which file
  * @ctf: directory, or NULL
  * @perfetto: path, or NULL
  */
 struct options {
-	const char *path;
-	const char *names_path;
+	struct trace_options trace;
 	const char *ctf;
 	const char *perfetto;
 };
@@ -35,9 +33,9 @@ static int run(const struct options *options)
 	struct names *names;
 	int err;
 
-	if (names_load(&names, options->names_path, options->path))
+	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
-	err = etl_open(&file, options->path);
+	err = etl_open(&file, options->trace.path);
 	if (!err) {
 		conversion.file = &file;
 		conversion.names = names;
@@ -51,12 +49,12 @@ static int run(const struct options *options)
 				conversion.converted, conversion.left_out);
 	}
 	if (file.error[0]) {
-		message("%s: %s", options->path, file.error);
+		message("%s: %s", options->trace.path, file.error);
 		err = -1;
 	}
 	if (file.events_lost || file.buffers_lost)
 		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
-			options->path, file.events_lost, file.buffers_lost);
+			options->trace.path, file.events_lost, file.buffers_lost);
 	etl_close(&file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -73,16 +71,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_PERFETTO:
 		options->perfetto = argument;
 		return 0;
-	case OPTION_NAMES:
-		options->names_path = argument;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one file at a time");
-		options->path = argument;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->ctf == !options->perfetto)
@@ -99,8 +89,6 @@ static const struct argp_option convert_options[] = {
 	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
 	  "Chrome's trace events as JSON, for ui.perfetto.dev; - is the standard output",
 	  0 },
-	{ "names", OPTION_NAMES, "FILE", 0,
-	  "Names of addresses and threads, instead of those in FILE.names", 0 },
 	{ 0 }
 };
 
@@ -108,6 +96,7 @@ static const struct argp convert_argp = {
 	.options = convert_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
+	.children = trace_argp_children,
 	.doc = "Convert an ETL file for other tools.\n"
 	       "\vEvents that are not known are left out and counted. A damaged file is converted\n"
 	       "up to the damage, which is reported with its offset.",

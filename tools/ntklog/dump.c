@@ -16,26 +16,24 @@
 #include "filter.h"
 #include "message.h"
 #include "names.h"
+#include "trace_argp.h"
 
 enum {
 	OPTION_JSON = 0x100,
 	OPTION_CSV,
 	OPTION_FILTER,
 	OPTION_CYCLES,
-	OPTION_NAMES,
 };
 
 /*
- * @path: of the file
- * @names_path: of its names; NULL: beside it
+ * @trace: which file
  * @filter: which events; NULL: all
  * @cycles: raw times too
  * @print: an event
  * @names: of addresses and threads
  */
 struct dump {
-	const char *path;
-	const char *names_path;
+	struct trace_options trace;
 	struct filter *filter;
 	bool cycles;
 	int (*print)(const struct dump *dump, const struct etl_file *file,
@@ -320,9 +318,9 @@ static int run(struct dump *dump)
 	struct etl_file file;
 	int status = NTKLOG_OK;
 
-	if (names_load(&dump->names, dump->names_path, dump->path))
+	if (names_load(&dump->names, dump->trace.names_path, dump->trace.path))
 		return NTKLOG_FAILED;
-	if (!etl_open(&file, dump->path)) {
+	if (!etl_open(&file, dump->trace.path)) {
 		if (dump->print == print_csv)
 			print_csv_header(dump);
 		dump_events(dump, &file);
@@ -330,7 +328,7 @@ static int run(struct dump *dump)
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
 	if (file.error[0]) {
-		message("%s: %s", dump->path, file.error);
+		message("%s: %s", dump->trace.path, file.error);
 		status = NTKLOG_FAILED;
 	}
 	etl_close(&file);
@@ -359,16 +357,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_CYCLES:
 		dump->cycles = true;
 		return 0;
-	case OPTION_NAMES:
-		dump->names_path = argument;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (dump->path)
-			argp_error(state, "one file at a time");
-		dump->path = argument;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &dump->trace;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -383,8 +373,6 @@ static const struct argp_option dump_options[] = {
 	  0 },
 	{ "cycles", OPTION_CYCLES, NULL, 0,
 	  "Also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
-	{ "names", OPTION_NAMES, "FILE", 0,
-	  "Names of addresses and threads, instead of those in FILE.names", 0 },
 	{ 0 }
 };
 
@@ -392,6 +380,7 @@ static const struct argp dump_argp = {
 	.options = dump_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
+	.children = trace_argp_children,
 	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
 	       "of the session, processor, name, and all fields as name=value.\n"
 	       "\vEvents that are not known are printed with hook id and size.\n"

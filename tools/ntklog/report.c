@@ -10,6 +10,7 @@
 #include "command.h"
 #include "message.h"
 #include "report.h"
+#include "trace_argp.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -19,15 +20,13 @@ enum {
 	OPTION_COLUMNS,
 	OPTION_SORT,
 	OPTION_TOP,
-	OPTION_NAMES,
 };
 
 /* Rows of a table that fit a screen. */
 #define TOP	20
 
 /*
- * @path: of the file
- * @names_path: of its names; NULL: beside it
+ * @trace: which file
  * @html: path of the page; NULL: none
  * @json, @csv: instead of text
  * @tables: that are wanted, as bits
@@ -36,8 +35,7 @@ enum {
  * @top: rows at most; 0: all
  */
 struct options {
-	const char *path;
-	const char *names_path;
+	struct trace_options trace;
 	const char *html;
 	bool json, csv;
 	unsigned int tables;
@@ -169,7 +167,7 @@ static int show(struct report *report, const struct options *options)
 			status = NTKLOG_FAILED;
 	}
 	if (!status && !report_is_complete(report)) {
-		message("%s: %s", options->path, strerror(ENOMEM));
+		message("%s: %s", options->trace.path, strerror(ENOMEM));
 		status = NTKLOG_FAILED;
 	}
 	report_free(report);
@@ -183,9 +181,9 @@ static int run(const struct options *options)
 	struct etl_file file;
 	int status = NTKLOG_OK;
 
-	if (names_load(&names, options->names_path, options->path))
+	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
-	if (!etl_open(&file, options->path)) {
+	if (!etl_open(&file, options->trace.path)) {
 		struct report report = {
 			.file = &file, .analysis = &analysis, .names = names,
 		};
@@ -196,7 +194,7 @@ static int run(const struct options *options)
 		analysis_free(&analysis);
 	}
 	if (file.error[0]) {
-		message("%s: %s", options->path, file.error);
+		message("%s: %s", options->trace.path, file.error);
 		if (!status)
 			status = NTKLOG_FAILED;
 	}
@@ -240,16 +238,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (end == argument || *end || argument[0] == '-')
 			argp_error(state, "--top: \"%s\" is no number", argument);
 		return 0;
-	case OPTION_NAMES:
-		options->names_path = argument;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one file at a time");
-		options->path = argument;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
 		return 0;
 	case ARGP_KEY_END:
 		if (options->json + options->csv + !!options->html > 1)
@@ -273,8 +263,6 @@ static const struct argp_option report_options[] = {
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
 	{ "top", OPTION_TOP, "N", 0, "So many rows of each table (20); 0: all", 0 },
-	{ "names", OPTION_NAMES, "FILE", 0,
-	  "Names of addresses and threads, instead of those in FILE.names", 0 },
 	{ 0 }
 };
 
@@ -282,6 +270,7 @@ static const struct argp report_argp = {
 	.options = report_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
+	.children = trace_argp_children,
 	.doc = "Sum up an ETL file: which lock hurts, and who holds it.\n"
 	       "\vNT writes a sample of all acquisitions. Counts with \"~\" are estimates of\n"
 	       "all, by the rates that the file carries; shares, totals, means and percentiles\n"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TRACE_ARGP_H
+#define _NTKLOG_TRACE_ARGP_H
+
+/* What the commands that read a file have in common on the command line. */
+
+#include <argp.h>
+
+/**
+ * struct trace_options - which file
+ * @path: of it
+ * @names_path: of its names; NULL: beside it
+ */
+struct trace_options {
+	const char *path;
+	const char *names_path;
+};
+
+/* For struct argp's children. Its input is a struct trace_options. */
+extern const struct argp_child trace_argp_children[];
+
+#endif /* _NTKLOG_TRACE_ARGP_H */
