@@ -19,6 +19,7 @@
 #include "message.h"
 #include "parameter.h"
 #include "session.h"
+#include "session_argp.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -340,26 +341,10 @@ static int set(const struct options *options)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char *end;
 
 	switch (key) {
 	case OPTION_JSON:
 		options->json = true;
-		return 0;
-	case 'e':
-		if (session_check_groups(argument))
-			argp_usage(state);
-		options->settings.groups = argument;
-		return 0;
-	case 'b':
-		options->settings.buffer_size = session_parse_size(argument);
-		if (!options->settings.buffer_size)
-			argp_error(state, "-b: \"%s\" is no size", argument);
-		return 0;
-	case 'n':
-		options->settings.buffers = strtoul(argument, &end, 10);
-		if (!options->settings.buffers || *end || *argument == '-')
-			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
 		return 0;
 	case 'm':
 		options->settings.mode = argument;
@@ -386,6 +371,16 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 	return 0;
 }
 
+static error_t parse_start(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	if (key != ARGP_KEY_INIT)
+		return parse_session(key, argument, state);
+	state->child_inputs[0] = &options->settings;
+	return 0;
+}
+
 static error_t parse_arguments(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -404,10 +399,6 @@ static const struct argp_option json_options[] = {
 };
 
 static const struct argp_option start_options[] = {
-	{ "events", 'e', "GROUP,...", 0,
-	  "What to log: spinlock, resource, contextswap, spinlock_counters", 0 },
-	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
-	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
 	{ "mode", 'm', "MODE", 0,
 	  "sequential: full buffers lose events; buffering: the oldest are overwritten", 0 },
 	{ 0 }
@@ -458,7 +449,8 @@ int command_start(int argc, char **argv)
 {
 	static const struct argp argp = {
 		.options = start_options,
-		.parser = parse_session,
+		.parser = parse_start,
+		.children = session_argp_children,
 		.args_doc = "[SESSION]",
 		.doc = "Start a session, 0 to 7, or a free one. What is not given stays as it was.",
 	};

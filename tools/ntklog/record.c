@@ -26,6 +26,7 @@
 #include "message.h"
 #include "names_writer.h"
 #include "session.h"
+#include "session_argp.h"
 
 enum {
 	OPTION_DURATION = 0x100,
@@ -328,23 +329,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	char *end;
 
 	switch (key) {
-	case 'e':
-		if (session_check_groups(argument))
-			argp_usage(state);
-		recording->settings.groups = argument;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &recording->settings;
 		return 0;
 	case 'o':
 		recording->path = argument;
-		return 0;
-	case 'b':
-		recording->settings.buffer_size = session_parse_size(argument);
-		if (!recording->settings.buffer_size)
-			argp_error(state, "-b: \"%s\" is no size", argument);
-		return 0;
-	case 'n':
-		recording->settings.buffers = strtoul(argument, &end, 10);
-		if (!recording->settings.buffers || *end || *argument == '-')
-			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
 		return 0;
 	case OPTION_DURATION:
 		recording->duration = strtod(argument, &end);
@@ -373,11 +362,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option record_options[] = {
-	{ "events", 'e', "GROUP,...", 0,
-	  "What to record: spinlock, resource, contextswap (spinlock,resource)", 0 },
 	{ "output", 'o', "FILE", 0, "Where to (ntklog.etl)", 0 },
-	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M (64K)", 0 },
-	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024 (64)", 0 },
 	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after so long", 0 },
 	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this one of the sessions 0 to 7", 0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
@@ -387,10 +372,12 @@ static const struct argp_option record_options[] = {
 
 static const struct argp record_argp = {
 	.options = record_options,
+	.children = session_argp_children,
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGUMENT...]]",
 	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
-	       "Ctrl-C. The command is told to end (SIGTERM) if it has not.\n"
+	       "Ctrl-C. The command is told to end (SIGTERM) if it has not. Without options:\n"
+	       "-e spinlock,resource -b 64K -n 64.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
 	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols, as\n"
 	       "/proc/kallsyms has them, and names of threads: dump and report read it. If the\n"

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the commands that start a session have in common on the command line. */
+
+#include <stdlib.h>
+
+#include "session.h"
+#include "session_argp.h"
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct session_settings *settings = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		if (session_check_groups(argument))
+			argp_usage(state);
+		settings->groups = argument;
+		return 0;
+	case 'b':
+		settings->buffer_size = session_parse_size(argument);
+		if (!settings->buffer_size)
+			argp_error(state, "-b: \"%s\" is no size", argument);
+		return 0;
+	case 'n':
+		settings->buffers = strtoul(argument, &end, 10);
+		if (!settings->buffers || *end || *argument == '-')
+			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option session_options[] = {
+	{ "events", 'e', "GROUP,...", 0,
+	  "What to log: spinlock, resource, contextswap, spinlock_counters", 0 },
+	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
+	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
+	{ 0 }
+};
+
+static const struct argp session_argp = {
+	.options = session_options,
+	.parser = parse_option,
+};
+
+const struct argp_child session_argp_children[] = {
+	{ &session_argp, 0, NULL, 0 },
+	{ 0 }
+};
