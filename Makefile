@@ -65,8 +65,11 @@ sparse: kdir
 demo:
 	scripts/demo.sh
 
+check:
+	scripts/test.sh check
+
 test:
-	scripts/test.sh
+	scripts/test.sh test
 
 bench:
 	scripts/bench.sh
@@ -85,6 +88,7 @@ help:
 	@echo ''
 	@echo 'Seeing and testing (as root or with sudo; a virtual machine is used):'
 	@echo '  demo            - a contended workload in Debian'"'"'s kernel, and its events'
+	@echo '  check           - before each commit: what takes less than 3 minutes'
 	@echo '  test            - every test; the last line is "N passed, N failed";'
 	@echo '                    ONLY="STEP..." only some steps, as the progress names them'
 	@echo '  bench           - what the locks cost, next to Linux'"'"' own'
@@ -96,4 +100,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo test bench deb dkms_source help
+.PHONY: checkpatch sparse demo check test bench deb dkms_source help

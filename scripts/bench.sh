@@ -9,7 +9,7 @@
 
 BENCH=$OUT/bench
 
-need "to make the tables" python3
+need bench
 kernel=$("$TOP/scripts/test-kernel.sh" base)
 "$TOP/scripts/build-modules.sh" "$kernel" "$OUT/build/base"
 rm -rf "$BENCH"
@@ -28,8 +28,7 @@ say "on parallel processors"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
 say "the tool, reading 1 GiB (on this machine, not in a virtual one)"
-need_tool
-need "to measure memory" time
+need tool
 quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
 	"$BENCH/tool/generate"
 "$BENCH/tool/generate" 1024 >"$BENCH/large.etl"

@@ -11,12 +11,15 @@ kdir=${1:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 shift 2
 # dwarves has the pahole that makes the type information of Debian's modules.
-need "to build modules" gcc gcc-12 make libc6-dev libelf-dev dwarves rsync
+need modules
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
+# Steps that run side by side build for the same kernel: one after the other.
+exec 9>"$dir/.lock"
+flock 9
 # Times are kept, so that kbuild rebuilds only what has changed.
 rsync -a --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
-	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \
+	--filter='P *.mod*' --filter='P *.symvers' --filter='P /.lock' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
 	--include='/workload/***' --exclude='*' "$TOP/" "$dir/"
 quietly "modules-$(basename "$dir")" make -C "$kdir" M="$dir" \

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-need "checkpatch.pl is in Perl" perl git
+need style
 cd "$TOP"
 checkpatch=$(scripts/kernel-source.sh)/scripts/checkpatch.pl
 status=0

@@ -24,7 +24,7 @@ make_root()
 		"${sources[@]}"
 }
 
-need "to make a fresh Debian" mmdebstrap
+need root
 packages_wanted=$*
 key=$(for package; do echo "$package=$(candidate "$package")"; done | sha256sum | cut -c 1-12)
 once "$CACHE/root/bookworm-$key" make_root

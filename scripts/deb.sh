@@ -6,8 +6,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-need_tool
-need "to build packages" git build-essential debhelper dh-dkms
+need tool
+need deb
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 build=$OUT/deb/build/ntklog-$version
 rm -rf "$OUT/deb"

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian-kernel.sh [SERIES]: have Debian's newest kernel of the series, its
+# debian-kernel.sh [-n] [SERIES]: have Debian's newest kernel of the series, its
 # image, its modules and its headers, unpacked in the cache, and print where:
 #
 #	IMAGE=... MODULES=... KDIR=... ABI=...
+#
+# With -n, only tell: exit status 1 if it is not there.
 #
 # Unpacked, not installed: the headers package depends on the image, and
 # installing that would put a kernel into the machine's boot menu.
@@ -29,10 +31,13 @@ unpack_kernel()
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-need "to unpack kernels and index their modules" kmod xz-utils
+absent=
+[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
+[ -n "$absent" ] || need unpack
 abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
 dir=$CACHE/debian/$abi
 mkdir -p "$CACHE"
+[ -d "$dir" ] || $absent
 once "$dir" unpack_kernel "$abi"
 modules=$dir/lib/modules/$abi
 [ -d "$modules" ] || modules=$dir/usr$modules

@@ -9,7 +9,7 @@
 DEMO=$OUT/demo
 
 say "setting up: packages (tools only) and Debian's kernel (unpacked in $CACHE, not installed)"
-need_tool
+need tool
 eval "$("$TOP/scripts/debian-kernel.sh")"
 
 say "building the modules for $ABI, and the tool"

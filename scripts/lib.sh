@@ -12,9 +12,18 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ntklog
 OUT=$TOP/out
 KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
+. "$TOP/scripts/packages.sh"
+
+# What is said counts from the start of the command that a person has typed.
+export NTKLOG_START=${NTKLOG_START:-$EPOCHSECONDS}
+
+# say WORDS: to standard error; in a step also to where the person looks, SAY_FD.
 say()
 {
-	printf '[%4ds] %s\n' "$SECONDS" "$*" >&2
+	local line
+	line=$(printf '[%4ds] %s' $((EPOCHSECONDS - NTKLOG_START)) "${STEP:+$STEP: }$*")
+	printf '%s\n' "$line" >&2
+	[ -z "${SAY_FD:-}" ] || printf '%s\n' "$line" >&"$SAY_FD"
 }
 
 die()
@@ -48,6 +57,8 @@ quietly()
 	fi
 }
 
+# The lists of packages and the packages are one at a time: who else is about to install
+# something is waited for.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -62,24 +73,43 @@ installed()
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# need WHY PACKAGE...: install those of the packages that are missing.
+# missing_packages GROUP...: those of the groups that are not installed.
+missing_packages()
+{
+	local group package
+	for group; do
+		for package in ${PACKAGES[$group]}; do
+			installed "$package" || echo "$package"
+		done
+	done | sort -u
+}
+
+# need GROUP...: install what is missing of these groups of packages.sh.
 need()
 {
-	local why=$1 package missing=()
-	shift
-	for package; do
-		installed "$package" || missing+=("$package")
+	local group missing
+	for group; do
+		[ -n "${PACKAGES[$group]:-}" ] || die "packages.sh has no group $group"
+		mapfile -t missing < <(missing_packages "$group")
+		[ ${#missing[@]} -gt 0 ] || continue
+		say "installing ${missing[*]} (${PURPOSE[$group]})"
+		mkdir -p "$CACHE"
+		(
+			flock 7
+			install_packages "${missing[@]}"
+		) 7>"$CACHE/apt.lock"
 	done
-	[ ${#missing[@]} -gt 0 ] || return 0
-	say "installing ${missing[*]} ($why)"
+}
+
+install_packages()
+{
+	local options=(-y --no-install-recommends -o DPkg::Lock::Timeout=600)
 	export DEBIAN_FRONTEND=noninteractive
-	apt-cache show "${missing[@]}" >/dev/null 2>&1 || apt_update
-	if ! as_root apt-get install -y --no-install-recommends \
-	    "${missing[@]}" >/dev/null 2>&1 </dev/null; then
+	apt-cache show "$@" >/dev/null 2>&1 || apt_update
+	if ! as_root apt-get install "${options[@]}" "$@" >/dev/null 2>&1 </dev/null; then
 		# Old lists name versions that the mirror no longer has.
 		apt_update
-		quietly "install-${missing[0]}" as_root apt-get install -y \
-			--no-install-recommends "${missing[@]}"
+		quietly "install-$1" as_root apt-get install "${options[@]}" "$@"
 	fi
 }
 
@@ -128,9 +158,10 @@ unpack_deb()
 	version=$(candidate "$package")
 	[ -n "$version" ] || die "apt does not know the package $package"
 	say "downloading and unpacking $package $version"
-	scratch=$(mktemp -d "$CACHE/deb.XXXXXX")
+	# In the directory, so that it does not outlive an interruption.
+	scratch=$(mktemp -d "$dir/deb.XXXXXX")
 	# apt drops to its own user for a download; it must be able to write.
-	chmod 0755 "$scratch"
+	chmod 0755 "$dir" "$scratch"
 	if ! (cd "$scratch" && apt-get download "$package=$version") \
 	    >/dev/null 2>&1; then
 		apt_update
@@ -157,6 +188,8 @@ once()
 		exec 9>&-
 		return 0
 	fi
+	# What a run that was killed has left.
+	rm -rf "$dir".??????
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one
 	trap "rm -rf '$fresh'" EXIT
@@ -165,11 +198,4 @@ once()
 	mv -T "$fresh" "$dir"
 	trap - EXIT
 	exec 9>&-
-}
-
-# need_tool: what the command-line tool is built with, and converts with.
-need_tool()
-{
-	need "to build the tool" gcc make libc6-dev pkg-config libjansson-dev \
-		libbabeltrace2-dev babeltrace2 uthash-dev
 }

@@ -9,7 +9,7 @@
 
 model=$(realpath "${1:?usage: model.sh FILE.pml [BROKEN]}")
 broken=${2:-0}
-need "to check models" spin gcc libc6-dev
+need model
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 kdir=${1:?usage: sparse.sh KDIR}
-need "to check the modules" sparse
+need style
 rm -rf "$OUT/build/sparse"
 "$TOP/scripts/build-modules.sh" "$kdir" "$OUT/build/sparse" C=2
 # The kernel's own headers are not ours to mend.

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test-kernel.sh FLAVOUR: have a test kernel built in the cache and print its
-# build directory, which is also the KDIR for modules.
+# test-kernel.sh [-n] FLAVOUR: have a test kernel built in the cache and print its
+# build directory, which is also the KDIR for modules. With -n, only tell: exit status 1
+# if it is not built.
 #
 # A flavour is a file scripts/kernels/FLAVOUR.config of symbols to set on top
 # of tinyconfig; a line "include NAME" stands for those of another. The cache key
@@ -11,6 +12,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
+absent=
+[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 
 # symbols FLAVOUR: all that it sets, one on a line.
@@ -48,6 +51,14 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
+# progress LOG: of a build, every half minute, until killed or alone.
+progress()
+{
+	while sleep 30 && kill -0 $$ 2>/dev/null; do
+		say "$flavour: $(grep -cE '^  (CC|AS) ' "$1") of about 1300 files compiled"
+	done
+}
+
 build_kernel()
 {
 	local source=$1 dir=$2
@@ -56,19 +67,21 @@ build_kernel()
 	symbols "$flavour" >>"$dir/.config"
 	quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
 	check_config "$dir/.config"
-	say "building the test kernel $flavour (about 5 minutes on 2 cores)"
+	say "building the test kernel $flavour (about 5 minutes on 2 processors)"
+	progress "$OUT/log/build-$flavour.log" &
 	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
 		bzImage modules
+	kill $! 2>/dev/null || true
 	# Objects are most of the space, and modules do not need them.
 	find "$dir" -name '*.o' -not -path '*/scripts/*' -not -path '*/tools/*' \
 		-not -name module.lds.o -delete
 }
 
-need "to build a kernel" gcc make flex bison bc libelf-dev libssl-dev \
-	perl cpio xz-utils kmod
-source=$("$TOP/scripts/kernel-source.sh")
+[ -n "$absent" ] || need kernel
+source=$("$TOP/scripts/kernel-source.sh" ${absent:+-n}) || exit 1
 key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
+[ -d "$dir" ] || $absent
 once "$dir" build_kernel "$source"
 printf '%s\n' "$dir"

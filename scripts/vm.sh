@@ -12,21 +12,17 @@
 #	-t SECONDS	kill it after so long (300)
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
-#	-p		processors in parallel, each in a host thread
-#	-i		count instructions: the clocks, TSC too, go by them
+#	-i		count instructions: the clocks, TSC too, go by them, and the processors
+#			take turns, which is how QEMU counts
 #	-v		show the output of guest.sh as it comes
 #
-# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. The
-# processors take turns in one host thread unless -p is given: parallel ones run
-# stale code in QEMU before 8.1 (Debian 12 has 7.2) when one of them patches
-# what another runs, as static keys and tracepoints do ("accel/tcg: Always lock
-# pages before translation" mended it), and the kernel dies of an int3. Use -p
-# only where nothing is switched while it is in use.
+# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. Each virtual
+# processor is a thread of the host's; qemu.sh tells which QEMU that takes.
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=single show='' icount=() programs=()
-while getopts k:M:c:m:t:a:P:ipv option; do
+cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=multi show='' icount=() programs=()
+while getopts k:M:c:m:t:a:P:iv option; do
 	case $option in
 	k) image=$OPTARG ;;
 	M) modules=$OPTARG ;;
@@ -35,8 +31,7 @@ while getopts k:M:c:m:t:a:P:ipv option; do
 	t) limit=$OPTARG ;;
 	a) append=$OPTARG ;;
 	P) programs+=("$OPTARG") ;;
-	i) icount=(-icount shift=0,sleep=off) ;;
-	p) thread=multi ;;
+	i) icount=(-icount shift=0,sleep=off) thread=single ;;
 	v) show=1 ;;
 	*) exit 2 ;;
 	esac
@@ -80,7 +75,8 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-need "to run virtual machines" qemu-system-x86 busybox-static cpio kmod trace-cmd
+need vm
+read -ra qemu < <("$TOP/scripts/qemu.sh") || die "no QEMU"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
@@ -109,7 +105,6 @@ mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
-: >/host/started
 cd /host && sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status
 sync
@@ -125,56 +120,16 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-# A machine that has not come up by then, in seconds, will not.
-BOOT=150
-
 # pci=noacpi: ACPI's way to find which interrupt a device has is a program that takes
 # the KASAN kernel 20 s, and is given up after 30: then the share is not there.
-
-run_machine()
-{
-	local qemu waited=0
-
-	rm -f "$share/started"
-	timeout --foreground "$limit" qemu-system-x86_64 \
-		-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
-		-no-reboot -nodefaults -serial stdio -kernel "$image" \
-		-initrd "$share/initramfs.gz" \
-		-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-		-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi $append" \
-		</dev/null >"$share/console.log" 2>&1 &
-	qemu=$!
-	while [ ! -e "$share/started" ] && kill -0 $qemu 2>/dev/null; do
-		sleep 1
-		waited=$((waited + 1))
-		if [ $waited -ge $BOOT ]; then
-			kill $qemu || true
-			break
-		fi
-	done
-	wait $qemu || true
-}
-
-# Whether what went wrong is QEMU's or the host's fault. The kernel patches itself
-# while it boots: with -p that may be the end of it.
-try_again()
-{
-	[ ! -s "$share/status" ] || return 1
-	if [ ! -e "$share/started" ] && ! grep -qE 'Kernel panic|Oops' "$share/console.log"; then
-		say "the virtual machine did not come up; once more"
-	elif [ "$thread" = multi ] && grep -q 'Oops: int3' "$share/console.log"; then
-		say "QEMU ran stale code (int3, see vm.sh); once more"
-	else
-		return 1
-	fi
-}
-
-run_machine
-for _ in 1 2; do
-	try_again || break
-	run_machine
-done
-rm -f "$share/initramfs.gz" "$share/started"
+timeout --foreground "$limit" "${qemu[@]}" \
+	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
+	-no-reboot -nodefaults -serial stdio -kernel "$image" \
+	-initrd "$share/initramfs.gz" \
+	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi $append" \
+	</dev/null >"$share/console.log" 2>&1 || true
+rm -f "$share/initramfs.gz"
 if [ ! -s "$share/status" ]; then
 	tail -n 40 "$share/console.log" >&2
 	die "the virtual machine ended without a result; see $share/console.log"

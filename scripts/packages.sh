@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034
+#
+# Debian's packages that are needed, by what for. lib.sh installs them: need GROUP.
+
+declare -A PACKAGES=(
+	[tool]="gcc make libc6-dev pkg-config libjansson-dev libbabeltrace2-dev babeltrace2 uthash-dev"
+	[tool-tests]="python3 bash-completion mandoc time"
+	[headers]="gcc g++ libc6-dev"
+	[style]="perl git sparse"
+	[fuzz]="clang libclang-rt-dev"
+	[page]="chromium python3"
+	[deb]="git build-essential debhelper dkms dh-dkms"
+	[root]="mmdebstrap"
+	[model]="spin gcc libc6-dev"
+	[source]="xz-utils"
+	[unpack]="kmod xz-utils"
+	[kernel]="gcc make flex bison bc libelf-dev libssl-dev perl cpio xz-utils kmod"
+	[modules]="gcc gcc-12 make libc6-dev libelf-dev dwarves rsync"
+	[clang]="clang lld llvm"
+	[vm]="busybox-static cpio kmod trace-cmd"
+	[programs]="gcc libc6-dev"
+	[programs32]="gcc-multilib"
+	[bench]="python3 time"
+)
+
+declare -A PURPOSE=(
+	[tool]="to build the tool"
+	[tool-tests]="to test the tool"
+	[headers]="to check the wire headers"
+	[style]="to look at the sources"
+	[fuzz]="to fuzz the tool: libFuzzer"
+	[page]="to see the report's page as people do"
+	[deb]="to build the packages, and by DKMS"
+	[root]="to make a fresh Debian"
+	[model]="to check models"
+	[source]="to unpack the kernel's source"
+	[unpack]="to unpack kernels and index their modules"
+	[kernel]="to build a kernel"
+	[modules]="to build modules"
+	[clang]="to build modules with clang"
+	[vm]="to run virtual machines"
+	[programs]="to build programs for the virtual machines"
+	[programs32]="to build programs of 32 bits, for the ioctls"
+	[bench]="to make the tables"
+)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What the steps share. A step prints its results as TAP; its scratch is a directory of its
+# own, $DIR. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
+
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
+
+TESTS=$TOP/tests
+TOOL_TESTS=$TOP/tools/ntklog/tests
+STEP=${STEP:-$(basename "$0" .sh)${1:+-$1}}
+TEST=$OUT/test
+DIR=$TEST/$STEP
+# What tests in Python share: the decoder and the writer of ETL, and TAP.
+export PYTHONPATH=$TESTS/lib
+export PYTHONDONTWRITEBYTECODE=1
+
+rm -rf "$DIR"
+mkdir -p "$DIR"
+
+# result NAME COMMAND...: a test that is one command.
+result()
+{
+	local name=$1 log
+	shift
+	log=$(mktemp)
+	if "$@" >"$log" 2>&1; then
+		printf 'ok - %s\n' "$name"
+	else
+		printf 'not ok - %s\n' "$name"
+		sed 's/^/# /' "$log"
+	fi
+	rm -f "$log"
+}
+
+# skipped NAME REASON: a test that cannot be run here.
+skipped()
+{
+	printf 'ok - %s # SKIP %s\n' "$1" "$2"
+}
+
+# debian_kernel SERIES: set IMAGE, MODULES, KDIR and ABI for the steps' use.
+debian_kernel()
+{
+	local words
+	words=$("$TOP/scripts/debian-kernel.sh" "$1")
+	eval "$words"
+}
+
+# tool [TARGET]...: build the tool as users have it, and programs of its tests, once.
+tool()
+{
+	mkdir -p "$OUT/build/tool"
+	(
+		flock 9
+		quietly "tool-$STEP" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool" \
+			CFLAGS="-O2 -g -Werror" "$OUT/build/tool/ntklog" "${@/#/$OUT/build/tool/}"
+	) 9>"$OUT/build/tool/.lock"
+	NTKLOG=$OUT/build/tool/ntklog
+}
+
+builds_silently()
+{
+	local kdir=$1 dir=$2
+	"$TOP/scripts/build-modules.sh" "$kdir" "$dir" W=1
+	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
+}
+
+# guest_programs DIRECTORY NAME...: what the virtual machine has no program for.
+guest_programs()
+{
+	local dir=$1 name
+	shift
+	for name; do
+		gcc -O2 -Wall -Wextra -Werror -static -I"$TOP/include/uapi" \
+			-o "$dir/$name" "$TESTS/programs/$name.c"
+	done
+}
+
+# What a kernel calls a report when one of its detectors has found something.
+REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
+
+# ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
+# in it too: reports in which no function of ours appears on either side - what an
+# interrupt or softirq has interrupted is not part of it - and one inside
+# hrtimer_cancel(), whoever calls it.
+ours()
+{
+	awk '
+		/BUG: KCSAN: / { report = 1; text = ""; is_ours = 0 }
+		!report { print; next }
+		{ text = text $0 "\n" }
+		/ by (task|interrupt) / { interrupted = 0 }
+		/ (handle_softirqs|(asm_)?sysvec_[a-z_]*)\+0x/ { interrupted = 1 }
+		/\[ntklog/ && !interrupted { is_ours = 1 }
+		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
+		/======/ {
+			if (is_ours && !known)
+				printf "%s", text
+			report = known = 0
+		}
+		END { if (report) printf "%s", text }' "$1"
+}
+
+# has_reports LOG EXPECTED: the log has each of these once, and no other.
+has_reports()
+{
+	local log=$1.ours report count=0
+	ours "$1" >"$log"
+	while read -r report; do
+		[ -n "$report" ] || continue
+		[ "$(grep -cE "$report" "$log")" = 1 ] ||
+			{ echo "not once: $report"; return 1; }
+		count=$((count + 1))
+	done <<<"$2"
+	grep -E "$REPORT" "$log"
+	[ "$(grep -cE "$REPORT" "$log")" = $count ]
+}
+
+# share DIRECTORY FLAVOUR: a directory for the virtual machine, with the modules
+# built for the test kernel and the script on standard input.
+share()
+{
+	mkdir -p "$1"
+	"$TOP/scripts/build-modules.sh" "$("$TOP/scripts/test-kernel.sh" "$2")" \
+		"$OUT/build/$2" W=1
+	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload}/*.ko "$1/"
+	cat >"$1/guest.sh"
+}
+
+# image FLAVOUR: of a test kernel that has been built.
+image()
+{
+	printf '%s/arch/x86/boot/bzImage\n' "$("$TOP/scripts/test-kernel.sh" "$1")"
+}

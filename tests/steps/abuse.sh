@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
+# full use; then each allocation of load and start fails once.
+
+. "$(dirname "$0")/../lib.sh"
+
+seed=${SEED:-$(date +%s)}
+say "abuse: SEED=$seed"
+share "$DIR" kasan <<-END
+	D=/sys/kernel/debug/ntklog
+	insmod ntklog.ko || exit 1
+	./abuse \$D $seed 80000
+	for s in \$D/sessions/*; do echo stop >\$s/state 2>/dev/null; done
+	./abuse \$D $((seed + 3)) 12000 quiet
+	rmmod ntklog && insmod ntklog.ko || exit 1
+	for type in in_stack_queued resource; do
+		insmod ntklog_torture.ko torture_type=\$type duration=0 locks=6 nest=3 \
+			threads=1 hardirqs=0 interval_us=5000 || exit 1
+		./abuse \$D $((seed + 1)) 2500 & one=\$!
+		./abuse \$D $((seed + 2)) 2500 & two=\$!
+		n=0
+		while kill -0 \$one 2>/dev/null; do
+			s=\$D/sessions/\$((n % 8))
+			echo 0 >\$s/state 2>/dev/null
+			echo start >\$s/state 2>/dev/null
+			usleep 20000
+			echo stop >\$s/state 2>/dev/null
+			n=\$((n + 1))
+		done
+		wait \$one \$two
+		rmmod ntklog_torture || exit 1
+	done
+	rmmod ntklog || exit 1
+	# Before memory fails: the kernel's own sysfs_slab_add() leaks then.
+	K=/sys/kernel/debug/kmemleak
+	echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log
+	F=/sys/kernel/debug/failslab
+	echo N >\$F/ignore-gfp-wait
+	echo 0 >\$F/verbose
+	# Many messages: those of before would be gone.
+	dmesg -c >dmesg.log
+	./fail load ntklog.ko
+	insmod ntklog.ko buffers=2 buffer_size=4096 || exit 1
+	./fail start \$D/sessions/3
+	rmmod ntklog || exit 1
+	dmesg >>dmesg.log
+END
+guest_programs "$DIR" abuse fail
+result "abuse: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -t 1500 -k "$(image kasan)" -c 3 -m 2048 "$DIR"
+grep -E '^(not )?ok |^#' "$DIR/guest.log"
+result "abuse: the torture succeeds meanwhile" sh -c \
+	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"
+result "abuse: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''
+result "abuse: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

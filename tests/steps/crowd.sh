@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# 32 threads that want resources, on 8 processors of two of the host's.
+
+. "$(dirname "$0")/../lib.sh"
+
+share "$DIR" kunit <<-'END'
+	S=/sys/kernel/debug/ntklog/sessions/0
+	insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
+	echo PERF_SYNC_OBJECTS >$S/group_mask
+	echo start >$S/state
+	insmod ntklog_torture.ko torture_type=resource duration=15 locks=12 nest=3 \
+		threads=32 || exit 1
+	sleep 16
+	rmmod ntklog_torture
+	echo stop >$S/state
+	cat $S/stats
+	rmmod ntklog
+	dmesg >dmesg.log
+END
+result "crowd: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -c 8 -m 1024 -t 300 -k "$(image kunit)" "$DIR"
+result "crowd: 32 threads on 8 processors are all served" \
+	grep "Start of test: .* threads=32 .*" "$DIR/dmesg.log"
+result "crowd: no resource is owned by two" \
+	grep "End of test: SUCCESS: resource: " "$DIR/dmesg.log"
+result "crowd: events generated are written or lost" awk \
+	'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
+	"$DIR/guest.log"
+result "crowd: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''

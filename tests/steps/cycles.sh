@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Load, trace, unload, with readers that have files open, 200 times.
+
+. "$(dirname "$0")/../lib.sh"
+
+share "$DIR" kunit <<-'END'
+	D=/sys/kernel/debug/ntklog
+	refused=0
+	n=0
+	while [ $n -lt 200 ]; do
+		insmod ntklog.ko buffer_size=4096 buffers=8 || exit 1
+		s=$D/sessions/$((n % 8))
+		echo PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH >$s/group_mask
+		echo $((n % 3 * 10)) >$s/flush_timer
+		echo start >$s/state
+		echo 1 >/sys/kernel/tracing/events/ntklog/enable
+		exec 5<$s/cpu0 6<$D/locks
+		cat <&5 >/dev/null &
+		insmod ntklog_torture.ko threads=2 duration=0 \
+			torture_type=$([ $((n % 2)) = 0 ] && echo resource || echo ex) || exit 1
+		usleep 15000
+		rmmod ntklog_torture || exit 1
+		echo 0 >/sys/kernel/tracing/events/ntklog/enable
+		rmmod ntklog 2>/dev/null || refused=$((refused + 1))
+		wait
+		exec 5<&- 6<&-
+		rmmod ntklog || exit 1
+		n=$((n + 1))
+	done
+	echo "$n cycles, $refused times a reader was in the way"
+	dmesg >dmesg.log
+END
+result "cycles: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -t 600 -k "$(image kunit)" -c 2 "$DIR"
+result "cycles: 200, and readers were in the way" \
+	grep -E '^200 cycles, 200 times' "$DIR/guest.log"
+result "cycles: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''

@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The wire headers, in C and in C++, by themselves.
+
+. "$(dirname "$0")/../lib.sh"
+
+need headers
+(cd "$TOP/include/uapi" && ls ntklog/*.h) | while read -r header; do
+	printf '#include <%s>\n' "$header"
+done >"$DIR/all.c"
+cp "$DIR/all.c" "$DIR/all.cc"
+result "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
+	-I"$TOP/include/uapi" "$DIR/all.c"
+result "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
+	-I"$TOP/include/uapi" "$DIR/all.cc"
+# A wrong layout must not compile: the asserts assert.
+cat >"$DIR/wrong.c" <<-'END'
+	#include <ntklog/layout.h>
+	struct wrong { __u32 a; __u64 b; };
+	NTKLOG_ASSERT_OFFSET(struct wrong, b, 4);
+END
+result "headers: a wrong offset does not compile" \
+	sh -c "! gcc -fsyntax-only -I$TOP/include/uapi $DIR/wrong.c"

@@ -1,0 +1,8 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kernel.sh FLAVOUR: have the test kernel built.
+
+. "$(dirname "$0")/../lib.sh"
+
+result "$1: the test kernel is built" "$TOP/scripts/test-kernel.sh" "$1"

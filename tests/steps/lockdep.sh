@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What lockdep must catch, a boot each: it turns itself off by it.
+
+. "$(dirname "$0")/../lib.sh"
+
+# lockdep_catches MISUSE REPORT: lockdep must catch this.
+lockdep_catches()
+{
+	local DIR=$DIR/$1
+	share "$DIR" kunit <<-END
+		insmod ntklog.ko
+		O=/sys/module/lockdep_misuse/parameters/own
+		case $1 in own*) misuse=none ;; *) misuse=$1 ;; esac
+		insmod lockdep_misuse.ko misuse=\$misuse || exit 1
+		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
+		dmesg >dmesg.log
+	END
+	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$DIR" &&
+		has_reports "$DIR/dmesg.log" "$2"
+}
+
+result "lockdep: two queued locks in two orders" \
+	lockdep_catches abba "possible circular locking dependency detected"
+result "lockdep: a lock in a hard interrupt and with interrupts on" \
+	lockdep_catches irq "inconsistent lock state"
+result "lockdep: recursive acquisition" \
+	lockdep_catches recursive "possible recursive locking detected"
+result "lockdep: recursive exclusive acquisition" \
+	lockdep_catches ex_recursive "possible recursive locking detected"
+result "lockdep: recursive shared acquisition" \
+	lockdep_catches ex_shared_recursive "possible recursive locking detected"
+result "lockdep: a lock that is owned on return to user space" \
+	lockdep_catches own "lock held when returning to user space"
+result "lockdep: a resource and a mutex in two orders" \
+	lockdep_catches resource_abba "possible circular locking dependency detected"
+result "lockdep: two resources of a class" \
+	lockdep_catches resource_recursive "possible recursive locking detected"
+result "lockdep: a resource that is owned on return to user space" \
+	lockdep_catches own_resource "lock held when returning to user space"

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Debian packages: built, and what is in them builds by DKMS and runs in a fresh
+# Debian that has only what they depend on.
+
+. "$(dirname "$0")/../lib.sh"
+
+# in_root ROOT COMMAND...: as in a machine of its own.
+in_root()
+{
+	local root=$1
+	shift
+	as_root env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+		chroot "$root" "$@"
+}
+
+# dkms_builds SERIES: from what the package installs, for the kernel of the series.
+dkms_builds()
+{
+	local dir=$DIR/dkms
+	debian_kernel "$1"
+	as_root dkms build --dkmstree "$dir/var" --sourcetree "$dir/root/usr/src" \
+		-m ntklog -v "$VERSION" -k "$ABI" --kernelsourcedir "$KDIR" || {
+		cat "$dir"/var/ntklog/"$VERSION"/build/make.log
+		return 1
+	}
+	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
+}
+
+need tool
+need deb
+root=$DIR/root
+mkdir -p "$DIR/dkms/var"
+result "packages: make deb" make -s -C "$TOP" deb
+VERSION=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
+result "packages: the changelog has the version of dkms.conf" \
+	grep -q "^ntklog ($VERSION) " "$TOP/debian/changelog"
+dpkg-deb -x "$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$DIR/dkms/root"
+result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
+	--sourcetree "$DIR/dkms/root/usr/src" -m ntklog -v "$VERSION"
+for series in 6.12 6.1; do
+	result "packages: DKMS builds for $series" dkms_builds "$series"
+done
+"$TOP/scripts/clean-root.sh" "$root" dkms libjansson4 libbabeltrace2-0
+as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
+	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$root/"
+result "packages: installed in a fresh Debian" \
+	in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb'
+result "packages: the tool runs there" sh -c "$(declare -f in_root as_root die);
+	in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
+result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root die);
+	in_root $root dkms status | grep '^ntklog/$VERSION: added'"
+result "packages: man pages and completion are there" ls \
+	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
+	"$root/usr/share/bash-completion/completions/ntklog"
+result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms
+result "packages: nothing is left" sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
+as_root rm -rf "$root"

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The sources: checkpatch, sparse, kernel-doc.
+
+. "$(dirname "$0")/../lib.sh"
+
+kernel_doc_is_silent()
+{
+	cd "$TOP"
+	git ls-files 'include/*.h' 'module/*.[ch]' | xargs perl \
+		"$(scripts/kernel-source.sh)/scripts/kernel-doc" -none >"$DIR/kernel-doc.log" 2>&1
+	cat "$DIR/kernel-doc.log"
+	[ ! -s "$DIR/kernel-doc.log" ]
+}
+
+need style
+debian_kernel "$KERNEL_SERIES"
+result "style: checkpatch --strict" make -s -C "$TOP" checkpatch
+result "style: sparse" "$TOP/scripts/sparse.sh" "$KDIR"
+result "style: kernel-doc" kernel_doc_is_silent

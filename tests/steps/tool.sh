@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The command-line tool: its own tests, under ASan and UBSan.
+
+. "$(dirname "$0")/../lib.sh"
+
+need tool
+need tool-tests
+result "tool: builds without a warning" tool generate
+result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
+	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
+for test in dump report convert control manual; do
+	python3 "$TOOL_TESTS/test_$test.py" "$OUT/build/tool-asan/ntklog" || true
+done
+# Memory that the sanitizers take is not the tool's.
+python3 "$TOOL_TESTS/test_large.py" "$OUT/build/tool/ntklog" "$OUT/build/tool/generate" || true
