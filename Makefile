@@ -71,6 +71,9 @@ check:
 test:
 	scripts/test.sh test
 
+soak:
+	scripts/soak.sh $(PARTS)
+
 bench:
 	scripts/bench.sh
 
@@ -91,6 +94,8 @@ help:
 	@echo '  check           - before each commit: what takes less than 3 minutes'
 	@echo '  test            - every test; the last line is "N passed, N failed";'
 	@echo '                    ONLY="STEP..." only some steps, as the progress names them'
+	@echo '  soak            - for nights: hours of fuzzing, torture, nonsense, loads;'
+	@echo '                    PARTS="..." some of it, SOAK_HOURS=8; goes on where it was'
 	@echo '  bench           - what the locks cost, next to Linux'"'"' own'
 	@echo '  checkpatch      - the kernel'"'"'s checkpatch.pl --strict on every source'
 	@echo '  sparse          - sparse on the modules'
@@ -100,4 +105,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo check test bench deb dkms_source help
+.PHONY: checkpatch sparse demo check test soak bench deb dkms_source help

@@ -1,46 +1,124 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debian-kernel.sh [-n] [SERIES]: have Debian's newest kernel of the series, its
-# image, its modules and its headers, unpacked in the cache, and print where:
+# debian-kernel.sh [-n] [KERNEL]: have a kernel of Debian's, its image, its modules and its
+# headers, unpacked in the cache, and print where:
 #
-#	IMAGE=... MODULES=... KDIR=... ABI=...
+#	IMAGE=... MODULES=... KDIR=... ABI=... SUITE=...
 #
+# KERNEL is a series that the system's apt has (6.12, 6.1), for its newest; or the name of
+# another suite, for that suite's (trixie); or "newest", for the newest of all that can be
+# reached. SUITE says whose compiler and libraries its headers need: nothing for the system's.
 # With -n, only tell: exit status 1 if it is not there.
 #
 # Unpacked, not installed: the headers package depends on the image, and
 # installing that would put a kernel into the machine's boot menu.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/suite.sh"
+
+# Where the newest kernel may be, and whose compiler it then needs. Not experimental: that has
+# release candidates.
+NEWEST_SUITES="trixie-backports:trixie sid:sid"
+
+# depends PACKAGE PATTERN: those of its dependencies that match, of the kernel's suite.
+depends()
+{
+	kernel_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
+}
+
+kernel_apt()
+{
+	if [ -n "$suite" ]; then
+		suite_apt "$suite" "$@"
+	else
+		LC_ALL=C "$@"
+	fi
+}
+
+kernel_unpack()
+{
+	local package
+	if [ -n "$suite" ]; then
+		suite_unpack "$suite" "$@"
+	else
+		for package in "${@:2}"; do
+			unpack_deb "$package" "$1"
+		done
+	fi
+}
 
 unpack_kernel()
 {
-	local abi=$1 dir=$2 package
+	local abi=$1 dir=$2 packages
 
-	unpack_deb "linux-image-$abi" "$dir"
-	unpack_deb "linux-headers-$abi" "$dir"
-	for package in $(LC_ALL=C apt-cache depends "linux-headers-$abi" |
-	    sed -n 's/^ *Depends: \(linux-headers-.*-common\|linux-kbuild-.*\)/\1/p'); do
-		unpack_deb "$package" "$dir"
-	done
-	# The one absolute path in Debian's headers. The final name of the
+	# Newer ones have their modules and parts of their headers in packages of their own.
+	mapfile -t packages < <(
+		{
+			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
+			depends "linux-headers-$abi" \
+				'linux-headers-.*-common\|linux-kbuild-.*\|linux-base-[0-9].*'
+			kernel_apt apt-cache search --names-only "^linux-modules-$abi\$" |
+				cut -d ' ' -f 1
+		} | sort -u)
+	kernel_unpack "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
+	# The absolute paths in Debian's headers. The final name of the
 	# directory, not the one it has while it is being filled.
-	sed -i "s|^include /usr/src/|include $CACHE/debian/$abi/usr/src/|" \
+	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
 		"$dir/usr/src/linux-headers-$abi/Makefile"
 	# initramfs images load modules with modprobe.
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
+# suite_abi: the name of the kernel of $suite.
+suite_abi()
+{
+	depends linux-image-amd64 'linux-image-[0-9].*' | sed 's/^linux-image-//'
+}
+
+# newest: set suite and base to those of the newest kernel that can be reached.
+newest()
+{
+	local pair version best='' best_suite='' best_base=''
+	for pair in $NEWEST_SUITES; do
+		suite=${pair%:*}
+		suite_reached "$suite" || continue
+		version=$(suite_candidate "$suite" linux-image-amd64)
+		if [ -n "$version" ] && { [ -z "$best" ] ||
+		    dpkg --compare-versions "$version" gt "$best"; }; then
+			best=$version best_suite=$suite best_base=${pair#*:}
+		fi
+	done
+	[ -n "$best" ] || die "no suite with a newer kernel can be reached: $NEWEST_SUITES"
+	suite=$best_suite base=$best_base
+}
+
 absent=
 [ "${1:-}" != -n ] || { absent="exit 1"; shift; }
 [ -n "$absent" ] || need unpack
-abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
-dir=$CACHE/debian/$abi
 mkdir -p "$CACHE"
+suite='' base=''
+case ${1:-$KERNEL_SERIES} in
+[0-9]*)
+	abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
+	;;
+newest)
+	newest
+	abi=$(suite_abi)
+	;;
+*)
+	suite=$1 base=$1
+	suite_reached "$suite" || die "Debian's suite $suite cannot be reached"
+	abi=$(suite_abi)
+	;;
+esac
+[ -n "$abi" ] || die "no kernel ${1:-$KERNEL_SERIES} is known to apt"
+dir=$CACHE/debian/$abi
 [ -d "$dir" ] || $absent
 once "$dir" unpack_kernel "$abi"
 modules=$dir/lib/modules/$abi
-[ -d "$modules" ] || modules=$dir/usr$modules
-printf 'IMAGE=%s\nMODULES=%s\nKDIR=%s\nABI=%s\n' \
-	"$dir/boot/vmlinuz-$abi" "$modules" \
-	"$dir/usr/src/linux-headers-$abi" "$abi"
+[ -d "$modules" ] || modules=$dir/usr/lib/modules/$abi
+image=$dir/boot/vmlinuz-$abi
+[ -e "$image" ] || image=$modules/vmlinuz
+printf 'IMAGE=%s\nMODULES=%s\nKDIR=%s\nABI=%s\nSUITE=%s\n' \
+	"$image" "$modules" "$dir/usr/src/linux-headers-$abi" "$abi" "$base"

@@ -3,31 +3,14 @@
 #
 # Real events of a contended workload, for check_e2e.py to decode.
 
-succeeded()
-{
-	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
-		grep -q SUCCESS
-}
-
-# torture PARAMETER...: run it for a second and see it end.
-torture()
-{
-	insmod ntklog_torture.ko duration=1 "$@" || return 1
-	sleep 1.5
-	rmmod ntklog_torture
-	succeeded
-}
-
 # With a tracepoint and a session at once: both see the same events.
 echo 100 >$S/buffers
-echo 40 >$P/contention_sample_rate
+echo 20 >$P/contention_sample_rate
 cat >/tmp/both.sh <<END
 . ./lib.sh
 cat $D/counters >both.before
 echo start >$S/state
-insmod ntklog_torture.ko duration=2 locks=12 nest=10
-sleep 2.5
-rmmod ntklog_torture
+torture_until "grown SpinLockContentionCount 5000" locks=12 nest=10
 echo stop >$S/state
 cat $D/counters >both.after
 END
@@ -42,7 +25,7 @@ check "events: read buffers are gone" is "$(cat $S/cpu0 | wc -c)" 0
 # The tracepoint alone, no session; and it turns itself off.
 check "events: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
 	-e ntklog:spinlock sh -c "cat $D/group_mask >alone.mask;
-		insmod ntklog_torture.ko duration=1; sleep 1.5"
+		. ./lib.sh; mark; insmod ntklog_torture.ko duration=0; wait_for grown Events 100"
 # trace-cmd keeps the names of the modules that are there at its end.
 rmmod ntklog_torture
 trace-cmd report /tmp/alone.dat >alone.report 2>/dev/null
@@ -55,31 +38,35 @@ echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo 1 >$P/contention_sample_rate
 echo start >$S/state
-check "events: torture with a session that is full" torture
+check "events: torture with a session that is full" torture_until "total 0 lost 1"
 echo stop >$S/state
 cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats2
 
-# A higher contention_sample_rate: fewer events.
+# A higher contention_sample_rate: fewer events of as many contended acquisitions.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
 # On a busy host many are held for long, whatever their rate.
 echo 0 >$P/hold_threshold
+echo 4294967295 >$P/acquire_sample_rate
 for rate in 10 1000; do
 	echo $rate >$P/contention_sample_rate
+	cat $D/counters >rate$rate.before
 	echo start >$S/state
-	torture seed=7 2>/dev/null
+	torture_until "grown SpinLockContentionCount 2000" seed=7 2>/dev/null
 	echo stop >$S/state
+	cat $D/counters >rate$rate.after
 	cat $S/stats >rate$rate.stats
 done
+echo 1000 >$P/acquire_sample_rate
 echo 1000000 >$P/hold_threshold
 
 # Only counters: no events, nothing tracked, but counts that go up.
 echo PERF_SPINLOCK_CNTRS >$S/group_mask
 cat $D/counters >counters.before
 echo start >$S/state
-check "events: torture with counters only" torture
+check "events: torture with counters only" torture_until "grown SpinLockContentionCount 10"
 echo stop >$S/state
 cat $D/counters >counters.after
 cat $S/stats >counters.stats

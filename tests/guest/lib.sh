@@ -69,3 +69,70 @@ kernel_is_silent()
 {
 	! dmesg | grep -E 'BUG|WARNING|Oops|INFO:|Call Trace|refcount|leak'
 }
+
+# How long something takes is the host's affair; tests wait for what they need instead.
+
+# wait_for COMMAND...: until it succeeds, two minutes at most.
+wait_for()
+{
+	turns=0
+	until "$@" >/dev/null 2>&1; do
+		[ $turns -lt 1200 ] || { echo "waited in vain for: $*"; return 1; }
+		turns=$((turns + 1))
+		usleep 100000
+	done
+}
+
+# mark: the counters as they are now, for grown.
+mark()
+{
+	cat $D/counters >/tmp/mark
+}
+
+# grown NAME AMOUNT: the counter of each processor has grown by so much since mark.
+grown()
+{
+	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
+		!/^[0-9]/ { for (i = 1; i <= NF; i++) if ($i == name) at = i; file++; next }
+		file == 1 { old[$1] = $at }
+		file == 2 { grown += ($at - old[$1] + 4294967296) % 4294967296 >= amount; rows++ }
+		END { exit !at || !rows || grown < rows }'
+}
+
+# total SESSION COLUMN AMOUNT: of a session's stats, there is so much of it.
+total()
+{
+	awk -v name="$2" -v amount="$3" '
+		NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+		$1 == "total" { enough = $at >= amount }
+		END { exit !enough }' "$D/sessions/$1/stats"
+}
+
+# succeeded: the last torture has.
+succeeded()
+{
+	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
+		grep -q SUCCESS
+}
+
+# torture_until CONDITION PARAMETER...: run it for a second at least and until the command
+# is true, and see it end.
+torture_until()
+{
+	condition=$1
+	shift
+	mark
+	insmod ntklog_torture.ko duration=0 "$@" || return 1
+	sleep 1
+	# shellcheck disable=SC2086 # words
+	wait_for $condition
+	enough=$?
+	rmmod ntklog_torture
+	succeeded && [ $enough = 0 ]
+}
+
+# torture PARAMETER...: for a second, and until every processor has taken locks.
+torture()
+{
+	torture_until true "$@"
+}

@@ -29,12 +29,28 @@ done
 check "many: all groups are on" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-check "many: torture of spin locks" torture
+# overwrite: work until the recorder has written over all four buffers of each processor.
+overwrite()
+{
+	before=$(cat $D/sessions/7/stats)
+	rounds=0
+	while [ $rounds -lt 20 ]; do
+		torture || return 1
+		{ echo "$before"; cat $D/sessions/7/stats; } | awk '
+			$1 ~ /^[0-9]+$/ && $1 in seen { busy += $7 - seen[$1] >= 4 }
+			$1 ~ /^[0-9]+$/ { seen[$1] = $7; processors[$1] }
+			END { exit busy < length(processors) }' && return
+		rounds=$((rounds + 1))
+	done
+	return 1
+}
+
+check "many: torture of spin locks, all buffers of the recorder are written over" overwrite
 cat $D/sessions/7/snapshot >snapshot1.etl
 check "many: a recorder's buffers are not read while it runs" \
 	sh -c "! cat $D/sessions/7/cpu0"
-check "many: torture of resources" torture torture_type=resource locks=12 nest=4
-check "many: torture of spin locks again" torture
+check "many: torture of resources" torture_until "total 3 generated 500" torture_type=resource locks=12 nest=4
+check "many: torture of spin locks again, and again they are" overwrite
 cat $D/sessions/7/snapshot >snapshot2.etl
 for i in 7 6 5 4 3 2 1 0; do
 	s=$D/sessions/$i
@@ -73,12 +89,13 @@ echo PERF_SPINLOCK >$S/group_mask
 sleep 0.2
 check "contextswap: off again" is "$(cat $D/group_mask)" 0x0
 
-# A reader that keeps up, by poll(), while the workload writes as fast as it can.
-echo 60 >$S/buffers
+# A reader by poll() while the workload writes as fast as it can. There is room for all that
+# it writes: how soon the reader runs is the host's affair.
+echo 500 >$S/buffers
 echo 200 >$S/flush_timer
 echo start >$S/state
 ./drain $S realtime >realtime.log &
-check "realtime: torture" torture locks=12 nest=10
+check "realtime: torture" torture_until "total 0 generated 12000" locks=12 nest=10
 echo stop >$S/state
 check "realtime: the reader comes to its end" wait $!
 cat $S/header >realtime.header
@@ -96,7 +113,7 @@ for addresses in hashed zero; do
 	insmod ntklog.ko addresses=$addresses
 	echo start >$S/state
 	insmod ntklog_example.ko
-	check "addresses: torture with addresses=$addresses" torture
+	check "addresses: torture with addresses=$addresses" torture_until "total 0 generated 300"
 	cat $D/locks >locks-$addresses.txt
 	echo stop >$S/state
 	rmmod ntklog_example

@@ -9,7 +9,7 @@ echo 8192 >$S/buffer_size
 echo 4 >$S/buffers
 echo 5 >$P/contention_sample_rate
 rm -f /tmp/stop drained.cpu*
-insmod ntklog_torture.ko duration=3
+insmod ntklog_torture.ko duration=0
 echo start >$S/state
 for cpu in 0 1; do
 	(while [ ! -e /tmp/stop ]; do
@@ -29,6 +29,8 @@ while [ $rounds -lt 150 ]; do
 	dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 	rounds=$((rounds + 1))
 done
+# Not sooner than there is something to look at.
+check "races: buffers are drained" wait_for total 0 buffers 30
 touch /tmp/stop
 wait
 echo stop >$S/state
@@ -36,7 +38,6 @@ cat $S/cpu0 >>drained.cpu0
 cat $S/cpu1 >>drained.cpu1
 cat $S/header >drained.header
 cat $S/stats >drained.stats
-sleep 3
 rmmod ntklog_torture
 check "races: torture with readers and changing parameters" succeeded
 le32 5 1 1000 1 1000000 >/tmp/information
@@ -44,7 +45,7 @@ dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 
 # Sessions and the tracepoint go on and off under the locks.
 E=/sys/kernel/tracing/events/ntklog/spinlock/enable
-insmod ntklog_torture.ko duration=3
+insmod ntklog_torture.ko duration=0
 rounds=0
 while [ $rounds -lt 12 ]; do
 	echo start >$S/state
@@ -53,7 +54,6 @@ while [ $rounds -lt 12 ]; do
 	echo 0 >$E
 	rounds=$((rounds + 1))
 done
-sleep 3
 rmmod ntklog_torture
 check "races: torture with tracing on and off" succeeded
 check "races: all is off" is "$(cat $D/group_mask)" 0x0

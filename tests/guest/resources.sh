@@ -12,10 +12,11 @@ cat >/tmp/resources.sh <<END
 . ./lib.sh
 cat $D/counters >resources.before
 echo start >$S/state
-insmod ntklog_torture.ko torture_type=resource duration=2 locks=12 nest=4 threads=6
-sleep 1
+insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4 threads=6
+wait_for total 0 generated 1000
 cat $D/locks >resources.locks
-sleep 1.5
+wait_for total 0 generated 4000
+sleep 1
 rmmod ntklog_torture
 echo stop >$S/state
 cat $D/counters >resources.after
@@ -44,7 +45,8 @@ echo PERF_SPINLOCK >$S/group_mask
 # The tracepoint alone, no session.
 check "resources: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
 	-e ntklog:resource sh -c "cat $D/group_mask >resource-alone.mask;
-		insmod ntklog_torture.ko torture_type=resource duration=1; sleep 1.5"
+		. ./lib.sh; mark; insmod ntklog_torture.ko torture_type=resource duration=0
+		wait_for grown ResourceEvents 100"
 rmmod ntklog_torture
 trace-cmd report /tmp/alone.dat >resource-alone.report 2>/dev/null
 check "resources: it had turned the instrumentation on" \
@@ -53,7 +55,7 @@ check "resources: and off again" is "$(cat $D/group_mask)" 0x0
 
 # The list is read, and tracing goes on and off, while resources come and go.
 E=/sys/kernel/tracing/events/ntklog/resource/enable
-insmod ntklog_torture.ko torture_type=resource duration=3 locks=12 nest=4
+insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4
 rounds=0
 while [ $rounds -lt 12 ]; do
 	echo start >$S/state
@@ -63,7 +65,6 @@ while [ $rounds -lt 12 ]; do
 	echo 0 >$E
 	rounds=$((rounds + 1))
 done
-sleep 3
 check "resources: the module is in use" sh -c "! rmmod ntklog"
 rmmod ntklog_torture
 check "resources: torture with tracing on and off" succeeded

@@ -30,8 +30,11 @@ class Result(unittest.TestResult):
         self._fail(test, error)
 
 
-def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+def main(classes=()):
+    """All cases of the script, or those of the classes named."""
+    script, load = sys.modules["__main__"], unittest.defaultTestLoader
+    suite = unittest.TestSuite(load.loadTestsFromName(name, script) for name in classes) \
+        if classes else load.loadTestsFromModule(script)
     result = Result()
     suite.run(result)
     sys.exit(not result.wasSuccessful())

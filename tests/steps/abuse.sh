@@ -2,24 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
-# full use; then each allocation of load and start fails once.
+# full use; then each allocation of load and start fails once. ABUSE_WRITES writes (100000).
 
 . "$(dirname "$0")/../lib.sh"
 
 seed=${SEED:-$(date +%s)}
+writes=${ABUSE_WRITES:-100000}
 say "abuse: SEED=$seed"
 share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
 	insmod ntklog.ko || exit 1
-	./abuse \$D $seed 80000
+	./abuse \$D $seed $((writes * 83 / 100))
 	for s in \$D/sessions/*; do echo stop >\$s/state 2>/dev/null; done
-	./abuse \$D $((seed + 3)) 12000 quiet
+	./abuse \$D $((seed + 3)) $((writes * 12 / 100)) quiet
 	rmmod ntklog && insmod ntklog.ko || exit 1
 	for type in in_stack_queued resource; do
 		insmod ntklog_torture.ko torture_type=\$type duration=0 locks=6 nest=3 \
 			threads=1 hardirqs=0 interval_us=5000 || exit 1
-		./abuse \$D $((seed + 1)) 2500 & one=\$!
-		./abuse \$D $((seed + 2)) 2500 & two=\$!
+		./abuse \$D $((seed + 1)) $((writes / 40)) & one=\$!
+		./abuse \$D $((seed + 2)) $((writes / 40)) & two=\$!
 		n=0
 		while kill -0 \$one 2>/dev/null; do
 			s=\$D/sessions/\$((n % 8))
@@ -49,7 +50,7 @@ share "$DIR" kasan <<-END
 END
 guest_programs "$DIR" abuse fail
 result "abuse: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t 1500 -k "$(image kasan)" -c 3 -m 2048 "$DIR"
+	"$TOP/scripts/vm.sh" -t 3000 -k "$(image kasan)" -c 3 -m 2048 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 result "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"

@@ -1,16 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The fuzzer on all that reads files, under ASan and UBSan: half a minute of files of
-# strangers'. `make soak` does more.
+# The fuzzer on all that reads files, under ASan and UBSan: FUZZ_SECONDS (30) of files of
+# strangers', in FUZZ_JOBS (1) processes. FUZZ_CORPUS: keep the corpus there, and minimise it.
 
 . "$(dirname "$0")/../lib.sh"
 
-need fuzz
-need tool
-tool
+need fuzz tool
+mkdir -p "$OUT/build/tool"
 result "fuzz: the fuzzer is built" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool" fuzz
-python3 "$TOOL_TESTS/make_corpus.py" "$DIR/corpus"
+corpus=${FUZZ_CORPUS:-$DIR/corpus}
+python3 "$TOOL_TESTS/make_corpus.py" "$DIR/seeds"
+mkdir -p "$corpus" "$DIR/minimal"
+jobs=${FUZZ_JOBS:-1}
 result "fuzz: files of strangers do no harm" env -C "$DIR" "$OUT/build/tool/fuzz" \
 	-max_total_time="${FUZZ_SECONDS:-30}" -max_len=8192 -close_fd_mask=3 \
-	-print_final_stats=1 corpus
+	-print_final_stats=1 -jobs="$jobs" -workers="$jobs" "$corpus" seeds
+if [ -n "${FUZZ_CORPUS:-}" ]; then
+	result "fuzz: the corpus is minimised" env -C "$DIR" "$OUT/build/tool/fuzz" -merge=1 \
+		-close_fd_mask=3 minimal "$corpus" seeds
+	rm -rf "$corpus"
+	cp -r "$DIR/minimal" "$corpus"
+fi

@@ -1,27 +1,48 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Every type of lock on two processors while sessions, the tracepoints and parameters are
+# Every type of lock on two processors, in nests and on one lock alone, while sessions, the tracepoints and parameters are
 # switched under it all the time.
 
 . "$(dirname "$0")/../lib.sh"
 
 share "$DIR" kunit <<-'END'
-	S=/sys/kernel/debug/ntklog/sessions/0
+	D=/sys/kernel/debug/ntklog
+	E=/sys/kernel/tracing/events/ntklog
 	insmod ntklog.ko || exit 1
-	echo 20 >/sys/kernel/debug/ntklog/spinlock/contention_sample_rate
-	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
-	echo start >$S/state
+	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask
+	echo PERF_SPINLOCK_CNTRS PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
+	# switch: all that can be, as fast as it goes, until told otherwise.
+	switch()
+	{
+		n=0
+		while [ ! -e /tmp/stop ]; do
+			echo start >$D/sessions/0/state
+			echo 1 >$E/spinlock/enable
+			echo start >$D/sessions/1/state
+			echo $((n % 50 + 1)) >$D/spinlock/contention_sample_rate
+			echo 1 >$E/resource/enable
+			echo stop >$D/sessions/0/state
+			echo $((n % 9 + 1)) >$D/spinlock/spin_threshold
+			echo 0 >$E/spinlock/enable
+			echo stop >$D/sessions/1/state
+			echo 0 >$E/resource/enable
+			n=$((n + 1))
+		done
+		echo "switched $n times"
+	}
 	for type in in_stack_queued queued spin ex resource; do
-		insmod ntklog_torture.ko torture_type=$type duration=4 locks=6 nest=3 threads=6
-		sleep 5
-		rmmod ntklog_torture
-		insmod ntklog_torture.ko torture_type=$type duration=3 locks=1 nest=1 hold_us=0 threads=8
-		sleep 4
-		rmmod ntklog_torture
+		for size in "locks=6 nest=3 threads=6" "locks=1 nest=1 hold_us=0 threads=8"; do
+			rm -f /tmp/stop
+			switch &
+			insmod ntklog_torture.ko torture_type=$type duration=0 $size
+			sleep 4
+			touch /tmp/stop
+			wait
+			rmmod ntklog_torture
+		done
 	done
-	echo stop >$S/state
-	cat $S/stats
+	cat $D/sessions/0/stats
 	rmmod ntklog
 	dmesg >dmesg.log
 END
@@ -29,8 +50,10 @@ result "parallel: the virtual machine runs to its end" \
 	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$DIR"
 result "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
+result "parallel: it was switched all the while" awk \
+	'/^switched/ { rows++; bad += $2 < 2 } END { exit rows != 10 || bad }' "$DIR/guest.log"
 result "parallel: events generated are written or lost" awk \
-	'$1 == "total" { seen = 1; bad = !$2 || $2 != $3 + $4 } END { exit !seen || bad }' \
+	'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' \
 	"$DIR/guest.log"
 result "parallel: the kernel has nothing to complain of" \
 	has_reports "$DIR/dmesg.log" ''

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What e2e.sh and core.sh share: a stock kernel in its virtual machine, and who looks at what
+# it has left.
+
+# run_guest KERNEL SCRIPT...: run these scripts of tests/guest/ there. Kernels whose compiler
+# is not this machine's have been built for by the step builds.
+run_guest()
+{
+	local kernel=$1 built
+	shift
+	need tool programs programs32
+	tool
+	debian_kernel "$kernel"
+	if [ -z "$SUITE" ]; then
+		built=$OUT/build/$ABI
+		result "$kernel: the modules build with W=1 and no warning" \
+			builds_silently "$KDIR" "$built"
+		mkdir -p "$DIR/example"
+		cp "$TOP"/Documentation/examples/* "$DIR/example/"
+		result "$kernel: the example builds as another module would" \
+			make -s -C "$DIR/example" KDIR="$KDIR" NTKLOG="$built"
+		cp "$DIR/example/ntklog_example.ko" "$DIR/"
+	else
+		built=$OUT/build/$kernel
+		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
+	fi
+	cp "$built/ntklog.ko" "$built/workload"/*.ko "$TESTS"/guest/*.sh "$DIR/"
+	printf '%s\n' ". ./lib.sh" "for script in $*; do" '	. "./$script.sh"' done >"$DIR/guest.sh"
+	guest_programs "$DIR" drain ioctl terminal
+	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
+	mv "$DIR/ioctl" "$DIR/ioctl64"
+	result "$kernel: the virtual machine runs to its end" \
+		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 900 "$DIR"
+	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
+}
+
+# check_with KERNEL PROGRAM [CLASS...]: a decoder of tests/check/ on what the guest has left.
+check_with()
+{
+	local kernel=$1 program=$2
+	shift 2
+	python3 "$TESTS/check/$program" "$NTKLOG" "$DIR" "$@" | sed "s/ok - /ok - $kernel /" || true
+}

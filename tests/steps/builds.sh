@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The module, the workloads, the example and the tool for kernels whose compiler is not this
+# machine's - Debian 13's and the newest - and with clang, without a warning. The steps that
+# run them there come after. Debian 12's kernels are built for where they run, e2e.
+
+. "$(dirname "$0")/../lib.sh"
+
+TOOLS="make perl libc6-dev libelf-dev pkg-config libjansson-dev libbabeltrace2-dev uthash-dev"
+
+# built KERNEL NAME [ARGUMENT...]: for debian-kernel.sh's KERNEL, in its suite's root.
+built()
+{
+	local kernel=$1 name=$2 root
+	shift 2
+	debian_kernel "$kernel"
+	root=$DIR/root-$SUITE
+	# shellcheck disable=SC2086 # words
+	[ -d "$root" ] ||
+		"$TOP/scripts/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
+	"$TOP/scripts/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
+	# The kernel's own headers are not ours to mend.
+	! grep -E "$OUT/build/$name/.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
+}
+
+# compiler: what Debian built the kernel with, as its headers have it.
+compiler()
+{
+	sed -n 's/^.*\(gcc-[0-9]*\).*$/\1/p' "$KDIR/.kernelvariables" | head -n 1
+}
+
+for kernel in trixie newest; do
+	result "builds: $kernel's kernel" built $kernel $kernel
+done
+# Debian's headers are configured for gcc: a clang that leaves out what it does not know.
+result "builds: clang" built trixie clang \
+	CC="$OUT/build/clang/tests/lib/kernel-clang"
+as_root rm -rf "$DIR"/root-*
