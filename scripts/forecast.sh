@@ -23,7 +23,7 @@ groups_of()
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	core-* | e2e-*) echo tool unpack modules vm programs programs32 ;;
-	build-*) echo root unpack ;;
+	builds) echo root unpack ;;
 	*) echo modules vm programs ;;
 	esac
 }
@@ -64,6 +64,12 @@ for step; do
 	core-* | e2e-*)
 		"$TOP/scripts/debian-kernel.sh" -n "${step#*-}" >/dev/null ||
 			costs 1 800 "fetch Debian's kernel ${step#*-} and its headers (120 MB)" ;;
+	builds)
+		compgen -G "$CACHE/root/trixie-*/root.tar" >/dev/null ||
+			costs 2 1500 "make a Debian 13 with compilers, to build for newer kernels" ;;
+	packages)
+		compgen -G "$CACHE/root/bookworm-*/root.tar" >/dev/null ||
+			costs 1 400 "make a fresh Debian 12, to try the packages in" ;;
 	esac
 done
 if [ ${#lines[@]} -gt 0 ]; then

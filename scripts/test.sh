@@ -11,7 +11,7 @@
 TEST=$OUT/test
 tier=${1:?usage: test.sh check|test [STEP...]}
 shift
-[ $# = 0 ] || ONLY=$*
+[ $# = 0 ] || export ONLY=$*
 
 # The plan: a step in its tier, what it keeps of a processor busy, in percent (a virtual
 # machine's sleep is not work), the steps that have to be done before, and its name. Steps
@@ -51,6 +51,8 @@ plan()
 			100 kernel-kasan torture-kasan
 			100 kernel-kcsan kunit-kcsan
 			100 kernel-kcsan torture-kcsan
+			100 builds core-newest
+			100 builds core-trixie
 			100 kernel-kunit lockdep
 			100 kernel-kunit crowd
 		END
@@ -86,14 +88,14 @@ begin()
 	local step=$1
 	(
 		trap - EXIT
-		begun=$EPOCHSECONDS
-		status=0
-		# shellcheck disable=SC2046 # a command and its argument
-		SAY_FD=3 STEP=$step $(command_of "$step") >"$TEST/$step.tap" \
-			2>"$TEST/$step.log" </dev/null 6>&- || status=$?
-		[ $status = 0 ] ||
-			printf 'not ok - %s came to its end\n' "$step" >>"$TEST/$step.tap"
-		printf '%d %s\n' $((EPOCHSECONDS - begun)) "$step" >"$TEST/$step.time"
+		# Seconds that passed, and those of a processor.
+		TIMEFORMAT="%0R %0U %0S $step"
+		{
+			# shellcheck disable=SC2046 # a command and its argument
+			time SAY_FD=3 STEP=$step $(command_of "$step") >"$TEST/$step.tap" \
+				2>"$TEST/$step.log" </dev/null 6>&- ||
+				printf 'not ok - %s came to its end\n' "$step" >>"$TEST/$step.tap"
+		} 2>"$TEST/$step.time"
 	) &
 	running[$!]=$step
 	room=$((room - load[$step]))
@@ -102,12 +104,13 @@ begin()
 # end STEP: tell what came of it.
 end()
 {
-	local step=$1 seconds
-	read -r seconds _ <"$TEST/$step.time"
+	local step=$1 seconds user system
+	read -r seconds user system _ <"$TEST/$step.time"
 	done_steps+=" $step "
 	room=$((room + load[$step]))
 	say "$step: $(count '^ *ok ' "$TEST/$step.tap") ok," \
-		"$(count '^ *not ok ' "$TEST/$step.tap") not, in $seconds s"
+		"$(count '^ *not ok ' "$TEST/$step.tap") not, in $seconds s" \
+		"($((user + system)) of a processor)"
 	grep -E -A 30 '^ *not ok ' "$TEST/$step.tap" | grep -E '^ *(not ok|#)' >&2 || true
 	! grep -q 'came to its end' "$TEST/$step.tap" || tail -n 20 "$TEST/$step.log" >&2
 }
@@ -153,41 +156,51 @@ declare -A load=() needs=() running=()
 pending=()
 done_steps=
 room=$(($(nproc) * 100))
-select_steps
 
-mkdir -p "$OUT"
-exec 6>"$OUT/test.lock"
-flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
-# What was made as root goes as root.
-#rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
-mkdir -p "$TEST"
-exec 3>&2
-trap 'kill $(jobs -p) 2>/dev/null' EXIT
-"$TOP/scripts/forecast.sh" "$tier" "${pending[@]}" 6>&-
+# All of it is read before it runs: somebody may edit this file meanwhile.
+main()
+{
+	select_steps
 
-while [ ${#pending[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
-	later=()
-	for step in "${pending[@]}"; do
-		if ready "$step"; then
-			begin "$step"
-		else
-			later+=("$step")
-		fi
+	mkdir -p "$OUT"
+	exec 6>"$OUT/test.lock"
+	flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
+	# What was made as root goes as root.
+	rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
+	mkdir -p "$TEST"
+	exec 3>&2
+	# Each step with all that it has started.
+	set -m
+	trap 'for job in $(jobs -p); do kill -- -"$job" 2>/dev/null; done' EXIT
+	"$TOP/scripts/forecast.sh" "$tier" "${pending[@]}" 6>&-
+
+	while [ ${#pending[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+		later=()
+		for step in "${pending[@]}"; do
+			if ready "$step"; then
+				begin "$step"
+			else
+				later+=("$step")
+			fi
+		done
+		pending=("${later[@]}")
+		wait -n -p finished || true
+		end "${running[$finished]}"
+		unset "running[$finished]"
 	done
-	pending=("${later[@]}")
-	wait -n -p finished || true
-	end "${running[$finished]}"
-	unset "running[$finished]"
-done
-trap - EXIT
+	trap - EXIT
 
-cd "$TEST"
-say "the slowest: $(sort -rn ./*.time | head -n 5 | awk '{ printf "%s%s %d s", sep, $2, $1; sep = ", " }')"
-failed=$(count '^ *not ok ' ./*.tap)
-skipped=$(count '^ *ok .*# SKIP' ./*.tap)
-passed=$(($(count '^ *ok ' ./*.tap) - skipped))
-say "results and logs are in $TEST"
-line="$passed passed, $failed failed"
-[ "$skipped" = 0 ] || line="$line, $skipped skipped"
-echo "$line"
-[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+	cd "$TEST"
+	say "the slowest: $(sort -rn ./*.time | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
+	failed=$(count '^ *not ok ' ./*.tap)
+	skipped=$(count '^ *ok .*# SKIP' ./*.tap)
+	passed=$(($(count '^ *ok ' ./*.tap) - skipped))
+	say "results and logs are in $TEST"
+	line="$passed passed, $failed failed"
+	[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+	echo "$line"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+main
+exit

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The commands that need the module, without it: messages that name the remedy, and what
 they do with files like the module's. What the module makes of it is tried in virtual
-machines: e2e/tool.sh.
+machines: tests/guest/tool.sh.
 
 Usage: test_control.py NTKLOG
 """
