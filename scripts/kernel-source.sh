@@ -13,7 +13,8 @@ unpack_source()
 
 	unpack_deb "$package" "$dir/deb"
 	say "extracting the kernel source"
-	tar -xf "$dir/deb/usr/src/$package.tar.xz" -C "$dir" --strip-components=1
+	quietly "extract-$package" tar -xf "$dir/deb/usr/src/$package.tar.xz" -C "$dir" \
+		--strip-components=1
 	rm -rf "$dir/deb"
 }
 

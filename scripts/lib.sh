@@ -159,6 +159,7 @@ unpack_deb()
 	[ -n "$version" ] || die "apt does not know the package $package"
 	say "downloading and unpacking $package $version"
 	# In the directory, so that it does not outlive an interruption.
+	mkdir -p "$dir"
 	scratch=$(mktemp -d "$dir/deb.XXXXXX")
 	# apt drops to its own user for a download; it must be able to write.
 	chmod 0755 "$dir" "$scratch"
@@ -168,7 +169,7 @@ unpack_deb()
 		quietly "download-$package" \
 			env -C "$scratch" apt-get download "$package"
 	fi
-	dpkg-deb -x "$scratch"/*.deb "$dir"
+	dpkg-deb -x "$scratch"/*.deb "$dir" || die "unpacking $package in $dir failed"
 	rm -rf "$scratch"
 }
 

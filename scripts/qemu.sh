@@ -63,8 +63,9 @@ if suite_reached "$suite" "$codename"; then
 	version=${version#*:}
 	dir=$CACHE/qemu/$version
 else
-	dir=$(find "$CACHE/qemu" -mindepth 1 -maxdepth 1 -type d -name '*[0-9]' 2>/dev/null |
-		sort -V | tail -n 1)
+	mkdir -p "$CACHE/qemu"
+	dir=$(find "$CACHE/qemu" -mindepth 1 -maxdepth 1 -type d -name '*[0-9]' | sort -V |
+		tail -n 1)
 	version=${dir##*/}
 fi
 [ -n "$version" ] ||
