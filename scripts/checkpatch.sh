@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # checkpatch.sh FILE...: the kernel's checkpatch.pl --strict with what
-# .checkpatch.conf leaves out; silent and successful if there is nothing to say.
+# .checkpatch.conf leaves out; silent and successful if there is nothing to say. Of what it
+# had nothing to say before - the same text under the same name - the cache knows.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -10,7 +11,12 @@ need style
 cd "$TOP"
 checkpatch=$(scripts/kernel-source.sh)/scripts/checkpatch.pl
 status=0
+clean=$CACHE/checkpatch
+mkdir -p "$clean"
+rules=$(sha256sum "$checkpatch" .checkpatch.conf scripts/checkpatch.sh)
 for file; do
+	key=$({ printf '%s\n' "$rules" "$file"; cat "$file"; } | sha256sum | cut -c 1-32)
+	[ ! -e "$clean/$key" ] || continue
 	case $file in
 	# TRACE_EVENT() has a layout of its own, in the kernel too.
 	*/trace.h)
@@ -26,7 +32,10 @@ for file; do
 	*)
 		ignore=() ;;
 	esac
-	perl "$checkpatch" --terse --show-types "${ignore[@]}" -f "$file" ||
+	if perl "$checkpatch" --terse --show-types "${ignore[@]}" -f "$file"; then
+		: >"$clean/$key"
+	else
 		status=1
+	fi
 done
 exit $status

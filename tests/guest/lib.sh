@@ -93,7 +93,7 @@ mark()
 grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
-		!/^[0-9]/ { for (i = 1; i <= NF; i++) if ($i == name) at = i; file++; next }
+		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; file++; next }
 		file == 1 { old[$1] = $at }
 		file == 2 { grown += ($at - old[$1] + 4294967296) % 4294967296 >= amount; rows++ }
 		END { exit !at || !rows || grown < rows }'

@@ -37,9 +37,9 @@ overwrite()
 	while [ $rounds -lt 20 ]; do
 		torture || return 1
 		{ echo "$before"; cat $D/sessions/7/stats; } | awk '
-			$1 ~ /^[0-9]+$/ && $1 in seen { busy += $7 - seen[$1] >= 4 }
-			$1 ~ /^[0-9]+$/ { seen[$1] = $7; processors[$1] }
-			END { exit busy < length(processors) }' && return
+			/^cpu/ && $1 in seen { busy += $7 - seen[$1] >= 4 }
+			/^cpu/ { rows += !($1 in seen); seen[$1] = $7 }
+			END { exit !rows || busy < rows }' && return
 		rounds=$((rounds + 1))
 	done
 	return 1
