@@ -15,6 +15,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+/* A probe has come or gone, whenever tracefs or somebody else's module likes. */
 int perf_context_swap_tracepoint_reg(void);
 void perf_context_swap_tracepoint_unreg(void);
 int perf_resource_tracepoint_reg(void);

@@ -51,6 +51,7 @@ plan()
 			100 kernel-kcsan kunit-kcsan
 			100 kernel-kcsan torture-kcsan
 			100 kernel-kunit lockdep
+			100 kernel-kunit window
 			100 kernel-kunit crowd
 		END
 		;;

@@ -9,11 +9,9 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
-#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -21,7 +19,6 @@
 #include <linux/sched/prio.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 #include <asm/tsc.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -32,20 +29,16 @@
 #include "../etw/provider.h"
 #include "../trace.h"
 #include "context_swap.h"
+#include "want.h"
 
 /* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
 #define NT_PRIORITY_REALTIME	16
 #define NT_PRIORITY_MAX		31
 
-/* Guards what is registered. Taken with etw_mutex held, or by the work item. */
-static DEFINE_MUTEX(perf_context_swap_mutex);
-
-static bool perf_session_wants_context_swaps;
+/* Written by perf_update_context_swaps(); the first is read by any. */
 static bool perf_probes_are_on;
 /* Whether the cpu_idle probe is there too. */
 static bool perf_cpu_idle_is_on;
-static bool perf_context_swap_exiting;
-static atomic_t perf_tracepoint_users = ATOMIC_INIT(0);
 
 static struct tracepoint *perf_sched_switch, *perf_cpu_idle;
 
@@ -193,9 +186,10 @@ static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu
 		this_cpu_write(perf_c_state, state);
 }
 
-/* Called with perf_context_swap_mutex held. */
-static void perf_set_probes(bool on)
+/* One at a time: see struct perf_want. */
+static void perf_update_context_swaps(const struct perfinfo_groupmask *wanted)
 {
+	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;
 
 	if (on == perf_probes_are_on)
@@ -222,17 +216,6 @@ static void perf_set_probes(bool on)
 	WRITE_ONCE(perf_probes_are_on, on);
 }
 
-static void perf_update_context_swaps(struct work_struct *work)
-{
-	mutex_lock(&perf_context_swap_mutex);
-	if (!perf_context_swap_exiting)
-		perf_set_probes(perf_session_wants_context_swaps ||
-				atomic_read(&perf_tracepoint_users));
-	mutex_unlock(&perf_context_swap_mutex);
-}
-
-static DECLARE_WORK(perf_context_swap_work, perf_update_context_swaps);
-
 /**
  * perf_context_swaps_are_on() - are the probes there?
  *
@@ -245,46 +228,23 @@ bool perf_context_swaps_are_on(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_context_swaps_are_on);
 
-/**
- * perf_context_swap_tracepoint_reg() - the tracepoint has got its first probe
- *
- * Context: thread, tracepoints_mutex held, which registering a probe takes: a work
- * item does it, a moment later.
- * Return: 0.
- */
+static struct perf_want perf_context_swap_want = {
+	.provider.group = PERF_CONTEXT_SWITCH,
+	.update = perf_update_context_swaps,
+	.by_work = true,
+	PERF_WANT_INITIALIZER(perf_context_swap_want),
+};
+
+/* The tracepoint's. */
 int perf_context_swap_tracepoint_reg(void)
 {
-	atomic_inc(&perf_tracepoint_users);
-	schedule_work(&perf_context_swap_work);
-	return 0;
+	return perf_want_register(&perf_context_swap_want);
 }
 
-/**
- * perf_context_swap_tracepoint_unreg() - the tracepoint has lost its last probe
- *
- * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the module
- * goes while the tracepoint is on.
- */
 void perf_context_swap_tracepoint_unreg(void)
 {
-	atomic_dec(&perf_tracepoint_users);
-	if (!READ_ONCE(perf_context_swap_exiting))
-		schedule_work(&perf_context_swap_work);
+	perf_want_unregister(&perf_context_swap_want);
 }
-
-static void perf_context_swap_set_mask(const struct perfinfo_groupmask *mask)
-{
-	mutex_lock(&perf_context_swap_mutex);
-	perf_session_wants_context_swaps =
-		etw_group_mask_test(mask, PERF_CONTEXT_SWITCH);
-	mutex_unlock(&perf_context_swap_mutex);
-	perf_update_context_swaps(NULL);
-}
-
-static struct etw_provider perf_context_swap_provider = {
-	.group = PERF_CONTEXT_SWITCH,
-	.set_mask = perf_context_swap_set_mask,
-};
 
 static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
@@ -295,7 +255,7 @@ static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unu
 }
 
 /**
- * perf_context_swap_init() - make the sessions' masks turn the probes on
+ * perf_context_swap_init() - make those who want the events turn the probes on
  *
  * Context: load, before there is a session.
  * Return: 0, or -ENOENT if the kernel does not tell of context switches.
@@ -305,7 +265,7 @@ int __init perf_context_swap_init(void)
 	for_each_kernel_tracepoint(perf_find_tracepoint, NULL);
 	if (!perf_sched_switch)
 		return -ENOENT;
-	etw_register_provider(&perf_context_swap_provider);
+	perf_want_init(&perf_context_swap_want);
 	return 0;
 }
 
@@ -316,10 +276,6 @@ int __init perf_context_swap_init(void)
  */
 void perf_context_swap_exit(void)
 {
-	mutex_lock(&perf_context_swap_mutex);
-	WRITE_ONCE(perf_context_swap_exiting, true);
-	perf_set_probes(false);
-	mutex_unlock(&perf_context_swap_mutex);
-	cancel_work_sync(&perf_context_swap_work);
+	perf_want_exit(&perf_context_swap_want);
 	tracepoint_synchronize_unregister();
 }
