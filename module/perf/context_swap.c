@@ -74,9 +74,12 @@ u8 perf_nt_priority(const struct task_struct *thread, bool idle)
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_nt_priority);
 
-static u8 perf_thread_state(unsigned int state)
+static u8 perf_thread_state(bool idle, bool preempted, unsigned int state)
 {
-	if (state == TASK_RUNNING)
+	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
+	if (idle)
+		return KTHREAD_STATE_RUNNING;
+	if (preempted || state == TASK_RUNNING)
 		return KTHREAD_STATE_READY;
 	if (state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD))
 		return KTHREAD_STATE_TERMINATED;
@@ -166,8 +169,7 @@ static void perf_sched_switch_probe(void *data, bool preempted,
 		.previous_c_state = old_is_idle ? this_cpu_read(perf_c_state) : 0,
 		.old_thread_wait_reason = perf_wait_reason(old, old_is_idle, preempted,
 							   old_state),
-		.old_thread_state = preempted ? KTHREAD_STATE_READY :
-						perf_thread_state(old_state),
+		.old_thread_state = perf_thread_state(old_is_idle, preempted, old_state),
 		.old_thread_ideal_processor = old->wake_cpu,
 		.new_thread_wait_time = perf_wait_ticks(new, new_is_idle),
 		.old_thread_remaining_quantum = perf_remaining_quantum(old, old_is_idle),
