@@ -34,6 +34,7 @@
 /* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
 #define NT_PRIORITY_REALTIME	16
 #define NT_PRIORITY_MAX		31
+static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
 
 /* Written by perf_update_context_swaps(); the first is read by any. */
 static bool perf_probes_are_on;
@@ -66,11 +67,12 @@ u8 perf_nt_priority(const struct task_struct *thread, bool idle)
 		return NT_PRIORITY_MAX;
 	if (priority < MAX_RT_PRIO)
 		return NT_PRIORITY_MAX -
-			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
+			(u32)priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) /
+			MAX_RT_PRIO;
 	if (thread->policy == SCHED_IDLE)
 		return 1;
-	return NT_PRIORITY_REALTIME - 1 -
-		(priority - MAX_RT_PRIO) * (NT_PRIORITY_REALTIME - 1) / NICE_WIDTH;
+	/* 15 priorities for 40 of nice, which is 3 for 8. */
+	return NT_PRIORITY_REALTIME - 1 - (u32)(priority - MAX_RT_PRIO) * 3 / 8;
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_nt_priority);
 
@@ -106,54 +108,40 @@ static u8 perf_wait_reason(const struct task_struct *thread, bool idle,
 
 /*
  * How long it has waited for the processor since it became ready, in clock ticks. The
- * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO).
+ * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO), and for no idle
+ * thread.
  */
-static u32 perf_wait_ticks(const struct task_struct *thread, bool idle)
+static u32 perf_wait_ticks(const struct task_struct *thread)
 {
 #ifdef CONFIG_SCHED_INFO
 	u64 queued = thread->sched_info.last_queued;
-	u64 now = sched_clock_cpu(smp_processor_id());
+	u64 now;
 
+	if (!queued)
+		return 0;
+	now = sched_clock_cpu(smp_processor_id());
 	/* The clocks of two processors may differ a little. */
-	if (!idle && queued && now > queued)
+	if (now > queued)
 		return div_u64(now - queued, TICK_NSEC);
 #endif
 	return 0;
 }
 
 /* What is left of its time slice, in units of 1024 cycles; can be negative. */
-static s32 perf_remaining_quantum(const struct task_struct *thread, bool idle)
+static s32 perf_remaining_quantum(const struct task_struct *thread)
 {
-	s64 left = idle ? 0 : ntklog_remaining_slice(thread);
-
-	return div_s64(left * (s64)tsc_khz, (s32)(USEC_PER_SEC * 1024));
+	return div_s64(ntklog_remaining_slice(thread) * (s64)tsc_khz,
+		       (s32)(USEC_PER_SEC * 1024));
 }
 
-static void perf_log_context_swap(const struct wmi_contextswap *record)
-{
-	const struct wmi_contextswap_v1 record_v1 = {
-		.new_thread_id = record->new_thread_id,
-		.old_thread_id = record->old_thread_id,
-		.new_thread_priority = record->new_thread_priority,
-		.old_thread_priority = record->old_thread_priority,
-		.old_thread_wait_reason = record->old_thread_wait_reason,
-		.old_thread_wait_mode = record->flags &
-					WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE,
-		.old_thread_state = record->old_thread_state,
-		.old_thread_ideal_processor = record->old_thread_ideal_processor,
-	};
-	/* The later ones differ in flags that Linux has nothing for. */
-	const struct etw_event_version versions[ETW_EVENT_VERSIONS] = {
-		{ &record_v1, sizeof(record_v1) },
-		{ record, sizeof(*record) },
-		{ record, sizeof(*record) },
-		{ record, sizeof(*record) },
-	};
-
-	etw_log_event_versions(PERF_CONTEXT_SWITCH, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-			       versions);
-	trace_contextswap(record);
-}
+/*
+ * Version 1 is the beginning of the others, but for what Linux has nothing for. Versions
+ * 2 to 4 differ in flags that Linux has nothing for either.
+ */
+static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
+	      sizeof(struct wmi_contextswap_v1));
+static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
+	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
 static void perf_sched_switch_probe(void *data, bool preempted,
 				    struct task_struct *old, struct task_struct *new,
@@ -161,24 +149,36 @@ static void perf_sched_switch_probe(void *data, bool preempted,
 {
 	/* Only the idle threads of processors have no id. */
 	bool old_is_idle = !old->pid, new_is_idle = !new->pid;
+	u8 wait_reason = perf_wait_reason(old, old_is_idle, preempted, old_state);
 	struct wmi_contextswap record = {
 		.new_thread_id = task_pid_nr(new),
 		.old_thread_id = task_pid_nr(old),
 		.new_thread_priority = perf_nt_priority(new, new_is_idle),
 		.old_thread_priority = perf_nt_priority(old, old_is_idle),
-		.previous_c_state = old_is_idle ? this_cpu_read(perf_c_state) : 0,
-		.old_thread_wait_reason = perf_wait_reason(old, old_is_idle, preempted,
-							   old_state),
+		.old_thread_wait_reason = wait_reason,
+		/* What a process waits for by its own wish. */
+		.flags = wait_reason == KWAIT_REASON_USER_REQUEST ? KPROCESSOR_MODE_USER :
+								    KPROCESSOR_MODE_KERNEL,
 		.old_thread_state = perf_thread_state(old_is_idle, preempted, old_state),
 		.old_thread_ideal_processor = old->wake_cpu,
-		.new_thread_wait_time = perf_wait_ticks(new, new_is_idle),
-		.old_thread_remaining_quantum = perf_remaining_quantum(old, old_is_idle),
 	};
+	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
+	const void *first = &record;
+	struct wmi_contextswap_v1 record_v1;
 
-	/* What a process waits for by its own wish. */
-	if (record.old_thread_wait_reason == KWAIT_REASON_USER_REQUEST)
-		record.flags = KPROCESSOR_MODE_USER;
-	perf_log_context_swap(&record);
+	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled()) {
+		record.new_thread_wait_time = perf_wait_ticks(new);
+		if (old_is_idle) {
+			memcpy(&record_v1, &record, sizeof(record_v1));
+			first = &record_v1;
+			record.previous_c_state = this_cpu_read(perf_c_state);
+		} else {
+			record.old_thread_remaining_quantum = perf_remaining_quantum(old);
+		}
+	}
+	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+			       first, sizeof(record_v1), &record, sizeof(record));
+	trace_contextswap(&record);
 }
 
 static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
