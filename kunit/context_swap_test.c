@@ -97,6 +97,29 @@ static void each_switch_follows_the_one_before(struct kunit *test)
 	}
 }
 
+static void the_idle_thread_was_running(struct kunit *test)
+{
+	unsigned int idle = 0;
+	int tries = 100;
+
+	/* Somebody else may have work all the time that this thread sleeps. */
+	while (!idle && tries--) {
+		unsigned int from = 0;
+		const u8 *event;
+
+		start(test, 4);
+		msleep(20);
+		session_stop(test);
+		while ((event = session_event(from++, HOOK_ID))) {
+			bool was_idle = !get_u32(event, SWAP_OLD_THREAD);
+
+			KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_STATE) == 2, was_idle);
+			idle += was_idle;
+		}
+	}
+	KUNIT_EXPECT_GT(test, idle, 0);
+}
+
 static void an_interruptible_sleep_waits_for_work(struct kunit *test)
 {
 	unsigned int from = 0;
@@ -192,6 +215,7 @@ static void the_tracepoint_alone_turns_the_probe_on(struct kunit *test)
 static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(a_sleep_is_two_swaps),
 	KUNIT_CASE(each_switch_follows_the_one_before),
+	KUNIT_CASE(the_idle_thread_was_running),
 	KUNIT_CASE(an_interruptible_sleep_waits_for_work),
 	KUNIT_CASE(all_versions_are_written),
 	KUNIT_CASE(priorities_are_monotone),

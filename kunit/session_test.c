@@ -166,13 +166,22 @@ static void a_mask_changes_while_the_session_runs(struct kunit *test)
 	stop(test, 3);
 }
 
+static void later_versions_are_told_from_the_first(struct kunit *test)
+{
+	u32 session, version;
+
+	KUNIT_EXPECT_FALSE(test, 0x0101010101010101 & ETW_LATER_WANTED);
+	for (session = 0; session < ETW_SESSIONS; session++)
+		for (version = 2; version <= ETW_EVENT_VERSIONS; version++)
+			KUNIT_EXPECT_TRUE(test, (u64)version << session * ETW_WANTED_SHIFT &
+						ETW_LATER_WANTED);
+}
+
 static void each_session_gets_its_version(struct kunit *test)
 {
-	static const u8 data[ETW_EVENT_VERSIONS][16] = { { 1 }, { 2 }, { 3 }, { 4 } };
-	static const struct etw_event_version versions[ETW_EVENT_VERSIONS] = {
-		{ data[0], 8 }, { data[1], 16 }, { data[2], 16 }, { data[3], 16 },
-	};
+	static const u8 first[8] = { 1 }, later[16] = { 2 };
 	unsigned long flags;
+	u64 wanted;
 	int i;
 
 	for (i = 0; i < 4; i++) {
@@ -181,16 +190,23 @@ static void each_session_gets_its_version(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
+	KUNIT_EXPECT_EQ(test, etw_event_wanted(PERF_CONTEXT_SWITCH), 0);
 	local_irq_save(flags);
-	etw_log_event_versions(PERF_SPINLOCK_CNTRS, TEST_HOOK_ID, versions);
+	wanted = etw_event_wanted(PERF_SPINLOCK_CNTRS);
+	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
+	/* Too late for this event. */
+	etw_set_contextswap_version(&etw_sessions[3], 1);
+	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
+			       sizeof(later));
 	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, etw_event_wanted(PERF_SPINLOCK_CNTRS), 0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find(i, TEST_HOOK_ID);
 
 		KUNIT_ASSERT_NOT_NULL(test, event);
 		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION), i + 1);
-		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_DATA), i + 1);
-		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x10 + versions[i].length);
+		KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_DATA), i ? 2 : 1);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), i ? 0x20 : 0x18);
 		stop(test, i);
 		etw_set_contextswap_version(&etw_sessions[i], 4);
 	}
@@ -373,6 +389,7 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_what_it_wants_with_one_time_stamp),
 	KUNIT_CASE(the_global_mask_is_the_union),
 	KUNIT_CASE(a_mask_changes_while_the_session_runs),
+	KUNIT_CASE(later_versions_are_told_from_the_first),
 	KUNIT_CASE(each_session_gets_its_version),
 	KUNIT_CASE(names_are_unique),
 	KUNIT_CASE(buffers_for_which_there_is_no_memory_are_refused),

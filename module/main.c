@@ -108,7 +108,7 @@ static int __init ntklog_init(void)
 	if (err) {
 		pr_err("cannot track resources: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
 		       excessive_first_ms, excessive_next_ms, err);
-		return err;
+		goto err_spin_lock;
 	}
 	err = perf_context_swap_init();
 	if (err) {
@@ -133,6 +133,8 @@ err_debugfs:
 	perf_context_swap_exit();
 err_resource:
 	perf_resource_exit();
+err_spin_lock:
+	perf_spin_lock_exit();
 	return err;
 }
 
@@ -144,6 +146,7 @@ static void __exit ntklog_exit(void)
 	ntklog_debugfs_exit();
 	perf_context_swap_exit();
 	perf_resource_exit();
+	perf_spin_lock_exit();
 	ke_thread_exit();
 }
 

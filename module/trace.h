@@ -15,6 +15,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+/* A probe has come or gone, whenever tracefs or somebody else's module likes. */
 int perf_context_swap_tracepoint_reg(void);
 void perf_context_swap_tracepoint_unreg(void);
 int perf_resource_tracepoint_reg(void);
@@ -183,6 +184,7 @@ TRACE_EVENT_FN(contextswap,
 				   { 1, "user" }),
 		  __print_symbolic(__entry->old_thread_state,
 				   { 1, "ready" },
+				   { 2, "running" },
 				   { 4, "terminated" },
 				   { 5, "waiting" }),
 		  __entry->old_thread_ideal_processor,

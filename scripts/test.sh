@@ -54,6 +54,7 @@ plan()
 			100 builds core-newest
 			100 builds core-trixie
 			100 kernel-kunit lockdep
+			100 kernel-kunit window
 			100 kernel-kunit crowd
 		END
 		;;

@@ -9,18 +9,19 @@ struct etw_session;
 /* Versions of an event of which each session has one. */
 #define ETW_EVENT_VERSIONS	4
 
-/**
- * struct etw_event_version - an event's data in one of its versions
- * @data: the data
- * @length: bytes of it
+/*
+ * Who wants an event that has versions: a byte for each session, from the lowest on, with
+ * the version that it wants or 0.
  */
-struct etw_event_version {
-	const void *data;
-	u16 length;
-};
+#define ETW_WANTED_SHIFT	8
+#define ETW_WANTED_MASK		0xFF
 
-void etw_log_event_versions(u32 group, u16 hook_id,
-			    const struct etw_event_version *versions);
+/* Does anybody want another version than the first? Such numbers have bit 1 or 2. */
+#define ETW_LATER_WANTED	0x0606060606060606ULL
+
+u64 etw_event_wanted(u32 group);
+void etw_log_event_versions(u64 wanted, u16 hook_id, const void *first, u16 first_length,
+			    const void *later, u16 later_length);
 void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		   u16 length);
 void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,

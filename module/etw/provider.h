@@ -17,14 +17,15 @@ struct etw_session;
  * struct etw_provider - one maker of events
  * @group: the group mask that asks for its rundown
  * @set_mask: the union of all running sessions' masks is now this; called with
- *	etw_mutex held, from a thread
+ *	etw_mutex held, from a thread; may sleep
  * @rundown: NULL if there is none. Log the state for this session, when the group goes
  *	on or off in it; called with interrupts off, on the processor that shall log it
  * @list: of all providers
  */
 struct etw_provider {
 	u32 group;
-	void (*set_mask)(const struct perfinfo_groupmask *mask);
+	void (*set_mask)(struct etw_provider *provider,
+			 const struct perfinfo_groupmask *mask);
 	void (*rundown)(struct etw_session *session, bool end);
 	struct list_head list;
 };

@@ -75,7 +75,7 @@ static void etw_tell_providers(const struct perfinfo_groupmask *mask)
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list)
-		provider->set_mask(mask);
+		provider->set_mask(provider, mask);
 }
 
 /* Called with etw_mutex held: what all sessions that log want, but for one. */

@@ -9,11 +9,9 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/kthread.h>
 #include <linux/math64.h>
-#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
@@ -21,7 +19,6 @@
 #include <linux/sched/prio.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 #include <asm/tsc.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -32,20 +29,17 @@
 #include "../etw/provider.h"
 #include "../trace.h"
 #include "context_swap.h"
+#include "want.h"
 
 /* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
 #define NT_PRIORITY_REALTIME	16
 #define NT_PRIORITY_MAX		31
+static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
 
-/* Guards what is registered. Taken with etw_mutex held, or by the work item. */
-static DEFINE_MUTEX(perf_context_swap_mutex);
-
-static bool perf_session_wants_context_swaps;
+/* Written by perf_update_context_swaps(); the first is read by any. */
 static bool perf_probes_are_on;
 /* Whether the cpu_idle probe is there too. */
 static bool perf_cpu_idle_is_on;
-static bool perf_context_swap_exiting;
-static atomic_t perf_tracepoint_users = ATOMIC_INIT(0);
 
 static struct tracepoint *perf_sched_switch, *perf_cpu_idle;
 
@@ -73,17 +67,21 @@ u8 perf_nt_priority(const struct task_struct *thread, bool idle)
 		return NT_PRIORITY_MAX;
 	if (priority < MAX_RT_PRIO)
 		return NT_PRIORITY_MAX -
-			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
+			(u32)priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) /
+			MAX_RT_PRIO;
 	if (thread->policy == SCHED_IDLE)
 		return 1;
-	return NT_PRIORITY_REALTIME - 1 -
-		(priority - MAX_RT_PRIO) * (NT_PRIORITY_REALTIME - 1) / NICE_WIDTH;
+	/* 15 priorities for 40 of nice, which is 3 for 8. */
+	return NT_PRIORITY_REALTIME - 1 - (u32)(priority - MAX_RT_PRIO) * 3 / 8;
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_nt_priority);
 
-static u8 perf_thread_state(unsigned int state)
+static u8 perf_thread_state(bool idle, bool preempted, unsigned int state)
 {
-	if (state == TASK_RUNNING)
+	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
+	if (idle)
+		return KTHREAD_STATE_RUNNING;
+	if (preempted || state == TASK_RUNNING)
 		return KTHREAD_STATE_READY;
 	if (state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD))
 		return KTHREAD_STATE_TERMINATED;
@@ -110,54 +108,40 @@ static u8 perf_wait_reason(const struct task_struct *thread, bool idle,
 
 /*
  * How long it has waited for the processor since it became ready, in clock ticks. The
- * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO).
+ * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO), and for no idle
+ * thread.
  */
-static u32 perf_wait_ticks(const struct task_struct *thread, bool idle)
+static u32 perf_wait_ticks(const struct task_struct *thread)
 {
 #ifdef CONFIG_SCHED_INFO
 	u64 queued = thread->sched_info.last_queued;
-	u64 now = sched_clock_cpu(smp_processor_id());
+	u64 now;
 
+	if (!queued)
+		return 0;
+	now = sched_clock_cpu(smp_processor_id());
 	/* The clocks of two processors may differ a little. */
-	if (!idle && queued && now > queued)
+	if (now > queued)
 		return div_u64(now - queued, TICK_NSEC);
 #endif
 	return 0;
 }
 
 /* What is left of its time slice, in units of 1024 cycles; can be negative. */
-static s32 perf_remaining_quantum(const struct task_struct *thread, bool idle)
+static s32 perf_remaining_quantum(const struct task_struct *thread)
 {
-	s64 left = idle ? 0 : ntklog_remaining_slice(thread);
-
-	return div_s64(left * (s64)tsc_khz, (s32)(USEC_PER_SEC * 1024));
+	return div_s64(ntklog_remaining_slice(thread) * (s64)tsc_khz,
+		       (s32)(USEC_PER_SEC * 1024));
 }
 
-static void perf_log_context_swap(const struct wmi_contextswap *record)
-{
-	const struct wmi_contextswap_v1 record_v1 = {
-		.new_thread_id = record->new_thread_id,
-		.old_thread_id = record->old_thread_id,
-		.new_thread_priority = record->new_thread_priority,
-		.old_thread_priority = record->old_thread_priority,
-		.old_thread_wait_reason = record->old_thread_wait_reason,
-		.old_thread_wait_mode = record->flags &
-					WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE,
-		.old_thread_state = record->old_thread_state,
-		.old_thread_ideal_processor = record->old_thread_ideal_processor,
-	};
-	/* The later ones differ in flags that Linux has nothing for. */
-	const struct etw_event_version versions[ETW_EVENT_VERSIONS] = {
-		{ &record_v1, sizeof(record_v1) },
-		{ record, sizeof(*record) },
-		{ record, sizeof(*record) },
-		{ record, sizeof(*record) },
-	};
-
-	etw_log_event_versions(PERF_CONTEXT_SWITCH, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-			       versions);
-	trace_contextswap(record);
-}
+/*
+ * Version 1 is the beginning of the others, but for what Linux has nothing for. Versions
+ * 2 to 4 differ in flags that Linux has nothing for either.
+ */
+static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
+	      sizeof(struct wmi_contextswap_v1));
+static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
+	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
 static void perf_sched_switch_probe(void *data, bool preempted,
 				    struct task_struct *old, struct task_struct *new,
@@ -165,25 +149,36 @@ static void perf_sched_switch_probe(void *data, bool preempted,
 {
 	/* Only the idle threads of processors have no id. */
 	bool old_is_idle = !old->pid, new_is_idle = !new->pid;
+	u8 wait_reason = perf_wait_reason(old, old_is_idle, preempted, old_state);
 	struct wmi_contextswap record = {
 		.new_thread_id = task_pid_nr(new),
 		.old_thread_id = task_pid_nr(old),
 		.new_thread_priority = perf_nt_priority(new, new_is_idle),
 		.old_thread_priority = perf_nt_priority(old, old_is_idle),
-		.previous_c_state = old_is_idle ? this_cpu_read(perf_c_state) : 0,
-		.old_thread_wait_reason = perf_wait_reason(old, old_is_idle, preempted,
-							   old_state),
-		.old_thread_state = preempted ? KTHREAD_STATE_READY :
-						perf_thread_state(old_state),
+		.old_thread_wait_reason = wait_reason,
+		/* What a process waits for by its own wish. */
+		.flags = wait_reason == KWAIT_REASON_USER_REQUEST ? KPROCESSOR_MODE_USER :
+								    KPROCESSOR_MODE_KERNEL,
+		.old_thread_state = perf_thread_state(old_is_idle, preempted, old_state),
 		.old_thread_ideal_processor = old->wake_cpu,
-		.new_thread_wait_time = perf_wait_ticks(new, new_is_idle),
-		.old_thread_remaining_quantum = perf_remaining_quantum(old, old_is_idle),
 	};
+	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
+	const void *first = &record;
+	struct wmi_contextswap_v1 record_v1;
 
-	/* What a process waits for by its own wish. */
-	if (record.old_thread_wait_reason == KWAIT_REASON_USER_REQUEST)
-		record.flags = KPROCESSOR_MODE_USER;
-	perf_log_context_swap(&record);
+	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled()) {
+		record.new_thread_wait_time = perf_wait_ticks(new);
+		if (old_is_idle) {
+			memcpy(&record_v1, &record, sizeof(record_v1));
+			first = &record_v1;
+			record.previous_c_state = this_cpu_read(perf_c_state);
+		} else {
+			record.old_thread_remaining_quantum = perf_remaining_quantum(old);
+		}
+	}
+	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+			       first, sizeof(record_v1), &record, sizeof(record));
+	trace_contextswap(&record);
 }
 
 static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
@@ -193,9 +188,10 @@ static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu
 		this_cpu_write(perf_c_state, state);
 }
 
-/* Called with perf_context_swap_mutex held. */
-static void perf_set_probes(bool on)
+/* One at a time: see struct perf_want. */
+static void perf_update_context_swaps(const struct perfinfo_groupmask *wanted)
 {
+	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;
 
 	if (on == perf_probes_are_on)
@@ -222,17 +218,6 @@ static void perf_set_probes(bool on)
 	WRITE_ONCE(perf_probes_are_on, on);
 }
 
-static void perf_update_context_swaps(struct work_struct *work)
-{
-	mutex_lock(&perf_context_swap_mutex);
-	if (!perf_context_swap_exiting)
-		perf_set_probes(perf_session_wants_context_swaps ||
-				atomic_read(&perf_tracepoint_users));
-	mutex_unlock(&perf_context_swap_mutex);
-}
-
-static DECLARE_WORK(perf_context_swap_work, perf_update_context_swaps);
-
 /**
  * perf_context_swaps_are_on() - are the probes there?
  *
@@ -245,46 +230,23 @@ bool perf_context_swaps_are_on(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_context_swaps_are_on);
 
-/**
- * perf_context_swap_tracepoint_reg() - the tracepoint has got its first probe
- *
- * Context: thread, tracepoints_mutex held, which registering a probe takes: a work
- * item does it, a moment later.
- * Return: 0.
- */
+static struct perf_want perf_context_swap_want = {
+	.provider.group = PERF_CONTEXT_SWITCH,
+	.update = perf_update_context_swaps,
+	.by_work = true,
+	PERF_WANT_INITIALIZER(perf_context_swap_want),
+};
+
+/* The tracepoint's. */
 int perf_context_swap_tracepoint_reg(void)
 {
-	atomic_inc(&perf_tracepoint_users);
-	schedule_work(&perf_context_swap_work);
-	return 0;
+	return perf_want_register(&perf_context_swap_want);
 }
 
-/**
- * perf_context_swap_tracepoint_unreg() - the tracepoint has lost its last probe
- *
- * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the module
- * goes while the tracepoint is on.
- */
 void perf_context_swap_tracepoint_unreg(void)
 {
-	atomic_dec(&perf_tracepoint_users);
-	if (!READ_ONCE(perf_context_swap_exiting))
-		schedule_work(&perf_context_swap_work);
+	perf_want_unregister(&perf_context_swap_want);
 }
-
-static void perf_context_swap_set_mask(const struct perfinfo_groupmask *mask)
-{
-	mutex_lock(&perf_context_swap_mutex);
-	perf_session_wants_context_swaps =
-		etw_group_mask_test(mask, PERF_CONTEXT_SWITCH);
-	mutex_unlock(&perf_context_swap_mutex);
-	perf_update_context_swaps(NULL);
-}
-
-static struct etw_provider perf_context_swap_provider = {
-	.group = PERF_CONTEXT_SWITCH,
-	.set_mask = perf_context_swap_set_mask,
-};
 
 static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
@@ -295,7 +257,7 @@ static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unu
 }
 
 /**
- * perf_context_swap_init() - make the sessions' masks turn the probes on
+ * perf_context_swap_init() - make those who want the events turn the probes on
  *
  * Context: load, before there is a session.
  * Return: 0, or -ENOENT if the kernel does not tell of context switches.
@@ -305,7 +267,7 @@ int __init perf_context_swap_init(void)
 	for_each_kernel_tracepoint(perf_find_tracepoint, NULL);
 	if (!perf_sched_switch)
 		return -ENOENT;
-	etw_register_provider(&perf_context_swap_provider);
+	perf_want_init(&perf_context_swap_want);
 	return 0;
 }
 
@@ -316,10 +278,6 @@ int __init perf_context_swap_init(void)
  */
 void perf_context_swap_exit(void)
 {
-	mutex_lock(&perf_context_swap_mutex);
-	WRITE_ONCE(perf_context_swap_exiting, true);
-	perf_set_probes(false);
-	mutex_unlock(&perf_context_swap_mutex);
-	cancel_work_sync(&perf_context_swap_work);
+	perf_want_exit(&perf_context_swap_want);
 	tracepoint_synchronize_unregister();
 }

@@ -11,8 +11,6 @@ struct wmi_contextswap;
 
 u8 perf_nt_priority(const struct task_struct *thread, bool idle);
 bool perf_context_swaps_are_on(void);
-int perf_context_swap_tracepoint_reg(void);
-void perf_context_swap_tracepoint_unreg(void);
 int perf_context_swap_init(void);
 void perf_context_swap_exit(void);
 

@@ -27,6 +27,7 @@
 #include "../trace.h"
 #include "resource.h"
 #include "resource_slots.h"
+#include "want.h"
 
 struct static_key_false perf_resource_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_IF_KUNIT(perf_resource_key);
@@ -71,15 +72,6 @@ EXPORT_SYMBOL_IF_KUNIT(perf_resource_information);
 
 /* Set at load. */
 static unsigned long perf_first_timeout, perf_next_timeout;
-
-/*
- * Guards the two wants and the key. May be taken with etw_mutex held (sessions) or
- * tracepoints_mutex (the tracepoint), and so takes neither.
- */
-static DEFINE_MUTEX(perf_resource_mutex);
-
-static bool perf_session_wants_resources;
-static unsigned int perf_tracepoint_users;
 
 static void perf_write_resource(const struct wmi_resource64 *record)
 {
@@ -402,10 +394,10 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release);
 
-/* Called with perf_resource_mutex held, after a change of what is wanted. */
-static void perf_update_resource_key(void)
+/* One at a time: see struct perf_want. */
+static void perf_update_resource_key(const struct perfinfo_groupmask *wanted)
 {
-	bool track = perf_tracepoint_users || perf_session_wants_resources;
+	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
 	if (track == static_key_enabled(&perf_resource_key))
 		return;
@@ -416,43 +408,6 @@ static void perf_update_resource_key(void)
 	} else {
 		static_branch_disable(&perf_resource_key);
 	}
-}
-
-/**
- * perf_resource_tracepoint_reg() - the tracepoint has got its first probe
- *
- * Context: thread, tracepoints_mutex held.
- * Return: 0.
- */
-int perf_resource_tracepoint_reg(void)
-{
-	mutex_lock(&perf_resource_mutex);
-	perf_tracepoint_users++;
-	perf_update_resource_key();
-	mutex_unlock(&perf_resource_mutex);
-	return 0;
-}
-
-/**
- * perf_resource_tracepoint_unreg() - the tracepoint has lost its last probe
- *
- * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the
- * module goes while the tracepoint is on.
- */
-void perf_resource_tracepoint_unreg(void)
-{
-	mutex_lock(&perf_resource_mutex);
-	perf_tracepoint_users--;
-	perf_update_resource_key();
-	mutex_unlock(&perf_resource_mutex);
-}
-
-static void perf_resource_set_mask(const struct perfinfo_groupmask *mask)
-{
-	mutex_lock(&perf_resource_mutex);
-	perf_session_wants_resources = etw_group_mask_test(mask, PERF_SYNC_OBJECTS);
-	perf_update_resource_key();
-	mutex_unlock(&perf_resource_mutex);
 }
 
 static void perf_resource_rundown(struct etw_session *session, bool end)
@@ -473,14 +428,28 @@ static void perf_resource_rundown(struct etw_session *session, bool end)
 			      sizeof(record));
 }
 
-static struct etw_provider perf_resource_provider = {
-	.group = PERF_SYNC_OBJECTS,
-	.set_mask = perf_resource_set_mask,
-	.rundown = perf_resource_rundown,
+static struct perf_want perf_resource_want = {
+	.provider = {
+		.group = PERF_SYNC_OBJECTS,
+		.rundown = perf_resource_rundown,
+	},
+	.update = perf_update_resource_key,
+	PERF_WANT_INITIALIZER(perf_resource_want),
 };
 
+/* The tracepoint's. */
+int perf_resource_tracepoint_reg(void)
+{
+	return perf_want_register(&perf_resource_want);
+}
+
+void perf_resource_tracepoint_unreg(void)
+{
+	perf_want_unregister(&perf_resource_want);
+}
+
 /**
- * perf_resource_init() - make the sessions' masks turn the tracking on
+ * perf_resource_init() - make those who want the events turn the tracking on
  * @first_timeout_ms: after which a wait is excessive, milliseconds
  * @next_timeout_ms: from then on, each of these
  *
@@ -501,7 +470,7 @@ int __init perf_resource_init(unsigned int first_timeout_ms,
 	perf_next_timeout = msecs_to_jiffies(next_timeout_ms);
 	err = perf_resource_slots_init();
 	if (!err)
-		etw_register_provider(&perf_resource_provider);
+		perf_want_init(&perf_resource_want);
 	return err;
 }
 
@@ -513,5 +482,7 @@ int __init perf_resource_init(unsigned int first_timeout_ms,
  */
 void perf_resource_exit(void)
 {
+	/* Those who turn the tracking on make entries for the slots. */
+	perf_want_exit(&perf_resource_want);
 	perf_resource_slots_exit();
 }

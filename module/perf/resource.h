@@ -89,9 +89,6 @@ extern struct perf_information perf_resource_information;
 
 #define PERF_RESOURCE_PARAMETERS	3
 
-int perf_resource_tracepoint_reg(void);
-void perf_resource_tracepoint_unreg(void);
-
 int perf_resource_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 void perf_resource_exit(void);
 

@@ -32,8 +32,8 @@ static atomic_t perf_resource_threads = ATOMIC_INIT(0);
 
 /*
  * Of the tracking; a slot with another one's number is free. Written by who turns the
- * tracking on, with perf_resource_mutex held; read by the hooks with a bucket's lock held,
- * which orders the slots but not this: see perf_forget_resource_slots().
+ * tracking on, one at a time; read by the hooks with a bucket's lock held, which orders
+ * the slots but not this: see perf_forget_resource_slots().
  */
 static u32 perf_resource_sequence;
 

@@ -30,6 +30,7 @@
 #include "../etw/provider.h"
 #include "../trace.h"
 #include "spin_lock.h"
+#include "want.h"
 
 struct static_key_false perf_spin_lock_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(perf_spin_lock_key);
@@ -81,16 +82,6 @@ struct perf_information perf_spin_lock_information = {
 	.parameter_count = ARRAY_SIZE(perf_spin_lock_parameters),
 };
 EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_information);
-
-/*
- * Guards the two wants and the keys. May be taken with
- * etw_mutex held (sessions) or tracepoints_mutex (the tracepoint), and so takes
- * neither.
- */
-static DEFINE_MUTEX(perf_spin_lock_mutex);
-
-static struct perfinfo_groupmask perf_session_mask;
-static unsigned int perf_tracepoint_users;
 
 /**
  * perf_track_spin_lock_acquire() - remember an acquisition until its release
@@ -324,13 +315,11 @@ static void perf_set_key(struct static_key_false *key, bool on)
 		static_branch_disable(key);
 }
 
-/* Called with perf_spin_lock_mutex held, after a change of what is wanted. */
-static void perf_update_spin_lock_keys(void)
+/* One at a time: see struct perf_want. */
+static void perf_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
 {
-	bool track = perf_tracepoint_users ||
-		etw_group_mask_test(&perf_session_mask, PERF_SPINLOCK);
-	bool count = track ||
-		etw_group_mask_test(&perf_session_mask, PERF_SPINLOCK_CNTRS);
+	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
+	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
 	bool tracked = static_key_enabled(&perf_spin_lock_tracking_key);
 	int cpu, i;
 
@@ -358,43 +347,6 @@ static void perf_update_spin_lock_keys(void)
 	}
 }
 
-/**
- * perf_spin_lock_tracepoint_reg() - the tracepoint has got its first probe
- *
- * Context: thread, tracepoints_mutex held.
- * Return: 0.
- */
-int perf_spin_lock_tracepoint_reg(void)
-{
-	mutex_lock(&perf_spin_lock_mutex);
-	perf_tracepoint_users++;
-	perf_update_spin_lock_keys();
-	mutex_unlock(&perf_spin_lock_mutex);
-	return 0;
-}
-
-/**
- * perf_spin_lock_tracepoint_unreg() - the tracepoint has lost its last probe
- *
- * Context: thread, tracepoints_mutex held; also after ntklog_exit(), when the
- * module goes while the tracepoint is on.
- */
-void perf_spin_lock_tracepoint_unreg(void)
-{
-	mutex_lock(&perf_spin_lock_mutex);
-	perf_tracepoint_users--;
-	perf_update_spin_lock_keys();
-	mutex_unlock(&perf_spin_lock_mutex);
-}
-
-static void perf_spin_lock_set_mask(const struct perfinfo_groupmask *mask)
-{
-	mutex_lock(&perf_spin_lock_mutex);
-	perf_session_mask = *mask;
-	perf_update_spin_lock_keys();
-	mutex_unlock(&perf_spin_lock_mutex);
-}
-
 static void perf_spin_lock_rundown(struct etw_session *session, bool end)
 {
 	const struct event_trace_spinlock_information *information =
@@ -417,18 +369,42 @@ static void perf_spin_lock_rundown(struct etw_session *session, bool end)
 			      sizeof(record));
 }
 
-static struct etw_provider perf_spin_lock_provider = {
-	.group = PERF_SPINLOCK,
-	.set_mask = perf_spin_lock_set_mask,
-	.rundown = perf_spin_lock_rundown,
+static struct perf_want perf_spin_lock_want = {
+	.provider = {
+		.group = PERF_SPINLOCK,
+		.rundown = perf_spin_lock_rundown,
+	},
+	.update = perf_update_spin_lock_keys,
+	PERF_WANT_INITIALIZER(perf_spin_lock_want),
 };
 
+/* The tracepoint's. */
+int perf_spin_lock_tracepoint_reg(void)
+{
+	return perf_want_register(&perf_spin_lock_want);
+}
+
+void perf_spin_lock_tracepoint_unreg(void)
+{
+	perf_want_unregister(&perf_spin_lock_want);
+}
+
 /**
- * perf_spin_lock_init() - make the sessions' masks turn the tracking on
+ * perf_spin_lock_init() - make those who want the events turn the tracking on
  *
  * Context: load, before there is a session.
  */
-void perf_spin_lock_init(void)
+void __init perf_spin_lock_init(void)
 {
-	etw_register_provider(&perf_spin_lock_provider);
+	perf_want_init(&perf_spin_lock_want);
+}
+
+/**
+ * perf_spin_lock_exit() - end counting and tracking for good
+ *
+ * Context: unload, when no session is left, or a load that failed.
+ */
+void perf_spin_lock_exit(void)
+{
+	perf_want_exit(&perf_spin_lock_want);
 }

@@ -167,9 +167,7 @@ extern struct perf_information perf_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4
 
-int perf_spin_lock_tracepoint_reg(void);
-void perf_spin_lock_tracepoint_unreg(void);
-
 void perf_spin_lock_init(void);
+void perf_spin_lock_exit(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_H */

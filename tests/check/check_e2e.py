@@ -482,14 +482,16 @@ class ContextSwaps(unittest.TestCase):
                     else:
                         self.assertEqual(priority, 31 - max(prio, 0) * 16 // 100)
                 expected = {"R": 1, "R+": 1, "X": 4, "Z": 4, "I": 5, "S": 5, "D": 5}
-                if state in expected and swap.old_thread_id:
+                if not swap.old_thread_id:
+                    self.assertEqual(swap.old_thread_state, 2)
+                elif state in expected:
                     self.assertEqual(swap.old_thread_state, expected[state], state)
 
     def test_fields_are_real(self):
         swaps = [swap for _, _, swap in self.swaps]
         for swap in swaps:
             self.assertIn(swap.old_thread_wait_reason, (0, 5, 6, 15, 32, 33))
-            self.assertIn(swap.old_thread_state, (1, 4, 5))
+            self.assertIn(swap.old_thread_state, (1, 4, 5) if swap.old_thread_id else (2,))
             self.assertEqual(swap.spare_byte, 0)
             self.assertEqual(swap.flags, int(swap.old_thread_wait_reason == 6))
             self.assertLess(swap.old_thread_ideal_processor, 2)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See want.h. */
+
+#include <linux/container_of.h>
+#include <linux/errno.h>
+
+#include "../etw/group_mask.h"
+#include "want.h"
+
+static const struct perfinfo_groupmask perf_want_nothing;
+
+static void perf_want_update(struct perf_want *want)
+{
+	struct perfinfo_groupmask wanted;
+	bool usable;
+
+	mutex_lock(&want->mutex);
+	spin_lock(&want->lock);
+	usable = want->state == PERF_WANT_USABLE;
+	wanted = want->sessions;
+	if (want->registrations)
+		etw_group_mask_set(&wanted, want->provider.group);
+	spin_unlock(&want->lock);
+	if (usable)
+		want->update(&wanted);
+	mutex_unlock(&want->mutex);
+}
+
+/* The work item, for PERF_WANT_INITIALIZER() only. */
+void perf_want_work(struct work_struct *work)
+{
+	perf_want_update(container_of(work, struct perf_want, work));
+}
+
+static void perf_want_set_mask(struct etw_provider *provider,
+			       const struct perfinfo_groupmask *mask)
+{
+	struct perf_want *want = container_of(provider, struct perf_want, provider);
+
+	spin_lock(&want->lock);
+	want->sessions = *mask;
+	spin_unlock(&want->lock);
+	perf_want_update(want);
+}
+
+/**
+ * perf_want_init() - sessions can want the group, and what the tracepoint wants is done
+ * @want: the group, of which @update may be called from now on
+ *
+ * Context: load, before there is a session.
+ */
+void perf_want_init(struct perf_want *want)
+{
+	want->provider.set_mask = perf_want_set_mask;
+	etw_register_provider(&want->provider);
+	spin_lock(&want->lock);
+	want->state = PERF_WANT_USABLE;
+	spin_unlock(&want->lock);
+	perf_want_update(want);
+}
+
+/**
+ * perf_want_exit() - nobody wants the group any more
+ * @want: the group, of which @update has been called for the last time, for nothing
+ *
+ * Context: unload, when no session is left, or a load that failed after
+ * perf_want_init(). May sleep.
+ */
+void perf_want_exit(struct perf_want *want)
+{
+	mutex_lock(&want->mutex);
+	spin_lock(&want->lock);
+	want->state = PERF_WANT_AFTER_EXIT;
+	spin_unlock(&want->lock);
+	want->update(&perf_want_nothing);
+	mutex_unlock(&want->mutex);
+	/* No one is scheduled any more. */
+	cancel_work_sync(&want->work);
+}
+
+/* One registration more, or less; whether @update is to be called, and by whom. */
+static int perf_want_change(struct perf_want *want, int change)
+{
+	bool now = false;
+	int err = 0;
+
+	spin_lock(&want->lock);
+	if (want->state == PERF_WANT_AFTER_EXIT && change > 0) {
+		err = -ENODEV;
+	} else {
+		want->registrations += change;
+		if (want->state == PERF_WANT_USABLE) {
+			/* With the lock held: not after perf_want_exit() has cancelled it. */
+			if (want->by_work)
+				schedule_work(&want->work);
+			else
+				now = true;
+		}
+	}
+	spin_unlock(&want->lock);
+	if (now)
+		perf_want_update(want);
+	return err;
+}
+
+/**
+ * perf_want_register() - the tracepoint has got its first probe
+ * @want: its group
+ *
+ * Context: thread, tracepoints_mutex held; any time from when the module's text is there.
+ * Return: 0, or -ENODEV after perf_want_exit().
+ */
+int perf_want_register(struct perf_want *want)
+{
+	return perf_want_change(want, 1);
+}
+
+/**
+ * perf_want_unregister() - the tracepoint has lost its last probe
+ * @want: its group
+ *
+ * Context: as perf_want_register(); also after perf_want_exit(), when the module goes while
+ * the tracepoint is on.
+ */
+void perf_want_unregister(struct perf_want *want)
+{
+	perf_want_change(want, -1);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_WANT_H
+#define _NTKLOG_PERF_WANT_H
+
+/*
+ * Who wants a group of events: the sessions, whose masks' union etw tells, and the group's
+ * tracepoint, while it has a probe. What follows from it is done by the group's own
+ * function, one call at a time.
+ *
+ * The tracepoint's file is there before the module's init and until after its exit, so
+ * registrations come at any time. Before init they are only counted, and init applies
+ * them; after exit there are no more.
+ */
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../etw/provider.h"
+
+enum perf_want_state {
+	PERF_WANT_BEFORE_INIT,
+	PERF_WANT_USABLE,
+	PERF_WANT_AFTER_EXIT,
+};
+
+/**
+ * struct perf_want - who wants the events of a group
+ * @provider: the group, which is the tracepoint's too, and its rundown; the rest is filled
+ *	in by perf_want_init()
+ * @update: do what follows: this is wanted now. Called from a thread between
+ *	perf_want_init() and perf_want_exit(), with @mutex held; may sleep. Not always after
+ *	a change only
+ * @by_work: @update takes tracepoints_mutex, which the tracepoint's registration holds: a
+ *	work item calls it, a moment later
+ * @mutex: held over each call of @update. Taken with etw_mutex held (sessions), with
+ *	tracepoints_mutex held (the tracepoint, unless @by_work), or with neither
+ * @lock: guards the following; innermost, for those who may not wait for an @update
+ * @state: whether @update may be called
+ * @sessions: the union of the sessions' masks
+ * @registrations: of the tracepoint; it makes one for all of its probes
+ * @work: calls @update
+ */
+struct perf_want {
+	struct etw_provider provider;
+	void (*update)(const struct perfinfo_groupmask *wanted);
+	bool by_work;
+	struct mutex mutex;		/* over each update */
+	spinlock_t lock;		/* of what follows */
+	enum perf_want_state state;
+	struct perfinfo_groupmask sessions;
+	unsigned int registrations;
+	struct work_struct work;
+};
+
+void perf_want_work(struct work_struct *work);
+
+/* What of a struct perf_want must be there before any code of the module runs. */
+#define PERF_WANT_INITIALIZER(_want)					\
+	.mutex = __MUTEX_INITIALIZER((_want).mutex),			\
+	.lock = __SPIN_LOCK_UNLOCKED((_want).lock),			\
+	.work = __WORK_INITIALIZER((_want).work, perf_want_work)
+
+void perf_want_init(struct perf_want *want);
+void perf_want_exit(struct perf_want *want);
+int perf_want_register(struct perf_want *want);
+void perf_want_unregister(struct perf_want *want);
+
+#endif /* _NTKLOG_PERF_WANT_H */

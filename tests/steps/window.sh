@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The events' files in tracefs are there before the module's init and after its exit:
+# hold_load.ko holds it there while they are written to.
+
+. "$(dirname "$0")/../lib.sh"
+
+cp "$TESTS/guest/lib.sh" "$DIR/"
+share "$DIR" kunit <<-'END'
+	. ./lib.sh
+	H=/sys/module/hold_load/parameters/held
+	T=/sys/kernel/tracing
+
+	# load, unload: until it is held.
+	load()
+	{
+		insmod ntklog.ko "$@" 2>/tmp/insmod.log & loader=$!
+		held coming
+	}
+	unload()
+	{
+		rmmod ntklog & loader=$!
+		held going
+	}
+
+	held()
+	{
+		tries=6000
+		until is "$(cat $H)" "$1" >/tmp/is; do
+			[ $((tries -= 1)) -gt 0 ] || return 1
+			usleep 5000
+		done
+	}
+
+	go_on()
+	{
+		echo 1 >$H && wait $loader
+	}
+
+	# enable EVENT 0|1, which then reads so
+	enable()
+	{
+		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
+	}
+
+	# Context swaps go on and off by a work item.
+	mask()
+	{
+		tries=6000
+		until is "$(cat $D/group_mask)" "$1" >/tmp/is; do
+			[ $((tries -= 1)) -gt 0 ] || { cat /tmp/is; return 1; }
+			usleep 5000
+		done
+	}
+
+	refused_to_enable()
+	{
+		! echo 1 >$T/events/ntklog/$1/enable 2>/tmp/error &&
+			grep 'No such device' /tmp/error && is "$(cat $T/events/ntklog/$1/enable)" 0
+	}
+
+	has_events()
+	{
+		insmod ntklog_torture.ko threads=2 duration=1 hardirqs=0 \
+			torture_type=$([ $1 = resource ] && echo resource || echo in_stack_queued) &&
+			sleep 2 && rmmod ntklog_torture && grep -m 3 " $1: " $T/trace
+	}
+
+	toggle()
+	{
+		enable $1 1 && enable $1 0
+	}
+
+	# BusyBox' insmod tries twice, and is held each time.
+	not_loaded()
+	{
+		while kill -0 $loader 2>/dev/null; do
+			echo 1 >$H
+			usleep 5000
+		done
+		! wait $loader && ! grep '^ntklog ' /proc/modules
+	}
+
+	group()
+	{
+		case $1 in
+		spinlock) echo '0x20010000 PERF_SPINLOCK' ;;
+		resource) echo '0x20020000 PERF_SYNC_OBJECTS' ;;
+		contextswap) echo '0x20000004 PERF_CONTEXT_SWITCH' ;;
+		esac
+	}
+
+	insmod hold_load.ko || exit 1
+	for event in spinlock resource contextswap; do
+		load resource=1
+		check "window: $event is enabled before init" enable $event 1
+		check "window: $event: the load goes on" go_on
+		check "window: $event is on after init" mask "$(group $event)"
+		check "window: $event: there are events" has_events $event
+		check "window: $event is disabled" enable $event 0
+		check "window: $event is off" mask 0x0
+		unload
+		check "window: $event cannot be enabled after exit" refused_to_enable $event
+		check "window: $event: the unload goes on" go_on
+
+		load
+		check "window: $event is enabled and disabled before init" toggle $event
+		go_on
+		check "window: $event is off after init" mask 0x0
+		enable $event 1
+		mask "$(group $event)"
+		unload
+		check "window: $event is disabled after exit" enable $event 0
+		check "window: $event cannot be enabled again" refused_to_enable $event
+		go_on
+
+		# init fails at once, or when the spin locks' events are on already.
+		for wrong in buffers=0 excessive_first_ms=0; do
+			load $wrong
+			enable $event 1
+			echo 1 >$H
+			check "window: $event: a load with $wrong fails" held going
+			check "window: $event is disabled after that" enable $event 0
+			check "window: $event: nothing is loaded" not_loaded
+		done
+	done
+	dmesg >dmesg.log
+END
+result "window: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -t 300 -k "$(image kunit)" "$DIR"
+grep -E '^(not )?ok |^#' "$DIR/guest.log"
+result "window: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''
