@@ -8,10 +8,11 @@
 #include <linux/relay.h>
 #include <linux/string.h>
 
-#include "../module/etw/buffer.h"
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/logfile.h"
+#include "../module/etw/reader.h"
+#include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/etw/snapshot.h"
 #include "../module/perf/spin_lock.h"
@@ -52,12 +53,17 @@ static void change_running(int i, u32 group, bool set)
 
 static const struct etw_buffer_cpu *counts(int i)
 {
-	return per_cpu_ptr(etw_sessions[i].buffer_cpu, TEST_CPU);
+	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
+}
+
+static struct rchan_buf *test_buffer(int i)
+{
+	return etw_run_buffer(etw_sessions[i].run, TEST_CPU);
 }
 
 static const u8 *buffer(int i, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[i], TEST_CPU);
+	const struct rchan_buf *buf = test_buffer(i);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
@@ -65,7 +71,7 @@ static const u8 *buffer(int i, unsigned int index)
 /* The first event of a hook id in the buffer that is written to first, or NULL. */
 static const u8 *find(int i, u16 hook_id)
 {
-	size_t end = etw_session_buffer(&etw_sessions[i], TEST_CPU)->offset, at;
+	size_t end = test_buffer(i)->offset, at;
 
 	for (at = BUFFER_EVENTS; at < end;
 	     at += ALIGN(get_u16(buffer(i, 0) + at, EVENT_SIZE), 8))
@@ -140,7 +146,7 @@ static u64 written_everywhere(int i)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		written += per_cpu_ptr(etw_sessions[i].buffer_cpu, cpu)->written;
+		written += per_cpu_ptr(etw_sessions[i].run->cpus, cpu)->written;
 	return written;
 }
 
@@ -226,18 +232,48 @@ static void names_are_unique(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "System Logger 6"), 0);
 }
 
-static void buffers_for_which_there_is_no_memory_are_refused(struct kunit *test)
+/* A gigabyte for each of more processors than there is memory for. */
+static void want_too_much_memory(struct kunit *test, struct etw_session *session)
 {
-	struct etw_session *session = &etw_sessions[7];
-
-	/* A gigabyte for each of more processors than there is memory for. */
 	if ((u64)SZ_1G / PAGE_SIZE * num_online_cpus() < si_mem_available() / 2)
 		kunit_skip(test, "too much memory");
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 1024), 0);
+}
+
+static void buffers_for_which_there_is_no_memory_are_refused(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+
+	want_too_much_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, session->logging);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop(test, 7);
+}
+
+static void a_start_without_memory_leaves_what_nobody_has_read(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+	u8 *before, *after;
+	size_t size;
+
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	log_event(PERF_SPINLOCK_CNTRS, 7);
+	stop(test, 7);
+	before = etw_make_header_buffer(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(before));
+	want_too_much_memory(test, session);
+	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
+	after = etw_make_header_buffer(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(after));
+	KUNIT_ASSERT_EQ(test, size, SIZE);
+	KUNIT_EXPECT_MEMEQ(test, before, after, size);
+	kvfree(before);
+	kvfree(after);
+	KUNIT_EXPECT_EQ(test, test_buffer(7)->subbufs_produced, 1);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(7, 0), BUFFER_EVENTS + EVENT_DATA), 7ull);
 	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop(test, 7);
 }
@@ -258,7 +294,7 @@ static void buffering_overwrites_the_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts(1)->overwritten, 6ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
 	stop(test, 1);
-	buf = etw_session_buffer(&etw_sessions[1], TEST_CPU);
+	buf = test_buffer(1);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
 	/* The seventh to the tenth, in the places of the third, fourth, first, second. */
@@ -325,9 +361,9 @@ static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
 {
 	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
-	WRITE_ONCE(etw_sessions[2].frozen, true);
+	WRITE_ONCE(etw_sessions[2].run->frozen, true);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
-	WRITE_ONCE(etw_sessions[2].frozen, false);
+	WRITE_ONCE(etw_sessions[2].run->frozen, false);
 	log_event(PERF_SPINLOCK_CNTRS, 3);
 	stop(test, 2);
 	KUNIT_EXPECT_EQ(test, counts(2)->generated, 3ull);
@@ -345,28 +381,116 @@ static void a_sequential_session_has_no_snapshot(struct kunit *test)
 	stop(test, 2);
 }
 
-/* The flush timer */
+/* Flushes */
 
-static void the_flush_timer_makes_events_readable(struct kunit *test)
+static void the_flush_timer_fires(struct kunit *test)
 {
-	const struct rchan_buf *buf;
 	int tries = 3000;
 
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 3600001), -EINVAL);
 	start(test, 4, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	buf = etw_session_buffer(&etw_sessions[4], TEST_CPU);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	msleep(50);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(test_buffer(4)->subbufs_produced), 0);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 10), 0);
-	while (!READ_ONCE(buf->subbufs_produced) && tries--)
+	while (!READ_ONCE(test_buffer(4)->subbufs_produced) && tries--)
 		usleep_range(1000, 2000);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
-	/* Nothing new: nothing more. */
-	msleep(50);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(test_buffer(4)->subbufs_produced), 1);
 	stop(test, 4);
 	etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_DEFAULT);
+}
+
+/* A stop */
+
+/* No provider has it: nothing is patched when it goes on or off. */
+#define TEST_GROUP	0x40000001
+
+struct in_flight {
+	struct etw_session *session;
+	bool is_there;
+	bool may_go_on;
+};
+
+/* A logger that has seen that the session logs, and takes its time. */
+static int log_in_flight(void *data)
+{
+	struct in_flight *in_flight = data;
+	u64 bytes[LENGTH / 8] = {};
+	int i;
+
+	preempt_disable();
+	WRITE_ONCE(in_flight->is_there, true);
+	while (!READ_ONCE(in_flight->may_go_on))
+		cpu_relax();
+	for (i = 0; i < 4 * PER_BUFFER; i++)
+		etw_log_session_event(in_flight->session, TEST_HOOK_ID, 1, bytes, LENGTH);
+	preempt_enable();
+	return 0;
+}
+
+static int stop_in_flight(void *data)
+{
+	struct in_flight *in_flight = data;
+
+	return etw_stop_session(in_flight->session);
+}
+
+static void check_end(struct kunit *test, enum etw_mode mode)
+{
+	struct in_flight in_flight = { .session = &etw_sessions[5] };
+	struct test_thread logger, stopper;
+	struct etw_reader *reader;
+
+	start(test, 5, TEST_GROUP, 2, mode);
+	reader = etw_open_reader(in_flight.session, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	test_thread_start(test, &logger, 1, log_in_flight, &in_flight);
+	while (!READ_ONCE(in_flight.is_there))
+		schedule_timeout_interruptible(1);
+	test_thread_start(test, &stopper, 2, stop_in_flight, &in_flight);
+	while (READ_ONCE(in_flight.session->logging))
+		schedule_timeout_interruptible(1);
+	/* No logger comes any more, but one is still there. */
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 1),
+			mode == ETW_MODE_BUFFERING ? -EBUSY : 0);
+	WRITE_ONCE(in_flight.may_go_on, true);
+	test_thread_join(&logger);
+	test_thread_join(&stopper);
+	KUNIT_EXPECT_FALSE(test, etw_session_is_started(in_flight.session));
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
+			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
+	etw_close_reader(reader);
+}
+
+static void a_run_ends_when_the_last_logger_has_left(struct kunit *test)
+{
+	check_end(test, ETW_MODE_SEQUENTIAL);
+	check_end(test, ETW_MODE_BUFFERING);
+}
+
+static void a_reader_keeps_the_run_that_it_has_opened(struct kunit *test)
+{
+	struct etw_reader *reader;
+	struct etw_run *run;
+
+	start(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	log_event(TEST_GROUP, 5);
+	run = etw_sessions[5].run;
+	reader = etw_open_reader(&etw_sessions[5], TEST_CPU);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	stop(test, 5);
+	/* What is new is another's, and of another mode. */
+	start(test, 5, TEST_GROUP, 4, ETW_MODE_BUFFERING);
+	KUNIT_EXPECT_PTR_NE(test, etw_sessions[5].run, run);
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
+			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(etw_run_buffer(run, TEST_CPU)->start,
+				      BUFFER_EVENTS + EVENT_DATA), 5ull);
+	etw_close_reader(reader);
+	stop(test, 5);
 }
 
 static struct kunit_case session_test_cases[] = {
@@ -376,11 +500,14 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_its_version),
 	KUNIT_CASE(names_are_unique),
 	KUNIT_CASE(buffers_for_which_there_is_no_memory_are_refused),
+	KUNIT_CASE(a_start_without_memory_leaves_what_nobody_has_read),
 	KUNIT_CASE(buffering_overwrites_the_oldest),
 	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
 	KUNIT_CASE(a_sequential_session_has_no_snapshot),
-	KUNIT_CASE(the_flush_timer_makes_events_readable),
+	KUNIT_CASE(the_flush_timer_fires),
+	KUNIT_CASE(a_run_ends_when_the_last_logger_has_left),
+	KUNIT_CASE(a_reader_keeps_the_run_that_it_has_opened),
 	{}
 };
 

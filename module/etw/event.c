@@ -50,7 +50,7 @@ etw_log_header(u32 group, struct perfinfo_trace_header *header,
 			header->size = sizeof(*header) + version->length;
 			data = version->data;
 		}
-		etw_buffer_write(session, header, data);
+		etw_buffer_write(session->run, header, data);
 	}
 }
 
@@ -114,7 +114,7 @@ void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 
 	local_irq_save(flags);
 	header = etw_trace_header(hook_id, version, length);
-	etw_buffer_write(session, &header, data);
+	etw_buffer_write(session->run, &header, data);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_session_event);

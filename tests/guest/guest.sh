@@ -5,6 +5,6 @@
 # decoder is left in files for check_e2e.py.
 
 . ./lib.sh
-for script in load files information sessions events resources hung races hotplug many tool example unload lockdown; do
+for script in load files information sessions readers events resources hung races hotplug many tool example unload lockdown; do
 	. "./$script.sh"
 done

@@ -18,7 +18,7 @@ result "$1: the example builds as another module would" make -s -C "$DIR/example
 	KDIR="$KDIR" NTKLOG="$OUT/build/$ABI"
 cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload"/*.ko \
 	"$DIR/example/ntklog_example.ko" "$TESTS"/guest/*.sh "$DIR/"
-guest_programs "$DIR" drain ioctl terminal
+guest_programs "$DIR" drain follow ioctl terminal
 gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 mv "$DIR/ioctl" "$DIR/ioctl64"
 result "$1: the virtual machine runs to its end" \
