@@ -7,6 +7,7 @@
 #include <linux/percpu.h>
 #include <linux/relay.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
@@ -383,6 +384,33 @@ static void a_sequential_session_has_no_snapshot(struct kunit *test)
 
 /* Flushes */
 
+/* Its time has come. */
+static void let_flush_timer_fire(int i)
+{
+	flush_delayed_work(&etw_sessions[i].flush_work);
+}
+
+/* A session whose flush timer fires when it is told to. */
+static void start_with_flush_timer(struct kunit *test, int i, u32 buffers)
+{
+	start(test, i, PERF_SPINLOCK_CNTRS, buffers, ETW_MODE_SEQUENTIAL);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_MAX), 0);
+}
+
+static void stop_with_flush_timer(struct kunit *test, int i)
+{
+	stop(test, i);
+	etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_DEFAULT);
+}
+
+static void read_all(int i)
+{
+	struct rchan_buf *buf = test_buffer(i);
+
+	relay_subbufs_consumed(buf->chan, TEST_CPU,
+			       buf->subbufs_produced - buf->subbufs_consumed);
+}
+
 static void the_flush_timer_fires(struct kunit *test)
 {
 	int tries = 3000;
@@ -396,8 +424,76 @@ static void the_flush_timer_fires(struct kunit *test)
 	while (!READ_ONCE(test_buffer(4)->subbufs_produced) && tries--)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(test_buffer(4)->subbufs_produced), 1);
+	stop_with_flush_timer(test, 4);
+}
+
+static void the_flush_timer_serves_a_reader(struct kunit *test)
+{
+	u64 i;
+
+	start_with_flush_timer(test, 4, 2);
+	for (i = 1; i <= 10; i++) {
+		log_event(PERF_SPINLOCK_CNTRS, i);
+		let_flush_timer_fire(4);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+		/* Nothing new: nothing more. */
+		let_flush_timer_fire(4);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+		read_all(4);
+	}
+	/* A reader that is late has to wait for the next time, not for the next event. */
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	let_flush_timer_fire(4);
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	let_flush_timer_fire(4);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+	read_all(4);
+	let_flush_timer_fire(4);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i + 1);
+	stop_with_flush_timer(test, 4);
+}
+
+/* As in the users' guide: start, wait, stop, read. */
+static void the_flush_timer_loses_nothing_without_a_reader(struct kunit *test)
+{
+	static const u32 buffers[] = { 2, 4 };
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		start_with_flush_timer(test, 4, buffers[i]);
+		for (j = 0; j < PER_BUFFER; j++) {
+			log_event(PERF_SPINLOCK_CNTRS, j);
+			let_flush_timer_fire(4);
+		}
+		stop_with_flush_timer(test, 4);
+		KUNIT_EXPECT_EQ(test, counts(4)->lost, 0ull);
+		KUNIT_EXPECT_EQ(test, counts(4)->written, (u64)PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 2);
+		KUNIT_EXPECT_EQ(test, get_u64(buffer(4, 1), BUFFER_EVENTS + EVENT_DATA), 1ull);
+	}
+}
+
+static void a_flush_leaves_the_last_free_buffer(struct kunit *test)
+{
+	int i;
+
+	start(test, 4, PERF_SPINLOCK_CNTRS, 3, ETW_MODE_SEQUENTIAL);
+	for (i = 0; i < 3; i++) {
+		log_event(PERF_SPINLOCK_CNTRS, i);
+		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 2);
+	/* It takes what fits, says what was lost, and is readable at the end. */
+	for (i = 0; i < PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
+	KUNIT_EXPECT_EQ(test, counts(4)->lost, 1ull);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
 	stop(test, 4);
-	etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_DEFAULT);
+	KUNIT_EXPECT_EQ(test, counts(4)->written, 2ull + PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 3);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer(4, 2), BUFFER_SAVED_OFFSET),
+			BUFFER_EVENTS + PER_BUFFER * 0x50);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer(4, 2), BUFFER_FLAG) & 0x02, 0x02);
 }
 
 /* A stop */
@@ -506,6 +602,9 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
 	KUNIT_CASE(a_sequential_session_has_no_snapshot),
 	KUNIT_CASE(the_flush_timer_fires),
+	KUNIT_CASE(the_flush_timer_serves_a_reader),
+	KUNIT_CASE(the_flush_timer_loses_nothing_without_a_reader),
+	KUNIT_CASE(a_flush_leaves_the_last_free_buffer),
 	KUNIT_CASE(a_run_ends_when_the_last_logger_has_left),
 	KUNIT_CASE(a_reader_keeps_the_run_that_it_has_opened),
 	{}

@@ -18,13 +18,32 @@
 /*
  * @run: whose buffers
  * @cpu: of which processor
+ * @flush: for whom
  * @flags: of the buffer, besides those that it has anyway
  */
 struct etw_cpu_flush {
 	struct etw_run *run;
 	unsigned int cpu;
+	enum etw_flush flush;
 	u16 flags;
 };
+
+/*
+ * A buffer that is not full takes as much memory as one that is. So the timer goes no
+ * further than a reader follows: without one, the rest is for what is yet to come. And
+ * the last free one is needed, to tell in it what was lost, and to end the file.
+ */
+static bool etw_may_finish(const struct rchan_buf *buf, enum etw_flush flush)
+{
+	switch (flush) {
+	case ETW_FLUSH_TIMER:
+		return !etw_unread_buffers(buf);
+	case ETW_FLUSH_REQUEST:
+		return etw_unread_buffers(buf) + 1 < buf->chan->n_subbufs;
+	default:
+		return true;
+	}
+}
 
 /* Interrupts off, on the processor or with that one offline. */
 static void etw_flush_cpu(void *data)
@@ -34,17 +53,27 @@ static void etw_flush_cpu(void *data)
 	struct rchan_buf *buf = etw_run_buffer(run, flush->cpu);
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, flush->cpu);
 
-	if (etw_buffer_has_events(buf))
+	if (etw_buffer_has_events(buf)) {
+		if (!etw_may_finish(buf, flush->flush))
+			return;
 		etw_finish_buffer(run, buf, flush->flags);
+	}
 	WRITE_ONCE(cpu->flushed, cpu->written);
 }
 
-/* Its processor need not be disturbed for nothing. */
-static bool etw_is_worth_a_flush(const struct etw_run *run, unsigned int cpu)
+/*
+ * Its processor need not be disturbed for nothing. A guess, from what it may be writing
+ * and relay does not mark as shared; a timer or a person comes again.
+ */
+static bool etw_is_worth_a_flush(const struct etw_run *run, unsigned int cpu,
+				 enum etw_flush flush)
 {
 	const struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
 
-	return READ_ONCE(of_cpu->written) != READ_ONCE(of_cpu->flushed);
+	if (READ_ONCE(of_cpu->written) == READ_ONCE(of_cpu->flushed))
+		return false;
+	/* A guess, as above. */
+	return data_race(etw_may_finish(etw_run_buffer(run, cpu), flush));
 }
 
 /**
@@ -90,6 +119,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 		struct etw_cpu_flush of_cpu = {
 			.run = run,
 			.cpu = cpu,
+			.flush = flush,
 		};
 
 		if (!etw_run_buffer(run, cpu))
@@ -97,7 +127,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 		if (flush == ETW_FLUSH_LAST) {
 			if (cpu == last_cpu)
 				of_cpu.flags = ETW_BUFFER_FLAG_FLUSH_MARKER;
-		} else if (!etw_is_worth_a_flush(run, cpu)) {
+		} else if (!etw_is_worth_a_flush(run, cpu, flush)) {
 			continue;
 		}
 		if (cpu_online(cpu)) {

@@ -6,10 +6,13 @@ struct etw_run;
 
 /**
  * enum etw_flush - for whom buffers that are not full are finished
- * @ETW_FLUSH_TIMER: a reader that waits
- * @ETW_FLUSH_REQUEST: who has asked for it
+ * @ETW_FLUSH_TIMER: a reader that waits, on processors where one has read all that there
+ *	was
+ * @ETW_FLUSH_REQUEST: who has asked for it, on all processors
  * @ETW_FLUSH_SNAPSHOT: a snapshot of a session in buffering mode
  * @ETW_FLUSH_LAST: all, at the stop
+ *
+ * The first two leave a processor its last free buffer.
  */
 enum etw_flush {
 	ETW_FLUSH_TIMER,

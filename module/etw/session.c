@@ -284,6 +284,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_session_is_started);
  * etw_flush_session() - make what has been written so far readable
  * @session: a session that is started
  *
+ * But for what is in a processor's last free buffer.
+ *
  * Context: thread; may sleep.
  * Return: 0, or -EINVAL if it is stopped, or buffering: then a snapshot is the way
  * to read.
@@ -421,7 +423,7 @@ int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
 
 /**
- * etw_set_flush_timer() - set how often what is written becomes readable
+ * etw_set_flush_timer() - set how often what is written becomes readable to a reader
  * @session: the session, started or not
  * @milliseconds: up to an hour; 0: only when a buffer is full
  *
