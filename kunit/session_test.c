@@ -3,6 +3,7 @@
 
 #include <linux/delay.h>
 #include <linux/irqflags.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/relay.h>
@@ -589,6 +590,66 @@ static void a_reader_keeps_the_run_that_it_has_opened(struct kunit *test)
 	stop(test, 5);
 }
 
+/* A start */
+
+static void the_time_of_the_boot_is_one(struct kunit *test)
+{
+	u64 first = 0;
+	size_t size;
+	u8 *header;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		start(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+		stop(test, i % 2);
+		header = etw_make_header_buffer(&etw_sessions[i % 2], &size);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
+		/* BootTime: see header_buffer_is_nts() */
+		first = first ?: get_u64(header, 0x68 + 0xF8);
+		KUNIT_EXPECT_EQ(test, get_u64(header, 0x68 + 0xF8), first);
+		kvfree(header);
+	}
+}
+
+#if IS_ENABLED(CONFIG_KPROBES) && IS_ENABLED(CONFIG_X86)
+static struct task_struct *clock_reader;
+static int clock_readings, clock_readings_with_interrupts;
+
+static int see_clock_reading(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current != clock_reader)
+		return 0;
+	clock_readings++;
+	if (regs->flags & X86_EFLAGS_IF)
+		clock_readings_with_interrupts++;
+	return 0;
+}
+
+/* What a start reads the wall clock with. */
+static struct kprobe clock_probe = {
+	.symbol_name = "ktime_get_with_offset",
+	.pre_handler = see_clock_reading,
+};
+
+static void the_clocks_of_a_start_are_read_in_one_go(struct kunit *test)
+{
+	clock_reader = current;
+	clock_readings = 0;
+	clock_readings_with_interrupts = 0;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&clock_probe), 0);
+	start(test, 1, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	unregister_kprobe(&clock_probe);
+	KUNIT_EXPECT_GT(test, clock_readings, 0);
+	KUNIT_EXPECT_EQ(test, clock_readings_with_interrupts, 0);
+	stop(test, 1);
+}
+#else
+static void the_clocks_of_a_start_are_read_in_one_go(struct kunit *test)
+{
+	kunit_skip(test, "no kprobes");
+}
+#endif
+
 static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_what_it_wants_with_one_time_stamp),
 	KUNIT_CASE(the_global_mask_is_the_union),
@@ -607,6 +668,8 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(a_flush_leaves_the_last_free_buffer),
 	KUNIT_CASE(a_run_ends_when_the_last_logger_has_left),
 	KUNIT_CASE(a_reader_keeps_the_run_that_it_has_opened),
+	KUNIT_CASE(the_time_of_the_boot_is_one),
+	KUNIT_CASE(the_clocks_of_a_start_are_read_in_one_go),
 	{}
 };
 

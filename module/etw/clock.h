@@ -8,5 +8,6 @@ struct etw_run;
 
 s64 etw_filetime(void);
 void etw_read_clocks(struct etw_run *run);
+void etw_check_clock(void);
 
 #endif /* _NTKLOG_ETW_CLOCK_H */

@@ -203,6 +203,7 @@ int etw_start_session(struct etw_session *session)
 		goto out;
 	}
 
+	etw_check_clock();
 	/* Its memory may be what the new buffers are to be made of. */
 	if (session->run && !etw_run_is_unread(session->run))
 		etw_drop_run(session);
@@ -526,6 +527,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		       ETW_BUFFERS_MIN, ETW_BUFFERS_MAX);
 		return -EINVAL;
 	}
+	etw_check_clock();
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		struct etw_session *session = &etw_sessions[i];
 
