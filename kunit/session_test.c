@@ -374,6 +374,25 @@ static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 0), BUFFER_FLAG) & 0x02, 0x02);
 }
 
+static void a_snapshot_is_not_larger_than_what_can_be_allocated(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	size_t size, produced;
+	struct rchan_buf *buf;
+
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_BUFFERING), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 2), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+	stop(test, 2);
+	/* Memory for so many is not to be had here: they are only said to be there. */
+	buf = test_buffer(2);
+	produced = buf->subbufs_produced;
+	buf->subbufs_produced = buf->subbufs_consumed + 2048;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -EFBIG);
+	buf->subbufs_produced = produced;
+}
+
 static void a_sequential_session_has_no_snapshot(struct kunit *test)
 {
 	size_t size;
@@ -661,6 +680,7 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(buffering_overwrites_the_oldest),
 	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
+	KUNIT_CASE(a_snapshot_is_not_larger_than_what_can_be_allocated),
 	KUNIT_CASE(a_sequential_session_has_no_snapshot),
 	KUNIT_CASE(the_flush_timer_fires),
 	KUNIT_CASE(the_flush_timer_serves_a_reader),

@@ -179,7 +179,10 @@ void etw_buffer_write(struct etw_run *run,
 
 	/* Single instructions: an NMI's own counting loses nothing. */
 	this_cpu_inc(run->cpus->generated);
-	/* An NMI may have interrupted a write to the very buffer. */
+	/*
+	 * An NMI may have interrupted a write to the very buffer. Nothing is written
+	 * before @frozen was seen off: see etw_make_snapshot().
+	 */
 	if (unlikely(in_nmi() || !buf || READ_ONCE(run->frozen) ||
 		     (buf->offset + size > buf->chan->subbuf_size &&
 		      !etw_switch_buffer(run, buf)))) {

@@ -6,6 +6,7 @@
  */
 
 #include <linux/err.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -61,6 +62,9 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	u8 *snapshot;
 
 	*size = (1 + count) * each;
+	/* More is not to be had from kvmalloc(). */
+	if (*size > INT_MAX)
+		return ERR_PTR(-EFBIG);
 	list = kvmalloc_array(count + 1, sizeof(*list), GFP_KERNEL);
 	snapshot = kvmalloc(*size, GFP_KERNEL);
 	if (!list || !snapshot) {
@@ -90,7 +94,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
  *
  * Context: thread; may sleep.
  * Return: the file, to be freed with kvfree(); -ENODATA if the session has never been
- * started, -EINVAL if its mode is another, -ENOMEM.
+ * started, -EINVAL if its mode is another, -EFBIG if it were 2 GiB or more, -ENOMEM.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {
@@ -114,7 +118,11 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
 	snapshot = etw_copy_buffers(session, size);
-	WRITE_ONCE(run->frozen, false);
+	/*
+	 * The copy before the next event, which may be written over what was copied.
+	 * Pairs with the control dependency from @frozen in etw_buffer_write().
+	 */
+	smp_store_release(&run->frozen, false);
 out:
 	mutex_unlock(&etw_mutex);
 	return snapshot;
