@@ -137,16 +137,6 @@ static int ntklog_create_file(const struct ntklog_file *file,
 	return PTR_ERR_OR_ZERO(dentry);
 }
 
-static struct dentry *ntklog_create_directory(const char *name,
-					      struct dentry *parent)
-{
-	struct dentry *directory = debugfs_create_dir(name, parent);
-
-	if (!IS_ERR(directory))
-		d_inode(directory)->i_mode = S_IFDIR | 0700;
-	return directory;
-}
-
 /* Decimal and nothing else: no sign, no space, no other base. */
 static int ntklog_parse_number(const char *text, u32 *value)
 {
@@ -681,7 +671,7 @@ static int ntklog_create_information_directory(const char *name,
 	unsigned int i;
 	int err;
 
-	directory = ntklog_create_directory(name, ntklog_directory);
+	directory = debugfs_create_dir(name, ntklog_directory);
 	if (IS_ERR(directory))
 		return PTR_ERR(directory);
 	for (i = 0; i < information->parameter_count; i++) {
@@ -734,7 +724,7 @@ static int ntklog_create_session_directories(void)
 				     sizeof(*ntklog_processors), GFP_KERNEL);
 	if (!ntklog_processors)
 		return -ENOMEM;
-	sessions = ntklog_create_directory("sessions", ntklog_directory);
+	sessions = debugfs_create_dir("sessions", ntklog_directory);
 	if (IS_ERR(sessions))
 		return PTR_ERR(sessions);
 	for (i = 0; i < ETW_SESSIONS; i++) {
@@ -742,7 +732,7 @@ static int ntklog_create_session_directories(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "%zu", i);
-		session->directory = ntklog_create_directory(name, sessions);
+		session->directory = debugfs_create_dir(name, sessions);
 		if (IS_ERR(session->directory))
 			return PTR_ERR(session->directory);
 		for (j = 0; j < ARRAY_SIZE(ntklog_session_files); j++) {
@@ -781,7 +771,7 @@ int ntklog_debugfs_init(void)
 	size_t i;
 	int err;
 
-	ntklog_directory = ntklog_create_directory("ntklog", NULL);
+	ntklog_directory = debugfs_create_dir("ntklog", NULL);
 	if (IS_ERR(ntklog_directory))
 		return PTR_ERR(ntklog_directory);
 	for (i = 0; i < ARRAY_SIZE(ntklog_top_files); i++) {
