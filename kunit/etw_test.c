@@ -8,10 +8,11 @@
 #include <linux/sched.h>
 #include <uapi/ntklog/group_mask.h>
 
-#include "../module/etw/buffer.h"
 #include "../module/etw/event.h"
+#include "../module/etw/flush.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/logfile.h"
+#include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
@@ -22,7 +23,7 @@
 
 static struct etw_buffer_cpu *counts(void)
 {
-	return per_cpu_ptr(SESSION->buffer_cpu, TEST_CPU);
+	return per_cpu_ptr(SESSION->run->cpus, TEST_CPU);
 }
 
 static void log_bytes(u16 length)
@@ -38,7 +39,7 @@ static void log_bytes(u16 length)
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
 	/* The rundown is on the processor whose file comes last. */
-	unsigned int cpu = etw_last_file_cpu(SESSION), at = BUFFER_EVENTS;
+	unsigned int cpu = etw_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
 	const u8 *event;
 
 	KUNIT_ASSERT_GE(test, session_finished_buffers(cpu), 1);
@@ -107,8 +108,8 @@ static void buffer_header_is_nts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_LOGGER_ID), 0);
 	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_STATE), 3);
 	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_TYPE), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME), (u64)SESSION->start_time);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK), SESSION->start_clock);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME), (u64)SESSION->run->start_time);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK), SESSION->run->start_clock);
 }
 
 static void events_are_8_aligned_and_the_rest_is_ff(struct kunit *test)
@@ -239,7 +240,7 @@ static void the_last_buffer_of_the_file_is_marked(struct kunit *test)
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	log_bytes(8);
 	session_stop(test);
-	cpu = etw_last_file_cpu(SESSION);
+	cpu = etw_last_file_cpu(SESSION->run);
 	if (cpu != TEST_CPU)
 		KUNIT_EXPECT_EQ(test, get_u16(session_buffer(TEST_CPU, 0), BUFFER_FLAG), 0x20);
 	KUNIT_EXPECT_EQ(test, get_u16(session_buffer(cpu, session_finished_buffers(cpu) - 1),
@@ -292,7 +293,7 @@ static void header_buffer_is_nts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0000);
 	KUNIT_EXPECT_EQ(test, get_u32(event, 0x08), task_pid_nr(current));
 	KUNIT_EXPECT_EQ(test, get_u32(event, 0x0C), task_tgid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->start_clock);
+	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->run->start_clock);
 	data = event + 0x20;
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x00), SIZE);
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x04), 0x0501000Au);

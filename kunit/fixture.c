@@ -10,8 +10,8 @@
 #include <linux/relay.h>
 #include <uapi/ntklog/group_mask.h>
 
-#include "../module/etw/buffer.h"
 #include "../module/etw/group_mask.h"
+#include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
@@ -156,20 +156,20 @@ void session_stop(struct kunit *test)
 /* The bytes of the index-th buffer that a processor took into use. */
 const u8 *session_buffer(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[0], cpu);
+	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
 
 unsigned int session_finished_buffers(unsigned int cpu)
 {
-	return etw_session_buffer(&etw_sessions[0], cpu)->subbufs_produced;
+	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
 /* Where the events of a buffer end, be it finished or not. */
 static size_t buffer_end(unsigned int cpu, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[0], cpu);
+	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
 
 	if (index < buf->subbufs_produced)
 		return get_u32(session_buffer(cpu, index), BUFFER_SAVED_OFFSET);
@@ -188,7 +188,7 @@ const u8 *session_event(unsigned int index, u16 hook_id)
 		const u8 *bytes = session_buffer(TEST_CPU, buffer);
 		size_t end, at;
 
-		if (buffer >= etw_session_buffer(&etw_sessions[0], TEST_CPU)->chan->n_subbufs)
+		if (buffer >= etw_run_buffer(etw_sessions[0].run, TEST_CPU)->chan->n_subbufs)
 			break;
 		end = buffer_end(TEST_CPU, buffer);
 		for (at = BUFFER_EVENTS; at < end;

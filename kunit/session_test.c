@@ -3,15 +3,18 @@
 
 #include <linux/delay.h>
 #include <linux/irqflags.h>
+#include <linux/kprobes.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/relay.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
-#include "../module/etw/buffer.h"
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/logfile.h"
+#include "../module/etw/reader.h"
+#include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/etw/snapshot.h"
 #include "../module/perf/spin_lock.h"
@@ -52,12 +55,17 @@ static void change_running(int i, u32 group, bool set)
 
 static const struct etw_buffer_cpu *counts(int i)
 {
-	return per_cpu_ptr(etw_sessions[i].buffer_cpu, TEST_CPU);
+	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
+}
+
+static struct rchan_buf *test_buffer(int i)
+{
+	return etw_run_buffer(etw_sessions[i].run, TEST_CPU);
 }
 
 static const u8 *buffer(int i, unsigned int index)
 {
-	const struct rchan_buf *buf = etw_session_buffer(&etw_sessions[i], TEST_CPU);
+	const struct rchan_buf *buf = test_buffer(i);
 
 	return (u8 *)buf->start + index * buf->chan->subbuf_size;
 }
@@ -65,7 +73,7 @@ static const u8 *buffer(int i, unsigned int index)
 /* The first event of a hook id in the buffer that is written to first, or NULL. */
 static const u8 *find(int i, u16 hook_id)
 {
-	size_t end = etw_session_buffer(&etw_sessions[i], TEST_CPU)->offset, at;
+	size_t end = test_buffer(i)->offset, at;
 
 	for (at = BUFFER_EVENTS; at < end;
 	     at += ALIGN(get_u16(buffer(i, 0) + at, EVENT_SIZE), 8))
@@ -140,7 +148,7 @@ static u64 written_everywhere(int i)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		written += per_cpu_ptr(etw_sessions[i].buffer_cpu, cpu)->written;
+		written += per_cpu_ptr(etw_sessions[i].run->cpus, cpu)->written;
 	return written;
 }
 
@@ -242,18 +250,48 @@ static void names_are_unique(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "System Logger 6"), 0);
 }
 
-static void buffers_for_which_there_is_no_memory_are_refused(struct kunit *test)
+/* A gigabyte for each of more processors than there is memory for. */
+static void want_too_much_memory(struct kunit *test, struct etw_session *session)
 {
-	struct etw_session *session = &etw_sessions[7];
-
-	/* A gigabyte for each of more processors than there is memory for. */
 	if ((u64)SZ_1G / PAGE_SIZE * num_online_cpus() < si_mem_available() / 2)
 		kunit_skip(test, "too much memory");
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 1024), 0);
+}
+
+static void buffers_for_which_there_is_no_memory_are_refused(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+
+	want_too_much_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
 	KUNIT_EXPECT_FALSE(test, session->logging);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(session), -EINVAL);
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop(test, 7);
+}
+
+static void a_start_without_memory_leaves_what_nobody_has_read(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+	u8 *before, *after;
+	size_t size;
+
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	log_event(PERF_SPINLOCK_CNTRS, 7);
+	stop(test, 7);
+	before = etw_make_header_buffer(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(before));
+	want_too_much_memory(test, session);
+	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
+	after = etw_make_header_buffer(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(after));
+	KUNIT_ASSERT_EQ(test, size, SIZE);
+	KUNIT_EXPECT_MEMEQ(test, before, after, size);
+	kvfree(before);
+	kvfree(after);
+	KUNIT_EXPECT_EQ(test, test_buffer(7)->subbufs_produced, 1);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(7, 0), BUFFER_EVENTS + EVENT_DATA), 7ull);
 	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop(test, 7);
 }
@@ -274,7 +312,7 @@ static void buffering_overwrites_the_oldest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts(1)->overwritten, 6ull);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
 	stop(test, 1);
-	buf = etw_session_buffer(&etw_sessions[1], TEST_CPU);
+	buf = test_buffer(1);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
 	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
 	/* The seventh to the tenth, in the places of the third, fourth, first, second. */
@@ -341,15 +379,34 @@ static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
 {
 	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
-	WRITE_ONCE(etw_sessions[2].frozen, true);
+	WRITE_ONCE(etw_sessions[2].run->frozen, true);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
-	WRITE_ONCE(etw_sessions[2].frozen, false);
+	WRITE_ONCE(etw_sessions[2].run->frozen, false);
 	log_event(PERF_SPINLOCK_CNTRS, 3);
 	stop(test, 2);
 	KUNIT_EXPECT_EQ(test, counts(2)->generated, 3ull);
 	KUNIT_EXPECT_EQ(test, counts(2)->written, 2ull);
 	KUNIT_EXPECT_EQ(test, counts(2)->lost, 1ull);
 	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 0), BUFFER_FLAG) & 0x02, 0x02);
+}
+
+static void a_snapshot_is_not_larger_than_what_can_be_allocated(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	size_t size, produced;
+	struct rchan_buf *buf;
+
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_BUFFERING), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 2), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+	stop(test, 2);
+	/* Memory for so many is not to be had here: they are only said to be there. */
+	buf = test_buffer(2);
+	produced = buf->subbufs_produced;
+	buf->subbufs_produced = buf->subbufs_consumed + 2048;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -EFBIG);
+	buf->subbufs_produced = produced;
 }
 
 static void a_sequential_session_has_no_snapshot(struct kunit *test)
@@ -361,29 +418,272 @@ static void a_sequential_session_has_no_snapshot(struct kunit *test)
 	stop(test, 2);
 }
 
-/* The flush timer */
+/* Flushes */
 
-static void the_flush_timer_makes_events_readable(struct kunit *test)
+/* Its time has come. */
+static void let_flush_timer_fire(int i)
 {
-	const struct rchan_buf *buf;
+	flush_delayed_work(&etw_sessions[i].flush_work);
+}
+
+/* A session whose flush timer fires when it is told to. */
+static void start_with_flush_timer(struct kunit *test, int i, u32 buffers)
+{
+	start(test, i, PERF_SPINLOCK_CNTRS, buffers, ETW_MODE_SEQUENTIAL);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_MAX), 0);
+}
+
+static void stop_with_flush_timer(struct kunit *test, int i)
+{
+	stop(test, i);
+	etw_set_flush_timer(&etw_sessions[i], ETW_FLUSH_TIMER_DEFAULT);
+}
+
+static void read_all(int i)
+{
+	struct rchan_buf *buf = test_buffer(i);
+
+	relay_subbufs_consumed(buf->chan, TEST_CPU,
+			       buf->subbufs_produced - buf->subbufs_consumed);
+}
+
+static void the_flush_timer_fires(struct kunit *test)
+{
 	int tries = 3000;
 
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 3600001), -EINVAL);
 	start(test, 4, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	buf = etw_session_buffer(&etw_sessions[4], TEST_CPU);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
 	msleep(50);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(test_buffer(4)->subbufs_produced), 0);
 	KUNIT_EXPECT_EQ(test, etw_set_flush_timer(&etw_sessions[4], 10), 0);
-	while (!READ_ONCE(buf->subbufs_produced) && tries--)
+	while (!READ_ONCE(test_buffer(4)->subbufs_produced) && tries--)
 		usleep_range(1000, 2000);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
-	/* Nothing new: nothing more. */
-	msleep(50);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(buf->subbufs_produced), 1);
-	stop(test, 4);
-	etw_set_flush_timer(&etw_sessions[4], ETW_FLUSH_TIMER_DEFAULT);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(test_buffer(4)->subbufs_produced), 1);
+	stop_with_flush_timer(test, 4);
 }
+
+static void the_flush_timer_serves_a_reader(struct kunit *test)
+{
+	u64 i;
+
+	start_with_flush_timer(test, 4, 2);
+	for (i = 1; i <= 10; i++) {
+		log_event(PERF_SPINLOCK_CNTRS, i);
+		let_flush_timer_fire(4);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+		/* Nothing new: nothing more. */
+		let_flush_timer_fire(4);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+		read_all(4);
+	}
+	/* A reader that is late has to wait for the next time, not for the next event. */
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	let_flush_timer_fire(4);
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	let_flush_timer_fire(4);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i);
+	read_all(4);
+	let_flush_timer_fire(4);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, i + 1);
+	stop_with_flush_timer(test, 4);
+}
+
+/* As in the users' guide: start, wait, stop, read. */
+static void the_flush_timer_loses_nothing_without_a_reader(struct kunit *test)
+{
+	static const u32 buffers[] = { 2, 4 };
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		start_with_flush_timer(test, 4, buffers[i]);
+		for (j = 0; j < PER_BUFFER; j++) {
+			log_event(PERF_SPINLOCK_CNTRS, j);
+			let_flush_timer_fire(4);
+		}
+		stop_with_flush_timer(test, 4);
+		KUNIT_EXPECT_EQ(test, counts(4)->lost, 0ull);
+		KUNIT_EXPECT_EQ(test, counts(4)->written, (u64)PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 2);
+		KUNIT_EXPECT_EQ(test, get_u64(buffer(4, 1), BUFFER_EVENTS + EVENT_DATA), 1ull);
+	}
+}
+
+static void a_flush_leaves_the_last_free_buffer(struct kunit *test)
+{
+	int i;
+
+	start(test, 4, PERF_SPINLOCK_CNTRS, 3, ETW_MODE_SEQUENTIAL);
+	for (i = 0; i < 3; i++) {
+		log_event(PERF_SPINLOCK_CNTRS, i);
+		KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 2);
+	/* It takes what fits, says what was lost, and is readable at the end. */
+	for (i = 0; i < PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, 3 + i);
+	KUNIT_EXPECT_EQ(test, counts(4)->lost, 1ull);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[4]), 0);
+	stop(test, 4);
+	KUNIT_EXPECT_EQ(test, counts(4)->written, 2ull + PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, test_buffer(4)->subbufs_produced, 3);
+	KUNIT_EXPECT_EQ(test, get_u32(buffer(4, 2), BUFFER_SAVED_OFFSET),
+			BUFFER_EVENTS + PER_BUFFER * 0x50);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer(4, 2), BUFFER_FLAG) & 0x02, 0x02);
+}
+
+/* A stop */
+
+/* No provider has it: nothing is patched when it goes on or off. */
+#define TEST_GROUP	0x40000001
+
+struct in_flight {
+	struct etw_session *session;
+	bool is_there;
+	bool may_go_on;
+};
+
+/* A logger that has seen that the session logs, and takes its time. */
+static int log_in_flight(void *data)
+{
+	struct in_flight *in_flight = data;
+	u64 bytes[LENGTH / 8] = {};
+	int i;
+
+	preempt_disable();
+	WRITE_ONCE(in_flight->is_there, true);
+	while (!READ_ONCE(in_flight->may_go_on))
+		cpu_relax();
+	for (i = 0; i < 4 * PER_BUFFER; i++)
+		etw_log_session_event(in_flight->session, TEST_HOOK_ID, 1, bytes, LENGTH);
+	preempt_enable();
+	return 0;
+}
+
+static int stop_in_flight(void *data)
+{
+	struct in_flight *in_flight = data;
+
+	return etw_stop_session(in_flight->session);
+}
+
+static void check_end(struct kunit *test, enum etw_mode mode)
+{
+	struct in_flight in_flight = { .session = &etw_sessions[5] };
+	struct test_thread logger, stopper;
+	struct etw_reader *reader;
+
+	start(test, 5, TEST_GROUP, 2, mode);
+	reader = etw_open_reader(in_flight.session, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	test_thread_start(test, &logger, 1, log_in_flight, &in_flight);
+	while (!READ_ONCE(in_flight.is_there))
+		schedule_timeout_interruptible(1);
+	test_thread_start(test, &stopper, 2, stop_in_flight, &in_flight);
+	while (READ_ONCE(in_flight.session->logging))
+		schedule_timeout_interruptible(1);
+	/* No logger comes any more, but one is still there. */
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL), 0u);
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 1),
+			mode == ETW_MODE_BUFFERING ? -EBUSY : 0);
+	WRITE_ONCE(in_flight.may_go_on, true);
+	test_thread_join(&logger);
+	test_thread_join(&stopper);
+	KUNIT_EXPECT_FALSE(test, etw_session_is_started(in_flight.session));
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
+			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
+	etw_close_reader(reader);
+}
+
+static void a_run_ends_when_the_last_logger_has_left(struct kunit *test)
+{
+	check_end(test, ETW_MODE_SEQUENTIAL);
+	check_end(test, ETW_MODE_BUFFERING);
+}
+
+static void a_reader_keeps_the_run_that_it_has_opened(struct kunit *test)
+{
+	struct etw_reader *reader;
+	struct etw_run *run;
+
+	start(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	log_event(TEST_GROUP, 5);
+	run = etw_sessions[5].run;
+	reader = etw_open_reader(&etw_sessions[5], TEST_CPU);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	stop(test, 5);
+	/* What is new is another's, and of another mode. */
+	start(test, 5, TEST_GROUP, 4, ETW_MODE_BUFFERING);
+	KUNIT_EXPECT_PTR_NE(test, etw_sessions[5].run, run);
+	KUNIT_EXPECT_EQ(test, (__force u32)etw_poll_buffers(reader, NULL, NULL),
+			(__force u32)(EPOLLHUP | EPOLLIN | EPOLLRDNORM));
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(reader, NULL, 0), 0);
+	KUNIT_EXPECT_EQ(test, get_u64(etw_run_buffer(run, TEST_CPU)->start,
+				      BUFFER_EVENTS + EVENT_DATA), 5ull);
+	etw_close_reader(reader);
+	stop(test, 5);
+}
+
+/* A start */
+
+static void the_time_of_the_boot_is_one(struct kunit *test)
+{
+	u64 first = 0;
+	size_t size;
+	u8 *header;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		start(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+		stop(test, i % 2);
+		header = etw_make_header_buffer(&etw_sessions[i % 2], &size);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
+		/* BootTime: see header_buffer_is_nts() */
+		first = first ?: get_u64(header, 0x68 + 0xF8);
+		KUNIT_EXPECT_EQ(test, get_u64(header, 0x68 + 0xF8), first);
+		kvfree(header);
+	}
+}
+
+#if IS_ENABLED(CONFIG_KPROBES) && IS_ENABLED(CONFIG_X86)
+static struct task_struct *clock_reader;
+static int clock_readings, clock_readings_with_interrupts;
+
+static int see_clock_reading(struct kprobe *probe, struct pt_regs *regs)
+{
+	if (current != clock_reader)
+		return 0;
+	clock_readings++;
+	if (regs->flags & X86_EFLAGS_IF)
+		clock_readings_with_interrupts++;
+	return 0;
+}
+
+/* What a start reads the wall clock with. */
+static struct kprobe clock_probe = {
+	.symbol_name = "ktime_get_with_offset",
+	.pre_handler = see_clock_reading,
+};
+
+static void the_clocks_of_a_start_are_read_in_one_go(struct kunit *test)
+{
+	clock_reader = current;
+	clock_readings = 0;
+	clock_readings_with_interrupts = 0;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&clock_probe), 0);
+	start(test, 1, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	unregister_kprobe(&clock_probe);
+	KUNIT_EXPECT_GT(test, clock_readings, 0);
+	KUNIT_EXPECT_EQ(test, clock_readings_with_interrupts, 0);
+	stop(test, 1);
+}
+#else
+static void the_clocks_of_a_start_are_read_in_one_go(struct kunit *test)
+{
+	kunit_skip(test, "no kprobes");
+}
+#endif
 
 static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_what_it_wants_with_one_time_stamp),
@@ -393,11 +693,20 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_its_version),
 	KUNIT_CASE(names_are_unique),
 	KUNIT_CASE(buffers_for_which_there_is_no_memory_are_refused),
+	KUNIT_CASE(a_start_without_memory_leaves_what_nobody_has_read),
 	KUNIT_CASE(buffering_overwrites_the_oldest),
 	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
+	KUNIT_CASE(a_snapshot_is_not_larger_than_what_can_be_allocated),
 	KUNIT_CASE(a_sequential_session_has_no_snapshot),
-	KUNIT_CASE(the_flush_timer_makes_events_readable),
+	KUNIT_CASE(the_flush_timer_fires),
+	KUNIT_CASE(the_flush_timer_serves_a_reader),
+	KUNIT_CASE(the_flush_timer_loses_nothing_without_a_reader),
+	KUNIT_CASE(a_flush_leaves_the_last_free_buffer),
+	KUNIT_CASE(a_run_ends_when_the_last_logger_has_left),
+	KUNIT_CASE(a_reader_keeps_the_run_that_it_has_opened),
+	KUNIT_CASE(the_time_of_the_boot_is_one),
+	KUNIT_CASE(the_clocks_of_a_start_are_read_in_one_go),
 	{}
 };
 

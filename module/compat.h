@@ -35,6 +35,13 @@
 	((thread)->policy == SCHED_RR ? (s64)(thread)->rt.time_slice * TICK_NSEC : \
 	 (thread)->prio >= MAX_RT_PRIO ? (s64)ntklog_fair_slice(thread) : 0)
 
+/* Of relay's subbuf_start(): what it tells of the sub-buffer before. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+#define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf
+#else
+#define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf, size_t prev_padding
+#endif
+
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 

@@ -4,6 +4,7 @@
  * functions of perf, etw and ex on the other. No rule is decided here.
  */
 
+#include <linux/cpu.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -12,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/poll.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -22,6 +24,8 @@
 #include "etw/group_mask.h"
 #include "etw/logfile.h"
 #include "etw/provider.h"
+#include "etw/reader.h"
+#include "etw/run.h"
 #include "etw/session.h"
 #include "etw/snapshot.h"
 #include "ex/locks_information.h"
@@ -131,16 +135,6 @@ static int ntklog_create_file(const struct ntklog_file *file,
 				     file->store ? &ntklog_file_fops :
 						   &ntklog_file_read_fops);
 	return PTR_ERR_OR_ZERO(dentry);
-}
-
-static struct dentry *ntklog_create_directory(const char *name,
-					      struct dentry *parent)
-{
-	struct dentry *directory = debugfs_create_dir(name, parent);
-
-	if (!IS_ERR(directory))
-		d_inode(directory)->i_mode = S_IFDIR | 0700;
-	return directory;
 }
 
 /* Decimal and nothing else: no sign, no space, no other base. */
@@ -430,9 +424,7 @@ static const struct ntklog_file ntklog_top_files[] = {
 
 static void ntklog_state_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_puts(seq, READ_ONCE(session->logging) ? "started\n" : "stopped\n");
+	seq_puts(seq, etw_session_is_started(object) ? "started\n" : "stopped\n");
 }
 
 static int ntklog_state_store(void *object, char *text)
@@ -556,9 +548,37 @@ static int ntklog_contextswap_version_store(void *object, char *text)
 	return etw_set_contextswap_version(object, value);
 }
 
+static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *counts)
+{
+	seq_printf(seq, " %llu %llu %llu %llu %llu %llu\n", counts->generated,
+		   counts->written, counts->lost, counts->finished, counts->unread,
+		   counts->overwritten);
+}
+
 static void ntklog_stats_show(struct seq_file *seq, void *object)
 {
-	etw_show_stats(seq, object);
+	struct etw_run *run = etw_get_run(object);
+	struct etw_counts counts, sum = {};
+	unsigned int cpu;
+
+	seq_puts(seq, "processor generated written lost buffers unread overwritten\n");
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		if (!run || !etw_get_counts(run, cpu, &counts))
+			continue;
+		seq_printf(seq, "cpu%u", cpu);
+		ntklog_show_counts(seq, &counts);
+		sum.generated += counts.generated;
+		sum.written += counts.written;
+		sum.lost += counts.lost;
+		sum.finished += counts.finished;
+		sum.unread += counts.unread;
+		sum.overwritten += counts.overwritten;
+	}
+	cpus_read_unlock();
+	etw_put_run(run);
+	seq_puts(seq, "total");
+	ntklog_show_counts(seq, &sum);
 }
 
 static void ntklog_flush_show(struct seq_file *seq, void *object)
@@ -585,6 +605,63 @@ static const struct ntklog_file ntklog_session_files[] = {
 	{ "flush", ntklog_flush_show, ntklog_flush_store },
 };
 
+/* sessions/<n>/cpu<m> */
+
+/* What the inodes point to. */
+struct ntklog_processor {
+	struct etw_session *session;
+	unsigned int cpu;
+};
+
+/* Of each session, each that there may be. */
+static struct ntklog_processor *ntklog_processors;
+
+static int ntklog_processor_open(struct inode *inode, struct file *file)
+{
+	const struct ntklog_processor *processor = inode->i_private;
+	struct etw_reader *reader;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	reader = etw_open_reader(processor->session, processor->cpu);
+	if (IS_ERR(reader))
+		return PTR_ERR(reader);
+	file->private_data = reader;
+	return nonseekable_open(inode, file);
+}
+
+static ssize_t ntklog_processor_read(struct file *file, char __user *to, size_t count,
+				     loff_t *position)
+{
+	ssize_t done;
+
+	/* One reader at a time, through whatever file. */
+	inode_lock(file_inode(file));
+	done = etw_read_buffers(file->private_data, to, count);
+	inode_unlock(file_inode(file));
+	return done;
+}
+
+static __poll_t ntklog_processor_poll(struct file *file, poll_table *wait)
+{
+	return etw_poll_buffers(file->private_data, file, wait);
+}
+
+static int ntklog_processor_release(struct inode *inode, struct file *file)
+{
+	etw_close_reader(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ntklog_processor_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_processor_open,
+	.read = ntklog_processor_read,
+	.poll = ntklog_processor_poll,
+	.release = ntklog_processor_release,
+};
+
 /* @files: one for each parameter, to be filled. */
 static int ntklog_create_information_directory(const char *name,
 					       struct perf_information *information,
@@ -594,7 +671,7 @@ static int ntklog_create_information_directory(const char *name,
 	unsigned int i;
 	int err;
 
-	directory = ntklog_create_directory(name, ntklog_directory);
+	directory = debugfs_create_dir(name, ntklog_directory);
 	if (IS_ERR(directory))
 		return PTR_ERR(directory);
 	for (i = 0; i < information->parameter_count; i++) {
@@ -614,13 +691,40 @@ static int ntklog_create_information_directory(const char *name,
 						   &ntklog_information_fops));
 }
 
+static int ntklog_create_processor_files(size_t number)
+{
+	struct etw_session *session = &etw_sessions[number];
+	unsigned int cpu;
+	char name[16];
+	int err;
+
+	for_each_possible_cpu(cpu) {
+		struct ntklog_processor *processor =
+			&ntklog_processors[number * nr_cpu_ids + cpu];
+
+		processor->session = session;
+		processor->cpu = cpu;
+		snprintf(name, sizeof(name), "cpu%u", cpu);
+		err = PTR_ERR_OR_ZERO(debugfs_create_file(name, 0400, session->directory,
+							  processor,
+							  &ntklog_processor_fops));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static int ntklog_create_session_directories(void)
 {
 	struct dentry *sessions;
 	size_t i, j;
 	int err;
 
-	sessions = ntklog_create_directory("sessions", ntklog_directory);
+	ntklog_processors = kvcalloc(ETW_SESSIONS * nr_cpu_ids,
+				     sizeof(*ntklog_processors), GFP_KERNEL);
+	if (!ntklog_processors)
+		return -ENOMEM;
+	sessions = debugfs_create_dir("sessions", ntklog_directory);
 	if (IS_ERR(sessions))
 		return PTR_ERR(sessions);
 	for (i = 0; i < ETW_SESSIONS; i++) {
@@ -628,7 +732,7 @@ static int ntklog_create_session_directories(void)
 		char name[8];
 
 		snprintf(name, sizeof(name), "%zu", i);
-		session->directory = ntklog_create_directory(name, sessions);
+		session->directory = debugfs_create_dir(name, sessions);
 		if (IS_ERR(session->directory))
 			return PTR_ERR(session->directory);
 		for (j = 0; j < ARRAY_SIZE(ntklog_session_files); j++) {
@@ -649,6 +753,9 @@ static int ntklog_create_session_directories(void)
 							  &ntklog_snapshot_fops));
 		if (err)
 			return err;
+		err = ntklog_create_processor_files(i);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -664,7 +771,7 @@ int ntklog_debugfs_init(void)
 	size_t i;
 	int err;
 
-	ntklog_directory = ntklog_create_directory("ntklog", NULL);
+	ntklog_directory = debugfs_create_dir("ntklog", NULL);
 	if (IS_ERR(ntklog_directory))
 		return PTR_ERR(ntklog_directory);
 	for (i = 0; i < ARRAY_SIZE(ntklog_top_files); i++) {
@@ -698,7 +805,7 @@ int ntklog_debugfs_init(void)
 /**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: unload, or a load that failed. The sessions' buffer files are gone.
+ * Context: unload, or a load that failed. No session is started.
  */
 void ntklog_debugfs_exit(void)
 {
@@ -709,4 +816,5 @@ void ntklog_debugfs_exit(void)
 		list_del(&node->list);
 		kfree(node);
 	}
+	kvfree(ntklog_processors);
 }

@@ -141,7 +141,7 @@ err_spin_lock:
 static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
-	/* The buffers' files before the directories that they are in. */
+	/* Nobody logs or reads any more when the files go. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
 	perf_context_swap_exit();

@@ -28,7 +28,7 @@ run_guest()
 	fi
 	cp "$built/ntklog.ko" "$built/workload"/*.ko "$TESTS"/guest/*.sh "$DIR/"
 	printf '%s\n' ". ./lib.sh" "for script in $*; do" '	. "./$script.sh"' done >"$DIR/guest.sh"
-	guest_programs "$DIR" drain ioctl terminal
+	guest_programs "$DIR" drain follow ioctl terminal
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	result "$kernel: the virtual machine runs to its end" \

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-struct etw_session;
+struct etw_run;
 struct perfinfo_trace_header;
 struct rchan_buf;
 
@@ -16,35 +16,11 @@ struct rchan_buf;
 #define ETW_BUFFERS_MAX		1024
 #define ETW_BUFFERS_DEFAULT	16
 
-/**
- * struct etw_buffer_cpu - what a session counts for each processor
- * @generated: events that were to be written
- * @written: events in buffers
- * @lost: events that found no room
- * @overwritten: buffers that were overwritten in buffering mode
- * @flushed: @written at the last flush; written by who flushes
- * @lost_unmarked: some of them are not yet told by a buffer's flag
- *
- * Written by its own processor with interrupts off, read by any.
- */
-struct etw_buffer_cpu {
-	u64 generated;
-	u64 written;
-	u64 lost;
-	u64 overwritten;
-	u64 flushed;
-	bool lost_unmarked;
-};
-
-int etw_open_buffers(struct etw_session *session);
-void etw_close_buffers(struct etw_session *session);
-void etw_buffer_write(struct etw_session *session,
+void etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,
 		      const void *data);
-void etw_flush_buffers(struct etw_session *session, bool last);
-size_t etw_kept_buffers(const struct etw_session *session);
-unsigned int etw_last_file_cpu(const struct etw_session *session);
-struct rchan_buf *etw_session_buffer(const struct etw_session *session,
-				     unsigned int cpu);
+bool etw_buffer_has_events(const struct rchan_buf *buf);
+size_t etw_unread_buffers(const struct rchan_buf *buf);
+void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags);
 
 #endif /* _NTKLOG_ETW_BUFFER_H */

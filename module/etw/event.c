@@ -59,7 +59,7 @@ void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		struct etw_session *session = &etw_sessions[__ffs(logging)];
 
 		if (etw_group_mask_test(&session->group_mask, group))
-			etw_buffer_write(session, &header, data);
+			etw_buffer_write(session->run, &header, data);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
@@ -119,7 +119,7 @@ void etw_log_event_versions(u64 wanted, u16 hook_id, const void *first, u16 firs
 			continue;
 		header.size = sizeof(header) +
 			      (header.version == 1 ? first_length : later_length);
-		etw_buffer_write(session, &header, header.version == 1 ? first : later);
+		etw_buffer_write(session->run, &header, header.version == 1 ? first : later);
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
@@ -142,7 +142,7 @@ void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 
 	local_irq_save(flags);
 	header = etw_trace_header(hook_id, version, length);
-	etw_buffer_write(session, &header, data);
+	etw_buffer_write(session->run, &header, data);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_session_event);

@@ -19,6 +19,7 @@
 #include "../compat.h"
 #include "buffer.h"
 #include "logfile.h"
+#include "run.h"
 #include "session.h"
 
 /* The name that the users' guide gives the file; nobody knows what it will be. */
@@ -45,39 +46,40 @@ static size_t etw_put_utf16(u8 *to, const char *name)
 static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
 {
 	struct trace_logfile_header64 *header = (void *)to;
+	const struct etw_run *run = session->run;
 	unsigned int cpu;
 	u64 lost = 0;
 	size_t size = sizeof(*header);
 
-	header->buffer_size = session->channel->subbuf_size;
+	header->buffer_size = run->channel->subbuf_size;
 	header->major_version = 10;
 	header->minor_version = 0;
 	header->sub_version = 1;
 	header->sub_minor_version = 5;
 	header->provider_version = NTKLOG_SYSTEM_BUILD;
 	for_each_possible_cpu(cpu) {
-		if (etw_session_buffer(session, cpu))
+		if (etw_run_buffer(run, cpu))
 			header->number_of_processors = cpu + 1;
-		lost += READ_ONCE(per_cpu_ptr(session->buffer_cpu, cpu)->lost);
+		lost += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->lost);
 	}
-	header->end_time = session->end_time;
+	header->end_time = run->end_time;
 	header->timer_resolution = TICK_NSEC / 100;
 	header->log_file_mode = EVENT_TRACE_SYSTEM_LOGGER_MODE |
-				(session->run_mode == ETW_MODE_BUFFERING ?
+				(run->mode == ETW_MODE_BUFFERING ?
 				 EVENT_TRACE_BUFFERING_MODE :
 				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	/* This one, and each that got a number since it got an event. */
-	header->buffers_written = 1 + etw_kept_buffers(session);
-	header->buffers_lost = atomic64_read(&session->sequence_number) -
-			       etw_kept_buffers(session);
+	header->buffers_written = 1 + etw_kept_buffers(run);
+	header->buffers_lost = atomic64_read(&run->sequence_number) -
+			       etw_kept_buffers(run);
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);
 	header->cpu_speed_in_mhz = tsc_khz / 1000;
 	header->time_zone.bias = sys_tz.tz_minuteswest;
-	header->boot_time = session->boot_time;
-	header->perf_freq = session->clock_frequency;
-	header->start_time = session->start_time;
+	header->boot_time = run->boot_time;
+	header->perf_freq = run->clock_frequency;
+	header->start_time = run->start_time;
 	header->reserved_flags = ETW_CLOCK_CPU_CYCLE;
 	size += etw_put_utf16(to + size, session->name);
 	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
@@ -116,13 +118,14 @@ static_assert(sizeof(struct wmi_buffer_header) +
 /**
  * etw_fill_header_buffer() - make the first buffer of a session's ETL file
  * @buffer: of the session's buffer size
- * @session: a session with buffers
+ * @session: a session that has been started
  *
  * Context: etw_mutex held.
  */
 void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
+	const struct etw_run *run = session->run;
 	size_t offset = sizeof(*header);
 	size_t i;
 
@@ -134,15 +137,15 @@ void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
 		event->header_type = TRACE_HEADER_TYPE_SYSTEM64;
 		event->flags = TRACE_HEADER_FLAGS;
 		event->hook_id = etw_header_events[i].hook_id;
-		event->thread_id = session->thread_id;
-		event->process_id = session->process_id;
-		event->system_time = session->start_clock;
+		event->thread_id = run->thread_id;
+		event->process_id = run->process_id;
+		event->system_time = run->start_clock;
 		event->size = sizeof(*event) +
 			etw_header_events[i].put((u8 *)(event + 1), session);
 		offset += ALIGN(event->size, TRACE_EVENT_ALIGNMENT);
 	}
 
-	header->buffer_size = session->channel->subbuf_size;
+	header->buffer_size = run->channel->subbuf_size;
 	header->saved_offset = offset;
 	header->current_offset = offset;
 	header->logger_id = session->id;
@@ -171,11 +174,11 @@ void *etw_make_header_buffer(struct etw_session *session, size_t *size)
 	u8 *buffer;
 
 	mutex_lock(&etw_mutex);
-	if (!session->channel) {
+	if (!session->run) {
 		buffer = ERR_PTR(-ENODATA);
 		goto out;
 	}
-	*size = session->channel->subbuf_size;
+	*size = session->run->channel->subbuf_size;
 	buffer = kvmalloc(*size, GFP_KERNEL);
 	if (!buffer)
 		buffer = ERR_PTR(-ENOMEM);

@@ -6,26 +6,22 @@
 #include <linux/bits.h>
 #include <linux/cpu.h>
 #include <linux/ctype.h>
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
-#include <linux/pid.h>
 #include <linux/rcupdate.h>
-#include <linux/relay.h>
-#include <linux/sched.h>
-#include <linux/seq_file.h>
 #include <linux/smp.h>
-#include <linux/timekeeping.h>
-#include <linux/timex.h>
-#include <asm/tsc.h>
-#include <uapi/ntklog/logfile.h>
+#include <linux/string.h>
 
 #include "../compat.h"
 #include "buffer.h"
+#include "clock.h"
 #include "event.h"
+#include "flush.h"
 #include "group_mask.h"
 #include "provider.h"
+#include "run.h"
 #include "session.h"
 
 /*
@@ -144,22 +140,17 @@ static void etw_rundown(struct etw_session *session,
 	};
 
 	cpus_read_lock();
-	smp_call_function_single(etw_last_file_cpu(session), etw_do_rundown,
+	smp_call_function_single(etw_last_file_cpu(session->run), etw_do_rundown,
 				 &rundown, 1);
 	cpus_read_unlock();
 }
 
 static const struct perfinfo_groupmask etw_no_groups;
 
-static s64 etw_filetime(ktime_t real)
-{
-	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
-}
-
 /* Called with etw_mutex held, for a session that logs. */
 static void etw_schedule_flush(struct etw_session *session)
 {
-	if (session->flush_timer && session->run_mode == ETW_MODE_SEQUENTIAL)
+	if (session->flush_timer && session->run->mode == ETW_MODE_SEQUENTIAL)
 		mod_delayed_work(system_wq, &session->flush_work,
 				 msecs_to_jiffies(session->flush_timer));
 	else
@@ -173,15 +164,24 @@ static void etw_flush_work(struct work_struct *work)
 
 	mutex_lock(&etw_mutex);
 	if (session->logging) {
-		etw_flush_buffers(session, false);
+		etw_flush_buffers(session->run, ETW_FLUSH_TIMER);
 		etw_schedule_flush(session);
 	}
 	mutex_unlock(&etw_mutex);
 }
 
+/* Called with etw_mutex held, for a session that does not log. */
+static void etw_drop_run(struct etw_session *session)
+{
+	etw_put_run(session->run);
+	session->run = NULL;
+}
+
 /**
  * etw_start_session() - start logging
  * @session: a session that is stopped; buffers of an earlier run are dropped
+ *
+ * What nobody has read of the earlier run is dropped only when the new buffers are there.
  *
  * Context: thread; may sleep.
  * Return: 0, -EBUSY if it is started already, -ENOMEM if there is no memory for so
@@ -190,6 +190,7 @@ static void etw_flush_work(struct work_struct *work)
 int etw_start_session(struct etw_session *session)
 {
 	struct perfinfo_groupmask mask;
+	struct etw_run *run;
 	int err = 0;
 
 	mutex_lock(&etw_mutex);
@@ -202,20 +203,17 @@ int etw_start_session(struct etw_session *session)
 		goto out;
 	}
 
-	etw_close_buffers(session);
-	atomic64_set(&session->sequence_number, 0);
-	session->clock_frequency = (u64)tsc_khz * 1000;
-	session->start_clock = get_cycles();
-	session->start_time = etw_filetime(ktime_get_real());
-	session->boot_time = session->start_time -
-			     ktime_to_ns(ktime_get_boottime()) / 100;
-	session->end_time = 0;
-	session->run_mode = session->mode;
-	session->thread_id = task_pid_nr(current);
-	session->process_id = task_tgid_nr(current);
-	err = etw_open_buffers(session);
-	if (err)
+	etw_check_clock();
+	/* Its memory may be what the new buffers are to be made of. */
+	if (session->run && !etw_run_is_unread(session->run))
+		etw_drop_run(session);
+	run = etw_open_run(session);
+	if (IS_ERR(run)) {
+		err = PTR_ERR(run);
 		goto out;
+	}
+	etw_drop_run(session);
+	session->run = run;
 
 	/* The rundown is first: nobody else logs yet. */
 	etw_rundown(session, &etw_no_groups, &session->group_mask);
@@ -240,8 +238,9 @@ static void etw_stop_locked(struct etw_session *session)
 	etw_set_logging(session, false);
 	/* Loggers, who have interrupts off, have left the buffers. */
 	synchronize_rcu();
-	etw_flush_buffers(session, true);
-	session->end_time = etw_filetime(ktime_get_real());
+	etw_flush_buffers(session->run, ETW_FLUSH_LAST);
+	session->run->end_time = etw_filetime();
+	etw_finish_run(session->run);
 }
 
 /**
@@ -266,8 +265,27 @@ int etw_stop_session(struct etw_session *session)
 EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
 
 /**
+ * etw_session_is_started() - is a session started?
+ * @session: the session
+ *
+ * Context: thread; may sleep. Waits for a start or stop that is under way.
+ * Return: whether it is; if not, all that it has written can be read.
+ */
+bool etw_session_is_started(struct etw_session *session)
+{
+	struct etw_run *run = etw_get_run(session);
+	bool started = run && !etw_run_is_finished(run);
+
+	etw_put_run(run);
+	return started;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_session_is_started);
+
+/**
  * etw_flush_session() - make what has been written so far readable
  * @session: a session that is started
+ *
+ * But for what is in a processor's last free buffer.
  *
  * Context: thread; may sleep.
  * Return: 0, or -EINVAL if it is stopped, or buffering: then a snapshot is the way
@@ -278,8 +296,8 @@ int etw_flush_session(struct etw_session *session)
 	int err = 0;
 
 	mutex_lock(&etw_mutex);
-	if (session->logging && session->run_mode == ETW_MODE_SEQUENTIAL)
-		etw_flush_buffers(session, false);
+	if (session->logging && session->run->mode == ETW_MODE_SEQUENTIAL)
+		etw_flush_buffers(session->run, ETW_FLUSH_REQUEST);
 	else
 		err = -EINVAL;
 	mutex_unlock(&etw_mutex);
@@ -406,7 +424,7 @@ int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
 
 /**
- * etw_set_flush_timer() - set how often what is written becomes readable
+ * etw_set_flush_timer() - set how often what is written becomes readable to a reader
  * @session: the session, started or not
  * @milliseconds: up to an hour; 0: only when a buffer is full
  *
@@ -487,54 +505,6 @@ struct perfinfo_groupmask etw_get_group_mask(struct etw_session *session)
 }
 
 /**
- * etw_show_stats() - what a session has generated, written and lost
- * @file: where to
- * @session: the session
- *
- * Context: thread; may sleep.
- */
-void etw_show_stats(struct seq_file *file, struct etw_session *session)
-{
-	struct etw_buffer_cpu sum = {};
-	u64 finished = 0, unread = 0, overwritten_sum = 0;
-	unsigned int cpu;
-
-	seq_puts(file, "processor generated written lost buffers unread overwritten\n");
-	mutex_lock(&etw_mutex);
-	for_each_possible_cpu(cpu) {
-		const struct etw_buffer_cpu *count;
-		const struct rchan_buf *buf;
-		u64 generated, written, lost, overwritten;
-		size_t produced, consumed;
-
-		if (!session->channel)
-			break;
-		buf = etw_session_buffer(session, cpu);
-		if (!buf)
-			continue;
-		count = per_cpu_ptr(session->buffer_cpu, cpu);
-		generated = READ_ONCE(count->generated);
-		written = READ_ONCE(count->written);
-		lost = READ_ONCE(count->lost);
-		overwritten = READ_ONCE(count->overwritten);
-		consumed = READ_ONCE(buf->subbufs_consumed);
-		produced = READ_ONCE(buf->subbufs_produced);
-		seq_printf(file, "cpu%u %llu %llu %llu %zu %zu %llu\n", cpu,
-			   generated, written, lost, produced,
-			   produced - consumed, overwritten);
-		sum.generated += generated;
-		sum.written += written;
-		sum.lost += lost;
-		finished += produced;
-		unread += produced - consumed;
-		overwritten_sum += overwritten;
-	}
-	mutex_unlock(&etw_mutex);
-	seq_printf(file, "total %llu %llu %llu %llu %llu %llu\n", sum.generated,
-		   sum.written, sum.lost, finished, unread, overwritten_sum);
-}
-
-/**
  * etw_init_sessions() - set the sessions to their defaults
  * @buffer_size: bytes of each buffer
  * @buffers: of each processor
@@ -557,6 +527,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		       ETW_BUFFERS_MIN, ETW_BUFFERS_MAX);
 		return -EINVAL;
 	}
+	etw_check_clock();
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		struct etw_session *session = &etw_sessions[i];
 
@@ -605,7 +576,7 @@ void etw_exit_sessions(void)
 	for (i = 0; i < ETW_SESSIONS; i++) {
 		if (etw_sessions[i].logging)
 			etw_stop_locked(&etw_sessions[i]);
-		etw_close_buffers(&etw_sessions[i]);
+		etw_drop_run(&etw_sessions[i]);
 	}
 	mutex_unlock(&etw_mutex);
 	/* They take the mutex, and find that nothing logs. */

@@ -6,6 +6,7 @@
  */
 
 #include <linux/err.h>
+#include <linux/limits.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
@@ -16,8 +17,9 @@
 #include <uapi/ntklog/buffer.h>
 
 #include "../compat.h"
-#include "buffer.h"
+#include "flush.h"
 #include "logfile.h"
+#include "run.h"
 #include "session.h"
 #include "snapshot.h"
 
@@ -29,14 +31,14 @@ static int etw_compare_buffers(const void *a, const void *b)
 }
 
 /* Finished buffers, oldest first in each processor's. */
-static size_t etw_list_buffers(const struct etw_session *session,
+static size_t etw_list_buffers(const struct etw_run *run,
 			       struct wmi_buffer_header **list)
 {
 	unsigned int cpu;
 	size_t count = 0;
 
 	for_each_possible_cpu(cpu) {
-		const struct rchan_buf *buf = etw_session_buffer(session, cpu);
+		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
 		size_t i;
 
 		if (!buf)
@@ -54,12 +56,15 @@ static size_t etw_list_buffers(const struct etw_session *session,
 /* Called with nobody writing. */
 static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 {
-	size_t each = session->channel->subbuf_size;
-	size_t count = etw_list_buffers(session, NULL), i;
+	size_t each = session->run->channel->subbuf_size;
+	size_t count = etw_list_buffers(session->run, NULL), i;
 	struct wmi_buffer_header **list;
 	u8 *snapshot;
 
 	*size = (1 + count) * each;
+	/* More is not to be had from kvmalloc(). */
+	if (*size > INT_MAX)
+		return ERR_PTR(-EFBIG);
 	list = kvmalloc_array(count + 1, sizeof(*list), GFP_KERNEL);
 	snapshot = kvmalloc(*size, GFP_KERNEL);
 	if (!list || !snapshot) {
@@ -67,7 +72,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 		kvfree(snapshot);
 		return ERR_PTR(-ENOMEM);
 	}
-	etw_list_buffers(session, list);
+	etw_list_buffers(session->run, list);
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
 	etw_fill_header_buffer(snapshot, session);
 	for (i = 0; i < count; i++)
@@ -89,29 +94,35 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
  *
  * Context: thread; may sleep.
  * Return: the file, to be freed with kvfree(); -ENODATA if the session has never been
- * started, -EINVAL if its mode is another, -ENOMEM.
+ * started, -EINVAL if its mode is another, -EFBIG if it were 2 GiB or more, -ENOMEM.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {
+	struct etw_run *run;
 	void *snapshot;
 
 	mutex_lock(&etw_mutex);
-	if (!session->channel) {
+	run = session->run;
+	if (!run) {
 		snapshot = ERR_PTR(-ENODATA);
 		goto out;
 	}
-	if (session->run_mode != ETW_MODE_BUFFERING) {
+	if (run->mode != ETW_MODE_BUFFERING) {
 		snapshot = ERR_PTR(-EINVAL);
 		goto out;
 	}
 	if (session->logging) {
-		WRITE_ONCE(session->frozen, true);
+		WRITE_ONCE(run->frozen, true);
 		/* Loggers, who have interrupts off, have left the buffers. */
 		synchronize_rcu();
-		etw_flush_buffers(session, false);
+		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
 	snapshot = etw_copy_buffers(session, size);
-	WRITE_ONCE(session->frozen, false);
+	/*
+	 * The copy before the next event, which may be written over what was copied.
+	 * Pairs with the control dependency from @frozen in etw_buffer_write().
+	 */
+	smp_store_release(&run->frozen, false);
 out:
 	mutex_unlock(&etw_mutex);
 	return snapshot;

@@ -4,6 +4,7 @@
 # Start, stop, flush: what is allowed when.
 
 check "sessions: no header before the first start" sh -c "! cat $S/header"
+check "sessions: nor buffers" sh -c "! cat $S/cpu0"
 check "sessions: stop of a stopped session" refused 'Invalid argument' $S/state stop
 check "sessions: flush of a stopped session" refused 'Invalid argument' $S/flush 1
 check "sessions: start" taken $S/state start started
@@ -34,10 +35,15 @@ check "sessions: - while started" taken $S/group_mask -PERF_SYNC_OBJECTS \
 echo stop >$S/state
 cat $S/header $S/cpu* >changed.etl
 
-# More buffers than there is memory for.
+# More buffers than there is memory for: what nobody has read is still there.
+echo start >$S/state
+echo stop >$S/state
+cat $S/stats >/tmp/unread
 echo 1048576 >$S/buffer_size
 echo 1024 >$S/buffers
 check "sessions: no memory for so many buffers" refused 'Cannot allocate memory' $S/state start
 check "sessions: and it is stopped" is "$(cat $S/state)" stopped
+check "sessions: and holds what it held" cmp $S/stats /tmp/unread
+check "sessions: which can be read" is "$(cat $S/header $S/cpu* | wc -c)" 131072
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers

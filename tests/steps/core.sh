@@ -7,5 +7,5 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-run_guest "$1" load files information sessions events resources torture example unload
+run_guest "$1" load files information sessions readers events resources torture example unload
 check_with "$1" check_e2e.py Session Records Resources Locks

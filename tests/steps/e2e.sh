@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-run_guest "$1" load files information sessions events resources hung races hotplug many tool \
+run_guest "$1" load files information sessions readers events resources hung races hotplug many tool \
 	example unload lockdown
 check_with "$1" check_e2e.py
 check_with "$1" check_tool.py

@@ -401,7 +401,7 @@ int command_record(int argc, char **argv)
 			.groups = "spinlock,resource",
 			.buffer_size = 64 << 10,
 			.buffers = 64,
-			/* A recording that is killed lacks no more than this. */
+			/* A recording that is killed lacks no more than twice this. */
 			.flush_ms = 1000,
 			.mode = "sequential",
 		},

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What ties the session clock, the TSC, to the time of day. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/printk.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
+#include <asm/tsc.h>
+#include <uapi/ntklog/logfile.h>
+
+#include "clock.h"
+#include "run.h"
+
+/* Most of what the two clocks of a start can be apart by chance is gone after so many. */
+#define ETW_CLOCK_TRIES	5
+
+static s64 etw_filetime_of(ktime_t real)
+{
+	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
+}
+
+/**
+ * etw_filetime() - the time of day
+ *
+ * Context: any but NMI.
+ * Return: in units of 100 ns since 1601.
+ */
+s64 etw_filetime(void)
+{
+	return etw_filetime_of(ktime_get_real());
+}
+
+/**
+ * etw_read_clocks() - the clocks of a start
+ * @run: that starts
+ *
+ * Every time in the file is counted from this pair of clocks, so whatever comes between
+ * the two puts the whole file off. Interrupts are off; against what that does not help
+ * with, a host that runs another virtual processor, the closest of a few pairs is taken.
+ *
+ * The time of the boot is what Linux keeps, not a difference of two readings: the same
+ * number until somebody sets the clock, which moves it, as it does on NT.
+ *
+ * Context: any but NMI.
+ */
+void etw_read_clocks(struct etw_run *run)
+{
+	u64 closest = U64_MAX;
+	unsigned long flags;
+	int i;
+
+	run->clock_frequency = (u64)tsc_khz * 1000;
+	for (i = 0; i < ETW_CLOCK_TRIES; i++) {
+		u64 before, after;
+		ktime_t real;
+
+		local_irq_save(flags);
+		before = get_cycles();
+		real = ktime_get_real();
+		after = get_cycles();
+		local_irq_restore(flags);
+		if (after - before >= closest)
+			continue;
+		closest = after - before;
+		run->start_clock = before + closest / 2;
+		run->start_time = etw_filetime_of(real);
+	}
+	run->boot_time = etw_filetime_of(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
+						   ktime_mono_to_any(0, TK_OFFS_BOOT)));
+}
+
+/**
+ * etw_check_clock() - tell, once, that times may be wrong
+ *
+ * Files say that their clock is the processor's cycle counter. Linux may have found that
+ * it differs from processor to processor, or stops: at the boot, or at any time later.
+ *
+ * Context: any.
+ */
+void etw_check_clock(void)
+{
+	if (check_tsc_unstable())
+		pr_warn_once("the TSC is unstable: times of different processors do not compare, and may be wrong\n");
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading a run's buffers, of one processor, whole and in order. What has been read
+ * makes room.
+ *
+ * relay's read() would also give the beginning of the buffer that is being
+ * written; ours gives finished buffers only.
+ */
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/minmax.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "../compat.h"
+#include "reader.h"
+#include "run.h"
+
+/**
+ * struct etw_reader - who reads
+ * @run: what
+ * @cpu: of which processor
+ * @buffer: number of the buffer that was read in part, from the begin of the run
+ * @offset: bytes that were read of it
+ *
+ * A buffer that was read in part has not been read: the next reader gets all of it.
+ */
+struct etw_reader {
+	struct etw_run *run;
+	unsigned int cpu;
+	size_t buffer;
+	size_t offset;
+};
+
+/**
+ * etw_open_reader() - begin to read
+ * @session: the session, whose present or last run it is that is read
+ * @cpu: of which processor; it may be one that comes up later, or never
+ *
+ * Context: thread; may sleep.
+ * Return: to be closed with etw_close_reader(); -ENODATA if the session has never been
+ * started, -ENOMEM.
+ */
+struct etw_reader *etw_open_reader(struct etw_session *session, unsigned int cpu)
+{
+	struct etw_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
+
+	if (!reader)
+		return ERR_PTR(-ENOMEM);
+	reader->run = etw_get_run(session);
+	if (!reader->run) {
+		kfree(reader);
+		return ERR_PTR(-ENODATA);
+	}
+	reader->cpu = cpu;
+	return reader;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
+
+/**
+ * etw_close_reader() - end reading
+ * @reader: the reader
+ *
+ * Context: thread; may sleep.
+ */
+void etw_close_reader(struct etw_reader *reader)
+{
+	etw_put_run(reader->run);
+	kfree(reader);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
+
+/* NULL: the processor has not come up. */
+static struct rchan_buf *etw_reader_buffer(const struct etw_reader *reader)
+{
+	struct rchan_buf *buf;
+
+	/* relay has no barrier between a new buffer and its pointer; this is one. */
+	cpus_read_lock();
+	buf = etw_run_buffer(reader->run, reader->cpu);
+	cpus_read_unlock();
+	return buf;
+}
+
+/*
+ * In buffering mode the writer itself gives buffers back, to overwrite them: there is
+ * no reading before nobody writes.
+ */
+static bool etw_may_read(const struct etw_run *run)
+{
+	return run->mode != ETW_MODE_BUFFERING || etw_run_is_finished(run);
+}
+
+/**
+ * etw_read_buffers() - read finished buffers
+ * @reader: the reader
+ * @to: where to
+ * @count: bytes, at the most
+ *
+ * Context: thread; may sleep; one at a time of all readers of the processor.
+ * Return: bytes; 0 if there are no more for now; -EBUSY in buffering mode before the
+ * run is finished; -EFAULT.
+ */
+ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count)
+{
+	struct rchan_buf *buf = etw_reader_buffer(reader);
+	size_t size, done = 0;
+
+	if (!etw_may_read(reader->run))
+		return -EBUSY;
+	if (!buf)
+		return 0;
+	size = buf->chan->subbuf_size;
+	while (done < count) {
+		size_t consumed = buf->subbufs_consumed, part;
+
+		/* Pairs with smp_wmb() in etw_finish_buffer(). */
+		if (smp_load_acquire(&buf->subbufs_produced) == consumed)
+			break;
+		/* Somebody else has read the one that was read in part. */
+		if (reader->buffer != consumed)
+			reader->offset = 0;
+		reader->buffer = consumed;
+		part = min(count - done, size - reader->offset);
+		if (copy_to_user(to + done,
+				 buf->start + consumed % buf->chan->n_subbufs * size +
+				 reader->offset, part)) {
+			if (!done)
+				return -EFAULT;
+			break;
+		}
+		done += part;
+		reader->offset += part;
+		if (reader->offset == size) {
+			/*
+			 * The copy is done before the buffer is given back. Pairs with
+			 * the control dependency from etw_unread_buffers() to the
+			 * stores of the writer.
+			 */
+			smp_mb();
+			relay_subbufs_consumed(buf->chan, buf->cpu, 1);
+		}
+	}
+	return done;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
+
+/**
+ * etw_poll_buffers() - is there something to read?
+ * @reader: the reader
+ * @file: that it reads through
+ * @wait: poll()'s
+ *
+ * Context: thread; may sleep.
+ * Return: EPOLLIN if there is something; EPOLLHUP if no more will come.
+ */
+__poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
+			  poll_table *wait)
+{
+	struct etw_run *run = reader->run;
+	const struct rchan_buf *buf;
+	__poll_t events = 0;
+
+	/* The processor's own queue, not its buffer's: it may have no buffer yet. */
+	poll_wait(file, &per_cpu_ptr(run->cpus, reader->cpu)->wait, wait);
+	/* In the queue before the look. Pairs with smp_mb() in etw_finish_buffer(). */
+	smp_mb();
+	/* First: with it, what there is to read is all that there will be. */
+	if (etw_run_is_finished(run))
+		events |= EPOLLHUP;
+	buf = etw_reader_buffer(reader);
+	if (buf && etw_may_read(run) &&
+	    READ_ONCE(buf->subbufs_produced) != READ_ONCE(buf->subbufs_consumed))
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_poll_buffers);

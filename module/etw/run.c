@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A run of a session: its buffers, from a start on until nobody wants them any more.
+ *
+ * They are a relay channel whose sub-buffers are ETW buffers. relay makes no files for
+ * it: those of a session are there for good, so that a start has nothing to make that
+ * an earlier run's buffers would have to go for first. A file that is open keeps the
+ * run that it was opened in.
+ */
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/relay.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <uapi/ntklog/buffer.h>
+
+#include "../compat.h"
+#include "clock.h"
+#include "run.h"
+
+/**
+ * etw_run_buffer() - a processor's part of a run's relay channel
+ * @run: the run
+ * @cpu: the processor
+ *
+ * Context: the processor itself, or any with cpus_read_lock() held: a processor that
+ * comes up gets its part with that held for writing.
+ * Return: NULL if the processor never was online in the run.
+ */
+struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
+{
+	return READ_ONCE(*per_cpu_ptr(run->channel->buf, cpu));
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
+
+/* relay: a sub-buffer is taken into use, or, by returning 0, is not. */
+static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
+			    NTKLOG_RELAY_PREVIOUS)
+{
+	const struct etw_run *run = buf->chan->private_data;
+	struct wmi_buffer_header *header = subbuf;
+
+	if (relay_buf_full(buf))
+		return 0;
+
+	memset(header, 0, sizeof(*header));
+	header->buffer_size = buf->chan->subbuf_size;
+	header->clock_type = ETW_CLOCK_CPU_CYCLE;
+	header->frequency = run->clock_frequency;
+	header->processor_index = buf->cpu;
+	header->logger_id = run->logger_id;
+	header->state = ETW_BUFFER_STATE_FLUSH;
+	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX;
+	header->buffer_type = ETW_BUFFER_TYPE_GENERIC;
+	header->start_time = run->start_time;
+	header->start_perf_clock = run->start_clock;
+	subbuf_start_reserve(buf, sizeof(*header));
+	return 1;
+}
+
+/*
+ * relay asks also for buffers without a file. That it gets a dentry tells it that all
+ * is well; it does nothing with it. It could not clean up after an error: it forgets
+ * another processor's buffer then.
+ */
+static struct dentry *etw_create_buf_file(const char *name, struct dentry *parent,
+					  umode_t mode, struct rchan_buf *buf,
+					  int *is_global)
+{
+	return buf->chan->parent;
+}
+
+static int etw_remove_buf_file(struct dentry *dentry)
+{
+	return 0;
+}
+
+static const struct rchan_callbacks etw_relay_callbacks = {
+	.subbuf_start = etw_subbuf_start,
+	.create_buf_file = etw_create_buf_file,
+	.remove_buf_file = etw_remove_buf_file,
+};
+
+static void etw_wake_readers(struct irq_work *work)
+{
+	wake_up_interruptible(&container_of(work, struct etw_buffer_cpu, wake)->wait);
+}
+
+/**
+ * etw_open_run() - make the buffers for a run of a session
+ * @session: the session, its sizes and mode set
+ *
+ * Context: thread; may sleep; etw_mutex held.
+ * Return: the run, to be given back with etw_put_run(), or -ENOMEM.
+ */
+struct etw_run *etw_open_run(const struct etw_session *session)
+{
+	u64 pages = (u64)session->buffer_size * session->buffers / PAGE_SIZE *
+		    num_online_cpus();
+	struct etw_run *run;
+	unsigned int cpu;
+
+	/* relay would try, and the kernel would end processes to make room. */
+	if (pages > si_mem_available() / 2)
+		return ERR_PTR(-ENOMEM);
+	run = kzalloc(sizeof(*run), GFP_KERNEL);
+	if (!run)
+		return ERR_PTR(-ENOMEM);
+	run->cpus = alloc_percpu(struct etw_buffer_cpu);
+	if (!run->cpus)
+		goto err_run;
+	for_each_possible_cpu(cpu) {
+		struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+
+		init_waitqueue_head(&of_cpu->wait);
+		init_irq_work(&of_cpu->wake, etw_wake_readers);
+	}
+	kref_init(&run->references);
+	run->mode = session->mode;
+	run->logger_id = session->id;
+	run->thread_id = task_pid_nr(current);
+	run->process_id = task_tgid_nr(current);
+	etw_read_clocks(run);
+	run->channel = relay_open(NULL, session->directory, session->buffer_size,
+				  session->buffers, &etw_relay_callbacks, run);
+	if (!run->channel)
+		goto err_cpus;
+	return run;
+
+err_cpus:
+	free_percpu(run->cpus);
+err_run:
+	kfree(run);
+	return ERR_PTR(-ENOMEM);
+}
+
+static void etw_free_run(struct kref *references)
+{
+	struct etw_run *run = container_of(references, struct etw_run, references);
+	unsigned int cpu;
+
+	relay_close(run->channel);
+	for_each_possible_cpu(cpu)
+		irq_work_sync(&per_cpu_ptr(run->cpus, cpu)->wake);
+	free_percpu(run->cpus);
+	kfree(run);
+}
+
+/**
+ * etw_get_run() - the present or last run of a session, with a reference
+ * @session: the session
+ *
+ * Context: thread; may sleep. Waits for a start or stop that is under way.
+ * Return: the run, to be given back with etw_put_run(), or NULL before the first start.
+ */
+struct etw_run *etw_get_run(struct etw_session *session)
+{
+	struct etw_run *run;
+
+	mutex_lock(&etw_mutex);
+	run = session->run;
+	if (run)
+		kref_get(&run->references);
+	mutex_unlock(&etw_mutex);
+	return run;
+}
+
+/**
+ * etw_put_run() - give a reference back; with the last one the buffers go
+ * @run: the run, or NULL
+ *
+ * Context: thread; may sleep.
+ */
+void etw_put_run(struct etw_run *run)
+{
+	if (run)
+		kref_put(&run->references, etw_free_run);
+}
+
+/**
+ * etw_finish_run() - all that there will be can be read
+ * @run: a run that nobody writes to, flushed for the last time
+ *
+ * Context: thread.
+ */
+void etw_finish_run(struct etw_run *run)
+{
+	unsigned int cpu;
+
+	/* All of the buffers before. Pairs with etw_run_is_finished(). */
+	smp_store_release(&run->finished, true);
+	/* Who waits for more waits for nothing. */
+	for_each_possible_cpu(cpu)
+		wake_up_interruptible(&per_cpu_ptr(run->cpus, cpu)->wait);
+}
+
+/**
+ * etw_run_is_finished() - is nobody writing any more, and all readable?
+ * @run: the run
+ *
+ * Context: any.
+ * Return: whether that is so.
+ */
+bool etw_run_is_finished(const struct etw_run *run)
+{
+	/* Pairs with etw_finish_run(). */
+	return smp_load_acquire(&run->finished);
+}
+
+/**
+ * etw_get_counts() - what a run has counted on a processor
+ * @run: the run; one that is not finished goes on meanwhile
+ * @cpu: the processor
+ * @counts: it
+ *
+ * Context: thread, with cpus_read_lock() held.
+ * Return: false if the processor never was online in the run.
+ */
+bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
+		    struct etw_counts *counts)
+{
+	const struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+	const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+	size_t consumed;
+
+	if (!buf)
+		return false;
+	counts->generated = READ_ONCE(of_cpu->generated);
+	counts->written = READ_ONCE(of_cpu->written);
+	counts->lost = READ_ONCE(of_cpu->lost);
+	counts->overwritten = READ_ONCE(of_cpu->overwritten);
+	/* Never less than nothing is unread. Pairs with smp_mb() in etw_read_buffers(). */
+	consumed = smp_load_acquire(&buf->subbufs_consumed);
+	counts->finished = READ_ONCE(buf->subbufs_produced);
+	counts->unread = counts->finished - consumed;
+	return true;
+}
+
+/**
+ * etw_run_is_unread() - is there something that nobody has read?
+ * @run: the run
+ *
+ * Context: thread; may sleep.
+ * Return: whether there is.
+ */
+bool etw_run_is_unread(const struct etw_run *run)
+{
+	struct etw_counts counts;
+	bool unread = false;
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		if (etw_get_counts(run, cpu, &counts) && counts.unread)
+			unread = true;
+	cpus_read_unlock();
+	return unread;
+}
+
+/**
+ * etw_kept_buffers() - buffers with events that there are
+ * @run: the run; one that is not finished goes on meanwhile
+ *
+ * Return: finished and not overwritten ones, and those in use.
+ */
+size_t etw_kept_buffers(const struct etw_run *run)
+{
+	u64 overwritten = 0;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		overwritten += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->overwritten);
+	return atomic64_read(&run->sequence_number) - overwritten;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETW_RUN_H
+#define _NTKLOG_ETW_RUN_H
+
+#include <linux/atomic.h>
+#include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include "session.h"
+
+struct rchan;
+struct rchan_buf;
+
+/**
+ * struct etw_buffer_cpu - what a run has of each processor, online or not
+ * @generated: events that were to be written
+ * @written: events in buffers
+ * @lost: events that found no room
+ * @overwritten: buffers that were overwritten in buffering mode
+ * @flushed: @written at the last flush
+ * @lost_unmarked: some of them are not yet told by a buffer's flag
+ * @wait: readers of the processor's file
+ * @wake: wakes them, where the writer cannot
+ *
+ * The counts are written by their own processor with interrupts off, read by any.
+ */
+struct etw_buffer_cpu {
+	u64 generated;
+	u64 written;
+	u64 lost;
+	u64 overwritten;
+	u64 flushed;
+	bool lost_unmarked;
+	wait_queue_head_t wait;
+	struct irq_work wake;
+};
+
+/**
+ * struct etw_run - a session from a start to the stop, and what has been written then
+ * @references: the session's, up to its next start, and one of each open file
+ * @mode: of the run
+ * @finished: nobody writes any more, and all that was written can be read
+ * @frozen: a snapshot is taken; events are lost, and counted, meanwhile
+ * @logger_id: the session's number
+ * @channel: the buffers
+ * @cpus: what there is of each processor
+ * @sequence_number: of the buffer taken into use last, over all processors
+ * @clock_frequency: ticks of the session clock (TSC) per second
+ * @start_clock: session clock at the start
+ * @start_time: FILETIME of the same moment
+ * @end_time: FILETIME of the stop, 0 before
+ * @boot_time: FILETIME
+ * @thread_id: who started it
+ * @process_id: who started it
+ *
+ * @finished is false from before there are buffers; the stop sets it with release, after
+ * the last flush. Readers look at it with acquire. @frozen and @end_time are written with
+ * etw_mutex held, @sequence_number and what @channel and @cpus point to by the loggers.
+ * The others stay as they are.
+ */
+struct etw_run {
+	struct kref references;
+	enum etw_mode mode;
+	bool finished;
+	bool frozen;
+	unsigned int logger_id;
+	struct rchan *channel;
+	struct etw_buffer_cpu __percpu *cpus;
+	atomic64_t sequence_number;
+	u64 clock_frequency;
+	u64 start_clock;
+	s64 start_time;
+	s64 end_time;
+	s64 boot_time;
+	u32 thread_id;
+	u32 process_id;
+};
+
+/**
+ * struct etw_counts - what a run has counted on one processor
+ * @generated: events that were to be written
+ * @written: events in buffers
+ * @lost: events that found no room
+ * @finished: buffers
+ * @unread: those of them that nobody has read
+ * @overwritten: buffers
+ */
+struct etw_counts {
+	u64 generated;
+	u64 written;
+	u64 lost;
+	u64 finished;
+	u64 unread;
+	u64 overwritten;
+};
+
+struct etw_run *etw_open_run(const struct etw_session *session);
+struct etw_run *etw_get_run(struct etw_session *session);
+void etw_put_run(struct etw_run *run);
+void etw_finish_run(struct etw_run *run);
+bool etw_run_is_finished(const struct etw_run *run);
+struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu);
+bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
+		    struct etw_counts *counts);
+bool etw_run_is_unread(const struct etw_run *run);
+size_t etw_kept_buffers(const struct etw_run *run);
+
+#endif /* _NTKLOG_ETW_RUN_H */

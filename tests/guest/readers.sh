@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Readers: what they are told of the end, and what they leave to the next one.
+
+# Of each session the first run, while both processors write; half of them overwrite.
+rmmod ntklog
+insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
+for session in "$D"/sessions/*; do
+	echo 0 >"$session/flush_timer"
+done
+F=/tmp/follow
+insmod ntklog_torture.ko duration=0 locks=12 nest=10
+for i in 0 1 2 3 4 5 6 7; do
+	s=$D/sessions/$i
+	how=poll
+	[ $((i & 2)) = 0 ] || how=state
+	[ $((i & 1)) = 0 ] || echo buffering >$s/mode
+	rm -rf $F && mkdir $F
+	# Its result is a line of TAP.
+	./follow $s $how $F &
+	echo start >$s/state
+	while [ ! -e $F/opened ] && kill -0 $! 2>/dev/null; do
+		usleep 1000
+	done
+	usleep 200000
+	touch $F/stopping
+	echo stop >$s/state
+	touch $F/over
+	wait $!
+	echo sequential >$s/mode
+done
+rmmod ntklog_torture
+
+# A reader that ends in mid-buffer; and one byte after the other.
+echo 4096 >$S/buffer_size
+echo start >$S/state
+echo 1 >$S/flush
+echo stop >$S/state
+# The two rundowns are in cpu1.
+dd if=$S/cpu1 of=/tmp/part bs=1000 count=1 2>/dev/null
+dd if=$S/cpu1 of=/tmp/bytes bs=1 count=4096 2>/dev/null
+check "readers: the next one begins with the buffer" sh -c \
+	"head -c 1000 /tmp/bytes | cmp - /tmp/part"
+check "readers: of which nothing is left" is "$(cat $S/cpu1 | wc -c)" 4096
+echo 65536 >$S/buffer_size
+check "readers: the kernel has nothing to complain of" kernel_is_silent

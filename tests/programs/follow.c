@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A reader that goes by the ABI page: it opens the files as soon as it can, reads what
+ * there is, looks every millisecond whether that was all, and then takes the rest. Was
+ * the end told too early - before the session was asked to stop, or before the last bytes
+ * were there - it says so. Prints TAP.
+ *
+ *	follow SESSION poll|state DIRECTORY
+ *
+ * DIRECTORY/opened: made here, all files are open
+ * DIRECTORY/stopping: made by others, just before they stop the session
+ * DIRECTORY/over: made by others, when it has stopped
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPUS 2
+
+static const char *session, *directory;
+static int is_poll, early, fds[CPUS];
+
+static int has(const char *name)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return !access(path, F_OK);
+}
+
+static void fail(const char *what)
+{
+	printf("not ok - follow: %s\n", what);
+	exit(1);
+}
+
+static long read_all(int fd)
+{
+	static char buffer[1 << 16];
+	long sum = 0, got;
+
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		sum += got;
+	/* In buffering mode, before the end. */
+	if (got < 0 && errno != EBUSY)
+		fail(strerror(errno));
+	return sum;
+}
+
+static int is_stopped(void)
+{
+	char path[256], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/state", session);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		fail("no state");
+	close(fd);
+	return !strcmp(text, "stopped\n");
+}
+
+/* Files are there, or can be opened, when the session has been started. */
+static void open_files(void)
+{
+	struct pollfd file = { .events = POLLIN };
+	char path[256];
+	int i;
+
+	for (i = 0; i < CPUS; i++) {
+		snprintf(path, sizeof(path), "%s/cpu%d", session, i);
+		while ((fds[i] = open(path, O_RDONLY)) < 0)
+			if (errno != ENOENT && errno != EBUSY && errno != ENODATA)
+				fail(strerror(errno));
+		file.fd = fds[i];
+		poll(&file, 1, 0);
+		early += is_poll ? !!(file.revents & POLLHUP) : is_stopped();
+	}
+	snprintf(path, sizeof(path), "%s/opened", directory);
+	close(open(path, O_WRONLY | O_CREAT, 0600));
+}
+
+int main(int argc, char **argv)
+{
+	struct pollfd files[CPUS];
+	int left = CPUS, i;
+	long sum = 0, late = 0;
+
+	if (argc != 4)
+		return 2;
+	session = argv[1];
+	is_poll = !strcmp(argv[2], "poll");
+	directory = argv[3];
+	open_files();
+	for (i = 0; i < CPUS; i++)
+		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
+	while (left) {
+		/* Before the look: so it is not the look that is late. */
+		int asked = has("stopping"), stopped = !is_poll && is_stopped();
+
+		if (poll(files, CPUS, 1) < 0)
+			fail("poll");
+		for (i = 0; i < CPUS; i++) {
+			if (files[i].fd < 0)
+				continue;
+			if (is_poll)
+				stopped = files[i].revents & POLLHUP;
+			sum += read_all(fds[i]);
+			if (!stopped)
+				continue;
+			if (!asked && !has("stopping"))
+				early++;
+			files[i].fd = -1;
+			left--;
+		}
+	}
+	while (!has("over"))
+		usleep(1000);
+	for (i = 0; i < CPUS; i++)
+		late += read_all(fds[i]);
+	printf("%s - follow: %s, by %s: %ld bytes, %ld after the end; %d ends before the stop\n",
+	       early || late || !sum ? "not ok" : "ok", session, argv[2], sum, late, early);
+	return 0;
+}
