@@ -24,6 +24,11 @@ def system(hook_id, data, bits=64, version=2):
                        0x20 + len(data), hook_id, 11, 22, START_CLOCK, 0, 0) + data
 
 
+def wpp(number, flags=0, data=b""):
+    """A WPP message: on disk its reserved byte is 0, not a type of header."""
+    return struct.pack("<HBBHH", 8 + len(data), 0, 0x90, number, flags) + data
+
+
 def buffer(events, size=None, sequence=1, processor=0, flags=0x20, kind=0, **changes):
     size = size or SIZE
     body = b"".join(padded(event) for event in events)

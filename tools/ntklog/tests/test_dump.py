@@ -341,7 +341,7 @@ class Windows(unittest.TestCase):
     def test_all_trace_headers(self):
         """Each is stepped over by its own size."""
         kinds = {1: 0x20, 2: 0x20, 3: 0x18, 4: 0x18, 0x0A: 0x30, 0x0B: 0x38, 0x0C: 0x30,
-                 0x0D: 8, 0x0E: 0x30, 0x0F: 8, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
+                 0x0D: 8, 0x0E: 0x30, 0x10: 0x10, 0x11: 0x10, 0x12: 0x50,
                  0x13: 0x50, 0x14: 0x30, 0x15: 0x38}
         for kind, size in kinds.items():
             at = 4 if kind in (1, 2, 3, 4, 0x10, 0x11) else 0
@@ -354,6 +354,24 @@ class Windows(unittest.TestCase):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(sorted(line[2] for line in lines),
                                  ["Event"] * 4 + ["SpinLock"])
+
+
+    def test_wpp_messages(self):
+        """They have no time: it is that of the event before, or of the start."""
+        spin = etl.perfinfo(0x0529, etl.spin_lock())
+        data = etl.header_buffer(3) + etl.buffer([spin, etl.wpp(7, data=bytes(5)), spin]) + \
+            etl.buffer([etl.wpp(9)], processor=1, sequence=2)
+        result, lines = dump(data)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual([(line[0], line[2]) for line in lines[3:]],
+                         [("0.000000000", "Event"), ("1.000000000", "SpinLock"),
+                          ("1.000000000", "Event"), ("1.000000000", "SpinLock")])
+        self.assertEqual(fields(lines[5]), {"HeaderType": "0x0f", "Size": "13"})
+
+    def test_a_type_of_wpp_messages_is_in_no_file(self):
+        result, _ = dump(etl.file(struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10)))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("marker 0x900f0010", result.stderr)
 
 
 class Unknown(unittest.TestCase):
@@ -375,8 +393,7 @@ class Unknown(unittest.TestCase):
 
     def test_headers_without_hook_id(self):
         event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\1")
-        message = struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10, b"\1")
-        result, lines = dump(etl.file(event_header, message,
+        result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][3], "HeaderType=0x13 Size=88")

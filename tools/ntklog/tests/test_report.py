@@ -273,6 +273,11 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
                                              {"event": "HookId 0x1235", "count": 1}])
 
+    def test_wpp_messages_are_counted(self):
+        report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
+        self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
+        self.assertEqual(report["events"], 7)
+
     def test_text(self):
         text = self.report().stdout
         for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
