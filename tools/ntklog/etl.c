@@ -60,8 +60,14 @@ static const struct header_kind {
 	[0x0E] = { 0x30, 0, 0x10, 8, false },	/* WNODE_HEADER */
 	[0x12] = { 0x50, 0, 0x10, 4, false },	/* EVENT_HEADER32 */
 	[0x13] = { 0x50, 0, 0x10, 8, false },	/* EVENT_HEADER64 */
-	[0x0F] = { 0x08, 0, 0, 8, false },	/* MESSAGE: no time of its own */
 };
+
+/*
+ * A message of WPP has 0 where the others have their type. What follows its header, a
+ * time among it, is as the message's flags say.
+ */
+static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
+#define MESSAGE_MARKER	0x90
 
 static uint16_t get_u16(const unsigned char *from)
 {
@@ -285,6 +291,20 @@ int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t n
 	return etl_use_buffer(file, cursor, number) ? -1 : 1;
 }
 
+/* NULL: no event begins so. */
+static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
+{
+	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
+		*type = TRACE_HEADER_TYPE_MESSAGE;
+		return &message_kind;
+	}
+	*type = at[2];
+	if (at[2] >= ARRAY_SIZE(header_kinds) || !header_kinds[at[2]].header_size ||
+	    !(at[3] & 0x80))
+		return NULL;
+	return &header_kinds[at[2]];
+}
+
 /**
  * etl_parse_event() - the next event of a buffer
  * @file: the file
@@ -305,13 +325,12 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 	if (room < 8)
 		return etl_damage(file, event->offset,
 				  "%zu bytes before SavedOffset are no event", room);
-	kind = &header_kinds[at[2] < ARRAY_SIZE(header_kinds) ? at[2] : 0];
-	if (!kind->header_size || (at[3] & 0x80) != 0x80)
+	kind = find_kind(at, &event->header_type);
+	if (!kind)
 		return etl_damage(file, event->offset,
 				  "no event: marker 0x%02x%02x%02x%02x",
 				  at[3], at[2], at[1], at[0]);
 
-	event->header_type = at[2];
 	event->size = get_u16(at + kind->size_offset);
 	if (event->size < kind->header_size || event->size > room)
 		return etl_damage(file, event->offset,
@@ -319,8 +338,11 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 				  event->size, kind->header_size, room);
 	event->processor = cursor->processor;
 	event->pointer_size = kind->pointer_size;
-	if (kind->clock_offset)
+	event->has_time = kind->clock_offset;
+	if (event->has_time)
 		cursor->time_stamp = get_u64(at + kind->clock_offset);
+	else if (!cursor->time_stamp)
+		cursor->time_stamp = file->start_clock;
 	event->time_stamp = cursor->time_stamp;
 	event->has_hook_id = kind->has_hook_id;
 	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;

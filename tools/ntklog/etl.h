@@ -14,6 +14,9 @@
 
 #include "macros.h"
 
+/* NT's, of messages of WPP; they are the only ones that do not carry their type. */
+#define TRACE_HEADER_TYPE_MESSAGE	0x0F
+
 /**
  * struct etl_cursor - a place in a file, and the buffer that it is in
  * @buffer: that buffer
@@ -86,6 +89,7 @@ struct etl_file {
  * @has_hook_id: whether that header has a hook id; then:
  * @hook_id: which event
  * @version: of the event
+ * @has_time: of its own
  * @time_stamp: session clock; of the event before, if it has none of its own
  * @pointer_size: of the data, 4 or 8
  * @size: of the whole event, unpadded
@@ -102,6 +106,7 @@ struct etl_event {
 	bool has_hook_id;
 	uint16_t hook_id;
 	uint16_t version;
+	bool has_time;
 	uint64_t time_stamp;
 	unsigned int pointer_size;
 	size_t size;

@@ -314,15 +314,18 @@ static void make_processors(struct report *report)
 	}
 }
 
-static void add_unknown(struct report *report, const char *what, unsigned int id,
-			uint64_t count)
+__printf(3, 4)
+static void add_unknown(struct report *report, uint64_t count, const char *format, ...)
 {
 	union cell *cell = count ? table_add_row(&report->tables[REPORT_UNKNOWN]) : NULL;
+	va_list arguments;
 	char text[32];
 
 	if (!cell)
 		return;
-	snprintf(text, sizeof(text), "%s 0x%04x", what, id);
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	cell++->text = strdup(text);
 	cell++->number = (double)count;
 }
@@ -333,9 +336,13 @@ static void make_unknown(struct report *report)
 	unsigned int i;
 
 	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
-		add_unknown(report, "HookId", i, analysis->unknown[i]);
+		add_unknown(report, analysis->unknown[i], "HookId 0x%04x", i);
 	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
-		add_unknown(report, "HeaderType", i, analysis->unknown_headers[i]);
+		if (i == TRACE_HEADER_TYPE_MESSAGE)
+			add_unknown(report, analysis->unknown_headers[i], "WPP message");
+		else
+			add_unknown(report, analysis->unknown_headers[i],
+				    "HeaderType 0x%04x", i);
 }
 
 static const struct {
