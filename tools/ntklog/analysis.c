@@ -73,7 +73,7 @@ static void look_for_rundown(struct analysis *analysis, struct etl_file *file,
 {
 	struct etl_event event;
 
-	if (etl_read_buffer(file, cursor, number) != 1)
+	if (!etl_read_buffer(file, cursor, number))
 		return;
 	while (cursor->next < cursor->end && etl_parse_event(file, cursor, &event) == 1)
 		take_rundown(analysis, file, &event);
@@ -91,22 +91,20 @@ void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
 {
 	struct etl_file copy = *file;
 	struct etl_cursor cursor = { 0 };
-	struct wmi_buffer_header header;
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	uint64_t number;
 	size_t i;
 
 	if (!last || !seen)
 		goto out;
-	for (number = 1; etl_read_header(&copy, number, &header) == 1; number++) {
-		unsigned int processor = etl_processor(&header);
+	for (i = 1; i < file->place_count; i++) {
+		unsigned int processor = file->places[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
 			seen[processor]++;
-			look_for_rundown(analysis, &copy, &cursor, number);
+			look_for_rundown(analysis, &copy, &cursor, file->places[i].number);
 		} else {
-			last[processor] = number;
+			last[processor] = file->places[i].number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||
@@ -149,10 +147,19 @@ static void add_unknown(struct analysis *analysis, const struct etl_event *event
 }
 
 /* The events of the first buffer say what the file is, and nothing of what happened. */
-static bool is_of_header(const struct etl_event *event)
+static bool is_of_header(const struct etl_file *file, const struct etl_event *event)
 {
-	return event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
-	       event->header_type == TRACE_HEADER_TYPE_SYSTEM64;
+	return event->offset < file->buffer_size &&
+	       (event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
+		event->header_type == TRACE_HEADER_TYPE_SYSTEM64);
+}
+
+static void take_time(struct analysis *analysis, uint64_t time)
+{
+	if (!analysis->first_time || time < analysis->first_time)
+		analysis->first_time = time;
+	if (time > analysis->last_time)
+		analysis->last_time = time;
 }
 
 /**
@@ -161,7 +168,7 @@ static bool is_of_header(const struct etl_event *event)
  * @file: that it is of
  * @event: the event
  *
- * Return: 0, or -1 with a message in @file->error.
+ * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
  */
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event)
@@ -172,17 +179,17 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	struct resource_record resource;
 
 	analysis->events++;
+	if (event->wrong_time)
+		return 0;
+	if (event->has_time && !is_of_header(file, event))
+		take_time(analysis, event->time_stamp);
 	if (!type) {
-		if (!is_of_header(event) || event->offset >= file->buffer_size)
+		if (!is_of_header(file, event))
 			add_unknown(analysis, event);
 		return 0;
 	}
 	if (event_type_check(file, event, type))
 		return -1;
-	if (!analysis->first_time || event->time_stamp < analysis->first_time)
-		analysis->first_time = event->time_stamp;
-	if (event->time_stamp > analysis->last_time)
-		analysis->last_time = event->time_stamp;
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&spinlock, event);
@@ -209,21 +216,16 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
  * @analysis: empty
  * @file: a file that is open and of which no event has been read
  *
- * Return: 0, or -1 with a message in @file->error: what is before that is summed up.
+ * What is damaged is left out: see @file->error.
  */
-int analysis_read(struct analysis *analysis, struct etl_file *file)
+void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	struct etl_event event;
-	int got;
 
 	analysis_find_rates(analysis, file);
-	while ((got = etl_next_event(file, &event)) == 1)
-		if (analysis_add(analysis, file, &event)) {
-			got = -1;
-			break;
-		}
+	while (etl_next_event(file, &event))
+		analysis_add(analysis, file, &event);
 	analysis_finish(analysis);
-	return got;
 }
 
 /**
@@ -231,7 +233,7 @@ int analysis_read(struct analysis *analysis, struct etl_file *file)
  * @analysis: of a file
  * @file: the file
  *
- * Return: from the session's start to the last known event, seconds.
+ * Return: from the session's start to the last event, seconds.
  */
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {

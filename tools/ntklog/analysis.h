@@ -15,7 +15,7 @@
  * @resources: WMI_RESOURCE
  * @switches: WMI_CONTEXTSWAP
  * @events: of all kinds
- * @first_time: of a known event, session clock
+ * @first_time: of an event but the header's, session clock
  * @last_time: likewise
  * @rates_changed: a rundown has other rates than those that are used
  * @unknown: events that are not known, by hook id; made when there is one
@@ -36,7 +36,7 @@ struct analysis {
 void analysis_find_rates(struct analysis *analysis, const struct etl_file *file);
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event);
-int analysis_read(struct analysis *analysis, struct etl_file *file);
+void analysis_read(struct analysis *analysis, struct etl_file *file);
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file);
 void analysis_finish(struct analysis *analysis);
 void analysis_free(struct analysis *analysis);

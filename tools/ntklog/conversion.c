@@ -9,12 +9,16 @@
  * @event: the event; its data is there until the next call
  * @type: of it
  *
- * Return: 1, or 0 at the end; with a message in the file's error if that is damage.
+ * What is damaged is left out: see the file's error.
+ *
+ * Return: 1, or 0 at the end.
  */
 int conversion_next(struct conversion *conversion, struct etl_event *event,
 		    const struct event_type **type)
 {
 	while (etl_merge_next(&conversion->merge, event)) {
+		if (event->wrong_time)
+			continue;
 		*type = event_type_find(event);
 		if (!*type) {
 			/* Those of the first buffer say what the file is. */
@@ -22,7 +26,7 @@ int conversion_next(struct conversion *conversion, struct etl_event *event,
 			continue;
 		}
 		if (event_type_check(conversion->file, event, *type))
-			return 0;
+			continue;
 		conversion->converted++;
 		return 1;
 	}

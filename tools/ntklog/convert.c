@@ -48,10 +48,8 @@ static int run(const struct options *options)
 			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 				conversion.converted, conversion.left_out);
 	}
-	if (file.error[0]) {
-		message("%s: %s", options->trace.path, file.error);
+	if (trace_tell_damage(&file))
 		err = -1;
-	}
 	if (file.events_lost || file.buffers_lost)
 		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
 			options->trace.path, file.events_lost, file.buffers_lost);
@@ -98,8 +96,8 @@ static const struct argp convert_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Convert an ETL file for other tools.\n"
-	       "\vEvents that are not known are left out and counted. A damaged file is converted\n"
-	       "up to the damage, which is reported with its offset.",
+	       "\vEvents that are not known are left out and counted; so is what is damaged, which\n"
+	       "is reported with its offset.",
 };
 
 /**

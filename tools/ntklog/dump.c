@@ -115,7 +115,9 @@ static int print_text(const struct dump *dump, const struct etl_file *file,
 		printf(" Pmc%u=%" PRIu64, i, extension_value(event, i));
 	if (event->has_pebs_index)
 		printf(" PebsIndex=%" PRIu64, extension_value(event, event->counters));
-	if (dump->cycles)
+	if (event->wrong_time)
+		printf(" WrongTimeStamp=%" PRIu64, event->raw_time);
+	else if (dump->cycles)
 		printf(" TimeStamp=%" PRIu64, event->time_stamp);
 	putchar('\n');
 	return 0;
@@ -188,7 +190,9 @@ static int print_json(const struct dump *dump, const struct etl_file *file,
 	if (event->has_pebs_index)
 		json_object_set_new(object, "PebsIndex",
 				    json_integer(extension_value(event, event->counters)));
-	if (dump->cycles)
+	if (event->wrong_time)
+		json_object_set_new(object, "WrongTimeStamp", json_integer(event->raw_time));
+	else if (dump->cycles)
 		json_object_set_new(object, "TimeStamp", json_integer(event->time_stamp));
 	err = json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	putchar('\n');
@@ -302,7 +306,7 @@ static void dump_events(const struct dump *dump, struct etl_file *file)
 		const struct event_type *type = event_type_find(&event);
 
 		if (type && event_type_check(file, &event, type))
-			break;
+			continue;
 		if (dump->filter && !filter_match(dump->filter, file, &event, type,
 						  dump->names))
 			continue;
@@ -327,10 +331,8 @@ static int run(struct dump *dump)
 	}
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
-	if (file.error[0]) {
-		message("%s: %s", dump->trace.path, file.error);
+	if (trace_tell_damage(&file))
 		status = NTKLOG_FAILED;
-	}
 	etl_close(&file);
 	names_free(dump->names);
 	return status;
@@ -384,8 +386,9 @@ static const struct argp dump_argp = {
 	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
 	       "of the session, processor, name, and all fields as name=value.\n"
 	       "\vEvents that are not known are printed with hook id and size.\n"
-	       "A damaged file is printed up to the damage, which is reported\n"
-	       "with its offset. A file \"-\" is the standard input.\n\n"
+	       "What is damaged is left out, up to the end of its buffer, and reported with the\n"
+	       "offset; events whose time cannot be are printed behind the one before, with\n"
+	       "WrongTimeStamp. A file \"-\" is the standard input.\n\n"
 	       "EXPR compares fields (by NT's names, or Event, Cpu, Time, HookId) with\n"
 	       "==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, ! and\n"
 	       "parentheses. Addresses may be compared with names of symbols.",

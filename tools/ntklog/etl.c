@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading ETL files: buffer after buffer in the order of the file, event after
- * event. One buffer is in memory at a time. Whatever does not fit stops the
- * reading with the offset at which it was found.
+ * Reading ETL files: buffer after buffer in the order of the file, event after event.
+ * One buffer is in memory at a time. What does not fit is left out, up to the end of its
+ * buffer, whose size all have: reading goes on with the next one. It is counted, and the
+ * first in the file is told with its offset.
  */
+
+#define _GNU_SOURCE
 
 #include <assert.h>
 #include <errno.h>
@@ -112,6 +115,26 @@ int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
 	return -1;
 }
 
+static void leave_out_buffer(struct etl_file *file, size_t bytes)
+{
+	file->damaged_buffers++;
+	file->left_out += bytes;
+}
+
+/**
+ * etl_leave_out_event() - an event is damaged, though those behind it may not be
+ * @file: that it is of; has been told with etl_damage()
+ * @event: the event
+ *
+ * Return: -1.
+ */
+int etl_leave_out_event(struct etl_file *file, const struct etl_event *event)
+{
+	file->damaged_events++;
+	file->left_out += event->size;
+	return -1;
+}
+
 static int refuse_compressed(struct etl_file *file, uint64_t offset)
 {
 	return etl_damage(file, offset,
@@ -186,14 +209,12 @@ bool etl_is_circular(const struct etl_file *file)
 }
 
 /* What a file that ends before buffer @number means. */
-static int end_of_file(struct etl_file *file, uint64_t number)
+static void end_of_file(struct etl_file *file, uint64_t number)
 {
-	if (file->end_time && number < file->buffers_written &&
-	    !etl_is_circular(file))
-		return etl_damage(file, number * file->buffer_size,
-				  "the file ends after %llu of %u buffers",
-				  (unsigned long long)number, file->buffers_written);
-	return 0;
+	if (file->end_time && number < file->buffers_written && !etl_is_circular(file))
+		etl_damage(file, number * file->buffer_size,
+			   "the file ends after %llu of %u buffers",
+			   (unsigned long long)number, file->buffers_written);
 }
 
 /* Whether what follows has been allocated, but never written. */
@@ -205,37 +226,26 @@ static bool past_written(const struct etl_file *file, uint64_t number)
 	       number >= file->buffers_written;
 }
 
-static int got_less(struct etl_file *file, uint64_t number, ssize_t got)
+/* What a buffer that is not whole means: all has been read. */
+static void got_less(struct etl_file *file, uint64_t number, ssize_t got)
 {
-	if (got < 0)
-		return -1;
 	if (!got)
-		return end_of_file(file, number);
-	return etl_damage(file, number * file->buffer_size + got,
-			  "the file ends inside a buffer of 0x%zx bytes",
-			  file->buffer_size);
+		end_of_file(file, number);
+	else if (got > 0)
+		etl_damage(file, number * file->buffer_size + got,
+			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
 }
 
-/**
- * etl_read_header() - read the header of a buffer alone
- * @file: the file
- * @number: of the buffer
- * @header: what is read
- *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+/*
+ * Times that cannot be are of damaged events. The clock and the system's time go apart,
+ * in 8 hours by seconds; so what is far from the session alone is wrong.
  */
-int etl_read_header(struct etl_file *file, uint64_t number,
-		    struct wmi_buffer_header *header)
-{
-	uint64_t offset = number * file->buffer_size;
-	ssize_t got;
+#define CLOCK_SLACK_S	60
 
-	if (past_written(file, number))
-		return 0;
-	got = read_at(file, header, sizeof(*header), offset);
-	if (got < (ssize_t)sizeof(*header))
-		return got_less(file, number, got);
-	return check_buffer(file, offset, header) ? -1 : 1;
+static uint64_t clock_slack(const struct etl_file *file)
+{
+	return file->perf_freq > UINT64_MAX / 8 / CLOCK_SLACK_S ? UINT64_MAX / 8 :
+		file->perf_freq * CLOCK_SLACK_S;
 }
 
 /**
@@ -257,6 +267,11 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 	cursor->next = sizeof(*header);
 	cursor->end = header->saved_offset;
 	cursor->processor = etl_processor(header);
+	cursor->latest = file->latest;
+	/* Of a session that has not ended: nothing is younger than its buffer. */
+	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&
+	    (uint64_t)header->time_stamp >= file->start_clock)
+		cursor->latest = header->time_stamp + clock_slack(file);
 	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
 		file->lossy_buffers++;
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
@@ -272,7 +287,9 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
  * @cursor: is put at the buffer's first event; its memory is made if there is none
  * @number: of the buffer
  *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ * Of a damaged one nothing is given. What is wrong is in @file->error.
+ *
+ * Return: 1, or 0 at the end of what can be read.
  */
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
 {
@@ -283,12 +300,21 @@ int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t n
 		return 0;
 	if (!cursor->buffer)
 		cursor->buffer = malloc(file->buffer_size);
-	if (!cursor->buffer)
-		return etl_damage(file, offset, "%s", strerror(ENOMEM));
+	if (!cursor->buffer) {
+		etl_damage(file, offset, "%s", strerror(ENOMEM));
+		return 0;
+	}
 	got = read_at(file, cursor->buffer, file->buffer_size, offset);
-	if (got < (ssize_t)file->buffer_size)
-		return got_less(file, number, got);
-	return etl_use_buffer(file, cursor, number) ? -1 : 1;
+	if (got < (ssize_t)file->buffer_size) {
+		got_less(file, number, got);
+		return 0;
+	}
+	if (etl_use_buffer(file, cursor, number)) {
+		leave_out_buffer(file, file->buffer_size);
+		cursor->next = 0;
+		cursor->end = 0;
+	}
+	return 1;
 }
 
 /* NULL: no event begins so. */
@@ -305,16 +331,26 @@ static const struct header_kind *find_kind(const unsigned char *at, uint8_t *typ
 	return &header_kinds[at[2]];
 }
 
-/**
- * etl_parse_event() - the next event of a buffer
- * @file: the file
- * @cursor: in a buffer that has one more; goes behind it
- * @event: the event; its data is in the buffer
- *
- * Return: 1, or -1 with a message in @file->error.
- */
-int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
-		    struct etl_event *event)
+/* Its time, or that of the event before. */
+static void read_time(struct etl_file *file, struct etl_cursor *cursor,
+		      const struct header_kind *kind, const unsigned char *at,
+		      struct etl_event *event)
+{
+	event->has_time = kind->clock_offset;
+	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
+	event->wrong_time = event->has_time && (event->raw_time < file->earliest ||
+						event->raw_time > cursor->latest);
+	if (event->wrong_time) {
+		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
+			file->wrong_time_at = event->offset;
+	} else if (event->has_time) {
+		cursor->time_stamp = event->raw_time;
+	}
+	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
+}
+
+static int parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		       struct etl_event *event)
 {
 	size_t room = cursor->end - cursor->next;
 	const unsigned char *at = cursor->buffer + cursor->next;
@@ -338,12 +374,7 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 				  event->size, kind->header_size, room);
 	event->processor = cursor->processor;
 	event->pointer_size = kind->pointer_size;
-	event->has_time = kind->clock_offset;
-	if (event->has_time)
-		cursor->time_stamp = get_u64(at + kind->clock_offset);
-	else if (!cursor->time_stamp)
-		cursor->time_stamp = file->start_clock;
-	event->time_stamp = cursor->time_stamp;
+	read_time(file, cursor, kind, at, event);
 	event->has_hook_id = kind->has_hook_id;
 	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
 	event->version = kind->has_hook_id ? get_u16(at) : 0;
@@ -370,21 +401,43 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 }
 
 /**
+ * etl_parse_event() - the next event of a buffer
+ * @file: the file
+ * @cursor: in a buffer that has one more; goes behind it
+ * @event: the event; its data is in the buffer
+ *
+ * Return: 1, or -1 with a message in @file->error: then the buffer's rest is left out.
+ */
+int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		    struct etl_event *event)
+{
+	if (parse_event(file, cursor, event) == 1)
+		return 1;
+	leave_out_buffer(file, cursor->end - cursor->next);
+	cursor->next = cursor->end;
+	return -1;
+}
+
+/**
  * etl_next_event() - the next event of the file, in the order of the file
  * @file: the file
  * @event: the event; its data is there until the next call
  *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ * What is damaged is left out: see @file->error.
+ *
+ * Return: 1, or 0 at the end of the file.
  */
 int etl_next_event(struct etl_file *file, struct etl_event *event)
 {
-	while (file->cursor.next >= file->cursor.end) {
-		int got = etl_read_buffer(file, &file->cursor, file->cursor.number + 1);
-
-		if (got <= 0)
-			return got;
+	for (;;) {
+		while (file->cursor.next >= file->cursor.end)
+			if (file->next_place >= file->place_count ||
+			    !etl_read_buffer(file, &file->cursor,
+					     file->places[file->next_place++].number))
+				return 0;
+		if (etl_parse_event(file, &file->cursor, event) == 1)
+			return 1;
 	}
-	return etl_parse_event(file, &file->cursor, event);
 }
 
 /**
@@ -440,6 +493,20 @@ static size_t missing_padding(const unsigned char *data)
 	return word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0;
 }
 
+static void find_limits(struct etl_file *file)
+{
+	double seconds = (double)(int64_t)(file->end_time - file->start_time) / 1e7;
+	/* One percent more. */
+	double ticks = seconds * 1.01 * (double)file->perf_freq + (double)clock_slack(file) +
+		       (double)file->start_clock;
+
+	file->earliest = file->start_clock > clock_slack(file) ?
+		file->start_clock - clock_slack(file) : 0;
+	file->latest = UINT64_MAX;
+	if (file->end_time && file->end_time > file->start_time && ticks < (double)INT64_MAX)
+		file->latest = (uint64_t)ticks;
+}
+
 static int read_logfile_header(struct etl_file *file, const struct etl_event *event)
 {
 	bool is64 = event->pointer_size == 8;
@@ -485,6 +552,7 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
 		file->cycle_freq = file->perf_freq;
+	find_limits(file);
 	return 0;
 }
 
@@ -523,6 +591,149 @@ static int read_first_event(struct etl_file *file)
 	return 0;
 }
 
+static int add_place(struct etl_file *file, const struct wmi_buffer_header *header,
+		     uint64_t number)
+{
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(file->place_count & (file->place_count - 1))) {
+		struct etl_place *more = reallocarray(file->places, file->place_count ?
+						      2 * file->place_count : 1,
+						      sizeof(*more));
+
+		if (!more)
+			return etl_damage(file, 0, "%s", strerror(ENOMEM));
+		file->places = more;
+	}
+	file->places[file->place_count++] = (struct etl_place) {
+		.number = number,
+		.sequence_number = header->sequence_number,
+		.processor = etl_processor(header),
+	};
+	return 0;
+}
+
+/* Those of one sequence number together, in the order of the file. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct etl_place *left = a, *right = b;
+
+	if (left->sequence_number != right->sequence_number)
+		return left->sequence_number < right->sequence_number ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct etl_place *left = a, *right = b;
+
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static bool is_same_buffer(struct etl_file *file, const struct etl_place *a,
+			   const struct etl_place *b, unsigned char *buffers)
+{
+	size_t size = file->buffer_size;
+
+	return read_at(file, buffers, size, a->number * size) == (ssize_t)size &&
+	       read_at(file, buffers + size, size, b->number * size) == (ssize_t)size &&
+	       !memcmp(buffers, buffers + size, size);
+}
+
+/*
+ * Buffers that are there again are taken off the index. Two that have one sequence number
+ * but not the same contents are of two sessions, whose files were joined.
+ *
+ * Return: whether that is so.
+ */
+static bool drop_twice(struct etl_file *file)
+{
+	unsigned char *buffers = malloc(2 * file->buffer_size);
+	struct etl_place *places = file->places;
+	size_t kept = 1, i;
+	bool joined = false;
+
+	for (i = 1; buffers && i < file->place_count; i++) {
+		bool again = kept > 1 &&
+			places[i].sequence_number == places[kept - 1].sequence_number;
+
+		if (again && is_same_buffer(file, &places[kept - 1], &places[i], buffers)) {
+			file->twice++;
+			continue;
+		}
+		joined |= again;
+		places[kept++] = places[i];
+	}
+	if (buffers)
+		file->place_count = kept;
+	free(buffers);
+	return joined;
+}
+
+/* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
+static bool is_without_gaps(const struct etl_file *file)
+{
+	return file->end_time && !etl_is_circular(file) &&
+	       !(file->log_file_mode & EVENT_TRACE_BUFFERING_MODE);
+}
+
+static void find_missing(struct etl_file *file, uint64_t damaged)
+{
+	const struct etl_place *places = file->places;
+	size_t i;
+
+	for (i = 2; i < file->place_count; i++) {
+		uint64_t gap = places[i].sequence_number - places[i - 1].sequence_number - 1;
+
+		if (gap && !file->missing)
+			file->first_missing = places[i - 1].sequence_number + 1;
+		/* A number with a wrong bit: all between would be missing. */
+		if (gap > file->place_count)
+			gap = 1;
+		file->missing += gap;
+	}
+	/* Those that are there, but cannot be read, have been told. */
+	file->missing -= file->missing < damaged ? file->missing : damaged;
+}
+
+/* Which buffers are there, and whose are they? */
+static int make_index(struct etl_file *file)
+{
+	struct wmi_buffer_header header;
+	bool sorted = true, joined = false;
+	uint64_t number;
+	ssize_t got;
+
+	for (number = 0; !past_written(file, number); number++) {
+		got = read_at(file, &header, sizeof(header), number * file->buffer_size);
+		if (got < (ssize_t)sizeof(header)) {
+			got_less(file, number, got);
+			break;
+		}
+		if (check_buffer(file, number * file->buffer_size, &header)) {
+			leave_out_buffer(file, file->buffer_size);
+			continue;
+		}
+		if (file->place_count > 1 && header.sequence_number <=
+		    file->places[file->place_count - 1].sequence_number)
+			sorted = false;
+		if (add_place(file, &header, number))
+			return -1;
+	}
+	if (!sorted) {
+		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
+		      compare_places);
+		joined = drop_twice(file);
+	}
+	if (!joined && is_without_gaps(file))
+		find_missing(file, file->damaged_buffers);
+	if (!sorted)
+		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
+		      compare_numbers);
+	/* The first one has been read. */
+	file->next_place = 1;
+	return 0;
+}
+
 static int read_first_buffer(struct etl_file *file)
 {
 	struct wmi_buffer_header header;
@@ -534,9 +745,10 @@ static int read_first_buffer(struct etl_file *file)
 	if (got < (ssize_t)sizeof(header))
 		return etl_damage(file, got, "the file ends before its first buffer header does");
 	if (check_first_header(file, &header) ||
-	    etl_read_buffer(file, &file->cursor, 0) != 1)
+	    !etl_read_buffer(file, &file->cursor, 0) || file->error[0] ||
+	    read_first_event(file))
 		return -1;
-	return read_first_event(file);
+	return make_index(file);
 }
 
 /* A pipe's contents go to a file without a name: it is read here and there. */
@@ -567,7 +779,7 @@ static int spool(int from)
  */
 int etl_open(struct etl_file *file, const char *path)
 {
-	*file = (struct etl_file) { .path = path };
+	*file = (struct etl_file) { .path = path, .latest = UINT64_MAX };
 	file->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				       dup(STDIN_FILENO);
 	if (file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
@@ -597,7 +809,7 @@ int etl_open(struct etl_file *file, const char *path)
  */
 int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size)
 {
-	*file = (struct etl_file) { .path = path, .fd = -1 };
+	*file = (struct etl_file) { .path = path, .fd = -1, .latest = UINT64_MAX };
 	if (size < sizeof(struct wmi_buffer_header))
 		return etl_damage(file, size, "the first buffer ends before its header does");
 	if (check_first_header(file, buffer))
@@ -623,4 +835,5 @@ void etl_close(struct etl_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->cursor.buffer);
+	free(file->places);
 }

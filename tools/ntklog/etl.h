@@ -25,6 +25,7 @@
  * @end: of the buffer's events
  * @processor: that the buffer is of
  * @time_stamp: of the event before, for those that have none
+ * @latest: time that its events can have, session clock
  */
 struct etl_cursor {
 	unsigned char *buffer;
@@ -33,6 +34,19 @@ struct etl_cursor {
 	size_t end;
 	unsigned int processor;
 	uint64_t time_stamp;
+	uint64_t latest;
+};
+
+/**
+ * struct etl_place - where a buffer is
+ * @number: of it, in the file
+ * @sequence_number: of it, in the session
+ * @processor: whose events it holds
+ */
+struct etl_place {
+	uint64_t number;
+	int64_t sequence_number;
+	unsigned int processor;
 };
 
 /**
@@ -41,6 +55,9 @@ struct etl_cursor {
  * @fd: the file
  * @buffer_size: of every buffer of the file
  * @cursor: where etl_next_event() is
+ * @places: of the buffers that can be read, in the order of the file, the first one too
+ * @place_count: how many
+ * @next_place: after the buffer where etl_next_event() is
  * @pointer_size: of whoever wrote the file, 4 or 8
  * @processors: that the machine had
  * @start_clock: session clock at the start
@@ -55,14 +72,27 @@ struct etl_cursor {
  * @buffers_lost: likewise
  * @lossy_buffers: after which events or buffers were lost
  * @other_buffers: that are of a kind without events, stepped over
+ * @earliest: time that an event can have, session clock
+ * @latest: likewise; UINT64_MAX: the file does not say
+ * @damaged_buffers: of which something was left out
+ * @damaged_events: that were left out alone
+ * @left_out: bytes of both
+ * @wrong_times: events whose time cannot be
+ * @wrong_time_at: offset of the first of them
+ * @twice: buffers that are there again, left out
+ * @missing: buffers whose sequence numbers are not there
+ * @first_missing: the first of those numbers
  * @damage_at: the offset that @error names
- * @error: what is wrong with the file; empty if nothing
+ * @error: what is wrong with the file, the first in it; empty if nothing
  */
 struct etl_file {
 	const char *path;
 	int fd;
 	size_t buffer_size;
 	struct etl_cursor cursor;
+	struct etl_place *places;
+	size_t place_count;
+	size_t next_place;
 	unsigned int pointer_size;
 	unsigned int processors;
 	uint64_t start_clock;
@@ -77,6 +107,16 @@ struct etl_file {
 	uint32_t buffers_lost;
 	uint64_t lossy_buffers;
 	uint64_t other_buffers;
+	uint64_t earliest;
+	uint64_t latest;
+	uint64_t damaged_buffers;
+	uint64_t damaged_events;
+	uint64_t left_out;
+	uint64_t wrong_times;
+	uint64_t wrong_time_at;
+	uint64_t twice;
+	uint64_t missing;
+	int64_t first_missing;
 	uint64_t damage_at;
 	char error[240];
 };
@@ -90,7 +130,9 @@ struct etl_file {
  * @hook_id: which event
  * @version: of the event
  * @has_time: of its own
+ * @wrong_time: it has, but that cannot be
  * @time_stamp: session clock; of the event before, if it has none of its own
+ * @raw_time: as it is in the file
  * @pointer_size: of the data, 4 or 8
  * @size: of the whole event, unpadded
  * @counters: performance counters at @extension
@@ -107,7 +149,9 @@ struct etl_event {
 	uint16_t hook_id;
 	uint16_t version;
 	bool has_time;
+	bool wrong_time;
 	uint64_t time_stamp;
+	uint64_t raw_time;
 	unsigned int pointer_size;
 	size_t size;
 	unsigned int counters;
@@ -125,8 +169,7 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
 bool etl_is_circular(const struct etl_file *file);
 int etl_next_event(struct etl_file *file, struct etl_event *event);
-int etl_read_header(struct etl_file *file, uint64_t number,
-		    struct wmi_buffer_header *header);
+int etl_leave_out_event(struct etl_file *file, const struct etl_event *event);
 unsigned int etl_processor(const struct wmi_buffer_header *header);
 uint64_t etl_unix_time(const struct etl_file *file);
 double etl_seconds(const struct etl_file *file, uint64_t time_stamp);

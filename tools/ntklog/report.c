@@ -193,11 +193,8 @@ static int run(const struct options *options)
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
-	if (file.error[0]) {
-		message("%s: %s", options->trace.path, file.error);
-		if (!status)
-			status = NTKLOG_FAILED;
-	}
+	if (trace_tell_damage(&file) && !status)
+		status = NTKLOG_FAILED;
 	etl_close(&file);
 	names_free(names);
 	return status;

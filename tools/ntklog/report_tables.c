@@ -457,6 +457,14 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
 		     file->lossy_buffers);
+	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times that cannot be: left out",
+		     file->damaged_buffers, file->damaged_events, file->wrong_times);
+	if (file->twice || file->missing)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers are there twice, %" PRIu64 " are missing",
+		     file->twice, file->missing);
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: the file may not have all, and not say what is lost");
@@ -538,7 +546,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	json_t *object;
 	size_t i;
 
-	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:b, s:o}",
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
@@ -546,6 +554,11 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "events_lost", (json_int_t)file->events_lost,
 			   "buffers_lost", (json_int_t)file->buffers_lost,
 			   "lossy_buffers", (json_int_t)file->lossy_buffers,
+			   "damaged_buffers", (json_int_t)file->damaged_buffers,
+			   "damaged_events", (json_int_t)file->damaged_events,
+			   "wrong_times", (json_int_t)file->wrong_times,
+			   "buffers_twice", (json_int_t)file->twice,
+			   "buffers_missing", (json_int_t)file->missing,
 			   "rates_changed", analysis->rates_changed,
 			   "rates", rates_json(analysis));
 	for (i = 0; object && i < REPORT_TABLES; i++)

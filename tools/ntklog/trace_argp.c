@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the commands that read a file have in common on the command line. */
+/* What the commands that read a file have in common: on the command line, and at the end. */
 
+#include <inttypes.h>
+
+#include "message.h"
 #include "trace_argp.h"
 
 enum {
@@ -44,3 +47,29 @@ const struct argp_child trace_argp_children[] = {
 	{ &trace_argp, 0, NULL, 0 },
 	{ 0 }
 };
+
+/**
+ * trace_tell_damage() - say what is wrong with a file that has been read
+ * @file: the file
+ *
+ * Return: 0: nothing is; or -1 after messages.
+ */
+int trace_tell_damage(const struct etl_file *file)
+{
+	if (file->error[0])
+		message("%s: %s", file->path, file->error);
+	if (file->damaged_buffers || file->damaged_events)
+		message("%s: left out: %" PRIu64 " bytes of %" PRIu64 " damaged buffers and %" PRIu64 " damaged events",
+			file->path, file->left_out, file->damaged_buffers,
+			file->damaged_events);
+	if (file->wrong_times)
+		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64 " events in all, which no sum has",
+			file->path, file->wrong_time_at, file->wrong_times);
+	if (file->twice)
+		message("%s: left out: %" PRIu64 " buffers that are there twice", file->path,
+			file->twice);
+	if (file->missing)
+		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
+			file->path, file->missing, file->first_missing);
+	return file->error[0] || file->wrong_times || file->twice || file->missing ? -1 : 0;
+}

@@ -2,9 +2,11 @@
 #ifndef _NTKLOG_TRACE_ARGP_H
 #define _NTKLOG_TRACE_ARGP_H
 
-/* What the commands that read a file have in common on the command line. */
+/* What the commands that read a file have in common: on the command line, and at the end. */
 
 #include <argp.h>
+
+#include "etl.h"
 
 /**
  * struct trace_options - which file
@@ -18,5 +20,7 @@ struct trace_options {
 
 /* For struct argp's children. Its input is a struct trace_options. */
 extern const struct argp_child trace_argp_children[];
+
+int trace_tell_damage(const struct etl_file *file);
 
 #endif /* _NTKLOG_TRACE_ARGP_H */

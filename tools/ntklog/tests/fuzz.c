@@ -56,7 +56,7 @@ static void merge(struct etl_file *file, const struct names *names,
 			for (i = 0; i < event.data_size; i++)
 				sum += event.data[i];
 			if (type && event_type_check(file, &event, type))
-				break;
+				continue;
 			if (filter)
 				sum += filter_match(filter, file, &event, type, names);
 		}

@@ -25,11 +25,15 @@ def run(*arguments):
     return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=60)
 
 
-def dump(data, *options):
+def run_on(command, data, *options):
     with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
         stream.write(data)
         stream.flush()
-        result = run("dump", *options, stream.name)
+        return run(command, *options, stream.name)
+
+
+def dump(data, *options):
+    result = run_on("dump", data, *options)
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     return result, lines
 
@@ -392,7 +396,7 @@ class Unknown(unittest.TestCase):
         self.assertEqual(lines[3][2:], ["Event", "HookId=0x0529 Version=1 Size=24"])
 
     def test_headers_without_hook_id(self):
-        event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\1")
+        event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\0")
         result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -402,14 +406,14 @@ class Unknown(unittest.TestCase):
 
 
 class Damaged(unittest.TestCase):
-    """A message with the offset, status 1, and what came before is printed."""
+    """A message with the offset, status 1, and all that is not in a damaged buffer."""
 
     def damaged(self, data, offset, words, printed=None):
         result, lines = dump(data)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertRegex(result.stderr, r"^ntklog: \S+\.etl: offset 0x%x: .*%s"
                          % (offset, words))
-        self.assertEqual(result.stderr.count("\n"), 1)
+        self.assertRegex(result.stderr, r"\A[^\n]*\n(ntklog: \S+: left out: [^\n]*\n)?\Z")
         if printed is not None:
             self.assertEqual(len(lines), printed)
 
@@ -508,6 +512,94 @@ class Damaged(unittest.TestCase):
         data = self.good()
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x2C, 4)
         self.damaged(data, 0x48, "PointerSize 4", 0)
+
+    def test_the_next_buffers_are_read(self):
+        """Of three that are damaged in each way: a header, an event, an event's data."""
+        def events(number):
+            return [etl.perfinfo(0x0529, etl.spin_lock(spins=10 * number + i))
+                    for i in range(4)]
+        data = bytearray(etl.header_buffer(6) + b"".join(
+            etl.buffer(events(i), sequence=i, processor=i % 2) for i in range(1, 6)))
+        struct.pack_into("<I", data, 2 * etl.SIZE, 0)
+        data[3 * etl.SIZE + 0x48 + 0x48 + 2] = 0x77
+        struct.pack_into("<H", data, 4 * etl.SIZE + 0x48 + 4, 0x47)
+        result, lines = dump(bytes(data))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(sorted(int(fields(line)["SpinCount"]) for line in lines[3:]),
+                         [10, 11, 12, 13, 30, 41, 42, 43, 50, 51, 52, 53])
+        self.assertIn("offset 0x2000: buffer of 0x0 bytes", result.stderr)
+        self.assertIn("left out: %d bytes of 2 damaged buffers and 1 damaged events" %
+                      (etl.SIZE + 3 * 0x48 + 0x47), result.stderr)
+        report = run_on("report", bytes(data), "--json")
+        said = json.loads(report.stdout)
+        self.assertEqual((said["locks"][0]["sampled"], said["damaged_buffers"],
+                          said["damaged_events"]), (12, 2, 1))
+        self.assertIn("DAMAGED: 2 buffers, 1 events, 0 times",
+                      run_on("report", bytes(data)).stdout)
+        self.assertEqual((report.returncode, report.stderr.split(":", 2)[2]),
+                         (1, result.stderr.split(":", 2)[2].replace(
+                             result.stderr.split(":")[1], report.stderr.split(":")[1])))
+
+    def test_times_that_cannot_be(self):
+        """A flipped bit; the clocks of a long session may go apart by seconds."""
+        hour = 3600 * etl.PERF_FREQ
+        start = 132_000_000_000_000_000
+        times = [hour, hour + (1 << 50), 2 * hour, 8 * hour + 2 * etl.PERF_FREQ]
+        for end, wrong in ((start + 8 * 36_000_000_000, 1), (0, 4)):
+            data = etl.header_buffer(2, end_time=end) + etl.buffer(
+                [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
+                 for time in times])
+            if not end:
+                # Of a session that has not ended the buffer's time counts: of 4 seconds.
+                times[0] = etl.PERF_FREQ
+            result, lines = dump(data)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual([line[0] for line in lines if "WrongTimeStamp" in line[3]],
+                             ["3600.000000000"] if end else ["0.000000000"] * 4)
+            self.assertRegex(result.stderr, "offset 0x%x: the time of an event cannot be; "
+                             "of %d events" % (etl.SIZE + 0x48 + (0x48 if end else 0), wrong))
+            report = json.loads(run_on("report", data, "--json").stdout)
+            if end:
+                self.assertAlmostEqual(report["seconds"], 8 * 3600 + 2)
+                self.assertEqual(report["locks"][0]["sampled"], 3)
+        events = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
+        self.assertEqual(events[4]["WrongTimeStamp"], etl.START_CLOCK + hour + (1 << 50))
+
+    def test_buffers_that_are_there_twice_or_missing(self):
+        def buffer(sequence):
+            return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=sequence))],
+                              sequence=sequence, processor=sequence % 2)
+        for sequences, seen, words in (
+                ((1, 2, 2, 3), [1, 2, 3], "left out: 1 buffers that are there twice"),
+                ((3, 1, 2, 1), [1, 2, 3], "left out: 1 buffers that are there twice"),
+                ((1, 2, 5, 6), [1, 2, 5, 6],
+                 "2 buffers are missing, from sequence number 3 on")):
+            data = etl.header_buffer(5) + b"".join(buffer(i) for i in sequences)
+            for command in "dump", "report":
+                result = run_on(command, data, "--json")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(words, result.stderr)
+                if command == "dump":
+                    spins = [json.loads(line)["SpinCount"]
+                             for line in result.stdout.splitlines()[3:]]
+                    self.assertEqual(sorted(spins), seen)
+                else:
+                    self.assertEqual(json.loads(result.stdout)["locks"][0]["sampled"],
+                                     len(seen))
+
+    def test_buffers_that_have_the_same_numbers_in_two_sessions(self):
+        data = etl.header_buffer(4) + b"".join(
+            etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=i))], sequence=1 + 5 * (i == 3))
+            for i in range(1, 4))
+        result, lines = dump(data)
+        self.assertEqual((result.returncode, len(lines)), (0, 6), result.stderr)
+
+    def test_sessions_that_overwrite_have_gaps(self):
+        for mode in (0x2, 0x400):
+            data = bytearray(etl.header_buffer(3) + etl.buffer([], sequence=7) +
+                             etl.buffer([], sequence=9))
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+            self.assertEqual(dump(bytes(data))[0].returncode, 0)
 
     def test_every_byte_changed_and_every_cut(self):
         """Whatever it says: no signal, and nothing but 0 or 1."""

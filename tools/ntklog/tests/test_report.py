@@ -278,6 +278,15 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
         self.assertEqual(report["events"], 7)
 
+    def test_duration_of_events_that_are_not_known(self):
+        """Whatever header they have; those without a time of their own do not count."""
+        event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
+                            etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
+        for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
+                                ([lock(), event], 5), ([etl.wpp(7)], 0)):
+            report = self.json(*events)
+            self.assertAlmostEqual(report["seconds"], seconds)
+
     def test_text(self):
         text = self.report().stdout
         for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
