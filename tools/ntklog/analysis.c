@@ -174,22 +174,27 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
+	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	analysis->events++;
-	if (event->wrong_time)
+	if (event->wrong_time || (selection && !selection_in_time(selection, file, event)))
 		return 0;
+	if (type && event_type_check(file, event, type))
+		return -1;
+	/* What is left out by the filter has taken its time nevertheless. */
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
+	if (selection && selection->filter &&
+	    !filter_match(selection->filter, file, event, type, analysis->names))
+		return 0;
+	analysis->events++;
 	if (!type) {
 		if (!is_of_header(file, event))
 			add_unknown(analysis, event);
 		return 0;
 	}
-	if (event_type_check(file, event, type))
-		return -1;
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&spinlock, event);

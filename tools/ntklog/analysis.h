@@ -5,12 +5,16 @@
 /* All that is summed up of a trace, for whoever shows it: report and top. */
 
 #include "etl.h"
+#include "filter.h"
+#include "names.h"
 #include "resource_stats.h"
 #include "spinlock_stats.h"
 #include "switch_stats.h"
 
 /**
  * struct analysis - of a trace; all zero: of nothing
+ * @selection: of its events; NULL: all
+ * @names: of addresses and threads, for the selection
  * @spinlocks: WMI_SPINLOCK
  * @resources: WMI_RESOURCE
  * @switches: WMI_CONTEXTSWAP
@@ -22,6 +26,8 @@
  * @unknown_headers: of those without a hook id, by type of header
  */
 struct analysis {
+	const struct selection *selection;
+	const struct names *names;
 	struct spinlock_stats spinlocks;
 	struct resource_stats resources;
 	struct switch_stats switches;

@@ -20,12 +20,18 @@ int conversion_next(struct conversion *conversion, struct etl_event *event,
 		if (event->wrong_time)
 			continue;
 		*type = event_type_find(event);
+		if (!*type && !selection_match(conversion->selection, conversion->file, event,
+					       NULL, conversion->names))
+			continue;
 		if (!*type) {
 			/* Those of the first buffer say what the file is. */
 			conversion->left_out += event->offset >= conversion->file->buffer_size;
 			continue;
 		}
 		if (event_type_check(conversion->file, event, *type))
+			continue;
+		if (!selection_match(conversion->selection, conversion->file, event, *type,
+				     conversion->names))
 			continue;
 		conversion->converted++;
 		return 1;

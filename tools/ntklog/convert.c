@@ -26,7 +26,7 @@ struct options {
 	const char *perfetto;
 };
 
-static int run(const struct options *options)
+static int run(struct options *options)
 {
 	struct conversion conversion = { 0 };
 	struct etl_file file;
@@ -35,10 +35,15 @@ static int run(const struct options *options)
 
 	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
+	if (trace_resolve(&options->trace, names)) {
+		names_free(names);
+		return NTKLOG_USAGE;
+	}
 	err = etl_open(&file, options->trace.path);
 	if (!err) {
 		conversion.file = &file;
 		conversion.names = names;
+		conversion.selection = &options->trace.selection;
 		if (!etl_merge_open(&conversion.merge, &file))
 			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 					     convert_to_perfetto(&conversion,
@@ -110,7 +115,10 @@ static const struct argp convert_argp = {
 int command_convert(int argc, char **argv)
 {
 	struct options options = { 0 };
+	int status;
 
 	argp_parse(&convert_argp, argc, argv, 0, NULL, &options);
-	return run(&options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
 }

@@ -19,9 +19,6 @@
 #define LOGGING		BT_LOGGING_LEVEL_WARNING
 #define HEXADECIMAL	BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL
 
-/* Event classes by the place of their type in event_types. */
-#define TYPES_MAX	16
-
 /* A conversion goes on after so long; what a clock of 64 bits cannot count in ns. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
@@ -41,7 +38,7 @@ struct ctf {
 	struct conversion *conversion;
 	bt_trace *trace;
 	bt_stream_class *stream_class;
-	bt_event_class *event_classes[TYPES_MAX];
+	bt_event_class *event_classes[EVENT_TYPES];
 	bt_stream **streams;
 	uint64_t *last;
 	size_t stream_count;
@@ -180,7 +177,7 @@ source_init(bt_self_component_source *source,
 		err = !ctf->stream_class || make_context(trace_class, ctf) ||
 		      make_clock(self, ctf);
 	}
-	for (i = 0; !err && i < event_type_count && i < TYPES_MAX; i++)
+	for (i = 0; !err && i < EVENT_TYPES; i++)
 		err = make_event_class(ctf, trace_class, i);
 	if (!err) {
 		ctf->trace = bt_trace_create(trace_class);
@@ -464,7 +461,7 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	for (i = 0; i < ctf.stream_count; i++)
 		if (ctf.streams[i])
 			bt_stream_put_ref(ctf.streams[i]);
-	for (i = 0; i < TYPES_MAX; i++)
+	for (i = 0; i < EVENT_TYPES; i++)
 		bt_event_class_put_ref(ctf.event_classes[i]);
 	bt_stream_class_put_ref(ctf.stream_class);
 	bt_trace_put_ref(ctf.trace);

@@ -13,7 +13,6 @@
 #include "etl.h"
 #include "etl_merge.h"
 #include "event_type.h"
-#include "filter.h"
 #include "message.h"
 #include "names.h"
 #include "trace_argp.h"
@@ -21,20 +20,17 @@
 enum {
 	OPTION_JSON = 0x100,
 	OPTION_CSV,
-	OPTION_FILTER,
 	OPTION_CYCLES,
 };
 
 /*
  * @trace: which file
- * @filter: which events; NULL: all
  * @cycles: raw times too
  * @print: an event
  * @names: of addresses and threads
  */
 struct dump {
 	struct trace_options trace;
-	struct filter *filter;
 	bool cycles;
 	int (*print)(const struct dump *dump, const struct etl_file *file,
 		     const struct etl_event *event, const struct event_type *type);
@@ -225,7 +221,7 @@ static void print_csv_header(const struct dump *dump)
 
 	fputs(dump->cycles ? "Time,TimeStamp,Cpu,Event,HookId,Version" :
 			     "Time,Cpu,Event,HookId,Version", stdout);
-	for (i = 0; i < event_type_count; i++)
+	for (i = 0; i < EVENT_TYPES; i++)
 		for (j = 0; j < event_types[i].field_count; j++) {
 			const struct event_field *field = &event_types[i].fields[j];
 
@@ -282,7 +278,7 @@ static int print_csv(const struct dump *dump, const struct etl_file *file,
 		printf("0x%04x,%u", event->hook_id, event->version);
 	else
 		putchar(',');
-	for (i = 0; i < event_type_count; i++)
+	for (i = 0; i < EVENT_TYPES; i++)
 		for (j = 0; j < event_types[i].field_count; j++) {
 			const struct event_field *column = &event_types[i].fields[j];
 
@@ -307,8 +303,7 @@ static void dump_events(const struct dump *dump, struct etl_file *file)
 
 		if (type && event_type_check(file, &event, type))
 			continue;
-		if (dump->filter && !filter_match(dump->filter, file, &event, type,
-						  dump->names))
+		if (!selection_match(&dump->trace.selection, file, &event, type, dump->names))
 			continue;
 		if (dump->print(dump, file, &event, type) || ferror(stdout))
 			break;
@@ -324,6 +319,10 @@ static int run(struct dump *dump)
 
 	if (names_load(&dump->names, dump->trace.names_path, dump->trace.path))
 		return NTKLOG_FAILED;
+	if (trace_resolve(&dump->trace, dump->names)) {
+		names_free(dump->names);
+		return NTKLOG_USAGE;
+	}
 	if (!etl_open(&file, dump->trace.path)) {
 		if (dump->print == print_csv)
 			print_csv_header(dump);
@@ -341,7 +340,6 @@ static int run(struct dump *dump)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct dump *dump = state->input;
-	char error[160];
 
 	switch (key) {
 	case OPTION_JSON:
@@ -349,12 +347,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_CSV:
 		dump->print = print_csv;
-		return 0;
-	case OPTION_FILTER:
-		filter_free(dump->filter);
-		dump->filter = filter_parse(argument, error, sizeof(error));
-		if (!dump->filter)
-			argp_error(state, "--filter: %s", error);
 		return 0;
 	case OPTION_CYCLES:
 		dump->cycles = true;
@@ -370,9 +362,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option dump_options[] = {
 	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each event, on a line", 0 },
 	{ "csv", OPTION_CSV, NULL, 0, "Comma-separated values, a column for each field", 0 },
-	{ "filter", OPTION_FILTER, "EXPR", 0,
-	  "Only events for which this is true, such as \"Event == SpinLock && SpinCount > 0\"",
-	  0 },
 	{ "cycles", OPTION_CYCLES, NULL, 0,
 	  "Also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
 	{ 0 }
@@ -389,9 +378,9 @@ static const struct argp dump_argp = {
 	       "What is damaged is left out, up to the end of its buffer, and reported with the\n"
 	       "offset; events whose time cannot be are printed behind the one before, with\n"
 	       "WrongTimeStamp. A file \"-\" is the standard input.\n\n"
-	       "EXPR compares fields (by NT's names, or Event, Cpu, Time, HookId) with\n"
-	       "==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, ! and\n"
-	       "parentheses. Addresses may be compared with names of symbols.",
+	       "EXPR compares what is printed here, by its name, or time, cpu, hold, wait, lock,\n"
+	       "caller, thread, with ==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, !\n"
+	       "and parentheses. See ntklog(1).",
 };
 
 /**
@@ -408,6 +397,6 @@ int command_dump(int argc, char **argv)
 
 	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);
 	status = run(&dump);
-	filter_free(dump.filter);
+	filter_free(dump.trace.selection.filter);
 	return status;
 }

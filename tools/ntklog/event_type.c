@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events that the tool knows. The layouts come from the wire headers. */
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,7 +37,8 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
-	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles),
+	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
+		 .is_cycles = true),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
 	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id),
 	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),
@@ -84,8 +86,8 @@ static const struct event_symbol actions[] = {
 
 static const struct event_field resource_fields[] = {
 	RESOURCE("AcquireTime", FIELD_DECIMAL, acquire_time),
-	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time),
-	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time),
+	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time, .is_cycles = true),
+	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time, .is_cycles = true),
 	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
 	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id),
 	RESOURCE("Resource", FIELD_HEX, resource),
@@ -95,10 +97,11 @@ static const struct event_field resource_fields[] = {
 };
 
 /* Records without pointers are the same for both. */
-#define PLAIN(_type, _name, _member)					\
+#define PLAIN(_type, _name, _member, ...)				\
 {									\
 	.name = _name,							\
 	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	__VA_ARGS__							\
 }
 
 static const struct event_field spinlock_dc_fields[] = {
@@ -107,7 +110,8 @@ static const struct event_field spinlock_dc_fields[] = {
 	      contention_sample_rate),
 	PLAIN(struct perfinfo_spinlock_dc, "AcquireSampleRate",
 	      acquire_sample_rate),
-	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold),
+	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold,
+	      .is_cycles = true),
 };
 
 static const struct event_field eresource_dc_fields[] = {
@@ -260,7 +264,7 @@ const struct event_type event_types[] = {
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
 };
 
-const size_t event_type_count = ARRAY_SIZE(event_types);
+static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");
 
 /**
  * event_type_find() - is this event a known one?
@@ -318,20 +322,20 @@ bool event_has_field(const struct etl_event *event, const struct event_field *fi
 }
 
 /**
- * event_field_exists() - has any event such a field?
- * @name: of the field, in whatever case
+ * event_name_exists() - is any event called so?
+ * @name: in whatever case
  *
- * Return: whether one has.
+ * Return: whether one is.
  */
-bool event_field_exists(const char *name)
+bool event_name_exists(const char *name)
 {
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < event_type_count; i++)
-		for (j = 0; j < event_types[i].field_count; j++)
-			if (!strcasecmp(name, event_types[i].fields[j].name))
-				return true;
-	return false;
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (!strcasecmp(name, event_types[i].name))
+			return true;
+	/* What the others are called. */
+	return !strcasecmp(name, "Event");
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "message.h"
 #include "names.h"
@@ -235,6 +236,61 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
 	return found;
+}
+
+/**
+ * names_find_symbol() - the symbol at or before an address, in parts
+ * @names: names, or NULL
+ * @address: whose
+ * @offset: from the symbol on
+ * @module: "[...]", or NULL: the kernel's own
+ *
+ * Return: the symbol's name, or NULL.
+ */
+const char *names_find_symbol(const struct names *names, uint64_t address,
+			      uint64_t *offset, const char **module)
+{
+	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+
+	if (!symbol)
+		return NULL;
+	*offset = address - symbol->address;
+	*module = symbol->module;
+	return symbol->name;
+}
+
+/**
+ * names_have_symbol() - is any symbol called so?
+ * @names: names, or NULL
+ * @name: without offset and module
+ *
+ * Return: whether one is.
+ */
+bool names_have_symbol(const struct names *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->symbol_count; i++)
+		if (!strcmp(names->symbols[i].name, name))
+			return true;
+	return false;
+}
+
+/**
+ * names_have_thread() - is any thread called so?
+ * @names: names, or NULL
+ * @name: in whatever case
+ *
+ * Return: whether one is.
+ */
+bool names_have_thread(const struct names *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->thread_count; i++)
+		if (!strcasecmp(names->threads[i].name, name))
+			return true;
+	return false;
 }
 
 /**

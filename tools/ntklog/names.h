@@ -20,6 +20,10 @@
 struct names;
 
 int names_load(struct names **names, const char *path, const char *trace_path);
+const char *names_find_symbol(const struct names *names, uint64_t address,
+			      uint64_t *offset, const char **module);
+bool names_have_symbol(const struct names *names, const char *name);
+bool names_have_thread(const struct names *names, const char *name);
 bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size);
 void names_address(const struct names *names, uint64_t address, char *text, size_t size);
 const char *names_thread(const struct names *names, uint32_t thread_id);

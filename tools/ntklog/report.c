@@ -174,7 +174,7 @@ static int show(struct report *report, const struct options *options)
 	return status;
 }
 
-static int run(const struct options *options)
+static int run(struct options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
@@ -183,6 +183,12 @@ static int run(const struct options *options)
 
 	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
+	if (trace_resolve(&options->trace, names)) {
+		names_free(names);
+		return NTKLOG_USAGE;
+	}
+	analysis.selection = &options->trace.selection;
+	analysis.names = names;
 	if (!etl_open(&file, options->trace.path)) {
 		struct report report = {
 			.file = &file, .analysis = &analysis, .names = names,
@@ -285,7 +291,10 @@ static const struct argp report_argp = {
 int command_report(int argc, char **argv)
 {
 	struct options options = { .top = TOP };
+	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	return run(&options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
 }

@@ -9,15 +9,45 @@
 enum {
 	/* None of the commands' own. */
 	OPTION_NAMES = 0x200,
+	OPTION_FILTER,
+	OPTION_FROM,
+	OPTION_TO,
 };
+
+static double parse_limit(const char *name, const char *text, struct argp_state *state)
+{
+	double seconds = 0;
+
+	if (!parse_seconds(text, &seconds))
+		argp_error(state, "%s: \"%s\" is no time: seconds, or a number and ns, us, ms or s",
+			   name, text);
+	return seconds;
+}
+
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trace_options *options = state->input;
+	struct selection *selection = &options->selection;
+	char error[400];
 
 	switch (key) {
 	case OPTION_NAMES:
 		options->names_path = argument;
+		return 0;
+	case OPTION_FILTER:
+		filter_free(selection->filter);
+		selection->filter = filter_parse(argument, error, sizeof(error));
+		if (!selection->filter)
+			argp_error(state, "--filter: %s", error);
+		return 0;
+	case OPTION_FROM:
+		selection->from = parse_limit("--from", argument, state);
+		selection->has_from = true;
+		return 0;
+	case OPTION_TO:
+		selection->to = parse_limit("--to", argument, state);
+		selection->has_to = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->path)
@@ -35,6 +65,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option trace_options[] = {
 	{ "names", OPTION_NAMES, "FILE", 0,
 	  "Names of addresses and threads, instead of those in FILE.names", 0 },
+	{ "filter", OPTION_FILTER, "EXPR", 0,
+	  "Only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
+	  0 },
+	{ "from", OPTION_FROM, "TIME", 0,
+	  "Only events from this time on: seconds since the start, or with ns, us, ms, s", 0 },
+	{ "to", OPTION_TO, "TIME", 0, "Only events up to this time", 0 },
 	{ 0 }
 };
 
@@ -47,6 +83,23 @@ const struct argp_child trace_argp_children[] = {
 	{ &trace_argp, 0, NULL, 0 },
 	{ 0 }
 };
+
+/**
+ * trace_resolve() - are the names in the filter names?
+ * @options: understood
+ * @names: of the file, or NULL
+ *
+ * Return: 0, or -1 after a message.
+ */
+int trace_resolve(struct trace_options *options, const struct names *names)
+{
+	char error[400];
+
+	if (!filter_resolve(options->selection.filter, names, error, sizeof(error)))
+		return 0;
+	message("--filter: %s%s", error, names ? "" : ", there are no names");
+	return -1;
+}
 
 /**
  * trace_tell_damage() - say what is wrong with a file that has been read

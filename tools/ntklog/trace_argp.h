@@ -7,20 +7,24 @@
 #include <argp.h>
 
 #include "etl.h"
+#include "filter.h"
 
 /**
- * struct trace_options - which file
+ * struct trace_options - which file, and what of it
  * @path: of it
  * @names_path: of its names; NULL: beside it
+ * @selection: of its events
  */
 struct trace_options {
 	const char *path;
 	const char *names_path;
+	struct selection selection;
 };
 
 /* For struct argp's children. Its input is a struct trace_options. */
 extern const struct argp_child trace_argp_children[];
 
+int trace_resolve(struct trace_options *options, const struct names *names);
 int trace_tell_damage(const struct etl_file *file);
 
 #endif /* _NTKLOG_TRACE_ARGP_H */

@@ -88,7 +88,8 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 
 static void perfetto(struct etl_file *file, const struct names *names)
 {
-	struct conversion conversion = { .file = file, .names = names };
+	static const struct selection all;
+	struct conversion conversion = { .file = file, .names = names, .selection = &all };
 
 	if (!etl_merge_open(&conversion.merge, file))
 		convert_to_perfetto(&conversion, "/dev/null");
@@ -98,7 +99,7 @@ static void perfetto(struct etl_file *file, const struct names *names)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char expression[] =
-		"SpinCount > 3 && (Action ~ exc || !(CallerAddress == main)) || Time < 1";
+		"SpinCount > 3 && (Action ~ exc || !(caller == main)) || Time < 1 || hold > 1us || thread == w";
 	uint8_t choice = size ? *data : 0;
 	char path[64], names_path[64], error[160];
 	struct names *names = NULL;

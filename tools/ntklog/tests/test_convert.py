@@ -156,6 +156,17 @@ class Perfetto(Case):
     def test_no_events(self):
         self.assertEqual(self.slices(), [])
 
+    def test_what_is_selected(self):
+        with open(self.path, "wb") as stream:
+            stream.write(etl.file(*self.events(10, 20, 30), etl.perfinfo(0x1234, b"")))
+        for options, words in ((("--from", "8us", "--to", "12us"), "1 events converted, 0 not"),
+                               (("--filter", "Event == SpinLock"), "3 events converted, 0 not"),
+                               (("--filter", "HookId == 0x1234"), "0 events converted, 1 not")):
+            result = run(NTKLOG, "convert", "--perfetto", self.out, *options, self.path)
+            self.assertIn(words, result.stderr, options)
+        result = run(NTKLOG, "convert", "--perfetto", self.out, "--filter", "lock == x", self.path)
+        self.assertEqual(result.returncode, 2)
+
 
 class CommandLine(Case):
     def test_one_format(self):

@@ -261,21 +261,93 @@ class Output(unittest.TestCase):
                 ("SpinLockAddress == 0xffff888012345679", 0),
                 ("SpinLockAddress == the_lock", 1), ("CallerAddress ~ \"exact\"", 1),
                 ("Time > 0.000006 && Time < 1", 2), ("Cpu == 0", 6), ("Cpu == 1", 0),
-                ("Event == SpinLock || Event == Resource && ThreadId == 1", 1)):
+                ("Event == SpinLock || Event == Resource && ThreadId == 1", 1),
+                # As they are printed.
+                ("SpinLockAddress == the_lock+0x78", 1),
+                ("SpinLockAddress == the_lock+0x77", 0),
+                ("SpinLockAddress != the_lock+0x77", 1),
+                ('SpinLockAddressSymbol == "the_lock+0x78 [driver]"', 1),
+                ('SpinLockAddress == "the_lock [driver]"', 1),
+                ('SpinLockAddress == "the_lock [other]"', 1 - 1),
+                ("CallerAddressSymbol == exactly", 1), ("Version == 7", 1),
+                ("TimeStamp == 1000010", 1), ("Size == 29", 1), ("HeaderType == 0x11", 3),
+                ("Pmc0 == 1", 0), ("PebsIndex >= 0", 0), ("WrongTimeStamp > 0", 0),
+                # What lasts, of 2 MHz: 1001, 202 cycles; 303, 303.
+                ("hold > 500us", 1), ("hold > 101us", 1), ("hold >= 101us", 2),
+                ("hold > 0.5ms", 1), ("hold < 1s", 2), ("wait == 151500ns", 2),
+                ("HoldTime == 202", 1), ("HoldTime == 101us", 1),
+                ("WaitTimeInCycles > 0.15ms", 1), ("WaitTimeInCycles > 304", 0),
+                ("time > 6us && time < 1s", 2), ("time >= 0.00001", 2),
+                ("lock == the_lock", 2), ("lock == 0xffff888012345678", 2),
+                ("caller == exactly", 1), ("caller != exactly", 0), ("cpu == 0", 6),
+                ("thread == 55", 2), ("thread == worker/0:1", 2), ("thread ~ WORKER", 2),
+                ("thread != worker/0:1", 0), ("action == RELEASE_EXCLUSIVE", 1)):
             with self.subTest(expression):
                 self.count(expression, expected)
+
+    def test_threads_of_context_switches(self):
+        data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
+                          for new, old in ((1, 2), (2, 3), (3, 1))))
+        for expression, expected in (("thread == 1", 2), ("thread != 1", 1),
+                                     ("thread == 4", 0), ("OldThreadPriority == -1", 3),
+                                     ("OldThreadPriority < 0", 3),
+                                     ("NewThreadPriority > -128", 3)):
+            result, lines = dump(data, "--filter", expression)
+            self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
 
     def test_wrong_filters(self):
         for expression, words in (
                 ("", "a field's name expected"), ("SpinCount", "==, !="),
                 ("SpinCount ==", "a value expected"), ("(SpinCount == 1", ") expected"),
                 ("SpinCount == 1 SpinCount", "&&, || or the end"),
-                ("Frobs == 1", "no event has a field Frobs"),
-                ("!" * 100 + "Cpu == 1", "less depth"), ("Event == \"x", "a value")):
+                ("Cpu == 0 && Frobs == 1", "no event has a field Frobs (character 13)"),
+                ("!" * 100 + "Cpu == 1", "less depth"), ("Event == \"x", "a value"),
+                ("SpinCount == many", '"many" is no number: SpinCount wants a whole one '
+                 '(character 14)'),
+                ("SpinCount == 1.5", '"1.5" is no number'),
+                ("SpinCount == 100us", '"100us" is no number'),
+                ("SpinCount == 012x", '"012x" is no number'), ("SpinCount > -1", "is no number"),
+                ("Irql == 256", "Irql is never 256 (character 9)"),
+                ("ExecuteDpc == 2", "ExecuteDpc is never 2"),
+                ("OldThreadPriority == 128", "OldThreadPriority is never 128"),
+                ("SpinLockAddress == 0x1ffffffffffffffff", "is never"),
+                ("Action == frobs", 'Action is never "frobs", but a number or initialize'),
+                ("Event == Frobs", 'no event is called "Frobs" (character 10)'),
+                ("Event < SpinLock", "Event has no order"),
+                ("lock > the_lock", "names have no order"),
+                ("hold > 5", '"5" is no time: hold wants ns, us, ms or s behind a number'),
+                ("hold > 5 us", "expected"), ("hold > 5m", "is no time"),
+                ("HoldTime > 5m", "wants cycles, or a time"),
+                ("time > soon", '"soon" is no time'), ("time > nan", "is no time"),
+                ("SpinCount ~ 1", "SpinCount is no text"),
+                ("lock == the_lock+5x", '"5x" is no offset (character 18)')):
             with self.subTest(expression):
                 result = run("dump", "--filter", expression, "/nonexistent")
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(words, result.stderr)
+
+    def test_names_that_are_none(self):
+        for expression, words in (
+                ("Cpu == 0 || caller == frobs", 'no symbol is called "frobs" (character 23)'),
+                ("thread == frobs", 'no thread is called "frobs"')):
+            result = self.with_names("--filter", expression)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("ntklog: --filter: " + words, result.stderr)
+            result = run_on("dump", etl.file(), "--filter", expression)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(words + ("" if "(" in words else " (character 11)") +
+                          ", there are no names", result.stderr)
+
+    def test_from_and_to(self):
+        for options, expected in (((), 6), (("--from", "10us"), 2), (("--to", "0.00001"), 5),
+                                  (("--from", "6us", "--to", "11us"), 1),
+                                  (("--from", "6us", "--filter", "Event == SpinLock"), 0)):
+            self.assertEqual(len(self.with_names(*options).stdout.splitlines()), expected,
+                             options)
+        for option in "--from", "--to":
+            result = run("dump", option, "5m", "x")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(option + ': "5m" is no time', result.stderr)
 
     def test_pipe(self):
         result = subprocess.run([NTKLOG, "dump", "-"], input=etl.file(*self.EVENTS),

@@ -243,6 +243,17 @@ class Mixed(Case):
 
 
 class Output(Mixed):
+    def test_what_is_selected(self):
+        for options, events, locks in (
+                (("--filter", "lock == 0x300"), 1, ["0x300"]),
+                (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
+                (("--from", "2"), 0, []), (("--to", "0.5"), 3, []),
+                (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
+                             (events, locks), options)
+        self.assertIn("(character 9)", self.report("--filter", "lock == x", status=2).stderr)
+
     def test_start_times_that_are_none(self):
         with open(self.path, "rb") as stream:
             data = bytearray(stream.read())
