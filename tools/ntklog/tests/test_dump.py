@@ -316,7 +316,7 @@ class Output(unittest.TestCase):
                 ("Event < SpinLock", "Event has no order"),
                 ("lock > the_lock", "names have no order"),
                 ("hold > 5", '"5" is no time: hold wants ns, us, ms or s behind a number'),
-                ("hold > 5 us", "expected"), ("hold > 5m", "is no time"),
+                ("hold > 5 us", '"5" is no time'), ("hold > 5m", "is no time"),
                 ("HoldTime > 5m", "wants cycles, or a time"),
                 ("time > soon", '"soon" is no time'), ("time > nan", "is no time"),
                 ("SpinCount ~ 1", "SpinCount is no text"),
