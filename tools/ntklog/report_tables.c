@@ -2,6 +2,7 @@
 /* The tables of an analysis, what is to be known before they are read, and JSON. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +165,9 @@ static void add_spinlock_sum(union cell *cell, const struct report *report,
 	cell++->number = (double)sum->sampled;
 	cell++->number = all;
 	cell++->number = share(all, report->seconds);
-	cell++->number = share((double)sum->contended, all);
+	/* Contended ones and others are sampled by rates that are far apart. */
+	cell++->number = report->analysis->spinlocks.rates.known ?
+		share((double)sum->contended, all) : NAN;
 	cell++->number = sum->spins;
 	cell++->number = waiting(report, &sum->wait);
 	cell = add_times(cell, report, &sum->wait);
@@ -233,7 +236,8 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
 	cell++->number = share((double)sum->releases, report->seconds);
-	cell++->number = share((double)sum->waited, (double)sum->releases);
+	cell++->number = report->analysis->resources.rates.known ?
+		share((double)sum->waited, (double)sum->releases) : NAN;
 	cell++->number = (double)sum->contention;
 	cell++->number = (double)sum->excessive;
 	cell++->number = waiting(report, &sum->wait);
@@ -427,6 +431,59 @@ static void format_start(const struct etl_file *file, char *text, size_t size)
 		snprintf(text, size, "at an unknown time");
 }
 
+/* "all", or "1 in so many". */
+static const char *one_in(uint32_t rate, char *text, size_t size)
+{
+	if (rate == 1)
+		return "all";
+	snprintf(text, size, "1 in %" PRIu32, rate);
+	return text;
+}
+
+static void spinlock_rates_fact(const struct report *report, FILE *stream,
+				const char *before, const char *after)
+{
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
+	const union cell threshold = {
+		.number = cycles_ns(report, rates->hold_threshold)
+	};
+
+	/* Whoever waits spins once at the least. */
+	if (rates->spin_threshold > 1)
+		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
+			 rates->spin_threshold);
+	if (rates->hold_threshold) {
+		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
+			 time, rates->hold_threshold);
+	}
+	fact(stream, before, after,
+	     "spin locks: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
+	     rates->contention_rate == 1 ? "were" : "was",
+	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+}
+
+static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
+				const char *before, const char *after)
+{
+	char waited[32], others[32], multiple[48] = "";
+
+	if (rates->release_rate == 1) {
+		fact(stream, before, after, "resources: all releases were written");
+		return;
+	}
+	if (rates->contention_rate > 1)
+		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
+			 rates->contention_rate);
+	fact(stream, before, after,
+	     "resources: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     one_in(rates->contention_rate, waited, sizeof(waited)),
+	     *multiple ? multiple : "others",
+	     one_in(rates->release_rate, others, sizeof(others)));
+}
+
 /**
  * report_facts() - what is to be known before the tables are read
  * @report: made
@@ -468,20 +525,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: the file may not have all, and not say what is lost");
-	if (analysis->spinlocks.total.sampled && spinlock->known) {
-		fact(stream, before, after,
-		     "spin locks: 1 in %u of the acquisitions that waited %u spins or more was written, 1 in %u of those that did not wait",
-		     spinlock->contention_rate, spinlock->spin_threshold,
-		     spinlock->acquire_rate);
-		if (spinlock->hold_threshold)
-			fact(stream, before, after,
-			     "spin locks: each that was held for more than %u cycles was written too",
-			     spinlock->hold_threshold);
-	}
+	if (analysis->spinlocks.total.sampled && spinlock->known)
+		spinlock_rates_fact(report, stream, before, after);
 	if (analysis->resources.records && resource->known)
-		fact(stream, before, after,
-		     "resources: 1 in %u last releases was written, 1 in %u of those with contention",
-		     resource->release_rate, resource->contention_rate);
+		resource_rates_fact(resource, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
 	if (analysis->resources.records && !resource->known)

@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,9 @@ static int compare_rows(const void *a, const void *b, void *argument)
 
 	if (table->columns[table->sort].kind == CELL_TEXT)
 		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
+	/* What is not known comes last. */
+	if (isnan(left->number) || isnan(right->number))
+		return !!isnan(left->number) - !!isnan(right->number);
 	return (left->number < right->number) - (left->number > right->number);
 }
 
@@ -161,6 +165,11 @@ static void format_time(double ns, char *text, size_t size)
 	snprintf(text, size, "%.0fns", ns);
 }
 
+static bool is_unknown(enum cell_kind kind, const union cell *cell)
+{
+	return kind != CELL_TEXT && isnan(cell->number);
+}
+
 /**
  * cell_format() - a cell as people read it
  * @kind: of the cell
@@ -170,6 +179,10 @@ static void format_time(double ns, char *text, size_t size)
  */
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
+	if (is_unknown(kind, cell)) {
+		snprintf(text, size, "-");
+		return;
+	}
 	switch (kind) {
 	case CELL_TEXT:
 		snprintf(text, size, "%s", cell->text ? cell->text : "");
@@ -319,7 +332,7 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
 			fputc(',', stream);
 			if (table->columns[i].kind == CELL_TEXT)
 				csv_print(stream, cell->text ? cell->text : "");
-			else
+			else if (!is_unknown(table->columns[i].kind, cell))
 				fprintf(stream, "%.15g", cell->number);
 		}
 		fputc('\n', stream);
@@ -351,6 +364,8 @@ json_t *table_json(const struct table *table, size_t top)
 				continue;
 			if (kind == CELL_TEXT)
 				value = json_string(cell->text ? cell->text : "");
+			else if (is_unknown(kind, cell))
+				value = json_null();
 			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
 				 cell->number < (double)INT64_MAX)
 				value = json_integer((json_int_t)cell->number);

@@ -35,7 +35,7 @@ struct column {
 /**
  * union cell - of a row
  * @text: of CELL_TEXT, the table's own
- * @number: of the others
+ * @number: of the others; not a number: not known
  */
 union cell {
 	char *text;

@@ -87,7 +87,10 @@ class SpinLocks(Case):
         report = self.json(lock(5), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
-        self.assertEqual(report["locks"][0]["contended"], .5)
+        # One in 1000 or so beside each one: no share of anything.
+        self.assertIsNone(report["locks"][0]["contended"])
+        self.assertRegex(self.report("--table", "locks").stdout,
+                         r"0xffff888012345678 +2 +~2 +- ")
         self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
 
     def test_rates_that_come_late_in_the_file(self):
@@ -116,6 +119,15 @@ class SpinLocks(Case):
         report = self.json(etl.spinlock_rundown(acquire=0), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
+
+    def test_rates_in_words(self):
+        self.write(etl.file(etl.spinlock_rundown(), lock(5)))
+        self.assertIn("spin locks: all acquisitions that waited were written; of those that "
+                      "did not wait 1 in 1000\n", self.report().stdout)
+        self.write(etl.file(etl.spinlock_rundown(2, 10, 2000, 1000000), lock(5)))
+        self.assertIn("spin locks: 1 in 10 acquisitions that waited 2 spins or more was "
+                      "written; of those that did not wait 1 in 2000; and all held for more "
+                      "than 500ms (1000000 cycles)", self.report().stdout)
 
     def test_times(self):
         """1 to 1000 cycles; percentiles are within 3 percent."""
@@ -190,13 +202,58 @@ class Resources(Case):
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
-        self.assertEqual((exclusive["releases"], shared["releases"]), (108, 100))
-        self.assertAlmostEqual(exclusive["waited"], 4 / 108)
+        # It did not wait, nor is its contention a multiple of 4: 1 in 100.
+        self.assertEqual((exclusive["releases"], shared["releases"]), (204, 100))
+        self.assertAlmostEqual(exclusive["waited"], 4 / 204)
         self.assertEqual((exclusive["contention"], shared["contention"]), (3, 0))
         self.assertEqual((exclusive["excessive"], shared["excessive"]), (1, 2))
         self.assertAlmostEqual(exclusive["wait_max_ns"], 500 * NS)
         self.assertAlmostEqual(exclusive["hold_max_ns"], 70 * NS)
         self.assertEqual((shared["depth"], shared["initialized"]), (3, 1))
+
+
+    def test_weights_follow_the_rules_of_the_sampling(self):
+        """What is written in any case stands for itself; two rules write more than one."""
+        for release, contention, changes, weight in (
+                (100, 4, {"wait": 0, "delta": 4}, 1), (100, 4, {"wait": 0, "delta": 5}, 100),
+                (100, 4, {"wait": 500, "delta": 8}, 1), (100, 4, {"wait": 500, "delta": 9}, 4),
+                (100, 4, {"wait": 1, "delta": 0}, 100), (1000, 1, {"wait": 0, "delta": 7}, 1),
+                (1000, 1, {"wait": 2, "delta": 0}, 1), (2, 3, {"wait": 500, "delta": 0}, 1.5),
+                (4, 6, {"wait": 500, "delta": 0}, 3), (3, 7, {"wait": 9, "delta": 1}, 21 / 9)):
+            report = self.json(etl.resource_rundown(release, contention),
+                               *[self.event(**changes)] * 6)
+            row = report["resources"][0]
+            self.assertEqual(row["releases"], 6 * weight, (release, contention, changes))
+            if changes["wait"] > 1:
+                self.assertAlmostEqual(row["wait_total_ns"], 6 * weight * changes["wait"] * NS)
+
+    def test_a_release_is_estimated_as_often_as_it_was(self):
+        """100000 releases, of which some waited, sampled as NT does."""
+        seed, events, waited = 1, [], 0
+        for number in range(1, 100001):
+            seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
+            wait = 500 if seed >> 33 & 1 else 0
+            delta = (seed >> 40) % 11 if seed >> 34 & 1 else 0
+            waited += wait > 0
+            if wait and number % 7 == 0 or delta and delta % 7 == 0 or number % 50 == 0:
+                events.append(self.event(wait=wait, delta=delta))
+        data = etl.header_buffer(2 + len(events) // 40)
+        for i in range(0, len(events), 40):
+            data += etl.buffer([etl.resource_rundown(50, 7)] * (i == 0) + events[i:i + 40],
+                               sequence=1 + i // 40)
+        (row,) = self.json(data=data)["resources"]
+        self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
+        self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
+
+    def test_rates_in_words(self):
+        self.write(etl.file(etl.resource_rundown(), self.event()))
+        self.assertIn("resources: all releases after a wait, and all that others waited for, "
+                      "were written; of the others 1 in 1000", self.report().stdout)
+        self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
+        self.assertIn("resources: all releases were written", self.report().stdout)
+        self.write(etl.file(etl.resource_rundown(50, 4), self.event()))
+        self.assertIn("resources: 1 in 4 releases after a wait, and all that a multiple of 4 "
+                      "waited for, were written; of the others 1 in 50", self.report().stdout)
 
 
 class ContextSwaps(Case):
