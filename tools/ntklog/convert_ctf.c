@@ -144,7 +144,7 @@ static int make_clock(bt_self_component *self, struct ctf *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
 	bt_clock_class *clock = bt_clock_class_create(self);
-	uint64_t start = etl_unix_time(file);
+	uint64_t start = etl_unix_time(file, file->start_clock);
 	int err;
 
 	if (!clock)

@@ -208,6 +208,17 @@ bool etl_is_circular(const struct etl_file *file)
 	return file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
 }
 
+/**
+ * etl_is_flight() - does the session keep its last buffers alone?
+ * @file: the file
+ *
+ * Return: whether it does: what is older has been overwritten.
+ */
+bool etl_is_flight(const struct etl_file *file)
+{
+	return etl_is_circular(file) || file->log_file_mode & EVENT_TRACE_BUFFERING_MODE;
+}
+
 /* What a file that ends before buffer @number means. */
 static void end_of_file(struct etl_file *file, uint64_t number)
 {
@@ -441,19 +452,6 @@ int etl_next_event(struct etl_file *file, struct etl_event *event)
 }
 
 /**
- * etl_unix_time() - when did it start?
- * @file: the file
- *
- * Return: 100 ns since 1970, or 0: the file does not say.
- */
-uint64_t etl_unix_time(const struct etl_file *file)
-{
-	if (file->start_time < FILETIME_UNIX_EPOCH || file->start_time > INT64_MAX)
-		return 0;
-	return file->start_time - FILETIME_UNIX_EPOCH;
-}
-
-/**
  * etl_seconds() - when was it?
  * @file: the file
  * @time_stamp: session clock
@@ -464,6 +462,23 @@ double etl_seconds(const struct etl_file *file, uint64_t time_stamp)
 {
 	/* Nothing that a session writes is older than its start. */
 	return (double)(int64_t)(time_stamp - file->start_clock) / (double)file->perf_freq;
+}
+
+/**
+ * etl_unix_time() - when was it, by the wall?
+ * @file: the file
+ * @time_stamp: session clock
+ *
+ * Return: 100 ns since 1970, or 0: the file does not say.
+ */
+uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp)
+{
+	double since = etl_seconds(file, time_stamp);
+
+	if (file->start_time < FILETIME_UNIX_EPOCH || file->start_time > INT64_MAX)
+		return 0;
+	return file->start_time - FILETIME_UNIX_EPOCH +
+	       (since > 0 && since < 1e9 ? (uint64_t)(since * 1e7) : 0);
 }
 
 /**
@@ -532,6 +547,11 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	file->events_lost = header.events_lost;
 	file->buffers_lost = header.buffers_lost;
 	file->log_file_mode = header.log_file_mode;
+	/* So it tells what has been overwritten; nothing of that is lost. */
+	if (file->log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
+		file->overwritten = file->buffers_lost;
+		file->buffers_lost = 0;
+	}
 	file->start_time = header.start_time;
 	file->end_time = header.end_time;
 	file->tick_ns = UINT64_C(100) * header.timer_resolution;
@@ -672,8 +692,7 @@ static bool drop_twice(struct etl_file *file)
 /* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
 static bool is_without_gaps(const struct etl_file *file)
 {
-	return file->end_time && !etl_is_circular(file) &&
-	       !(file->log_file_mode & EVENT_TRACE_BUFFERING_MODE);
+	return file->end_time && !etl_is_flight(file);
 }
 
 static void find_missing(struct etl_file *file, uint64_t damaged)
@@ -726,6 +745,13 @@ static int make_index(struct etl_file *file)
 	}
 	if (!joined && is_without_gaps(file))
 		find_missing(file, file->damaged_buffers);
+	if (etl_is_flight(file) && !file->overwritten && file->place_count > 1) {
+		int64_t last = file->places[file->place_count - 1].sequence_number;
+
+		/* Numbers begin with 1. */
+		if (last >= (int64_t)file->place_count)
+			file->overwritten = last - (file->place_count - 1);
+	}
 	if (!sorted)
 		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
 		      compare_numbers);

@@ -70,6 +70,7 @@ struct etl_place {
  * @buffers_written: as the file's header says
  * @events_lost: likewise
  * @buffers_lost: likewise
+ * @overwritten: buffers of a session that keeps its last ones only
  * @lossy_buffers: after which events or buffers were lost
  * @other_buffers: that are of a kind without events, stepped over
  * @earliest: time that an event can have, session clock
@@ -105,6 +106,7 @@ struct etl_file {
 	uint32_t buffers_written;
 	uint32_t events_lost;
 	uint32_t buffers_lost;
+	uint64_t overwritten;
 	uint64_t lossy_buffers;
 	uint64_t other_buffers;
 	uint64_t earliest;
@@ -167,11 +169,12 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
+bool etl_is_flight(const struct etl_file *file);
 bool etl_is_circular(const struct etl_file *file);
 int etl_next_event(struct etl_file *file, struct etl_event *event);
 int etl_leave_out_event(struct etl_file *file, const struct etl_event *event);
 unsigned int etl_processor(const struct wmi_buffer_header *header);
-uint64_t etl_unix_time(const struct etl_file *file);
+uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp);
 double etl_seconds(const struct etl_file *file, uint64_t time_stamp);
 double etl_cycles_ns(const struct etl_file *file, double cycles);
 __printf(3, 4)

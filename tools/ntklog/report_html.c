@@ -393,6 +393,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 {
 	const struct spinlock_stats *stats = &report->analysis->spinlocks;
 	double slot_seconds = (double)stats->slot_ticks / (double)report->file->perf_freq;
+	double origin = etl_seconds(report->file, report->analysis->origin);
 	size_t used = used_slots(locks, count), i, slot;
 	double most = 0, width;
 
@@ -423,7 +424,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 				"<rect class=\"wait\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>from %.3f s on: %.3f processors</title></rect>\n",
 				LABEL_WIDTH + (double)slot * width, (double)base - tall,
 				width > 1.5 ? width - .5 : width, tall,
-				(double)slot * slot_seconds,
+				origin + (double)slot * slot_seconds,
 				etl_cycles_ns(report->file, wait) / 1e9 / slot_seconds);
 		}
 	}
@@ -432,7 +433,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 			"<text class=\"quiet\" x=\"%zu\" y=\"%zu\" text-anchor=\"%s\">%.3g s</text>\n",
 			LABEL_WIDTH + PLOT_WIDTH * i / 4, count * ROW_HEIGHT + 14,
 			!i ? "start" : i == 4 ? "end" : "middle",
-			(double)(used * i) / 4 * slot_seconds);
+			origin + (double)(used * i) / 4 * slot_seconds);
 	fputs("</svg>\n", stream);
 }
 

@@ -421,9 +421,9 @@ static void fact(FILE *stream, const char *before, const char *after,
 	fprintf(stream, "%s\n", after);
 }
 
-static void format_start(const struct etl_file *file, char *text, size_t size)
+static void format_start(const struct report *report, char *text, size_t size)
 {
-	time_t seconds = etl_unix_time(file) / 10000000;
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
 	struct tm tm;
 
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
@@ -502,10 +502,14 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	const struct etl_file *file = report->file;
 	char start[64];
 
-	format_start(file, start, sizeof(start));
+	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
 	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
 	     analysis->events, report->seconds, file->processors, start);
+	if (file->overwritten)
+		fact(stream, before, after,
+		     "a flight recording: %" PRIu64 " older buffers were overwritten; rates are of the time that each processor's last ones are of",
+		     file->overwritten);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",
@@ -593,13 +597,14 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	json_t *object;
 	size_t i;
 
-	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
 			   "ended", file->end_time != 0,
 			   "events_lost", (json_int_t)file->events_lost,
 			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "buffers_overwritten", (json_int_t)file->overwritten,
 			   "lossy_buffers", (json_int_t)file->lossy_buffers,
 			   "damaged_buffers", (json_int_t)file->damaged_buffers,
 			   "damaged_events", (json_int_t)file->damaged_events,

@@ -258,6 +258,7 @@ static int gather(struct top *top, int signal_fd)
 
 	if (take_rates(top))
 		return -1;
+	top->analysis.origin = top->file.start_clock;
 	while (!got && (left = top->interval - (now() - start)) > 0) {
 		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
 		if (got < 0 || drain_read(&top->drain))

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -285,6 +286,63 @@ class ContextSwaps(Case):
         report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
         self.assertEqual(report["processors"][0]["unknown"], 1)
         self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
+
+
+class FlightRecordings(Case):
+    """Only the last of a session is left, of each processor as much as its buffers hold."""
+
+    def flight(self, mode=0x400, lost=17):
+        def event(time, processor):
+            return etl.perfinfo(0x0529, etl.spin_lock(address=0x100 + processor, spins=1),
+                                time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
+        data = bytearray(
+            etl.header_buffer(3, end_time=132_000_000_000_000_000 + 1_000_000_000) +
+            etl.buffer([event(90 + i * 10 / 9, 1) for i in range(10)], processor=1, sequence=3) +
+            etl.buffer([event(99 + i / 39, 0) for i in range(40)], sequence=20))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, lost)
+        self.write(data)
+
+    def test_rates_are_of_the_time_that_is_left(self):
+        for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
+            self.flight(mode, lost)
+            report = json.loads(self.report("--json", "--columns", "all").stdout)
+            # 40 in 1 second, and 10 in 10.
+            self.assertAlmostEqual(report["events"] / report["seconds"], 41 * 53 / 50, 3)
+            self.assertEqual(report["buffers_lost"], 0)
+            self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
+            text = self.report().stdout
+            self.assertNotIn("LOST", text)
+            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
+            # 90 seconds after the start of the session.
+            self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
+
+    def test_the_time_line_begins_with_the_events(self):
+        self.flight()
+        page = os.path.join(self.directory.name, "page.html")
+        self.report("--html", page)
+        with open(page) as stream:
+            text = stream.read()
+        starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
+        self.assertAlmostEqual(min(starts), 90, delta=.2)
+        self.assertGreater(len(set(starts)), 20)
+
+    def test_what_is_not_overwritten_is_all(self):
+        self.write(etl.file(lock()))
+        with open(self.path, "r+b") as stream:
+            stream.seek(0x48 + 0x20 + 0x20)
+            stream.write(struct.pack("<I", 0x400))
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual((report["seconds"], report["buffers_overwritten"]), (1, 0))
+        self.assertNotIn("flight", self.report().stdout)
+
+    def test_limits_of_time(self):
+        for options, seconds in ((("--from", "500ms"), .5), (("--from", "0.2", "--to", "0.8"), .6),
+                                 (("--to", "0.5"), .5), (("--to", "3"), 1), ((), 1)):
+            self.write(etl.file(lock(), etl.perfinfo(0x0529, etl.spin_lock(),
+                                                     time_stamp=etl.START_CLOCK)))
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertAlmostEqual(report["seconds"], seconds, 6, options)
 
 
 class Mixed(Case):
