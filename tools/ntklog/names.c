@@ -12,6 +12,7 @@
 
 #include "message.h"
 #include "names.h"
+#include "text.h"
 
 /* Behind the last symbol of a module: how far what is there may still be its. */
 #define LAST_SYMBOL_REACH	0x10000
@@ -159,6 +160,7 @@ static int read_text(struct names *names, FILE *stream)
 		size += fread(names->text + size, 1, room - size, stream);
 	} while (size == room);
 	names->text[size] = '\0';
+	text_clean(names->text);
 	/* A NUL in it would hide the rest. */
 	return ferror(stream) || strlen(names->text) != size ? -1 : 0;
 }
@@ -315,7 +317,10 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
 		used += snprintf(text + used, size - used, "+0x%" PRIx64,
 				 address - symbol->address);
 	if (symbol->module && (size_t)used < size)
-		snprintf(text + used, size - used, " %s", symbol->module);
+		used += snprintf(text + used, size - used, " %s", symbol->module);
+	/* It may have been cut within a character. */
+	if ((size_t)used >= size)
+		text_clean(text);
 	return true;
 }
 
