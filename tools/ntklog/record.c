@@ -95,6 +95,8 @@ static int write_buffer(void *argument, unsigned char *buffer, size_t size)
 	if (write_at(recording, buffer, size, recording->bytes))
 		return -1;
 	recording->bytes += size;
+	if (!recording->no_names)
+		names_writer_take(&recording->names, buffer);
 	return 0;
 }
 
@@ -122,12 +124,17 @@ static int write_header(struct recording *recording)
 	if (!header)
 		return -1;
 	recording->drain.buffer_size = size;
-	err = recording->fd < 0 && make_file(recording) ? -1 :
-		write_at(recording, header, size, 0);
+	/* The names' file is made when this one could be: else there is nothing to name. */
+	if (recording->fd < 0)
+		err = make_file(recording) || write_at(recording, header, size, 0) ||
+		      (!recording->no_names && names_writer_open(&recording->names,
+								 recording->path, header, size));
+	else
+		err = write_at(recording, header, size, 0);
 	free(header);
 	if (!recording->bytes)
 		recording->bytes = size;
-	return err;
+	return err ? -1 : 0;
 }
 
 static int start_command(struct recording *recording, const sigset_t *signals)
@@ -304,18 +311,15 @@ static int run(struct recording *recording)
 	    session_configure(recording->session, &recording->settings))
 		return NTKLOG_FAILED;
 	/* Before the start: reading all symbols takes a while. */
-	if (!recording->no_names && names_writer_open(&recording->names, recording->path))
+	if (!recording->no_names && names_writer_prepare(&recording->names))
 		return NTKLOG_FAILED;
 	err = session_start(recording->session);
 	if (!err) {
 		err = record_session(recording);
 		print_end(recording);
 	}
-	if (!recording->no_names) {
-		names_writer_update(&recording->names);
-		if (names_writer_close(&recording->names))
-			err = -1;
-	}
+	if (names_writer_close(&recording->names))
+		err = -1;
 	if (recording->fd >= 0 && close(recording->fd)) {
 		message("%s: %s", recording->path, strerror(errno));
 		err = -1;
@@ -379,8 +383,8 @@ static const struct argp record_argp = {
 	       "Ctrl-C. The command is told to end (SIGTERM) if it has not. Without options:\n"
 	       "-e spinlock,resource -b 64K -n 64.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
-	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols, as\n"
-	       "/proc/kallsyms has them, and names of threads: dump and report read it. If the\n"
+	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols that\n"
+	       "it has addresses of, and names of its threads: dump and report read it. If the\n"
 	       "recording is killed, the file is good up to that moment; the session goes on\n"
 	       "until ntklog stop.\n\n"
 	       "Exit status: that of the command, if there is one (127: not found, 128 + N:\n"

@@ -239,6 +239,12 @@ class Output(unittest.TestCase):
         self.assertIn("far+0x78", line)
         self.assertNotIn("caller", line)
 
+    def test_symbols_do_not_reach_over_what_is_between(self):
+        """Per-CPU variables are offsets, the kernel is far above."""
+        names = "000000000002d000 A __per_cpu_end\nffffffffff000000 T _text\n"
+        line = self.with_names(names=names).stdout.splitlines()[3]
+        self.assertNotIn("Symbol", line)
+
     def test_bad_names(self):
         for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n"):
             result = self.with_names(names="ffffffff81234000 T good\n" + names)
