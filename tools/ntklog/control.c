@@ -6,7 +6,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "parameter.h"
 #include "session.h"
 #include "session_argp.h"
+#include "trace_create.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -246,11 +246,8 @@ static int save(int number, const struct options *options)
 	header = drain_read_header(number, &size);
 	if (!header)
 		return -1;
-	/* It tells where the kernel is in memory. */
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	saving.stream = fd < 0 ? NULL : fdopen(fd, "w");
+	saving.stream = trace_create(path, &fd) ? NULL : fdopen(fd, "w");
 	if (!saving.stream) {
-		message("%s: %s", path, strerror(errno));
 		free(header);
 		return -1;
 	}

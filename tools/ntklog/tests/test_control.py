@@ -9,6 +9,7 @@ Usage: test_control.py NTKLOG
 
 import json
 import os
+import pty
 import struct
 import subprocess
 import sys
@@ -187,6 +188,119 @@ class Files(Directory):
             self.assertEqual(stream.read(), etl.header_buffer(5) +
                              etl.buffer([event(1)], sequence=1) +
                              etl.buffer([event(4)], sequence=4))
+
+
+class Record(Directory):
+    """Of a directory like the module's, whose files do not go on."""
+
+    def setUp(self):
+        super().setUp()
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.data = etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())])
+        for name, data in (("header", etl.header_buffer(2)), ("cpu0", self.data)):
+            with open(self.path(7, name), "wb") as stream:
+                stream.write(data)
+
+    def record(self, *arguments, path=None, **options):
+        return subprocess.Popen([NTKLOG, "record", "--no-names", "-o", path or self.etl,
+                                 *arguments], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                env={**os.environ, "NTKLOG_DEBUGFS": self.directory}, **options)
+
+    def recorded(self, *arguments, status=0, **options):
+        process = self.record(*arguments, **options)
+        error = process.communicate(timeout=20)[1].decode()
+        self.assertEqual(process.returncode, status, error)
+        return error
+
+    def is_alive(self, path):
+        with open(path) as stream:
+            pid = int(stream.read())
+        # A child of nobody is init's, or a zombie where that is not one.
+        try:
+            with open("/proc/%d/stat" % pid) as stream:
+                return stream.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def test_status_of_the_command(self):
+        self.recorded("--", "sh", "-c", "exit 7", status=7)
+        self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
+        self.recorded("--", "/nonexistent", status=127)
+
+    def test_what_is_ended_after_its_time_is_good(self):
+        pid = os.path.join(self.directory, "pid")
+        self.recorded("--duration", ".3", "--", "sh", "-c",
+                      "sleep 1000 & echo $! >%s; wait" % pid)
+        self.assertFalse(self.is_alive(pid))
+
+    def test_what_does_not_end_is_killed(self):
+        pid = os.path.join(self.directory, "pid")
+        command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
+        error = self.recorded("--duration", ".3", "--", "sh", "-c", command)
+        self.assertIn("sh does not end: it is killed", error)
+        self.assertFalse(self.is_alive(pid))
+        # A second signal does not wait.
+        os.unlink(pid)
+        process = self.record("--", "sh", "-c", command)
+        while not os.path.exists(pid):
+            time.sleep(.05)
+        start = time.monotonic()
+        process.terminate()
+        while process.poll() is None and time.monotonic() < start + 60:
+            time.sleep(.1)
+            process.terminate()
+        self.assertEqual(process.returncode, 0)
+        process.stderr.close()
+
+    def test_an_earlier_file_is_kept(self):
+        for path in self.etl, self.etl + ".names":
+            with open(path, "w") as stream:
+                stream.write("earlier")
+        for number in range(3):
+            self.recorded("--duration", ".1")
+            with open(self.etl, "rb") as stream:
+                self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+            self.assertFalse(os.path.exists(self.etl + ".names"))
+            self.assertEqual(os.path.exists(self.etl + ".old.names"), not number)
+            with open(self.etl + ".old", "rb") as stream:
+                self.assertEqual(stream.read() == b"earlier", not number)
+        self.assertEqual(os.stat(self.etl).st_mode & 0o777, 0o600)
+
+    def test_streams(self):
+        fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(fifo)
+        process = self.record("--duration", ".3", path=fifo)
+        with open(fifo, "rb") as stream:
+            self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        # What the command prints is not in it.
+        process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
+        out, error = process.communicate()
+        self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))
+        self.assertIn(b"hello\n", error)
+        self.assertFalse(os.path.exists("-.names"))
+
+    def test_a_reader_that_goes(self):
+        process = self.record(path="-", stdout=subprocess.PIPE)
+        process.stdout.read(etl.SIZE)
+        process.stdout.close()
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            for number in range(2, 200):
+                stream.write(etl.buffer([], sequence=number))
+        error = process.stderr.read().decode()
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn("standard output: Broken pipe", error)
+
+    def test_a_terminal_is_no_place(self):
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            self.skipTest("this machine has no pseudo terminals")
+        self.assertIn("-o -: a terminal", self.recorded(path="-", status=1, stdout=slave))
+        os.close(master)
+        os.close(slave)
 
 
 KALLSYMS = """0000000000000000 A fixed_percpu_data
