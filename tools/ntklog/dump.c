@@ -343,10 +343,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		dump->print = print_json;
-		return 0;
 	case OPTION_CSV:
-		dump->print = print_csv;
+		if (dump->print != print_text)
+			argp_error(state, "one of --json and --csv");
+		dump->print = key == OPTION_JSON ? print_json : print_csv;
 		return 0;
 	case OPTION_CYCLES:
 		dump->cycles = true;

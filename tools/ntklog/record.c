@@ -432,6 +432,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &recording->settings;
 		return 0;
+	case ARGP_KEY_END:
+		if (!session_has_events(recording->settings.groups))
+			argp_error(state, "-e: %s has no events: nothing would be recorded",
+				   recording->settings.groups);
+		return 0;
 	case 'o':
 		recording->path = argument;
 		return 0;

@@ -2,6 +2,7 @@
 /* What the commands that read a file have in common: on the command line, and at the end. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "message.h"
 #include "trace_argp.h"
@@ -33,6 +34,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_NAMES:
+		if (!strcmp(argument, "-"))
+			argp_error(state, "--names: the standard input is for the trace");
 		options->names_path = argument;
 		return 0;
 	case OPTION_FILTER:

@@ -68,6 +68,8 @@ class Refused(unittest.TestCase):
 
     def test_wrong_options(self):
         for arguments, words in (
+                ("record -e spinlock_counters", "no events: nothing would be recorded"),
+                ("top -e spinlock_counters", "spinlock_counters has no events"),
                 ("record -e frobs", 'no events are called "frobs"'),
                 ("record -b 3G", '"3G" is no size'), ("record -n x", "no number of buffers"),
                 ("record --duration -1", "no number of seconds"),
@@ -165,7 +167,11 @@ class Files(Directory):
             self.write(number, "stats", STATS % 1)
         result = self.run_there("start")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("8 are stopped with buffers that nobody has read", result.stderr)
+        self.assertIn("0 are started, 8 are stopped with buffers that nobody has read",
+                      result.stderr)
+        for number in range(8):
+            self.write(number, "state", "started\n")
+        self.assertIn("no session is free: 8 are started", self.run_there("start").stderr)
 
     def test_stop_which(self):
         self.assertIn("no session is started", self.run_there("stop").stderr)

@@ -710,6 +710,11 @@ class CommandLine(unittest.TestCase):
     def test_no_file(self):
         self.assertEqual(run("dump").returncode, 2)
 
+    def test_one_format(self):
+        result = run("dump", "--json", "--csv", "x")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("one of --json and --csv", result.stderr)
+
     def test_two_files(self):
         self.assertEqual(run("dump", "a", "b").returncode, 2)
 

@@ -6,6 +6,7 @@ Usage: test_report.py NTKLOG
 """
 
 import csv
+import fcntl
 import html.parser
 import io
 import json
@@ -16,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import etl_writer as etl
@@ -433,6 +435,31 @@ class Output(Mixed):
         rows = self.rows("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
         self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
 
+    def test_columns_are_in_the_order_that_they_are_given_in(self):
+        text = self.report("--table", "locks", "--csv", "--columns", "spins,lock,hold_max").stdout
+        self.assertEqual(text.splitlines()[0], "table,spins,lock,hold_max_ns")
+        (row, *_) = json.loads(self.report("--table", "locks", "--json", "--columns",
+                                           "spins,lock,hold_max").stdout)["locks"]
+        self.assertEqual(list(row), ["spins", "lock", "hold_max_ns"])
+        text = self.report("--table", "locks", "--columns", "hold_max,lock").stdout
+        self.assertRegex(text, r"\n *hold max +lock *\n")
+
+    def test_no_two_columns_have_one_title(self):
+        for line in self.report("--columns", "all").stdout.splitlines():
+            titles = re.split("  +", line.strip())
+            if "hold p95" in titles or "run p95" in titles:
+                self.assertEqual(len(titles), len(set(titles)))
+
+    def test_programs_get_all_rows(self):
+        self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
+        self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
+        self.assertEqual(len(self.rows()), 35)
+        self.assertEqual(len(json.loads(self.report("--json", "--top", "3").stdout)["locks"]), 3)
+        self.assertIn("(20 of 35)", self.report().stdout)
+
+    def test_names_from_the_standard_input(self):
+        self.assertIn("for the trace", self.report("--names", "-", status=2).stderr)
+
     def test_wrong_options(self):
         for options, words in (
                 (["--sort", "frobs"], 'no table has a column "frobs"'),
@@ -462,13 +489,14 @@ class Output(Mixed):
         self.assertEqual({row["thread"]: row["name"] for row in report["threads"]},
                          {11: "worker", 22: ""})
 
-    def terminal(self, **environment):
-        """What a terminal is sent."""
+    def terminal(self, *options, **environment):
+        """What a terminal of 80 columns is sent."""
         try:
             master, slave = pty.openpty()
         except OSError:
             self.skipTest("this machine has no pseudo terminals")
-        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", self.path],
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", *options, self.path],
                                    stdout=slave, env={"TERM": "xterm", **environment})
         os.close(slave)
         text = b""
@@ -483,6 +511,13 @@ class Output(Mixed):
         process.wait()
         os.close(master)
         return text
+
+    def test_text_fits_the_terminal(self):
+        def width(*options):
+            text = self.terminal(*options, NO_COLOR="1").decode().split("Spin locks, by", 1)[1]
+            return max(len(line) for line in text.split("\r\n"))
+        self.assertLessEqual(width(), 80)
+        self.assertGreater(width("--columns", "all"), 80)
 
     def test_colour_on_a_terminal_alone(self):
         self.assertIn(b"\x1b[", self.terminal())
@@ -542,6 +577,18 @@ class Html(Mixed):
                       "How deep locks are nested", "How long resources"):
             self.assertIn(words, page.text)
         self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_page_of_some_tables(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path, "--table", "threads", "--table", "unknown")
+        with open(path) as stream:
+            text = stream.read()
+        self.assertEqual(text.count("<table>"), 2)
+        self.assertNotIn("<svg", text)
+
+    def test_page_on_the_standard_output(self):
+        self.assertTrue(self.report("--html", "-").stdout.startswith("<!DOCTYPE html>"))
+        self.assertFalse(os.path.exists("-"))
 
     def test_tables_without_columns_are_left_out(self):
         path = os.path.join(self.directory.name, "page.html")
