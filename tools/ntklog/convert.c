@@ -55,9 +55,7 @@ static int run(struct options *options)
 	}
 	if (trace_tell_damage(&file))
 		err = -1;
-	if (file.events_lost || file.buffers_lost)
-		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
-			options->trace.path, file.events_lost, file.buffers_lost);
+	trace_tell_loss(&file);
 	etl_close(&file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;

@@ -50,19 +50,19 @@ static const struct header_kind {
 } header_kinds[] = {
 	[TRACE_HEADER_TYPE_SYSTEM32] = { 0x20, 4, 0x10, 4, true },
 	[TRACE_HEADER_TYPE_SYSTEM64] = { 0x20, 4, 0x10, 8, true },
-	[0x03] = { 0x18, 4, 0x10, 4, true },	/* COMPACT32 */
-	[0x04] = { 0x18, 4, 0x10, 8, true },	/* COMPACT64 */
+	[TRACE_HEADER_TYPE_COMPACT32] = { 0x18, 4, 0x10, 4, true },
+	[TRACE_HEADER_TYPE_COMPACT64] = { 0x18, 4, 0x10, 8, true },
 	[TRACE_HEADER_TYPE_PERFINFO32] = { 0x10, 4, 0x08, 4, true },
 	[TRACE_HEADER_TYPE_PERFINFO64] = { 0x10, 4, 0x08, 8, true },
-	[0x0A] = { 0x30, 0, 0x10, 4, false },	/* FULL_HEADER32 */
-	[0x14] = { 0x30, 0, 0x10, 8, false },	/* FULL_HEADER64 */
-	[0x0B] = { 0x38, 0, 0x10, 4, false },	/* INSTANCE32 */
-	[0x15] = { 0x38, 0, 0x10, 8, false },	/* INSTANCE64 */
-	[0x0C] = { 0x30, 0, 0x10, 4, false },	/* TIMED */
-	[0x0D] = { 0x08, 0, 0, 8, false },	/* ERROR */
-	[0x0E] = { 0x30, 0, 0x10, 8, false },	/* WNODE_HEADER */
-	[0x12] = { 0x50, 0, 0x10, 4, false },	/* EVENT_HEADER32 */
-	[0x13] = { 0x50, 0, 0x10, 8, false },	/* EVENT_HEADER64 */
+	[TRACE_HEADER_TYPE_FULL_HEADER32] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_FULL_HEADER64] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_INSTANCE32] = { 0x38, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_INSTANCE64] = { 0x38, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_TIMED] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_ERROR] = { 0x08, 0, 0, 8, false },
+	[TRACE_HEADER_TYPE_WNODE_HEADER] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER32] = { 0x50, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER64] = { 0x50, 0, 0x10, 8, false },
 };
 
 /*
@@ -384,6 +384,7 @@ static int parse_event(struct etl_file *file, struct etl_cursor *cursor,
 				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
 				  event->size, kind->header_size, room);
 	event->processor = cursor->processor;
+	event->header = at;
 	event->pointer_size = kind->pointer_size;
 	read_time(file, cursor, kind, at, event);
 	event->has_hook_id = kind->has_hook_id;

@@ -14,8 +14,19 @@
 
 #include "macros.h"
 
-/* NT's, of messages of WPP; they are the only ones that do not carry their type. */
-#define TRACE_HEADER_TYPE_MESSAGE	0x0F
+/* NT's types of headers, of which the wire headers have those that we write. */
+#define TRACE_HEADER_TYPE_COMPACT32		0x03
+#define TRACE_HEADER_TYPE_COMPACT64		0x04
+#define TRACE_HEADER_TYPE_FULL_HEADER32		0x0A
+#define TRACE_HEADER_TYPE_INSTANCE32		0x0B
+#define TRACE_HEADER_TYPE_TIMED			0x0C
+#define TRACE_HEADER_TYPE_ERROR			0x0D
+#define TRACE_HEADER_TYPE_WNODE_HEADER		0x0E
+#define TRACE_HEADER_TYPE_MESSAGE		0x0F	/* these do not carry it */
+#define TRACE_HEADER_TYPE_EVENT_HEADER32	0x12
+#define TRACE_HEADER_TYPE_EVENT_HEADER64	0x13
+#define TRACE_HEADER_TYPE_FULL_HEADER64		0x14
+#define TRACE_HEADER_TYPE_INSTANCE64		0x15
 
 /**
  * struct etl_cursor - a place in a file, and the buffer that it is in
@@ -127,7 +138,8 @@ struct etl_file {
  * struct etl_event - an event of a file
  * @offset: of the event in the file
  * @processor: on which it was logged
- * @header_type: TRACE_HEADER_TYPE_* or another of NT's
+ * @header: in the file
+ * @header_type: TRACE_HEADER_TYPE_*
  * @has_hook_id: whether that header has a hook id; then:
  * @hook_id: which event
  * @version: of the event
@@ -146,6 +158,7 @@ struct etl_file {
 struct etl_event {
 	uint64_t offset;
 	unsigned int processor;
+	const unsigned char *header;
 	uint8_t header_type;
 	bool has_hook_id;
 	uint16_t hook_id;

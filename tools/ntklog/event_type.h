@@ -29,6 +29,7 @@ struct event_symbol {
  * @mask: of the value, 0: all
  * @shift: to the right, after the mask
  * @version: of the event that has it; 0: all
+ * @is_thread: it is the id of one
  * @is_cycles: it is a time that lasts, in cycles
  * @symbols: of FIELD_SYMBOL: names of values
  * @symbol_count: how many
@@ -43,6 +44,7 @@ struct event_field {
 	uint8_t mask;
 	uint8_t shift;
 	uint8_t version;
+	bool is_thread;
 	bool is_cycles;
 	const struct event_symbol *symbols;
 	size_t symbol_count;
@@ -75,6 +77,7 @@ const struct event_type *event_type_find(const struct etl_event *event);
 int event_type_check(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type);
 bool event_has_field(const struct etl_event *event, const struct event_field *field);
+const char *event_name(const struct etl_event *event, const struct event_type *type);
 bool event_name_exists(const char *name);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);

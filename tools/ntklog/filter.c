@@ -17,6 +17,7 @@
 
 #include <ntklog/wmi_resource.h>
 
+#include "event_header.h"
 #include "filter.h"
 #include "wmi_record.h"
 
@@ -72,6 +73,11 @@ enum subject {
 	SUBJECT_HEADER_TYPE,
 	SUBJECT_PMC,
 	SUBJECT_PEBS_INDEX,
+	SUBJECT_PROVIDER,
+	SUBJECT_ID,
+	SUBJECT_OPCODE,
+	SUBJECT_LEVEL,
+	SUBJECT_PROCESS_ID,
 	/* What several events have under different names: */
 	SUBJECT_HOLD,
 	SUBJECT_WAIT,
@@ -110,6 +116,12 @@ static const struct {
 	{ "Size", SUBJECT_SIZE, OPERAND_NUMBER, UINT16_MAX },
 	{ "HeaderType", SUBJECT_HEADER_TYPE, OPERAND_NUMBER, UINT8_MAX },
 	{ "PebsIndex", SUBJECT_PEBS_INDEX, OPERAND_NUMBER, UINT64_MAX },
+	{ "Provider", SUBJECT_PROVIDER, OPERAND_TEXT, 0 },
+	{ "ProviderGuid", SUBJECT_PROVIDER, OPERAND_TEXT, 0 },
+	{ "Id", SUBJECT_ID, OPERAND_NUMBER, UINT16_MAX },
+	{ "Opcode", SUBJECT_OPCODE, OPERAND_NUMBER, UINT8_MAX },
+	{ "Level", SUBJECT_LEVEL, OPERAND_NUMBER, UINT8_MAX },
+	{ "ProcessId", SUBJECT_PROCESS_ID, OPERAND_NUMBER, UINT32_MAX },
 	{ "hold", SUBJECT_HOLD, OPERAND_LASTS, 0 },
 	{ "wait", SUBJECT_WAIT, OPERAND_LASTS, 0 },
 	{ "lock", SUBJECT_LOCK, OPERAND_ADDRESS, UINT64_MAX },
@@ -124,6 +136,7 @@ static const struct {
  * @kind: as what
  * @comparison: how
  * @fields: of SUBJECT_FIELD: by the event's type
+ * @is_thread: it is ThreadId
  * @counter: of SUBJECT_PMC
  * @most: value that the subject can have
  * @text: the value as it was given, in words of OPERAND_ADDRESS without offset and module
@@ -140,6 +153,7 @@ struct compared {
 	enum operand_kind kind;
 	enum comparison comparison;
 	const struct event_field *fields[EVENT_TYPES];
+	bool is_thread;
 	unsigned int counter;
 	uint64_t most;
 	char *text;
@@ -282,6 +296,16 @@ static bool find_fields(struct compared *compared, const char *name)
 			const struct event_field *field = &event_types[i].fields[j];
 			size_t own = strlen(field->name);
 
+			/* The name of a ThreadId is a ThreadName. */
+			if (field->is_thread && length == own + 2 &&
+			    !strncasecmp(name, field->name, own - 2) &&
+			    !strcasecmp(name + own - 2, "Name")) {
+				compared->fields[i] = field;
+				compared->subject = SUBJECT_FIELD;
+				compared->kind = OPERAND_THREAD;
+				compared->most = UINT32_MAX;
+				found = true;
+			}
 			if (strncasecmp(name, field->name, own))
 				continue;
 			symbol = field->format == FIELD_HEX && length == own + 6 &&
@@ -289,6 +313,7 @@ static bool find_fields(struct compared *compared, const char *name)
 			if (length != own && !symbol)
 				continue;
 			compared->fields[i] = field;
+			compared->is_thread = !strcmp(field->name, "ThreadId");
 			compared->subject = symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
 			compared->kind = symbol ? OPERAND_ADDRESS : field_operand(field);
 			if (!found || field_most(field) > compared->most)
@@ -743,6 +768,8 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 	value = event_field_value(field, event);
 	if (compared->kind == OPERAND_ADDRESS)
 		return compare_address(compared, names, value);
+	if (compared->kind == OPERAND_THREAD)
+		return compare_thread(compared, names, value);
 	if (compared->is_time)
 		return compare_ns(compared, etl_cycles_ns(file, (double)value));
 	if (compared->is_number)
@@ -815,13 +842,48 @@ static uint64_t extension_value(const struct etl_event *event, unsigned int i)
 	return value;
 }
 
+/* What the header says of an event that is not known. */
+static bool compare_header(const struct compared *compared, const struct etl_event *event,
+			   const struct names *names)
+{
+	struct event_header_info info;
+	char guid[GUID_SIZE];
+	const char *name;
+
+	event_header_read(&info, event);
+	switch (compared->subject) {
+	case SUBJECT_PROVIDER:
+		if (!info.has_provider)
+			return false;
+		guid_format(info.provider, guid);
+		name = provider_name(info.provider);
+		/* By either of both; or it is neither. */
+		if (compared->comparison == IS_NOT_EQUAL)
+			return compare_text(compared, guid) &&
+			       (!name || compare_text(compared, name));
+		return compare_text(compared, guid) || (name && compare_text(compared, name));
+	case SUBJECT_ID:
+		return info.has_id && compare_number(compared, info.id);
+	case SUBJECT_VERSION:
+		return info.has_opcode && compare_number(compared, info.version);
+	case SUBJECT_OPCODE:
+		return info.has_opcode && compare_number(compared, info.opcode);
+	case SUBJECT_LEVEL:
+		return info.has_opcode && compare_number(compared, info.level);
+	case SUBJECT_PROCESS_ID:
+		return info.has_process && compare_number(compared, info.process_id);
+	default:
+		return info.has_process && compare_thread(compared, names, info.thread_id);
+	}
+}
+
 static bool compare(const struct compared *compared, const struct etl_file *file,
 		    const struct etl_event *event, const struct event_type *type,
 		    const struct names *names)
 {
 	switch (compared->subject) {
 	case SUBJECT_EVENT:
-		return compare_text(compared, type ? type->name : "Event");
+		return compare_text(compared, event_name(event, type));
 	case SUBJECT_CPU:
 		return compare_number(compared, event->processor);
 	case SUBJECT_TIME:
@@ -833,7 +895,15 @@ static bool compare(const struct compared *compared, const struct etl_file *file
 	case SUBJECT_HOOK_ID:
 		return event->has_hook_id && compare_number(compared, event->hook_id);
 	case SUBJECT_VERSION:
-		return event->has_hook_id && compare_number(compared, event->version);
+		if (!event->has_hook_id)
+			return compare_header(compared, event, names);
+		return compare_number(compared, event->version);
+	case SUBJECT_PROVIDER:
+	case SUBJECT_ID:
+	case SUBJECT_OPCODE:
+	case SUBJECT_LEVEL:
+	case SUBJECT_PROCESS_ID:
+		return !type && compare_header(compared, event, names);
 	case SUBJECT_SIZE:
 		return compare_number(compared, event->size);
 	case SUBJECT_HEADER_TYPE:
@@ -845,6 +915,10 @@ static bool compare(const struct compared *compared, const struct etl_file *file
 		return event->has_pebs_index &&
 		       compare_number(compared, extension_value(event, event->counters));
 	case SUBJECT_FIELD:
+		/* Of those that are not known the header may have it. */
+		if (!type && compared->is_thread)
+			return compare_header(compared, event, names);
+		return compare_field(compared, file, event, type, names);
 	case SUBJECT_FIELD_SYMBOL:
 		return compare_field(compared, file, event, type, names);
 	case SUBJECT_HOLD:
@@ -854,7 +928,10 @@ static bool compare(const struct compared *compared, const struct etl_file *file
 	case SUBJECT_THREAD:
 		break;
 	}
-	return type && compare_record(compared, file, event, names);
+	if (!type)
+		return compared->subject == SUBJECT_THREAD &&
+		       compare_header(compared, event, names);
+	return compare_record(compared, file, event, names);
 }
 
 /**

@@ -12,6 +12,7 @@
 #include <ntklog/logfile.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "hook_id.h"
 #include "message.h"
 #include "report.h"
 
@@ -323,7 +324,7 @@ static void add_unknown(struct report *report, uint64_t count, const char *forma
 {
 	union cell *cell = count ? table_add_row(&report->tables[REPORT_UNKNOWN]) : NULL;
 	va_list arguments;
-	char text[32];
+	char text[64];
 
 	if (!cell)
 		return;
@@ -340,7 +341,8 @@ static void make_unknown(struct report *report)
 	unsigned int i;
 
 	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
-		add_unknown(report, analysis->unknown[i], "HookId 0x%04x", i);
+		add_unknown(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
+			    hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
 	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
 		if (i == TRACE_HEADER_TYPE_MESSAGE)
 			add_unknown(report, analysis->unknown_headers[i], "WPP message");

@@ -105,6 +105,20 @@ int trace_resolve(struct trace_options *options, const struct names *names)
 }
 
 /**
+ * trace_tell_loss() - say what is not in the file
+ * @file: the file
+ */
+void trace_tell_loss(const struct etl_file *file)
+{
+	if (file->events_lost || file->buffers_lost)
+		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
+			file->path, file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		message("%s: events were lost after %" PRIu64 " buffers; the header does not say how many",
+			file->path, file->lossy_buffers);
+}
+
+/**
  * trace_tell_damage() - say what is wrong with a file that has been read
  * @file: the file
  *

@@ -25,6 +25,7 @@ struct trace_options {
 extern const struct argp_child trace_argp_children[];
 
 int trace_resolve(struct trace_options *options, const struct names *names);
+void trace_tell_loss(const struct etl_file *file);
 int trace_tell_damage(const struct etl_file *file);
 
 #endif /* _NTKLOG_TRACE_ARGP_H */

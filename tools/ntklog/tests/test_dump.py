@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 
 import etl_writer as etl
 import tap
@@ -208,9 +209,9 @@ class Output(unittest.TestCase):
             "SpinLockAddressSymbol": "the_lock+0x78 [driver]",
             "CallerAddress": "0xffffffff81234567", "CallerAddressSymbol": "exactly",
             "AcquireTime": 1001, "ReleaseTime": 2002, "WaitTimeInCycles": 303,
-            "SpinCount": 44, "ThreadId": 55, "InterruptCount": 6, "Irql": 2,
-            "AcquireDepth": 7, "AcquireMode": "queued", "ExecuteDpc": 1, "ExecuteIsr": 0,
-            "TimeStamp": 1000010})
+            "SpinCount": 44, "ThreadId": 55, "ThreadName": "worker/0:1", "InterruptCount": 6,
+            "Irql": 2, "AcquireDepth": 7, "AcquireMode": "queued", "ExecuteDpc": 1,
+            "ExecuteIsr": 0, "TimeStamp": 1000010})
         self.assertEqual(events[1]["Action"], "release_exclusive")
         self.assertEqual(events[2], {"Time": 1.5e-5, "Cpu": 0, "Event": "Event",
                                      "HookId": 0x1234, "Version": 7, "Size": 29,
@@ -232,6 +233,21 @@ class Output(unittest.TestCase):
         line = self.with_names().stdout.splitlines()[3]
         self.assertIn(" SpinLockAddress=0xffff888012345678 "
                       "SpinLockAddressSymbol=the_lock+0x78 CallerAddress=", line)
+
+    def test_names_of_threads(self):
+        names = self.NAMES + "thread 11 a name\n"
+        line = self.with_names(names=names).stdout.splitlines()[3]
+        self.assertIn(" ThreadId=55 ThreadName=worker/0:1 ", line)
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "a.etl")
+            with open(path, "wb") as stream:
+                stream.write(etl.file(etl.perfinfo(0x0524, etl.context_swap(), 4)))
+            with open(path + ".names", "w") as stream:
+                stream.write(names)
+            text = run("dump", path).stdout.splitlines()[3]
+            self.assertIn(" NewThreadId=11 NewThreadName=a_name OldThreadId=22 New", text)
+            row = list(csv.DictReader(io.StringIO(run("dump", "--csv", path).stdout)))[3]
+            self.assertEqual((row["NewThreadName"], row["OldThreadName"]), ("a name", ""))
 
     def test_symbols_end_with_their_module(self):
         names = "ffff888012345600 b far\t[driver]\nffffffff80000000 T caller\n"
@@ -287,14 +303,16 @@ class Output(unittest.TestCase):
                 ("lock == the_lock", 2), ("lock == 0xffff888012345678", 2),
                 ("caller == exactly", 1), ("caller != exactly", 0), ("cpu == 0", 6),
                 ("thread == 55", 2), ("thread == worker/0:1", 2), ("thread ~ WORKER", 2),
-                ("thread != worker/0:1", 0), ("action == RELEASE_EXCLUSIVE", 1)):
+                ("thread != worker/0:1", 3), ("ThreadName == worker/0:1", 2),
+                ("ProcessId == 22 && thread == 11", 3), ("ThreadId == 11", 3),
+                ("Event == LogFileHeader", 1), ("Event ~ group", 1), ("action == RELEASE_EXCLUSIVE", 1)):
             with self.subTest(expression):
                 self.count(expression, expected)
 
     def test_threads_of_context_switches(self):
         data = etl.file(*(etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4)
                           for new, old in ((1, 2), (2, 3), (3, 1))))
-        for expression, expected in (("thread == 1", 2), ("thread != 1", 1),
+        for expression, expected in (("thread == 1", 2), ("thread != 1", 1 + 3),
                                      ("thread == 4", 0), ("OldThreadPriority == -1", 3),
                                      ("OldThreadPriority < 0", 3),
                                      ("NewThreadPriority > -128", 3)):
@@ -434,8 +452,8 @@ class Windows(unittest.TestCase):
                 result, lines = dump(etl.file(bytes(event),
                                               etl.perfinfo(0x0529, etl.spin_lock())))
                 self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertEqual(sorted(line[2] for line in lines),
-                                 ["Event"] * 4 + ["SpinLock"])
+                self.assertEqual(len(lines), 5)
+                self.assertEqual(lines[4][2], "SpinLock")
 
 
     def test_wpp_messages(self):
@@ -446,9 +464,9 @@ class Windows(unittest.TestCase):
         result, lines = dump(data)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual([(line[0], line[2]) for line in lines[3:]],
-                         [("0.000000000", "Event"), ("1.000000000", "SpinLock"),
-                          ("1.000000000", "Event"), ("1.000000000", "SpinLock")])
-        self.assertEqual(fields(lines[5]), {"HeaderType": "0x0f", "Size": "13"})
+                         [("0.000000000", "WppMessage"), ("1.000000000", "SpinLock"),
+                          ("1.000000000", "WppMessage"), ("1.000000000", "SpinLock")])
+        self.assertEqual(fields(lines[5]), {"HeaderType": "0x0f", "Size": "13", "Id": "7"})
 
     def test_a_type_of_wpp_messages_is_in_no_file(self):
         result, _ = dump(etl.file(struct.pack("<HBBI", 0x10, 0x0F, 0x90, 0).ljust(0x10)))
@@ -464,6 +482,83 @@ class Unknown(unittest.TestCase):
         self.assertEqual(lines[3][2:], ["Event", "HookId=0x1234 Version=7 Size=29"])
         self.assertEqual(lines[4][2], "SpinLock")
 
+    PROCESS = "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c"
+    OTHER = "12345678-9abc-def0-1234-56789abcdef0"
+
+    def strangers(self):
+        """A classic event of a known provider, a manifest one of another, and WPP's."""
+        classic = struct.pack("<HBBBBHIIq16sQ", 0x30 + 5, 0x14, 0xC0, 3, 4, 2, 77, 88,
+                              etl.START_CLOCK + 10, uuid.UUID(self.PROCESS).bytes_le, 0) + b"hello"
+        manifest = struct.pack("<HBBHHIIq16sHBBBBHQQ16s", 0x50 + 2, 0x13, 0xC0, 0, 0, 78, 89,
+                               etl.START_CLOCK + 20, uuid.UUID(self.OTHER).bytes_le, 301, 6, 1,
+                               5, 9, 0, 0, 0, b"") + b"\xab\xcd"
+        message = etl.wpp(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
+        return etl.file(classic, manifest, message, etl.perfinfo(0x0501, b"\1\2", version=3))
+
+    def test_what_headers_say(self):
+        _, lines = dump(self.strangers())
+        self.assertEqual([line[2:] for line in lines[3:]], [
+            ["Event", "HeaderType=0x14 Size=53 Provider=Process Version=2 Opcode=3 Level=4 "
+             "ProcessId=88 ThreadId=77"],
+            ["Event", "HeaderType=0x13 Size=82 Provider=%s Id=301 Version=6 Opcode=9 Level=5 "
+             "ProcessId=89 ThreadId=78" % self.OTHER],
+            ["WppMessage", "HeaderType=0x0f Size=28 Provider=%s Id=7" % self.OTHER],
+            ["ThreadStart", "HookId=0x0501 Version=3 Size=18"]])
+        classic, manifest, message, _ = [json.loads(line) for line in run_on(
+            "dump", self.strangers(), "--json").stdout.splitlines()[3:]]
+        self.assertEqual((classic["Provider"], classic["ProviderGuid"], classic["ThreadId"]),
+                         ("Process", self.PROCESS, 77))
+        self.assertEqual((manifest["Provider"], manifest["Id"], manifest["Opcode"],
+                          manifest["Level"], manifest["ProcessId"]), (self.OTHER, 301, 9, 5, 89))
+        self.assertEqual((message["Provider"], message["Id"]), (self.OTHER, 7))
+        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.strangers(), "--csv").stdout)))
+        self.assertEqual([(row["Event"], row["Size"], row["HeaderType"], row["Provider"],
+                           row["Id"], row["Opcode"], row["ProcessId"], row["ThreadId"])
+                          for row in rows[3:6]],
+                         [("Event", "53", "0x14", "Process", "", "3", "88", "77"),
+                          ("Event", "82", "0x13", self.OTHER, "301", "9", "89", "78"),
+                          ("WppMessage", "28", "0xf", self.OTHER, "7", "", "", "")])
+
+    def test_what_headers_say_is_for_filters(self):
+        for expression, count in (("Provider == Process", 1), ("Provider == " + self.OTHER, 2),
+                                  ("ProviderGuid == " + self.PROCESS, 1), ("Id == 301", 1),
+                                  ("Provider != Process", 2), ("Opcode == 9", 1),
+                                  ("Level <= 4", 1), ("Version == 6", 1),
+                                  ("ProcessId == 89", 1), ("ThreadId == 77", 1),
+                                  ("thread == 78", 1), ("Event == WppMessage", 1)):
+            result, lines = dump(self.strangers(), "--filter", expression)
+            self.assertEqual((result.returncode, len(lines)), (0, count), expression)
+
+    def test_data_in_hexadecimal(self):
+        _, lines = dump(self.strangers(), "--hex", "--filter", "Id == 301 || Opcode == 3")
+        self.assertEqual([fields(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
+        shown = json.loads(run_on("dump", self.strangers(), "--hex", "--json", "--filter",
+                                  "Id == 301").stdout)
+        self.assertEqual(shown["Hex"], "abcd")
+        rows = list(csv.DictReader(io.StringIO(run_on("dump", self.strangers(), "--csv",
+                                                      "--hex").stdout)))
+        self.assertEqual([row["Hex"] for row in rows[3:5]], ["68656c6c6f", "abcd"])
+        _, lines = dump(etl.file(etl.perfinfo(0x0529, etl.spin_lock())), "--hex")
+        self.assertEqual(fields(lines[3])["Hex"], etl.spin_lock().hex())
+
+    def test_loss_is_told(self):
+        data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x30, 7)
+        result, _ = dump(bytes(data))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("7 events and 0 buffers were lost", result.stderr)
+        result, _ = dump(etl.header_buffer(2) + etl.buffer([], flags=0x22))
+        self.assertIn("events were lost after 1 buffers", result.stderr)
+
+    def test_all_reasons_to_wait_have_names(self):
+        _, lines = dump(etl.file(*(etl.perfinfo(0x0524, struct.pack(
+            "<IIbbBBBBBBIi", 1, 2, 8, 8, 0, 0, reason, 0, 5, 0, 0, 0), 4) for reason in range(43))))
+        reasons = [fields(line)["OldThreadWaitReason"] for line in lines[3:]]
+        self.assertEqual((reasons[0], reasons[21], reasons[37], reasons[41], reasons[42]),
+                         ("executive", "wr_keyed_event", "wr_alert_by_thread_id",
+                          "wr_mdl_cache", "42"))
+        self.assertFalse(any(reason.isdigit() for reason in reasons[:42]))
+
     def test_header_events(self):
         _, lines = dump(etl.file(etl.perfinfo(0x1234, b"")))
         self.assertEqual([fields(line)["HookId"] for line in lines[:3]],
@@ -471,15 +566,15 @@ class Unknown(unittest.TestCase):
 
     def test_another_version_of_a_known_event(self):
         _, lines = dump(etl.file(etl.perfinfo(0x0529, bytes(8), version=1)))
-        self.assertEqual(lines[3][2:], ["Event", "HookId=0x0529 Version=1 Size=24"])
+        self.assertEqual(lines[3][2:], ["SpinLock", "HookId=0x0529 Version=1 Size=24"])
 
     def test_headers_without_hook_id(self):
         event_header = struct.pack("<HBB", 0x58, 0x13, 0xC0).ljust(0x58, b"\0")
         result, lines = dump(etl.file(event_header, etl.wpp(7, data=bytes(8)),
                                       etl.perfinfo(0x0529, etl.spin_lock())))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(lines[3][3], "HeaderType=0x13 Size=88")
-        self.assertEqual(lines[4][3], "HeaderType=0x0f Size=16")
+        self.assertEqual(lines[3][3][:23], "HeaderType=0x13 Size=88")
+        self.assertEqual(lines[4][3], "HeaderType=0x0f Size=16 Id=7")
         self.assertEqual(lines[5][2], "SpinLock")
 
 

@@ -78,7 +78,7 @@ class Large(unittest.TestCase):
         path = self.paths[4]
         events = json.loads(peak("report", "--json", path)[2])["events"]
         self.assertEqual(peak("dump", path)[1], events)
-        self.assertEqual(peak("dump", "--filter", "Event == Event", path)[1], 1)
+        self.assertEqual(peak("dump", "--filter", "Event == LogFileHeader", path)[1], 1)
 
     def test_convert(self):
         self.check("convert", "--perfetto", "-")
