@@ -37,10 +37,10 @@ enum {
 	OPTION_NO_NAMES,
 };
 
-/* Between two looks at the clock, the modules and the counts. */
+/* Between two looks at the clock, the counts, and what changes slowly. */
 #define TICK_MS		200
 #define PROGRESS_TICKS	3
-#define NAMES_TICKS	5
+#define SLOW_TICKS	5
 
 /* What a command that is told to end has for it. */
 #define GRACE_S		5
@@ -276,7 +276,7 @@ static int record_events(struct recording *recording, int signal_fd)
 
 	for (;;) {
 		got = drain_wait(&recording->drain, signal_fd, TICK_MS);
-		if (got < 0 || drain_read(&recording->drain))
+		if (got < 0 || drain_read_ready(&recording->drain))
 			return -1;
 		if (got && take_signals(recording, signal_fd))
 			return 0;
@@ -287,10 +287,13 @@ static int record_events(struct recording *recording, int signal_fd)
 		tick = now();
 		if (progress && ticks % PROGRESS_TICKS == 0)
 			print_progress(recording, tick - start);
-		if (!recording->no_names && ticks % NAMES_TICKS == 0)
+		if (ticks++ % SLOW_TICKS)
+			continue;
+		if (!recording->no_names)
 			names_writer_update(&recording->names);
-		ticks++;
-		/* Somebody else may have stopped it. */
+		/* Processors may have come up, and somebody else may have stopped it. */
+		if (drain_read(&recording->drain))
+			return -1;
 		if (!session_is_started(recording->session)) {
 			message("session %d was stopped by somebody else",
 				recording->session);

@@ -495,6 +495,15 @@ class Unknown(unittest.TestCase):
         message = etl.wpp(7, 3, bytes(4) + uuid.UUID(self.OTHER).bytes_le)
         return etl.file(classic, manifest, message, etl.perfinfo(0x0501, b"\1\2", version=3))
 
+    def test_times_are_rounded_as_printf_does(self):
+        """Of a clock of 2 GHz each second time is half of the last decimal, nearly."""
+        def at(ticks):
+            return etl.perfinfo(0x1234, b"", time_stamp=etl.START_CLOCK + ticks)
+        ticks = [1, 2, 3, 235, 237, 999_999_999, 1_999_999_999, 2_000_000_001, 123_456_789_017]
+        _, lines = dump(etl.header_buffer(2, perf_freq=2_000_000_000, end_time=0) +
+                        etl.buffer([at(t) for t in ticks], time_stamp=1 << 40))
+        self.assertEqual([line[0] for line in lines[3:]], ["%.9f" % (t / 2e9) for t in ticks])
+
     def test_what_headers_say(self):
         _, lines = dump(self.strangers())
         self.assertEqual([line[2:] for line in lines[3:]], [
