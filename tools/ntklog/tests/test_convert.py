@@ -112,6 +112,39 @@ class Ctf(Case):
         self.assertIn("offset 0x1090: no event", result.stderr)
         self.assertEqual(len(self.read()), 1)
 
+    def test_the_same_trace_is_the_same(self):
+        contents = []
+        for self.out in (self.out, self.out + "2"):
+            self.convert("--ctf", etl.file(*self.events(10, 20)))
+            contents.append([])
+            for name in sorted(os.listdir(self.out)):
+                with open(os.path.join(self.out, name), "rb") as stream:
+                    contents[-1].append(stream.read())
+        self.assertEqual(*contents)
+
+    def test_nothing(self):
+        for events in [], [etl.perfinfo(0x1234, b"")]:
+            result = self.convert("--ctf", etl.file(*events), status=1)
+            self.assertIn("no events to convert", result.stderr)
+            self.assertFalse(os.path.exists(self.out))
+
+    def test_many_packets(self):
+        """More than one has room for, on two processors, to the last field."""
+        data = etl.header_buffer(101)
+        for i in range(100):
+            data += etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=40 * i + j),
+                                             time_stamp=etl.START_CLOCK + 100 * i + j)
+                                for j in range(40)], sequence=i + 1, processor=i % 2)
+        self.convert("--ctf", data)
+        self.assertEqual([int(re.search(r"SpinCount = (\d+)", line)[1]) for line in self.read()],
+                         list(range(4000)))
+        self.assertGreater(os.path.getsize(os.path.join(self.out, "cpu0")), 1 << 17)
+
+    def test_32_bits(self):
+        event = etl.perfinfo(0x0529, etl.spin_lock(32), bits=32)
+        self.convert("--ctf", etl.file(event, bits=32))
+        self.assertIn("SpinLockAddress = 0x12345678,", self.read()[0])
+
     def test_directory_that_is_in_use(self):
         os.mkdir(self.out)
         with open(os.path.join(self.out, "x"), "w"):
