@@ -523,24 +523,46 @@ static void find_limits(struct etl_file *file)
 		file->latest = (uint64_t)ticks;
 }
 
+/**
+ * etl_logfile_header() - read what the first event says
+ * @event: it, as large as the header is
+ * @header: of either pointer size, as the wider one
+ * @names: what is behind it
+ */
+void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
+			const unsigned char **names)
+{
+	bool is64 = event->pointer_size == 8;
+	/* All that both begin with, up to the pointers, and all that both end with. */
+	size_t common = offsetof(struct trace_logfile_header64, logger_name);
+	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
+	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
+	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
+	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
+
+	if (!is64)
+		clocks32 -= missing_padding(event->data);
+	*header = (struct trace_logfile_header64) { 0 };
+	memcpy(header, event->data, common);
+	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
+	       sizeof(header->time_zone));
+	memcpy((char *)header + clocks, event->data + (is64 ? clocks : clocks32),
+	       sizeof(*header) - clocks);
+	*names = event->data + (is64 ? clocks : clocks32) + sizeof(*header) - clocks;
+}
+
 static int read_logfile_header(struct etl_file *file, const struct etl_event *event)
 {
 	bool is64 = event->pointer_size == 8;
 	struct trace_logfile_header64 header;
-	/* All that both begin with, up to the pointers, and all that both end with. */
-	size_t common = offsetof(struct trace_logfile_header64, logger_name);
-	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
-	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
+	const unsigned char *names;
 
 	if (event->data_size < (is64 ? sizeof(header) :
 				       sizeof(struct trace_logfile_header32)))
 		return etl_damage(file, event->offset,
 				  "TRACE_LOGFILE_HEADER of 0x%zx bytes",
 				  event->data_size);
-	memcpy(&header, event->data, common);
-	memcpy((char *)&header + clocks,
-	       event->data + (is64 ? clocks : clocks32 - missing_padding(event->data)),
-	       sizeof(header) - clocks);
+	etl_logfile_header(event, &header, &names);
 	file->pointer_size = event->pointer_size;
 	file->start_clock = event->time_stamp;
 	file->processors = header.number_of_processors;

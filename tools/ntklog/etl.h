@@ -182,6 +182,8 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
+void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
+			const unsigned char **names);
 bool etl_is_flight(const struct etl_file *file);
 bool etl_is_circular(const struct etl_file *file);
 int etl_next_event(struct etl_file *file, struct etl_event *event);

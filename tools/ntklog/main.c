@@ -26,6 +26,7 @@ static const struct command {
 	{ "record", command_record },
 	{ "top", command_top },
 	{ "dump", command_dump },
+	{ "info", command_info },
 	{ "report", command_report },
 	{ "convert", command_convert },
 	{ "help", command_help },
@@ -78,6 +79,7 @@ static const struct argp main_argp = {
 	       "  record     record a session, or a command, in a file\n"
 	       "  top        the locks that are waited for most, now\n"
 	       "  dump       print each event of a file\n"
+	       "  info       what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: text, JSON, CSV, a page\n"
 	       "  convert    to CTF, or for Perfetto\n"
 	       "  help       of a command\n\n"

@@ -557,7 +557,13 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "there was no memory for all of it");
 }
 
-static json_t *rates_json(const struct analysis *analysis)
+/**
+ * report_rates_json() - the parameters of the sampling, for programs
+ * @analysis: of a trace
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_rates_json(const struct analysis *analysis)
 {
 	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
 	const struct resource_rates *resource = &analysis->resources.rates;
@@ -614,7 +620,7 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_twice", (json_int_t)file->twice,
 			   "buffers_missing", (json_int_t)file->missing,
 			   "rates_changed", analysis->rates_changed,
-			   "rates", rates_json(analysis));
+			   "rates", report_rates_json(analysis));
 	for (i = 0; object && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			json_object_set_new(object, report->tables[i].name,
