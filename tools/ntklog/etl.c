@@ -803,19 +803,36 @@ static int read_first_buffer(struct etl_file *file)
 /* A pipe's contents go to a file without a name: it is read here and there. */
 static int spool(int from)
 {
-	FILE *to = tmpfile();
-	char buffer[65536];
-	ssize_t got;
-	int fd = -1;
+	const char *directory = getenv("TMPDIR");
+	char buffer[65536], *path;
+	ssize_t got = 0;
+	int fd, saved;
 
-	if (!to)
+	if (asprintf(&path, "%s/ntklog.XXXXXX", directory && *directory ? directory : "/tmp") < 0)
 		return -1;
-	while ((got = read(from, buffer, sizeof(buffer))) > 0)
-		if (fwrite(buffer, 1, got, to) != (size_t)got)
-			break;
-	if (!got && !fflush(to))
-		fd = dup(fileno(to));
-	fclose(to);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	while (fd >= 0 && (got = read(from, buffer, sizeof(buffer))) != 0) {
+		ssize_t written = 0, n = 0;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		for (; written < got; written += n) {
+			n = write(fd, buffer + written, got - written);
+			if (n < 0 && errno == EINTR)
+				n = 0;
+			else if (n < 0)
+				break;
+		}
+		if (got < 0 || n < 0) {
+			saved = errno;
+			close(fd);
+			errno = saved;
+			return -1;
+		}
+	}
 	return fd;
 }
 
@@ -832,10 +849,11 @@ int etl_open(struct etl_file *file, const char *path)
 	file->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				       dup(STDIN_FILENO);
 	if (file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
-		int spooled = spool(file->fd);
+		int spooled = spool(file->fd), saved = errno;
 
 		close(file->fd);
 		file->fd = spooled;
+		errno = saved;
 	}
 	if (file->fd < 0) {
 		snprintf(file->error, sizeof(file->error), "%s", strerror(errno));
