@@ -3,7 +3,7 @@
 #
 # bench.sh: what the locks cost, side by side in one run, twice: counting
 # instructions, which repeats, and with parallel processors, for ratios; and how fast
-# the tool reads a file of 1 GiB. Prints tables and leaves them as JSON in out/bench/.
+# the tool reads a file of 128 MiB. Prints tables and leaves them as JSON in out/bench/.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -27,11 +27,11 @@ say "on parallel processors"
 "$TOP/scripts/vm.sh" -p -c 4 -k "$image" "$BENCH/parallel"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
-say "the tool, reading 1 GiB (on this machine, not in a virtual one)"
+say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
 need tool
 quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
 	"$BENCH/tool/generate"
-"$BENCH/tool/generate" 1024 >"$BENCH/large.etl"
+"$BENCH/tool/generate" 128 >"$BENCH/large.etl"
 python3 "$TOP/scripts/bench_tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
 rm -f "$BENCH/large.etl"

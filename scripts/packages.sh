@@ -4,7 +4,7 @@
 # Debian's packages that are needed, by what for. lib.sh installs them: need GROUP.
 
 declare -A PACKAGES=(
-	[tool]="gcc make libc6-dev pkg-config libjansson-dev libbabeltrace2-dev babeltrace2 uthash-dev"
+	[tool]="gcc make libc6-dev pkg-config libjansson-dev babeltrace2 uthash-dev"
 	[tool-tests]="python3 bash-completion mandoc time"
 	[headers]="gcc g++ libc6-dev"
 	[style]="perl git sparse"

@@ -24,12 +24,17 @@ def system(hook_id, data, bits=64, version=2):
                        0x20 + len(data), hook_id, 11, 22, START_CLOCK, 0, 0) + data
 
 
+def wpp(number, flags=0, data=b""):
+    """A WPP message: on disk its reserved byte is 0, not a type of header."""
+    return struct.pack("<HBBHH", 8 + len(data), 0, 0x90, number, flags) + data
+
+
 def buffer(events, size=None, sequence=1, processor=0, flags=0x20, kind=0, **changes):
     size = size or SIZE
     body = b"".join(padded(event) for event in events)
     saved = changes.get("saved_offset", 0x48 + len(body))
     header = struct.pack("<IIIiqqQHHIIHHqq", changes.get("buffer_size", size), saved, saved,
-                         0, 9_000_000, sequence, 3 | PERF_FREQ << 3, processor, 0, 3,
+                         0, changes.get("time_stamp", 9_000_000), sequence, 3 | PERF_FREQ << 3, processor, 0, 3,
                          saved, flags, kind, 0, 0)
     return (header + body).ljust(size, b"\xff")
 

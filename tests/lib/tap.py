@@ -25,6 +25,12 @@ class Result(unittest.TestResult):
         super().addError(test, error)
         self._fail(test, error)
 
+    def addSubTest(self, test, subtest, error):
+        """Without it a subtest that fails would have no line, nor would its test."""
+        super().addSubTest(test, subtest, error)
+        if error:
+            self._fail(subtest, error)
+
     def addFailure(self, test, error):
         super().addFailure(test, error)
         self._fail(test, error)

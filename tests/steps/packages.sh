@@ -42,7 +42,7 @@ result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
 done
-"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libjansson4 libbabeltrace2-0
+"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libjansson4
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
 	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$root/"
 result "packages: installed in a fresh Debian" \

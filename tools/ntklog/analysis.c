@@ -5,6 +5,8 @@
  * the file: see the limits of each kind.
  */
 
+#define _GNU_SOURCE
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,10 +75,53 @@ static void look_for_rundown(struct analysis *analysis, struct etl_file *file,
 {
 	struct etl_event event;
 
-	if (etl_read_buffer(file, cursor, number) != 1)
+	if (!etl_read_buffer(file, cursor, number))
 		return;
 	while (cursor->next < cursor->end && etl_parse_event(file, cursor, &event) == 1)
 		take_rundown(analysis, file, &event);
+}
+
+/* The earliest event of the earliest buffer of each processor. */
+static uint64_t first_time_left(struct etl_file file)
+{
+	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
+	struct etl_cursor cursor = { 0 };
+	uint64_t time = UINT64_MAX;
+	struct etl_event event;
+	size_t i;
+
+	for (i = 1; first && i < file.place_count; i++) {
+		const struct etl_place *place = &file.places[i];
+
+		if (!first[place->processor].number ||
+		    place->sequence_number < first[place->processor].sequence_number)
+			first[place->processor] = *place;
+	}
+	for (i = 0; first && i <= UINT16_MAX; i++) {
+		if (!first[i].number || !etl_read_buffer(&file, &cursor, first[i].number))
+			continue;
+		while (cursor.next < cursor.end && etl_parse_event(&file, &cursor, &event) == 1)
+			if (event.has_time && !event.wrong_time) {
+				if (event.time_stamp < time)
+					time = event.time_stamp;
+				break;
+			}
+	}
+	free(cursor.buffer);
+	free(first);
+	return time == UINT64_MAX ? file.start_clock : time;
+}
+
+/* Where does what is wanted, and there, begin? */
+static void find_origin(struct analysis *analysis, const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+
+	analysis->origin = file->overwritten ? first_time_left(*file) : file->start_clock;
+	if (selection && selection->has_from && selection->from > 0 &&
+	    etl_seconds(file, analysis->origin) < selection->from)
+		analysis->origin = file->start_clock +
+				   (uint64_t)(selection->from * (double)file->perf_freq);
 }
 
 /**
@@ -91,22 +136,20 @@ void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
 {
 	struct etl_file copy = *file;
 	struct etl_cursor cursor = { 0 };
-	struct wmi_buffer_header header;
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	uint64_t number;
 	size_t i;
 
 	if (!last || !seen)
 		goto out;
-	for (number = 1; etl_read_header(&copy, number, &header) == 1; number++) {
-		unsigned int processor = etl_processor(&header);
+	for (i = 1; i < file->place_count; i++) {
+		unsigned int processor = file->places[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
 			seen[processor]++;
-			look_for_rundown(analysis, &copy, &cursor, number);
+			look_for_rundown(analysis, &copy, &cursor, file->places[i].number);
 		} else {
-			last[processor] = number;
+			last[processor] = file->places[i].number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||
@@ -149,10 +192,37 @@ static void add_unknown(struct analysis *analysis, const struct etl_event *event
 }
 
 /* The events of the first buffer say what the file is, and nothing of what happened. */
-static bool is_of_header(const struct etl_event *event)
+static bool is_of_header(const struct etl_file *file, const struct etl_event *event)
 {
-	return event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
-	       event->header_type == TRACE_HEADER_TYPE_SYSTEM64;
+	return event->offset < file->buffer_size &&
+	       (event->header_type == TRACE_HEADER_TYPE_SYSTEM32 ||
+		event->header_type == TRACE_HEADER_TYPE_SYSTEM64);
+}
+
+static void take_time(struct analysis *analysis, unsigned int number, uint64_t time)
+{
+	struct analysis_processor *processor;
+
+	if (number >= analysis->processor_count) {
+		struct analysis_processor *more = reallocarray(analysis->processors, number + 1,
+							       sizeof(*more));
+
+		if (!more) {
+			analysis->switches.no_memory = true;
+			return;
+		}
+		memset(more + analysis->processor_count, 0,
+		       (number + 1 - analysis->processor_count) * sizeof(*more));
+		analysis->processors = more;
+		analysis->processor_count = number + 1;
+	}
+	processor = &analysis->processors[number];
+	if (!processor->events++ || time < processor->first_time)
+		processor->first_time = time;
+	if (!analysis->first_time || time < analysis->first_time)
+		analysis->first_time = time;
+	if (time > analysis->last_time)
+		analysis->last_time = time;
 }
 
 /**
@@ -161,33 +231,43 @@ static bool is_of_header(const struct etl_event *event)
  * @file: that it is of
  * @event: the event
  *
- * Return: 0, or -1 with a message in @file->error.
+ * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
  */
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);
+	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
+	if (event->wrong_time)
+		return 0;
+	if (selection && !selection_in_time(selection, file, event)) {
+		analysis->more |= selection->has_to &&
+				  etl_seconds(file, event->time_stamp) > selection->to;
+		return 0;
+	}
+	if (type && event_type_check(file, event, type))
+		return -1;
+	/* What is left out by the filter has taken its time nevertheless. */
+	if (event->has_time && !is_of_header(file, event))
+		take_time(analysis, event->processor, event->time_stamp);
+	if (selection && selection->filter &&
+	    !filter_match(selection->filter, file, event, type, analysis->names))
+		return 0;
 	analysis->events++;
 	if (!type) {
-		if (!is_of_header(event) || event->offset >= file->buffer_size)
+		if (!is_of_header(file, event))
 			add_unknown(analysis, event);
 		return 0;
 	}
-	if (event_type_check(file, event, type))
-		return -1;
-	if (!analysis->first_time || event->time_stamp < analysis->first_time)
-		analysis->first_time = event->time_stamp;
-	if (event->time_stamp > analysis->last_time)
-		analysis->last_time = event->time_stamp;
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 		spinlock_record_read(&spinlock, event);
 		spinlock_stats_add(&analysis->spinlocks, &spinlock,
-				   event->time_stamp - file->start_clock);
+				   event->time_stamp - analysis->origin);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
@@ -209,21 +289,38 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
  * @analysis: empty
  * @file: a file that is open and of which no event has been read
  *
- * Return: 0, or -1 with a message in @file->error: what is before that is summed up.
+ * What is damaged is left out: see @file->error.
  */
-int analysis_read(struct analysis *analysis, struct etl_file *file)
+void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	struct etl_event event;
-	int got;
 
 	analysis_find_rates(analysis, file);
-	while ((got = etl_next_event(file, &event)) == 1)
-		if (analysis_add(analysis, file, &event)) {
-			got = -1;
-			break;
-		}
+	find_origin(analysis, file);
+	while (etl_next_event(file, &event))
+		analysis_add(analysis, file, &event);
 	analysis_finish(analysis);
-	return got;
+}
+
+/*
+ * Of a flight recording each processor's events reach back as far as its buffers do. The
+ * rates of all together are those of one time: the mean of those of each, by its events.
+ */
+static double covered_ticks(const struct analysis *analysis)
+{
+	double events = 0, per_tick = 0;
+	size_t i;
+
+	for (i = 0; i < analysis->processor_count; i++) {
+		const struct analysis_processor *processor = &analysis->processors[i];
+
+		if (!processor->events || processor->first_time >= analysis->last_time)
+			continue;
+		events += (double)processor->events;
+		per_tick += (double)processor->events /
+			    (double)(analysis->last_time - processor->first_time);
+	}
+	return per_tick > 0 ? events / per_tick : 0;
 }
 
 /**
@@ -231,11 +328,23 @@ int analysis_read(struct analysis *analysis, struct etl_file *file)
  * @analysis: of a file
  * @file: the file
  *
- * Return: from the session's start to the last known event, seconds.
+ * Return: from the session's start, or what has been overwritten, or the first time that
+ * is wanted, to the last event or the last time that is wanted; seconds.
  */
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
-	return analysis->last_time ? etl_seconds(file, analysis->last_time) : 0;
+	const struct selection *selection = analysis->selection;
+	double from = etl_seconds(file, analysis->origin), to;
+
+	if (file->overwritten)
+		return covered_ticks(analysis) / (double)file->perf_freq;
+	if (selection && selection->has_to && analysis->more)
+		to = selection->to;
+	else if (analysis->last_time)
+		to = etl_seconds(file, analysis->last_time);
+	else
+		return 0;
+	return to > from ? to - from : 0;
 }
 
 /**
@@ -256,6 +365,7 @@ void analysis_free(struct analysis *analysis)
 	spinlock_stats_free(&analysis->spinlocks);
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
+	free(analysis->processors);
 	free(analysis->unknown);
 	*analysis = (struct analysis) { 0 };
 }

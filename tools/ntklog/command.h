@@ -18,6 +18,7 @@ int command_set(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_dump(int argc, char **argv);
+int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_convert(int argc, char **argv);
 

@@ -6,7 +6,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -17,12 +16,15 @@
 #include "drain.h"
 #include "kernel.h"
 #include "message.h"
+#include "names_writer.h"
 #include "parameter.h"
 #include "session.h"
 #include "session_argp.h"
+#include "trace_create.h"
 
 enum {
 	OPTION_JSON = 0x100,
+	OPTION_NO_NAMES,
 };
 
 /*
@@ -30,6 +32,7 @@ enum {
  * @session: number; -1: none was given
  * @settings: of a session
  * @output: path of a file, or NULL
+ * @no_names: write none beside it
  * @arguments: the others
  * @argument_count: how many
  */
@@ -38,6 +41,7 @@ struct options {
 	int session;
 	struct session_settings settings;
 	const char *output;
+	bool no_names;
 	char **arguments;
 	size_t argument_count;
 };
@@ -212,39 +216,52 @@ static int start(const struct options *options)
 	return NTKLOG_OK;
 }
 
+/*
+ * @stream: of a file that a session is written to
+ * @names: beside it
+ */
+struct saving {
+	FILE *stream;
+	struct names_writer names;
+};
+
 static int write_to(void *argument, unsigned char *buffer, size_t size)
 {
-	return fwrite(buffer, size, 1, argument) == 1 ? 0 : -1;
+	struct saving *saving = argument;
+
+	names_writer_take(&saving->names, buffer);
+	return fwrite(buffer, size, 1, saving->stream) == 1 ? 0 : -1;
 }
 
 /* What a stopped session holds, as a file. */
-static int save(int number, const char *path)
+static int save(int number, const struct options *options)
 {
-	struct drain drain = { .give = write_to };
+	const char *path = options->output;
+	struct saving saving = { 0 };
+	struct drain drain = { .give = write_to, .argument = &saving };
 	unsigned char *header;
 	size_t size;
-	FILE *stream;
 	int fd, err;
 
 	header = drain_read_header(number, &size);
 	if (!header)
 		return -1;
-	/* It tells where the kernel is in memory. */
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	stream = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!stream) {
-		message("%s: %s", path, strerror(errno));
+	saving.stream = trace_create(path, &fd) ? NULL : fdopen(fd, "w");
+	if (!saving.stream) {
 		free(header);
 		return -1;
 	}
-	drain.argument = stream;
-	err = write_to(stream, header, size) || drain_open(&drain, number, size) ||
-	      drain_finish(&drain);
+	err = !options->no_names && (names_writer_prepare(&saving.names) ||
+				     names_writer_open(&saving.names, path, header, size));
+	err = fwrite(header, size, 1, saving.stream) != 1 || err ||
+	      drain_open(&drain, number, size) || drain_finish(&drain);
 	drain_close(&drain);
 	free(header);
-	if (finish_output(stream, path))
+	if (finish_output(saving.stream, path))
 		err = -1;
-	fclose(stream);
+	fclose(saving.stream);
+	if (names_writer_close(&saving.names))
+		err = -1;
 	return err ? -1 : 0;
 }
 
@@ -262,7 +279,7 @@ static int stop(const struct options *options)
 		message("session %d is not started; what it still holds is written", number);
 	else if (session_stop(number))
 		return NTKLOG_FAILED;
-	if (options->output && save(number, options->output))
+	if (options->output && save(number, options))
 		return NTKLOG_FAILED;
 	print_session_counts(number);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
@@ -352,6 +369,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'o':
 		options->output = argument;
 		return 0;
+	case OPTION_NO_NAMES:
+		options->no_names = true;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -406,6 +426,8 @@ static const struct argp_option start_options[] = {
 
 static const struct argp_option stop_options[] = {
 	{ "output", 'o', "FILE", 0, "Write what it has logged as an ETL file", 0 },
+	{ "no-names", OPTION_NO_NAMES, NULL, 0,
+	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ 0 }
 };
 

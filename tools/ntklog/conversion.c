@@ -9,20 +9,30 @@
  * @event: the event; its data is there until the next call
  * @type: of it
  *
- * Return: 1, or 0 at the end; with a message in the file's error if that is damage.
+ * What is damaged is left out: see the file's error.
+ *
+ * Return: 1, or 0 at the end.
  */
 int conversion_next(struct conversion *conversion, struct etl_event *event,
 		    const struct event_type **type)
 {
 	while (etl_merge_next(&conversion->merge, event)) {
+		if (event->wrong_time)
+			continue;
 		*type = event_type_find(event);
+		if (!*type && !selection_match(conversion->selection, conversion->file, event,
+					       NULL, conversion->names))
+			continue;
 		if (!*type) {
 			/* Those of the first buffer say what the file is. */
 			conversion->left_out += event->offset >= conversion->file->buffer_size;
 			continue;
 		}
 		if (event_type_check(conversion->file, event, *type))
-			return 0;
+			continue;
+		if (!selection_match(conversion->selection, conversion->file, event, *type,
+				     conversion->names))
+			continue;
 		conversion->converted++;
 		return 1;
 	}

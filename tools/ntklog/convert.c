@@ -26,7 +26,7 @@ struct options {
 	const char *perfetto;
 };
 
-static int run(const struct options *options)
+static int run(struct options *options)
 {
 	struct conversion conversion = { 0 };
 	struct etl_file file;
@@ -35,10 +35,15 @@ static int run(const struct options *options)
 
 	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
+	if (trace_resolve(&options->trace, names)) {
+		names_free(names);
+		return NTKLOG_USAGE;
+	}
 	err = etl_open(&file, options->trace.path);
 	if (!err) {
 		conversion.file = &file;
 		conversion.names = names;
+		conversion.selection = &options->trace.selection;
 		if (!etl_merge_open(&conversion.merge, &file))
 			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 					     convert_to_perfetto(&conversion,
@@ -48,13 +53,9 @@ static int run(const struct options *options)
 			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 				conversion.converted, conversion.left_out);
 	}
-	if (file.error[0]) {
-		message("%s: %s", options->trace.path, file.error);
+	if (trace_tell_damage(&file))
 		err = -1;
-	}
-	if (file.events_lost || file.buffers_lost)
-		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
-			options->trace.path, file.events_lost, file.buffers_lost);
+	trace_tell_loss(&file);
 	etl_close(&file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
@@ -98,8 +99,8 @@ static const struct argp convert_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Convert an ETL file for other tools.\n"
-	       "\vEvents that are not known are left out and counted. A damaged file is converted\n"
-	       "up to the damage, which is reported with its offset.",
+	       "\vEvents that are not known are left out and counted; so is what is damaged, which\n"
+	       "is reported with its offset.",
 };
 
 /**
@@ -112,7 +113,10 @@ static const struct argp convert_argp = {
 int command_convert(int argc, char **argv)
 {
 	struct options options = { 0 };
+	int status;
 
 	argp_parse(&convert_argp, argc, argv, 0, NULL, &options);
-	return run(&options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
 }

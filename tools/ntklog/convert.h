@@ -8,6 +8,7 @@
 
 #include "etl_merge.h"
 #include "event_type.h"
+#include "filter.h"
 #include "names.h"
 
 /**
@@ -15,6 +16,7 @@
  * @file: the trace
  * @merge: its events in the order of time
  * @names: of addresses and threads, or NULL
+ * @selection: of its events
  * @converted: events
  * @left_out: events that are not known
  */
@@ -22,6 +24,7 @@ struct conversion {
 	struct etl_file *file;
 	struct etl_merge merge;
 	const struct names *names;
+	const struct selection *selection;
 	uint64_t converted;
 	uint64_t left_out;
 };

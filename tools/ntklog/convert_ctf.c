@@ -1,429 +1,184 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Common Trace Format, by libbabeltrace2: a graph of two components, our source,
- * whose messages are the trace's events, and sink.ctf.fs, which writes them. A stream for
- * each processor, an event class for each type of event, fields with NT's names.
+ * The Common Trace Format 1.8: a stream for each processor, an event class for each type of
+ * event, fields with NT's names. All fields are of whole bytes and packed, so a record's are
+ * copied as they are; which is what a general writer's messages take their time for.
  */
+
+#define _GNU_SOURCE
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <babeltrace2/babeltrace.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "convert.h"
 #include "message.h"
+#include "names_cache.h"
 
-#define LOGGING		BT_LOGGING_LEVEL_WARNING
-#define HEXADECIMAL	BT_FIELD_CLASS_INTEGER_PREFERRED_DISPLAY_BASE_HEXADECIMAL
+#define CTF_MAGIC	0xC1FC1FC1u
 
-/* Event classes by the place of their type in event_types. */
-#define TYPES_MAX	16
+#define PACKET_SIZE	0x10000
+
+/* Of an event: its fields, and the symbols of some. */
+#define EVENT_SIZE	0x1000
 
 /* A conversion goes on after so long; what a clock of 64 bits cannot count in ns. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
+/* What a packet begins with; see put_metadata(). */
+struct packet_header {
+	uint32_t magic;
+	unsigned char uuid[16];
+	uint32_t stream_id;
+	uint64_t timestamp_begin;
+	uint64_t timestamp_end;
+	uint64_t content_size;
+	uint64_t packet_size;
+} __attribute__((__packed__));
+
+/*
+ * @used: bytes of @packet
+ * @first: time of its first event, ticks
+ * @last: of the stream's last one
+ * @packet: that is filled
+ */
+struct ctf_stream {
+	size_t used;
+	uint64_t first;
+	uint64_t last;
+	unsigned char packet[PACKET_SIZE];
+};
+
 /*
  * @conversion: of the trace
- * @trace: what is made of it
- * @stream_class: of all streams
- * @event_classes: by type
+ * @directory: of what is made of it
+ * @uuid: of that
  * @streams: by processor; NULL: not yet seen
- * @last: time of a stream's last event, ticks
- * @stream_count: in both
- * @ending: next stream to be ended; SIZE_MAX: none yet
- * @event: that is to come after the beginning of its stream
- * @event_type: of it; NULL: there is none
+ * @stream_count: how many
+ * @names: symbols
  */
 struct ctf {
 	struct conversion *conversion;
-	bt_trace *trace;
-	bt_stream_class *stream_class;
-	bt_event_class *event_classes[TYPES_MAX];
-	bt_stream **streams;
-	uint64_t *last;
+	const char *directory;
+	unsigned char uuid[16];
+	struct ctf_stream **streams;
 	size_t stream_count;
-	size_t ending;
-	struct etl_event event;
-	const struct event_type *event_type;
+	struct names_cache names;
 };
 
-static bt_field_class *make_enumeration(bt_trace_class *trace_class,
-					const struct event_field *field)
-{
-	bt_field_class *class = bt_field_class_enumeration_unsigned_create(trace_class);
-	size_t i;
-
-	for (i = 0; class && i < field->symbol_count; i++) {
-		bt_integer_range_set_unsigned *range = bt_integer_range_set_unsigned_create();
-
-		bt_integer_range_set_unsigned_add_range(range, field->symbols[i].value,
-							field->symbols[i].value);
-		bt_field_class_enumeration_unsigned_add_mapping(class,
-								field->symbols[i].name,
-								range);
-		bt_integer_range_set_unsigned_put_ref(range);
-	}
-	return class;
-}
-
-static bt_field_class *make_field(bt_trace_class *trace_class,
-				  const struct event_field *field)
-{
-	bt_field_class *class;
-
-	if (field->format == FIELD_SYMBOL)
-		class = make_enumeration(trace_class, field);
-	else if (field->format == FIELD_SIGNED)
-		class = bt_field_class_integer_signed_create(trace_class);
-	else
-		class = bt_field_class_integer_unsigned_create(trace_class);
-	if (!class)
-		return NULL;
-	/* Of the wider record. */
-	bt_field_class_integer_set_field_value_range(class, 8 * field->where[1].size);
-	if (field->format == FIELD_HEX)
-		bt_field_class_integer_set_preferred_display_base(class, HEXADECIMAL);
-	return class;
-}
-
-static int add_member(bt_field_class *structure, const char *name, bt_field_class *class)
-{
-	int err = class ? bt_field_class_structure_append_member(structure, name, class) : -1;
-
-	bt_field_class_put_ref(class);
-	return err;
-}
-
-/* All fields of all versions; an address is followed by its symbol. */
-static int make_event_class(struct ctf *ctf, bt_trace_class *trace_class, size_t index)
-{
-	const struct event_type *type = &event_types[index];
-	bt_field_class *payload = bt_field_class_structure_create(trace_class);
-	bt_event_class *class = bt_event_class_create(ctf->stream_class);
-	char name[64];
-	size_t i;
-	int err = payload && class ? 0 : -1;
-
-	for (i = 0; !err && i < type->field_count; i++) {
-		const struct event_field *field = &type->fields[i];
-
-		err = add_member(payload, field->name, make_field(trace_class, field));
-		if (err || field->format != FIELD_HEX)
-			continue;
-		snprintf(name, sizeof(name), "%sSymbol", field->name);
-		err = add_member(payload, name, bt_field_class_string_create(trace_class));
-	}
-	snprintf(name, sizeof(name), "%s%s", type->name,
-		 type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP && type->version == 1 ?
-		 "V1" : "");
-	if (!err)
-		err = bt_event_class_set_name(class, name) ||
-		      bt_event_class_set_payload_field_class(class, payload);
-	bt_field_class_put_ref(payload);
-	ctf->event_classes[index] = class;
-	return err;
-}
-
-/* Each event tells its processor, as LTTng's do. */
-static int make_context(bt_trace_class *trace_class, struct ctf *ctf)
-{
-	bt_field_class *context = bt_field_class_structure_create(trace_class);
-	bt_field_class *cpu = bt_field_class_integer_unsigned_create(trace_class);
-	int err = context && cpu ? 0 : -1;
-
-	if (!err)
-		bt_field_class_integer_set_field_value_range(cpu, 16);
-	err = err || add_member(context, "cpu_id", cpu) ||
-	      bt_stream_class_set_event_common_context_field_class(ctf->stream_class,
-								   context);
-	bt_field_class_put_ref(context);
-	return err;
-}
-
-static int make_clock(bt_self_component *self, struct ctf *ctf)
+/* The same for the same trace: outputs can be compared. */
+static void make_uuid(struct ctf *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
-	bt_clock_class *clock = bt_clock_class_create(self);
-	uint64_t start = etl_unix_time(file);
-	int err;
+	const uint64_t parts[] = { file->start_time, file->start_clock, file->perf_freq,
+				   file->end_time, file->processors };
+	uint64_t hash[2] = { UINT64_C(0xCBF29CE484222325), UINT64_C(0x84222325CBF29CE4) };
+	size_t i, j;
 
-	if (!clock)
-		return -1;
-	bt_clock_class_set_frequency(clock, file->perf_freq);
-	bt_clock_class_set_offset(clock, start / 10000000,
-				  (uint64_t)((double)(start % 10000000) / 1e7 *
-					     (double)file->perf_freq));
-	err = bt_clock_class_set_name(clock, "session") ||
-	      bt_stream_class_set_default_clock_class(ctf->stream_class, clock);
-	bt_clock_class_put_ref(clock);
-	return err;
+	/* FNV-1a, of words. */
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		for (j = 0; j < 2; j++)
+			hash[j] = (hash[j] ^ parts[i]) * UINT64_C(0x100000001B3) ^ hash[j] >> 29;
+	memcpy(ctf->uuid, hash, sizeof(ctf->uuid));
+	/* Version 4, of the usual kind. */
+	ctf->uuid[6] = (ctf->uuid[6] & 0x0F) | 0x40;
+	ctf->uuid[8] = (ctf->uuid[8] & 0x3F) | 0x80;
 }
 
-static bt_component_class_initialize_method_status
-source_init(bt_self_component_source *source,
-	    bt_self_component_source_configuration *configuration, const bt_value *params,
-	    void *data)
+static void put_field(FILE *stream, const struct event_field *field)
 {
-	bt_self_component *self = bt_self_component_source_as_self_component(source);
-	bt_trace_class *trace_class = bt_trace_class_create(self);
-	struct ctf *ctf = data;
-	int64_t lost = ctf->conversion->file->events_lost;
-	int err = trace_class ? 0 : -1;
+	unsigned int bits = 8 * field->where[1].size;
 	size_t i;
 
-	bt_self_component_set_data(self, ctf);
-	if (!err) {
-		ctf->stream_class = bt_stream_class_create(trace_class);
-		err = !ctf->stream_class || make_context(trace_class, ctf) ||
-		      make_clock(self, ctf);
-	}
-	for (i = 0; !err && i < event_type_count && i < TYPES_MAX; i++)
-		err = make_event_class(ctf, trace_class, i);
-	if (!err) {
-		ctf->trace = bt_trace_create(trace_class);
-		err = !ctf->trace ||
-		      bt_trace_set_environment_entry_string(ctf->trace, "tracer_name",
-							    "ntklog") ||
-		      bt_trace_set_environment_entry_integer(ctf->trace, "events_lost", lost) ||
-		      bt_self_component_source_add_output_port(source, "out", NULL, NULL);
-	}
-	bt_trace_class_put_ref(trace_class);
-	return err ? BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR :
-		     BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-static bt_message_iterator_class_initialize_method_status
-iterator_init(bt_self_message_iterator *self,
-	      bt_self_message_iterator_configuration *configuration,
-	      bt_self_component_port_output *port)
-{
-	bt_self_component *component = bt_self_message_iterator_borrow_component(self);
-
-	bt_self_message_iterator_set_data(self, bt_self_component_get_data(component));
-	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-/* The message that a processor's stream begins; NULL: it has begun, or no memory. */
-static bt_message *begin_stream(struct ctf *ctf, bt_self_message_iterator *self,
-				unsigned int processor)
-{
-	char name[16];
-
-	if (processor >= ctf->stream_count) {
-		size_t count = processor + 1;
-		bt_stream **streams = realloc(ctf->streams, count * sizeof(bt_stream *));
-		uint64_t *last;
-
-		if (!streams)
-			return NULL;
-		ctf->streams = streams;
-		last = realloc(ctf->last, count * sizeof(*last));
-		if (!last)
-			return NULL;
-		ctf->last = last;
-		for (; ctf->stream_count < count; ctf->stream_count++) {
-			streams[ctf->stream_count] = NULL;
-			last[ctf->stream_count] = 0;
-		}
-	}
-	if (ctf->streams[processor])
-		return NULL;
-	ctf->streams[processor] = bt_stream_create(ctf->stream_class, ctf->trace);
-	if (!ctf->streams[processor])
-		return NULL;
-	snprintf(name, sizeof(name), "cpu%u", processor);
-	bt_stream_set_name(ctf->streams[processor], name);
-	return bt_message_stream_beginning_create(self, ctf->streams[processor]);
-}
-
-static void fill_context(const struct ctf *ctf, bt_field *context)
-{
-	bt_field *cpu = bt_field_structure_borrow_member_field_by_index(context, 0);
-
-	bt_field_integer_unsigned_set_value(cpu, ctf->event.processor);
-}
-
-static void fill_fields(const struct ctf *ctf, bt_field *payload)
-{
-	const struct event_type *type = ctf->event_type;
-	uint64_t member = 0;
-	size_t i;
-
-	for (i = 0; i < type->field_count; i++) {
-		const struct event_field *field = &type->fields[i];
-		bt_field *to = bt_field_structure_borrow_member_field_by_index(payload,
-										member++);
-		uint64_t value = event_has_field(&ctf->event, field) ?
-			event_field_value(field, &ctf->event) : 0;
-		char symbol[NAME_SIZE];
-
-		if (field->format == FIELD_SIGNED)
-			bt_field_integer_signed_set_value(to, (int64_t)value);
-		else
-			bt_field_integer_unsigned_set_value(to, value);
-		if (field->format != FIELD_HEX)
-			continue;
-		names_symbol(ctf->conversion->names, value, symbol, sizeof(symbol));
-		to = bt_field_structure_borrow_member_field_by_index(payload, member++);
-		bt_field_string_set_value(to, symbol);
-	}
-}
-
-static bt_message *make_event(struct ctf *ctf, bt_self_message_iterator *self)
-{
-	unsigned int processor = ctf->event.processor;
-	uint64_t time = ctf->event.time_stamp - ctf->conversion->file->start_clock;
-	const bt_event_class *class;
-	const bt_stream *stream;
-	bt_message *message;
-
-	/* What is before the start or goes back would be no CTF. */
-	if (time > TICKS_MAX || time < ctf->last[processor])
-		time = ctf->last[processor];
-	ctf->last[processor] = time;
-	class = ctf->event_classes[ctf->event_type - event_types];
-	stream = ctf->streams[processor];
-	message = bt_message_event_create_with_default_clock_snapshot(self, class, stream,
-								      time);
-	if (message) {
-		bt_event *event = bt_message_event_borrow_event(message);
-
-		fill_context(ctf, bt_event_borrow_common_context_field(event));
-		fill_fields(ctf, bt_event_borrow_payload_field(event));
-	}
-	ctf->event_type = NULL;
-	return message;
-}
-
-/* NULL: @done, or no memory. */
-static bt_message *next_message(struct ctf *ctf, bt_self_message_iterator *self, bool *done)
-{
-	bt_message *message;
-
-	*done = false;
-	if (ctf->event_type)
-		return make_event(ctf, self);
-	if (ctf->ending == SIZE_MAX) {
-		if (conversion_next(ctf->conversion, &ctf->event, &ctf->event_type)) {
-			message = begin_stream(ctf, self, ctf->event.processor);
-			if (message)
-				return message;
-			if (ctf->event.processor >= ctf->stream_count ||
-			    !ctf->streams[ctf->event.processor])
-				return NULL;
-			return make_event(ctf, self);
-		}
-		ctf->ending = 0;
-	}
-	while (ctf->ending < ctf->stream_count && !ctf->streams[ctf->ending])
-		ctf->ending++;
-	if (ctf->ending < ctf->stream_count)
-		return bt_message_stream_end_create(self, ctf->streams[ctf->ending++]);
-	*done = true;
-	return NULL;
-}
-
-static bt_message_iterator_class_next_method_status
-iterator_next(bt_self_message_iterator *self, bt_message_array_const messages,
-	      uint64_t capacity, uint64_t *count)
-{
-	struct ctf *ctf = bt_self_message_iterator_get_data(self);
-	bool done = false;
-
-	for (*count = 0; *count < capacity; (*count)++) {
-		messages[*count] = next_message(ctf, self, &done);
-		if (messages[*count])
-			continue;
-		if (!done)
-			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
-		break;
-	}
-	return *count ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK :
-			BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
-}
-
-static int add_source(bt_graph *graph, struct ctf *ctf,
-		      const bt_component_source **source)
-{
-	bt_message_iterator_class *iterator = bt_message_iterator_class_create(iterator_next);
-	bt_component_class_source *class;
-	int err;
-
-	if (!iterator)
-		return -1;
-	bt_message_iterator_class_set_initialize_method(iterator, iterator_init);
-	class = bt_component_class_source_create("etl", iterator);
-	bt_message_iterator_class_put_ref(iterator);
-	if (!class)
-		return -1;
-	bt_component_class_source_set_initialize_method(class, source_init);
-	err = bt_graph_add_source_component_with_initialize_method_data(graph, class, "etl",
-									NULL, ctf, LOGGING,
-									source);
-	bt_component_class_source_put_ref(class);
-	return err;
-}
-
-static int add_sink(bt_graph *graph, const char *directory,
-		    const bt_component_sink **sink)
-{
-	bt_value *params = bt_value_map_create();
-	const bt_component_class_sink *class;
-	const bt_plugin *plugin = NULL;
-	int err = -1;
-
-	if (bt_plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, BT_TRUE, &plugin) ||
-	    !plugin) {
-		message("libbabeltrace2 has no plugin ctf: is the package babeltrace2 there?");
-	} else if (params &&
-		   !bt_value_map_insert_string_entry(params, "path", directory) &&
-		   !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE) &&
-		   !bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE)) {
-		class = bt_plugin_borrow_sink_component_class_by_name_const(plugin, "fs");
-		err = bt_graph_add_sink_component(graph, class, "ctf", params, LOGGING, sink);
-	}
-	bt_plugin_put_ref(plugin);
-	bt_value_put_ref(params);
-	return err;
-}
-
-static int run_graph(struct ctf *ctf, const char *directory)
-{
-	bt_graph *graph = bt_graph_create(0);
-	const bt_component_source *source;
-	const bt_component_sink *sink;
-	const bt_port_output *out;
-	const bt_port_input *in;
-	int err;
-
-	if (!graph)
-		return -1;
-	err = add_source(graph, ctf, &source) || add_sink(graph, directory, &sink);
-	if (!err) {
-		out = bt_component_source_borrow_output_port_by_index_const(source, 0);
-		in = bt_component_sink_borrow_input_port_by_index_const(sink, 0);
-		err = bt_graph_connect_ports(graph, out, in, NULL) || bt_graph_run(graph);
-	}
-	bt_graph_put_ref(graph);
-	return err ? -1 : 0;
-}
-
-/* What libbabeltrace2 says of what went wrong, on a line. */
-static void print_error(const char *directory)
-{
-	const bt_error *error = bt_current_thread_take_error();
-
-	if (!error) {
-		message("%s: cannot be written", directory);
+	if (field->format == FIELD_SYMBOL) {
+		fprintf(stream,
+			"\t\tenum : integer { size = %u; align = 8; signed = false; } {", bits);
+		for (i = 0; i < field->symbol_count; i++)
+			fprintf(stream, "%s \"%s\" = %" PRIu32, i ? "," : "",
+				field->symbols[i].name, field->symbols[i].value);
+		fprintf(stream, " } _%s;\n", field->name);
 		return;
 	}
-	if (bt_error_get_cause_count(error))
-		message("%s: %s", directory,
-			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
-	bt_error_release(error);
+	fprintf(stream, "\t\tinteger { size = %u; align = 8; signed = %s; base = %d; } _%s;\n",
+		bits, field->format == FIELD_SIGNED ? "true" : "false",
+		field->format == FIELD_HEX ? 16 : 10, field->name);
+	if (field->format == FIELD_HEX)
+		fprintf(stream, "\t\tstring { encoding = UTF8; } _%sSymbol;\n", field->name);
+}
+
+static void put_metadata(const struct ctf *ctf, FILE *stream)
+{
+	const struct etl_file *file = ctf->conversion->file;
+	uint64_t start = etl_unix_time(file, file->start_clock);
+	const unsigned char *u = ctf->uuid;
+	size_t i, j;
+
+	fputs("/* CTF 1.8 */\n\n", stream);
+	fprintf(stream,
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\";\n",
+		u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+		u[13], u[14], u[15]);
+	fputs("\tbyte_order = le;\n\tpacket.header := struct {\n"
+	      "\t\tinteger { size = 32; align = 8; signed = false; base = 16; } magic;\n"
+	      "\t\tinteger { size = 8; align = 8; signed = false; } uuid[16];\n"
+	      "\t\tinteger { size = 32; align = 8; signed = false; } stream_id;\n\t};\n};\n\n",
+	      stream);
+	fprintf(stream,
+		"env {\n\ttracer_name = \"ntklog\";\n\tevents_lost = %" PRIu32 ";\n};\n\n",
+		file->events_lost);
+	fprintf(stream,
+		"clock {\n\tname = \"session\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n",
+		file->perf_freq, start / 10000000,
+		(uint64_t)((double)(start % 10000000) / 1e7 * (double)file->perf_freq));
+	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.session.value; } := session_t;\n\n"
+	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
+	      "\t\tsession_t timestamp_begin;\n\t\tsession_t timestamp_end;\n"
+	      "\t\tinteger { size = 64; align = 8; signed = false; } content_size;\n"
+	      "\t\tinteger { size = 64; align = 8; signed = false; } packet_size;\n\t};\n"
+	      "\tevent.header := struct {\n"
+	      "\t\tinteger { size = 16; align = 8; signed = false; } id;\n"
+	      "\t\tsession_t timestamp;\n\t};\n\tevent.context := struct {\n"
+	      "\t\tinteger { size = 16; align = 8; signed = false; } _cpu_id;\n\t};\n};\n",
+	      stream);
+	for (i = 0; i < EVENT_TYPES; i++) {
+		const struct event_type *type = &event_types[i];
+
+		fprintf(stream,
+			"\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n",
+			type->name, type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
+			type->version == 1 ? "V1" : "", i);
+		/* All fields of all versions; an address is followed by its symbol. */
+		for (j = 0; j < type->field_count; j++)
+			put_field(stream, &type->fields[j]);
+		fputs("\t};\n};\n", stream);
+	}
+}
+
+static int write_metadata(const struct ctf *ctf)
+{
+	FILE *stream;
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s/metadata", ctf->directory) < 0)
+		return -1;
+	stream = fopen(path, "w");
+	if (stream) {
+		put_metadata(ctf, stream);
+		err = finish_output(stream, path);
+		fclose(stream);
+	} else {
+		message("%s: %s", path, strerror(errno));
+		err = -1;
+	}
+	free(path);
+	return err;
 }
 
 static bool is_empty_or_none(const char *directory)
@@ -441,6 +196,161 @@ static bool is_empty_or_none(const char *directory)
 	return empty;
 }
 
+/* The file is open for as long as it takes: there may be more processors than files. */
+static int write_packet(struct ctf *ctf, size_t processor)
+{
+	struct ctf_stream *stream = ctf->streams[processor];
+	struct packet_header header = {
+		.magic = CTF_MAGIC,
+		.timestamp_begin = stream->first,
+		.timestamp_end = stream->last,
+		.content_size = 8 * stream->used,
+		.packet_size = 8 * stream->used,
+	};
+	size_t written = 0;
+	char *path;
+	int fd;
+
+	memcpy(header.uuid, ctf->uuid, sizeof(header.uuid));
+	memcpy(stream->packet, &header, sizeof(header));
+	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	while (fd >= 0 && written < stream->used) {
+		ssize_t n = write(fd, stream->packet + written, stream->used - written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		written += n;
+	}
+	if (written < stream->used)
+		message("%s: cannot write: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	if (written < stream->used)
+		return -1;
+	stream->used = sizeof(header);
+	return 0;
+}
+
+static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
+{
+	struct ctf_stream **more;
+
+	if (processor >= ctf->stream_count) {
+		more = reallocarray(ctf->streams, processor + 1, sizeof(struct ctf_stream *));
+		if (!more)
+			return NULL;
+		ctf->streams = more;
+		while (ctf->stream_count <= processor)
+			more[ctf->stream_count++] = NULL;
+	}
+	if (!ctf->streams[processor]) {
+		ctf->streams[processor] = calloc(1, sizeof(struct ctf_stream));
+		if (ctf->streams[processor])
+			ctf->streams[processor]->used = sizeof(struct packet_header);
+	}
+	return ctf->streams[processor];
+}
+
+static inline unsigned char *put(unsigned char *to, const void *from, size_t size)
+{
+	memcpy(to, from, size);
+	return to + size;
+}
+
+static unsigned char *put_fields(struct ctf *ctf, unsigned char *to,
+				 const struct etl_event *event, const struct event_type *type)
+{
+	size_t i;
+
+	for (i = 0; i < type->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+		uint64_t value = event_has_field(event, field) ?
+			event_field_value(field, event) : 0;
+		const struct cached_name *name;
+
+		/* Of the wider record, little-endian. */
+		switch (field->where[1].size) {
+		case 8:
+			to = put(to, &value, 8);
+			break;
+		case 4:
+			to = put(to, &value, 4);
+			break;
+		default:
+			to = put(to, &value, field->where[1].size);
+		}
+		if (field->format != FIELD_HEX)
+			continue;
+		name = names_cache_find(&ctf->names, value);
+		to = put(to, name->text, name->length);
+		*to++ = '\0';
+	}
+	return to;
+}
+
+static int put_event(struct ctf *ctf, const struct etl_event *event,
+		     const struct event_type *type)
+{
+	struct ctf_stream *stream = find_stream(ctf, event->processor);
+	uint64_t time = event->time_stamp - ctf->conversion->file->start_clock;
+	uint16_t id = type - event_types, processor = event->processor;
+	unsigned char *to;
+
+	if (!stream) {
+		message("%s: %s", ctf->directory, strerror(ENOMEM));
+		return -1;
+	}
+	if (stream->used > PACKET_SIZE - EVENT_SIZE && write_packet(ctf, event->processor))
+		return -1;
+	/* What is before the start or goes back would be no CTF. */
+	if (time > TICKS_MAX || time < stream->last)
+		time = stream->last;
+	stream->last = time;
+	if (stream->used == sizeof(struct packet_header))
+		stream->first = time;
+	to = stream->packet + stream->used;
+	to = put(to, &id, sizeof(id));
+	to = put(to, &time, sizeof(time));
+	to = put(to, &processor, sizeof(processor));
+	to = put_fields(ctf, to, event, type);
+	stream->used = to - stream->packet;
+	return 0;
+}
+
+static int write_events(struct ctf *ctf)
+{
+	const struct event_type *type;
+	struct etl_event event;
+	bool made = false;
+	size_t i;
+
+	while (conversion_next(ctf->conversion, &event, &type)) {
+		/* Of nothing there is nothing, a directory neither. */
+		if (!made) {
+			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
+				message("%s: %s", ctf->directory, strerror(errno));
+				return -1;
+			}
+			if (write_metadata(ctf))
+				return -1;
+			made = true;
+		}
+		if (put_event(ctf, &event, type))
+			return -1;
+	}
+	for (i = 0; i < ctf->stream_count; i++)
+		if (ctf->streams[i] && write_packet(ctf, i))
+			return -1;
+	if (!made)
+		message("%s: is not made: there are no events to convert", ctf->directory);
+	return made ? 0 : -1;
+}
+
 /**
  * convert_to_ctf() - write a trace in the Common Trace Format
  * @conversion: of the trace
@@ -450,7 +360,7 @@ static bool is_empty_or_none(const char *directory)
  */
 int convert_to_ctf(struct conversion *conversion, const char *directory)
 {
-	struct ctf ctf = { .conversion = conversion, .ending = SIZE_MAX };
+	struct ctf *ctf;
 	size_t i;
 	int err;
 
@@ -458,17 +368,19 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 		message("%s: is not a new or an empty directory", directory);
 		return -1;
 	}
-	err = run_graph(&ctf, directory);
-	if (err)
-		print_error(directory);
-	for (i = 0; i < ctf.stream_count; i++)
-		if (ctf.streams[i])
-			bt_stream_put_ref(ctf.streams[i]);
-	for (i = 0; i < TYPES_MAX; i++)
-		bt_event_class_put_ref(ctf.event_classes[i]);
-	bt_stream_class_put_ref(ctf.stream_class);
-	bt_trace_put_ref(ctf.trace);
-	free(ctf.streams);
-	free(ctf.last);
+	ctf = calloc(1, sizeof(*ctf));
+	if (!ctf) {
+		message("%s: %s", directory, strerror(ENOMEM));
+		return -1;
+	}
+	ctf->conversion = conversion;
+	ctf->directory = directory;
+	ctf->names.names = conversion->names;
+	make_uuid(ctf);
+	err = write_events(ctf);
+	for (i = 0; i < ctf->stream_count; i++)
+		free(ctf->streams[i]);
+	free(ctf->streams);
+	free(ctf);
 	return err;
 }

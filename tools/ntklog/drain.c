@@ -5,6 +5,8 @@
  * then. The session's flush timer, and where that is not enough a flush, bound that.
  */
 
+#define _GNU_SOURCE
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -45,6 +47,12 @@ static int open_files(struct drain *drain)
 		for (i = drain->fd_count; i < (size_t)processors; i++)
 			more[i] = -1;
 		drain->fds = more;
+		drain->polled = reallocarray(drain->polled, processors + 1,
+					     sizeof(*drain->polled));
+		if (!drain->polled) {
+			message("%s", strerror(ENOMEM));
+			return -1;
+		}
 		drain->fd_count = processors;
 	}
 	for (i = 0; i < drain->fd_count; i++) {
@@ -88,25 +96,21 @@ int drain_open(struct drain *drain, int session, size_t buffer_size)
  */
 int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 {
-	struct pollfd *fds = calloc(drain->fd_count + 1, sizeof(*fds));
-	int got, is_other;
+	int got;
 	size_t i;
 
-	if (!fds) {
-		message("%s", strerror(ENOMEM));
-		return -1;
-	}
-	fds[0] = (struct pollfd) { .fd = other_fd, .events = POLLIN };
+	drain->polled[0] = (struct pollfd) { .fd = other_fd, .events = POLLIN };
 	for (i = 0; i < drain->fd_count; i++)
-		fds[i + 1] = (struct pollfd) { .fd = drain->fds[i], .events = POLLIN };
-	got = poll(fds, drain->fd_count + 1, timeout_ms);
-	is_other = got > 0 && fds[0].revents;
-	free(fds);
+		drain->polled[i + 1] = (struct pollfd) {
+			.fd = drain->fds[i], .events = POLLIN
+		};
+	got = poll(drain->polled, drain->fd_count + 1, timeout_ms);
 	if (got < 0 && errno != EINTR) {
 		message("poll: %s", strerror(errno));
 		return -1;
 	}
-	return is_other;
+	drain->ready = got > 0;
+	return got > 0 && drain->polled[0].revents;
 }
 
 /* Give what is next in order. With @all also what comes after a gap. */
@@ -122,7 +126,10 @@ static int give_held(struct drain *drain, bool all)
 		drain->held = buffer->next;
 		drain->held_bytes -= drain->buffer_size;
 		err = drain->give(drain->argument, buffer->data, drain->buffer_size);
-		free(buffer);
+		if (drain->spare)
+			free(buffer);
+		else
+			drain->spare = buffer;
 		if (err)
 			return err;
 	}
@@ -147,21 +154,25 @@ static void hold(struct drain *drain, struct drain_buffer *buffer)
 static int read_processor(struct drain *drain, size_t processor)
 {
 	for (;;) {
-		struct drain_buffer *buffer = malloc(sizeof(*buffer) + drain->buffer_size);
+		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
+		/* One is kept: most reads find nothing, or one buffer. */
+		if (!buffer)
+			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {
 			message("%s", strerror(ENOMEM));
 			return -1;
 		}
+		drain->spare = buffer;
 		got = read(drain->fds[processor], buffer->data, drain->buffer_size);
 		if (got == (ssize_t)drain->buffer_size) {
+			drain->spare = NULL;
 			hold(drain, buffer);
 			if (give_held(drain, false))
 				return -1;
 			continue;
 		}
-		free(buffer);
 		if (!got || (got < 0 && (errno == EAGAIN || errno == EINTR)))
 			return 0;
 		if (got < 0)
@@ -195,6 +206,28 @@ int drain_read(struct drain *drain)
 }
 
 /**
+ * drain_read_ready() - take what drain_wait() has found
+ * @drain: of the session
+ *
+ * Processors that have come up since are not looked for: that is for drain_read(), now and
+ * then.
+ *
+ * Return: 0, or -1 after a message.
+ */
+int drain_read_ready(struct drain *drain)
+{
+	size_t i;
+
+	for (i = 0; drain->ready && i < drain->fd_count; i++)
+		if (drain->polled[i + 1].revents && drain->fds[i] >= 0 &&
+		    read_processor(drain, i))
+			return -1;
+	if (drain->held_bytes > HELD_MAX)
+		kernel_write("1", "sessions/%d/flush", drain->session);
+	return 0;
+}
+
+/**
  * drain_finish() - take the rest
  * @drain: of a session that has stopped
  *
@@ -219,6 +252,8 @@ void drain_close(struct drain *drain)
 		if (drain->fds[i] >= 0)
 			close(drain->fds[i]);
 	free(drain->fds);
+	free(drain->polled);
+	free(drain->spare);
 	while (drain->held) {
 		struct drain_buffer *buffer = drain->held;
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct drain_buffer;
+struct pollfd;
 
 /**
  * struct drain - of a session
@@ -19,6 +20,9 @@ struct drain_buffer;
  * @buffer_size: bytes
  * @fds: of its cpu files; -1: none
  * @fd_count: of them
+ * @polled: what drain_wait() has waited for: another file, and these
+ * @ready: one of them has something
+ * @spare: memory for the next buffer, or NULL
  * @held: buffers that are too early: others are to come before them, by number
  * @held_bytes: in them
  * @next: sequence number of the next buffer
@@ -31,6 +35,9 @@ struct drain {
 	size_t buffer_size;
 	int *fds;
 	size_t fd_count;
+	struct pollfd *polled;
+	bool ready;
+	struct drain_buffer *spare;
 	struct drain_buffer *held;
 	uint64_t held_bytes;
 	int64_t next;
@@ -42,6 +49,7 @@ struct drain {
 int drain_open(struct drain *drain, int session, size_t buffer_size);
 int drain_wait(struct drain *drain, int other_fd, int timeout_ms);
 int drain_read(struct drain *drain);
+int drain_read_ready(struct drain *drain);
 int drain_finish(struct drain *drain);
 void drain_close(struct drain *drain);
 

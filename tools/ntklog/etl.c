@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading ETL files: buffer after buffer in the order of the file, event after
- * event. One buffer is in memory at a time. Whatever does not fit stops the
- * reading with the offset at which it was found.
+ * Reading ETL files: buffer after buffer in the order of the file, event after event.
+ * One buffer is in memory at a time. What does not fit is left out, up to the end of its
+ * buffer, whose size all have: reading goes on with the next one. It is counted, and the
+ * first in the file is told with its offset.
  */
+
+#define _GNU_SOURCE
 
 #include <assert.h>
 #include <errno.h>
@@ -47,21 +50,27 @@ static const struct header_kind {
 } header_kinds[] = {
 	[TRACE_HEADER_TYPE_SYSTEM32] = { 0x20, 4, 0x10, 4, true },
 	[TRACE_HEADER_TYPE_SYSTEM64] = { 0x20, 4, 0x10, 8, true },
-	[0x03] = { 0x18, 4, 0x10, 4, true },	/* COMPACT32 */
-	[0x04] = { 0x18, 4, 0x10, 8, true },	/* COMPACT64 */
+	[TRACE_HEADER_TYPE_COMPACT32] = { 0x18, 4, 0x10, 4, true },
+	[TRACE_HEADER_TYPE_COMPACT64] = { 0x18, 4, 0x10, 8, true },
 	[TRACE_HEADER_TYPE_PERFINFO32] = { 0x10, 4, 0x08, 4, true },
 	[TRACE_HEADER_TYPE_PERFINFO64] = { 0x10, 4, 0x08, 8, true },
-	[0x0A] = { 0x30, 0, 0x10, 4, false },	/* FULL_HEADER32 */
-	[0x14] = { 0x30, 0, 0x10, 8, false },	/* FULL_HEADER64 */
-	[0x0B] = { 0x38, 0, 0x10, 4, false },	/* INSTANCE32 */
-	[0x15] = { 0x38, 0, 0x10, 8, false },	/* INSTANCE64 */
-	[0x0C] = { 0x30, 0, 0x10, 4, false },	/* TIMED */
-	[0x0D] = { 0x08, 0, 0, 8, false },	/* ERROR */
-	[0x0E] = { 0x30, 0, 0x10, 8, false },	/* WNODE_HEADER */
-	[0x12] = { 0x50, 0, 0x10, 4, false },	/* EVENT_HEADER32 */
-	[0x13] = { 0x50, 0, 0x10, 8, false },	/* EVENT_HEADER64 */
-	[0x0F] = { 0x08, 0, 0, 8, false },	/* MESSAGE: no time of its own */
+	[TRACE_HEADER_TYPE_FULL_HEADER32] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_FULL_HEADER64] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_INSTANCE32] = { 0x38, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_INSTANCE64] = { 0x38, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_TIMED] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_ERROR] = { 0x08, 0, 0, 8, false },
+	[TRACE_HEADER_TYPE_WNODE_HEADER] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER32] = { 0x50, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER64] = { 0x50, 0, 0x10, 8, false },
 };
+
+/*
+ * A message of WPP has 0 where the others have their type. What follows its header, a
+ * time among it, is as the message's flags say.
+ */
+static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
+#define MESSAGE_MARKER	0x90
 
 static uint16_t get_u16(const unsigned char *from)
 {
@@ -103,6 +112,26 @@ int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...)
 	vsnprintf(file->error + used, sizeof(file->error) - used, format,
 		  arguments);
 	va_end(arguments);
+	return -1;
+}
+
+static void leave_out_buffer(struct etl_file *file, size_t bytes)
+{
+	file->damaged_buffers++;
+	file->left_out += bytes;
+}
+
+/**
+ * etl_leave_out_event() - an event is damaged, though those behind it may not be
+ * @file: that it is of; has been told with etl_damage()
+ * @event: the event
+ *
+ * Return: -1.
+ */
+int etl_leave_out_event(struct etl_file *file, const struct etl_event *event)
+{
+	file->damaged_events++;
+	file->left_out += event->size;
 	return -1;
 }
 
@@ -179,15 +208,24 @@ bool etl_is_circular(const struct etl_file *file)
 	return file->log_file_mode & EVENT_TRACE_FILE_MODE_CIRCULAR;
 }
 
-/* What a file that ends before buffer @number means. */
-static int end_of_file(struct etl_file *file, uint64_t number)
+/**
+ * etl_is_flight() - does the session keep its last buffers alone?
+ * @file: the file
+ *
+ * Return: whether it does: what is older has been overwritten.
+ */
+bool etl_is_flight(const struct etl_file *file)
 {
-	if (file->end_time && number < file->buffers_written &&
-	    !etl_is_circular(file))
-		return etl_damage(file, number * file->buffer_size,
-				  "the file ends after %llu of %u buffers",
-				  (unsigned long long)number, file->buffers_written);
-	return 0;
+	return etl_is_circular(file) || file->log_file_mode & EVENT_TRACE_BUFFERING_MODE;
+}
+
+/* What a file that ends before buffer @number means. */
+static void end_of_file(struct etl_file *file, uint64_t number)
+{
+	if (file->end_time && number < file->buffers_written && !etl_is_circular(file))
+		etl_damage(file, number * file->buffer_size,
+			   "the file ends after %llu of %u buffers",
+			   (unsigned long long)number, file->buffers_written);
 }
 
 /* Whether what follows has been allocated, but never written. */
@@ -199,37 +237,26 @@ static bool past_written(const struct etl_file *file, uint64_t number)
 	       number >= file->buffers_written;
 }
 
-static int got_less(struct etl_file *file, uint64_t number, ssize_t got)
+/* What a buffer that is not whole means: all has been read. */
+static void got_less(struct etl_file *file, uint64_t number, ssize_t got)
 {
-	if (got < 0)
-		return -1;
 	if (!got)
-		return end_of_file(file, number);
-	return etl_damage(file, number * file->buffer_size + got,
-			  "the file ends inside a buffer of 0x%zx bytes",
-			  file->buffer_size);
+		end_of_file(file, number);
+	else if (got > 0)
+		etl_damage(file, number * file->buffer_size + got,
+			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
 }
 
-/**
- * etl_read_header() - read the header of a buffer alone
- * @file: the file
- * @number: of the buffer
- * @header: what is read
- *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+/*
+ * Times that cannot be are of damaged events. The clock and the system's time go apart,
+ * in 8 hours by seconds; so what is far from the session alone is wrong.
  */
-int etl_read_header(struct etl_file *file, uint64_t number,
-		    struct wmi_buffer_header *header)
-{
-	uint64_t offset = number * file->buffer_size;
-	ssize_t got;
+#define CLOCK_SLACK_S	60
 
-	if (past_written(file, number))
-		return 0;
-	got = read_at(file, header, sizeof(*header), offset);
-	if (got < (ssize_t)sizeof(*header))
-		return got_less(file, number, got);
-	return check_buffer(file, offset, header) ? -1 : 1;
+static uint64_t clock_slack(const struct etl_file *file)
+{
+	return file->perf_freq > UINT64_MAX / 8 / CLOCK_SLACK_S ? UINT64_MAX / 8 :
+		file->perf_freq * CLOCK_SLACK_S;
 }
 
 /**
@@ -251,6 +278,11 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
 	cursor->next = sizeof(*header);
 	cursor->end = header->saved_offset;
 	cursor->processor = etl_processor(header);
+	cursor->latest = file->latest;
+	/* Of a session that has not ended: nothing is younger than its buffer. */
+	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&
+	    (uint64_t)header->time_stamp >= file->start_clock)
+		cursor->latest = header->time_stamp + clock_slack(file);
 	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
 		file->lossy_buffers++;
 	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
@@ -266,7 +298,9 @@ int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t nu
  * @cursor: is put at the buffer's first event; its memory is made if there is none
  * @number: of the buffer
  *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ * Of a damaged one nothing is given. What is wrong is in @file->error.
+ *
+ * Return: 1, or 0 at the end of what can be read.
  */
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
 {
@@ -277,24 +311,57 @@ int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t n
 		return 0;
 	if (!cursor->buffer)
 		cursor->buffer = malloc(file->buffer_size);
-	if (!cursor->buffer)
-		return etl_damage(file, offset, "%s", strerror(ENOMEM));
+	if (!cursor->buffer) {
+		etl_damage(file, offset, "%s", strerror(ENOMEM));
+		return 0;
+	}
 	got = read_at(file, cursor->buffer, file->buffer_size, offset);
-	if (got < (ssize_t)file->buffer_size)
-		return got_less(file, number, got);
-	return etl_use_buffer(file, cursor, number) ? -1 : 1;
+	if (got < (ssize_t)file->buffer_size) {
+		got_less(file, number, got);
+		return 0;
+	}
+	if (etl_use_buffer(file, cursor, number)) {
+		leave_out_buffer(file, file->buffer_size);
+		cursor->next = 0;
+		cursor->end = 0;
+	}
+	return 1;
 }
 
-/**
- * etl_parse_event() - the next event of a buffer
- * @file: the file
- * @cursor: in a buffer that has one more; goes behind it
- * @event: the event; its data is in the buffer
- *
- * Return: 1, or -1 with a message in @file->error.
- */
-int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
-		    struct etl_event *event)
+/* NULL: no event begins so. */
+static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
+{
+	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
+		*type = TRACE_HEADER_TYPE_MESSAGE;
+		return &message_kind;
+	}
+	*type = at[2];
+	if (at[2] >= ARRAY_SIZE(header_kinds) || !header_kinds[at[2]].header_size ||
+	    !(at[3] & 0x80))
+		return NULL;
+	return &header_kinds[at[2]];
+}
+
+/* Its time, or that of the event before. */
+static void read_time(struct etl_file *file, struct etl_cursor *cursor,
+		      const struct header_kind *kind, const unsigned char *at,
+		      struct etl_event *event)
+{
+	event->has_time = kind->clock_offset;
+	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
+	event->wrong_time = event->has_time && (event->raw_time < file->earliest ||
+						event->raw_time > cursor->latest);
+	if (event->wrong_time) {
+		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
+			file->wrong_time_at = event->offset;
+	} else if (event->has_time) {
+		cursor->time_stamp = event->raw_time;
+	}
+	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
+}
+
+static int parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		       struct etl_event *event)
 {
 	size_t room = cursor->end - cursor->next;
 	const unsigned char *at = cursor->buffer + cursor->next;
@@ -305,23 +372,21 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 	if (room < 8)
 		return etl_damage(file, event->offset,
 				  "%zu bytes before SavedOffset are no event", room);
-	kind = &header_kinds[at[2] < ARRAY_SIZE(header_kinds) ? at[2] : 0];
-	if (!kind->header_size || (at[3] & 0x80) != 0x80)
+	kind = find_kind(at, &event->header_type);
+	if (!kind)
 		return etl_damage(file, event->offset,
 				  "no event: marker 0x%02x%02x%02x%02x",
 				  at[3], at[2], at[1], at[0]);
 
-	event->header_type = at[2];
 	event->size = get_u16(at + kind->size_offset);
 	if (event->size < kind->header_size || event->size > room)
 		return etl_damage(file, event->offset,
 				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
 				  event->size, kind->header_size, room);
 	event->processor = cursor->processor;
+	event->header = at;
 	event->pointer_size = kind->pointer_size;
-	if (kind->clock_offset)
-		cursor->time_stamp = get_u64(at + kind->clock_offset);
-	event->time_stamp = cursor->time_stamp;
+	read_time(file, cursor, kind, at, event);
 	event->has_hook_id = kind->has_hook_id;
 	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
 	event->version = kind->has_hook_id ? get_u16(at) : 0;
@@ -348,34 +413,43 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 }
 
 /**
+ * etl_parse_event() - the next event of a buffer
+ * @file: the file
+ * @cursor: in a buffer that has one more; goes behind it
+ * @event: the event; its data is in the buffer
+ *
+ * Return: 1, or -1 with a message in @file->error: then the buffer's rest is left out.
+ */
+int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
+		    struct etl_event *event)
+{
+	if (parse_event(file, cursor, event) == 1)
+		return 1;
+	leave_out_buffer(file, cursor->end - cursor->next);
+	cursor->next = cursor->end;
+	return -1;
+}
+
+/**
  * etl_next_event() - the next event of the file, in the order of the file
  * @file: the file
  * @event: the event; its data is there until the next call
  *
- * Return: 1, 0 at the end of the file, -1 with a message in @file->error.
+ * What is damaged is left out: see @file->error.
+ *
+ * Return: 1, or 0 at the end of the file.
  */
 int etl_next_event(struct etl_file *file, struct etl_event *event)
 {
-	while (file->cursor.next >= file->cursor.end) {
-		int got = etl_read_buffer(file, &file->cursor, file->cursor.number + 1);
-
-		if (got <= 0)
-			return got;
+	for (;;) {
+		while (file->cursor.next >= file->cursor.end)
+			if (file->next_place >= file->place_count ||
+			    !etl_read_buffer(file, &file->cursor,
+					     file->places[file->next_place++].number))
+				return 0;
+		if (etl_parse_event(file, &file->cursor, event) == 1)
+			return 1;
 	}
-	return etl_parse_event(file, &file->cursor, event);
-}
-
-/**
- * etl_unix_time() - when did it start?
- * @file: the file
- *
- * Return: 100 ns since 1970, or 0: the file does not say.
- */
-uint64_t etl_unix_time(const struct etl_file *file)
-{
-	if (file->start_time < FILETIME_UNIX_EPOCH || file->start_time > INT64_MAX)
-		return 0;
-	return file->start_time - FILETIME_UNIX_EPOCH;
 }
 
 /**
@@ -389,6 +463,23 @@ double etl_seconds(const struct etl_file *file, uint64_t time_stamp)
 {
 	/* Nothing that a session writes is older than its start. */
 	return (double)(int64_t)(time_stamp - file->start_clock) / (double)file->perf_freq;
+}
+
+/**
+ * etl_unix_time() - when was it, by the wall?
+ * @file: the file
+ * @time_stamp: session clock
+ *
+ * Return: 100 ns since 1970, or 0: the file does not say.
+ */
+uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp)
+{
+	double since = etl_seconds(file, time_stamp);
+
+	if (file->start_time < FILETIME_UNIX_EPOCH || file->start_time > INT64_MAX)
+		return 0;
+	return file->start_time - FILETIME_UNIX_EPOCH +
+	       (since > 0 && since < 1e9 ? (uint64_t)(since * 1e7) : 0);
 }
 
 /**
@@ -418,24 +509,60 @@ static size_t missing_padding(const unsigned char *data)
 	return word <= ETW_CLOCK_CPU_CYCLE ? 4 : 0;
 }
 
+static void find_limits(struct etl_file *file)
+{
+	double seconds = (double)(int64_t)(file->end_time - file->start_time) / 1e7;
+	/* One percent more. */
+	double ticks = seconds * 1.01 * (double)file->perf_freq + (double)clock_slack(file) +
+		       (double)file->start_clock;
+
+	file->earliest = file->start_clock > clock_slack(file) ?
+		file->start_clock - clock_slack(file) : 0;
+	file->latest = UINT64_MAX;
+	if (file->end_time && file->end_time > file->start_time && ticks < (double)INT64_MAX)
+		file->latest = (uint64_t)ticks;
+}
+
+/**
+ * etl_logfile_header() - read what the first event says
+ * @event: it, as large as the header is
+ * @header: of either pointer size, as the wider one
+ * @names: what is behind it
+ */
+void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
+			const unsigned char **names)
+{
+	bool is64 = event->pointer_size == 8;
+	/* All that both begin with, up to the pointers, and all that both end with. */
+	size_t common = offsetof(struct trace_logfile_header64, logger_name);
+	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
+	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
+	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
+	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
+
+	if (!is64)
+		clocks32 -= missing_padding(event->data);
+	*header = (struct trace_logfile_header64) { 0 };
+	memcpy(header, event->data, common);
+	memcpy(&header->time_zone, event->data + (is64 ? zone : zone32),
+	       sizeof(header->time_zone));
+	memcpy((char *)header + clocks, event->data + (is64 ? clocks : clocks32),
+	       sizeof(*header) - clocks);
+	*names = event->data + (is64 ? clocks : clocks32) + sizeof(*header) - clocks;
+}
+
 static int read_logfile_header(struct etl_file *file, const struct etl_event *event)
 {
 	bool is64 = event->pointer_size == 8;
 	struct trace_logfile_header64 header;
-	/* All that both begin with, up to the pointers, and all that both end with. */
-	size_t common = offsetof(struct trace_logfile_header64, logger_name);
-	size_t clocks = offsetof(struct trace_logfile_header64, boot_time);
-	size_t clocks32 = offsetof(struct trace_logfile_header32, boot_time);
+	const unsigned char *names;
 
 	if (event->data_size < (is64 ? sizeof(header) :
 				       sizeof(struct trace_logfile_header32)))
 		return etl_damage(file, event->offset,
 				  "TRACE_LOGFILE_HEADER of 0x%zx bytes",
 				  event->data_size);
-	memcpy(&header, event->data, common);
-	memcpy((char *)&header + clocks,
-	       event->data + (is64 ? clocks : clocks32 - missing_padding(event->data)),
-	       sizeof(header) - clocks);
+	etl_logfile_header(event, &header, &names);
 	file->pointer_size = event->pointer_size;
 	file->start_clock = event->time_stamp;
 	file->processors = header.number_of_processors;
@@ -443,6 +570,11 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	file->events_lost = header.events_lost;
 	file->buffers_lost = header.buffers_lost;
 	file->log_file_mode = header.log_file_mode;
+	/* So it tells what has been overwritten; nothing of that is lost. */
+	if (file->log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
+		file->overwritten = file->buffers_lost;
+		file->buffers_lost = 0;
+	}
 	file->start_time = header.start_time;
 	file->end_time = header.end_time;
 	file->tick_ns = UINT64_C(100) * header.timer_resolution;
@@ -463,6 +595,7 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
 		file->cycle_freq = file->perf_freq;
+	find_limits(file);
 	return 0;
 }
 
@@ -501,6 +634,155 @@ static int read_first_event(struct etl_file *file)
 	return 0;
 }
 
+static int add_place(struct etl_file *file, const struct wmi_buffer_header *header,
+		     uint64_t number)
+{
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(file->place_count & (file->place_count - 1))) {
+		struct etl_place *more = reallocarray(file->places, file->place_count ?
+						      2 * file->place_count : 1,
+						      sizeof(*more));
+
+		if (!more)
+			return etl_damage(file, 0, "%s", strerror(ENOMEM));
+		file->places = more;
+	}
+	file->places[file->place_count++] = (struct etl_place) {
+		.number = number,
+		.sequence_number = header->sequence_number,
+		.processor = etl_processor(header),
+	};
+	return 0;
+}
+
+/* Those of one sequence number together, in the order of the file. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct etl_place *left = a, *right = b;
+
+	if (left->sequence_number != right->sequence_number)
+		return left->sequence_number < right->sequence_number ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct etl_place *left = a, *right = b;
+
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+static bool is_same_buffer(struct etl_file *file, const struct etl_place *a,
+			   const struct etl_place *b, unsigned char *buffers)
+{
+	size_t size = file->buffer_size;
+
+	return read_at(file, buffers, size, a->number * size) == (ssize_t)size &&
+	       read_at(file, buffers + size, size, b->number * size) == (ssize_t)size &&
+	       !memcmp(buffers, buffers + size, size);
+}
+
+/*
+ * Buffers that are there again are taken off the index. Two that have one sequence number
+ * but not the same contents are of two sessions, whose files were joined.
+ *
+ * Return: whether that is so.
+ */
+static bool drop_twice(struct etl_file *file)
+{
+	unsigned char *buffers = malloc(2 * file->buffer_size);
+	struct etl_place *places = file->places;
+	size_t kept = 1, i;
+	bool joined = false;
+
+	for (i = 1; buffers && i < file->place_count; i++) {
+		bool again = kept > 1 &&
+			places[i].sequence_number == places[kept - 1].sequence_number;
+
+		if (again && is_same_buffer(file, &places[kept - 1], &places[i], buffers)) {
+			file->twice++;
+			continue;
+		}
+		joined |= again;
+		places[kept++] = places[i];
+	}
+	if (buffers)
+		file->place_count = kept;
+	free(buffers);
+	return joined;
+}
+
+/* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
+static bool is_without_gaps(const struct etl_file *file)
+{
+	return file->end_time && !etl_is_flight(file);
+}
+
+static void find_missing(struct etl_file *file, uint64_t damaged)
+{
+	const struct etl_place *places = file->places;
+	size_t i;
+
+	for (i = 2; i < file->place_count; i++) {
+		uint64_t gap = places[i].sequence_number - places[i - 1].sequence_number - 1;
+
+		if (gap && !file->missing)
+			file->first_missing = places[i - 1].sequence_number + 1;
+		/* A number with a wrong bit: all between would be missing. */
+		if (gap > file->place_count)
+			gap = 1;
+		file->missing += gap;
+	}
+	/* Those that are there, but cannot be read, have been told. */
+	file->missing -= file->missing < damaged ? file->missing : damaged;
+}
+
+/* Which buffers are there, and whose are they? */
+static int make_index(struct etl_file *file)
+{
+	struct wmi_buffer_header header;
+	bool sorted = true, joined = false;
+	uint64_t number;
+	ssize_t got;
+
+	for (number = 0; !past_written(file, number); number++) {
+		got = read_at(file, &header, sizeof(header), number * file->buffer_size);
+		if (got < (ssize_t)sizeof(header)) {
+			got_less(file, number, got);
+			break;
+		}
+		if (check_buffer(file, number * file->buffer_size, &header)) {
+			leave_out_buffer(file, file->buffer_size);
+			continue;
+		}
+		if (file->place_count > 1 && header.sequence_number <=
+		    file->places[file->place_count - 1].sequence_number)
+			sorted = false;
+		if (add_place(file, &header, number))
+			return -1;
+	}
+	if (!sorted) {
+		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
+		      compare_places);
+		joined = drop_twice(file);
+	}
+	if (!joined && is_without_gaps(file))
+		find_missing(file, file->damaged_buffers);
+	if (etl_is_flight(file) && !file->overwritten && file->place_count > 1) {
+		int64_t last = file->places[file->place_count - 1].sequence_number;
+
+		/* Numbers begin with 1. */
+		if (last >= (int64_t)file->place_count)
+			file->overwritten = last - (file->place_count - 1);
+	}
+	if (!sorted)
+		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
+		      compare_numbers);
+	/* The first one has been read. */
+	file->next_place = 1;
+	return 0;
+}
+
 static int read_first_buffer(struct etl_file *file)
 {
 	struct wmi_buffer_header header;
@@ -512,27 +794,45 @@ static int read_first_buffer(struct etl_file *file)
 	if (got < (ssize_t)sizeof(header))
 		return etl_damage(file, got, "the file ends before its first buffer header does");
 	if (check_first_header(file, &header) ||
-	    etl_read_buffer(file, &file->cursor, 0) != 1)
+	    !etl_read_buffer(file, &file->cursor, 0) || file->error[0] ||
+	    read_first_event(file))
 		return -1;
-	return read_first_event(file);
+	return make_index(file);
 }
 
 /* A pipe's contents go to a file without a name: it is read here and there. */
 static int spool(int from)
 {
-	FILE *to = tmpfile();
-	char buffer[65536];
-	ssize_t got;
-	int fd = -1;
+	const char *directory = getenv("TMPDIR");
+	char buffer[65536], *path;
+	ssize_t got = 0;
+	int fd, saved;
 
-	if (!to)
+	if (asprintf(&path, "%s/ntklog.XXXXXX", directory && *directory ? directory : "/tmp") < 0)
 		return -1;
-	while ((got = read(from, buffer, sizeof(buffer))) > 0)
-		if (fwrite(buffer, 1, got, to) != (size_t)got)
-			break;
-	if (!got && !fflush(to))
-		fd = dup(fileno(to));
-	fclose(to);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	free(path);
+	while (fd >= 0 && (got = read(from, buffer, sizeof(buffer))) != 0) {
+		ssize_t written = 0, n = 0;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		for (; written < got; written += n) {
+			n = write(fd, buffer + written, got - written);
+			if (n < 0 && errno == EINTR)
+				n = 0;
+			else if (n < 0)
+				break;
+		}
+		if (got < 0 || n < 0) {
+			saved = errno;
+			close(fd);
+			errno = saved;
+			return -1;
+		}
+	}
 	return fd;
 }
 
@@ -545,14 +845,15 @@ static int spool(int from)
  */
 int etl_open(struct etl_file *file, const char *path)
 {
-	*file = (struct etl_file) { .path = path };
+	*file = (struct etl_file) { .path = path, .latest = UINT64_MAX };
 	file->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				       dup(STDIN_FILENO);
 	if (file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
-		int spooled = spool(file->fd);
+		int spooled = spool(file->fd), saved = errno;
 
 		close(file->fd);
 		file->fd = spooled;
+		errno = saved;
 	}
 	if (file->fd < 0) {
 		snprintf(file->error, sizeof(file->error), "%s", strerror(errno));
@@ -575,7 +876,7 @@ int etl_open(struct etl_file *file, const char *path)
  */
 int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size)
 {
-	*file = (struct etl_file) { .path = path, .fd = -1 };
+	*file = (struct etl_file) { .path = path, .fd = -1, .latest = UINT64_MAX };
 	if (size < sizeof(struct wmi_buffer_header))
 		return etl_damage(file, size, "the first buffer ends before its header does");
 	if (check_first_header(file, buffer))
@@ -601,4 +902,5 @@ void etl_close(struct etl_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->cursor.buffer);
+	free(file->places);
 }

@@ -2,25 +2,17 @@
 /*
  * Merging: each processor's events are in the order of time, and so are its buffers in
  * the file; in a circular one, whose beginning has been overwritten, sequence numbers tell
- * the order. The headers of all buffers are read first, to know whose they are; then one
- * buffer of each processor is in memory, and the earliest event of all is next.
- * Memory: a buffer for each processor, and 16 bytes for each buffer of the file.
+ * the order. One buffer of each processor is in memory, and the earliest event of all is
+ * next.
  */
+
+#define _GNU_SOURCE
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "etl_merge.h"
-
-/*
- * @sequence_number: of a buffer
- * @number: of it, in the file
- */
-struct buffer_place {
-	int64_t sequence_number;
-	uint64_t number;
-};
 
 /*
  * @cursor: in the present buffer
@@ -32,7 +24,7 @@ struct buffer_place {
 struct etl_stream {
 	struct etl_cursor cursor;
 	struct etl_event event;
-	struct buffer_place *buffers;
+	struct etl_place *buffers;
 	size_t buffer_count;
 	size_t next_buffer;
 };
@@ -62,60 +54,39 @@ static void sift_down(struct etl_merge *merge, size_t at)
 	}
 }
 
-/* What comes from here on, in file order, is not to be read. */
-static void note_damage(struct etl_merge *merge)
-{
-	uint64_t buffer = merge->file->damage_at / merge->file->buffer_size;
-
-	if (merge->file->error[0] && buffer < merge->limit)
-		merge->limit = buffer;
-}
-
 /* The stream's next event; false: it has no more. */
 static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 {
-	while (stream->cursor.next >= stream->cursor.end) {
-		uint64_t number;
-
-		if (stream->next_buffer == stream->buffer_count)
-			return false;
-		number = stream->buffers[stream->next_buffer++].number;
-		if (number > merge->limit)
-			return false;
-		if (etl_read_buffer(merge->file, &stream->cursor, number) != 1) {
-			note_damage(merge);
-			return false;
-		}
-	}
-	if (etl_parse_event(merge->file, &stream->cursor, &stream->event) == 1)
-		return true;
-	note_damage(merge);
-	return false;
+	do {
+		while (stream->cursor.next >= stream->cursor.end)
+			if (stream->next_buffer == stream->buffer_count ||
+			    !etl_read_buffer(merge->file, &stream->cursor,
+					     stream->buffers[stream->next_buffer++].number))
+				return false;
+	} while (etl_parse_event(merge->file, &stream->cursor, &stream->event) != 1);
+	return true;
 }
 
-static int add_buffer(struct etl_stream *stream, uint64_t number, int64_t sequence_number)
+static int add_buffer(struct etl_stream *stream, const struct etl_place *place)
 {
 	size_t count = stream->buffer_count;
 
 	/* Room doubles: at 1, 2, 4, ... */
 	if (!(count & (count - 1))) {
-		struct buffer_place *more = realloc(stream->buffers,
-						    (count ? 2 * count : 1) *
-						    sizeof(*more));
+		struct etl_place *more = reallocarray(stream->buffers, count ? 2 * count : 1,
+						      sizeof(*more));
 
 		if (!more)
 			return -1;
 		stream->buffers = more;
 	}
-	stream->buffers[stream->buffer_count++] = (struct buffer_place) {
-		sequence_number, number
-	};
+	stream->buffers[stream->buffer_count++] = *place;
 	return 0;
 }
 
 static int compare_places(const void *a, const void *b)
 {
-	const struct buffer_place *left = a, *right = b;
+	const struct etl_place *left = a, *right = b;
 
 	if (left->sequence_number != right->sequence_number)
 		return left->sequence_number < right->sequence_number ? -1 : 1;
@@ -123,19 +94,14 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Which buffers are whose? */
-static int make_index(struct etl_merge *merge)
+static int make_streams(struct etl_merge *merge)
 {
-	struct wmi_buffer_header header;
-	unsigned int processor;
-	uint64_t number;
+	const struct etl_file *file = merge->file;
 	size_t i;
-	int got;
 
-	for (number = 0;; number++) {
-		got = etl_read_header(merge->file, number, &header);
-		if (got <= 0)
-			break;
-		processor = etl_processor(&header);
+	for (i = 0; i < file->place_count; i++) {
+		unsigned int processor = file->places[i].processor;
+
 		if (processor >= merge->stream_count) {
 			size_t count = processor + 1;
 			struct etl_stream *more =
@@ -148,15 +114,13 @@ static int make_index(struct etl_merge *merge)
 			merge->streams = more;
 			merge->stream_count = count;
 		}
-		if (add_buffer(&merge->streams[processor], number,
-			       header.sequence_number))
+		if (add_buffer(&merge->streams[processor], &file->places[i]))
 			return -1;
 	}
-	note_damage(merge);
 	for (i = 0; etl_is_circular(merge->file) && i < merge->stream_count; i++)
 		if (merge->streams[i].buffer_count)
 			qsort(merge->streams[i].buffers, merge->streams[i].buffer_count,
-			      sizeof(struct buffer_place), compare_places);
+			      sizeof(struct etl_place), compare_places);
 	return 0;
 }
 
@@ -165,7 +129,7 @@ static int make_index(struct etl_merge *merge)
  * @merge: what is begun
  * @file: a file that is open and of which no event has been read
  *
- * Damage that is found is in @file->error; what comes before it is merged.
+ * What is damaged is left out: see @file->error.
  *
  * Return: 0, or -1 with a message in @file->error; etl_merge_close() in both cases.
  */
@@ -173,8 +137,8 @@ int etl_merge_open(struct etl_merge *merge, struct etl_file *file)
 {
 	size_t i;
 
-	*merge = (struct etl_merge) { .file = file, .limit = UINT64_MAX };
-	if (make_index(merge))
+	*merge = (struct etl_merge) { .file = file };
+	if (make_streams(merge))
 		goto no_memory;
 	merge->heap = calloc(merge->stream_count, sizeof(struct etl_stream *));
 	if (!merge->heap)
@@ -195,7 +159,7 @@ no_memory:
  * @merge: the merging
  * @event: the event; its data is there until the next call
  *
- * Return: 1, or 0 at the end; with a message in @file->error if that is damage.
+ * Return: 1, or 0 at the end.
  */
 int etl_merge_next(struct etl_merge *merge, struct etl_event *event)
 {

@@ -15,7 +15,6 @@ struct etl_stream;
  * @stream_count: how many
  * @heap: those that have an event, the one with the earliest on top
  * @heap_count: how many
- * @limit: buffers from this one on are not read: the file is damaged before
  */
 struct etl_merge {
 	struct etl_file *file;
@@ -23,7 +22,6 @@ struct etl_merge {
 	size_t stream_count;
 	struct etl_stream **heap;
 	size_t heap_count;
-	uint64_t limit;
 };
 
 int etl_merge_open(struct etl_merge *merge, struct etl_file *file);

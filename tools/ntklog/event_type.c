@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events that the tool knows. The layouts come from the wire headers. */
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -9,6 +10,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "event_type.h"
+#include "hook_id.h"
 #include "macros.h"
 
 #define WHERE(type, member) \
@@ -36,9 +38,10 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
-	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles),
+	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
+		 .is_cycles = true),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
-	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id),
+	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
 	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),
 	SPINLOCK("Irql", FIELD_DECIMAL, irql),
 	SPINLOCK("AcquireDepth", FIELD_DECIMAL, acquire_depth),
@@ -84,10 +87,10 @@ static const struct event_symbol actions[] = {
 
 static const struct event_field resource_fields[] = {
 	RESOURCE("AcquireTime", FIELD_DECIMAL, acquire_time),
-	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time),
-	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time),
+	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time, .is_cycles = true),
+	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time, .is_cycles = true),
 	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
-	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id),
+	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
 	RESOURCE("Resource", FIELD_HEX, resource),
 	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = actions,
 		 .symbol_count = ARRAY_SIZE(actions)),
@@ -95,10 +98,11 @@ static const struct event_field resource_fields[] = {
 };
 
 /* Records without pointers are the same for both. */
-#define PLAIN(_type, _name, _member)					\
+#define PLAIN(_type, _name, _member, ...)				\
 {									\
 	.name = _name,							\
 	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	__VA_ARGS__							\
 }
 
 static const struct event_field spinlock_dc_fields[] = {
@@ -107,7 +111,8 @@ static const struct event_field spinlock_dc_fields[] = {
 	      contention_sample_rate),
 	PLAIN(struct perfinfo_spinlock_dc, "AcquireSampleRate",
 	      acquire_sample_rate),
-	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold),
+	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold,
+	      .is_cycles = true),
 };
 
 static const struct event_field eresource_dc_fields[] = {
@@ -140,20 +145,53 @@ static const struct event_symbol thread_states[] = {
 	{ KTHREAD_STATE_TRANSITION, "transition" },
 	{ KTHREAD_STATE_DEFERRED_READY, "deferred_ready" },
 	{ KTHREAD_STATE_GATE_WAIT, "gate_wait" },
+	{ 9, "waiting_for_process_in_swap" },
 };
 
+/* All of NT's KWAIT_REASON, up to those of Windows 11. */
 static const struct event_symbol wait_reasons[] = {
-	{ KWAIT_REASON_EXECUTIVE, "executive" },
-	{ KWAIT_REASON_DELAY_EXECUTION, "delay_execution" },
-	{ KWAIT_REASON_SUSPENDED, "suspended" },
-	{ KWAIT_REASON_USER_REQUEST, "user_request" },
-	{ KWAIT_REASON_WR_EXECUTIVE, "wr_executive" },
-	{ KWAIT_REASON_WR_QUEUE, "wr_queue" },
-	{ KWAIT_REASON_WR_MUTEX, "wr_mutex" },
-	{ KWAIT_REASON_WR_QUANTUM_END, "wr_quantum_end" },
-	{ KWAIT_REASON_WR_DISPATCH_INT, "wr_dispatch_int" },
-	{ KWAIT_REASON_WR_PREEMPTED, "wr_preempted" },
-	{ KWAIT_REASON_WR_YIELD_EXECUTION, "wr_yield_execution" },
+	{ 0, "executive" },
+	{ 1, "free_page" },
+	{ 2, "page_in" },
+	{ 3, "pool_allocation" },
+	{ 4, "delay_execution" },
+	{ 5, "suspended" },
+	{ 6, "user_request" },
+	{ 7, "wr_executive" },
+	{ 8, "wr_free_page" },
+	{ 9, "wr_page_in" },
+	{ 10, "wr_pool_allocation" },
+	{ 11, "wr_delay_execution" },
+	{ 12, "wr_suspended" },
+	{ 13, "wr_user_request" },
+	{ 14, "wr_event_pair" },
+	{ 15, "wr_queue" },
+	{ 16, "wr_lpc_receive" },
+	{ 17, "wr_lpc_reply" },
+	{ 18, "wr_virtual_memory" },
+	{ 19, "wr_page_out" },
+	{ 20, "wr_rendezvous" },
+	{ 21, "wr_keyed_event" },
+	{ 22, "wr_terminated" },
+	{ 23, "wr_process_in_swap" },
+	{ 24, "wr_cpu_rate_control" },
+	{ 25, "wr_callout_stack" },
+	{ 26, "wr_kernel" },
+	{ 27, "wr_resource" },
+	{ 28, "wr_push_lock" },
+	{ 29, "wr_mutex" },
+	{ 30, "wr_quantum_end" },
+	{ 31, "wr_dispatch_int" },
+	{ 32, "wr_preempted" },
+	{ 33, "wr_yield_execution" },
+	{ 34, "wr_fast_mutex" },
+	{ 35, "wr_guarded_mutex" },
+	{ 36, "wr_rundown" },
+	{ 37, "wr_alert_by_thread_id" },
+	{ 38, "wr_deferred_preempt" },
+	{ 39, "wr_physical_fault" },
+	{ 40, "wr_io_ring" },
+	{ 41, "wr_mdl_cache" },
 };
 
 static const struct event_symbol wait_modes[] = {
@@ -165,8 +203,8 @@ static const struct event_symbol wait_modes[] = {
 	.symbols = (_symbols), .symbol_count = ARRAY_SIZE(_symbols)
 
 static const struct event_field contextswap_v1_fields[] = {
-	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id),
-	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id),
+	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
+	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
 	SWAP_V1("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
 	SWAP_V1("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
 	SWAP_V1("NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
@@ -181,8 +219,8 @@ static const struct event_field contextswap_v1_fields[] = {
 };
 
 static const struct event_field contextswap_fields[] = {
-	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id),
-	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id),
+	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
+	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
 	SWAP("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
 	SWAP("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
 	SWAP("PreviousCState", FIELD_DECIMAL, previous_c_state),
@@ -260,7 +298,7 @@ const struct event_type event_types[] = {
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
 };
 
-const size_t event_type_count = ARRAY_SIZE(event_types);
+static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");
 
 /**
  * event_type_find() - is this event a known one?
@@ -300,9 +338,9 @@ int event_type_check(struct etl_file *file, const struct etl_event *event,
 
 	if (event->data_size == size)
 		return 0;
-	return etl_damage(file, event->offset,
-			  "%s event with 0x%zx bytes of data, not 0x%zx",
-			  type->name, event->data_size, size);
+	etl_damage(file, event->offset, "%s event with 0x%zx bytes of data, not 0x%zx",
+		   type->name, event->data_size, size);
+	return etl_leave_out_event(file, event);
 }
 
 /**
@@ -318,20 +356,41 @@ bool event_has_field(const struct etl_event *event, const struct event_field *fi
 }
 
 /**
- * event_field_exists() - has any event such a field?
- * @name: of the field, in whatever case
+ * event_name() - what is this event called?
+ * @event: the event
+ * @type: of it, or NULL: it is not known
  *
- * Return: whether one has.
+ * Return: its name, or "Event".
  */
-bool event_field_exists(const char *name)
+const char *event_name(const struct etl_event *event, const struct event_type *type)
 {
-	size_t i, j;
+	const char *name = NULL;
 
-	for (i = 0; i < event_type_count; i++)
-		for (j = 0; j < event_types[i].field_count; j++)
-			if (!strcasecmp(name, event_types[i].fields[j].name))
-				return true;
-	return false;
+	if (type)
+		return type->name;
+	if (event->has_hook_id)
+		name = hook_name(event->hook_id);
+	else if (event->header_type == TRACE_HEADER_TYPE_MESSAGE)
+		name = "WppMessage";
+	return name ? name : "Event";
+}
+
+/**
+ * event_name_exists() - is any event called so?
+ * @name: in whatever case
+ *
+ * Return: whether one is.
+ */
+bool event_name_exists(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (!strcasecmp(name, event_types[i].name))
+			return true;
+	/* What the others are called. */
+	return hook_name_exists(name) || !strcasecmp(name, "WppMessage") ||
+	       !strcasecmp(name, "Event");
 }
 
 /**

@@ -29,6 +29,8 @@ struct event_symbol {
  * @mask: of the value, 0: all
  * @shift: to the right, after the mask
  * @version: of the event that has it; 0: all
+ * @is_thread: it is the id of one
+ * @is_cycles: it is a time that lasts, in cycles
  * @symbols: of FIELD_SYMBOL: names of values
  * @symbol_count: how many
  */
@@ -42,6 +44,8 @@ struct event_field {
 	uint8_t mask;
 	uint8_t shift;
 	uint8_t version;
+	bool is_thread;
+	bool is_cycles;
 	const struct event_symbol *symbols;
 	size_t symbol_count;
 };
@@ -65,14 +69,16 @@ struct event_type {
 	size_t field_count;
 };
 
-extern const struct event_type event_types[];
-extern const size_t event_type_count;
+#define EVENT_TYPES	8
+
+extern const struct event_type event_types[EVENT_TYPES];
 
 const struct event_type *event_type_find(const struct etl_event *event);
 int event_type_check(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type);
 bool event_has_field(const struct etl_event *event, const struct event_field *field);
-bool event_field_exists(const char *name);
+const char *event_name(const struct etl_event *event, const struct event_type *type);
+bool event_name_exists(const char *name);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);
 const char *event_field_symbol(const struct event_field *field, uint64_t value);

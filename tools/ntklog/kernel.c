@@ -35,6 +35,18 @@ const char *kernel_directory(void)
 }
 
 /**
+ * kernel_proc() - where the kernel tells of symbols, modules and threads
+ *
+ * Return: $NTKLOG_PROC, or the usual place.
+ */
+const char *kernel_proc(void)
+{
+	const char *directory = getenv("NTKLOG_PROC");
+
+	return directory && *directory ? directory : "/proc";
+}
+
+/**
  * kernel_check() - is the module there, and may one use it?
  *
  * Return: 0, or -1 after a message.

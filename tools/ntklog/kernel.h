@@ -19,7 +19,11 @@
 /* Of a file in debugfs that holds a line or some. */
 #define KERNEL_TEXT	4096
 
+/* Of a path of the module's, or of /proc. */
+#define PATH_SIZE	512
+
 const char *kernel_directory(void);
+const char *kernel_proc(void);
 int kernel_check(void);
 __printf(3, 4)
 int kernel_read(char *text, size_t size, const char *format, ...);

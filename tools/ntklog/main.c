@@ -9,6 +9,10 @@
 
 #include "command.h"
 #include "macros.h"
+#include "message.h"
+
+int main(int argc, char **argv);
+static int command_help(int argc, char **argv);
 
 static const struct command {
 	const char *name;
@@ -22,9 +26,21 @@ static const struct command {
 	{ "record", command_record },
 	{ "top", command_top },
 	{ "dump", command_dump },
+	{ "info", command_info },
 	{ "report", command_report },
 	{ "convert", command_convert },
+	{ "help", command_help },
 };
+
+/* "help COMMAND" is "COMMAND --help", "help" is "--help". */
+static int command_help(int argc, char **argv)
+{
+	static char name[] = "ntklog", option[] = "--help";
+	char *whole[] = { name, option, NULL };
+	char *of_command[] = { name, argc > 1 ? argv[1] : NULL, option, NULL };
+
+	return argc > 1 ? main(3, of_command) : main(2, whole);
+}
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
@@ -63,9 +79,11 @@ static const struct argp main_argp = {
 	       "  record     record a session, or a command, in a file\n"
 	       "  top        the locks that are waited for most, now\n"
 	       "  dump       print each event of a file\n"
+	       "  info       what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: text, JSON, CSV, a page\n"
-	       "  convert    to CTF, or for Perfetto\n\n"
-	       "`ntklog COMMAND --help' tells more about a command, ntklog(1) about all.\n\n"
+	       "  convert    to CTF, or for Perfetto\n"
+	       "  help       of a command\n\n"
+	       "`ntklog help COMMAND' tells more about a command, ntklog(1) about all.\n\n"
 	       "Exit status: 0 done; 1 the file is damaged, or the system does not allow it;\n"
 	       "2 wrong usage.",
 };
@@ -76,6 +94,7 @@ int main(int argc, char **argv)
 	char name[64];
 	int index;
 
+	atexit(check_output);
 	argp_err_exit_status = NTKLOG_USAGE;
 	argp_program_version = "ntklog " NTKLOG_VERSION;
 	/* In order, so that options after the command are left to it. */

@@ -5,8 +5,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "message.h"
 
 /**
@@ -42,6 +44,34 @@ bool stream_has_colour(FILE *stream)
 }
 
 /**
+ * terminal_width() - how wide is it?
+ * @stream: what is printed to
+ *
+ * Return: columns, or 0: it is no terminal.
+ */
+size_t terminal_width(FILE *stream)
+{
+	struct winsize size = { 0 };
+
+	if (!isatty(fileno(stream)))
+		return 0;
+	ioctl(fileno(stream), TIOCGWINSZ, &size);
+	return size.ws_col ? size.ws_col : 80;
+}
+
+/* It is told once that the standard output cannot be written. */
+static bool has_failed;
+
+/**
+ * check_output() - for atexit(): was all written, of help too?
+ */
+void check_output(void)
+{
+	if (!has_failed && finish_output(stdout, NULL))
+		_exit(NTKLOG_FAILED);
+}
+
+/**
  * finish_output() - has all been written?
  * @stream: what was printed to
  * @path: of it, for the message; NULL: the standard output
@@ -56,5 +86,6 @@ int finish_output(FILE *stream, const char *path)
 		message("%s: cannot write: %s", path, strerror(errno));
 	else
 		message("cannot write: %s", strerror(errno));
+	has_failed |= stream == stdout;
 	return -1;
 }

@@ -11,7 +11,9 @@
 
 __printf(1, 2)
 void message(const char *format, ...);
+size_t terminal_width(FILE *stream);
 bool stream_has_colour(FILE *stream);
+void check_output(void);
 int finish_output(FILE *stream, const char *path);
 
 #endif /* _NTKLOG_MESSAGE_H */

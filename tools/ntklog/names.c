@@ -8,23 +8,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "message.h"
 #include "names.h"
+#include "text.h"
 
 /* Behind the last symbol of a module: how far what is there may still be its. */
 #define LAST_SYMBOL_REACH	0x10000
+
+/* Behind any other: what is farther is between what the symbols are of, as between offsets
+ * of per-CPU variables and the kernel.
+ */
+#define SYMBOL_REACH		0x1000000
 
 /*
  * @address: of the symbol
  * @name: in the text of the file
  * @module: likewise, or NULL: the kernel's own
+ * @type: nm(1)'s letter
  * @order: in the file: of two with one address the first counts
  */
 struct symbol {
 	uint64_t address;
 	const char *name;
 	const char *module;
+	char type;
 	size_t order;
 };
 
@@ -108,7 +117,7 @@ static int add_symbol(struct names *names, char *line)
 		return -ENOMEM;
 	names->symbols = more;
 	more[names->symbol_count] = (struct symbol) {
-		address, name, module, names->symbol_count
+		address, name, module, end[1], names->symbol_count
 	};
 	names->symbol_count++;
 	return 0;
@@ -158,6 +167,7 @@ static int read_text(struct names *names, FILE *stream)
 		size += fread(names->text + size, 1, room - size, stream);
 	} while (size == room);
 	names->text[size] = '\0';
+	text_clean(names->text);
 	/* A NUL in it would hide the rest. */
 	return ferror(stream) || strlen(names->text) != size ? -1 : 0;
 }
@@ -228,6 +238,8 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		return NULL;
 	found = &names->symbols[low - 1];
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
+	if (address - found->address > SYMBOL_REACH)
+		return NULL;
 	if ((!after || !found->module != !after->module ||
 	     (found->module && strcmp(found->module, after->module))) &&
 	    address - found->address > LAST_SYMBOL_REACH)
@@ -235,6 +247,115 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
 	return found;
+}
+
+/**
+ * names_find_symbol() - the symbol at or before an address, in parts
+ * @names: names, or NULL
+ * @address: whose
+ * @offset: from the symbol on
+ * @module: "[...]", or NULL: the kernel's own
+ *
+ * Return: the symbol's name, or NULL.
+ */
+const char *names_find_symbol(const struct names *names, uint64_t address,
+			      uint64_t *offset, const char **module)
+{
+	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+
+	if (!symbol)
+		return NULL;
+	*offset = address - symbol->address;
+	*module = symbol->module;
+	return symbol->name;
+}
+
+/**
+ * names_index() - where is the symbol at or before an address?
+ * @names: names, or NULL
+ * @address: whose
+ *
+ * Return: its index, or SIZE_MAX: there is none.
+ */
+size_t names_index(const struct names *names, uint64_t address)
+{
+	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+
+	return symbol ? (size_t)(symbol - names->symbols) : SIZE_MAX;
+}
+
+/**
+ * names_next_index() - the first symbol after the address of another
+ * @names: names
+ * @index: of that other, or SIZE_MAX
+ *
+ * Return: its index, or SIZE_MAX: there is none.
+ */
+size_t names_next_index(const struct names *names, size_t index)
+{
+	size_t next = index;
+
+	if (index == SIZE_MAX)
+		return index;
+	while (next < names->symbol_count &&
+	       names->symbols[next].address == names->symbols[index].address)
+		next++;
+	return next < names->symbol_count ? next : SIZE_MAX;
+}
+
+/**
+ * names_symbol_at() - a symbol
+ * @names: names
+ * @index: of it, or SIZE_MAX
+ * @symbol: it
+ *
+ * Return: whether there is one.
+ */
+bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol)
+{
+	if (index == SIZE_MAX)
+		return false;
+	*symbol = (struct names_symbol) {
+		.address = names->symbols[index].address,
+		.type = names->symbols[index].type,
+		.name = names->symbols[index].name,
+		.module = names->symbols[index].module,
+	};
+	return true;
+}
+
+/**
+ * names_have_symbol() - is any symbol called so?
+ * @names: names, or NULL
+ * @name: without offset and module
+ *
+ * Return: whether one is.
+ */
+bool names_have_symbol(const struct names *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->symbol_count; i++)
+		if (!strcmp(names->symbols[i].name, name))
+			return true;
+	return false;
+}
+
+/**
+ * names_have_thread() - is any thread called so?
+ * @names: names, or NULL
+ * @name: in whatever case
+ *
+ * Return: whether one is.
+ */
+bool names_have_thread(const struct names *names, const char *name)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->thread_count; i++)
+		if (!strcasecmp(names->threads[i].name, name))
+			return true;
+	return false;
 }
 
 /**
@@ -259,7 +380,10 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
 		used += snprintf(text + used, size - used, "+0x%" PRIx64,
 				 address - symbol->address);
 	if (symbol->module && (size_t)used < size)
-		snprintf(text + used, size - used, " %s", symbol->module);
+		used += snprintf(text + used, size - used, " %s", symbol->module);
+	/* It may have been cut within a character. */
+	if ((size_t)used >= size)
+		text_clean(text);
 	return true;
 }
 

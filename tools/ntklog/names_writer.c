@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing the names of the running kernel's symbols and threads. All symbols are written
- * at the start; those of a module that is loaded later, which may be unloaded again, and
- * threads when they are seen.
+ * Writing the names of what is in a trace: its addresses and threads are taken from its
+ * buffers as they come, and what they are called is looked up when they are new.
+ *
+ * The kernel's symbols are read before the session begins, and again if there is an address
+ * of a module that was not there then: before it is gone. Names of threads are read at the
+ * start, when a thread is new, some times while it is young, since programs get their names
+ * after they were started, and at the end.
  */
 
 #define _GNU_SOURCE
@@ -11,180 +15,416 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define HASH_NONFATAL_OOM	1
 #include <uthash.h>
 
+#include "event_type.h"
+#include "kernel.h"
 #include "message.h"
 #include "names.h"
 #include "names_writer.h"
+#include "wmi_record.h"
+
+/* Updates for which a thread is young. */
+#define YOUNG	3
+
+/* Of what a StackWalk event has before the addresses. */
+#define HOOK_ID_STACK_WALK	0x1820
+#define STACK_WALK_HEADER	16
+
+/*
+ * @address: of the trace, or of a symbol
+ * @is_written: of a symbol: there is a line with it
+ * @hh: in the table
+ */
+struct names_address {
+	uint64_t address;
+	bool is_written;
+	UT_hash_handle hh;
+};
 
 /*
  * @id: of a thread
- * @name: that has been written
+ * @is_wanted: it is in the trace
+ * @is_written: so is its name
+ * @seen: update at which it was first in the trace
+ * @name: of it
  * @hh: in the table
  */
 struct names_thread {
 	unsigned int id;
+	bool is_wanted;
+	bool is_written;
+	unsigned int seen;
 	char name[64];
 	UT_hash_handle hh;
 };
 
-static char *read_modules(size_t *size)
+static char *read_modules(void)
 {
-	FILE *stream = fopen("/proc/modules", "r");
-	char *text = NULL;
+	char path[PATH_SIZE], *text = NULL;
 	size_t room = 0;
-	ssize_t got;
+	FILE *stream;
 
-	*size = 0;
+	snprintf(path, sizeof(path), "%s/modules", kernel_proc());
+	stream = fopen(path, "r");
 	if (!stream)
 		return NULL;
 	/* The file has no NUL: all of it is one line up to that. */
-	got = getdelim(&text, &room, '\0', stream);
-	*size = got > 0 ? got : 0;
+	if (getdelim(&text, &room, '\0', stream) < 0) {
+		free(text);
+		text = NULL;
+	}
 	fclose(stream);
 	return text;
 }
 
-/* Is "MODULE ... ADDRESS" of this module also in the text? Counts of its users change. */
-static bool is_known(const char *modules, const char *line)
+/* Is the address in one of the modules, "NAME SIZE ... 0xADDRESS", in which others are not? */
+static bool is_in_new_module(const char *modules, const char *before, uint64_t address)
 {
-	const char *address = strstr(line, " 0x");
-	size_t name = strcspn(line, " ");
-	const char *known = modules;
+	const char *line = modules;
 
-	while (known && *known) {
-		if (!strncmp(known, line, name + 1)) {
-			const char *its = strstr(known, " 0x");
-			size_t length = strcspn(known, "\n");
+	while (line && *line) {
+		size_t length = strcspn(line, "\n"), name = strcspn(line, " ");
+		const char *at = memmem(line, length, " 0x", 3);
+		uint64_t start = at ? strtoull(at + 1, NULL, 16) : 0;
+		uint64_t size = strtoull(line + name, NULL, 10);
+		char own[128];
 
-			return address && its && its < known + length &&
-			       !strncmp(its, address, 19);
+		/* Newer kernels keep code, data and the rest apart: near is good enough. */
+		if (start && address - start + (16 << 20) < size + (32 << 20)) {
+			const char *known;
+
+			snprintf(own, sizeof(own), "%.*s", (int)(name + 1), line);
+			known = before ? strstr(before, own) : NULL;
+			/* The same module at another place was loaded again. */
+			if (!known || (known != before && known[-1] != '\n') ||
+			    !memmem(known, strcspn(known, "\n"), at, 19))
+				return true;
 		}
-		known = strchr(known, '\n');
-		known = known ? known + 1 : NULL;
+		line += length;
+		line += *line == '\n';
 	}
 	return false;
 }
 
-/* Symbols of all, or of those modules that @names, "[a][b]", has. */
-static void write_symbols(struct names_writer *writer, const char *names)
+static struct names_address *find_address(struct names_writer *writer, uint64_t address)
 {
-	FILE *stream = fopen("/proc/kallsyms", "r");
-	char *line = NULL, *module;
-	size_t room = 0;
+	struct names_address *found;
 
-	if (!stream)
-		return;
-	while (getline(&line, &room, stream) > 0) {
-		module = strrchr(line, '[');
-		if (names) {
-			if (!module)
-				continue;
-			module = strndup(module, strcspn(module, "]") + 1);
-			if (module && strstr(names, module))
-				fputs(line, writer->stream);
-			free(module);
-		} else {
-			fputs(line, writer->stream);
-		}
-	}
-	free(line);
-	fclose(stream);
+	HASH_FIND(hh, writer->addresses, &address, sizeof(address), found);
+	return found;
 }
 
-/* Once, and when it changes. */
-static void write_thread(struct names_writer *writer, unsigned int id, const char *name)
+static struct names_address *add_address(struct names_writer *writer, uint64_t address)
+{
+	struct names_address *added = calloc(1, sizeof(*added));
+
+	if (!added)
+		return NULL;
+	added->address = address;
+	HASH_ADD(hh, writer->addresses, address, sizeof(address), added);
+	if (added->hh.tbl)
+		return added;
+	free(added);
+	return NULL;
+}
+
+static void take_address(struct names_writer *writer, uint64_t address)
+{
+	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t *seen = &writer->seen[mixed >> (64 - NAMES_SEEN_BITS)];
+
+	if (*seen == address)
+		return;
+	*seen = address;
+	if (find_address(writer, address) || !add_address(writer, address))
+		return;
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(writer->unresolved_count & (writer->unresolved_count - 1))) {
+		uint64_t *more = reallocarray(writer->unresolved, writer->unresolved_count ?
+					      2 * writer->unresolved_count : 1, sizeof(*more));
+
+		if (!more)
+			return;
+		writer->unresolved = more;
+	}
+	writer->unresolved[writer->unresolved_count++] = address;
+}
+
+/* What /proc calls a thread now, if it is there. */
+static void read_thread(struct names_writer *writer, struct names_thread *thread)
+{
+	char path[PATH_SIZE], name[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%u/comm", kernel_proc(), thread->id);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	got = read(fd, name, sizeof(name) - 1);
+	close(fd);
+	if (got <= 0)
+		return;
+	name[got] = '\0';
+	name[strcspn(name, "\n")] = '\0';
+	if (!strcmp(thread->name, name))
+		return;
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	thread->is_written = false;
+}
+
+static struct names_thread *find_thread(struct names_writer *writer, unsigned int id)
 {
 	struct names_thread *thread;
 
 	HASH_FIND(hh, writer->threads, &id, sizeof(id), thread);
-	if (thread && !strncmp(thread->name, name, sizeof(thread->name) - 1))
-		return;
-	fprintf(writer->stream, "thread %u %s\n", id, name);
-	if (!thread) {
-		thread = calloc(1, sizeof(*thread));
-		if (!thread)
-			return;
-		thread->id = id;
-		HASH_ADD(hh, writer->threads, id, sizeof(id), thread);
-		if (!thread->hh.tbl) {
-			free(thread);
-			return;
-		}
+	if (thread)
+		return thread;
+	thread = calloc(1, sizeof(*thread));
+	if (!thread)
+		return NULL;
+	thread->id = id;
+	HASH_ADD(hh, writer->threads, id, sizeof(id), thread);
+	if (!thread->hh.tbl) {
+		free(thread);
+		return NULL;
 	}
-	snprintf(thread->name, sizeof(thread->name), "%s", name);
+	read_thread(writer, thread);
+	return thread;
 }
 
-static void write_process(struct names_writer *writer, const char *process)
+static void take_thread(struct names_writer *writer, uint32_t id)
 {
-	char path[300], name[64];
-	struct dirent *entry;
-	DIR *tasks;
+	uint32_t *seen = &writer->seen_threads[id % (1 << NAMES_SEEN_BITS)];
+	struct names_thread *thread;
 
-	snprintf(path, sizeof(path), "/proc/%s/task", process);
-	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks))) {
-		FILE *stream;
+	/* 0 is each processor's idle thread. */
+	if (!id || *seen == id)
+		return;
+	*seen = id;
+	thread = find_thread(writer, id);
+	if (!thread || thread->is_wanted)
+		return;
+	thread->is_wanted = true;
+	thread->seen = writer->updates;
+}
 
+static void take_event(struct names_writer *writer, const struct etl_event *event)
+{
+	struct contextswap_record contextswap;
+	struct resource_record resource;
+	struct spinlock_record spinlock;
+	size_t at;
+
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&spinlock, event);
+		take_address(writer, spinlock.lock);
+		take_address(writer, spinlock.caller);
+		take_thread(writer, spinlock.thread_id);
+		break;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		take_address(writer, resource.resource);
+		take_thread(writer, resource.thread_id);
+		break;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		contextswap_record_read(&contextswap, event);
+		take_thread(writer, contextswap.new_thread_id);
+		take_thread(writer, contextswap.old_thread_id);
+		break;
+	case HOOK_ID_STACK_WALK:
+		for (at = STACK_WALK_HEADER; at + 8 <= event->data_size; at += 8) {
+			uint64_t address;
+
+			memcpy(&address, event->data + at, sizeof(address));
+			take_address(writer, address);
+		}
+		break;
+	}
+}
+
+/**
+ * names_writer_take() - see what a buffer has
+ * @writer: of the trace
+ * @buffer: of it, as large as its header says
+ */
+void names_writer_take(struct names_writer *writer, unsigned char *buffer)
+{
+	struct etl_cursor cursor = { .buffer = buffer };
+	struct etl_event event;
+
+	if (!writer->stream || etl_use_buffer(&writer->file, &cursor, 1))
+		return;
+	while (cursor.next < cursor.end &&
+	       etl_parse_event(&writer->file, &cursor, &event) == 1) {
+		const struct event_type *type = event_type_find(&event);
+
+		if (type ? !event_type_check(&writer->file, &event, type) :
+			   event.hook_id == HOOK_ID_STACK_WALK)
+			take_event(writer, &event);
+	}
+}
+
+/* Those that run when the session begins: they may be gone when they are seen in it. */
+static void read_threads(struct names_writer *writer)
+{
+	DIR *processes = opendir(kernel_proc()), *tasks;
+	struct dirent *entry, *task;
+	char path[PATH_SIZE];
+
+	while (processes && (entry = readdir(processes))) {
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
-		snprintf(path, sizeof(path), "/proc/%s/task/%.20s/comm", process,
-			 entry->d_name);
-		stream = fopen(path, "r");
-		if (stream && fgets(name, sizeof(name), stream)) {
-			name[strcspn(name, "\n")] = '\0';
-			write_thread(writer, strtoul(entry->d_name, NULL, 10), name);
-		}
-		if (stream)
-			fclose(stream);
+		snprintf(path, sizeof(path), "%s/%.20s/task", kernel_proc(), entry->d_name);
+		tasks = opendir(path);
+		while (tasks && (task = readdir(tasks)))
+			if (isdigit((unsigned char)task->d_name[0]))
+				find_thread(writer, strtoul(task->d_name, NULL, 10));
+		if (tasks)
+			closedir(tasks);
 	}
-	if (tasks)
-		closedir(tasks);
-}
-
-static void write_threads(struct names_writer *writer)
-{
-	DIR *processes = opendir("/proc");
-	struct dirent *entry;
-
-	while (processes && (entry = readdir(processes)))
-		if (isdigit((unsigned char)entry->d_name[0]) && strlen(entry->d_name) < 20)
-			write_process(writer, entry->d_name);
 	if (processes)
 		closedir(processes);
 }
 
+static int read_symbols(struct names_writer *writer)
+{
+	char path[PATH_SIZE];
+	struct names *names;
+
+	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
+	if (names_load(&names, path, NULL))
+		return -1;
+	names_free(writer->names);
+	writer->names = names;
+	return 0;
+}
+
 /**
- * names_writer_open() - write what there is now
- * @writer: what is begun
- * @trace_path: of the trace, beside which the names go
+ * names_writer_prepare() - read what there is before the session begins
+ * @writer: all zero
  *
  * Return: 0, or -1 after a message.
  */
-int names_writer_open(struct names_writer *writer, const char *trace_path)
+int names_writer_prepare(struct names_writer *writer)
 {
-	size_t size;
+	writer->modules = read_modules();
+	if (read_symbols(writer))
+		return -1;
+	read_threads(writer);
+	return 0;
+}
+
+/**
+ * names_writer_open() - make the file
+ * @writer: prepared
+ * @trace_path: of the trace, beside which the names go
+ * @header: the trace's first buffer
+ * @size: of @header
+ *
+ * Return: 0, or -1 after a message.
+ */
+int names_writer_open(struct names_writer *writer, const char *trace_path,
+		      const void *header, size_t size)
+{
 	int fd;
 
-	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0)
+	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0) {
+		writer->path = NULL;
+		message("%s", strerror(ENOMEM));
 		return -1;
-	/* It tells where the kernel is in memory. */
-	fd = open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	if (etl_attach(&writer->file, trace_path, header, size)) {
+		message("%s: %s", trace_path, writer->file.error);
+		return -1;
+	}
+	/* It tells where the kernel is in memory: what others may read is made anew. */
+	if (unlink(writer->path) && errno != ENOENT) {
+		message("%s: %s", writer->path, strerror(errno));
+		return -1;
+	}
+	fd = open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!writer->stream) {
 		message("%s: %s", writer->path, strerror(errno));
-		free(writer->path);
+		if (fd >= 0)
+			close(fd);
 		return -1;
 	}
-	writer->modules = read_modules(&size);
-	write_symbols(writer, NULL);
-	write_threads(writer);
-	fflush(writer->stream);
 	return 0;
+}
+
+/* The symbol of the address, and the next one, which says where it ends. */
+static void write_symbols(struct names_writer *writer, uint64_t address)
+{
+	struct names_address *known;
+	struct names_symbol symbol;
+	size_t index = names_index(writer->names, address);
+	unsigned int i;
+
+	for (i = 0; i < 2 && names_symbol_at(writer->names, index, &symbol); i++) {
+		known = find_address(writer, symbol.address);
+		if (!known)
+			known = add_address(writer, symbol.address);
+		if (!known || !known->is_written) {
+			fprintf(writer->stream, "%016" PRIx64 " %c %s%s%s\n", symbol.address,
+				symbol.type, symbol.name, symbol.module ? "\t" : "",
+				symbol.module ? symbol.module : "");
+			if (known)
+				known->is_written = true;
+		}
+		index = names_next_index(writer->names, index);
+	}
+}
+
+static void resolve_addresses(struct names_writer *writer)
+{
+	char *modules = NULL;
+	size_t i;
+
+	for (i = 0; i < writer->unresolved_count; i++) {
+		uint64_t address = writer->unresolved[i];
+
+		if (!modules)
+			modules = read_modules();
+		if (modules && (!writer->modules || strcmp(modules, writer->modules)) &&
+		    is_in_new_module(modules, writer->modules, address)) {
+			/* All modules of now are known from here on. */
+			free(writer->modules);
+			writer->modules = modules;
+			modules = NULL;
+			read_symbols(writer);
+		}
+		write_symbols(writer, address);
+	}
+	free(modules);
+	writer->unresolved_count = 0;
+}
+
+static void write_threads(struct names_writer *writer, bool all)
+{
+	struct names_thread *thread;
+
+	for (thread = writer->threads; thread; thread = thread->hh.next) {
+		if (!thread->is_wanted)
+			continue;
+		if (all || (writer->updates != thread->seen &&
+			    writer->updates - thread->seen <= YOUNG))
+			read_thread(writer, thread);
+		if (thread->is_written || !*thread->name)
+			continue;
+		fprintf(writer->stream, "thread %u %s\n", thread->id, thread->name);
+		thread->is_written = true;
+	}
 }
 
 /**
@@ -193,46 +433,42 @@ int names_writer_open(struct names_writer *writer, const char *trace_path)
  */
 void names_writer_update(struct names_writer *writer)
 {
-	size_t size, used = 0;
-	char *modules = read_modules(&size), *line, *added;
-
-	if (modules && writer->modules && strcmp(modules, writer->modules)) {
-		added = calloc(1, size + 3);
-		for (line = modules; added && line && *line;) {
-			if (!is_known(writer->modules, line))
-				used += sprintf(added + used, "[%.*s]",
-						(int)strcspn(line, " "), line);
-			line = strchr(line, '\n');
-			line = line ? line + 1 : NULL;
-		}
-		if (used)
-			write_symbols(writer, added);
-		free(added);
-		free(writer->modules);
-		writer->modules = modules;
-	} else {
-		free(modules);
-	}
-	write_threads(writer);
+	writer->updates++;
+	resolve_addresses(writer);
+	write_threads(writer, false);
 	fflush(writer->stream);
 }
 
 /**
  * names_writer_close() - the trace has ended
- * @writer: of the trace
+ * @writer: prepared, or zero
  *
  * Return: 0, or -1 after a message.
  */
 int names_writer_close(struct names_writer *writer)
 {
-	int err = finish_output(writer->stream, writer->path);
-	struct names_thread *thread, *next;
+	struct names_address *address, *next_address;
+	struct names_thread *thread, *next_thread;
+	int err = 0;
 
-	fclose(writer->stream);
-	HASH_ITER(hh, writer->threads, thread, next) {
+	if (writer->stream) {
+		resolve_addresses(writer);
+		write_threads(writer, true);
+		err = finish_output(writer->stream, writer->path);
+		fclose(writer->stream);
+	}
+	HASH_ITER(hh, writer->addresses, address, next_address) {
+		HASH_DEL(writer->addresses, address);
+		free(address);
+	}
+	HASH_ITER(hh, writer->threads, thread, next_thread) {
 		HASH_DEL(writer->threads, thread);
 		free(thread);
 	}
+	if (writer->path)
+		etl_close(&writer->file);
+	names_free(writer->names);
+	free(writer->unresolved);
 	free(writer->modules);
 	free(writer->path);
 	return err;

@@ -11,11 +11,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +29,7 @@
 #include "names_writer.h"
 #include "session.h"
 #include "session_argp.h"
+#include "trace_create.h"
 
 enum {
 	OPTION_DURATION = 0x100,
@@ -34,10 +37,13 @@ enum {
 	OPTION_NO_NAMES,
 };
 
-/* Between two looks at the clock, the modules and the counts. */
+/* Between two looks at the clock, the counts, and what changes slowly. */
 #define TICK_MS		200
 #define PROGRESS_TICKS	3
-#define NAMES_TICKS	5
+#define SLOW_TICKS	5
+
+/* What a command that is told to end has for it. */
+#define GRACE_S		5
 
 /*
  * @settings: of the session
@@ -47,10 +53,13 @@ enum {
  * @no_names: write none
  * @command: to run, or NULL
  * @fd: of the file; -1: not made yet
+ * @is_stream: it is written in one go: a pipe, or the standard output
  * @drain: of the session
  * @bytes: in the file
  * @child: that runs the command; 0: none
  * @child_status: of wait(), when it has ended
+ * @has_ended_child: it was told to end
+ * @has_terminal: it has been given the terminal
  * @names: written beside the file
  */
 struct recording {
@@ -61,10 +70,13 @@ struct recording {
 	bool no_names;
 	char **command;
 	int fd;
+	bool is_stream;
 	struct drain drain;
 	uint64_t bytes;
 	pid_t child;
 	int child_status;
+	bool has_ended_child;
+	bool has_terminal;
 	struct names_writer names;
 };
 
@@ -74,8 +86,10 @@ static int write_at(struct recording *recording, const unsigned char *buffer, si
 	size_t written = 0;
 
 	while (written < size) {
-		ssize_t n = pwrite(recording->fd, buffer + written, size - written,
-				   offset + written);
+		ssize_t n = recording->is_stream ?
+			write(recording->fd, buffer + written, size - written) :
+			pwrite(recording->fd, buffer + written, size - written,
+			       offset + written);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -95,6 +109,8 @@ static int write_buffer(void *argument, unsigned char *buffer, size_t size)
 	if (write_at(recording, buffer, size, recording->bytes))
 		return -1;
 	recording->bytes += size;
+	if (!recording->no_names)
+		names_writer_take(&recording->names, buffer);
 	return 0;
 }
 
@@ -103,14 +119,36 @@ static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
 	return 0;
 }
 
-/* The file is made when there is something to put in it: it is never an empty one. */
-static int make_file(struct recording *recording)
+/*
+ * What is no file is opened before the session begins: a pipe waits for its reader. So is
+ * a file behind the standard output: where it is written, and what else, is not ours.
+ */
+static int open_stream(struct recording *recording)
 {
-	recording->fd = open(recording->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (recording->fd >= 0)
+	bool is_standard = !strcmp(recording->path, "-");
+	struct stat status;
+
+	if (is_standard) {
+		if (isatty(STDOUT_FILENO)) {
+			message("-o -: a terminal is no place for a trace");
+			return -1;
+		}
+		recording->path = "standard output";
+		recording->fd = dup(STDOUT_FILENO);
+	} else if (!stat(recording->path, &status) && !S_ISREG(status.st_mode) &&
+		   !S_ISDIR(status.st_mode)) {
+		recording->fd = open(recording->path, O_WRONLY | O_CLOEXEC);
+	} else {
 		return 0;
-	message("%s: %s", recording->path, strerror(errno));
-	return -1;
+	}
+	if (recording->fd < 0) {
+		message("%s: %s", recording->path, strerror(errno));
+		return -1;
+	}
+	recording->is_stream = is_standard || lseek(recording->fd, 0, SEEK_CUR) < 0;
+	/* There is no file that they would be beside. */
+	recording->no_names = true;
+	return 0;
 }
 
 static int write_header(struct recording *recording)
@@ -122,23 +160,56 @@ static int write_header(struct recording *recording)
 	if (!header)
 		return -1;
 	recording->drain.buffer_size = size;
-	err = recording->fd < 0 && make_file(recording) ? -1 :
-		write_at(recording, header, size, 0);
+	/*
+	 * The file is made when there is something to put in it, and the names' file when
+	 * this one could be. The numbers of a stream stay those of the start.
+	 */
+	if (recording->is_stream && recording->bytes)
+		err = 0;
+	else if (recording->fd < 0)
+		err = trace_create(recording->path, &recording->fd) || write_at(recording, header, size, 0) ||
+		      (!recording->no_names && names_writer_open(&recording->names,
+								 recording->path, header, size));
+	else
+		err = write_at(recording, header, size, 0);
 	free(header);
 	if (!recording->bytes)
 		recording->bytes = size;
-	return err;
+	return err ? -1 : 0;
+}
+
+/*
+ * The command has a process group of its own, so that its children end with it, and the
+ * terminal, if that is ours to give.
+ */
+static void give_terminal(pid_t group)
+{
+	void (*handler)(int signal) = signal(SIGTTOU, SIG_IGN);
+
+	tcsetpgrp(STDIN_FILENO, group);
+	signal(SIGTTOU, handler);
 }
 
 static int start_command(struct recording *recording, const sigset_t *signals)
 {
+	recording->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 	recording->child = fork();
 	if (recording->child < 0) {
 		message("%s: %s", recording->command[0], strerror(errno));
 		return -1;
 	}
-	if (recording->child)
+	/* Whoever is first. */
+	if (recording->child) {
+		setpgid(recording->child, recording->child);
 		return 0;
+	}
+	setpgid(0, 0);
+	if (recording->has_terminal)
+		give_terminal(getpid());
+	/* What it prints is no part of the trace. */
+	if (recording->is_stream)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, signals, NULL);
 	execvp(recording->command[0], recording->command);
 	message("%s: %s", recording->command[0], strerror(errno));
@@ -165,22 +236,33 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+/* Has the command ended? */
+static bool take_child(struct recording *recording)
+{
+	int status;
+
+	if (recording->child <= 0 || waitpid(recording->child, &status, WNOHANG | WUNTRACED) !=
+	    recording->child)
+		return false;
+	if (WIFSTOPPED(status)) {
+		/* A recording does not pause, and nobody else could let it go on. */
+		kill(-recording->child, SIGCONT);
+		return false;
+	}
+	recording->child_status = status;
+	recording->child = 0;
+	return true;
+}
+
 /* Whether a signal says that it is time to stop. */
 static bool take_signals(struct recording *recording, int signal_fd)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD) {
+	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD || take_child(recording))
 			stop = true;
-		} else if (recording->child > 0 &&
-			   waitpid(recording->child, &recording->child_status, WNOHANG) ==
-			   recording->child) {
-			recording->child = 0;
-			stop = true;
-		}
-	}
 	return stop;
 }
 
@@ -194,7 +276,7 @@ static int record_events(struct recording *recording, int signal_fd)
 
 	for (;;) {
 		got = drain_wait(&recording->drain, signal_fd, TICK_MS);
-		if (got < 0 || drain_read(&recording->drain))
+		if (got < 0 || drain_read_ready(&recording->drain))
 			return -1;
 		if (got && take_signals(recording, signal_fd))
 			return 0;
@@ -205,10 +287,13 @@ static int record_events(struct recording *recording, int signal_fd)
 		tick = now();
 		if (progress && ticks % PROGRESS_TICKS == 0)
 			print_progress(recording, tick - start);
-		if (!recording->no_names && ticks % NAMES_TICKS == 0)
+		if (ticks++ % SLOW_TICKS)
+			continue;
+		if (!recording->no_names)
 			names_writer_update(&recording->names);
-		ticks++;
-		/* Somebody else may have stopped it. */
+		/* Processors may have come up, and somebody else may have stopped it. */
+		if (drain_read(&recording->drain))
+			return -1;
 		if (!session_is_started(recording->session)) {
 			message("session %d was stopped by somebody else",
 				recording->session);
@@ -217,13 +302,29 @@ static int record_events(struct recording *recording, int signal_fd)
 	}
 }
 
-static void end_command(struct recording *recording)
+/* With all of its group; a second signal, or some seconds, and it has no choice. */
+static void end_command(struct recording *recording, int signal_fd)
 {
-	if (recording->child <= 0)
-		return;
-	kill(recording->child, SIGTERM);
-	waitpid(recording->child, &recording->child_status, 0);
-	recording->child = 0;
+	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
+	pid_t group = recording->child;
+	double start = now();
+	bool killed = false;
+
+	if (recording->child > 0) {
+		recording->has_ended_child = true;
+		kill(-group, SIGTERM);
+	}
+	while (recording->child > 0) {
+		bool again = poll(&fd, 1, TICK_MS) > 0 && take_signals(recording, signal_fd);
+
+		if (recording->child <= 0 || killed || (!again && now() - start < GRACE_S))
+			continue;
+		message("%s does not end: it is killed", recording->command[0]);
+		kill(-group, SIGKILL);
+		killed = true;
+	}
+	if (recording->has_terminal)
+		give_terminal(getpgrp());
 }
 
 static void print_end(const struct recording *recording)
@@ -270,7 +371,7 @@ static int record_session(struct recording *recording)
 		err = record_events(recording, signal_fd);
 	if (session_is_started(recording->session) && session_stop(recording->session))
 		err = -1;
-	end_command(recording);
+	end_command(recording, signal_fd);
 	/* Of a recording that has failed the rest is dropped: the session is free again. */
 	if (err)
 		recording->drain.give = drop_buffer;
@@ -285,7 +386,8 @@ static int record_session(struct recording *recording)
 
 static int exit_status(const struct recording *recording)
 {
-	if (!recording->command)
+	/* What was told to end has done so. */
+	if (!recording->command || recording->has_ended_child)
 		return NTKLOG_OK;
 	if (WIFEXITED(recording->child_status))
 		return WEXITSTATUS(recording->child_status);
@@ -303,19 +405,20 @@ static int run(struct recording *recording)
 	if (recording->session < 0 ||
 	    session_configure(recording->session, &recording->settings))
 		return NTKLOG_FAILED;
+	/* It is told by the write. */
+	signal(SIGPIPE, SIG_IGN);
+	if (open_stream(recording))
+		return NTKLOG_FAILED;
 	/* Before the start: reading all symbols takes a while. */
-	if (!recording->no_names && names_writer_open(&recording->names, recording->path))
+	if (!recording->no_names && names_writer_prepare(&recording->names))
 		return NTKLOG_FAILED;
 	err = session_start(recording->session);
 	if (!err) {
 		err = record_session(recording);
 		print_end(recording);
 	}
-	if (!recording->no_names) {
-		names_writer_update(&recording->names);
-		if (names_writer_close(&recording->names))
-			err = -1;
-	}
+	if (names_writer_close(&recording->names))
+		err = -1;
 	if (recording->fd >= 0 && close(recording->fd)) {
 		message("%s: %s", recording->path, strerror(errno));
 		err = -1;
@@ -331,6 +434,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &recording->settings;
+		return 0;
+	case ARGP_KEY_END:
+		if (!session_has_events(recording->settings.groups))
+			argp_error(state, "-e: %s has no events: nothing would be recorded",
+				   recording->settings.groups);
 		return 0;
 	case 'o':
 		recording->path = argument;
@@ -362,7 +470,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option record_options[] = {
-	{ "output", 'o', "FILE", 0, "Where to (ntklog.etl)", 0 },
+	{ "output", 'o', "FILE", 0, "Where to (ntklog.etl); - is the standard output", 0 },
 	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after so long", 0 },
 	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this one of the sessions 0 to 7", 0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
@@ -376,15 +484,18 @@ static const struct argp record_argp = {
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGUMENT...]]",
 	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
-	       "Ctrl-C. The command is told to end (SIGTERM) if it has not. Without options:\n"
+	       "Ctrl-C. A command that has not ended is told to (SIGTERM), with all of its process\n"
+	       "group, and killed after 5 seconds. Without options:\n"
 	       "-e spinlock,resource -b 64K -n 64.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
-	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols, as\n"
-	       "/proc/kallsyms has them, and names of threads: dump and report read it. If the\n"
+	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols that\n"
+	       "it has addresses of, and names of its threads: dump and report read it. If the\n"
 	       "recording is killed, the file is good up to that moment; the session goes on\n"
-	       "until ntklog stop.\n\n"
-	       "Exit status: that of the command, if there is one (127: not found, 128 + N:\n"
-	       "ended by signal N); else 0; 1: could not be recorded; 2: wrong usage.",
+	       "until ntklog stop. An earlier FILE is kept as FILE.old. A FILE that is a pipe, or\n"
+	       "\"-\", the standard output, is written in one go: without names, and its first\n"
+	       "buffer does not know the end.\n\n"
+	       "Exit status: that of the command, if it has ended by itself (127: not found,\n"
+	       "128 + N: by signal N); else 0; 1: could not be recorded; 2: wrong usage.",
 };
 
 /**

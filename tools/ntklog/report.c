@@ -33,6 +33,7 @@ enum {
  * @columns: that are wanted, separated by commas; NULL: the usual ones
  * @sort: column; NULL: each table's own
  * @top: rows at most; 0: all
+ * @has_top: it was given
  */
 struct options {
 	struct trace_options trace;
@@ -42,6 +43,7 @@ struct options {
 	char *columns;
 	const char *sort;
 	size_t top;
+	bool has_top;
 };
 
 #define TABLES	"locks, callers, resources, threads, processors and unknown"
@@ -76,7 +78,7 @@ static bool show_column(struct report *report, const struct options *options,
 
 		if (!(options->tables & 1 << i) || column < 0)
 			continue;
-		report->tables[i].shown[column] = true;
+		table_show(&report->tables[i], column);
 		found = true;
 	}
 	return found;
@@ -89,9 +91,12 @@ static int choose_columns(struct report *report, const struct options *options)
 
 	if (!next)
 		return 0;
-	for (i = 0; i < REPORT_TABLES; i++)
+	for (i = 0; i < REPORT_TABLES; i++) {
+		report->tables[i].shown_count = 0;
 		for (j = 0; j < report->tables[i].column_count; j++)
-			report->tables[i].shown[j] = !strcmp(options->columns, "all");
+			if (!strcmp(options->columns, "all"))
+				table_show(&report->tables[i], j);
+	}
 	if (!strcmp(options->columns, "all"))
 		return 0;
 	while ((name = strsep(&next, ",")))
@@ -125,9 +130,9 @@ static int choose_sort(struct report *report, const struct options *options)
 	return found ? 0 : -1;
 }
 
-static void print_tables(const struct report *report, const struct options *options)
+static void print_tables(struct report *report, const struct options *options)
 {
-	size_t i;
+	size_t width = terminal_width(stdout), i;
 
 	if (options->json) {
 		json_t *object = report_json(report, options->top, options->tables);
@@ -146,6 +151,9 @@ static void print_tables(const struct report *report, const struct options *opti
 			table_print_csv(&report->tables[i], stdout, options->top);
 		} else {
 			putchar('\n');
+			/* Columns that were asked for are shown. */
+			if (width && !options->columns)
+				table_fit(&report->tables[i], options->top, width);
 			table_print_text(&report->tables[i], stdout, options->top);
 		}
 	}
@@ -159,7 +167,8 @@ static int show(struct report *report, const struct options *options)
 	if (choose_columns(report, options) || choose_sort(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
-		if (report_print_html(report, options->html, options->top))
+		if (report_print_html(report, options->html, options->top,
+				      options->tables))
 			status = NTKLOG_FAILED;
 	} else {
 		print_tables(report, options);
@@ -174,7 +183,7 @@ static int show(struct report *report, const struct options *options)
 	return status;
 }
 
-static int run(const struct options *options)
+static int run(struct options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
@@ -183,6 +192,12 @@ static int run(const struct options *options)
 
 	if (names_load(&names, options->trace.names_path, options->trace.path))
 		return NTKLOG_FAILED;
+	if (trace_resolve(&options->trace, names)) {
+		names_free(names);
+		return NTKLOG_USAGE;
+	}
+	analysis.selection = &options->trace.selection;
+	analysis.names = names;
 	if (!etl_open(&file, options->trace.path)) {
 		struct report report = {
 			.file = &file, .analysis = &analysis, .names = names,
@@ -193,11 +208,8 @@ static int run(const struct options *options)
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
-	if (file.error[0]) {
-		message("%s: %s", options->trace.path, file.error);
-		if (!status)
-			status = NTKLOG_FAILED;
-	}
+	if (trace_tell_damage(&file) && !status)
+		status = NTKLOG_FAILED;
 	etl_close(&file);
 	names_free(names);
 	return status;
@@ -237,6 +249,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->top = strtoul(argument, &end, 10);
 		if (end == argument || *end || argument[0] == '-')
 			argp_error(state, "--top: \"%s\" is no number", argument);
+		options->has_top = true;
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trace;
@@ -244,6 +257,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (options->json + options->csv + !!options->html > 1)
 			argp_error(state, "one of --json, --csv and --html");
+		if (!options->has_top && (options->json || options->csv))
+			options->top = 0;
 		if (!options->tables)
 			options->tables = (1 << REPORT_TABLES) - 1;
 		return 0;
@@ -257,12 +272,13 @@ static const struct argp_option report_options[] = {
 	{ "csv", OPTION_CSV, NULL, 0,
 	  "Comma-separated values, one table after the other; times are nanoseconds", 0 },
 	{ "html", OPTION_HTML, "PAGE", 0,
-	  "Write one page with tables and pictures, which needs nothing else", 0 },
+	  "Write one page with tables and pictures, which needs nothing else; - is the standard output",
+	  0 },
 	{ "table", OPTION_TABLE, "TABLE", 0,
 	  "Only this one of " TABLES "; may be given again", 0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
-	{ "top", OPTION_TOP, "N", 0, "So many rows of each table (20); 0: all", 0 },
+	{ "top", OPTION_TOP, "N", 0, "So many rows of each table (20 for people, all for programs); 0: all", 0 },
 	{ 0 }
 };
 
@@ -288,7 +304,10 @@ static const struct argp report_argp = {
 int command_report(int argc, char **argv)
 {
 	struct options options = { .top = TOP };
+	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	return run(&options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
 }

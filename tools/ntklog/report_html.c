@@ -92,7 +92,7 @@ static void print_escaped(FILE *stream, const char *text)
 
 static void print_table(const struct table *table, FILE *stream, size_t top)
 {
-	size_t rows = table_top(table, top), row, i;
+	size_t rows = table_top(table, top), row, i, k;
 	char text[NAME_SIZE];
 
 	fputs("<h2>", stream);
@@ -101,19 +101,20 @@ static void print_table(const struct table *table, FILE *stream, size_t top)
 	if (rows < table->rows)
 		fprintf(stream, " (%zu of %zu)", rows, table->rows);
 	fputs("</h2>\n<div class=\"table\"><table>\n<tr>", stream);
-	for (i = 0; i < table->column_count; i++)
-		if (table->shown[i])
-			fprintf(stream, "<th%s>%s</th>",
-				table->columns[i].kind == CELL_TEXT ? " class=\"name\"" : "",
-				table->columns[i].title);
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		fprintf(stream, "<th%s>%s</th>",
+			table->columns[i].kind == CELL_TEXT ? " class=\"name\"" : "",
+			table->columns[i].title);
+	}
 	fputs("</tr>\n", stream);
 	for (row = 0; row < rows; row++) {
 		fputs("<tr>", stream);
-		for (i = 0; i < table->column_count; i++) {
-			enum cell_kind kind = table->columns[i].kind;
+		for (k = 0; k < table->shown_count; k++) {
+			enum cell_kind kind;
 
-			if (!table->shown[i])
-				continue;
+			i = table->shown[k];
+			kind = table->columns[i].kind;
 			cell_format(kind, &table->cells[row * table->column_count + i], text,
 				    sizeof(text));
 			fprintf(stream, "<td%s>", kind == CELL_TEXT ? " class=\"name\"" : "");
@@ -393,6 +394,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 {
 	const struct spinlock_stats *stats = &report->analysis->spinlocks;
 	double slot_seconds = (double)stats->slot_ticks / (double)report->file->perf_freq;
+	double origin = etl_seconds(report->file, report->analysis->origin);
 	size_t used = used_slots(locks, count), i, slot;
 	double most = 0, width;
 
@@ -423,7 +425,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 				"<rect class=\"wait\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><title>from %.3f s on: %.3f processors</title></rect>\n",
 				LABEL_WIDTH + (double)slot * width, (double)base - tall,
 				width > 1.5 ? width - .5 : width, tall,
-				(double)slot * slot_seconds,
+				origin + (double)slot * slot_seconds,
 				etl_cycles_ns(report->file, wait) / 1e9 / slot_seconds);
 		}
 	}
@@ -432,7 +434,7 @@ static void print_timeline(const struct report *report, FILE *stream,
 			"<text class=\"quiet\" x=\"%zu\" y=\"%zu\" text-anchor=\"%s\">%.3g s</text>\n",
 			LABEL_WIDTH + PLOT_WIDTH * i / 4, count * ROW_HEIGHT + 14,
 			!i ? "start" : i == 4 ? "end" : "middle",
-			(double)(used * i) / 4 * slot_seconds);
+			origin + (double)(used * i) / 4 * slot_seconds);
 	fputs("</svg>\n", stream);
 }
 
@@ -470,7 +472,8 @@ static void print_nesting(const struct report *report, FILE *stream,
 	fputs("</svg>\n", stream);
 }
 
-static void print_page(const struct report *report, FILE *stream, size_t top)
+static void print_page(const struct report *report, FILE *stream, size_t top,
+		       unsigned int tables)
 {
 	size_t count, i;
 	const struct spinlock_lock **locks = worst_locks(report, &count);
@@ -483,14 +486,16 @@ static void print_page(const struct report *report, FILE *stream, size_t top)
 	fputs("</h1>\n<ul>\n", stream);
 	report_facts(report, stream, "<li>", "</li>");
 	fputs("</ul>\n", stream);
-	if (count) {
+	/* Their pictures are the tables' of the same kind. */
+	if (count && tables & (1 << REPORT_LOCKS | 1 << REPORT_CALLERS)) {
 		print_timeline(report, stream, locks, count);
 		print_histograms(report, stream, locks, count);
 		print_nesting(report, stream, locks, count);
 	}
-	print_resource_histograms(report, stream);
+	if (tables & 1 << REPORT_RESOURCES)
+		print_resource_histograms(report, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (table_has_cells(&report->tables[i]))
+		if (tables & 1 << i && table_has_cells(&report->tables[i]))
 			print_table(&report->tables[i], stream, top);
 	fputs("</body>\n</html>\n", stream);
 	free(locks);
@@ -499,22 +504,25 @@ static void print_page(const struct report *report, FILE *stream, size_t top)
 /**
  * report_print_html() - write the page
  * @report: made and sorted
- * @path: of the page
+ * @path: of the page; "-" is the standard output
  * @top: rows of each table at most; 0: all
+ * @tables: which, as bits; the pictures are of locks and resources
  *
  * Return: 0, or -1 after a message.
  */
-int report_print_html(const struct report *report, const char *path, size_t top)
+int report_print_html(const struct report *report, const char *path, size_t top,
+		      unsigned int tables)
 {
-	FILE *stream = fopen(path, "w");
+	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
 	int err;
 
 	if (!stream) {
 		message("%s: %s", path, strerror(errno));
 		return -1;
 	}
-	print_page(report, stream, top);
-	err = finish_output(stream, path);
-	fclose(stream);
+	print_page(report, stream, top, tables);
+	err = finish_output(stream, stream == stdout ? NULL : path);
+	if (stream != stdout)
+		fclose(stream);
 	return err;
 }

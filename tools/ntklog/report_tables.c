@@ -2,6 +2,7 @@
 /* The tables of an analysis, what is to be known before they are read, and JSON. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <ntklog/logfile.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "hook_id.h"
 #include "message.h"
 #include "report.h"
 
@@ -28,15 +30,15 @@ static const struct column caller_columns[] = {
 	{ "wait_total", "wait", CELL_TIME, false },
 	{ "wait_mean", "wait mean", CELL_TIME, false },
 	{ "wait_p50", "wait p50", CELL_TIME, true },
-	{ "wait_p95", "p95", CELL_TIME, false },
+	{ "wait_p95", "wait p95", CELL_TIME, false },
 	{ "wait_p99", "wait p99", CELL_TIME, true },
-	{ "wait_max", "max", CELL_TIME, false },
+	{ "wait_max", "wait max", CELL_TIME, false },
 	{ "hold_total", "hold", CELL_TIME, false },
 	{ "hold_mean", "hold mean", CELL_TIME, false },
 	{ "hold_p50", "hold p50", CELL_TIME, true },
-	{ "hold_p95", "p95", CELL_TIME, false },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
 	{ "hold_p99", "hold p99", CELL_TIME, true },
-	{ "hold_max", "max", CELL_TIME, false },
+	{ "hold_max", "hold max", CELL_TIME, false },
 	{ "depth", "depth", CELL_COUNT, false },
 	{ "dpc", "dpc", CELL_SHARE, false },
 	{ "isr", "isr", CELL_SHARE, false },
@@ -55,15 +57,15 @@ static const struct column resource_columns[] = {
 	{ "wait_total", "wait", CELL_TIME, false },
 	{ "wait_mean", "wait mean", CELL_TIME, false },
 	{ "wait_p50", "wait p50", CELL_TIME, true },
-	{ "wait_p95", "p95", CELL_TIME, false },
+	{ "wait_p95", "wait p95", CELL_TIME, false },
 	{ "wait_p99", "wait p99", CELL_TIME, true },
-	{ "wait_max", "max", CELL_TIME, false },
+	{ "wait_max", "wait max", CELL_TIME, false },
 	{ "hold_total", "hold", CELL_TIME, false },
 	{ "hold_mean", "hold mean", CELL_TIME, false },
 	{ "hold_p50", "hold p50", CELL_TIME, true },
-	{ "hold_p95", "p95", CELL_TIME, false },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
 	{ "hold_p99", "hold p99", CELL_TIME, true },
-	{ "hold_max", "max", CELL_TIME, false },
+	{ "hold_max", "hold max", CELL_TIME, false },
 	{ "depth", "recursion", CELL_COUNT, false },
 	{ "initialized", "initialized", CELL_COUNT, true },
 };
@@ -75,8 +77,8 @@ static const struct column thread_columns[] = {
 	{ "preempted", "preempted", CELL_SHARE, false },
 	{ "run_total", "run", CELL_TIME, false },
 	{ "run_mean", "run mean", CELL_TIME, false },
-	{ "run_p95", "p95", CELL_TIME, false },
-	{ "run_max", "max", CELL_TIME, false },
+	{ "run_p95", "run p95", CELL_TIME, false },
+	{ "run_max", "run max", CELL_TIME, false },
 	{ "ready_total", "ready", CELL_TIME, false },
 };
 
@@ -164,7 +166,9 @@ static void add_spinlock_sum(union cell *cell, const struct report *report,
 	cell++->number = (double)sum->sampled;
 	cell++->number = all;
 	cell++->number = share(all, report->seconds);
-	cell++->number = share((double)sum->contended, all);
+	/* Contended ones and others are sampled by rates that are far apart. */
+	cell++->number = report->analysis->spinlocks.rates.known ?
+		share((double)sum->contended, all) : NAN;
 	cell++->number = sum->spins;
 	cell++->number = waiting(report, &sum->wait);
 	cell = add_times(cell, report, &sum->wait);
@@ -233,7 +237,8 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
 	cell++->number = share((double)sum->releases, report->seconds);
-	cell++->number = share((double)sum->waited, (double)sum->releases);
+	cell++->number = report->analysis->resources.rates.known ?
+		share((double)sum->waited, (double)sum->releases) : NAN;
 	cell++->number = (double)sum->contention;
 	cell++->number = (double)sum->excessive;
 	cell++->number = waiting(report, &sum->wait);
@@ -314,15 +319,18 @@ static void make_processors(struct report *report)
 	}
 }
 
-static void add_unknown(struct report *report, const char *what, unsigned int id,
-			uint64_t count)
+__printf(3, 4)
+static void add_unknown(struct report *report, uint64_t count, const char *format, ...)
 {
 	union cell *cell = count ? table_add_row(&report->tables[REPORT_UNKNOWN]) : NULL;
-	char text[32];
+	va_list arguments;
+	char text[64];
 
 	if (!cell)
 		return;
-	snprintf(text, sizeof(text), "%s 0x%04x", what, id);
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
 	cell++->text = strdup(text);
 	cell++->number = (double)count;
 }
@@ -333,9 +341,14 @@ static void make_unknown(struct report *report)
 	unsigned int i;
 
 	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
-		add_unknown(report, "HookId", i, analysis->unknown[i]);
+		add_unknown(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
+			    hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
 	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
-		add_unknown(report, "HeaderType", i, analysis->unknown_headers[i]);
+		if (i == TRACE_HEADER_TYPE_MESSAGE)
+			add_unknown(report, analysis->unknown_headers[i], "WPP message");
+		else
+			add_unknown(report, analysis->unknown_headers[i],
+				    "HeaderType 0x%04x", i);
 }
 
 static const struct {
@@ -410,14 +423,67 @@ static void fact(FILE *stream, const char *before, const char *after,
 	fprintf(stream, "%s\n", after);
 }
 
-static void format_start(const struct etl_file *file, char *text, size_t size)
+static void format_start(const struct report *report, char *text, size_t size)
 {
-	time_t seconds = etl_unix_time(file) / 10000000;
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
 	struct tm tm;
 
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
 	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
 		snprintf(text, size, "at an unknown time");
+}
+
+/* "all", or "1 in so many". */
+static const char *one_in(uint32_t rate, char *text, size_t size)
+{
+	if (rate == 1)
+		return "all";
+	snprintf(text, size, "1 in %" PRIu32, rate);
+	return text;
+}
+
+static void spinlock_rates_fact(const struct report *report, FILE *stream,
+				const char *before, const char *after)
+{
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
+	const union cell threshold = {
+		.number = cycles_ns(report, rates->hold_threshold)
+	};
+
+	/* Whoever waits spins once at the least. */
+	if (rates->spin_threshold > 1)
+		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
+			 rates->spin_threshold);
+	if (rates->hold_threshold) {
+		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
+			 time, rates->hold_threshold);
+	}
+	fact(stream, before, after,
+	     "spin locks: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
+	     rates->contention_rate == 1 ? "were" : "was",
+	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+}
+
+static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
+				const char *before, const char *after)
+{
+	char waited[32], others[32], multiple[48] = "";
+
+	if (rates->release_rate == 1) {
+		fact(stream, before, after, "resources: all releases were written");
+		return;
+	}
+	if (rates->contention_rate > 1)
+		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
+			 rates->contention_rate);
+	fact(stream, before, after,
+	     "resources: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     one_in(rates->contention_rate, waited, sizeof(waited)),
+	     *multiple ? multiple : "others",
+	     one_in(rates->release_rate, others, sizeof(others)));
 }
 
 /**
@@ -438,10 +504,14 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	const struct etl_file *file = report->file;
 	char start[64];
 
-	format_start(file, start, sizeof(start));
+	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
 	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
 	     analysis->events, report->seconds, file->processors, start);
+	if (file->overwritten)
+		fact(stream, before, after,
+		     "a flight recording: %" PRIu64 " older buffers were overwritten; rates are of the time that each processor's last ones are of",
+		     file->overwritten);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",
@@ -450,23 +520,21 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
 		     file->lossy_buffers);
+	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times that cannot be: left out",
+		     file->damaged_buffers, file->damaged_events, file->wrong_times);
+	if (file->twice || file->missing)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers are there twice, %" PRIu64 " are missing",
+		     file->twice, file->missing);
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: the file may not have all, and not say what is lost");
-	if (analysis->spinlocks.total.sampled && spinlock->known) {
-		fact(stream, before, after,
-		     "spin locks: 1 in %u of the acquisitions that waited %u spins or more was written, 1 in %u of those that did not wait",
-		     spinlock->contention_rate, spinlock->spin_threshold,
-		     spinlock->acquire_rate);
-		if (spinlock->hold_threshold)
-			fact(stream, before, after,
-			     "spin locks: each that was held for more than %u cycles was written too",
-			     spinlock->hold_threshold);
-	}
+	if (analysis->spinlocks.total.sampled && spinlock->known)
+		spinlock_rates_fact(report, stream, before, after);
 	if (analysis->resources.records && resource->known)
-		fact(stream, before, after,
-		     "resources: 1 in %u last releases was written, 1 in %u of those with contention",
-		     resource->release_rate, resource->contention_rate);
+		resource_rates_fact(resource, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
 	if (analysis->resources.records && !resource->known)
@@ -489,7 +557,13 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "there was no memory for all of it");
 }
 
-static json_t *rates_json(const struct analysis *analysis)
+/**
+ * report_rates_json() - the parameters of the sampling, for programs
+ * @analysis: of a trace
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_rates_json(const struct analysis *analysis)
 {
 	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
 	const struct resource_rates *resource = &analysis->resources.rates;
@@ -531,16 +605,22 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	json_t *object;
 	size_t i;
 
-	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:b, s:o}",
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
 			   "ended", file->end_time != 0,
 			   "events_lost", (json_int_t)file->events_lost,
 			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "buffers_overwritten", (json_int_t)file->overwritten,
 			   "lossy_buffers", (json_int_t)file->lossy_buffers,
+			   "damaged_buffers", (json_int_t)file->damaged_buffers,
+			   "damaged_events", (json_int_t)file->damaged_events,
+			   "wrong_times", (json_int_t)file->wrong_times,
+			   "buffers_twice", (json_int_t)file->twice,
+			   "buffers_missing", (json_int_t)file->missing,
 			   "rates_changed", analysis->rates_changed,
-			   "rates", rates_json(analysis));
+			   "rates", report_rates_json(analysis));
 	for (i = 0; object && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			json_object_set_new(object, report->tables[i].name,

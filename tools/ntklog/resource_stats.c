@@ -9,20 +9,43 @@
 
 #include "resource_stats.h"
 
-/*
- * How many last releases a record stands for. Those that had waited, or that others
- * waited for, are sampled by one rate, the others by another; where both rules
- * take one, it is counted by the first.
- */
-static uint64_t weight_of(const struct resource_rates *rates,
-			  const struct resource_record *record)
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
-	if (!rates->known)
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * How many last releases a record stands for. With C and S, the rates of contention and of
+ * releases, and R, the processor's count of releases, NT writes one if
+ *
+ *	it has waited and R % C == 0, or
+ *	others have waited for it, a multiple of C of them, or
+ *	R % S == 0.
+ *
+ * So those of the second rule are all written. Of those that have waited, C + S - gcd in
+ * C * S are, by the first or the third rule; of the rest one in S. What a fraction leaves
+ * over goes to the next record: the sums are right.
+ */
+static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record)
+{
+	uint64_t contention = stats->rates.contention_rate, release = stats->rates.release_rate;
+	uint64_t parts, weight;
+
+	if (!stats->rates.known ||
+	    (record->contention_delta && record->contention_delta % contention == 0))
 		return 1;
-	if (record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN || record->contention_delta)
-		return rates->contention_rate < rates->release_rate ?
-			rates->contention_rate : rates->release_rate;
-	return rates->release_rate;
+	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
+		return release;
+	parts = contention + release - greatest_common_divisor(contention, release);
+	weight = contention * release + stats->remainder;
+	stats->remainder = weight % parts;
+	return weight / parts;
 }
 
 static struct resource_entry *find_resource(struct resource_stats *stats,
@@ -52,7 +75,7 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 static void add_release(struct resource_stats *stats, struct resource_sum *sum,
 			const struct resource_record *record)
 {
-	uint64_t weight = weight_of(&stats->rates, record);
+	uint64_t weight = weight_of(stats, record);
 	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 
 	sum->sampled++;

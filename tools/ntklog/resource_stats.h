@@ -75,6 +75,7 @@ struct resource_entry {
 /**
  * struct resource_stats - of a file, or of a time; all zero: empty
  * @rates: of the sampling
+ * @remainder: of the last weight that was a fraction
  * @resources: table
  * @resource_count: in it
  * @others: those beyond RESOURCES_MAX
@@ -83,6 +84,7 @@ struct resource_entry {
  */
 struct resource_stats {
 	struct resource_rates rates;
+	uint64_t remainder;
 	struct resource_entry *resources;
 	size_t resource_count;
 	struct resource_entry others;

@@ -74,6 +74,39 @@ int session_check_groups(const char *groups)
 }
 
 /**
+ * session_mask() - bits of groups
+ * @groups: names, separated by commas, that have been checked
+ *
+ * Return: NT's masks, together: all are of one word.
+ */
+uint32_t session_mask(const char *groups)
+{
+	char *copy = strdup(groups), *next = copy, *name;
+	uint32_t mask = 0;
+
+	while ((name = strsep(&next, ","))) {
+		const struct session_group *group = find_group(name);
+
+		/* Without the number of the word. */
+		if (group)
+			mask |= group->mask & 0x1FFFFFFF;
+	}
+	free(copy);
+	return mask;
+}
+
+/**
+ * session_has_events() - is anything written of these groups?
+ * @groups: names, separated by commas, that have been checked
+ *
+ * Return: whether it is: counters alone are none.
+ */
+bool session_has_events(const char *groups)
+{
+	return session_mask(groups) & ~PERF_SPINLOCK_CNTRS;
+}
+
+/**
  * session_parse_size() - a size with K or M behind it
  * @text: the size
  *
@@ -142,19 +175,26 @@ int session_counts(int number, struct session_counts *counts)
 int session_find_free(void)
 {
 	struct session_counts counts;
-	int unread = 0, number;
+	int unread = 0, started = 0, number;
 
 	/* From the end: people begin with 0. */
 	for (number = KERNEL_SESSIONS; number-- > 0;) {
-		if (session_is_started(number) || session_counts(number, &counts))
+		if (session_is_started(number)) {
+			started++;
+			continue;
+		}
+		if (session_counts(number, &counts))
 			continue;
 		if (!counts.unread)
 			return number;
 		unread++;
 	}
-	message("no session is free: %d are stopped with buffers that nobody has read",
-		unread);
-	message("ntklog stop SESSION -o FILE reads them, the start of a session drops them");
+	message("no session is free: %d are started, %d are stopped with buffers that nobody has read",
+		started, unread);
+	if (started)
+		message("ntklog stop SESSION ends one");
+	if (unread)
+		message("ntklog stop SESSION -o FILE reads them, ntklog start SESSION drops them");
 	return -1;
 }
 

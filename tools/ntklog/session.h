@@ -58,6 +58,8 @@ struct session_counts {
 };
 
 int session_check_groups(const char *groups);
+uint32_t session_mask(const char *groups);
+bool session_has_events(const char *groups);
 unsigned long session_parse_size(const char *text);
 bool session_is_started(int number);
 int session_find_free(void);

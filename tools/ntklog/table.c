@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +35,15 @@ bool table_init(struct table *table, const char *name, const char *title,
 		.title = title,
 		.columns = columns,
 		.column_count = column_count,
-		.shown = calloc(column_count, sizeof(bool)),
+		.shown = calloc(column_count, sizeof(size_t)),
 	};
 	if (!table->shown) {
 		table->no_memory = true;
 		return false;
 	}
 	for (i = 0; i < column_count; i++)
-		table->shown[i] = !columns[i].extra;
+		if (!columns[i].extra)
+			table_show(table, i);
 	table->sort = table_find_column(table, sort);
 	return true;
 }
@@ -74,6 +76,58 @@ union cell *table_add_row(struct table *table)
 	return &table->cells[rows * table->column_count];
 }
 
+static bool is_shown(const struct table *table, size_t column)
+{
+	size_t k;
+
+	for (k = 0; k < table->shown_count; k++)
+		if (table->shown[k] == column)
+			return true;
+	return false;
+}
+
+/**
+ * table_show() - show a column, after all others
+ * @table: the table
+ * @column: its index
+ */
+void table_show(struct table *table, size_t column)
+{
+	if (!is_shown(table, column))
+		table->shown[table->shown_count++] = column;
+}
+
+/**
+ * table_insert() - show a column, where it is by its index
+ * @table: the table
+ * @column: its index
+ */
+void table_insert(struct table *table, size_t column)
+{
+	size_t k;
+
+	if (is_shown(table, column))
+		return;
+	for (k = table->shown_count++; k > 0 && table->shown[k - 1] > column; k--)
+		table->shown[k] = table->shown[k - 1];
+	table->shown[k] = column;
+}
+
+/**
+ * table_hide() - do not show a column
+ * @table: the table
+ * @column: its index
+ */
+void table_hide(struct table *table, size_t column)
+{
+	size_t k, kept = 0;
+
+	for (k = 0; k < table->shown_count; k++)
+		if (table->shown[k] != column)
+			table->shown[kept++] = table->shown[k];
+	table->shown_count = kept;
+}
+
 /**
  * table_find_column() - which column is that?
  * @table: the table
@@ -99,6 +153,9 @@ static int compare_rows(const void *a, const void *b, void *argument)
 
 	if (table->columns[table->sort].kind == CELL_TEXT)
 		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
+	/* What is not known comes last. */
+	if (isnan(left->number) || isnan(right->number))
+		return !!isnan(left->number) - !!isnan(right->number);
 	return (left->number < right->number) - (left->number > right->number);
 }
 
@@ -121,12 +178,7 @@ void table_sort(struct table *table)
  */
 bool table_has_cells(const struct table *table)
 {
-	size_t i;
-
-	for (i = 0; i < table->column_count; i++)
-		if (table->shown[i])
-			return table->rows;
-	return false;
+	return table->shown_count && table->rows;
 }
 
 /**
@@ -161,6 +213,11 @@ static void format_time(double ns, char *text, size_t size)
 	snprintf(text, size, "%.0fns", ns);
 }
 
+static bool is_unknown(enum cell_kind kind, const union cell *cell)
+{
+	return kind != CELL_TEXT && isnan(cell->number);
+}
+
 /**
  * cell_format() - a cell as people read it
  * @kind: of the cell
@@ -170,6 +227,10 @@ static void format_time(double ns, char *text, size_t size)
  */
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
+	if (is_unknown(kind, cell)) {
+		snprintf(text, size, "-");
+		return;
+	}
 	switch (kind) {
 	case CELL_TEXT:
 		snprintf(text, size, "%s", cell->text ? cell->text : "");
@@ -237,16 +298,14 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
  */
 void table_fit(struct table *table, size_t top, size_t width)
 {
-	size_t rows = table_top(table, top), used = 0, i;
-	bool is_first = true;
+	size_t rows = table_top(table, top), used = 0, kept = 0, k;
 
-	for (i = 0; i < table->column_count; i++) {
-		if (!table->shown[i])
-			continue;
-		used += column_width(table, i, rows) + (used ? 2 : 0);
-		table->shown[i] = is_first || used <= width;
-		is_first = false;
+	for (k = 0; k < table->shown_count; k++) {
+		used += column_width(table, table->shown[k], rows) + (used ? 2 : 0);
+		if (!k || used <= width)
+			table->shown[kept++] = table->shown[k];
 	}
+	table->shown_count = kept;
 }
 
 /**
@@ -259,36 +318,33 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 {
 	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
 	const char *off = *on ? "\033[0m" : "";
-	size_t rows = table_top(table, top), row, i, last = 0;
+	size_t rows = table_top(table, top), row, i, k;
 	size_t *width = calloc(table->column_count, sizeof(*width));
 	char text[CELL_SIZE];
 
 	if (!width)
 		return;
-	for (i = 0; i < table->column_count; i++) {
-		if (!table->shown[i])
-			continue;
-		last = i;
-		width[i] = column_width(table, i, rows);
-	}
+	for (k = 0; k < table->shown_count; k++)
+		width[k] = column_width(table, table->shown[k], rows);
 	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
 		table->columns[table->sort].name);
 	if (rows < table->rows)
 		fprintf(stream, " (%zu of %zu)", rows, table->rows);
 	fprintf(stream, "\n%s", on);
-	for (i = 0; i < table->column_count; i++)
-		if (table->shown[i])
-			print_padded(stream, table->columns[i].title, width[i],
-				     table->columns[i].kind == CELL_TEXT, i == last);
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		print_padded(stream, table->columns[i].title, width[k],
+			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
+	}
 	fputs(off, stream);
 	for (row = 0; row < rows; row++)
-		for (i = 0; i < table->column_count; i++) {
-			if (!table->shown[i])
-				continue;
+		for (k = 0; k < table->shown_count; k++) {
+			i = table->shown[k];
 			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
 				    sizeof(text));
-			print_padded(stream, text, width[i],
-				     table->columns[i].kind == CELL_TEXT, i == last);
+			print_padded(stream, text, width[k],
+				     table->columns[i].kind == CELL_TEXT,
+				     k + 1 == table->shown_count);
 		}
 	free(width);
 }
@@ -301,25 +357,26 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
  */
 void table_print_csv(const struct table *table, FILE *stream, size_t top)
 {
-	size_t rows = table_top(table, top), row, i;
+	size_t rows = table_top(table, top), row, i, k;
 
 	fputs("table", stream);
-	for (i = 0; i < table->column_count; i++)
-		if (table->shown[i])
-			fprintf(stream, ",%s%s", table->columns[i].name,
-				table->columns[i].kind == CELL_TIME ? "_ns" : "");
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		fprintf(stream, ",%s%s", table->columns[i].name,
+			table->columns[i].kind == CELL_TIME ? "_ns" : "");
+	}
 	fputc('\n', stream);
 	for (row = 0; row < rows; row++) {
 		csv_print(stream, table->name);
-		for (i = 0; i < table->column_count; i++) {
-			const union cell *cell = cell_at(table, row, i);
+		for (k = 0; k < table->shown_count; k++) {
+			const union cell *cell;
 
-			if (!table->shown[i])
-				continue;
+			i = table->shown[k];
+			cell = cell_at(table, row, i);
 			fputc(',', stream);
 			if (table->columns[i].kind == CELL_TEXT)
 				csv_print(stream, cell->text ? cell->text : "");
-			else
+			else if (!is_unknown(table->columns[i].kind, cell))
 				fprintf(stream, "%.15g", cell->number);
 		}
 		fputc('\n', stream);
@@ -335,22 +392,25 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
  */
 json_t *table_json(const struct table *table, size_t top)
 {
-	size_t rows = table_top(table, top), row, i;
+	size_t rows = table_top(table, top), row, i, k;
 	json_t *array = json_array();
 	char name[64];
 
 	for (row = 0; row < rows; row++) {
 		json_t *object = json_object();
 
-		for (i = 0; i < table->column_count; i++) {
-			const union cell *cell = cell_at(table, row, i);
-			enum cell_kind kind = table->columns[i].kind;
+		for (k = 0; k < table->shown_count; k++) {
+			const union cell *cell;
+			enum cell_kind kind;
 			json_t *value;
 
-			if (!table->shown[i])
-				continue;
+			i = table->shown[k];
+			cell = cell_at(table, row, i);
+			kind = table->columns[i].kind;
 			if (kind == CELL_TEXT)
 				value = json_string(cell->text ? cell->text : "");
+			else if (is_unknown(kind, cell))
+				value = json_null();
 			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
 				 cell->number < (double)INT64_MAX)
 				value = json_integer((json_int_t)cell->number);

@@ -35,7 +35,7 @@ struct column {
 /**
  * union cell - of a row
  * @text: of CELL_TEXT, the table's own
- * @number: of the others
+ * @number: of the others; not a number: not known
  */
 union cell {
 	char *text;
@@ -49,7 +49,8 @@ union cell {
  * @columns: of it
  * @column_count: how many
  * @sort: index of the column that it is sorted by, the greatest first; text: A first
- * @shown: for each column whether it is shown
+ * @shown: indices of the columns that are shown, in their order
+ * @shown_count: how many
  * @cells: row after row
  * @rows: how many
  * @no_memory: rows are missing for want of it
@@ -60,7 +61,8 @@ struct table {
 	const struct column *columns;
 	size_t column_count;
 	size_t sort;
-	bool *shown;
+	size_t *shown;
+	size_t shown_count;
 	union cell *cells;
 	size_t rows;
 	bool no_memory;
@@ -69,6 +71,9 @@ struct table {
 bool table_init(struct table *table, const char *name, const char *title,
 		const struct column *columns, size_t column_count, const char *sort);
 union cell *table_add_row(struct table *table);
+void table_show(struct table *table, size_t column);
+void table_insert(struct table *table, size_t column);
+void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
 void table_fit(struct table *table, size_t top, size_t width);

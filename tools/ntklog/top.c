@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ntklog/group_mask.h>
+
 #include "command.h"
 #include "drain.h"
 #include "kernel.h"
@@ -161,18 +163,32 @@ static void print_table(struct table *table, size_t rows, size_t width)
 	table_print_text(table, stdout, rows);
 }
 
+/* What the events of a group are seen in. */
+static const struct {
+	uint32_t group;
+	enum report_table table;
+} top_tables[] = {
+	{ PERF_SPINLOCK, REPORT_LOCKS },
+	{ PERF_SYNC_OBJECTS, REPORT_RESOURCES },
+	{ PERF_CONTEXT_SWITCH, REPORT_THREADS },
+	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
+};
+
 static void print_screen(const struct top *top, struct report *report,
 			 const struct session_counts *counts)
 {
 	const struct winsize size = screen_size();
-	size_t rows = top->top;
+	uint32_t groups = session_mask(top->groups);
+	size_t rows = top->top, tables = 0, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
 
-	/* Half for locks, the rest for resources; each has two lines of its own. */
+	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
+		tables += !!(groups & top_tables[i].group);
+	/* Each has two lines of its own and one before it; two are above, and the cursor's. */
 	if (!rows)
-		rows = size.ws_row > 16 ? (size.ws_row - 8) / 2 : 4;
+		rows = size.ws_row > 3 + 5 * tables ? (size.ws_row - 3) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
 	if (isatty(STDOUT_FILENO))
 		fputs("\033[H\033[J", stdout);
@@ -180,18 +196,23 @@ static void print_screen(const struct top *top, struct report *report,
 	       clock, top->seconds,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
 	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
-	print_table(&report->tables[REPORT_LOCKS], rows, size.ws_col);
-	if (!report->tables[REPORT_RESOURCES].rows)
-		return;
-	putchar('\n');
-	print_table(&report->tables[REPORT_RESOURCES], rows, size.ws_col);
+	for (i = 0; i < ARRAY_SIZE(top_tables); i++) {
+		struct table *table = &report->tables[top_tables[i].table];
+
+		if (!(groups & top_tables[i].group))
+			continue;
+		if (count++)
+			putchar('\n');
+		print_table(table, rows, size.ws_col);
+	}
 }
 
 static void print_object(const struct top *top, const struct report *report,
 			 const struct session_counts *counts)
 {
 	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
-				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES);
+				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
+				     1 << REPORT_THREADS | 1 << REPORT_PROCESSORS);
 
 	json_object_set_new(object, "events",
 			    json_integer(counts->generated - top->before.generated));
@@ -214,10 +235,10 @@ static void show_rates(struct report *report)
 		struct table *table = &report->tables[i];
 
 		for (j = 0; j < ARRAY_SIZE(rates); j++)
-			table->shown[table_find_column(table, rates[j])] = true;
+			table_insert(table, table_find_column(table, rates[j]));
 		for (j = 0; j < ARRAY_SIZE(totals); j++)
 			if (table_find_column(table, totals[j]) >= 0)
-				table->shown[table_find_column(table, totals[j])] = false;
+				table_hide(table, table_find_column(table, totals[j]));
 	}
 }
 
@@ -258,6 +279,7 @@ static int gather(struct top *top, int signal_fd)
 
 	if (take_rates(top))
 		return -1;
+	top->analysis.origin = top->file.start_clock;
 	while (!got && (left = top->interval - (now() - start)) > 0) {
 		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
 		if (got < 0 || drain_read(&top->drain))
@@ -277,7 +299,10 @@ static int watch(struct top *top, int signal_fd)
 
 	do {
 		got = gather(top, signal_fd);
-		if (got < 0 || show(top))
+		if (got < 0)
+			return -1;
+		/* Of an interval that was cut off the rates would be others. */
+		if (!got && show(top))
 			return -1;
 	} while (!got && !top->once);
 	return 0;
@@ -352,6 +377,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'e':
 		if (session_check_groups(argument))
 			argp_usage(state);
+		if (!session_has_events(argument))
+			argp_error(state, "-e: %s has no events: see ntklog list", argument);
 		top->groups = argument;
 		return 0;
 	case 'd':
@@ -379,7 +406,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "events", 'e', "GROUP,...", 0, "spinlock, resource (both)", 0 },
+	{ "events", 'e', "GROUP,...", 0, "spinlock, resource, contextswap (the first two)", 0 },
 	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
 	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },

@@ -1,20 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the commands that read a file have in common on the command line. */
+/* What the commands that read a file have in common: on the command line, and at the end. */
 
+#include <inttypes.h>
+#include <string.h>
+
+#include "message.h"
 #include "trace_argp.h"
 
 enum {
 	/* None of the commands' own. */
 	OPTION_NAMES = 0x200,
+	OPTION_FILTER,
+	OPTION_FROM,
+	OPTION_TO,
 };
+
+static double parse_limit(const char *name, const char *text, struct argp_state *state)
+{
+	double seconds = 0;
+
+	if (!parse_seconds(text, &seconds))
+		argp_error(state, "%s: \"%s\" is no time: seconds, or a number and ns, us, ms or s",
+			   name, text);
+	return seconds;
+}
+
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trace_options *options = state->input;
+	struct selection *selection = &options->selection;
+	char error[400];
 
 	switch (key) {
 	case OPTION_NAMES:
+		if (!strcmp(argument, "-"))
+			argp_error(state, "--names: the standard input is for the trace");
 		options->names_path = argument;
+		return 0;
+	case OPTION_FILTER:
+		filter_free(selection->filter);
+		selection->filter = filter_parse(argument, error, sizeof(error));
+		if (!selection->filter)
+			argp_error(state, "--filter: %s", error);
+		return 0;
+	case OPTION_FROM:
+		selection->from = parse_limit("--from", argument, state);
+		selection->has_from = true;
+		return 0;
+	case OPTION_TO:
+		selection->to = parse_limit("--to", argument, state);
+		selection->has_to = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->path)
@@ -32,6 +68,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option trace_options[] = {
 	{ "names", OPTION_NAMES, "FILE", 0,
 	  "Names of addresses and threads, instead of those in FILE.names", 0 },
+	{ "filter", OPTION_FILTER, "EXPR", 0,
+	  "Only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
+	  0 },
+	{ "from", OPTION_FROM, "TIME", 0,
+	  "Only events from this time on: seconds since the start, or with ns, us, ms, s", 0 },
+	{ "to", OPTION_TO, "TIME", 0, "Only events up to this time", 0 },
 	{ 0 }
 };
 
@@ -44,3 +86,60 @@ const struct argp_child trace_argp_children[] = {
 	{ &trace_argp, 0, NULL, 0 },
 	{ 0 }
 };
+
+/**
+ * trace_resolve() - are the names in the filter names?
+ * @options: understood
+ * @names: of the file, or NULL
+ *
+ * Return: 0, or -1 after a message.
+ */
+int trace_resolve(struct trace_options *options, const struct names *names)
+{
+	char error[400];
+
+	if (!filter_resolve(options->selection.filter, names, error, sizeof(error)))
+		return 0;
+	message("--filter: %s%s", error, names ? "" : ", there are no names");
+	return -1;
+}
+
+/**
+ * trace_tell_loss() - say what is not in the file
+ * @file: the file
+ */
+void trace_tell_loss(const struct etl_file *file)
+{
+	if (file->events_lost || file->buffers_lost)
+		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
+			file->path, file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		message("%s: events were lost after %" PRIu64 " buffers; the header does not say how many",
+			file->path, file->lossy_buffers);
+}
+
+/**
+ * trace_tell_damage() - say what is wrong with a file that has been read
+ * @file: the file
+ *
+ * Return: 0: nothing is; or -1 after messages.
+ */
+int trace_tell_damage(const struct etl_file *file)
+{
+	if (file->error[0])
+		message("%s: %s", file->path, file->error);
+	if (file->damaged_buffers || file->damaged_events)
+		message("%s: left out: %" PRIu64 " bytes of %" PRIu64 " damaged buffers and %" PRIu64 " damaged events",
+			file->path, file->left_out, file->damaged_buffers,
+			file->damaged_events);
+	if (file->wrong_times)
+		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64 " events in all, which no sum has",
+			file->path, file->wrong_time_at, file->wrong_times);
+	if (file->twice)
+		message("%s: left out: %" PRIu64 " buffers that are there twice", file->path,
+			file->twice);
+	if (file->missing)
+		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
+			file->path, file->missing, file->first_missing);
+	return file->error[0] || file->wrong_times || file->twice || file->missing ? -1 : 0;
+}

@@ -56,7 +56,7 @@ static void merge(struct etl_file *file, const struct names *names,
 			for (i = 0; i < event.data_size; i++)
 				sum += event.data[i];
 			if (type && event_type_check(file, &event, type))
-				break;
+				continue;
 			if (filter)
 				sum += filter_match(filter, file, &event, type, names);
 		}
@@ -79,7 +79,7 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
 	if (html)
-		report_print_html(&made, "/dev/null", 20);
+		report_print_html(&made, "/dev/null", 20, UINT32_MAX);
 	else
 		json_decref(report_json(&made, 20, UINT32_MAX));
 	report_free(&made);
@@ -88,7 +88,8 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 
 static void perfetto(struct etl_file *file, const struct names *names)
 {
-	struct conversion conversion = { .file = file, .names = names };
+	static const struct selection all;
+	struct conversion conversion = { .file = file, .names = names, .selection = &all };
 
 	if (!etl_merge_open(&conversion.merge, file))
 		convert_to_perfetto(&conversion, "/dev/null");
@@ -98,7 +99,7 @@ static void perfetto(struct etl_file *file, const struct names *names)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char expression[] =
-		"SpinCount > 3 && (Action ~ exc || !(CallerAddress == main)) || Time < 1";
+		"SpinCount > 3 && (Action ~ exc || !(caller == main)) || Time < 1 || hold > 1us || thread == w";
 	uint8_t choice = size ? *data : 0;
 	char path[64], names_path[64], error[160];
 	struct names *names = NULL;

@@ -9,9 +9,12 @@ Usage: test_control.py NTKLOG
 
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import etl_writer as etl
@@ -65,6 +68,8 @@ class Refused(unittest.TestCase):
 
     def test_wrong_options(self):
         for arguments, words in (
+                ("record -e spinlock_counters", "no events: nothing would be recorded"),
+                ("top -e spinlock_counters", "spinlock_counters has no events"),
                 ("record -e frobs", 'no events are called "frobs"'),
                 ("record -b 3G", '"3G" is no size'), ("record -n x", "no number of buffers"),
                 ("record --duration -1", "no number of seconds"),
@@ -96,7 +101,7 @@ class Refused(unittest.TestCase):
                      NTKLOG_DEBUGFS="/nonexistent")
 
 
-class Files(unittest.TestCase):
+class Directory(unittest.TestCase):
     """A directory like the module's; what is written there stays."""
 
     def setUp(self):
@@ -107,7 +112,8 @@ class Files(unittest.TestCase):
             for name, text in (("state", "stopped"), ("name", "Logger %d" % number),
                                ("group_mask", "0x20010000 PERF_SPINLOCK"),
                                ("mode", "sequential"), ("buffer_size", "65536"),
-                               ("buffers", "16"), ("stats", STATS % 0)):
+                               ("buffers", "16"), ("flush_timer", "0"),
+                               ("stats", STATS % 0)):
                 self.write(number, name, text + "\n")
 
     def tearDown(self):
@@ -127,6 +133,8 @@ class Files(unittest.TestCase):
     def run_there(self, *arguments):
         return run(*arguments, NTKLOG_DEBUGFS=self.directory)
 
+
+class Files(Directory):
     def test_status(self):
         self.write(3, "state", "started\n")
         sessions = json.loads(self.run_there("status", "--json").stdout)
@@ -159,7 +167,11 @@ class Files(unittest.TestCase):
             self.write(number, "stats", STATS % 1)
         result = self.run_there("start")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("8 are stopped with buffers that nobody has read", result.stderr)
+        self.assertIn("0 are started, 8 are stopped with buffers that nobody has read",
+                      result.stderr)
+        for number in range(8):
+            self.write(number, "state", "started\n")
+        self.assertIn("no session is free: 8 are started", self.run_there("start").stderr)
 
     def test_stop_which(self):
         self.assertIn("no session is started", self.run_there("stop").stderr)
@@ -182,6 +194,257 @@ class Files(unittest.TestCase):
             self.assertEqual(stream.read(), etl.header_buffer(5) +
                              etl.buffer([event(1)], sequence=1) +
                              etl.buffer([event(4)], sequence=4))
+
+
+class Record(Directory):
+    """Of a directory like the module's, whose files do not go on."""
+
+    def setUp(self):
+        super().setUp()
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.data = etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())])
+        for name, data in (("header", etl.header_buffer(2)), ("cpu0", self.data)):
+            with open(self.path(7, name), "wb") as stream:
+                stream.write(data)
+
+    def record(self, *arguments, path=None, **options):
+        return subprocess.Popen([NTKLOG, "record", "--no-names", "-o", path or self.etl,
+                                 *arguments], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                                env={**os.environ, "NTKLOG_DEBUGFS": self.directory}, **options)
+
+    def recorded(self, *arguments, status=0, **options):
+        process = self.record(*arguments, **options)
+        error = process.communicate(timeout=20)[1].decode()
+        self.assertEqual(process.returncode, status, error)
+        return error
+
+    def is_alive(self, path):
+        with open(path) as stream:
+            pid = int(stream.read())
+        # A child of nobody is init's, or a zombie where that is not one.
+        try:
+            with open("/proc/%d/stat" % pid) as stream:
+                return stream.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def test_status_of_the_command(self):
+        self.recorded("--", "sh", "-c", "exit 7", status=7)
+        self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
+        self.recorded("--", "/nonexistent", status=127)
+
+    def test_what_is_ended_after_its_time_is_good(self):
+        pid = os.path.join(self.directory, "pid")
+        self.recorded("--duration", ".3", "--", "sh", "-c",
+                      "sleep 1000 & echo $! >%s; wait" % pid)
+        self.assertFalse(self.is_alive(pid))
+
+    def test_what_does_not_end_is_killed(self):
+        pid = os.path.join(self.directory, "pid")
+        command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
+        error = self.recorded("--duration", ".3", "--", "sh", "-c", command)
+        self.assertIn("sh does not end: it is killed", error)
+        self.assertFalse(self.is_alive(pid))
+        # A second signal does not wait.
+        os.unlink(pid)
+        process = self.record("--", "sh", "-c", command)
+        while not os.path.exists(pid):
+            time.sleep(.05)
+        start = time.monotonic()
+        process.terminate()
+        while process.poll() is None and time.monotonic() < start + 60:
+            time.sleep(.1)
+            process.terminate()
+        self.assertEqual(process.returncode, 0)
+        process.stderr.close()
+
+    def test_an_earlier_file_is_kept(self):
+        for path in self.etl, self.etl + ".names":
+            with open(path, "w") as stream:
+                stream.write("earlier")
+        for number in range(3):
+            self.recorded("--duration", ".1")
+            with open(self.etl, "rb") as stream:
+                self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+            self.assertFalse(os.path.exists(self.etl + ".names"))
+            self.assertEqual(os.path.exists(self.etl + ".old.names"), not number)
+            with open(self.etl + ".old", "rb") as stream:
+                self.assertEqual(stream.read() == b"earlier", not number)
+        self.assertEqual(os.stat(self.etl).st_mode & 0o777, 0o600)
+
+    def test_streams(self):
+        fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(fifo)
+        process = self.record("--duration", ".3", path=fifo)
+        with open(fifo, "rb") as stream:
+            self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        # What the command prints is not in it.
+        process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
+        out, error = process.communicate()
+        self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))
+        self.assertIn(b"hello\n", error)
+        self.assertFalse(os.path.exists("-.names"))
+
+    def test_a_reader_that_goes(self):
+        process = self.record(path="-", stdout=subprocess.PIPE)
+        process.stdout.read(etl.SIZE)
+        process.stdout.close()
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            for number in range(2, 200):
+                stream.write(etl.buffer([], sequence=number))
+        error = process.stderr.read().decode()
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn("standard output: Broken pipe", error)
+
+    def test_a_terminal_is_no_place(self):
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            self.skipTest("this machine has no pseudo terminals")
+        self.assertIn("-o -: a terminal", self.recorded(path="-", status=1, stdout=slave))
+        os.close(master)
+        os.close(slave)
+
+
+KALLSYMS = """0000000000000000 A fixed_percpu_data
+000000000002d000 A __per_cpu_end
+ffffffff81000000 T _text
+ffffffff81234000 T caller
+ffffffff81234568 t after
+ffffffff81300000 T unused
+ffffffff81400000 T unused_too
+ffffffff82000000 B the_lock
+ffffffff82001000 B _end
+ffffffffc0000000 t unused_code\t[old]
+"""
+MODULE = "ffffffffc0100000 t new_code\t[new]\nffffffffc0100040 d new_lock\t[new]\n"
+
+
+class Names(Directory):
+    """What is written beside a file, of a directory like /proc."""
+
+    def setUp(self):
+        super().setUp()
+        self.proc = os.path.join(self.directory, "proc")
+        for thread, name in ((55, "worker"), (56, "unused")):
+            os.makedirs(os.path.join(self.proc, "55", "task", str(thread)))
+            os.makedirs(os.path.join(self.proc, str(thread)), exist_ok=True)
+            self.write_proc("%d/comm" % thread, name + "\n")
+        self.write_proc("kallsyms", KALLSYMS)
+        self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
+        self.etl = os.path.join(self.directory, "a.etl")
+
+    def write_proc(self, name, text):
+        with open(os.path.join(self.proc, name), "w") as stream:
+            stream.write(text)
+
+    def run_there(self, *arguments):
+        return run(*arguments, NTKLOG_DEBUGFS=self.directory, NTKLOG_PROC=self.proc)
+
+    def log(self, number, *buffers):
+        with open(self.path(number, "header"), "wb") as stream:
+            stream.write(etl.header_buffer(1 + len(buffers)))
+        with open(self.path(number, "cpu0"), "wb") as stream:
+            stream.write(b"".join(buffers))
+
+    def names(self):
+        with open(self.etl + ".names") as stream:
+            return stream.read().splitlines()
+
+    @staticmethod
+    def event(**changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(**{"address": 0xffffffff82000030, **changes}))
+
+    EXPECTED = ["ffffffff81234000 T caller", "ffffffff81234568 t after",
+                "ffffffff82000000 B the_lock", "ffffffff82001000 B _end", "thread 55 worker"]
+
+    def test_stop_writes_names_of_what_is_in_the_file(self):
+        self.log(2, etl.buffer([self.event(), self.event(address=0xffff888012345678),
+                                self.event(address=0x12345678)]))
+        for _ in range(2):
+            result = self.run_there("stop", "2", "-o", self.etl)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
+            self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
+            # One that others may read is not written over.
+            os.chmod(self.etl + ".names", 0o644)
+        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        self.assertEqual(sorted(row["lock"] for row in locks),
+                         ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
+
+    def test_names_of_stacks(self):
+        self.log(2, etl.buffer([etl.perfinfo(0x1820, struct.pack(
+            "<QIIQQ", 0, 0, 55, 0xffffffff81300004, 0xffffffff81400000))]))
+        self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(self.names(), [
+            "ffffffff81300000 T unused", "ffffffff81400000 T unused_too",
+            "ffffffff82000000 B the_lock"])
+
+    def test_no_names(self):
+        self.log(2, etl.buffer([self.event()]))
+        self.log(7, etl.buffer([self.event()]))
+        for arguments in (("stop", "2"), ("record", "--duration", ".1")):
+            result = self.run_there(*arguments, "--no-names", "-o", self.etl)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertFalse(os.path.exists(self.etl + ".names"))
+
+    def test_names_of_another_file_are_kept_if_there_is_none(self):
+        """The trace cannot be written: it is a directory."""
+        os.mkdir(self.etl)
+        with open(self.etl + ".names", "w") as stream:
+            stream.write("thread 1 of_another\n")
+        self.log(7, etl.buffer([self.event()]))
+        for arguments in (("stop", "7"), ("record", "--duration", ".1")):
+            result = self.run_there(*arguments, "-o", self.etl)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(self.names(), ["thread 1 of_another"])
+
+    def start_recording(self, *arguments):
+        process = subprocess.Popen([NTKLOG, "record", "-o", self.etl, *arguments],
+                                   stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, "NTKLOG_DEBUGFS": self.directory,
+                                        "NTKLOG_PROC": self.proc})
+        self.wait_for(lambda: "started" in self.read(7, "state"))
+        return process
+
+    def wait_for(self, condition):
+        for _ in range(600):
+            if condition():
+                return
+            time.sleep(.05)
+        self.fail("nothing comes")
+
+    def test_recordings_name_modules_and_threads_that_come_and_go(self):
+        self.log(7, etl.buffer([self.event()]))
+        process = self.start_recording()
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "thread 55 worker" in self.names())
+        self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
+        # A module and a thread that are gone at the end.
+        self.write_proc("kallsyms", KALLSYMS + MODULE)
+        self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
+                        "old 16384 1 - Live 0xffffffffc0000000\n")
+        os.mkdir(os.path.join(self.proc, "57"))
+        self.write_proc("57/comm", "young\n")
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            stream.write(etl.buffer([self.event(address=0xffffffffc0100048, thread=57)],
+                                    sequence=2))
+        self.wait_for(lambda: "thread 57 young" in self.names())
+        self.write_proc("57/comm", "its name\n")
+        self.wait_for(lambda: "thread 57 its name" in self.names())
+        self.write_proc("kallsyms", KALLSYMS)
+        self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())
+        self.assertNotIn("unused", "".join(self.names()))
+        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        self.assertEqual(sorted(row["lock"] for row in locks),
+                         ["new_lock+0x8 [new]", "the_lock+0x30"])
 
 
 if __name__ == "__main__":

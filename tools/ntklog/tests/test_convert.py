@@ -112,6 +112,39 @@ class Ctf(Case):
         self.assertIn("offset 0x1090: no event", result.stderr)
         self.assertEqual(len(self.read()), 1)
 
+    def test_the_same_trace_is_the_same(self):
+        contents = []
+        for self.out in (self.out, self.out + "2"):
+            self.convert("--ctf", etl.file(*self.events(10, 20)))
+            contents.append([])
+            for name in sorted(os.listdir(self.out)):
+                with open(os.path.join(self.out, name), "rb") as stream:
+                    contents[-1].append(stream.read())
+        self.assertEqual(*contents)
+
+    def test_nothing(self):
+        for events in [], [etl.perfinfo(0x1234, b"")]:
+            result = self.convert("--ctf", etl.file(*events), status=1)
+            self.assertIn("no events to convert", result.stderr)
+            self.assertFalse(os.path.exists(self.out))
+
+    def test_many_packets(self):
+        """More than one has room for, on two processors, to the last field."""
+        data = etl.header_buffer(101)
+        for i in range(100):
+            data += etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=40 * i + j),
+                                             time_stamp=etl.START_CLOCK + 100 * i + j)
+                                for j in range(40)], sequence=i + 1, processor=i % 2)
+        self.convert("--ctf", data)
+        self.assertEqual([int(re.search(r"SpinCount = (\d+)", line)[1]) for line in self.read()],
+                         list(range(4000)))
+        self.assertGreater(os.path.getsize(os.path.join(self.out, "cpu0")), 1 << 17)
+
+    def test_32_bits(self):
+        event = etl.perfinfo(0x0529, etl.spin_lock(32), bits=32)
+        self.convert("--ctf", etl.file(event, bits=32))
+        self.assertIn("SpinLockAddress = 0x12345678,", self.read()[0])
+
     def test_directory_that_is_in_use(self):
         os.mkdir(self.out)
         with open(os.path.join(self.out, "x"), "w"):
@@ -155,6 +188,92 @@ class Perfetto(Case):
 
     def test_no_events(self):
         self.assertEqual(self.slices(), [])
+
+    def check_nesting(self, slices):
+        """Slices of a track lie within each other or apart."""
+        tracks = {}
+        for event in slices:
+            start = round(event["ts"] * 1000)
+            tracks.setdefault((event["pid"], event["tid"]), []).append(
+                (start, start + round(event["dur"] * 1000)))
+        for intervals in tracks.values():
+            open_ = []
+            for start, end in sorted(intervals, key=lambda interval: (interval[0], -interval[1])):
+                while open_ and open_[-1] <= start:
+                    open_.pop()
+                self.assertTrue(not open_ or end <= open_[-1])
+                open_.append(end)
+        return tracks
+
+    def test_slices_do_not_overlap(self):
+        """Locks released in any order: acquired at these times, of 2 MHz."""
+        def locks(*times, processor=0):
+            return [etl.perfinfo(0x0529, etl.spin_lock(
+                address=0x100 + i, acquire=etl.START_CLOCK + start,
+                release=etl.START_CLOCK + end, spins=i % 2, wait=5),
+                time_stamp=etl.START_CLOCK + end + i % 3) for i, (start, end) in enumerate(times)]
+        crossed = self.slices(*locks((100, 200), (150, 300), (250, 400), (350, 360), (180, 500)))
+        self.assertEqual(len(self.check_nesting(crossed)), 3)
+        nested = self.slices(*locks((130, 140), (150, 160), (120, 170), (100, 200), (200, 300)))
+        self.assertEqual({event["tid"] for event in nested}, {0})
+        self.check_nesting(nested)
+        seed, times = 1, []
+        for end in range(1000, 9000, 7):
+            seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
+            times.append((end - 1 - (seed >> 33) % 90, end))
+        many = etl.header_buffer(1 + -(-len(times) // 40))
+        events = locks(*times)
+        for i in range(0, len(events), 40):
+            many += etl.buffer(events[i:i + 40], sequence=1 + i // 40)
+        self.convert("--perfetto", many)
+        with open(self.out) as stream:
+            trace = json.load(stream)["traceEvents"]
+        self.check_nesting([event for event in trace if event["ph"] == "X"])
+        # What finds no place is asynchronous.
+        begun = [event["id"] for event in trace if event["ph"] == "b"]
+        self.assertEqual(len(set(begun)), len(begun))
+        self.assertEqual(sorted(begun), sorted(e["id"] for e in trace if e["ph"] == "e"))
+        self.assertEqual(sum(event.get("cat") == "hold" and event["ph"] in "Xb"
+                             for event in trace), len(times))
+
+    def test_tracks_have_names(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("thread 55 work\"er\n")
+        self.convert("--perfetto", etl.file(
+            *self.events(10), *self.events(20, hook_id=0x052B, make=etl.resource),
+            *self.events(30, hook_id=0x0524, version=4, make=etl.context_swap)))
+        with open(self.out) as stream:
+            trace = json.load(stream)["traceEvents"]
+        self.assertEqual([(event["pid"], event["tid"], event["args"]["name"])
+                          for event in trace if event["name"] == "thread_name"],
+                         [(1, 0, "cpu 0"), (2, 55, 'work"er 55'), (3, 0, "cpu 0")])
+
+    def test_names_that_are_not_utf_8(self):
+        with open(self.path + ".names", "wb") as stream:
+            stream.write(b"thread 7 caf\xc3\nffffffff81234567 T q\"\\\x1b[31m\xc2\x9b1m\n"
+                         b"ffff888012345678 T \xe6\x97\xa5\xed\xa0\x80\xff\n")
+        slices = self.slices(
+            *self.events(10), *self.events(20, hook_id=0x0524, version=4,
+                                           make=lambda: etl.context_swap(new=7, old=0)),
+            *self.events(30, hook_id=0x0524, version=4,
+                         make=lambda: etl.context_swap(new=0, old=7)))
+        self.assertEqual([event["name"] for event in slices[1:]],
+                         ["\u65e5????", "caf? 7"])
+        self.assertEqual(slices[1]["args"]["caller"], 'q"\\?[31m??1m')
+        result = run(NTKLOG, "report", "--json", self.path)
+        self.assertEqual(json.loads(result.stdout)["threads"][0]["name"], "caf?")
+        self.assertEqual(json.loads(result.stdout)["locks"][0]["lock"], "\u65e5????")
+
+    def test_what_is_selected(self):
+        with open(self.path, "wb") as stream:
+            stream.write(etl.file(*self.events(10, 20, 30), etl.perfinfo(0x1234, b"")))
+        for options, words in ((("--from", "8us", "--to", "12us"), "1 events converted, 0 not"),
+                               (("--filter", "Event == SpinLock"), "3 events converted, 0 not"),
+                               (("--filter", "HookId == 0x1234"), "0 events converted, 1 not")):
+            result = run(NTKLOG, "convert", "--perfetto", self.out, *options, self.path)
+            self.assertIn(words, result.stderr, options)
+        result = run(NTKLOG, "convert", "--perfetto", self.out, "--filter", "lock == x", self.path)
+        self.assertEqual(result.returncode, 2)
 
 
 class CommandLine(Case):

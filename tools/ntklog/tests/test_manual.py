@@ -9,15 +9,17 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
+import etl_writer as etl
 import tap
 
 NTKLOG = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAN = os.path.join(HERE, "..", "man")
 COMPLETION = os.path.join(HERE, "..", "completion", "ntklog")
-COMMANDS = ["list", "start", "stop", "status", "set", "record", "top", "dump", "report",
+COMMANDS = ["list", "start", "stop", "status", "set", "record", "top", "dump", "info", "report",
             "convert"]
 
 
@@ -59,6 +61,28 @@ class Manual(unittest.TestCase):
             for option in options(command):
                 self.assertTrue(option in page, "%s of %s" % (option, command))
 
+    def test_options_are_listed(self):
+        """Each with what it does, not in the synopsis alone."""
+        page = run("mandoc", "-Tascii", os.path.join(MAN, "ntklog.1")).stdout
+        page = re.sub(".\b", "", page)
+        listed = page[page.index("\nOPTIONS\n"):page.index("\nFILTERS\n")]
+        for command in COMMANDS:
+            for option in options(command):
+                self.assertTrue(re.search(r"^ {5}(\S.*)?%s\b" % option, listed, re.M), option)
+
+    def test_help_of_a_command(self):
+        self.assertEqual(run(NTKLOG, "help").stdout, run(NTKLOG, "--help").stdout)
+        self.assertEqual(run(NTKLOG, "help", "dump").stdout, run(NTKLOG, "dump", "--help").stdout)
+        self.assertEqual(run(NTKLOG, "help", "frobs").returncode, 2)
+
+    def test_help_that_cannot_be_written(self):
+        for arguments in ["--help"], ["--version"], ["dump", "--help"], ["help"]:
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([NTKLOG, *arguments], stdout=full, text=True,
+                                        stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(result.stderr, "ntklog: cannot write: No space left on device\n")
+
     def test_help(self):
         text = run(NTKLOG, "--help").stdout
         for command in COMMANDS:
@@ -69,7 +93,8 @@ class Manual(unittest.TestCase):
 
 class Completion(unittest.TestCase):
     def test_commands(self):
-        self.assertEqual(complete("ntklog", ""), {*COMMANDS, "--help"})
+        self.assertEqual(complete("ntklog", ""), {*COMMANDS, "help", "--help"})
+        self.assertEqual(complete("ntklog", "help", ""), set(COMMANDS))
         self.assertEqual(complete("ntklog", "sta"), {"start", "status"})
 
     def test_options_are_those_of_help(self):
@@ -81,6 +106,27 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("ntklog", "set", ""), {"spinlock", "resource"})
         self.assertEqual(complete("ntklog", "start", "-m", ""), {"sequential", "buffering"})
         self.assertIn("callers", complete("ntklog", "report", "--table", ""))
+        for option in "--columns", "--sort":
+            offered = complete("ntklog", "report", option, "")
+            self.assertLess({"lock", "wait_total", "run_p95", "event"}, offered)
+            self.assertEqual(offered & set(os.listdir()), set())
+        self.assertEqual(complete("ntklog", "report", "--columns", "lock,wait_m"),
+                         {"lock,wait_mean", "lock,wait_max"})
+
+    def test_columns_are_those_of_report(self):
+        with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
+            stream.write(etl.header_buffer(1))
+            stream.flush()
+            said = run(NTKLOG, "report", "--columns", "frobs", stream.name).stderr
+        there = {name for line in said.splitlines() if line.startswith("  ")
+                 for name in line.split(":")[1].split()}
+        self.assertEqual(complete("ntklog", "report", "--sort", ""), there)
+
+    def test_no_files_for_what_is_none(self):
+        for arguments in (["dump", "--filter"], ["dump", "--from"], ["report", "--top"],
+                          ["convert", "--to"], ["record", "--duration"], ["record", "-b"],
+                          ["record", "-n"], ["top", "-d"]):
+            self.assertEqual(complete("ntklog", *arguments, "") & set(os.listdir()), set())
 
 
 if __name__ == "__main__":

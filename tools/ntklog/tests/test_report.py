@@ -6,15 +6,18 @@ Usage: test_report.py NTKLOG
 """
 
 import csv
+import fcntl
 import html.parser
 import io
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import etl_writer as etl
@@ -87,7 +90,10 @@ class SpinLocks(Case):
         report = self.json(lock(5), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
-        self.assertEqual(report["locks"][0]["contended"], .5)
+        # One in 1000 or so beside each one: no share of anything.
+        self.assertIsNone(report["locks"][0]["contended"])
+        self.assertRegex(self.report("--table", "locks").stdout,
+                         r"0xffff888012345678 +2 +~2 +- ")
         self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
 
     def test_rates_that_come_late_in_the_file(self):
@@ -116,6 +122,15 @@ class SpinLocks(Case):
         report = self.json(etl.spinlock_rundown(acquire=0), lock())
         self.assertEqual(report["rates"], {})
         self.assertEqual(report["locks"][0]["acquisitions"], 1)
+
+    def test_rates_in_words(self):
+        self.write(etl.file(etl.spinlock_rundown(), lock(5)))
+        self.assertIn("spin locks: all acquisitions that waited were written; of those that "
+                      "did not wait 1 in 1000\n", self.report().stdout)
+        self.write(etl.file(etl.spinlock_rundown(2, 10, 2000, 1000000), lock(5)))
+        self.assertIn("spin locks: 1 in 10 acquisitions that waited 2 spins or more was "
+                      "written; of those that did not wait 1 in 2000; and all held for more "
+                      "than 500ms (1000000 cycles)", self.report().stdout)
 
     def test_times(self):
         """1 to 1000 cycles; percentiles are within 3 percent."""
@@ -190,13 +205,58 @@ class Resources(Case):
         rows = {row["class"]: row for row in report["resources"]}
         exclusive, shared = rows["exclusive"], rows["shared"]
         self.assertEqual((exclusive["sampled"], shared["sampled"]), (3, 1))
-        self.assertEqual((exclusive["releases"], shared["releases"]), (108, 100))
-        self.assertAlmostEqual(exclusive["waited"], 4 / 108)
+        # It did not wait, nor is its contention a multiple of 4: 1 in 100.
+        self.assertEqual((exclusive["releases"], shared["releases"]), (204, 100))
+        self.assertAlmostEqual(exclusive["waited"], 4 / 204)
         self.assertEqual((exclusive["contention"], shared["contention"]), (3, 0))
         self.assertEqual((exclusive["excessive"], shared["excessive"]), (1, 2))
         self.assertAlmostEqual(exclusive["wait_max_ns"], 500 * NS)
         self.assertAlmostEqual(exclusive["hold_max_ns"], 70 * NS)
         self.assertEqual((shared["depth"], shared["initialized"]), (3, 1))
+
+
+    def test_weights_follow_the_rules_of_the_sampling(self):
+        """What is written in any case stands for itself; two rules write more than one."""
+        for release, contention, changes, weight in (
+                (100, 4, {"wait": 0, "delta": 4}, 1), (100, 4, {"wait": 0, "delta": 5}, 100),
+                (100, 4, {"wait": 500, "delta": 8}, 1), (100, 4, {"wait": 500, "delta": 9}, 4),
+                (100, 4, {"wait": 1, "delta": 0}, 100), (1000, 1, {"wait": 0, "delta": 7}, 1),
+                (1000, 1, {"wait": 2, "delta": 0}, 1), (2, 3, {"wait": 500, "delta": 0}, 1.5),
+                (4, 6, {"wait": 500, "delta": 0}, 3), (3, 7, {"wait": 9, "delta": 1}, 21 / 9)):
+            report = self.json(etl.resource_rundown(release, contention),
+                               *[self.event(**changes)] * 6)
+            row = report["resources"][0]
+            self.assertEqual(row["releases"], 6 * weight, (release, contention, changes))
+            if changes["wait"] > 1:
+                self.assertAlmostEqual(row["wait_total_ns"], 6 * weight * changes["wait"] * NS)
+
+    def test_a_release_is_estimated_as_often_as_it_was(self):
+        """100000 releases, of which some waited, sampled as NT does."""
+        seed, events, waited = 1, [], 0
+        for number in range(1, 100001):
+            seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
+            wait = 500 if seed >> 33 & 1 else 0
+            delta = (seed >> 40) % 11 if seed >> 34 & 1 else 0
+            waited += wait > 0
+            if wait and number % 7 == 0 or delta and delta % 7 == 0 or number % 50 == 0:
+                events.append(self.event(wait=wait, delta=delta))
+        data = etl.header_buffer(2 + len(events) // 40)
+        for i in range(0, len(events), 40):
+            data += etl.buffer([etl.resource_rundown(50, 7)] * (i == 0) + events[i:i + 40],
+                               sequence=1 + i // 40)
+        (row,) = self.json(data=data)["resources"]
+        self.assertAlmostEqual(row["releases"] / 100000, 1, delta=.05)
+        self.assertAlmostEqual(row["waited"] * row["releases"] / waited, 1, delta=.05)
+
+    def test_rates_in_words(self):
+        self.write(etl.file(etl.resource_rundown(), self.event()))
+        self.assertIn("resources: all releases after a wait, and all that others waited for, "
+                      "were written; of the others 1 in 1000", self.report().stdout)
+        self.write(etl.file(etl.resource_rundown(1, 4), self.event()))
+        self.assertIn("resources: all releases were written", self.report().stdout)
+        self.write(etl.file(etl.resource_rundown(50, 4), self.event()))
+        self.assertIn("resources: 1 in 4 releases after a wait, and all that a multiple of 4 "
+                      "waited for, were written; of the others 1 in 50", self.report().stdout)
 
 
 class ContextSwaps(Case):
@@ -230,6 +290,63 @@ class ContextSwaps(Case):
         self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
 
 
+class FlightRecordings(Case):
+    """Only the last of a session is left, of each processor as much as its buffers hold."""
+
+    def flight(self, mode=0x400, lost=17):
+        def event(time, processor):
+            return etl.perfinfo(0x0529, etl.spin_lock(address=0x100 + processor, spins=1),
+                                time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
+        data = bytearray(
+            etl.header_buffer(3, end_time=132_000_000_000_000_000 + 1_000_000_000) +
+            etl.buffer([event(90 + i * 10 / 9, 1) for i in range(10)], processor=1, sequence=3) +
+            etl.buffer([event(99 + i / 39, 0) for i in range(40)], sequence=20))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, lost)
+        self.write(data)
+
+    def test_rates_are_of_the_time_that_is_left(self):
+        for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
+            self.flight(mode, lost)
+            report = json.loads(self.report("--json", "--columns", "all").stdout)
+            # 40 in 1 second, and 10 in 10.
+            self.assertAlmostEqual(report["events"] / report["seconds"], 41 * 53 / 50, 3)
+            self.assertEqual(report["buffers_lost"], 0)
+            self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
+            text = self.report().stdout
+            self.assertNotIn("LOST", text)
+            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
+            # 90 seconds after the start of the session.
+            self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
+
+    def test_the_time_line_begins_with_the_events(self):
+        self.flight()
+        page = os.path.join(self.directory.name, "page.html")
+        self.report("--html", page)
+        with open(page) as stream:
+            text = stream.read()
+        starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
+        self.assertAlmostEqual(min(starts), 90, delta=.2)
+        self.assertGreater(len(set(starts)), 20)
+
+    def test_what_is_not_overwritten_is_all(self):
+        self.write(etl.file(lock()))
+        with open(self.path, "r+b") as stream:
+            stream.seek(0x48 + 0x20 + 0x20)
+            stream.write(struct.pack("<I", 0x400))
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual((report["seconds"], report["buffers_overwritten"]), (1, 0))
+        self.assertNotIn("flight", self.report().stdout)
+
+    def test_limits_of_time(self):
+        for options, seconds in ((("--from", "500ms"), .5), (("--from", "0.2", "--to", "0.8"), .6),
+                                 (("--to", "0.5"), .5), (("--to", "3"), 1), ((), 1)):
+            self.write(etl.file(lock(), etl.perfinfo(0x0529, etl.spin_lock(),
+                                                     time_stamp=etl.START_CLOCK)))
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertAlmostEqual(report["seconds"], seconds, 6, options)
+
+
 class Mixed(Case):
     """A file of some of everything."""
 
@@ -243,6 +360,17 @@ class Mixed(Case):
 
 
 class Output(Mixed):
+    def test_what_is_selected(self):
+        for options, events, locks in (
+                (("--filter", "lock == 0x300"), 1, ["0x300"]),
+                (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
+                (("--from", "2"), 0, []), (("--to", "0.5"), 3, []),
+                (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
+                             (events, locks), options)
+        self.assertIn("(character 9)", self.report("--filter", "lock == x", status=2).stderr)
+
     def test_start_times_that_are_none(self):
         with open(self.path, "rb") as stream:
             data = bytearray(stream.read())
@@ -273,6 +401,20 @@ class Output(Mixed):
         self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
                                              {"event": "HookId 0x1235", "count": 1}])
 
+    def test_wpp_messages_are_counted(self):
+        report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
+        self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
+        self.assertEqual(report["events"], 7)
+
+    def test_duration_of_events_that_are_not_known(self):
+        """Whatever header they have; those without a time of their own do not count."""
+        event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
+                            etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
+        for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
+                                ([lock(), event], 5), ([etl.wpp(7)], 0)):
+            report = self.json(*events)
+            self.assertAlmostEqual(report["seconds"], seconds)
+
     def test_text(self):
         text = self.report().stdout
         for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
@@ -292,6 +434,31 @@ class Output(Mixed):
     def test_sort_top_and_columns(self):
         rows = self.rows("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
         self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
+
+    def test_columns_are_in_the_order_that_they_are_given_in(self):
+        text = self.report("--table", "locks", "--csv", "--columns", "spins,lock,hold_max").stdout
+        self.assertEqual(text.splitlines()[0], "table,spins,lock,hold_max_ns")
+        (row, *_) = json.loads(self.report("--table", "locks", "--json", "--columns",
+                                           "spins,lock,hold_max").stdout)["locks"]
+        self.assertEqual(list(row), ["spins", "lock", "hold_max_ns"])
+        text = self.report("--table", "locks", "--columns", "hold_max,lock").stdout
+        self.assertRegex(text, r"\n *hold max +lock *\n")
+
+    def test_no_two_columns_have_one_title(self):
+        for line in self.report("--columns", "all").stdout.splitlines():
+            titles = re.split("  +", line.strip())
+            if "hold p95" in titles or "run p95" in titles:
+                self.assertEqual(len(titles), len(set(titles)))
+
+    def test_programs_get_all_rows(self):
+        self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
+        self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
+        self.assertEqual(len(self.rows()), 35)
+        self.assertEqual(len(json.loads(self.report("--json", "--top", "3").stdout)["locks"]), 3)
+        self.assertIn("(20 of 35)", self.report().stdout)
+
+    def test_names_from_the_standard_input(self):
+        self.assertIn("for the trace", self.report("--names", "-", status=2).stderr)
 
     def test_wrong_options(self):
         for options, words in (
@@ -322,13 +489,14 @@ class Output(Mixed):
         self.assertEqual({row["thread"]: row["name"] for row in report["threads"]},
                          {11: "worker", 22: ""})
 
-    def terminal(self, **environment):
-        """What a terminal is sent."""
+    def terminal(self, *options, **environment):
+        """What a terminal of 80 columns is sent."""
         try:
             master, slave = pty.openpty()
         except OSError:
             self.skipTest("this machine has no pseudo terminals")
-        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", self.path],
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", *options, self.path],
                                    stdout=slave, env={"TERM": "xterm", **environment})
         os.close(slave)
         text = b""
@@ -343,6 +511,13 @@ class Output(Mixed):
         process.wait()
         os.close(master)
         return text
+
+    def test_text_fits_the_terminal(self):
+        def width(*options):
+            text = self.terminal(*options, NO_COLOR="1").decode().split("Spin locks, by", 1)[1]
+            return max(len(line) for line in text.split("\r\n"))
+        self.assertLessEqual(width(), 80)
+        self.assertGreater(width("--columns", "all"), 80)
 
     def test_colour_on_a_terminal_alone(self):
         self.assertIn(b"\x1b[", self.terminal())
@@ -402,6 +577,18 @@ class Html(Mixed):
                       "How deep locks are nested", "How long resources"):
             self.assertIn(words, page.text)
         self.assertIn("prefers-color-scheme: dark", text)
+
+    def test_page_of_some_tables(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path, "--table", "threads", "--table", "unknown")
+        with open(path) as stream:
+            text = stream.read()
+        self.assertEqual(text.count("<table>"), 2)
+        self.assertNotIn("<svg", text)
+
+    def test_page_on_the_standard_output(self):
+        self.assertTrue(self.report("--html", "-").stdout.startswith("<!DOCTYPE html>"))
+        self.assertFalse(os.path.exists("-"))
 
     def test_tables_without_columns_are_left_out(self):
         path = os.path.join(self.directory.name, "page.html")

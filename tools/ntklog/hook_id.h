@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_HOOK_ID_H
+#define _NTKLOG_HOOK_ID_H
+
+/* Names of the kernel's events, by the hook ids of NT's public headers. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+const char *hook_name(uint16_t hook_id);
+bool hook_name_exists(const char *name);
+
+#endif /* _NTKLOG_HOOK_ID_H */

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Text for programs and people, much of it. */
+
+#include "out.h"
+
+/**
+ * out_flush() - give what there is to the stream
+ * @out: whose
+ *
+ * What cannot be written is in the stream's error.
+ */
+void out_flush(struct out *out)
+{
+	fwrite(out->buffer, 1, out->used, out->stream);
+	out->used = 0;
+}
+
+/**
+ * out_large() - more than there is room for
+ * @out: where to
+ * @text: what
+ * @length: of it
+ */
+void out_large(struct out *out, const char *text, size_t length)
+{
+	out_flush(out);
+	fwrite(text, 1, length, out->stream);
+}
+
+/**
+ * out_digits() - a number in decimal
+ * @end: behind the place of its last digit; OUT_DIGITS are before
+ * @value: the number
+ *
+ * Return: its first digit.
+ */
+char *out_digits(char *end, uint64_t value)
+{
+	static const char pairs[] =
+		"00010203040506070809101112131415161718192021222324"
+		"25262728293031323334353637383940414243444546474849"
+		"50515253545556575859606162636465666768697071727374"
+		"75767778798081828384858687888990919293949596979899";
+
+	while (value >= 100) {
+		end -= 2;
+		memcpy(end, pairs + 2 * (value % 100), 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		end -= 2;
+		memcpy(end, pairs + 2 * value, 2);
+	} else {
+		*--end = '0' + value;
+	}
+	return end;
+}
+
+/**
+ * out_hex() - a number in hexadecimal, with 0x
+ * @out: where to
+ * @value: the number
+ */
+void out_hex(struct out *out, uint64_t value)
+{
+	unsigned int digits = value ? (67 - __builtin_clzll(value)) / 4 : 1, i;
+	char *to = out_room(out, 2 + digits);
+
+	to[0] = '0';
+	to[1] = 'x';
+	for (i = digits; i > 0; i--, value >>= 4)
+		to[1 + i] = "0123456789abcdef"[value & 0xF];
+	out->used += 2 + digits;
+}
+
+/**
+ * out_fixed() - a number with decimals
+ * @out: where to
+ * @value: the number, without the point
+ * @decimals: how many of its digits are decimals
+ * @width: of all at the least; blanks are before it
+ */
+void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned int width)
+{
+	char text[2 * OUT_DIGITS + 2], *end = text + sizeof(text), *start;
+	size_t length, digits;
+
+	start = out_digits(end, value < 0 ? -(uint64_t)value : (uint64_t)value);
+	digits = end - start;
+	while (digits <= decimals) {
+		*--start = '0';
+		digits++;
+	}
+	if (decimals) {
+		memmove(start - 1, start, digits - decimals);
+		start--;
+		start[digits - decimals] = '.';
+	}
+	if (value < 0)
+		*--start = '-';
+	for (length = end - start; length < width; length++)
+		out_char(out, ' ');
+	out_bytes(out, start, end - start);
+}
+
+/**
+ * out_json() - text between the quotes of JSON
+ * @out: where to
+ * @text: UTF-8
+ */
+void out_json(struct out *out, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = *text;
+
+		if (c == '"' || c == '\\')
+			out_char(out, '\\');
+		if (c >= 0x20) {
+			out_char(out, c);
+			continue;
+		}
+		out_literal(out, "\\u00");
+		out_char(out, '0' + (c >> 4));
+		out_char(out, "0123456789abcdef"[c & 0xF]);
+	}
+}
