@@ -4,8 +4,8 @@
 # Debian's packages that are needed, by what for. lib.sh installs them: need GROUP.
 
 declare -A PACKAGES=(
-	[tool]="gcc make libc6-dev pkg-config libjansson-dev babeltrace2 uthash-dev"
-	[tool-tests]="python3 bash-completion mandoc time"
+	[tool]="gcc make libc6-dev pkg-config libjansson-dev uthash-dev"
+	[tool-tests]="python3 bash-completion mandoc time babeltrace2"
 	[headers]="gcc g++ libc6-dev"
 	[style]="perl git sparse"
 	[fuzz]="clang libclang-rt-dev"
@@ -21,7 +21,7 @@ declare -A PACKAGES=(
 	[vm]="busybox-static cpio kmod trace-cmd"
 	[programs]="gcc libc6-dev"
 	[programs32]="gcc-multilib"
-	[bench]="python3 time"
+	[bench]="python3 time babeltrace2"
 )
 
 declare -A PURPOSE=(
