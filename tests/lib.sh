@@ -18,13 +18,19 @@ export PYTHONDONTWRITEBYTECODE=1
 rm -rf "$DIR"
 mkdir -p "$DIR"
 
-# result NAME COMMAND...: a test that is one command.
+# result NAME COMMAND...: a test that is one command, or a function, which ends at the first
+# command that fails.
 result()
 {
-	local name=$1 log
+	local name=$1 log status
 	shift
 	log=$(mktemp)
-	if "$@" >"$log" 2>&1; then
+	# Not in a condition: there, set -e would be off inside the function.
+	set +e
+	(set -e; "$@") >"$log" 2>&1
+	status=$?
+	set -e
+	if [ $status = 0 ]; then
 		printf 'ok - %s\n' "$name"
 	else
 		printf 'not ok - %s\n' "$name"
