@@ -262,6 +262,7 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("Unmatched", unmatched),
 	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
 	NTKLOG_RESOURCE_COUNTER("Events", events),
+	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
 };
 
 static void ntklog_counters_show(struct seq_file *seq, void *object)
