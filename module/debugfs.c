@@ -274,7 +274,8 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
 		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
-	for_each_online_cpu(cpu) {
+	/* Also of those that are offline: sums shall not go back. */
+	for_each_possible_cpu(cpu) {
 		seq_printf(seq, "cpu%d", cpu);
 		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++) {
 			const void *at = per_cpu_ptr(ntklog_counters[i].counts, cpu) +
