@@ -53,6 +53,11 @@ static void start(struct kunit *test)
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 }
 
+static u32 entries_in_use(void)
+{
+	return this_cpu()->in_use % PERF_SPIN_LOCK_OWED;
+}
+
 static unsigned int spinlock_events(void)
 {
 	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
@@ -230,13 +235,15 @@ static void an_uncontended_acquisition_counts_one(struct kunit *test)
 	session_stop(test);
 }
 
-static int hold_for_a_while(void *data)
+static int hold_until_somebody_waits(void *data)
 {
 	struct klock_queue_handle handle;
 
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	WRITE_ONCE(*(bool *)data, true);
-	mdelay(20);
+	while (READ_ONCE(lock[0].word) == (unsigned long)&handle.lock_queue)
+		cpu_relax();
+	mdelay(1);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	return 0;
 }
@@ -253,7 +260,7 @@ static void a_contended_acquisition_counts_and_is_written(struct kunit *test)
 		kunit_skip(test, "needs 2 processors");
 	start(test);
 	before = *this_cpu();
-	test_thread_start(test, &holder, 1, hold_for_a_while, &held);
+	test_thread_start(test, &holder, 1, hold_until_somebody_waits, &held);
 	while (!READ_ONCE(held))
 		cpu_relax();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
@@ -332,7 +339,7 @@ static void nested_to_depth(struct kunit *test, int depth)
 
 	for (i = 0; i < depth; i++)
 		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
-	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, tracked);
+	KUNIT_EXPECT_EQ(test, entries_in_use(), tracked);
 	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
 			before.untracked + depth - tracked);
 	sample_next_uncontended(true);
@@ -340,8 +347,7 @@ static void nested_to_depth(struct kunit *test, int depth)
 		ke_release_in_stack_queued_spin_lock(&handle[i]);
 
 	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched,
-			before.unmatched + depth - tracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), first + tracked);
 	for (i = 0; i < tracked; i++) {
 		const u8 *event = spinlock_event(test, first + i);
@@ -402,49 +408,157 @@ static void release_out_of_order_keeps_the_rest(struct kunit *test)
 	session_stop(test);
 }
 
+/* On and off */
+
+static bool hooks_are_on(void)
+{
+	return static_key_enabled(&perf_spin_lock_key) &&
+		static_key_enabled(&perf_spin_lock_tracking_key);
+}
+
+/* From then on the thread of another processor does what it is for. */
+static bool may_go;
+
 static int start_session_in_a_thread(void *data)
 {
+	while (!READ_ONCE(may_go))
+		cpu_relax();
 	start(data);
 	return 0;
 }
 
-static void release_of_a_lock_owned_since_before_is_counted_only(struct kunit *test)
+static int stop_session_in_a_thread(void *data)
+{
+	while (!READ_ONCE(may_go))
+		cpu_relax();
+	session_stop(data);
+	return 0;
+}
+
+/* Whether an acquisition is tracked now. */
+static bool is_tracked(struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
+	u32 before = entries_in_use();
+	bool tracked;
+
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock, &handle);
+	tracked = entries_in_use() != before;
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	return tracked;
+}
+
+static void what_is_owned_when_tracking_goes_on_is_not_tracked(struct kunit *test)
+{
+	struct klock_queue_handle handle[2];
 	struct perf_spin_lock_cpu before;
 	struct test_thread thread;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 processors");
 	before = *this_cpu();
+	may_go = false;
 	test_thread_start(test, &thread, 1, start_session_in_a_thread, test);
-	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
-	while (!static_key_enabled(&perf_spin_lock_tracking_key) ||
-	       !static_key_enabled(&perf_spin_lock_key) ||
-	       !READ_ONCE(thread.done))
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(may_go, true);
+	while (!hooks_are_on())
 		cpu_relax();
+	/* As long as there is one from before, there is no telling which is which. */
+	KUNIT_EXPECT_FALSE(test, is_tracked(&lock[1]));
+	mdelay(50);
+	KUNIT_EXPECT_FALSE(test, is_tracked(&lock[1]));
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
+	KUNIT_EXPECT_EQ(test, entries_in_use(), 0);
 	sample_next_uncontended(true);
-	ke_release_in_stack_queued_spin_lock(&handle);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 0);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	KUNIT_EXPECT_TRUE(test, is_tracked(&lock[1]));
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
 	session_stop(test);
 }
 
-static void entries_are_forgotten_when_tracking_goes_off(struct kunit *test)
+static void what_is_tracked_when_tracking_goes_off_is_written(struct kunit *test)
+{
+	struct klock_queue_handle handle[2];
+	struct perf_spin_lock_cpu before;
+	struct test_thread thread;
+	unsigned long end;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	start(test);
+	/* On a busy host any hold may be a long one. */
+	set_parameters(test, 1, 1000, 1, 0);
+	before = *this_cpu();
+	may_go = false;
+	test_thread_start(test, &thread, 1, stop_session_in_a_thread, test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(may_go, true);
+	/* Nothing more from now on, but what is, stays until its release. */
+	end = jiffies + 10 * HZ;
+	while (is_tracked(&lock[1]) && time_before(jiffies, end))
+		cpu_relax();
+	KUNIT_EXPECT_FALSE(test, is_tracked(&lock[1]));
+	KUNIT_EXPECT_EQ(test, entries_in_use(), 1);
+	KUNIT_EXPECT_TRUE(test, hooks_are_on());
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	ke_lower_irql(handle[0].old_irql);
+	test_thread_join(&thread);
+
+	KUNIT_EXPECT_FALSE(test, hooks_are_on());
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_ASSERT_EQ(test, spinlock_events(), 1);
+	KUNIT_EXPECT_EQ(test, get_u64(spinlock_event(test, 0), SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&lock[0]);
+}
+
+static void what_is_never_released_is_forgotten_by_the_next_tracking(struct kunit *test)
 {
 	struct perf_spin_lock_query query = { .query_time = 1 };
 	u8 old_irql;
+	int i;
 
 	start(test);
 	old_irql = ke_raise_irql_to_dpc_level();
-	perf_log_spin_lock_acquire(&lock[0], WMI_SPINLOCK_QUEUED, 0, &query);
+	for (i = 0; i < LOCKS; i++)
+		perf_log_spin_lock_acquire(&lock[i], WMI_SPINLOCK_QUEUED, 0, &query);
 	ke_lower_irql(old_irql);
-	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use,
+			PERF_SPIN_LOCK_DEPTH + PERF_SPIN_LOCK_OWED);
 	session_stop(test);
+	start(test);
 	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
-	KUNIT_EXPECT_NULL(test, this_cpu()->entries[0].lock);
+	for (i = 0; i < PERF_SPIN_LOCK_DEPTH; i++)
+		KUNIT_EXPECT_NULL(test, this_cpu()->entries[i].lock);
+	session_stop(test);
+}
+
+static void a_release_of_what_was_not_acquired_is_counted(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct perf_spin_lock_cpu before;
+
+	start(test);
+	before = *this_cpu();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	perf_log_spin_lock_release(&lock[1], get_cycles(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 0);
+	session_stop(test);
 }
 
 /* The record */
@@ -568,7 +682,8 @@ static void interrupts_between_any_two_instructions_lose_nothing(struct kunit *t
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = interrupt_with_locks;
 	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
-	while (time_before(jiffies, end)) {
+	/* A busy host may leave us little of the time. */
+	while (time_before(jiffies, end) || rounds < 100) {
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
@@ -586,6 +701,143 @@ static void interrupts_between_any_two_instructions_lose_nothing(struct kunit *t
 	KUNIT_EXPECT_GT(test, this_cpu()->acquire_count - before.acquire_count, 3 * rounds);
 	KUNIT_EXPECT_EQ(test, (this_cpu()->acquire_count - before.acquire_count -
 			       3 * rounds) % 2, 0);
+	session_stop(test);
+}
+
+/* Whose entries */
+
+static struct ex_spin_lock shared_lock;
+static bool interrupted;
+
+/* What preempt_count() has more in an interrupt of each kind. */
+static const struct {
+	const char *name;
+	int count;
+} contexts[] = {
+	{ "softirq", SOFTIRQ_OFFSET },
+	{ "hard interrupt", HARDIRQ_OFFSET },
+	{ "hard interrupt in a softirq", SOFTIRQ_OFFSET + HARDIRQ_OFFSET },
+	{ "NMI", HARDIRQ_OFFSET + NMI_OFFSET },
+};
+
+static void acquire_entry(const void *spin_lock)
+{
+	struct perf_spin_lock_query query = { .query_time = 1 };
+
+	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, 0, &query);
+}
+
+static void release_entry(const void *spin_lock)
+{
+	perf_log_spin_lock_release(spin_lock, get_cycles(), 0);
+}
+
+/*
+ * Each context in turn interrupts a thread with seven entries, of the locks 0 to 6. It
+ * acquires one of its own, which is the eighth, and then some of the thread's, which find
+ * no room.
+ */
+static void an_interrupt_leaves_the_entries_of_who_it_interrupts(struct kunit *test)
+{
+	struct perf_spin_lock_entry entries[7];
+	struct perf_spin_lock_cpu before;
+	unsigned long flags;
+	size_t c;
+	int i;
+
+	start(test);
+	before = *this_cpu();
+	for (c = 0; c < ARRAY_SIZE(contexts); c++) {
+		const char *name = contexts[c].name;
+		bool same, room;
+		u32 in_use[2];
+
+		local_irq_save(flags);
+		sample_next_uncontended(false);
+		for (i = 0; i < 7; i++)
+			acquire_entry(&lock[i]);
+		memcpy(entries, this_cpu()->entries, sizeof(entries));
+		__preempt_count_add(contexts[c].count);
+		acquire_entry(&lock[7]);
+		acquire_entry(&lock[0]);
+		acquire_entry(&lock[6]);
+		/* With room again, while two are still owed. */
+		release_entry(&lock[7]);
+		release_entry(&lock[6]);
+		acquire_entry(&lock[8]);
+		room = entries_in_use() == 8;
+		perf_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
+		release_entry(&lock[0]);
+		in_use[0] = this_cpu()->in_use;
+		release_entry(&lock[8]);
+		in_use[1] = this_cpu()->in_use;
+		__preempt_count_sub(contexts[c].count);
+		same = !memcmp(entries, this_cpu()->entries, sizeof(entries));
+		for (i = 6; i >= 0; i--)
+			release_entry(&lock[i]);
+		local_irq_restore(flags);
+
+		KUNIT_EXPECT_TRUE_MSG(test, room, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, in_use[0], 8, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, in_use[1], 7, "%s", name);
+		KUNIT_EXPECT_TRUE_MSG(test, same, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, this_cpu()->in_use, 0, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, this_cpu()->unmatched, before.unmatched, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, this_cpu()->untracked,
+				    before.untracked + 2 * (c + 1), "%s", name);
+	}
+	session_stop(test);
+}
+
+static enum hrtimer_restart share_the_first(struct hrtimer *timer)
+{
+	if (ex_try_acquire_spin_lock_shared_at_dpc_level(&shared_lock))
+		ex_release_spin_lock_shared_from_dpc_level(&shared_lock);
+	WRITE_ONCE(interrupted, true);
+	return HRTIMER_NORESTART;
+}
+
+/* The same with a real interrupt, a real lock and no room at all. */
+static void a_shared_lock_of_an_interrupt_is_not_the_threads(struct kunit *test)
+{
+	struct klock_queue_handle handle[7];
+	struct perf_spin_lock_entry entries[8];
+	struct perf_spin_lock_cpu before;
+	struct hrtimer timer;
+	const u8 *event;
+	u8 old_irql;
+	int i;
+
+	ex_initialize_spin_lock(&shared_lock);
+	interrupted = false;
+	start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	before = *this_cpu();
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = share_the_first;
+	old_irql = ex_acquire_spin_lock_shared(&shared_lock);
+	for (i = 0; i < 7; i++)
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
+	memcpy(entries, this_cpu()->entries, sizeof(entries));
+	hrtimer_start(&timer, ns_to_ktime(200000), HRTIMER_MODE_REL_PINNED_HARD);
+	while (!READ_ONCE(interrupted))
+		cpu_relax();
+	KUNIT_EXPECT_MEMEQ(test, this_cpu()->entries, entries, sizeof(entries));
+	KUNIT_EXPECT_EQ(test, this_cpu()->in_use, 8);
+	for (i = 6; i >= 0; i--)
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[i]);
+	sample_next_uncontended(true);
+	ex_release_spin_lock_shared(&shared_lock, old_irql);
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked + 1);
+	event = spinlock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&shared_lock);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), entries[0].acquire_time);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 2);
 	session_stop(test);
 }
 
@@ -868,12 +1120,16 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(nothing_wanted_counts_nothing),
 	KUNIT_CASE(depth_1_to_8_is_tracked_and_9_is_counted),
 	KUNIT_CASE(release_out_of_order_keeps_the_rest),
-	KUNIT_CASE(release_of_a_lock_owned_since_before_is_counted_only),
-	KUNIT_CASE(entries_are_forgotten_when_tracking_goes_off),
+	KUNIT_CASE(what_is_owned_when_tracking_goes_on_is_not_tracked),
+	KUNIT_CASE(what_is_tracked_when_tracking_goes_off_is_written),
+	KUNIT_CASE(what_is_never_released_is_forgotten_by_the_next_tracking),
+	KUNIT_CASE(a_release_of_what_was_not_acquired_is_counted),
 	KUNIT_CASE(every_byte_of_an_event_is_nts),
 	KUNIT_CASE(interrupts_while_owned_are_counted),
 	KUNIT_CASE(context_of_the_release_is_told),
 	KUNIT_CASE(interrupts_between_any_two_instructions_lose_nothing),
+	KUNIT_CASE(an_interrupt_leaves_the_entries_of_who_it_interrupts),
+	KUNIT_CASE(a_shared_lock_of_an_interrupt_is_not_the_threads),
 	KUNIT_CASE(a_lock_used_by_the_writer_writes_nothing),
 	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),
 	KUNIT_CASE(every_kind_writes_its_mode),

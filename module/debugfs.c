@@ -256,6 +256,7 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("Unmatched", unmatched),
 	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
 	NTKLOG_RESOURCE_COUNTER("Events", events),
+	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
 };
 
 static void ntklog_counters_show(struct seq_file *seq, void *object)
@@ -267,7 +268,8 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
 		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
-	for_each_online_cpu(cpu) {
+	/* Also of those that are offline: sums shall not go back. */
+	for_each_possible_cpu(cpu) {
 		seq_printf(seq, "cpu%d", cpu);
 		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++) {
 			const void *at = per_cpu_ptr(ntklog_counters[i].counts, cpu) +

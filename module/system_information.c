@@ -8,6 +8,7 @@
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
 #include <uapi/ntklog/ioctl.h>
@@ -36,8 +37,13 @@ static struct perf_information *ntklog_perf_information(u32 event_trace_class)
 static struct etw_session *
 ntklog_session(const struct event_trace_groupmask_information *information)
 {
-	return information->trace_handle < ETW_SESSIONS ?
-		&etw_sessions[information->trace_handle] : NULL;
+	unsigned long number;
+
+	if (information->trace_handle >= ETW_SESSIONS)
+		return NULL;
+	/* A user's number: not even a mispredicted branch shall go beyond the end. */
+	number = information->trace_handle;
+	return &etw_sessions[array_index_nospec(number, ETW_SESSIONS)];
 }
 
 static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *information,

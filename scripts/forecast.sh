@@ -22,6 +22,7 @@ groups_of()
 	page) echo tool page ;;
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
+	switching) echo tool unpack modules vm programs ;;
 	core-* | e2e-*) echo tool unpack modules vm programs programs32 ;;
 	builds) echo root unpack ;;
 	*) echo modules vm programs ;;

@@ -45,6 +45,7 @@ plan()
 			100 - model
 			50 - headers
 			100 kernel-kunit parallel
+			100 - switching
 			100 kernel-kunit cycles
 			100 kernel-kasan kunit-kasan
 			100 kernel-kasan abuse

@@ -70,8 +70,21 @@ struct perf_information perf_resource_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(perf_resource_information);
 
+/*
+ * Bits that NT's owner pointers have and no task: what is put under one is no longer
+ * tracked.
+ */
+#define PERF_OWNER_POINTER	3ul
+
 /* Set at load. */
 static unsigned long perf_first_timeout, perf_next_timeout;
+
+/*
+ * Written by perf_update_resource_key(), read by the hooks with interrupts off. The key's
+ * sites do not switch at one instant: only while this is set do all operations of a
+ * resource come to the hooks, so that what is acquired is also seen released.
+ */
+static bool perf_resource_armed __read_mostly;
 
 static void perf_write_resource(const struct wmi_resource64 *record)
 {
@@ -222,8 +235,9 @@ void perf_start_resource_wait(struct perf_resource_wait *wait,
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	wait->start_time = get_cycles();
 	wait->processor = smp_processor_id();
-	slot = perf_make_resource_slot(perf_make_resource_thread(bucket), resource,
-				       action);
+	slot = READ_ONCE(perf_resource_armed) ?
+		perf_make_resource_slot(perf_make_resource_thread(bucket), resource,
+					action) : NULL;
 	/* A shared owner may wait behind somebody: it owns all the same. */
 	if (slot && slot->state <= PERF_RESOURCE_WAITING) {
 		slot->state = PERF_RESOURCE_WAITING;
@@ -279,6 +293,8 @@ void perf_track_resource_acquire(const void *resource, u32 action, u32 depth,
 	u64 now;
 
 	raw_spin_lock_irqsave(&bucket->lock, flags);
+	if (!READ_ONCE(perf_resource_armed))
+		goto out;
 	slot = perf_make_resource_slot(perf_make_resource_thread(bucket), resource,
 				       action);
 	if (!slot)
@@ -362,6 +378,8 @@ void perf_track_resource_release(const void *resource, unsigned long thread,
 	bool sampled = false;
 
 	raw_spin_lock_irqsave(&bucket->lock, flags);
+	if (!READ_ONCE(perf_resource_armed))
+		goto out;
 	owner = perf_find_resource_thread(bucket, thread);
 	slot = perf_find_resource_slot(owner, resource, action);
 	if (slot && slot->state == PERF_RESOURCE_WAITING)
@@ -385,29 +403,51 @@ void perf_track_resource_release(const void *resource, unsigned long thread,
 						perf_count_resource_release(action));
 	} else {
 		perf_count_resource_release(action);
-		this_cpu_inc(perf_resource_cpu.unmatched);
+		if (thread & PERF_OWNER_POINTER)
+			this_cpu_inc(perf_resource_cpu.pointer_releases);
+		else
+			this_cpu_inc(perf_resource_cpu.unmatched);
 	}
 out:
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	raw_spin_unlock(&bucket->lock);
+	/* Interrupts are still off: perf_stop_resource_tracking() waits for this. */
 	if (sampled)
 		perf_write_resource(&record);
+	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release);
+
+static void perf_start_resource_tracking(void)
+{
+	/* What was tracked before is no more known to be true. */
+	perf_forget_resource_slots();
+	static_branch_enable(&perf_resource_key);
+	/* All processors run the new text when that returns. */
+	WRITE_ONCE(perf_resource_armed, true);
+}
+
+static void perf_stop_resource_tracking(void)
+{
+	WRITE_ONCE(perf_resource_armed, false);
+	/*
+	 * Hooks that still found it set, with interrupts off, have marked their slots
+	 * and written their records: none is left for the next time.
+	 */
+	synchronize_rcu();
+	static_branch_disable(&perf_resource_key);
+}
 
 /* One at a time: see struct perf_want. */
 static void perf_update_resource_key(const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
-	if (track == static_key_enabled(&perf_resource_key))
+	if (track == perf_resource_armed)
 		return;
-	if (track) {
-		/* What was tracked before is no more known to be true. */
-		perf_forget_resource_slots();
-		static_branch_enable(&perf_resource_key);
-	} else {
-		static_branch_disable(&perf_resource_key);
-	}
+	if (track)
+		perf_start_resource_tracking();
+	else
+		perf_stop_resource_tracking();
 }
 
 static void perf_resource_rundown(struct etw_session *session, bool end)

@@ -26,7 +26,8 @@ DECLARE_STATIC_KEY_FALSE(perf_resource_key);
  * @shared_releases: of shared owners; wraps
  * @untracked: operations that found eight slots taken, none spare for a new
  *	thread, or a thread that was at its end
- * @unmatched: final releases that found no slot of their resource
+ * @unmatched: final releases by threads that found no slot of their resource
+ * @pointer_releases: final releases under an owner pointer, which has no slots
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
  * @writing: an event is being written; interrupts are off meanwhile
@@ -38,6 +39,7 @@ struct perf_resource_cpu {
 	u32 shared_releases;
 	u64 untracked;
 	u64 unmatched;
+	u64 pointer_releases;
 	u64 suppressed;
 	u64 events;
 	bool writing;

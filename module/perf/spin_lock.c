@@ -83,6 +83,82 @@ struct perf_information perf_spin_lock_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_information);
 
+/*
+ * How many entries a processor may have: 0 unless all that is owned comes back to the
+ * tracking when it is released. Read by the hooks, in any context.
+ */
+static u32 perf_spin_lock_limit __read_mostly;
+
+/* All hooks see both keys on: what is acquired now will be released there too. */
+static bool perf_spin_lock_hooked __read_mostly;
+
+/* RCU's, of when the tracking key last went off. */
+static unsigned long perf_spin_lock_off_state;
+
+/*
+ * Who runs, so that an interrupt does not take for its own what the thread below it owns:
+ * the bits of preempt_count() that an interrupt of any kind changes and gives back.
+ * Whether softirqs are disabled is not among them, since a thread may change that between
+ * an acquisition and its release.
+ */
+static __always_inline u32 perf_spin_lock_context(void)
+{
+	return preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
+}
+
+static_assert(((NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET) & 0xFF) == 0);
+
+static u8 perf_acquire_mode(const struct perf_spin_lock_entry *entry)
+{
+	return entry->context & 0xFF;
+}
+
+static __always_inline void
+perf_make_entry(struct perf_spin_lock_cpu *cpu, u32 in_use, u32 i,
+		const void *lock, u32 acquire_mode, u32 spin_count,
+		const struct perf_spin_lock_query *query, u64 acquire_time)
+{
+	struct perf_spin_lock_entry *entry = &cpu->entries[i];
+
+	/*
+	 * Take the entry, then fill it, then name its lock: an interrupt in
+	 * between uses the entries above, and finds no lock in this one, since
+	 * those not in use have none.
+	 */
+	WRITE_ONCE(cpu->in_use, in_use + 1);
+	barrier();
+	entry->acquire_time = acquire_time;
+	entry->wait_time_in_cycles = acquire_time - query->query_time;
+	entry->spin_count = spin_count;
+	entry->interrupt_count = query->interrupt_count;
+	WRITE_ONCE(entry->context, perf_spin_lock_context() | acquire_mode);
+	barrier();
+	WRITE_ONCE(entry->lock, lock);
+}
+
+/* No room, not armed, or some that had no room are still owned. */
+static noinline void
+perf_track_acquire_slowly(const void *lock, u32 acquire_mode, u32 spin_count,
+			  const struct perf_spin_lock_query *query,
+			  u64 acquire_time)
+{
+	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	u32 limit = READ_ONCE(perf_spin_lock_limit);
+	u32 in_use = READ_ONCE(cpu->in_use);
+	u32 entries = in_use % PERF_SPIN_LOCK_OWED;
+
+	if (entries < limit) {
+		perf_make_entry(cpu, in_use, entries, lock, acquire_mode,
+				spin_count, query, acquire_time);
+		return;
+	}
+	if (limit)
+		this_cpu_inc(perf_spin_lock_cpu.untracked);
+	/* Remember that a release without an entry is to come, if it is sure to. */
+	if (READ_ONCE(perf_spin_lock_hooked))
+		WRITE_ONCE(cpu->in_use, in_use + PERF_SPIN_LOCK_OWED);
+}
+
 /**
  * perf_track_spin_lock_acquire() - remember an acquisition until its release
  * @lock: the lock, now owned
@@ -92,47 +168,41 @@ EXPORT_SYMBOL_IF_KUNIT(perf_spin_lock_information);
  *
  * Context: as perf_log_spin_lock_acquire(), which has counted it.
  */
-void perf_track_spin_lock_acquire(const void *lock, u8 acquire_mode,
+void perf_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
 				  u32 spin_count,
 				  const struct perf_spin_lock_query *query)
 {
 	u64 acquire_time = get_cycles();
 	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
 	u32 in_use = READ_ONCE(cpu->in_use);
-	struct perf_spin_lock_entry *entry;
 
-	if (unlikely(in_use == PERF_SPIN_LOCK_DEPTH)) {
-		this_cpu_inc(perf_spin_lock_cpu.untracked);
-		return;
-	}
-
-	/*
-	 * Take the entry, then fill it, then name its lock: an interrupt in
-	 * between uses the entries above, and finds no lock in this one, since
-	 * those not in use have none.
-	 */
-	WRITE_ONCE(cpu->in_use, in_use + 1);
-	barrier();
-	entry = &cpu->entries[in_use];
-	entry->acquire_time = acquire_time;
-	entry->wait_time_in_cycles = acquire_time - query->query_time;
-	entry->spin_count = spin_count;
-	entry->interrupt_count = query->interrupt_count;
-	entry->acquire_mode = acquire_mode;
-	barrier();
-	WRITE_ONCE(entry->lock, lock);
+	if (unlikely(in_use >= READ_ONCE(perf_spin_lock_limit)))
+		perf_track_acquire_slowly(lock, acquire_mode, spin_count, query,
+					  acquire_time);
+	else
+		perf_make_entry(cpu, in_use, in_use, lock, acquire_mode,
+				spin_count, query, acquire_time);
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_track_spin_lock_acquire);
 
-/* The index of a lock's entry, from the most recent down, and 1; 0: none. */
+/*
+ * The index of a lock's entry, from the most recent down, and 1; 0: none. An interrupt's
+ * own have been made since it came: those below, of the same lock shared with others, or
+ * let go but not yet forgotten, are another context's.
+ */
 static u32 perf_find_entry(const struct perf_spin_lock_cpu *cpu, u32 in_use,
 			   const void *lock)
 {
+	u32 context = perf_spin_lock_context();
 	u32 i;
 
-	for (i = in_use; i > 0; i--)
-		if (READ_ONCE(cpu->entries[i - 1].lock) == lock)
+	for (i = in_use % PERF_SPIN_LOCK_OWED; i > 0; i--) {
+		const struct perf_spin_lock_entry *entry = &cpu->entries[i - 1];
+
+		if (READ_ONCE(entry->lock) == lock &&
+		    (READ_ONCE(entry->context) & ~0xFFU) == context)
 			break;
+	}
 	return i;
 }
 
@@ -148,6 +218,7 @@ static u32 perf_find_entry(const struct perf_spin_lock_cpu *cpu, u32 in_use,
 void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 {
 	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
+	struct perf_spin_lock_entry *entry;
 	u32 i;
 
 	if (!static_branch_likely(&perf_spin_lock_tracking_key))
@@ -155,9 +226,11 @@ void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	i = perf_find_entry(cpu, READ_ONCE(cpu->in_use), lock);
 	if (!i)
 		return;
-	cpu->entries[i - 1].acquire_time = get_cycles();
-	cpu->entries[i - 1].acquire_mode = acquire_mode;
+	entry = &cpu->entries[i - 1];
+	entry->acquire_time = get_cycles();
+	WRITE_ONCE(entry->context, perf_spin_lock_context() | acquire_mode);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_log_spin_lock_convert);
 
 static __always_inline bool
 perf_spin_lock_sampled(const struct perf_spin_lock_cpu *cpu,
@@ -200,7 +273,7 @@ perf_write_spin_lock(struct perf_spin_lock_cpu *cpu, u32 acquire_depth,
 		.interrupt_count = perf_interrupt_count() - entry->interrupt_count,
 		.irql = ke_get_current_irql(),
 		.acquire_depth = acquire_depth,
-		.acquire_mode = entry->acquire_mode,
+		.acquire_mode = perf_acquire_mode(entry),
 		/* As NT's, which is still in the DPC when one interrupts it. */
 		.execute_dpc = !!in_serving_softirq(),
 		.execute_isr = !!in_hardirq(),
@@ -234,7 +307,7 @@ static void perf_move_entry(struct perf_spin_lock_entry *to,
 	to->wait_time_in_cycles = from->wait_time_in_cycles;
 	to->spin_count = from->spin_count;
 	to->interrupt_count = from->interrupt_count;
-	to->acquire_mode = from->acquire_mode;
+	WRITE_ONCE(to->context, from->context);
 	WRITE_ONCE(to->lock, from->lock);
 }
 
@@ -244,9 +317,9 @@ static __always_inline void perf_forget_entry(struct perf_spin_lock_cpu *cpu,
 {
 	/*
 	 * Move, clear, then give back: an interrupt in between uses the entries
-	 * above in_use, and looks only for locks of its own below.
+	 * above in_use, and looks only for its own below.
 	 */
-	for (; i < in_use - 1; i++)
+	for (; i < in_use % PERF_SPIN_LOCK_OWED - 1; i++)
 		perf_move_entry(&cpu->entries[i], &cpu->entries[i + 1]);
 	WRITE_ONCE(cpu->entries[i].lock, NULL);
 	barrier();
@@ -263,21 +336,29 @@ static noinline void perf_write_last_entry(struct perf_spin_lock_cpu *cpu,
 	perf_forget_entry(cpu, in_use - 1, in_use);
 }
 
+/* Not the last acquired, or some that had no room are still owned. */
 static noinline void
-perf_track_release_out_of_order(struct perf_spin_lock_cpu *cpu, const void *lock,
-				u64 release_time, unsigned long caller)
+perf_track_release_slowly(struct perf_spin_lock_cpu *cpu, const void *lock,
+			  u64 release_time, unsigned long caller)
 {
 	u32 in_use = READ_ONCE(cpu->in_use);
 	u32 i = perf_find_entry(cpu, in_use, lock);
 
 	if (!i) {
-		this_cpu_inc(perf_spin_lock_cpu.unmatched);
+		/*
+		 * Before tracking is armed, it may have been acquired before there
+		 * were hooks.
+		 */
+		if (in_use >= PERF_SPIN_LOCK_OWED)
+			WRITE_ONCE(cpu->in_use, in_use - PERF_SPIN_LOCK_OWED);
+		else if (READ_ONCE(perf_spin_lock_limit))
+			this_cpu_inc(perf_spin_lock_cpu.unmatched);
 		return;
 	}
 	i--;
 	if (perf_spin_lock_sampled(cpu, &cpu->entries[i], release_time))
-		perf_write_spin_lock(cpu, in_use, &cpu->entries[i],
-				     release_time, caller);
+		perf_write_spin_lock(cpu, in_use % PERF_SPIN_LOCK_OWED,
+				     &cpu->entries[i], release_time, caller);
 	perf_forget_entry(cpu, i, in_use);
 }
 
@@ -295,10 +376,13 @@ void perf_track_spin_lock_release(const void *lock, u64 release_time,
 	struct perf_spin_lock_cpu *cpu = this_cpu_ptr(&perf_spin_lock_cpu);
 	u32 last = READ_ONCE(cpu->in_use) - 1;
 
-	/* Most are the last acquired, and not written: a leaf for those. */
+	/*
+	 * Most are the last acquired, and not written: a leaf for those. While all
+	 * that is owned has an entry, the last one of a lock is of this context.
+	 */
 	if (unlikely(last >= PERF_SPIN_LOCK_DEPTH ||
 		     READ_ONCE(cpu->entries[last].lock) != lock))
-		perf_track_release_out_of_order(cpu, lock, release_time, caller);
+		perf_track_release_slowly(cpu, lock, release_time, caller);
 	else if (unlikely(perf_spin_lock_sampled(cpu, &cpu->entries[last],
 						 release_time)))
 		perf_write_last_entry(cpu, release_time, caller);
@@ -315,28 +399,23 @@ static void perf_set_key(struct static_key_false *key, bool on)
 		static_branch_disable(key);
 }
 
-/* One at a time: see struct perf_want. */
-static void perf_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
+/*
+ * Called with perf_spin_lock_key on; one at a time: see struct perf_want.
+ *
+ * The sites of a key do not switch at one instant: an acquisition may see it on and its
+ * release, a moment later, still off. So none is tracked before all are sure to see it
+ * on. Each section from before an acquisition to after its release has preemption off,
+ * which makes it a reader of RCU's.
+ */
+static void perf_start_spin_lock_tracking(void)
 {
-	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
-	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
-	bool tracked = static_key_enabled(&perf_spin_lock_tracking_key);
 	int cpu, i;
 
-	if (track)
-		static_branch_enable(&perf_spin_lock_tracking_key);
-	perf_set_key(&perf_spin_lock_key, count);
-	if (track || !tracked)
-		return;
-
 	/*
-	 * Locks that are owned now will be released untracked. Their entries
-	 * must not fill the arrays for the next time: forget them, as soon as
-	 * no processor is inside the tracking any more, which has preemption
-	 * off throughout.
+	 * Who was in the tracking when it last went off has left. What a faulty owner
+	 * has never released, or on another processor, is forgotten.
 	 */
-	static_branch_disable(&perf_spin_lock_tracking_key);
-	synchronize_rcu();
+	cond_synchronize_rcu(perf_spin_lock_off_state);
 	for_each_possible_cpu(cpu) {
 		struct perf_spin_lock_cpu *spin_lock_cpu =
 			per_cpu_ptr(&perf_spin_lock_cpu, cpu);
@@ -345,6 +424,44 @@ static void perf_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
 		for (i = 0; i < PERF_SPIN_LOCK_DEPTH; i++)
 			WRITE_ONCE(spin_lock_cpu->entries[i].lock, NULL);
 	}
+
+	static_branch_enable(&perf_spin_lock_tracking_key);
+	/*
+	 * All processors run the new text when that returns. From now on what is
+	 * acquired without an entry is owed.
+	 */
+	WRITE_ONCE(perf_spin_lock_hooked, true);
+	/*
+	 * Sections that began before have ended. The others have all of it: a query,
+	 * an acquisition that has an entry or is owed, and a hooked release.
+	 */
+	synchronize_rcu();
+	WRITE_ONCE(perf_spin_lock_limit, PERF_SPIN_LOCK_DEPTH);
+}
+
+static void perf_stop_spin_lock_tracking(void)
+{
+	WRITE_ONCE(perf_spin_lock_limit, 0);
+	/* Sections that made entries have ended, and their releases were hooked. */
+	synchronize_rcu();
+	WRITE_ONCE(perf_spin_lock_hooked, false);
+	static_branch_disable(&perf_spin_lock_tracking_key);
+	perf_spin_lock_off_state = get_state_synchronize_rcu();
+}
+
+/* One at a time: see struct perf_want. */
+static void perf_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
+{
+	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
+	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
+	bool tracked = perf_spin_lock_limit;
+
+	/* The tracking key is on only while the other one is. */
+	if (tracked && !track)
+		perf_stop_spin_lock_tracking();
+	perf_set_key(&perf_spin_lock_key, count);
+	if (track && !tracked)
+		perf_start_spin_lock_tracking();
 }
 
 static void perf_spin_lock_rundown(struct etw_session *session, bool end)

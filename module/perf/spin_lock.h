@@ -17,7 +17,13 @@
 /* NT's depth of tracking. */
 #define PERF_SPIN_LOCK_DEPTH	8
 
-/* On while acquisitions are tracked, not only counted. */
+/* One acquisition without an entry, in perf_spin_lock_cpu.in_use. */
+#define PERF_SPIN_LOCK_OWED	0x100
+
+/*
+ * On while acquisitions are tracked, not only counted; also for a moment before and
+ * after, see perf_start_spin_lock_tracking().
+ */
 DECLARE_STATIC_KEY_FALSE(perf_spin_lock_tracking_key);
 
 /**
@@ -37,7 +43,8 @@ struct perf_spin_lock_query {
  * @wait_time_in_cycles: from the query to ownership, TSC cycles
  * @spin_count: additional tests of the lock
  * @interrupt_count: of the processor, at the query
- * @acquire_mode: WMI_SPINLOCK_*
+ * @context: who acquired it, as perf_spin_lock_context() has it; its low byte, which is
+ *	0 there, is WMI_SPINLOCK_*
  */
 struct perf_spin_lock_entry {
 	u64 acquire_time;
@@ -45,28 +52,30 @@ struct perf_spin_lock_entry {
 	u32 wait_time_in_cycles;
 	u32 spin_count;
 	u32 interrupt_count;
-	u8 acquire_mode;
+	u32 context;
 };
 
 /**
  * struct perf_spin_lock_cpu - what a processor knows of its spin locks
- * @in_use: entries in use; valid or being made
+ * @in_use: entries in use, valid or being made; and PERF_SPIN_LOCK_OWED for each
+ *	acquisition that has none and whose release is still to come. With any of
+ *	those it is greater than all limits, so that neither costs a test of its own
  * @writing: an event is being written; then others are not
  * @entries: oldest first; those not in use have a NULL lock
  * @acquire_count: NT's SpinLockAcquireCount; wraps
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
  * @untracked: acquisitions that found no entry free
- * @unmatched: releases that found no entry of their lock
+ * @unmatched: releases of what has not been acquired, on this processor and in this
+ *	context: neither with an entry nor without one
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
  *
  * Written by its own processor only, read by any (the counters). A thread's
  * writes can be interrupted anywhere; what interrupts releases all it has
  * acquired before it returns, and so leaves entries and @in_use as it found
- * them. The exception: when tracking has gone off and synchronize_rcu() has seen
- * every processor leave it, perf_update_spin_lock_keys() clears @in_use and the
- * entries' locks of all.
+ * them. The exception: perf_start_spin_lock_tracking() clears @in_use and the
+ * entries' locks of all, when nobody is in the tracking.
  */
 struct perf_spin_lock_cpu {
 	u32 in_use;
@@ -92,15 +101,14 @@ DECLARE_PER_CPU_ALIGNED(struct perf_spin_lock_cpu, perf_spin_lock_cpu);
 static __always_inline void
 perf_query_spin_lock(struct perf_spin_lock_query *query)
 {
-	if (!static_branch_likely(&perf_spin_lock_tracking_key)) {
-		query->query_time = 0;
+	/* What is not noted is not looked at: tracking is not armed before we are done. */
+	if (!static_branch_likely(&perf_spin_lock_tracking_key))
 		return;
-	}
 	query->query_time = get_cycles();
 	query->interrupt_count = perf_interrupt_count();
 }
 
-void perf_track_spin_lock_acquire(const void *lock, u8 acquire_mode,
+void perf_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
 				  u32 spin_count,
 				  const struct perf_spin_lock_query *query);
 void perf_log_spin_lock_convert(const void *lock, u8 acquire_mode);
@@ -126,9 +134,7 @@ perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode, u32 spin_count,
 		this_cpu_inc(perf_spin_lock_cpu.contention_count);
 		this_cpu_add(perf_spin_lock_cpu.spin_count, spin_count);
 	}
-	/* No time: tracking was not yet on when the lock was queried. */
-	if (static_branch_likely(&perf_spin_lock_tracking_key) &&
-	    likely(query->query_time))
+	if (static_branch_likely(&perf_spin_lock_tracking_key))
 		perf_track_spin_lock_acquire(lock, acquire_mode, spin_count,
 					     query);
 }
@@ -137,8 +143,8 @@ perf_log_spin_lock_acquire(const void *lock, u8 acquire_mode, u32 spin_count,
  * perf_spin_lock_release_time() - the time of a release, read before it
  *
  * Context: IRQL >= DISPATCH_LEVEL.
- * Return: TSC cycles. When only counting, 0: if tracking goes on before the
- * release is logged, the lock has no entry that would need it.
+ * Return: TSC cycles. When only counting, 0: if the key goes on before the release is
+ * logged, the lock has no entry that would need it.
  */
 static __always_inline u64 perf_spin_lock_release_time(void)
 {

@@ -6,7 +6,10 @@
 
 echo start >$S/state
 check "hotplug: torture on both processors" torture
+acquired=$(awk '$1 == "cpu1" { print $2 }' $D/counters)
 echo 0 >/sys/devices/system/cpu/cpu1/online
+check "hotplug: a processor that is gone keeps its counters" \
+	is "$(awk '$1 == "cpu1" { print $2 }' $D/counters)" "$acquired"
 check "hotplug: torture on one processor" torture
 echo 1 >/sys/devices/system/cpu/cpu1/online
 check "hotplug: torture on both again" torture

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What switching.sh left: nothing is in a record that was before its session.
+
+Usage: check_switching.py DIRECTORY
+"""
+
+import glob
+import os
+import re
+import sys
+import unittest
+
+import etl_decoder as etl
+import tap
+
+DIRECTORY = sys.argv.pop(1)
+# The torture's nest.
+DEEPEST = 4
+# AcquireMode of an executive spin lock that others may own too.
+SHARED = 2
+
+
+def text(name):
+    with open(os.path.join(DIRECTORY, name)) as stream:
+        return stream.read()
+
+
+def changes():
+    """What the counters have grown by, over all processors, by name."""
+    sums = []
+    for name in ("counters.before", "counters.after"):
+        names, *rows = [line.split() for line in text(name).splitlines()]
+        sums.append({title: sum(int(row[i]) for row in rows)
+                     for i, title in enumerate(names) if i})
+    return {title: sums[1][title] - sums[0][title] for title in sums[0]}
+
+
+class Switching(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.sessions = []
+        for name in sorted(glob.glob(os.path.join(DIRECTORY, "rounds", "*.etl"))):
+            with open(name, "rb") as stream:
+                buffers = etl.decode(stream.read())
+            start = buffers[0].events[0].time_stamp
+            cls.sessions.append((os.path.basename(name), start, buffers))
+
+    def check(self, records, wrong):
+        """No record is wrong, of a good many."""
+        found = ["%s: %s" % (name, record) for name, start, buffers in self.sessions
+                 for record in records(buffers) if wrong(start, record)]
+        total = sum(len(records(buffers)) for _, _, buffers in self.sessions)
+        self.assertGreater(total, 100)
+        self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
+
+    def test_a_hundred_rounds(self):
+        """The tracepoint alone, which is each fourth, leaves no file; the recorder does."""
+        self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
+
+    def test_no_lock_was_acquired_before_the_session(self):
+        self.check(etl.spin_locks, lambda start, record: record.acquire_time < start)
+
+    def test_no_lock_was_acquired_after_its_release(self):
+        self.check(etl.spin_locks,
+                   lambda start, record: record.acquire_time > record.release_time)
+
+    def test_no_wait_began_before_the_session(self):
+        self.check(etl.spin_locks, lambda start, record:
+                   record.acquire_time - record.wait_time_in_cycles < start)
+
+    def test_no_entry_stays_behind(self):
+        self.check(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
+
+    def test_no_lock_is_held_by_two(self):
+        """A hold that began before its owner owned the lock overlaps with another's."""
+        for name, _, buffers in self.sessions:
+            last = {}
+            for record in sorted(etl.spin_locks(buffers), key=lambda r: r.release_time):
+                if record.acquire_mode == SHARED:
+                    continue
+                before = last.get(record.spin_lock_address)
+                self.assertFalse(before and record.acquire_time < before.release_time,
+                                 "%s: %s, %s" % (name, before, record))
+                last[record.spin_lock_address] = record
+
+    def test_there_is_always_room(self):
+        self.assertEqual(changes()["Untracked"], 0)
+
+    def test_every_release_finds_its_acquisition(self):
+        self.assertEqual(changes()["Unmatched"], 0)
+
+    def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
+        self.check(etl.resources, lambda start, record:
+                   2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
+
+    def test_there_are_always_slots(self):
+        self.assertEqual(changes()["ResourceUntracked"], 0)
+
+    def test_the_tracepoints_tell_nothing_that_is_wrong(self):
+        """The filter lets pass only that."""
+        lines = [line for line in text("trace.txt").splitlines() if not line.startswith("#")]
+        self.assertEqual(lines[:1], [])
+        self.assertGreater(changes()["Events"], 1000)
+        self.assertFalse(re.findall(r"^overrun: [1-9]", text("trace.stats"), re.M))
+
+    def test_the_kernel_has_nothing_to_complain_of(self):
+        self.assertNotRegex(text("dmesg.log"), "BUG|WARNING|Oops|INFO:|Call Trace")
+
+
+if __name__ == "__main__":
+    tap.main()
