@@ -13,8 +13,8 @@
 #include "device.h"
 #include "etw/buffer.h"
 #include "etw/session.h"
+#include "ground/thread.h"
 #include "ke/numbered_spin_lock.h"
-#include "ke/thread.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -102,13 +102,18 @@ static int __init ntklog_init(void)
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;
+	err = ntklog_threads_init();
+	if (err) {
+		pr_err("cannot keep what belongs to threads (%d)\n", err);
+		return err;
+	}
 	ke_numbered_spin_lock_init();
 	perf_spin_lock_init();
 	err = perf_resource_init(excessive_first_ms, excessive_next_ms);
 	if (err) {
 		pr_err("cannot track resources: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
 		       excessive_first_ms, excessive_next_ms, err);
-		return err;
+		goto err_threads;
 	}
 	err = perf_context_swap_init();
 	if (err) {
@@ -133,6 +138,8 @@ err_debugfs:
 	perf_context_swap_exit();
 err_resource:
 	perf_resource_exit();
+err_threads:
+	ntklog_threads_exit();
 	return err;
 }
 
@@ -144,7 +151,7 @@ static void __exit ntklog_exit(void)
 	ntklog_debugfs_exit();
 	perf_context_swap_exit();
 	perf_resource_exit();
-	ke_thread_exit();
+	ntklog_threads_exit();
 }
 
 module_init(ntklog_init);
