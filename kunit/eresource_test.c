@@ -5,6 +5,7 @@
  * purpose, and then look at the resource: nothing has changed.
  */
 
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/fault-inject.h>
 #include <linux/lockdep.h>
@@ -741,6 +742,77 @@ static void no_memory_for_the_owner_table(struct kunit *test)
 }
 #endif
 
+static void a_large_owner_table_goes_with_its_owners(struct kunit *test)
+{
+	static u64 owner_pointers[200];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(owner_pointers); i++) {
+		KUNIT_EXPECT_TRUE(test, ex_acquire_resource_shared_lite(&resource, true));
+		ex_set_resource_owner_pointer(&resource, &owner_pointers[i]);
+	}
+	KUNIT_EXPECT_GE(test, resource.owner_table_size + 1, 200u);
+	for (i = 0; i < ARRAY_SIZE(owner_pointers); i++) {
+		KUNIT_EXPECT_GE(test, resource.owner_table_size + 1, 200u);
+		ex_release_resource_for_thread_lite(&resource,
+						    (unsigned long)&owner_pointers[i] | 3);
+	}
+	KUNIT_EXPECT_LE(test, resource.owner_table_size, 32u);
+	/* And comes again. */
+	for (i = 0; i < 50; i++) {
+		KUNIT_EXPECT_TRUE(test, ex_acquire_resource_shared_lite(&resource, true));
+		ex_set_resource_owner_pointer(&resource, &owner_pointers[i]);
+	}
+	for (i = 0; i < 50; i++)
+		ex_release_resource_for_thread_lite(&resource,
+						    (unsigned long)&owner_pointers[i] | 3);
+	EXPECT_OWNED(test, 0u);
+}
+
+static bool user_sleeps(int i)
+{
+	return READ_ONCE(users[i].task->__state) & TASK_UNINTERRUPTIBLE;
+}
+
+static bool last_slept;
+
+/* Runs as soon as it is woken and the releaser may be interrupted. */
+static int first_to_be_woken(void *data)
+{
+	sched_set_fifo(current);
+	ex_acquire_resource_shared_lite(&resource, true);
+	last_slept = user_sleeps(RESOURCE_USERS - 1);
+	ex_release_resource_lite(&resource);
+	return 0;
+}
+
+static void many_are_woken_a_few_at_a_time(struct kunit *test)
+{
+	struct test_thread first;
+	int i;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	if (!IS_ENABLED(CONFIG_PREEMPTION))
+		kunit_skip(test, "a kernel that preempts nobody");
+	KUNIT_EXPECT_TRUE(test, ex_acquire_resource_exclusive_lite(&resource, true));
+	test_thread_start(test, &first, TEST_CPU, first_to_be_woken, NULL);
+	while (ex_get_shared_waiter_count(&resource) != 1)
+		usleep_range(100, 200);
+	for (i = 0; i < RESOURCE_USERS; i++)
+		user_wait_shared(test, i, ex_acquire_resource_shared_lite);
+	/* Asleep, not on the way there. */
+	while (!user_sleeps(RESOURCE_USERS - 1))
+		usleep_range(100, 200);
+	ex_release_resource_lite(&resource);
+	test_thread_join(&first);
+	KUNIT_EXPECT_TRUE(test, last_slept);
+	for (i = 0; i < RESOURCE_USERS; i++) {
+		KUNIT_EXPECT_TRUE(test, user_end(test, i));
+		user_call(test, i, user_release, false);
+	}
+}
+
 static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(initialised_is_owned_by_nobody_and_listed),
 	KUNIT_CASE(deleted_is_not_listed),
@@ -774,6 +846,8 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(many_shared_owners),
 	KUNIT_CASE(many_shared_waiters_are_all_granted),
 	KUNIT_CASE(no_memory_for_the_owner_table),
+	KUNIT_CASE(a_large_owner_table_goes_with_its_owners),
+	KUNIT_CASE(many_are_woken_a_few_at_a_time),
 	{}
 };
 

@@ -235,6 +235,89 @@ static void apc_level_follows_the_thread(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
+static void expect_level(struct kunit *test, u8 irql)
+{
+	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), irql);
+	KUNIT_EXPECT_EQ(test, irqs_disabled(), irql > DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, preempt_count() != 0, irql >= DISPATCH_LEVEL);
+}
+
+static void apc_level_is_come_back_to(struct kunit *test)
+{
+	u8 old_irql;
+
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), APC_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), DISPATCH_LEVEL);
+	ke_lower_irql(DISPATCH_LEVEL);
+	expect_level(test, DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), DISPATCH_LEVEL);
+	ke_lower_irql(DISPATCH_LEVEL);
+	expect_level(test, DISPATCH_LEVEL);
+	ke_lower_irql(APC_LEVEL);
+	expect_level(test, APC_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), APC_LEVEL);
+	expect_level(test, SYNCH_LEVEL);
+	ke_lower_irql(APC_LEVEL);
+	expect_level(test, APC_LEVEL);
+	ke_lower_irql(PASSIVE_LEVEL);
+	expect_level(test, PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), PASSIVE_LEVEL);
+	ke_lower_irql(PASSIVE_LEVEL);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), PASSIVE_LEVEL);
+	ke_lower_irql(PASSIVE_LEVEL);
+	expect_level(test, PASSIVE_LEVEL);
+}
+
+static void apc_level_is_left_from_above(struct kunit *test)
+{
+	u8 above, old_irql;
+
+	for (above = DISPATCH_LEVEL; above <= SYNCH_LEVEL; above += SYNCH_LEVEL - DISPATCH_LEVEL) {
+		ke_raise_irql(APC_LEVEL, &old_irql);
+		ke_raise_irql(above, &old_irql);
+		KUNIT_EXPECT_EQ(test, old_irql, APC_LEVEL);
+		/* Below what it was at before it raised. */
+		ke_lower_irql(PASSIVE_LEVEL);
+		expect_level(test, PASSIVE_LEVEL);
+		/* And to APC_LEVEL, at which it has not been. */
+		ke_raise_irql(above, &old_irql);
+		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
+		ke_lower_irql(APC_LEVEL);
+		expect_level(test, APC_LEVEL);
+		ke_lower_irql(PASSIVE_LEVEL);
+		expect_level(test, PASSIVE_LEVEL);
+	}
+}
+
+static void raise_on(struct kunit *test, unsigned int cpu, u8 irql)
+{
+	set_cpus_allowed_ptr(current, cpumask_of(cpu));
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), irql);
+	ke_lower_irql(irql);
+	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_synch_level(), irql);
+	ke_lower_irql(irql);
+	expect_level(test, irql);
+}
+
+static void no_processor_takes_it_for_passive(struct kunit *test)
+{
+	u8 old_irql;
+	int i;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	for (i = 0; i < 3; i++) {
+		raise_on(test, TEST_CPU, PASSIVE_LEVEL);
+		raise_on(test, 1, PASSIVE_LEVEL);
+		ke_raise_irql(APC_LEVEL, &old_irql);
+		raise_on(test, TEST_CPU, APC_LEVEL);
+		raise_on(test, 1, APC_LEVEL);
+		ke_lower_irql(old_irql);
+	}
+	raise_on(test, TEST_CPU, PASSIVE_LEVEL);
+}
+
 static struct kunit_case ke_irql_test_cases[] = {
 	KUNIT_CASE(irql_goes_up_and_comes_back),
 	KUNIT_CASE(irql_goes_up_and_down_in_steps),
@@ -248,6 +331,9 @@ static struct kunit_case ke_irql_test_cases[] = {
 	KUNIT_CASE(lowering_up_changes_nothing),
 	KUNIT_CASE(sleep_at_dispatch_level_is_seen),
 	KUNIT_CASE(apc_level_follows_the_thread),
+	KUNIT_CASE(apc_level_is_come_back_to),
+	KUNIT_CASE(apc_level_is_left_from_above),
+	KUNIT_CASE(no_processor_takes_it_for_passive),
 	{}
 };
 

@@ -13,8 +13,8 @@
 #include "device.h"
 #include "etw/buffer.h"
 #include "etw/session.h"
+#include "ground/thread.h"
 #include "ke/numbered_spin_lock.h"
-#include "ke/thread.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -102,6 +102,11 @@ static int __init ntklog_init(void)
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;
+	err = ntklog_threads_init();
+	if (err) {
+		pr_err("cannot keep what belongs to threads (%d)\n", err);
+		return err;
+	}
 	ke_numbered_spin_lock_init();
 	perf_spin_lock_init();
 	err = perf_resource_init(excessive_first_ms, excessive_next_ms);
@@ -135,6 +140,7 @@ err_resource:
 	perf_resource_exit();
 err_spin_lock:
 	perf_spin_lock_exit();
+	ntklog_threads_exit();
 	return err;
 }
 
@@ -147,7 +153,7 @@ static void __exit ntklog_exit(void)
 	perf_context_swap_exit();
 	perf_resource_exit();
 	perf_spin_lock_exit();
-	ke_thread_exit();
+	ntklog_threads_exit();
 }
 
 module_init(ntklog_init);

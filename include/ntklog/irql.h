@@ -18,9 +18,11 @@
  */
 
 #include <linux/bottom_half.h>
+#include <linux/build_bug.h>
 #include <linux/interrupt.h>
-#include <linux/jump_label.h>
+#include <linux/percpu.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #ifdef CONFIG_PREEMPT_RT
@@ -36,15 +38,40 @@
 #define IPI_LEVEL	14
 #define HIGH_LEVEL	15
 
-/* On from the first time that a thread is at APC_LEVEL: then it is looked for. */
-DECLARE_STATIC_KEY_FALSE(ke_apc_level_key);
+struct ntklog_thread;
+
+/**
+ * struct ntklog_here - which thread a processor remembers
+ * @passive: one that, wherever it is now, is not at APC_LEVEL, nor was when it raised; NULL:
+ *	none
+ * @thread: the last that looked for what is kept of it; NULL: none
+ * @room: that, while @thread is the current thread
+ *
+ * Threads are compared, never followed. Written by a thread for itself, when it is on the
+ * processor. Before it is at APC_LEVEL it makes all processors forget that it was not, and
+ * at its end that it was there. So what one of them remembers of a thread is true on any.
+ */
+struct ntklog_here {
+	const struct task_struct *passive;
+	const struct task_struct *thread;
+	struct ntklog_thread *room;
+};
+
+DECLARE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
 
 void ke_enter_critical_region(void);
 void ke_leave_critical_region(void);
 bool ke_are_apcs_disabled(void);
 u8 ke_get_current_irql(void);
 u8 ke_raise_irql_slow(u8 new_irql);
-void ke_lower_irql_slow(u8 new_irql);
+u8 ke_raise_irql_to_synch_level(void);
+void ke_lower_irql_slow(u32 state);
+
+/* If not, it may all the same not be at APC_LEVEL: this processor does not remember it. */
+static __always_inline bool __ke_thread_is_passive(void)
+{
+	return likely(this_cpu_read(ntklog_here.passive) == current);
+}
 
 /**
  * ke_raise_irql_to_dpc_level() - NT's KeRaiseIrqlToDpcLevel
@@ -54,21 +81,10 @@ void ke_lower_irql_slow(u8 new_irql);
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
-	if (static_branch_unlikely(&ke_apc_level_key) || unlikely(irq_count()))
+	if (unlikely(irq_count()) || !__ke_thread_is_passive())
 		return ke_raise_irql_slow(DISPATCH_LEVEL);
 	local_bh_disable();
 	return PASSIVE_LEVEL;
-}
-
-/**
- * ke_raise_irql_to_synch_level() - NT's KeRaiseIrqlToSynchLevel
- *
- * Context: any IRQL <= SYNCH_LEVEL.
- * Return: the IRQL before.
- */
-static inline u8 ke_raise_irql_to_synch_level(void)
-{
-	return ke_raise_irql_slow(SYNCH_LEVEL);
 }
 
 /**
@@ -84,23 +100,41 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 	*old_irql = ke_raise_irql_slow(new_irql);
 }
 
+/* What has to see that softirqs are disabled and enabled, by the functions that tell it. */
+#define KE_SOFTIRQS_ARE_TRACED	(IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||		\
+				 IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||	\
+				 IS_ENABLED(CONFIG_DEBUG_PREEMPT))
+
+/* From below DISPATCH_LEVEL to there. @more: how often to disable them besides. */
+static __always_inline void ke_disable_softirqs(u32 more)
+{
+	if (KE_SOFTIRQS_ARE_TRACED) {
+		local_bh_disable();
+		__preempt_count_add(more * SOFTIRQ_DISABLE_OFFSET);
+		return;
+	}
+	__preempt_count_add((more + 1) * SOFTIRQ_DISABLE_OFFSET);
+	barrier();
+}
+
 /*
- * From just DISPATCH_LEVEL to below: local_bh_enable() without its call, unless it
- * has something to do. In this order: an interrupt that comes before softirqs are
+ * From DISPATCH_LEVEL to below: local_bh_enable() without its call, unless it has
+ * something to do. In this order: an interrupt that comes before softirqs are
  * enabled leaves them pending, which is seen here; one that comes after runs them
  * itself. The count is 0 where a reschedule is due, since x86 keeps that bit in it,
- * inverted.
+ * inverted. @more: how often they are disabled besides.
  */
-static __always_inline void ke_enable_softirqs(void)
+static __always_inline void ke_enable_softirqs(u32 more)
 {
-	if (IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||
-	    IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||
-	    IS_ENABLED(CONFIG_DEBUG_PREEMPT)) {
+	if (KE_SOFTIRQS_ARE_TRACED) {
+		__preempt_count_sub(more * SOFTIRQ_DISABLE_OFFSET);
 		local_bh_enable();
 		return;
 	}
 	barrier();
-	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET);
+	__preempt_count_sub((more + 1) * SOFTIRQ_DISABLE_OFFSET);
+	/* What is read next may be a plain load, for the compiler to move up. */
+	barrier();
 	if (unlikely(local_softirq_pending() || should_resched(0))) {
 		local_bh_disable();
 		local_bh_enable();
@@ -118,18 +152,20 @@ static __always_inline void ke_enable_softirqs(void)
  */
 static __always_inline void ke_lower_irql(u8 new_irql)
 {
+	/* One comparison for both: an IRQL has no bit of the counts. */
+	u32 state = (u32)irq_count() | new_irql;
+
+	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < SOFTIRQ_OFFSET);
 	/*
-	 * Once disabled and not serving: a thread that raised from below
-	 * DISPATCH_LEVEL to just there. ke_raise_irql_slow() disables twice
-	 * for higher levels so that they do not pass for it.
+	 * Once disabled and not serving: a thread that raised from PASSIVE_LEVEL
+	 * to DISPATCH_LEVEL, or has lowered to there. ke_raise_irql_slow() disables
+	 * once more for higher levels, and for a thread that comes from APC_LEVEL,
+	 * so that they do not pass for it.
 	 */
-	if (!static_branch_unlikely(&ke_apc_level_key) &&
-	    likely(new_irql == PASSIVE_LEVEL &&
-		   irq_count() == SOFTIRQ_DISABLE_OFFSET))
-		ke_enable_softirqs();
-	else if (new_irql != DISPATCH_LEVEL ||
-		 irq_count() != SOFTIRQ_DISABLE_OFFSET)
-		ke_lower_irql_slow(new_irql);
+	if (likely(state == SOFTIRQ_DISABLE_OFFSET))
+		ke_enable_softirqs(0);
+	else if (state != (SOFTIRQ_DISABLE_OFFSET | DISPATCH_LEVEL))
+		ke_lower_irql_slow(state);
 }
 
 #endif /* _NTKLOG_IRQL_H */

@@ -346,14 +346,14 @@ ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
 }
 
 static __always_inline bool
-__ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 new_irql,
+__ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 (*raise)(void),
 				     u8 *old_irql)
 {
 	u8 irql;
 
 	if (!__ke_lock_queue_number_ok(number))
 		return false;
-	ke_raise_irql(new_irql, &irql);
+	irql = raise();
 	if (!ke_try_to_acquire_queued_spin_lock_entry(__ke_lock_queue(number))) {
 		ke_lower_irql(irql);
 		return false;
@@ -375,7 +375,7 @@ __ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 new_irql,
 static __always_inline bool
 ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 *old_irql)
 {
-	return __ke_try_to_acquire_queued_spin_lock(number, DISPATCH_LEVEL,
+	return __ke_try_to_acquire_queued_spin_lock(number, ke_raise_irql_to_dpc_level,
 						    old_irql);
 }
 
@@ -392,7 +392,7 @@ static __always_inline bool
 ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
 						  u8 *old_irql)
 {
-	return __ke_try_to_acquire_queued_spin_lock(number, SYNCH_LEVEL,
+	return __ke_try_to_acquire_queued_spin_lock(number, ke_raise_irql_to_synch_level,
 						    old_irql);
 }
 

@@ -20,6 +20,7 @@
 #include <linux/kernel.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/timex.h>
 #include <ntklog/eresource.h>
 #include <ntklog/irql.h>
@@ -47,7 +48,7 @@ enum eresource_answer {
  *
  * @list: among the waiters of his kind, then among those that are granted
  * @thread: who
- * @again: he owns the resource already, shared
+ * @again: he owned the resource already when he asked
  * @depth: how often he owns it once he is granted
  * @granted: wakes him. Its own lock lets him go only when who completes it no
  *	longer looks at it
@@ -109,6 +110,7 @@ static void eresource_grant_exclusive(struct eresource *resource,
 	list_move_tail(&waiter->list, granted);
 }
 
+/* Who waits owns nothing any more: all shared owners have gone, or there was an exclusive one. */
 static void eresource_grant_shared(struct eresource *resource,
 				   struct list_head *granted)
 {
@@ -117,15 +119,8 @@ static void eresource_grant_shared(struct eresource *resource,
 
 	resource->exclusive = false;
 	list_for_each_entry(waiter, &resource->shared_waiters, list) {
-		struct eresource_owner *owner = NULL;
-
-		if (waiter->again)
-			owner = eresource_find_owner(resource, waiter->thread);
-		if (owner)
-			owner->count++;
-		else
-			eresource_add_owner(resource, waiter->thread, &i);
-		waiter->depth = owner ? owner->count : 1;
+		eresource_add_owner(resource, waiter->thread, &i);
+		waiter->depth = 1;
 	}
 	list_splice_tail_init(&resource->shared_waiters, granted);
 	WRITE_ONCE(resource->shared_waiter_count, 0);
@@ -142,21 +137,31 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 		eresource_grant_exclusive(resource, granted);
 }
 
+/* Woken in one piece. */
+#define ERESOURCE_WAKE_AT_ONCE	16
+
 /*
  * Unlock and wake those who own now. With preemption off: who has been made an
- * owner shall not sleep on because we are not running.
+ * owner shall not sleep on because we are not running. But not for as long as
+ * hundreds of them take: now and then the scheduler may have its way.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
 				      struct list_head *granted)
 {
 	struct eresource_waiter *waiter, *next;
+	u32 woken = 0;
 
 	preempt_disable();
 	eresource_unlock(resource, flags);
 	/* The resource may be gone from here on, and each waiter once completed. */
-	list_for_each_entry_safe(waiter, next, granted, list)
+	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
+		if (++woken % ERESOURCE_WAKE_AT_ONCE == 0) {
+			preempt_enable();
+			preempt_disable();
+		}
+	}
 	preempt_enable();
 }
 
@@ -271,7 +276,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 		eresource_unlock(resource, flags);
 		if (answer != ERESOURCE_NO_ROOM)
 			break;
-		if (eresource_grow(resource, had, wait))
+		if (eresource_grow(resource, had))
 			continue;
 		if (!wait)
 			return false;
@@ -489,7 +494,7 @@ static noinline u32 ex_release_resource_inner(struct eresource *resource,
 					      bool lockdep_knows,
 					      unsigned long caller)
 {
-	struct eresource_owner *owner;
+	struct eresource_owner *owner, *table;
 	LIST_HEAD(granted);
 	unsigned long flags;
 	bool exclusive, complete;
@@ -514,7 +519,9 @@ static noinline u32 ex_release_resource_inner(struct eresource *resource,
 		if (!--resource->active_count)
 			eresource_hand_over(resource, exclusive, &granted);
 	}
+	table = eresource_shrink(resource);
 	eresource_unlock_and_wake(resource, flags, &granted);
+	kfree(table);
 	return eresource_release_action(exclusive, complete);
 }
 

@@ -55,7 +55,8 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 unsigned long eresource_any_owner(struct eresource *resource);
 bool eresource_has_room(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
-bool eresource_grow(struct eresource *resource, u32 had, bool wait);
+bool eresource_grow(struct eresource *resource, u32 had);
+struct eresource_owner *eresource_shrink(struct eresource *resource);
 
 /*
  * Guards the tree of live resources. The locks of resources are taken with it held:

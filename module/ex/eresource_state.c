@@ -153,23 +153,27 @@ unsigned long eresource_any_owner(struct eresource *resource)
 	return 0;
 }
 
+/* Entries of the first table, and of the largest that stays when nobody is left in it. */
+#define ERESOURCE_OWNERS_FIRST	4u
+#define ERESOURCE_OWNERS_KEPT	32u
+
 /**
  * eresource_grow() - make room for more owners
  * @resource: the resource, not locked
  * @had: its owner_table_size when there was no room
- * @wait: wait for memory
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL.
+ * It reclaims no memory: the caller may be who writes pages out.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
  * Return: whether there was memory.
  */
-bool eresource_grow(struct eresource *resource, u32 had, bool wait)
+bool eresource_grow(struct eresource *resource, u32 had)
 {
-	u32 size = max(4u, 2 * had);
+	u32 size = max(ERESOURCE_OWNERS_FIRST, 2 * had);
 	struct eresource_owner *table;
 	unsigned long flags;
 
-	table = kcalloc(size, sizeof(*table), wait ? GFP_KERNEL :
-			GFP_NOWAIT | __GFP_NOWARN);
+	table = kcalloc(size, sizeof(*table), GFP_ATOMIC | __GFP_NOWARN);
 	if (!table)
 		return false;
 	flags = eresource_lock(resource);
@@ -184,4 +188,25 @@ bool eresource_grow(struct eresource *resource, u32 had, bool wait)
 	eresource_unlock(resource, flags);
 	kfree(table);
 	return true;
+}
+
+/**
+ * eresource_shrink() - give a large table back
+ * @resource: the resource, locked; an owner has just gone
+ *
+ * Each search for an owner goes through the whole table, with interrupts off: many owners at
+ * one time shall not make the resource slow for good.
+ *
+ * Return: the table, for kfree() when the resource is unlocked, or NULL.
+ */
+struct eresource_owner *eresource_shrink(struct eresource *resource)
+{
+	struct eresource_owner *table = NULL;
+
+	if (resource->owner_table_size > ERESOURCE_OWNERS_KEPT &&
+	    !resource->active_count && !resource->shared_waiter_count) {
+		swap(table, resource->owner_table);
+		resource->owner_table_size = 0;
+	}
+	return table;
 }

@@ -11,7 +11,7 @@
 #include <linux/sched.h>
 #include <ntklog/irql.h>
 
-#include "thread.h"
+#include "../ground/thread.h"
 
 /**
  * ke_enter_critical_region() - NT's KeEnterCriticalRegion
@@ -20,7 +20,7 @@
  */
 void ke_enter_critical_region(void)
 {
-	struct ke_thread *thread = ke_get_thread();
+	struct ntklog_thread *thread = ntklog_get_thread();
 
 	WRITE_ONCE(thread->critical_regions, thread->critical_regions + 1);
 }
@@ -33,14 +33,14 @@ EXPORT_SYMBOL_GPL(ke_enter_critical_region);
  */
 void ke_leave_critical_region(void)
 {
-	struct ke_thread *thread = ke_find_thread();
+	struct ntklog_thread *thread = ntklog_find_thread();
 
 	if (WARN_ONCE(!thread || !thread->critical_regions,
 		      "KeLeaveCriticalRegion: thread %d is in none\n",
 		      task_pid_nr(current)))
 		return;
 	WRITE_ONCE(thread->critical_regions, thread->critical_regions - 1);
-	ke_put_thread(thread);
+	ntklog_put_thread(thread);
 }
 EXPORT_SYMBOL_GPL(ke_leave_critical_region);
 
@@ -53,11 +53,11 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
  */
 bool ke_are_apcs_disabled(void)
 {
-	const struct ke_thread *thread;
+	const struct ntklog_thread *thread;
 
 	if (ke_get_current_irql() >= APC_LEVEL)
 		return true;
-	thread = ke_find_thread();
+	thread = ntklog_find_thread();
 	return thread && READ_ONCE(thread->critical_regions);
 }
 EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);

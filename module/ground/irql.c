@@ -14,49 +14,37 @@
 #include "thread.h"
 
 /*
- * Levels above DISPATCH_LEVEL. Such a level is only ever current with
- * interrupts off, so that no other context of the processor sees it half
- * changed, and one level for each processor is enough.
+ * What Linux does not know of a processor's level. Levels above DISPATCH_LEVEL are only ever
+ * current with interrupts off, so that no other context of the processor sees one half
+ * changed; and from DISPATCH_LEVEL on a thread stays. So one of this for each processor is
+ * enough.
  *
  * @level: 0, or DIRQL_LEVEL and above
+ * @from_apc_level: the thread raised from APC_LEVEL; softirqs are disabled once more
  * @flags: interrupt state before the processor was raised above DISPATCH_LEVEL
  */
 struct ke_irql {
 	u8 level;
+	bool from_apc_level;
 	unsigned long flags;
 };
 
 static DEFINE_PER_CPU(struct ke_irql, ke_irql);
 
-struct static_key_false ke_apc_level_key = STATIC_KEY_FALSE_INIT;
-EXPORT_SYMBOL_GPL(ke_apc_level_key);
-
 /* The level belongs to the thread, which may sleep and move with it. */
 static bool ke_thread_is_at_apc_level(void)
 {
-	const struct ke_thread *thread;
-
-	if (!static_branch_unlikely(&ke_apc_level_key))
-		return false;
-	thread = ke_find_thread();
-	return thread && READ_ONCE(thread->apc_level);
-}
-
-static void ke_enter_apc_level(void)
-{
-	/* For good: threads come and go more often than a key should. */
-	static_branch_enable(&ke_apc_level_key);
-	WRITE_ONCE(ke_get_thread()->apc_level, true);
+	return !__ke_thread_is_passive() && ntklog_is_at_apc_level();
 }
 
 static void ke_leave_apc_level(void)
 {
-	struct ke_thread *thread = ke_find_thread();
+	struct ntklog_thread *thread = ntklog_find_thread();
 
-	if (!thread)
+	if (!thread || !thread->apc_level)
 		return;
-	WRITE_ONCE(thread->apc_level, false);
-	ke_put_thread(thread);
+	ntklog_set_apc_level(thread, false);
+	ntklog_put_thread(thread);
 }
 
 /* The level that the context gives by itself, below which nothing lowers. */
@@ -100,28 +88,43 @@ u8 ke_get_current_irql(void)
 }
 EXPORT_SYMBOL_GPL(ke_get_current_irql);
 
-/* From at most DISPATCH_LEVEL, or a hard interrupt's own level, to above. */
-static void ke_raise_above_dispatch_level(u8 new_irql)
+/*
+ * From DISPATCH_LEVEL, or a hard interrupt's own level, to above and back. Softirqs are
+ * disabled once more meanwhile, which is for the caller to do, so that ke_lower_irql() does
+ * not take the thread for one at DISPATCH_LEVEL.
+ */
+static __always_inline void ke_raise_above_dispatch_level(u8 new_irql)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
-	/*
-	 * Softirqs are disabled a second time so that ke_lower_irql() does not
-	 * take the thread for one at DISPATCH_LEVEL.
-	 */
-	__preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
 	this_cpu_write(ke_irql.flags, flags);
 	this_cpu_write(ke_irql.level, new_irql);
 }
 
-static void ke_lower_from_above_dispatch_level(void)
+static __always_inline void ke_lower_from_above_dispatch_level(void)
 {
 	unsigned long flags = this_cpu_read(ke_irql.flags);
 
 	this_cpu_write(ke_irql.level, 0);
-	__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET);
 	local_irq_restore(flags);
+}
+
+/* From below DISPATCH_LEVEL to there and back. */
+static void ke_raise_to_dispatch_level(bool from_apc_level)
+{
+	ke_disable_softirqs(from_apc_level);
+	if (from_apc_level)
+		this_cpu_write(ke_irql.from_apc_level, true);
+}
+
+static void ke_lower_from_dispatch_level(void)
+{
+	bool from_apc_level = this_cpu_read(ke_irql.from_apc_level);
+
+	if (from_apc_level)
+		this_cpu_write(ke_irql.from_apc_level, false);
+	ke_enable_softirqs(from_apc_level);
 }
 
 /**
@@ -142,28 +145,40 @@ u8 ke_raise_irql_slow(u8 new_irql)
 		return old_irql;
 
 	if (new_irql == APC_LEVEL) {
-		ke_enter_apc_level();
+		ntklog_set_apc_level(ntklog_get_thread(), true);
 		return old_irql;
 	}
 	if (old_irql < DISPATCH_LEVEL)
-		local_bh_disable();
+		ke_raise_to_dispatch_level(old_irql == APC_LEVEL);
 	if (new_irql > DISPATCH_LEVEL) {
-		if (this_cpu_read(ke_irql.level))
+		if (this_cpu_read(ke_irql.level)) {
 			this_cpu_write(ke_irql.level, new_irql);
-		else
+		} else {
+			__preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
 			ke_raise_above_dispatch_level(new_irql);
+		}
 	}
 	return old_irql;
 }
 EXPORT_SYMBOL_GPL(ke_raise_irql_slow);
 
 /**
- * ke_lower_irql_slow() - lower to any IRQL from any
- * @new_irql: the IRQL
+ * ke_raise_irql_to_synch_level() - NT's KeRaiseIrqlToSynchLevel
  *
- * Context: any; see ke_lower_irql().
+ * Context: any IRQL <= SYNCH_LEVEL.
+ * Return: the IRQL before.
  */
-void ke_lower_irql_slow(u8 new_irql)
+u8 ke_raise_irql_to_synch_level(void)
+{
+	if (unlikely(irq_count()) || !__ke_thread_is_passive())
+		return ke_raise_irql_slow(SYNCH_LEVEL);
+	ke_disable_softirqs(1);
+	ke_raise_above_dispatch_level(SYNCH_LEVEL);
+	return PASSIVE_LEVEL;
+}
+EXPORT_SYMBOL_GPL(ke_raise_irql_to_synch_level);
+
+static noinline void ke_lower_irql_any(u8 new_irql)
 {
 	u8 old_irql = ke_get_current_irql();
 	u8 context_irql = ke_context_irql();
@@ -180,14 +195,32 @@ void ke_lower_irql_slow(u8 new_irql)
 			return;
 		}
 		ke_lower_from_above_dispatch_level();
+		__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET);
 	}
 	if (new_irql < DISPATCH_LEVEL && old_irql >= DISPATCH_LEVEL)
-		local_bh_enable();
+		ke_lower_from_dispatch_level();
 
 	/* What the thread was at before it raised may differ from new_irql. */
 	if (new_irql == APC_LEVEL && !ke_thread_is_at_apc_level())
-		ke_enter_apc_level();
+		ntklog_set_apc_level(ntklog_get_thread(), true);
 	else if (new_irql == PASSIVE_LEVEL)
 		ke_leave_apc_level();
+}
+
+/**
+ * ke_lower_irql_slow() - lower to any IRQL from any
+ * @state: the IRQL, with irq_count()
+ *
+ * Context: any; see ke_lower_irql().
+ */
+void ke_lower_irql_slow(u32 state)
+{
+	/* A thread that raised from PASSIVE_LEVEL to above DISPATCH_LEVEL. */
+	if (state == 2 * SOFTIRQ_DISABLE_OFFSET && likely(this_cpu_read(ke_irql.level))) {
+		ke_lower_from_above_dispatch_level();
+		ke_enable_softirqs(1);
+	} else {
+		ke_lower_irql_any(state);
+	}
 }
 EXPORT_SYMBOL_GPL(ke_lower_irql_slow);

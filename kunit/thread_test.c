@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is kept of the threads: that it goes with them, and how it comes to be. */
+
+#include <linux/completion.h>
+#include <linux/debug_locks.h>
+#include <linux/delay.h>
+#include <linux/lockdep.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <ntklog/eresource.h>
+#include <ntklog/irql.h>
+
+#include "../module/ground/thread.h"
+#include "fixture.h"
+
+static struct eresource resource;
+
+static void expect_threads(struct kunit *test, u32 threads)
+{
+	int tries = 3000;
+
+	/* The end of a thread is told of a little before it is at its end. */
+	while (ntklog_thread_count() != threads && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
+}
+
+static u32 threads_meanwhile;
+
+static int keep_something(void *data)
+{
+	u8 old_irql;
+
+	ke_enter_critical_region();
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	threads_meanwhile = ntklog_thread_count();
+	return 0;
+}
+
+static void what_is_kept_goes_with_the_thread(struct kunit *test)
+{
+	struct test_thread thread;
+	u32 threads;
+
+	/* This one has a room too. */
+	ke_enter_critical_region();
+	ke_leave_critical_region();
+	threads = ntklog_thread_count();
+	/* Ends in a region and at APC_LEVEL, which is told, but is no report. */
+	test_thread_start(test, &thread, TEST_CPU, keep_something, NULL);
+	test_thread_join(&thread);
+	KUNIT_EXPECT_EQ(test, threads_meanwhile, threads + 1);
+	expect_threads(test, threads);
+}
+
+/*
+ * @regions: entered in a room that goes with them
+ * @right: each question was answered right
+ */
+struct last_days {
+	u32 threads[3];
+	bool right;
+};
+
+static int use_at_the_end(void *data)
+{
+	struct last_days *days = data;
+	u8 old_irql;
+
+	/* As a thread that closes its files, whose end has been told already. */
+	current->flags |= PF_EXITING;
+	days->threads[0] = ntklog_thread_count();
+	days->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
+	ke_lower_irql(PASSIVE_LEVEL);
+	ke_enter_critical_region();
+	ke_enter_critical_region();
+	days->threads[1] = ntklog_thread_count();
+	days->right &= ke_are_apcs_disabled();
+	ke_leave_critical_region();
+	days->right &= ke_are_apcs_disabled();
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	ke_leave_critical_region();
+	days->right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
+	ke_lower_irql(APC_LEVEL);
+	ke_lower_irql(old_irql);
+	days->right &= !ke_are_apcs_disabled();
+	days->right &= ke_get_current_irql() == PASSIVE_LEVEL;
+	days->threads[2] = ntklog_thread_count();
+	current->flags &= ~PF_EXITING;
+	return 0;
+}
+
+static void a_thread_at_its_end_keeps_what_it_needs(struct kunit *test)
+{
+	struct test_thread thread;
+	struct last_days days;
+
+	test_thread_start(test, &thread, TEST_CPU, use_at_the_end, &days);
+	test_thread_join(&thread);
+	KUNIT_EXPECT_TRUE(test, days.right);
+	KUNIT_EXPECT_EQ(test, days.threads[1], days.threads[0] + 1);
+	KUNIT_EXPECT_EQ(test, days.threads[2], days.threads[0]);
+}
+
+/* More at one time than there are spare ones. */
+#define MANY	300
+
+static DECLARE_COMPLETION(many_may_go);
+
+static int enter_and_wait(void *data)
+{
+	bool *inside = data;
+
+	ke_enter_critical_region();
+	*inside = ke_are_apcs_disabled();
+	wait_for_completion(&many_may_go);
+	ke_leave_critical_region();
+	return 0;
+}
+
+static void there_is_room_for_many(struct kunit *test)
+{
+	struct test_thread *many = kunit_kcalloc(test, MANY, sizeof(*many), GFP_KERNEL);
+	bool *inside = kunit_kcalloc(test, MANY, sizeof(*inside), GFP_KERNEL);
+	u32 threads;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	KUNIT_ASSERT_NOT_NULL(test, inside);
+	reinit_completion(&many_may_go);
+	threads = ntklog_thread_count();
+	for (i = 0; i < MANY; i++)
+		test_thread_start(test, &many[i], i % num_online_cpus(), enter_and_wait,
+				  &inside[i]);
+	expect_threads(test, threads + MANY);
+	complete_all(&many_may_go);
+	for (i = 0; i < MANY; i++) {
+		test_thread_join(&many[i]);
+		KUNIT_EXPECT_TRUE(test, inside[i]);
+	}
+	expect_threads(test, threads);
+}
+
+#ifdef CONFIG_LOCKDEP
+static bool lockdep_was_content;
+
+static int use_while_pages_are_written(void *data)
+{
+	unsigned long owner_pointer;
+	u8 old_irql;
+
+	/* What would reclaim memory acquires this again. */
+	fs_reclaim_acquire(GFP_KERNEL);
+	ke_enter_critical_region();
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	ex_acquire_resource_exclusive_lite(&resource, true);
+	ex_release_resource_lite(&resource);
+	/* More owners than there is room for at first. */
+	for (owner_pointer = 0x1000; owner_pointer < 0x9000; owner_pointer += 0x1000) {
+		ex_acquire_resource_shared_lite(&resource, true);
+		ex_set_resource_owner_pointer(&resource, (void *)owner_pointer);
+	}
+	while (owner_pointer -= 0x1000)
+		ex_release_resource_for_thread_lite(&resource, owner_pointer | 3);
+	ke_lower_irql(old_irql);
+	ke_leave_critical_region();
+	fs_reclaim_release(GFP_KERNEL);
+	lockdep_was_content = debug_locks;
+	return 0;
+}
+
+static void nothing_reclaims_memory(struct kunit *test)
+{
+	struct test_thread thread;
+
+	if (!debug_locks)
+		kunit_skip(test, "lockdep has turned itself off");
+	test_thread_start(test, &thread, TEST_CPU, use_while_pages_are_written, NULL);
+	test_thread_join(&thread);
+	KUNIT_EXPECT_TRUE(test, lockdep_was_content);
+}
+#else
+static void nothing_reclaims_memory(struct kunit *test)
+{
+	kunit_skip(test, "no lockdep in this kernel");
+}
+#endif
+
+static int thread_test_init(struct kunit *test)
+{
+	if (ex_initialize_resource_lite(&resource))
+		return -EINVAL;
+	return fixture_init(test);
+}
+
+static void thread_test_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
+	fixture_exit(test);
+}
+
+static struct kunit_case thread_test_cases[] = {
+	KUNIT_CASE(what_is_kept_goes_with_the_thread),
+	KUNIT_CASE(a_thread_at_its_end_keeps_what_it_needs),
+	KUNIT_CASE(there_is_room_for_many),
+	KUNIT_CASE(nothing_reclaims_memory),
+	{}
+};
+
+static struct kunit_suite thread_test_suite = {
+	.name = "ntklog_thread",
+	.init = thread_test_init,
+	.exit = thread_test_exit,
+	.test_cases = thread_test_cases,
+};
+
+kunit_test_suite(thread_test_suite);

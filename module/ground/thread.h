@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_THREAD_H
+#define _NTKLOG_GROUND_THREAD_H
+
+/*
+ * What NT keeps in its threads and Linux has no room for in its own. A thread gets a room
+ * when there is first something to keep, and has it until it exits.
+ *
+ * Rooms are in a hash table. Each processor remembers whom it looked up last, so that
+ * finding one's own is three instructions until somebody else has looked his up there. Who
+ * looks needs no lock: rooms are freed by RCU.
+ *
+ * Nothing here allocates on behalf of who asks in a way that could wait for memory to be
+ * reclaimed: file systems ask while they write pages out. Rooms are made beforehand.
+ */
+
+#include <linux/list.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <ntklog/irql.h>
+
+/* NT's: locks that sleep, tracked for each thread. */
+#define NTKLOG_THREAD_SLOTS	8
+
+/**
+ * struct ntklog_slot - what is known of one lock that a thread owns
+ * @lock: which; NULL: free, or about to be filled
+ * @acquire_time: when ownership began, TSC cycles
+ * @wait_time: TSC cycles
+ * @processor: where ownership began
+ * @max_recursion_depth: the most acquisitions owned at once
+ * @contention_count: of the lock, at the acquisition
+ * @reserved: up to NT's 0x40 bytes
+ *
+ * The thread itself fills it, and then names the lock, with release. It is free when the
+ * thread clears @lock; or when another one does, with release, that has found it with acquire
+ * and keeps the thread from letting the lock go meanwhile.
+ */
+struct ntklog_slot {
+	const void *lock;
+	u64 acquire_time;
+	u64 wait_time;
+	u32 processor;
+	u32 max_recursion_depth;
+	u32 contention_count;
+	u32 reserved[7];
+};
+
+static_assert(sizeof(struct ntklog_slot) == 0x40);
+
+/**
+ * struct ntklog_thread - what is kept of a thread
+ * @task: whose it is
+ * @next_slot: from here on all slots are free; before it most are not
+ * @sequence: of the tracking that the slots belong to
+ * @critical_regions: entered and not left
+ * @apc_level: it is at APC_LEVEL, or was when it raised from there
+ * @late: taken when the thread was at its end already, whose end nobody will tell: it goes
+ *	as soon as there is nothing to keep, and holds a reference to the thread until then
+ * @node: in the table, or among the spare ones
+ * @rcu: to be freed by
+ * @slots: of what tracks locks that sleep. The first is never used: so there always is one
+ *	before @next_slot
+ * @cpus: processors that may remember the room; as many bits as there are processors
+ *
+ * The thread itself writes these, and interrupts on top of it write the slots; others only
+ * take slots away. @task and @late do not change while the room is in the table.
+ */
+struct ntklog_thread {
+	struct task_struct *task;
+	struct ntklog_slot *next_slot;
+	u32 sequence;
+	u32 critical_regions;
+	bool apc_level;
+	bool late;
+	struct hlist_node node;
+	struct rcu_head rcu;
+	struct ntklog_slot slots[1 + NTKLOG_THREAD_SLOTS];
+	unsigned long cpus[];
+};
+
+struct ntklog_thread *ntklog_find_thread_slow(void);
+struct ntklog_thread *ntklog_take_thread(void);
+bool ntklog_is_at_apc_level(void);
+struct ntklog_thread *ntklog_find_thread_of(const struct task_struct *task);
+struct ntklog_thread *ntklog_get_thread(void);
+void ntklog_put_thread_late(struct ntklog_thread *thread);
+void ntklog_set_apc_level(struct ntklog_thread *thread, bool apc_level);
+void ntklog_make_spare_threads(void);
+u32 ntklog_thread_count(void);
+
+int ntklog_threads_init(void);
+void ntklog_threads_exit(void);
+
+/**
+ * ntklog_is_here() - does this processor remember the current thread?
+ *
+ * Context: preemption off. If so, ntklog_here.room is its room as long as that is: interrupts
+ * leave the two as they are.
+ */
+static __always_inline bool ntklog_is_here(void)
+{
+	return likely(__this_cpu_read(ntklog_here.thread) == current);
+}
+
+/**
+ * ntklog_find_thread() - the current thread's room
+ *
+ * Context: any.
+ * Return: it, or NULL: it has none. It stays until the thread exits, or puts it.
+ */
+static __always_inline struct ntklog_thread *ntklog_find_thread(void)
+{
+	struct ntklog_thread *thread;
+
+	preempt_disable();
+	if (ntklog_is_here())
+		thread = __this_cpu_read(ntklog_here.room);
+	else
+		thread = ntklog_find_thread_slow();
+	preempt_enable();
+	return thread;
+}
+
+/**
+ * ntklog_put_thread() - less may be kept in it than before
+ * @thread: the current thread's room
+ *
+ * Context: thread.
+ */
+static __always_inline void ntklog_put_thread(struct ntklog_thread *thread)
+{
+	if (unlikely(thread->late))
+		ntklog_put_thread_late(thread);
+}
+
+#endif /* _NTKLOG_GROUND_THREAD_H */
