@@ -118,7 +118,7 @@ static int __init ntklog_init(void)
 	err = perf_context_swap_init();
 	if (err) {
 		pr_err("the kernel does not tell of context switches (%d)\n", err);
-		goto err_resource;
+		goto err_threads;
 	}
 	err = ntklog_debugfs_init();
 	if (err) {
@@ -136,8 +136,6 @@ static int __init ntklog_init(void)
 err_debugfs:
 	ntklog_debugfs_exit();
 	perf_context_swap_exit();
-err_resource:
-	perf_resource_exit();
 err_threads:
 	ntklog_threads_exit();
 	return err;
@@ -150,7 +148,6 @@ static void __exit ntklog_exit(void)
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
 	perf_context_swap_exit();
-	perf_resource_exit();
 	ntklog_threads_exit();
 }
 
