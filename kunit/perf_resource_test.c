@@ -5,17 +5,20 @@
  * tracked are seen by what they leave in the record of the release.
  */
 
+#include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/timex.h>
 #include <linux/tracepoint.h>
 #include <ntklog/eresource.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../module/ground/thread.h"
 #include "../module/perf/resource.h"
-#include "../module/perf/resource_slots.h"
 #include "../module/trace.h"
 #include "fixture.h"
 #include "resource_fixture.h"
@@ -47,6 +50,12 @@ static void start(struct kunit *test)
 {
 	set_parameters(test, 1, 1, 1);
 	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
+}
+
+/* However long they are: the machine may be busy. */
+static void without_excessive_waits(struct kunit *test)
+{
+	set_parameters(test, 1, 1, U32_MAX);
 }
 
 static struct perf_resource_cpu *counts(void)
@@ -259,6 +268,7 @@ static void check_wait(struct kunit *test,
 	const u8 *written;
 
 	start(test);
+	without_excessive_waits(test);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, exclusive, true));
 	user_begin(test, 0, release_later, false);
 	before = get_cycles();
@@ -305,6 +315,7 @@ static void a_wait_across_processors_is_not_known(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 processors");
 	start(test);
+	without_excessive_waits(test);
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, exclusive, true));
 	mover = current;
 	set_cpus_allowed_ptr(current, cpumask_of(1));
@@ -397,6 +408,14 @@ static void an_owner_pointer_is_written_and_its_release_is_not(struct kunit *tes
 	session_stop(test);
 }
 
+static struct task_struct *test_task;
+
+static bool release_for_test(struct eresource *resource, bool wait)
+{
+	ex_release_resource_for_thread_lite(resource, (unsigned long)test_task);
+	return true;
+}
+
 static void a_release_for_another_thread_is_that_threads(struct kunit *test)
 {
 	users[0].quiet = true;
@@ -407,6 +426,91 @@ static void a_release_for_another_thread_is_that_threads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u32(event(test, 0), RESOURCE_THREAD_ID),
 			(u32)task_pid_nr(users[0].task));
 	session_stop(test);
+}
+
+static u64 wait_began, wait_ended;
+
+static int own_wait_and_release(void *data)
+{
+	struct completion *owned = data;
+
+	/* Is made to wait for itself, and runs as soon as it is woken. */
+	lockdep_off();
+	sched_set_fifo(current);
+	shared(&resource, true);
+	complete(owned);
+	wait_began = get_cycles();
+	exclusive(&resource, true);
+	wait_ended = get_cycles();
+	release(1);
+	return 0;
+}
+
+static void a_release_for_a_waiting_thread_ends_its_first_ownership(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(owned);
+	struct test_thread thread;
+	u64 before, after;
+	u64 unmatched;
+
+	start(test);
+	without_excessive_waits(test);
+	unmatched = counts()->unmatched;
+	before = get_cycles();
+	test_thread_start(test, &thread, TEST_CPU, own_wait_and_release, &owned);
+	wait_for_completion(&owned);
+	while (!ex_get_exclusive_waiter_count(&resource))
+		usleep_range(100, 200);
+	msleep(20);
+	ex_release_resource_for_thread_lite(&resource, (unsigned long)thread.task);
+	after = get_cycles();
+	test_thread_join(&thread);
+	KUNIT_EXPECT_EQ(test, events(), 2u);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	/* In the order of their being written: the waiter runs first. */
+	EXPECT_EVENT(test, event(test, 0), 0x10022u, 1u, 0u);
+	KUNIT_EXPECT_GT(test, get_u64(event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_LE(test, get_u64(event(test, 0), RESOURCE_WAIT_TIME),
+			wait_ended - wait_began);
+	KUNIT_EXPECT_GE(test, get_u64(event(test, 0), RESOURCE_ACQUIRE_TIME),
+			wait_began + get_u64(event(test, 0), RESOURCE_WAIT_TIME));
+	EXPECT_EVENT(test, event(test, 1), 0x10042u, 1u, 1u);
+	KUNIT_EXPECT_EQ(test, get_u64(event(test, 1), RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_GE(test, get_u64(event(test, 1), RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, get_u64(event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
+	KUNIT_EXPECT_LE(test, get_u64(event(test, 1), RESOURCE_HOLD_TIME), after - before);
+	session_stop(test);
+}
+
+static void what_others_release_leaves_no_slot(struct kunit *test)
+{
+	static struct eresource other;
+	u64 untracked;
+	int i;
+
+	ex_initialize_resource_lite(&other);
+	/* Lockdep does not see that somebody else releases. */
+	lockdep_off();
+	users[0].quiet = true;
+	test_task = current;
+	start(test);
+	untracked = counts()->untracked;
+	KUNIT_EXPECT_TRUE(test, exclusive(&other, false));
+	for (i = 0; i < 20; i++) {
+		KUNIT_EXPECT_TRUE(test, shared(&resource, true));
+		if (i % 2) {
+			user_call(test, 0, release_for_test, false);
+		} else {
+			ex_reinitialize_resource_lite(&resource);
+			KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+			release(1);
+		}
+	}
+	ex_release_resource_lite(&other);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	session_stop(test);
+	lockdep_on();
+	ex_delete_resource_lite(&other);
 }
 
 /* T15, T16: 0x10224, 0x10244 */
@@ -577,16 +681,16 @@ static void slots_go_with_their_thread(struct kunit *test)
 	u32 threads;
 
 	start(test);
-	threads = perf_resource_thread_count();
+	threads = ntklog_thread_count();
 	users[0].quiet = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, exclusive, true));
-	KUNIT_EXPECT_EQ(test, perf_resource_thread_count(), threads + 1);
+	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads + 1);
 	thread = user_thread(test, 0);
 	user_exit(test, 0);
 	/* Its end is told of before it is at its end. */
-	while (perf_resource_thread_count() != threads && tries--)
+	while (ntklog_thread_count() != threads && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, perf_resource_thread_count(), threads);
+	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
 	/* What it left owned is released for it, and nothing is known of that. */
 	unmatched = counts()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
@@ -603,19 +707,27 @@ static void slots_go_with_their_thread(struct kunit *test)
  */
 static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
 {
+	const struct perf_resource_wait wait = {
+		.start_time = get_cycles() - wait_time,
+		.processor = TEST_CPU,
+		.on = true,
+	};
 	unsigned int before = events();
-	struct perf_resource_wait wait;
+	struct wmi_resource64 record;
+	bool sampled;
 
-	if (wait_time > 1) {
-		perf_start_resource_wait(&wait, &resource, 0x10024);
-		perf_end_resource_wait(&wait);
-	}
-	perf_track_resource_acquire(&resource, 0x10021, 1, U32_MAX);
+	perf_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
+	preempt_disable();
 	/* Both kinds of release are counted together, and this one with them. */
 	counts()->exclusive_releases = releases - 101;
 	counts()->shared_releases = 100;
-	perf_track_resource_release(&resource, (unsigned long)current, 0x10022,
-				    get_cycles(), U32_MAX + contention_delta);
+	releases = perf_count_resource_release(true);
+	sampled = perf_track_resource_release_for(&resource, (unsigned long)current, true,
+						  U32_MAX + contention_delta, releases,
+						  &record);
+	preempt_enable();
+	if (sampled)
+		perf_write_resource(&record);
 	return events() != before;
 }
 
@@ -780,6 +892,8 @@ static struct kunit_case perf_resource_test_cases[] = {
 	KUNIT_CASE(contention_while_owned_is_counted),
 	KUNIT_CASE(an_owner_pointer_is_written_and_its_release_is_not),
 	KUNIT_CASE(a_release_for_another_thread_is_that_threads),
+	KUNIT_CASE(a_release_for_a_waiting_thread_ends_its_first_ownership),
+	KUNIT_CASE(what_others_release_leaves_no_slot),
 	KUNIT_CASE(an_excessive_wait_for_exclusive_is_written),
 	KUNIT_CASE(an_excessive_wait_for_shared_is_written),
 	KUNIT_CASE(each_so_many_th_time_out_is_written),

@@ -11,7 +11,7 @@ E=/sys/kernel/tracing/events/ntklog/enable
 
 bench()
 {
-	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" || exit 1
+	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" || exit 1
 	rmmod ntklog_bench
 }
 
@@ -28,6 +28,7 @@ insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo 0 >$P/hold_threshold
 bench off "$1"
+bench apc 0 1
 in_session counters PERF_SPINLOCK_CNTRS
 echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate

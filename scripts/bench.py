@@ -12,9 +12,9 @@ PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "wri
          "no_hooks_at_dpc_level", "in_stack_at_dpc_level", "ordinary_at_dpc_level",
          "ex_shared_at_dpc_level", "ex_exclusive_at_dpc_level", "no_hooks_raising",
          "in_stack_raising", "numbered_raising", "ordinary_raising", "down_write", "down_read",
-         "resource_exclusive", "resource_shared"]
+         "resource_exclusive", "resource_shared", "ordinary_to_synch", "critical_region"]
 STATES = ["off", "counters", "unsampled"]
-OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:]
+OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 
 
 def read(path):
@@ -54,6 +54,14 @@ def goals(pairs, handover):
         ("tracked but not sampled, added", in_stack["unsampled"] - in_stack["off"], 60),
         ("event into a session / through ftrace",
          in_stack["event_session"] / in_stack["event_ftrace"], 0.20),
+        ("ordinary raising, a thread at APC_LEVEL / none",
+         pairs["ordinary_raising"]["apc"] / pairs["ordinary_raising"]["off"], 1.2),
+        ("in-stack raising, a thread at APC_LEVEL / none",
+         pairs["in_stack_raising"]["apc"] / pairs["in_stack_raising"]["off"], 1.2),
+        ("ordinary, RaiseToSynch", pairs["ordinary_to_synch"]["apc"], 60),
+        ("critical region", pairs["critical_region"]["apc"], 80),
+        ("resource exclusive, tracked but not sampled",
+         pairs["resource_exclusive"]["unsampled"], 120),
         ("resource exclusive / down_write",
          pairs["resource_exclusive"]["off"] / pairs["down_write"]["off"], 1.5),
         ("resource shared / down_read",

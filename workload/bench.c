@@ -52,6 +52,10 @@ static unsigned int contended_ms;
 module_param(contended_ms, uint, 0444);
 MODULE_PARM_DESC(contended_ms, "how long each contended run lasts; 0: none");
 
+static bool apc_level;
+module_param(apc_level, bool, 0444);
+MODULE_PARM_DESC(apc_level, "measure while a thread is at APC_LEVEL, after this one has been");
+
 static raw_spinlock_t raw_lock = __RAW_SPIN_LOCK_UNLOCKED(raw_lock);
 static DEFINE_SPINLOCK(linux_lock);
 static DEFINE_RWLOCK(linux_rwlock);
@@ -99,6 +103,11 @@ BENCH_PAIR(ordinary_at_dpc_level, (void)0,
 BENCH_PAIR(ordinary_raising, u8 old_irql,
 	   ke_acquire_spin_lock(&ordinary_lock, &old_irql),
 	   ke_release_spin_lock(&ordinary_lock, old_irql))
+BENCH_PAIR(ordinary_to_synch, u8 old_irql,
+	   old_irql = ke_acquire_spin_lock_raise_to_synch(&ordinary_lock),
+	   ke_release_spin_lock(&ordinary_lock, old_irql))
+BENCH_PAIR(critical_region, (void)0,
+	   ke_enter_critical_region(), ke_leave_critical_region())
 BENCH_PAIR(ex_shared_at_dpc_level, (void)0,
 	   ex_acquire_spin_lock_shared_at_dpc_level(&ex_lock),
 	   ex_release_spin_lock_shared_from_dpc_level(&ex_lock))
@@ -144,6 +153,8 @@ static const struct bench_op {
 	{ "in_stack_raising", run_in_stack_raising, .raises = true },
 	{ "numbered_raising", run_numbered_raising, .raises = true },
 	{ "ordinary_raising", run_ordinary_raising, .raises = true },
+	{ "ordinary_to_synch", run_ordinary_to_synch, .raises = true },
+	{ "critical_region", run_critical_region, .raises = true },
 	{ "down_write", run_down_write, .raises = true },
 	{ "down_read", run_down_read, .raises = true },
 	{ "resource_exclusive", run_resource_exclusive, .raises = true },
@@ -386,12 +397,44 @@ static int bench_hand_over(const struct bench_sleeper *sleeper)
 	return 0;
 }
 
+static int bench_stay_at_apc_level(void *data)
+{
+	u8 old_irql;
+
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	complete(data);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	ke_lower_irql(old_irql);
+	return 0;
+}
+
+/* What it costs others that a thread is at APC_LEVEL. */
+static int bench_pairs_with_apc_level(void)
+{
+	DECLARE_COMPLETION_ONSTACK(raised);
+	struct task_struct *thread;
+	u8 old_irql;
+
+	thread = kthread_run(bench_stay_at_apc_level, &raised, "ntklog_bench");
+	if (IS_ERR(thread))
+		return PTR_ERR(thread);
+	wait_for_completion(&raised);
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	ke_lower_irql(old_irql);
+	bench_pairs();
+	kthread_stop(thread);
+	return 0;
+}
+
 static int __init bench_all(void)
 {
 	static const unsigned int processors[] = { 2, 4 };
 	size_t i, j;
 	int err;
 
+	if (apc_level)
+		return bench_pairs_with_apc_level();
 	bench_pairs();
 	if (!contended_ms)
 		return 0;

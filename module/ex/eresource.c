@@ -21,7 +21,6 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 #include <ntklog/eresource.h>
 #include <ntklog/irql.h>
 #include <uapi/ntklog/wmi_resource.h>
@@ -79,19 +78,15 @@ eresource_lockdep_acquire(struct eresource *resource,
 		lock_acquire_shared(&resource->dep_map, 0, !wait, NULL, caller);
 }
 
+/* @wait: NULL if it has not waited. */
 static __always_inline void
-eresource_track_acquire(struct eresource *resource, bool exclusive, u32 depth)
+eresource_track_acquire(struct eresource *resource, u32 depth,
+			const struct perf_resource_wait *wait)
 {
-	u32 action = exclusive ? WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE :
-				 WMI_RESOURCE_ACTION_ACQUIRE_SHARED;
-
-	if (!static_branch_unlikely(&perf_resource_key))
-		return;
-	if (depth > 1)
-		action = exclusive ? WMI_RESOURCE_ACTION_REACQUIRE_EXCLUSIVE :
-				     WMI_RESOURCE_ACTION_REACQUIRE_SHARED;
-	perf_track_resource_acquire(resource, action, depth,
-				    READ_ONCE(resource->contention_count));
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_track_resource_acquire_slow(resource, depth,
+						 READ_ONCE(resource->contention_count),
+						 wait);
 }
 
 static void eresource_grant_exclusive(struct eresource *resource,
@@ -248,6 +243,7 @@ static void eresource_wait(struct eresource *resource,
 	 */
 	wait_for_completion(&waiter->granted);
 	perf_end_resource_wait(&wait);
+	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
 	/* Lockdep has this thread as the owner already. */
 	if (waiter->again)
@@ -264,14 +260,12 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	};
 	enum eresource_answer answer;
 	unsigned long flags;
-	bool exclusive;
 	u32 had;
 
 	init_completion(&waiter.granted);
 	for (;;) {
 		flags = eresource_lock(resource);
 		answer = eresource_ask(resource, request, wait, &waiter);
-		exclusive = resource->exclusive;
 		had = resource->owner_table_size;
 		eresource_unlock(resource, flags);
 		if (answer != ERESOURCE_NO_ROOM)
@@ -288,16 +282,14 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	case ERESOURCE_GRANTED:
 		if (!waiter.again)
 			eresource_lockdep_acquire(resource, request, wait, caller);
-		break;
+		eresource_track_acquire(resource, waiter.depth, NULL);
+		return true;
 	case ERESOURCE_QUEUED:
 		eresource_wait(resource, request, &waiter, caller);
-		exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
-		break;
+		return true;
 	default:
 		return false;
 	}
-	eresource_track_acquire(resource, exclusive, waiter.depth);
-	return true;
 }
 
 /* Not had at once: maybe the one owner wants it again. */
@@ -318,8 +310,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
 						     old + ERESOURCE_DEPTH_ONE))
 			continue;
-		eresource_track_acquire(resource, old & ERESOURCE_EXCLUSIVE,
-					eresource_depth(old) + 1);
+		eresource_track_acquire(resource, eresource_depth(old) + 1, NULL);
 		return true;
 	}
 	return ex_acquire_resource_inner(resource, wait, request, caller);
@@ -336,10 +327,9 @@ static noinline bool eresource_irql_permits(const struct eresource *resource,
 }
 
 /* It has been acquired at once: for who wants to know. */
-static noinline bool ex_acquired_resource_traced(struct eresource *resource,
-						 bool exclusive)
+static noinline bool ex_acquired_resource_traced(struct eresource *resource)
 {
-	eresource_track_acquire(resource, exclusive, 1);
+	perf_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
 }
 
@@ -362,7 +352,7 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);
 	if (static_branch_unlikely(&perf_resource_key))
-		return ex_acquired_resource_traced(resource, exclusive);
+		return ex_acquired_resource_traced(resource);
 	return true;
 }
 
@@ -478,26 +468,29 @@ bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
 }
 EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
 
-/* Which of the releases it was. */
-static u32 eresource_release_action(bool exclusive, bool complete)
+/* Called with the inner lock held, before an owner's last release. */
+static bool eresource_track_release(struct eresource *resource, unsigned long thread,
+				    struct wmi_resource64 *record)
 {
-	if (complete)
-		return exclusive ? WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
-				   WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
-	return exclusive ? WMI_RESOURCE_ACTION_RELEASE_EXCLUSIVE :
-			   WMI_RESOURCE_ACTION_RELEASE_SHARED;
+	u32 releases = perf_count_resource_release(resource->exclusive);
+
+	return perf_track_resource_release_for(resource, thread, resource->exclusive,
+					       resource->contention_count, releases, record);
 }
 
-/* WMI_RESOURCE_ACTION_*RELEASE_*, or 0 if there is no such owner. */
-static noinline u32 ex_release_resource_inner(struct eresource *resource,
-					      unsigned long thread,
-					      bool lockdep_knows,
-					      unsigned long caller)
+/*
+ * @told: lockdep and the tracking know already that the current thread releases the last of
+ * its acquisitions
+ */
+static noinline void ex_release_resource_inner(struct eresource *resource,
+					       unsigned long thread, bool told,
+					       unsigned long caller)
 {
 	struct eresource_owner *owner, *table;
+	struct wmi_resource64 record;
+	bool sampled = false;
 	LIST_HEAD(granted);
 	unsigned long flags;
-	bool exclusive, complete;
 
 	flags = eresource_lock(resource);
 	/* Entries that are not in use have 0. */
@@ -508,84 +501,127 @@ static noinline u32 ex_release_resource_inner(struct eresource *resource,
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExReleaseResource: resource %px is owned by %lx, not by %lx, released from %pS\n",
 			  resource, other, thread, (void *)caller);
-		return 0;
+		return;
 	}
-	exclusive = resource->exclusive;
-	complete = !--owner->count;
-	if (complete) {
+	if (!--owner->count) {
+		/* Before anybody else, or the same owner anew, can own it. */
+		if (!told && static_branch_unlikely(&perf_resource_key))
+			sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
-		if (thread == ex_get_current_resource_thread() && !lockdep_knows)
+		if (!told && thread == ex_get_current_resource_thread())
 			lock_release(&resource->dep_map, caller);
 		if (!--resource->active_count)
-			eresource_hand_over(resource, exclusive, &granted);
+			eresource_hand_over(resource, resource->exclusive, &granted);
 	}
 	table = eresource_shrink(resource);
 	eresource_unlock_and_wake(resource, flags, &granted);
 	kfree(table);
-	return eresource_release_action(exclusive, complete);
+	if (sampled)
+		perf_write_resource(&record);
 }
 
-/* A release of any kind. WMI_RESOURCE_ACTION_*RELEASE_*, or 0 as above. */
-static noinline u32 ex_release_resource_slow(struct eresource *resource,
-					     unsigned long thread,
-					     unsigned long caller)
+/* A release of any kind. */
+static noinline void ex_release_resource_slow(struct eresource *resource,
+					      unsigned long thread,
+					      unsigned long caller)
 {
 	long word = atomic_long_read(&resource->word);
-	bool complete = false;
+	bool told = false;
 
 	while (thread && (word & ERESOURCE_THREAD) == thread) {
 		bool last = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
 
+		/* What is known of the ownership is taken while it lasts. */
+		if (last && static_branch_unlikely(&perf_resource_key))
+			break;
 		/* While it is sure to be there. */
-		if (last && !complete && thread == ex_get_current_resource_thread())
+		if (last && !told && thread == ex_get_current_resource_thread()) {
 			lock_release(&resource->dep_map, caller);
-		complete |= last;
+			told = true;
+		}
 		/*
 		 * Release; pairs with the acquires in __ex_acquire_resource() and
 		 * eresource_lock().
 		 */
 		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
-			return eresource_release_action(word & ERESOURCE_EXCLUSIVE, last);
+			return;
 	}
-	return ex_release_resource_inner(resource, thread, complete, caller);
+	ex_release_resource_inner(resource, thread, told, caller);
 }
 
-static noinline void ex_release_resource_traced(struct eresource *resource,
-						unsigned long thread,
+/* Owned once by the current thread, and nobody else has to know? */
+static __always_inline bool eresource_is_owned_once(long word)
+{
+	return ((word ^ ex_get_current_resource_thread()) | ERESOURCE_EXCLUSIVE) ==
+		(ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE);
+}
+
+/* Owned like this; the tracking has been told. Others may begin to wait. */
+static __always_inline void ex_release_resource_word(struct eresource *resource, long word,
+						     unsigned long caller)
+{
+	/* Lockdep's view is told while it is sure to be there. */
+	lock_release(&resource->dep_map, caller);
+	/* Release; pairs as in ex_release_resource_slow(). */
+	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word, 0)))
+		ex_release_resource_inner(resource, ex_get_current_resource_thread(), true,
+					  caller);
+}
+
+/* One that has been counted and may be written. */
+static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
+						 u32 releases, unsigned long caller)
+{
+	struct wmi_resource64 record;
+	bool sampled;
+
+	preempt_disable();
+	sampled = perf_track_resource_release_for(resource, ex_get_current_resource_thread(),
+						  word & ERESOURCE_EXCLUSIVE,
+						  READ_ONCE(resource->contention_count),
+						  releases, &record);
+	preempt_enable();
+	ex_release_resource_word(resource, word, caller);
+	if (sampled)
+		perf_write_resource(&record);
+}
+
+/* By the current thread. All that it calls it calls last. */
+static noinline void ex_release_resource_traced(struct eresource *resource, long word,
 						unsigned long caller)
 {
-	u32 contention_count = READ_ONCE(resource->contention_count);
-	u64 release_time = get_cycles();
-	u32 action = ex_release_resource_slow(resource, thread, caller);
+	u32 releases;
+	bool tracked;
 
-	if (action)
-		perf_track_resource_release(resource, thread, action, release_time,
-					    contention_count);
+	if (unlikely(!eresource_is_owned_once(word))) {
+		ex_release_resource_slow(resource, ex_get_current_resource_thread(), caller);
+		return;
+	}
+	preempt_disable();
+	releases = perf_count_resource_release(word & ERESOURCE_EXCLUSIVE);
+	tracked = perf_track_plain_resource_release(resource,
+						    READ_ONCE(resource->contention_count),
+						    releases);
+	preempt_enable();
+	if (likely(tracked))
+		ex_release_resource_word(resource, word, caller);
+	else
+		ex_release_resource_sampled(resource, word, releases, caller);
 }
 
 /* By the current thread. All that it calls it calls last. */
 static __always_inline void ex_release_resource(struct eresource *resource,
 						unsigned long caller)
 {
-	unsigned long thread = ex_get_current_resource_thread();
 	long word = atomic_long_read(&resource->word);
 
-	if (static_branch_unlikely(&perf_resource_key)) {
-		ex_release_resource_traced(resource, thread, caller);
-		return;
-	}
-	/* Owned once by this thread, and nobody else has to know? */
-	if (unlikely(((word ^ thread) | ERESOURCE_EXCLUSIVE) !=
-		     (ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE))) {
-		ex_release_resource_slow(resource, thread, caller);
-		return;
-	}
-	/* Lockdep's view is told while it is sure to be there. */
-	lock_release(&resource->dep_map, caller);
-	/* Release; pairs as in ex_release_resource_slow(). */
-	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word, 0)))
-		ex_release_resource_inner(resource, thread, true, caller);
+	if (static_branch_unlikely(&perf_resource_key))
+		ex_release_resource_traced(resource, word, caller);
+	else if (unlikely(!eresource_is_owned_once(word)))
+		ex_release_resource_slow(resource, ex_get_current_resource_thread(), caller);
+	else
+		ex_release_resource_word(resource, word, caller);
 }
 
 /**
@@ -619,10 +655,7 @@ EXPORT_SYMBOL_GPL(ex_release_resource_lite);
 void ex_release_resource_for_thread_lite(struct eresource *resource,
 					 unsigned long thread)
 {
-	if (static_branch_unlikely(&perf_resource_key))
-		ex_release_resource_traced(resource, thread, _RET_IP_);
-	else
-		ex_release_resource_slow(resource, thread, _RET_IP_);
+	ex_release_resource_slow(resource, thread, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_release_resource_for_thread_lite);
 
@@ -684,6 +717,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 			  resource, thread, (void *)caller);
 		return;
 	}
+	if (static_branch_unlikely(&perf_resource_key))
+		perf_forget_resource(resource, thread);
 	/* From now on nobody's: any thread may release it. */
 	lock_release(&resource->dep_map, caller);
 	exclusive = resource->exclusive;
@@ -698,7 +733,7 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	}
 	eresource_unlock(resource, flags);
 	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_owner_pointer(resource, thread, exclusive ?
+		perf_log_resource_owner_pointer(resource, exclusive ?
 						WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE :
 						WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED);
 }

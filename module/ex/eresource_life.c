@@ -59,8 +59,13 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	entries = eresource_owner_entries(resource);
 	owners = resource->active_count;
 	if (!waiters) {
-		for (i = 0; i < entries; i++)
-			eresource_owner(resource, i)->thread = 0;
+		for (i = 0; i < entries; i++) {
+			struct eresource_owner *owner = eresource_owner(resource, i);
+
+			if (owner->thread && static_branch_unlikely(&perf_resource_key))
+				perf_forget_resource(resource, owner->thread);
+			owner->thread = 0;
+		}
 		resource->active_count = 0;
 		WRITE_ONCE(resource->contention_count, 0);
 #ifdef CONFIG_LOCKDEP

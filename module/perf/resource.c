@@ -10,11 +10,12 @@
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/timex.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -36,7 +37,7 @@ DEFINE_PER_CPU_ALIGNED(struct perf_resource_cpu, perf_resource_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(perf_resource_cpu);
 
 /* NT's public sources have no limits or defaults: 0 would divide by 0. */
-static struct event_trace_executive_resource_information perf_resource_words = {
+struct event_trace_executive_resource_information perf_resource_words = {
 	.event_trace_information_class =
 		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
 	.release_sampling_rate = 1000,
@@ -79,14 +80,13 @@ EXPORT_SYMBOL_IF_KUNIT(perf_resource_information);
 /* Set at load. */
 static unsigned long perf_first_timeout, perf_next_timeout;
 
-/*
- * Written by perf_update_resource_key(), read by the hooks with interrupts off. The key's
- * sites do not switch at one instant: only while this is set do all operations of a
- * resource come to the hooks, so that what is acquired is also seen released.
+/**
+ * perf_write_resource() - write an event
+ * @record: its data
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
-static bool perf_resource_armed __read_mostly;
-
-static void perf_write_resource(const struct wmi_resource64 *record)
+void perf_write_resource(const struct wmi_resource64 *record)
 {
 	unsigned long flags;
 
@@ -107,6 +107,7 @@ static void perf_write_resource(const struct wmi_resource64 *record)
 	}
 	local_irq_restore(flags);
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_write_resource);
 
 /**
  * perf_log_resource_initialize() - write that a resource has been initialised
@@ -148,31 +149,36 @@ void perf_log_resource_reinitialize(const void *resource, u32 owner_entries,
 }
 
 /**
- * perf_log_resource_owner_pointer() - forget and write that a pointer owns now
+ * perf_forget_resource() - what is known of an ownership ends
+ * @resource: which, with its inner lock held
+ * @thread: the owner: any thread, or an owner pointer
+ *
+ * Context: preemption off, perf_resource_key on.
+ */
+void perf_forget_resource(const void *resource, unsigned long thread)
+{
+	struct ntklog_thread *owner = perf_find_slots(thread);
+	struct ntklog_slot *slot = perf_find_slot(owner, resource);
+
+	if (slot)
+		perf_free_slot(owner, slot);
+}
+
+/**
+ * perf_log_resource_owner_pointer() - write that a pointer owns now
  * @resource: which
- * @thread: who owned it until now
  * @action: WMI_RESOURCE_ACTION_OWNER_POINTER_*
  *
  * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
  */
-void perf_log_resource_owner_pointer(const void *resource, unsigned long thread,
-				     u32 action)
+void perf_log_resource_owner_pointer(const void *resource, u32 action)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
 		.resource = ntklog_address((unsigned long)resource),
 		.action = action,
 	};
-	struct perf_resource_bucket *bucket = perf_resource_bucket(thread);
-	struct perf_resource_slot *slot;
-	unsigned long flags;
 
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	slot = perf_find_resource_slot(perf_find_resource_thread(bucket, thread),
-				       resource, action);
-	if (slot)
-		slot->state = PERF_RESOURCE_FREE;
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 	perf_write_resource(&record);
 }
 
@@ -227,25 +233,11 @@ static void perf_resource_wait_timer(struct timer_list *timer)
 void perf_start_resource_wait(struct perf_resource_wait *wait,
 			      const void *resource, u32 action)
 {
-	struct perf_resource_bucket *bucket =
-		perf_resource_bucket((unsigned long)current);
-	struct perf_resource_slot *slot;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&bucket->lock, flags);
+	/* One processor's clock. */
+	preempt_disable();
 	wait->start_time = get_cycles();
 	wait->processor = smp_processor_id();
-	slot = READ_ONCE(perf_resource_armed) ?
-		perf_make_resource_slot(perf_make_resource_thread(bucket), resource,
-					action) : NULL;
-	/* A shared owner may wait behind somebody: it owns all the same. */
-	if (slot && slot->state <= PERF_RESOURCE_WAITING) {
-		slot->state = PERF_RESOURCE_WAITING;
-		slot->wait_time = wait->start_time;
-		slot->processor = wait->processor;
-	}
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-
+	preempt_enable();
 	wait->resource = resource;
 	wait->thread_id = task_pid_nr(current);
 	wait->action = action;
@@ -255,7 +247,6 @@ void perf_start_resource_wait(struct perf_resource_wait *wait,
 	timer_setup_on_stack(&wait->timer, perf_resource_wait_timer, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + perf_first_timeout);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_start_resource_wait);
 
 /**
  * perf_end_resource_wait() - the current thread has waited
@@ -270,184 +261,148 @@ void perf_end_resource_wait(struct perf_resource_wait *wait)
 	timer_delete_sync(&wait->timer);
 	destroy_timer_on_stack(&wait->timer);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_end_resource_wait);
+
+/* How long it was, by the wait itself: what else the thread does is not in it. */
+static u64 perf_resource_wait_time(const struct perf_resource_wait *wait, u64 now)
+{
+	if (!wait)
+		return 0;
+	if (!wait->on || wait->processor != smp_processor_id())
+		return WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+	return now - wait->start_time;
+}
 
 /**
- * perf_track_resource_acquire() - the current thread has acquired a resource
+ * perf_track_resource_acquire_slow() - the current thread has acquired a resource
  * @resource: which
- * @action: WMI_RESOURCE_ACTION_ACQUIRE_* or _REACQUIRE_*
  * @depth: acquisitions that it owns now
  * @contention_count: of the resource
+ * @wait: NULL: it has not waited. One that is not on began untracked
  *
  * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
  */
-void perf_track_resource_acquire(const void *resource, u32 action, u32 depth,
-				 u32 contention_count)
+void perf_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
+				      const struct perf_resource_wait *wait)
 {
-	bool again = action == WMI_RESOURCE_ACTION_REACQUIRE_EXCLUSIVE ||
-		     action == WMI_RESOURCE_ACTION_REACQUIRE_SHARED;
-	struct perf_resource_bucket *bucket =
-		perf_resource_bucket((unsigned long)current);
-	struct perf_resource_slot *slot;
-	unsigned long flags;
+	struct ntklog_thread *thread;
+	struct ntklog_slot *slot = NULL;
 	u64 now;
 
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	if (!READ_ONCE(perf_resource_armed))
+	preempt_disable();
+	if (!perf_resources_are_tracked())
 		goto out;
-	slot = perf_make_resource_slot(perf_make_resource_thread(bucket), resource,
-				       action);
-	if (!slot)
+	thread = perf_make_own_slots();
+	if (thread && depth > 1)
+		slot = perf_find_slot(thread, resource);
+	if (slot) {
+		WRITE_ONCE(slot->max_recursion_depth, max(slot->max_recursion_depth, depth));
 		goto out;
+	}
+	if (thread)
+		slot = perf_take_own_slot(thread, resource);
+	if (!slot) {
+		this_cpu_inc(perf_resource_cpu.untracked);
+		goto out;
+	}
 	now = get_cycles();
-	if (again && slot->state > PERF_RESOURCE_WAITING) {
-		slot->state = PERF_RESOURCE_REACQUIRED;
-		slot->max_recursion_depth = max(slot->max_recursion_depth, depth);
-		goto out;
-	}
-	if (again) {
-		slot->acquire_time = WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
-		slot->wait_time = WMI_RESOURCE_WAIT_TIME_UNKNOWN;
-	} else {
-		slot->acquire_time = now;
-		if (slot->state != PERF_RESOURCE_WAITING)
-			slot->wait_time = 0;
-		else if (slot->processor != smp_processor_id())
-			slot->wait_time = WMI_RESOURCE_WAIT_TIME_UNKNOWN;
-		else
-			slot->wait_time = now - slot->wait_time;
-	}
-	slot->state = again ? PERF_RESOURCE_REACQUIRED : PERF_RESOURCE_ACQUIRED;
-	slot->processor = smp_processor_id();
-	slot->max_recursion_depth = depth;
-	slot->contention_count = contention_count;
-out:
-	raw_spin_unlock_irqrestore(&bucket->lock, flags);
-}
-EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_acquire);
-
-/* Final releases of this processor, the present one included. */
-static u32 perf_count_resource_release(u32 action)
-{
-	if (action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
-		this_cpu_inc(perf_resource_cpu.exclusive_releases);
+	if (depth > 1)
+		perf_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
+					WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
+					contention_count);
 	else
-		this_cpu_inc(perf_resource_cpu.shared_releases);
-	return this_cpu_read(perf_resource_cpu.exclusive_releases) +
-		this_cpu_read(perf_resource_cpu.shared_releases);
+		perf_fill_resource_slot(slot, resource, now,
+					perf_resource_wait_time(wait, now), 1,
+					contention_count);
+out:
+	preempt_enable();
 }
+EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_acquire_slow);
 
-static bool perf_resource_sampled(const struct wmi_resource64 *record, u32 releases)
+static bool perf_resource_sampled(const struct ntklog_slot *slot, u32 contention_count,
+				  u32 releases)
 {
 	u32 contention_rate =
 		READ_ONCE(perf_resource_words.contention_sampling_rate);
+	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count);
 
-	if (record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+	if (READ_ONCE(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
 	    releases % contention_rate == 0)
 		return true;
-	if (record->contention_delta &&
-	    record->contention_delta % contention_rate == 0)
+	if (contention_delta && contention_delta % contention_rate == 0)
 		return true;
 	return releases % READ_ONCE(perf_resource_words.release_sampling_rate) == 0;
 }
 
 /**
- * perf_track_resource_release() - a resource has been released
- * @resource: which
- * @thread: the owner that has released it, or for which it was released
- * @action: WMI_RESOURCE_ACTION_RELEASE_* or, if that was its last acquisition,
- *	_COMPLETE_RELEASE_*
- * @release_time: TSC before the release
- * @contention_count: of the resource, before the release
+ * perf_track_resource_release_for() - a resource is about to be released for an owner
+ * @resource: which; it is the last of the owner's acquisitions. The owner is the current
+ *	thread, or the resource's inner lock is held
+ * @thread: the owner: any thread, or an owner pointer
+ * @exclusive: he owns it exclusively
+ * @contention_count: of the resource
+ * @releases: of this processor, this one included
+ * @record: what is to be written
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: preemption off, perf_resource_key on.
+ * Return: whether it is to be written, by perf_write_resource() once it is released.
  */
-void perf_track_resource_release(const void *resource, unsigned long thread,
-				 u32 action, u64 release_time, u32 contention_count)
+bool perf_track_resource_release_for(const void *resource, unsigned long thread,
+				     bool exclusive, u32 contention_count, u32 releases,
+				     struct wmi_resource64 *record)
 {
-	bool complete = action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE ||
-			action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED;
-	struct perf_resource_bucket *bucket = perf_resource_bucket(thread);
-	struct wmi_resource64 record = {
-		.resource = ntklog_address((unsigned long)resource),
-		.action = action,
-	};
-	struct perf_resource_thread *owner;
-	struct perf_resource_slot *slot;
-	unsigned long flags;
-	bool sampled = false;
+	struct ntklog_thread *owner = perf_find_slots(thread);
+	struct ntklog_slot *slot = perf_find_slot(owner, resource);
+	bool sampled;
 
-	raw_spin_lock_irqsave(&bucket->lock, flags);
-	if (!READ_ONCE(perf_resource_armed))
-		goto out;
-	owner = perf_find_resource_thread(bucket, thread);
-	slot = perf_find_resource_slot(owner, resource, action);
-	if (slot && slot->state == PERF_RESOURCE_WAITING)
-		slot = NULL;
-	if (!complete) {
-		if (slot)
-			slot->state = PERF_RESOURCE_RELEASED_ONCE;
-		goto out;
-	}
-	if (slot) {
-		record.acquire_time = slot->acquire_time;
-		record.wait_time = slot->wait_time;
-		record.max_recursion_depth = slot->max_recursion_depth;
-		record.thread_id = owner->thread_id;
-		record.contention_delta = contention_count - slot->contention_count;
-		if (slot->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
-		    slot->processor == smp_processor_id())
-			record.hold_time = release_time - slot->acquire_time;
-		slot->state = PERF_RESOURCE_FREE;
-		sampled = perf_resource_sampled(&record,
-						perf_count_resource_release(action));
-	} else {
-		perf_count_resource_release(action);
+	if (!perf_resources_are_tracked())
+		return false;
+	if (!slot) {
 		if (thread & PERF_OWNER_POINTER)
 			this_cpu_inc(perf_resource_cpu.pointer_releases);
 		else
 			this_cpu_inc(perf_resource_cpu.unmatched);
+		return false;
 	}
-out:
-	raw_spin_unlock(&bucket->lock);
-	/* Interrupts are still off: perf_stop_resource_tracking() waits for this. */
-	if (sampled)
-		perf_write_resource(&record);
-	local_irq_restore(flags);
+	sampled = perf_resource_sampled(slot, contention_count, releases);
+	if (sampled) {
+		*record = (struct wmi_resource64) {
+			.acquire_time = READ_ONCE(slot->acquire_time),
+			.wait_time = READ_ONCE(slot->wait_time),
+			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
+			/* Who has slots has not exited. */
+			.thread_id = task_pid_nr((struct task_struct *)thread),
+			.resource = ntklog_address((unsigned long)resource),
+			.action = exclusive ?
+				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE :
+				  WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
+			.contention_delta = contention_count -
+					    READ_ONCE(slot->contention_count),
+		};
+		/* The clocks of two processors need not agree. */
+		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
+		    READ_ONCE(slot->processor) == smp_processor_id())
+			record->hold_time = get_cycles() - record->acquire_time;
+	}
+	perf_free_slot(owner, slot);
+	return sampled;
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release);
-
-static void perf_start_resource_tracking(void)
-{
-	/* What was tracked before is no more known to be true. */
-	perf_forget_resource_slots();
-	static_branch_enable(&perf_resource_key);
-	/* All processors run the new text when that returns. */
-	WRITE_ONCE(perf_resource_armed, true);
-}
-
-static void perf_stop_resource_tracking(void)
-{
-	WRITE_ONCE(perf_resource_armed, false);
-	/*
-	 * Hooks that still found it set, with interrupts off, have marked their slots
-	 * and written their records: none is left for the next time.
-	 */
-	synchronize_rcu();
-	static_branch_disable(&perf_resource_key);
-}
+EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release_for);
 
 /* One at a time: see struct perf_want. */
 static void perf_update_resource_key(const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
-	if (track == perf_resource_armed)
+	if (track == perf_resources_are_tracked())
 		return;
-	if (track)
-		perf_start_resource_tracking();
-	else
-		perf_stop_resource_tracking();
+	if (track) {
+		static_branch_enable(&perf_resource_key);
+		/* All processors run the new text when that returns. */
+		perf_start_resource_slots();
+	} else {
+		perf_stop_resource_slots();
+		static_branch_disable(&perf_resource_key);
+	}
 }
 
 static void perf_resource_rundown(struct etw_session *session, bool end)
@@ -494,24 +449,19 @@ void perf_resource_tracepoint_unreg(void)
  * @next_timeout_ms: from then on, each of these
  *
  * Context: load, before there is a session.
- * Return: 0, -EINVAL for a time that is 0 or over an hour, or an error of
- * perf_resource_slots_init().
+ * Return: 0, or -EINVAL for a time that is 0 or over an hour.
  */
 int __init perf_resource_init(unsigned int first_timeout_ms,
 			      unsigned int next_timeout_ms)
 {
-	int err;
-
 	if (!first_timeout_ms || !next_timeout_ms ||
 	    first_timeout_ms > 3600 * MSEC_PER_SEC ||
 	    next_timeout_ms > 3600 * MSEC_PER_SEC)
 		return -EINVAL;
 	perf_first_timeout = msecs_to_jiffies(first_timeout_ms);
 	perf_next_timeout = msecs_to_jiffies(next_timeout_ms);
-	err = perf_resource_slots_init();
-	if (!err)
-		perf_want_init(&perf_resource_want);
-	return err;
+	perf_want_init(&perf_resource_want);
+	return 0;
 }
 
 /**
@@ -522,7 +472,5 @@ int __init perf_resource_init(unsigned int first_timeout_ms,
  */
 void perf_resource_exit(void)
 {
-	/* Those who turn the tracking on make entries for the slots. */
 	perf_want_exit(&perf_resource_want);
-	perf_resource_slots_exit();
 }
