@@ -61,7 +61,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_session_buffer);
 
 /* relay: a sub-buffer is taken into use, or, by returning 0, is not. */
 static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
-			    void *prev_subbuf, size_t prev_padding)
+			    NTKLOG_RELAY_PREV_SUBBUF)
 {
 	struct etw_session *session = buf->chan->private_data;
 	struct wmi_buffer_header *header = subbuf;

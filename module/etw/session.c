@@ -160,7 +160,7 @@ static s64 etw_filetime(ktime_t real)
 static void etw_schedule_flush(struct etw_session *session)
 {
 	if (session->flush_timer && session->run_mode == ETW_MODE_SEQUENTIAL)
-		mod_delayed_work(system_wq, &session->flush_work,
+		mod_delayed_work(system_percpu_wq, &session->flush_work,
 				 msecs_to_jiffies(session->flush_timer));
 	else
 		cancel_delayed_work(&session->flush_work);

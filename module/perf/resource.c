@@ -254,7 +254,7 @@ void perf_end_resource_wait(struct perf_resource_wait *wait)
 	if (!wait->on)
 		return;
 	timer_delete_sync(&wait->timer);
-	destroy_timer_on_stack(&wait->timer);
+	timer_destroy_on_stack(&wait->timer);
 }
 EXPORT_SYMBOL_IF_KUNIT(perf_end_resource_wait);
 
