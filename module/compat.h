@@ -2,7 +2,11 @@
 #ifndef _NTKLOG_COMPAT_H
 #define _NTKLOG_COMPAT_H
 
-/* Every difference between the kernels that ntklog builds for. */
+/*
+ * Every difference between the kernels that ntklog builds for: 6.1, 6.12 and 7.3, whose
+ * headers have been seen, also those of 7.2. In which version between 6.13 and 7.1 something
+ * has changed is known from reading alone.
+ */
 
 #include <linux/export.h>
 #include <linux/version.h>
@@ -35,11 +39,35 @@
 	((thread)->policy == SCHED_RR ? (s64)(thread)->rt.time_slice * TICK_NSEC : \
 	 (thread)->prio >= MAX_RT_PRIO ? (s64)ntklog_fair_slice(thread) : 0)
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define hrtimer_setup(_timer, _function, _clock, _mode)			\
+do {									\
+	struct hrtimer *__timer = (_timer);				\
+									\
+	hrtimer_init(__timer, _clock, _mode);				\
+	__timer->function = (_function);				\
+} while (0)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define timer_destroy_on_stack(timer)	destroy_timer_on_stack(timer)
+#endif
+
 /* Of relay's subbuf_start(): what it tells of the sub-buffer before. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf
 #else
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf, size_t prev_padding
+#endif
+
+/* 7.3 warns at run time of who uses the old name. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define system_percpu_wq		system_wq
+#endif
+
+/* x86 counts its own interrupts in an array, not in a member for each. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
+#define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
 
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */

@@ -31,6 +31,7 @@
 #include <linux/workqueue.h>
 #include <ntklog/irql.h>
 
+#include "../module/compat.h"
 #include "torture.h"
 #include "torture_locks.h"
 
@@ -435,11 +436,10 @@ static void __init torture_add_users(enum torture_context context, int count,
 		prandom_seed_state(&user->random, seed + torture_user_count);
 		if (context == TORTURE_THREAD)
 			continue;
-		hrtimer_init(&user->timer, CLOCK_MONOTONIC,
-			     context == TORTURE_HARDIRQ ?
-			     HRTIMER_MODE_REL_PINNED_HARD :
-			     HRTIMER_MODE_REL_PINNED_SOFT);
-		user->timer.function = torture_timer;
+		hrtimer_setup(&user->timer, torture_timer, CLOCK_MONOTONIC,
+			      context == TORTURE_HARDIRQ ?
+			      HRTIMER_MODE_REL_PINNED_HARD :
+			      HRTIMER_MODE_REL_PINNED_SOFT);
 	}
 }
 

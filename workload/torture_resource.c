@@ -27,6 +27,7 @@
 #include <linux/smp.h>
 #include <ntklog/eresource.h>
 
+#include "../module/compat.h"
 #include "torture.h"
 
 /* Longest recursion; over fifteen it no longer fits into the word. */
@@ -594,9 +595,8 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		for (j = 0; j < torture.softirqs; j++, i++) {
 			struct torture_resource_user *user = &torture_resource_users[i];
 
-			hrtimer_init(&user->timer, CLOCK_MONOTONIC,
-				     HRTIMER_MODE_REL_PINNED_SOFT);
-			user->timer.function = torture_resource_timer;
+			hrtimer_setup(&user->timer, torture_resource_timer,
+				      CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
 			if (!err)
 				smp_call_function_single(cpu, torture_start_resource_timer,
 							 user, 1);

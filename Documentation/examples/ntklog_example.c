@@ -13,7 +13,7 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/hrtimer.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -45,8 +45,6 @@ static unsigned int table[TABLE_SIZE];
 
 static struct eresource settings_resource;
 static char *settings;
-
-static struct hrtimer device;
 
 /* May wait for memory while it owns the resource, as no spin lock's owner may. */
 static int change_settings(const char *text)
@@ -109,23 +107,24 @@ static void submit(struct request *request)
 	ke_release_in_stack_queued_spin_lock(&handle);
 }
 
-/* The device's interrupt: here a timer's. */
-static enum hrtimer_restart complete_one(struct hrtimer *timer)
+/* The device's interrupt: here one that a processor sends to itself. */
+static void complete_requests(struct irq_work *work)
 {
-	struct request *request = NULL;
 	struct klock_queue_handle handle;
+	struct request *request;
 
-	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&completions_lock, &handle);
-	request = list_first_entry_or_null(&completions, struct request, list);
-	if (request)
-		list_del(&request->list);
-	ke_release_in_stack_queued_spin_lock(&handle);
-	if (!request)
-		return HRTIMER_NORESTART;
-	kfree(request);
-	hrtimer_forward_now(timer, ns_to_ktime(NSEC_PER_USEC));
-	return HRTIMER_RESTART;
+	do {
+		ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&completions_lock,
+								    &handle);
+		request = list_first_entry_or_null(&completions, struct request, list);
+		if (request)
+			list_del(&request->list);
+		ke_release_in_stack_queued_spin_lock(&handle);
+		kfree(request);
+	} while (request);
 }
+
+static struct irq_work device = IRQ_WORK_INIT_HARD(complete_requests);
 
 /* The driver's DPC would do this: from one queue to the other. */
 static void start_io(void)
@@ -155,16 +154,16 @@ static void start_io(void)
 								    &handle);
 		list_add_tail(&request->list, &completions);
 		ke_release_in_stack_queued_spin_lock(&handle);
+		irq_work_queue(&device);
 	}
 }
 
-static void free_all(struct list_head *list)
+static void free_requests(void)
 {
 	struct request *request, *next;
 
-	list_for_each_entry_safe(request, next, list, list)
+	list_for_each_entry_safe(request, next, &requests, list)
 		kfree(request);
-	INIT_LIST_HEAD(list);
 }
 
 static int __init example_init(void)
@@ -175,8 +174,6 @@ static int __init example_init(void)
 	ke_initialize_spin_lock(&requests_lock);
 	ke_initialize_spin_lock(&completions_lock);
 	ke_initialize_spin_lock(&statistics_lock);
-	hrtimer_init(&device, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-	device.function = complete_one;
 
 	ex_initialize_resource_lite(&settings_resource);
 	err = change_settings("fast and careful");
@@ -195,13 +192,12 @@ static int __init example_init(void)
 		request->key = 1 + i / 2;
 		submit(request);
 	}
-	hrtimer_start(&device, ns_to_ktime(NSEC_PER_MSEC), HRTIMER_MODE_REL_HARD);
 	start_io();
 	pr_info("%u requests, %u found in the table\n", completed, found);
 	return 0;
 
 err_free:
-	free_all(&requests);
+	free_requests();
 	kfree(settings);
 err_delete:
 	ex_delete_resource_lite(&settings_resource);
@@ -210,8 +206,8 @@ err_delete:
 
 static void __exit example_exit(void)
 {
-	hrtimer_cancel(&device);
-	free_all(&completions);
+	/* All have been completed then. */
+	irq_work_sync(&device);
 	kfree(settings);
 	/* Before its memory goes: it is in the list of live resources. */
 	ex_delete_resource_lite(&settings_resource);

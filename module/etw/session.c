@@ -151,7 +151,7 @@ static const struct perfinfo_groupmask etw_no_groups;
 static void etw_schedule_flush(struct etw_session *session)
 {
 	if (session->flush_timer && session->run->mode == ETW_MODE_SEQUENTIAL)
-		mod_delayed_work(system_wq, &session->flush_work,
+		mod_delayed_work(system_percpu_wq, &session->flush_work,
 				 msecs_to_jiffies(session->flush_timer));
 	else
 		cancel_delayed_work(&session->flush_work);

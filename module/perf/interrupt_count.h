@@ -6,6 +6,8 @@
 #include <linux/percpu.h>
 #include <asm/hardirq.h>
 
+#include "../compat.h"
+
 /**
  * perf_interrupt_count() - NT's InterruptCount of the current processor
  *
@@ -19,8 +21,16 @@
  */
 static __always_inline u32 perf_interrupt_count(void)
 {
-	const irq_cpustat_t *stat = raw_cpu_ptr(&irq_stat);
 	u32 count = raw_cpu_read(kstat.irqs_sum);
+#ifdef NTKLOG_IRQ_STAT_IS_ARRAY
+	int i;
+
+	/* As below. Without a loop: each is an addition of one word. */
+#pragma GCC unroll 64
+	for (i = 0; i < IRQ_COUNT_MAX; i++)
+		count += this_cpu_read(irq_stat.counts[i]);
+#else
+	const irq_cpustat_t *stat = raw_cpu_ptr(&irq_stat);
 
 	/* Interrupts write these while we read: each read is of one word. */
 	count += READ_ONCE(stat->__nmi_count);
@@ -50,6 +60,7 @@ static __always_inline u32 perf_interrupt_count(void)
 #if IS_ENABLED(CONFIG_HYPERV)
 	count += READ_ONCE(stat->irq_hv_reenlightenment_count);
 	count += READ_ONCE(stat->hyperv_stimer0_count);
+#endif
 #endif
 	return count;
 }

@@ -259,7 +259,7 @@ void perf_end_resource_wait(struct perf_resource_wait *wait)
 	if (!wait->on)
 		return;
 	timer_delete_sync(&wait->timer);
-	destroy_timer_on_stack(&wait->timer);
+	timer_destroy_on_stack(&wait->timer);
 }
 
 /* How long it was, by the wait itself: what else the thread does is not in it. */
