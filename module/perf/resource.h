@@ -127,7 +127,7 @@ static __always_inline void perf_track_resource_acquire(const void *resource,
 	if (!perf_own_slots_are_here())
 		goto slow;
 	thread = __this_cpu_read(ntklog_here.room);
-	slot = thread->next_slot;
+	slot = READ_ONCE(thread->next_slot);
 	if (unlikely(slot == &thread->slots[1 + NTKLOG_THREAD_SLOTS]))
 		goto slow;
 	WRITE_ONCE(thread->next_slot, slot + 1);
@@ -178,7 +178,7 @@ perf_track_plain_resource_release(const void *resource, u32 contention_count, u3
 	if (!perf_own_slots_are_here())
 		return false;
 	thread = __this_cpu_read(ntklog_here.room);
-	slot = thread->next_slot - 1;
+	slot = READ_ONCE(thread->next_slot) - 1;
 	if (unlikely(READ_ONCE(slot->lock) != resource ||
 		     slot->contention_count != contention_count ||
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))

@@ -92,7 +92,7 @@ struct ntklog_slot *perf_find_slot(struct ntklog_thread *thread, const void *loc
  */
 struct ntklog_slot *perf_take_own_slot(struct ntklog_thread *thread, const void *lock)
 {
-	struct ntklog_slot *slot = thread->next_slot;
+	struct ntklog_slot *slot = READ_ONCE(thread->next_slot);
 	struct ntklog_slot *end = &thread->slots[1 + NTKLOG_THREAD_SLOTS];
 
 	if (slot < end) {
@@ -129,10 +129,10 @@ void perf_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
 	if (thread->task != current)
 		return;
 	barrier();
-	if (slot == thread->next_slot - 1)
+	if (slot == READ_ONCE(thread->next_slot) - 1)
 		WRITE_ONCE(thread->next_slot, slot);
 	/* Those below that went before. To a softirq, what is being filled looks free. */
-	for (slot = thread->next_slot; in_task() && slot > &thread->slots[1] &&
+	for (slot = READ_ONCE(thread->next_slot); in_task() && slot > &thread->slots[1] &&
 	     !smp_load_acquire(&slot[-1].lock); slot--)
 		WRITE_ONCE(thread->next_slot, slot - 1);
 }

@@ -8,7 +8,8 @@
  *
  * A thread changes its own with preemption off, and a softirq on top of it does so in its
  * name: it releases what it acquires, or gives it to an owner pointer, before it returns, and
- * so leaves next_slot as it found it. For that an acquisition first moves next_slot, then
+ * so leaves next_slot as it found it (READ_ONCE() and WRITE_ONCE() are for the compiler and
+ * for KCSAN). For that an acquisition first moves next_slot, then
  * fills the slot, then names its lock; a slot that is not named is not found.
  *
  * Others only take a slot away, that of a resource which they release for the thread. The
@@ -49,7 +50,7 @@ static inline bool perf_resources_are_tracked(void)
 static __always_inline bool perf_own_slots_are_here(void)
 {
 	return ntklog_is_here() &&
-		likely(__this_cpu_read(ntklog_here.room)->sequence ==
+		likely(READ_ONCE(__this_cpu_read(ntklog_here.room)->sequence) ==
 		       READ_ONCE(perf_resource_sequence));
 }
 

@@ -3,13 +3,13 @@
 #
 # torture.sh FLAVOUR: every type of lock in a test kernel, in mixed contexts, traced by a
 # session and the tracepoints that come and go, while processors come and go and somebody
-# reads: TORTURE_ROUNDS (5) times two seconds for each of TORTURE_TYPES. Few locks: lockdep has
+# reads: TORTURE_ROUNDS (3) times two seconds for each of TORTURE_TYPES. Few locks: lockdep has
 # room for so many chains of them.
 
 . "$(dirname "$0")/../lib.sh"
 
 TORTURE_TYPES=${TORTURE_TYPES:-in_stack_queued queued spin ex ex_exclusive resource}
-rounds=${TORTURE_ROUNDS:-5}
+rounds=${TORTURE_ROUNDS:-3}
 share "$DIR" "$1" <<-END
 	S=/sys/kernel/debug/ntklog/sessions/0
 	E=/sys/kernel/tracing/events/ntklog/enable
