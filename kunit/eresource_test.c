@@ -571,13 +571,18 @@ static void critical_regions_nest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	/* Whatever the IRQL. */
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
+	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
 	ke_enter_critical_region();
+	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	ke_lower_irql(old_irql);
 }
 
 static void leaving_a_region_that_was_not_entered_is_refused(struct kunit *test)
@@ -588,6 +593,119 @@ static void leaving_a_region_that_was_not_entered_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+}
+
+#define EXPECT_APCS_DISABLED(test, _normal, _all)				\
+do {										\
+	KUNIT_EXPECT_EQ(test, ke_are_apcs_disabled(), _normal);			\
+	KUNIT_EXPECT_EQ(test, ke_are_all_apcs_disabled(), _all);		\
+} while (0)
+
+static int note_apcs(void *data)
+{
+	bool *disabled = data;
+
+	disabled[0] = ke_are_apcs_disabled();
+	disabled[1] = ke_are_all_apcs_disabled();
+	return 0;
+}
+
+static void note_apcs_in_interrupt(void *data)
+{
+	note_apcs(data);
+}
+
+static int end_in_a_guarded_region(void *data)
+{
+	ke_enter_guarded_region();
+	return note_apcs(data);
+}
+
+static void guarded_regions_nest(struct kunit *test)
+{
+	EXPECT_APCS_DISABLED(test, false, false);
+	ke_enter_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_enter_guarded_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	/* Each kind is counted by itself, and they need not be left in order. */
+	ke_enter_critical_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_enter_guarded_region();
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void apcs_and_the_irql(struct kunit *test)
+{
+	u8 old_irql;
+
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	EXPECT_APCS_DISABLED(test, false, true);
+	/* May sleep: at APC_LEVEL one can enter both. */
+	ke_enter_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_enter_guarded_region();
+	ke_lower_irql(old_irql);
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+	old_irql = ke_raise_irql_to_dpc_level();
+	EXPECT_APCS_DISABLED(test, false, true);
+	ke_lower_irql(old_irql);
+	old_irql = ke_raise_irql_to_synch_level();
+	EXPECT_APCS_DISABLED(test, false, true);
+	ke_lower_irql(old_irql);
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void a_guarded_region_is_the_threads(struct kunit *test)
+{
+	bool disabled[2] = { true, true };
+	struct test_thread other;
+
+	ke_enter_guarded_region();
+	test_thread_start(test, &other, TEST_CPU, note_apcs, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	if (num_online_cpus() > 1)
+		set_cpus_allowed_ptr(current, cpumask_of(1));
+	EXPECT_APCS_DISABLED(test, true, true);
+	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
+	/* An interrupt is at an IRQL that lets none in. */
+	ke_leave_guarded_region();
+	test_run_in_hardirq(note_apcs_in_interrupt, disabled);
+	KUNIT_EXPECT_TRUE(test, disabled[1]);
+
+	test_thread_start(test, &other, TEST_CPU, end_in_a_guarded_region, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_TRUE(test, disabled[0] && disabled[1]);
+	test_thread_start(test, &other, TEST_CPU, note_apcs, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void leaving_a_guarded_region_that_was_not_entered_is_refused(struct kunit *test)
+{
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+	/* The one kind is not the other. */
+	ke_enter_critical_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_leave_critical_region();
+	ke_enter_guarded_region();
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
 }
 
 /* R15 */
@@ -767,6 +885,10 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(each_wait_counts_once),
 	KUNIT_CASE(critical_regions_nest),
 	KUNIT_CASE(leaving_a_region_that_was_not_entered_is_refused),
+	KUNIT_CASE(guarded_regions_nest),
+	KUNIT_CASE(apcs_and_the_irql),
+	KUNIT_CASE(a_guarded_region_is_the_threads),
+	KUNIT_CASE(leaving_a_guarded_region_that_was_not_entered_is_refused),
 	KUNIT_CASE(disabling_the_boost_sets_a_flag),
 	KUNIT_CASE(without_waiting_at_dispatch_level),
 	KUNIT_CASE(acquisition_at_a_wrong_irql_is_refused),

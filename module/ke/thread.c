@@ -70,7 +70,7 @@ void ke_put_thread(struct ke_thread *thread)
 {
 	unsigned long flags;
 
-	if (thread->apc_level || thread->critical_regions)
+	if (thread->apc_level || thread->critical_regions || thread->guarded_regions)
 		return;
 	raw_spin_lock_irqsave(&ke_threads_lock, flags);
 	hash_del(&thread->node);
@@ -96,6 +96,9 @@ void ke_thread_exit(void)
 				task_pid_nr(thread->thread));
 		if (thread->critical_regions)
 			pr_warn("thread %d was left in a critical region\n",
+				task_pid_nr(thread->thread));
+		if (thread->guarded_regions)
+			pr_warn("thread %d was left in a guarded region\n",
 				task_pid_nr(thread->thread));
 		hash_del(&thread->node);
 		put_task_struct(thread->thread);

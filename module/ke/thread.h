@@ -17,14 +17,16 @@ struct task_struct;
  * @node: in the table
  * @thread: the thread; referenced, so that no later one can be taken for it
  * @critical_regions: entered and not left
+ * @guarded_regions: entered and not left
  * @apc_level: it is at APC_LEVEL, or was when it raised from there
  *
- * The thread itself writes the last two; an interrupt on top of it may read them.
+ * The thread itself writes the last three; an interrupt on top of it may read them.
  */
 struct ke_thread {
 	struct hlist_node node;
 	struct task_struct *thread;
 	u32 critical_regions;
+	u32 guarded_regions;
 	bool apc_level;
 };
 

@@ -14,6 +14,7 @@ KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
 KeLowerIrql: from IRQL 0 to 2
 KeLeaveCriticalRegion: thread [0-9]+ is in none
+KeLeaveGuardedRegion: thread [0-9]+ is in none
 ExInitializeResource: resource .* is live already
 ExReinitializeResource: 1 wait for resource
 ExDeleteResource: resource .* is owned, called from deletion_of
