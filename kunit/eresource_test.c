@@ -120,6 +120,32 @@ static void a_second_initialisation_is_refused(struct kunit *test)
 	release(1);
 }
 
+/* Each of the calls warns: kunit.sh counts. */
+static void null_is_not_live(struct kunit *test)
+{
+	u32 address = 0;
+
+	/* The tree of live resources is empty, then has one that is not NULL. */
+	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
+	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	KUNIT_EXPECT_EQ(test, ex_initialize_resource_lite(&resource), 0u);
+	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_reinitialize_resource_lite(NULL), 0u);
+	ex_convert_exclusive_to_shared_lite(NULL);
+	ex_set_resource_owner_pointer(NULL, &address);
+	ex_set_resource_owner_pointer_ex(NULL, &address, 0);
+	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(NULL));
+	KUNIT_EXPECT_EQ(test, ex_is_resource_acquired_shared_lite(NULL), 0u);
+	KUNIT_EXPECT_EQ(test, ex_get_resource_active_count(NULL), 0u);
+	KUNIT_EXPECT_EQ(test, ex_get_resource_flag(NULL), 0);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+	EXPECT_DESCRIBED(test, 0, 0u, 0);
+}
+
 /* R3 */
 
 static void reinitialised_forgets_owners_and_contention(struct kunit *test)
@@ -718,6 +744,47 @@ static void disabling_the_boost_sets_a_flag(struct kunit *test)
 	release(1);
 }
 
+#define EXPECT_STATE(test, _owners, _flag)					\
+do {										\
+	KUNIT_EXPECT_EQ(test, ex_get_resource_active_count(&resource), _owners);	\
+	KUNIT_EXPECT_EQ(test, ex_get_resource_flag(&resource), _flag);		\
+} while (0)
+
+static void active_count_and_flag(struct kunit *test)
+{
+	unsigned long pointer = (unsigned long)&users | 3;
+
+	EXPECT_STATE(test, 0u, 0);
+	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
+	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
+	EXPECT_STATE(test, 1u, 0);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared, true));
+	EXPECT_STATE(test, 2u, 0);
+	release(2);
+	user_call(test, 0, user_release, false);
+	EXPECT_STATE(test, 0u, 0);
+	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+	EXPECT_STATE(test, 1u, 0x80);
+	/* What is said does not change when somebody waits. */
+	user_wait_shared(test, 0, shared);
+	user_wait_shared(test, 1, shared);
+	EXPECT_STATE(test, 1u, 0x80);
+	ex_disable_resource_boost_lite(&resource);
+	EXPECT_STATE(test, 1u, 0x88);
+	release(1);
+	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	EXPECT_STATE(test, 2u, 0x08);
+	user_call(test, 0, user_release, false);
+	user_call(test, 1, user_release, false);
+	EXPECT_STATE(test, 0u, 0x08);
+	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+	ex_set_resource_owner_pointer(&resource, (void *)pointer);
+	EXPECT_STATE(test, 1u, 0x88);
+	ex_release_resource_for_thread_lite(&resource, pointer);
+	EXPECT_STATE(test, 0u, 0x08);
+}
+
 /* R16 */
 
 static void tries_in_softirq(void *data)
@@ -752,15 +819,34 @@ static void without_waiting_at_dispatch_level(struct kunit *test)
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
-static void acquisition_at_a_wrong_irql_is_refused(struct kunit *test)
+/* Each of the calls warns: kunit.sh counts. */
+static void a_waiting_acquisition_at_dispatch_level_tries(struct kunit *test)
 {
 	u8 old_irql;
+	int i;
 
 	test_let_sleep_be_reported();
 	old_irql = ke_raise_irql_to_dpc_level();
-	KUNIT_EXPECT_FALSE(test, exclusive(&resource, true));
-	KUNIT_EXPECT_FALSE(test, shared(&resource, true));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+		KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&resource));
+		release(1);
+	}
 	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared, true));
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_FALSE(test, exclusive(&resource, true));
+	EXPECT_OWNED(test, 0u);
+	EXPECT_WAITERS(test, 0u, 0u);
+	ke_lower_irql(old_irql);
+	user_call(test, 0, user_release, false);
+	EXPECT_DESCRIBED(test, 0, 0u, 0);
+}
+
+static void acquisition_above_dispatch_level_is_refused(struct kunit *test)
+{
+	u8 old_irql;
+
 	old_irql = ke_raise_irql_to_synch_level();
 	KUNIT_EXPECT_FALSE(test, exclusive(&resource, false));
 	KUNIT_EXPECT_FALSE(test, shared(&resource, false));
@@ -864,6 +950,7 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(deleted_is_not_listed),
 	KUNIT_CASE(deletion_of_an_owned_one_is_refused),
 	KUNIT_CASE(a_second_initialisation_is_refused),
+	KUNIT_CASE(null_is_not_live),
 	KUNIT_CASE(reinitialised_forgets_owners_and_contention),
 	KUNIT_CASE(reinitialisation_with_waiters_is_refused),
 	KUNIT_CASE(a_shared_owner_gets_it_shared_at_once),
@@ -890,8 +977,10 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(a_guarded_region_is_the_threads),
 	KUNIT_CASE(leaving_a_guarded_region_that_was_not_entered_is_refused),
 	KUNIT_CASE(disabling_the_boost_sets_a_flag),
+	KUNIT_CASE(active_count_and_flag),
 	KUNIT_CASE(without_waiting_at_dispatch_level),
-	KUNIT_CASE(acquisition_at_a_wrong_irql_is_refused),
+	KUNIT_CASE(a_waiting_acquisition_at_dispatch_level_tries),
+	KUNIT_CASE(acquisition_above_dispatch_level_is_refused),
 	KUNIT_CASE(the_releaser_hands_over),
 	KUNIT_CASE(many_shared_owners),
 	KUNIT_CASE(many_shared_waiters_are_all_granted),

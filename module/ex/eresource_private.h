@@ -57,6 +57,8 @@ bool eresource_has_room(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
 bool eresource_grow(struct eresource *resource, u32 had, bool wait);
 
+bool eresource_refuse_null(const char *function, unsigned long caller);
+
 /*
  * Guards the tree of live resources. The locks of resources are taken with it held:
  * a resource in the tree does not go while it is.
