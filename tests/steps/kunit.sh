@@ -24,7 +24,8 @@ ExDeleteResource: resource .* is owned, called from deletion_of
 ExReleaseResource: resource .* is owned by 0, not by
 ExConvertExclusiveToShared: resource .* is not owned exclusively by
 ExSetResourceOwnerPointer: resource .* is not owned by
-ExSetResourceOwnerPointerEx: resource .*, flags 2 from'
+ExSetResourceOwnerPointerEx: resource .*, flags 2 from
+2 PAGED_CODE: NtVolumeIsIdle at IRQL 2'
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource\.c'
 
