@@ -121,6 +121,32 @@ static void a_second_initialisation_is_refused(struct kunit *test)
 	release(1);
 }
 
+/* Each of the calls warns: kunit.sh counts. */
+static void null_is_not_live(struct kunit *test)
+{
+	u32 address = 0;
+
+	/* The tree of live resources is empty, then has one that is not NULL. */
+	KUNIT_EXPECT_EQ(test, ex_delete_resource_lite(&resource), 0u);
+	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	KUNIT_EXPECT_EQ(test, ex_initialize_resource_lite(&resource), 0u);
+	KUNIT_EXPECT_NE(test, ex_delete_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_initialize_resource_lite(NULL), 0u);
+	KUNIT_EXPECT_NE(test, ex_reinitialize_resource_lite(NULL), 0u);
+	ex_convert_exclusive_to_shared_lite(NULL);
+	ex_set_resource_owner_pointer(NULL, &address);
+	ex_set_resource_owner_pointer_ex(NULL, &address, 0);
+	KUNIT_EXPECT_FALSE(test, ex_is_resource_acquired_exclusive_lite(NULL));
+	KUNIT_EXPECT_EQ(test, ex_is_resource_acquired_shared_lite(NULL), 0u);
+	KUNIT_EXPECT_EQ(test, ex_get_resource_active_count(NULL), 0u);
+	KUNIT_EXPECT_EQ(test, ex_get_resource_flag(NULL), 0);
+	KUNIT_EXPECT_FALSE(test, irqs_disabled());
+	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
+	EXPECT_DESCRIBED(test, 0, 0u, 0);
+}
+
 /* R3 */
 
 static void reinitialised_forgets_owners_and_contention(struct kunit *test)
@@ -572,13 +598,18 @@ static void critical_regions_nest(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	/* Whatever the IRQL. */
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
+	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
 	ke_enter_critical_region();
+	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_TRUE(test, ke_are_apcs_disabled());
 	ke_leave_critical_region();
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
+	ke_lower_irql(old_irql);
 }
 
 static void leaving_a_region_that_was_not_entered_is_refused(struct kunit *test)
@@ -591,6 +622,119 @@ static void leaving_a_region_that_was_not_entered_is_refused(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ke_are_apcs_disabled());
 }
 
+#define EXPECT_APCS_DISABLED(test, _normal, _all)				\
+do {										\
+	KUNIT_EXPECT_EQ(test, ke_are_apcs_disabled(), _normal);			\
+	KUNIT_EXPECT_EQ(test, ke_are_all_apcs_disabled(), _all);		\
+} while (0)
+
+static int note_apcs(void *data)
+{
+	bool *disabled = data;
+
+	disabled[0] = ke_are_apcs_disabled();
+	disabled[1] = ke_are_all_apcs_disabled();
+	return 0;
+}
+
+static void note_apcs_in_interrupt(void *data)
+{
+	note_apcs(data);
+}
+
+static int end_in_a_guarded_region(void *data)
+{
+	ke_enter_guarded_region();
+	return note_apcs(data);
+}
+
+static void guarded_regions_nest(struct kunit *test)
+{
+	EXPECT_APCS_DISABLED(test, false, false);
+	ke_enter_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_enter_guarded_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	/* Each kind is counted by itself, and they need not be left in order. */
+	ke_enter_critical_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_enter_guarded_region();
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void apcs_and_the_irql(struct kunit *test)
+{
+	u8 old_irql;
+
+	ke_raise_irql(APC_LEVEL, &old_irql);
+	EXPECT_APCS_DISABLED(test, false, true);
+	/* May sleep: at APC_LEVEL one can enter both. */
+	ke_enter_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_enter_guarded_region();
+	ke_lower_irql(old_irql);
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+	old_irql = ke_raise_irql_to_dpc_level();
+	EXPECT_APCS_DISABLED(test, false, true);
+	ke_lower_irql(old_irql);
+	old_irql = ke_raise_irql_to_synch_level();
+	EXPECT_APCS_DISABLED(test, false, true);
+	ke_lower_irql(old_irql);
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void a_guarded_region_is_the_threads(struct kunit *test)
+{
+	bool disabled[2] = { true, true };
+	struct test_thread other;
+
+	ke_enter_guarded_region();
+	test_thread_start(test, &other, TEST_CPU, note_apcs, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	if (num_online_cpus() > 1)
+		set_cpus_allowed_ptr(current, cpumask_of(1));
+	EXPECT_APCS_DISABLED(test, true, true);
+	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
+	/* An interrupt is at an IRQL that lets none in. */
+	ke_leave_guarded_region();
+	test_run_in_hardirq(note_apcs_in_interrupt, disabled);
+	KUNIT_EXPECT_TRUE(test, disabled[1]);
+
+	test_thread_start(test, &other, TEST_CPU, end_in_a_guarded_region, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_TRUE(test, disabled[0] && disabled[1]);
+	test_thread_start(test, &other, TEST_CPU, note_apcs, disabled);
+	test_thread_join(&other);
+	KUNIT_EXPECT_FALSE(test, disabled[0] || disabled[1]);
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
+static void leaving_a_guarded_region_that_was_not_entered_is_refused(struct kunit *test)
+{
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+	/* The one kind is not the other. */
+	ke_enter_critical_region();
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, true, false);
+	ke_leave_critical_region();
+	ke_enter_guarded_region();
+	ke_leave_critical_region();
+	EXPECT_APCS_DISABLED(test, true, true);
+	ke_leave_guarded_region();
+	EXPECT_APCS_DISABLED(test, false, false);
+}
+
 /* R15 */
 
 static void disabling_the_boost_sets_a_flag(struct kunit *test)
@@ -599,6 +743,47 @@ static void disabling_the_boost_sets_a_flag(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resource.flag, 0x08);
 	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
 	release(1);
+}
+
+#define EXPECT_STATE(test, _owners, _flag)					\
+do {										\
+	KUNIT_EXPECT_EQ(test, ex_get_resource_active_count(&resource), _owners);	\
+	KUNIT_EXPECT_EQ(test, ex_get_resource_flag(&resource), _flag);		\
+} while (0)
+
+static void active_count_and_flag(struct kunit *test)
+{
+	unsigned long pointer = (unsigned long)&users | 3;
+
+	EXPECT_STATE(test, 0u, 0);
+	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
+	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
+	EXPECT_STATE(test, 1u, 0);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared, true));
+	EXPECT_STATE(test, 2u, 0);
+	release(2);
+	user_call(test, 0, user_release, false);
+	EXPECT_STATE(test, 0u, 0);
+	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+	EXPECT_STATE(test, 1u, 0x80);
+	/* What is said does not change when somebody waits. */
+	user_wait_shared(test, 0, shared);
+	user_wait_shared(test, 1, shared);
+	EXPECT_STATE(test, 1u, 0x80);
+	ex_disable_resource_boost_lite(&resource);
+	EXPECT_STATE(test, 1u, 0x88);
+	release(1);
+	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_TRUE(test, user_end(test, 1));
+	EXPECT_STATE(test, 2u, 0x08);
+	user_call(test, 0, user_release, false);
+	user_call(test, 1, user_release, false);
+	EXPECT_STATE(test, 0u, 0x08);
+	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+	ex_set_resource_owner_pointer(&resource, (void *)pointer);
+	EXPECT_STATE(test, 1u, 0x88);
+	ex_release_resource_for_thread_lite(&resource, pointer);
+	EXPECT_STATE(test, 0u, 0x08);
 }
 
 /* R16 */
@@ -635,15 +820,34 @@ static void without_waiting_at_dispatch_level(struct kunit *test)
 	EXPECT_DESCRIBED(test, 0, 0u, 0);
 }
 
-static void acquisition_at_a_wrong_irql_is_refused(struct kunit *test)
+/* Each of the calls warns: kunit.sh counts. */
+static void a_waiting_acquisition_at_dispatch_level_tries(struct kunit *test)
 {
 	u8 old_irql;
+	int i;
 
 	test_let_sleep_be_reported();
 	old_irql = ke_raise_irql_to_dpc_level();
-	KUNIT_EXPECT_FALSE(test, exclusive(&resource, true));
-	KUNIT_EXPECT_FALSE(test, shared(&resource, true));
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
+		KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&resource));
+		release(1);
+	}
 	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, shared, true));
+	old_irql = ke_raise_irql_to_dpc_level();
+	KUNIT_EXPECT_FALSE(test, exclusive(&resource, true));
+	EXPECT_OWNED(test, 0u);
+	EXPECT_WAITERS(test, 0u, 0u);
+	ke_lower_irql(old_irql);
+	user_call(test, 0, user_release, false);
+	EXPECT_DESCRIBED(test, 0, 0u, 0);
+}
+
+static void acquisition_above_dispatch_level_is_refused(struct kunit *test)
+{
+	u8 old_irql;
+
 	old_irql = ke_raise_irql_to_synch_level();
 	KUNIT_EXPECT_FALSE(test, exclusive(&resource, false));
 	KUNIT_EXPECT_FALSE(test, shared(&resource, false));
@@ -818,6 +1022,7 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(deleted_is_not_listed),
 	KUNIT_CASE(deletion_of_an_owned_one_is_refused),
 	KUNIT_CASE(a_second_initialisation_is_refused),
+	KUNIT_CASE(null_is_not_live),
 	KUNIT_CASE(reinitialised_forgets_owners_and_contention),
 	KUNIT_CASE(reinitialisation_with_waiters_is_refused),
 	KUNIT_CASE(a_shared_owner_gets_it_shared_at_once),
@@ -839,9 +1044,15 @@ static struct kunit_case eresource_test_cases[] = {
 	KUNIT_CASE(each_wait_counts_once),
 	KUNIT_CASE(critical_regions_nest),
 	KUNIT_CASE(leaving_a_region_that_was_not_entered_is_refused),
+	KUNIT_CASE(guarded_regions_nest),
+	KUNIT_CASE(apcs_and_the_irql),
+	KUNIT_CASE(a_guarded_region_is_the_threads),
+	KUNIT_CASE(leaving_a_guarded_region_that_was_not_entered_is_refused),
 	KUNIT_CASE(disabling_the_boost_sets_a_flag),
+	KUNIT_CASE(active_count_and_flag),
 	KUNIT_CASE(without_waiting_at_dispatch_level),
-	KUNIT_CASE(acquisition_at_a_wrong_irql_is_refused),
+	KUNIT_CASE(a_waiting_acquisition_at_dispatch_level_tries),
+	KUNIT_CASE(acquisition_above_dispatch_level_is_refused),
 	KUNIT_CASE(the_releaser_hands_over),
 	KUNIT_CASE(many_shared_owners),
 	KUNIT_CASE(many_shared_waiters_are_all_granted),

@@ -72,11 +72,17 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 	wake_up_process(thread->task);
 }
 
-void test_thread_join(struct test_thread *thread)
+/* Wait for its end; what it returned. */
+int test_thread_result(struct test_thread *thread)
 {
 	while (!READ_ONCE(thread->done))
 		schedule_timeout_interruptible(1);
-	kthread_stop(thread->task);
+	return kthread_stop(thread->task);
+}
+
+void test_thread_join(struct test_thread *thread)
+{
+	test_thread_result(thread);
 }
 
 struct test_timer {

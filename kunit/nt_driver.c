@@ -12,7 +12,7 @@
 #define REQUIRE(Condition)				\
 do {							\
 	if (!(Condition))				\
-		return (NTSTATUS)STATUS_UNSUCCESSFUL;	\
+		return STATUS_UNSUCCESSFUL;		\
 } while (0)
 
 typedef struct _DEVICE_EXTENSION {
@@ -23,6 +23,8 @@ typedef struct _DEVICE_EXTENSION {
 } DEVICE_EXTENSION, *PDEVICE_EXTENSION;
 
 static DEVICE_EXTENSION Extension;
+static KSPIN_LOCK StaticLock = KSPIN_LOCK_INITIALIZER;
+static EX_SPIN_LOCK StaticTableLock = EX_SPIN_LOCK_INITIALIZER;
 
 NTSTATUS NtTestIrql(VOID)
 {
@@ -69,6 +71,12 @@ NTSTATUS NtTestSpinLock(VOID)
 	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
 	KeReleaseSpinLock(&DeviceExtension->Lock, OldIrql);
 	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+
+	ExAcquireSpinLock(&StaticLock, &OldIrql);
+	ExReleaseSpinLockFromDpcLevel(&StaticLock);
+	ExAcquireSpinLockAtDpcLevel(&StaticLock);
+	ExReleaseSpinLock(&StaticLock, OldIrql);
+	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
 	return STATUS_SUCCESS;
 }
 
@@ -82,7 +90,12 @@ NTSTATUS NtTestInStackQueuedSpinLock(VOID)
 	KeAcquireInStackQueuedSpinLock(&DeviceExtension->Lock, &LockHandle);
 	REQUIRE(LockHandle.OldIrql == PASSIVE_LEVEL);
 	REQUIRE(KeTestSpinLock(&DeviceExtension->Lock) == FALSE);
+	/* The owner bit is in the address of the lock. */
+	REQUIRE(LockHandle.LockQueue.Next == NULL);
+	REQUIRE((ULONG_PTR)LockHandle.LockQueue.Lock ==
+		((ULONG_PTR)&DeviceExtension->Lock | LOCK_QUEUE_OWNER));
 	KeReleaseInStackQueuedSpinLock(&LockHandle);
+	REQUIRE(LockHandle.LockQueue.Lock == &DeviceExtension->Lock);
 
 	OldIrql = KeRaiseIrqlToDpcLevel();
 	KeAcquireInStackQueuedSpinLockAtDpcLevel(&DeviceExtension->Lock, &LockHandle);
@@ -113,6 +126,8 @@ NTSTATUS NtTestQueuedSpinLock(VOID)
 	REQUIRE(KeGetCurrentIrql() == SYNCH_LEVEL);
 	KeReleaseQueuedSpinLock(LockQueueMasterLock, OldIrql);
 
+	OldIrql = KeAcquireQueuedSpinLock(LockQueuePfnLock);
+	KeReleaseQueuedSpinLock(LockQueuePfnLock, OldIrql);
 	REQUIRE(KeTryToAcquireQueuedSpinLock(Number, &OldIrql));
 	KeReleaseQueuedSpinLock(Number, OldIrql);
 	REQUIRE(KeTryToAcquireQueuedSpinLockRaiseToSynch(LockQueueMasterLock, &OldIrql));
@@ -146,6 +161,12 @@ NTSTATUS NtTestExSpinLock(VOID)
 	OldIrql = ExAcquireSpinLockShared(SpinLock);
 	ExReleaseSpinLockShared(SpinLock, OldIrql);
 	REQUIRE(KeGetCurrentIrql() == PASSIVE_LEVEL);
+
+	OldIrql = ExAcquireSpinLockExclusive(&StaticTableLock);
+	ExReleaseSpinLockExclusive(&StaticTableLock, OldIrql);
+	ExInitializeSpinLock(&StaticTableLock);
+	OldIrql = ExAcquireSpinLockShared(&StaticTableLock);
+	ExReleaseSpinLockShared(&StaticTableLock, OldIrql);
 	return STATUS_SUCCESS;
 }
 
@@ -159,6 +180,52 @@ NTSTATUS NtTestCriticalRegion(VOID)
 	REQUIRE(KeAreApcsDisabled());
 	KeLeaveCriticalRegion();
 	REQUIRE(!KeAreApcsDisabled());
+	return STATUS_SUCCESS;
+}
+
+NTSTATUS NtTestGuardedRegion(VOID)
+{
+	KIRQL OldIrql;
+
+	REQUIRE(!KeAreApcsDisabled() && !KeAreAllApcsDisabled());
+	KeEnterGuardedRegion();
+	KeEnterGuardedRegion();
+	KeLeaveGuardedRegion();
+	REQUIRE(KeAreApcsDisabled() && KeAreAllApcsDisabled());
+	KeLeaveGuardedRegion();
+	REQUIRE(!KeAreApcsDisabled() && !KeAreAllApcsDisabled());
+	KeEnterCriticalRegion();
+	REQUIRE(KeAreApcsDisabled() && !KeAreAllApcsDisabled());
+	KeLeaveCriticalRegion();
+	KeRaiseIrql(APC_LEVEL, &OldIrql);
+	REQUIRE(!KeAreApcsDisabled() && KeAreAllApcsDisabled());
+	KeLowerIrql(OldIrql);
+	return STATUS_SUCCESS;
+}
+
+/* What drivers look at in an ERESOURCE. */
+NTSTATUS NtTestResourceState(VOID)
+{
+	PERESOURCE Resource = &Extension.Resource;
+
+	REQUIRE(NT_SUCCESS(ExInitializeResource(Resource)));
+	REQUIRE(ExGetResourceActiveCount(Resource) == 0);
+	REQUIRE(ExAcquireResourceShared(Resource, TRUE));
+	REQUIRE(ExGetResourceActiveCount(Resource) == 1);
+	REQUIRE(!(ExGetResourceFlag(Resource) & ResourceOwnedExclusive));
+	ExReleaseResource(Resource);
+	REQUIRE(ExAcquireResourceExclusive(Resource, TRUE));
+	REQUIRE(ExGetResourceFlag(Resource) & ResourceOwnedExclusive);
+	REQUIRE(Resource->ContentionCount == 0);
+	REQUIRE(Resource->NumberOfSharedWaiters == 0);
+	REQUIRE(Resource->NumberOfExclusiveWaiters == 0);
+	ExDisableResourceBoost(Resource);
+	REQUIRE(ExGetResourceFlag(Resource) & ResourceHasDisabledPriorityBoost);
+	ExConvertExclusiveToShared(Resource);
+	REQUIRE(!ExIsResourceAcquiredExclusive(Resource));
+	REQUIRE(ExIsResourceAcquiredShared(Resource) && ExIsResourceAcquired(Resource));
+	ExReleaseResourceForThread(Resource, ExGetCurrentResourceThread());
+	REQUIRE(NT_SUCCESS(ExDeleteResource(Resource)));
 	return STATUS_SUCCESS;
 }
 

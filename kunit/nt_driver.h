@@ -10,7 +10,15 @@ NTSTATUS NtTestInStackQueuedSpinLock(VOID);
 NTSTATUS NtTestQueuedSpinLock(VOID);
 NTSTATUS NtTestExSpinLock(VOID);
 NTSTATUS NtTestCriticalRegion(VOID);
+NTSTATUS NtTestGuardedRegion(VOID);
 NTSTATUS NtTestResource(VOID);
+NTSTATUS NtTestResourceState(VOID);
 NTSTATUS NtTestResourceOwnerPointer(VOID);
+
+/* nt_volume.c */
+NTSTATUS NtMountVolume(VOID);
+NTSTATUS NtDismountVolume(VOID);
+NTSTATUS NtUseVolume(ULONG Seed);
+BOOLEAN NtVolumeIsIdle(VOID);
 
 #endif /* _NTKLOG_KUNIT_NT_DRIVER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs nt_driver.c, with tracing off and with tracing on. */
+/* Runs nt_driver.c and nt_volume.c, with tracing off and with tracing on. */
 
 #include <uapi/ntklog/group_mask.h>
 
@@ -14,8 +14,56 @@ static void run_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NtTestQueuedSpinLock(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestExSpinLock(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestCriticalRegion(), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, NtTestGuardedRegion(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestResource(), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, NtTestResourceState(), (NTSTATUS)STATUS_SUCCESS);
 	KUNIT_EXPECT_EQ(test, NtTestResourceOwnerPointer(), (NTSTATUS)STATUS_SUCCESS);
+}
+
+static int use_volume(void *data)
+{
+	return NtUseVolume((unsigned long)data);
+}
+
+/* Two threads use the volume, on two processors where there are two. */
+static void use_volume_twice(struct kunit *test)
+{
+	struct test_thread other;
+	NTSTATUS status;
+
+	KUNIT_ASSERT_EQ(test, NtMountVolume(), (NTSTATUS)STATUS_SUCCESS);
+	test_thread_start(test, &other, num_online_cpus() > 1, use_volume, (void *)7);
+	status = NtUseVolume(3);
+	KUNIT_EXPECT_EQ(test, test_thread_result(&other), (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, status, (NTSTATUS)STATUS_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, NtVolumeIsIdle());
+	KUNIT_EXPECT_EQ(test, NtDismountVolume(), (NTSTATUS)STATUS_SUCCESS);
+}
+
+static void a_driver_does_its_work(struct kunit *test)
+{
+	use_volume_twice(test);
+}
+
+static void a_driver_does_its_work_when_traced(struct kunit *test)
+{
+	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
+	use_volume_twice(test);
+	session_stop(test);
+}
+
+/* Each of the calls warns: kunit.sh counts. */
+static void paged_code_is_not_for_dispatch_level(struct kunit *test)
+{
+	KIRQL irql;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		irql = KeRaiseIrqlToDpcLevel();
+		NtVolumeIsIdle();
+		KeLowerIrql(irql);
+	}
+	NtVolumeIsIdle();
 }
 
 static void nt_code_does_what_nt_promises(struct kunit *test)
@@ -33,6 +81,9 @@ static void nt_code_does_the_same_when_traced(struct kunit *test)
 static struct kunit_case nt_test_cases[] = {
 	KUNIT_CASE(nt_code_does_what_nt_promises),
 	KUNIT_CASE(nt_code_does_the_same_when_traced),
+	KUNIT_CASE(a_driver_does_its_work),
+	KUNIT_CASE(a_driver_does_its_work_when_traced),
+	KUNIT_CASE(paged_code_is_not_for_dispatch_level),
 	{}
 };
 

@@ -3,7 +3,7 @@
 #define _NTKLOG_ADDRESS_H
 
 /*
- * Addresses of the kernel in records, tracepoints and files: what is shown of them is
+ * Addresses of the kernel in records, tracepoints, files and warnings: what is shown of them is
  * decided here, at the moment of writing, by the module parameter addresses=.
  */
 
@@ -32,6 +32,21 @@ static __always_inline u64 ntklog_address(unsigned long address)
 {
 	return likely(ntklog_address_mode == NTKLOG_ADDRESS_RAW) ? address :
 		ntklog_hide_address(address);
+}
+
+/**
+ * ntklog_code() - a place in the code, for a warning to print with %pS
+ * @address: of the kernel's text
+ *
+ * Context: any.
+ * Return: itself where its symbol may be shown and is known; else what is shown of
+ * an address, which has no symbol.
+ */
+static inline void *ntklog_code(unsigned long address)
+{
+	if (IS_ENABLED(CONFIG_KALLSYMS) && ntklog_address_mode != NTKLOG_ADDRESS_ZERO)
+		return (void *)address;
+	return (void *)(unsigned long)ntklog_address(address);
 }
 
 int ntklog_address_init(const char *mode);

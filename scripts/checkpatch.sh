@@ -22,8 +22,13 @@ for file; do
 	*/trace.h)
 		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT) ;;
 	# NT's spellings are not the kernel's.
-	*/nt.h | */nt_driver.[ch] | */nt_test.c)
-		ignore=(--ignore CAMELCASE,NEW_TYPEDEFS,SPACING --ignore MACRO_WITH_FLOW_CONTROL,FUNCTION_ARGUMENTS) ;;
+	*/nt.h | */nt_*.[ch])
+		ignore=(--ignore CAMELCASE,NEW_TYPEDEFS,SPACING,VOLATILE,LINE_SPACING,COMPLEX_MACRO
+			--ignore COMPARISON_TO_NULL,BOOL_COMPARISON,INITIALISED_STATIC
+			--ignore MACRO_WITH_FLOW_CONTROL,FUNCTION_ARGUMENTS) ;;
+	# They return the line of what is not so.
+	*/linkage/*.[ch])
+		ignore=(--ignore MACRO_WITH_FLOW_CONTROL) ;;
 	# The macros of <inttypes.h>; types of a library, which checkpatch takes for factors.
 	tools/ntklog/convert_ctf.c)
 		ignore=(--ignore CAMELCASE,SPACING,LINE_SPACING) ;;

@@ -108,16 +108,20 @@ ours()
 		END { if (report) printf "%s", text }' "$1"
 }
 
-# has_reports LOG EXPECTED: the log has each of these once, and no other.
+# has_reports LOG EXPECTED: the log has each of these once, or as often as the number before
+# it says ("3 PATTERN"), and no other.
 has_reports()
 {
-	local log=$1.ours report count=0
+	local log=$1.ours report times count=0
 	ours "$1" >"$log"
 	while read -r report; do
 		[ -n "$report" ] || continue
-		[ "$(grep -cE "$report" "$log" || true)" = 1 ] ||
-			{ echo "not once: $report"; return 1; }
-		count=$((count + 1))
+		times=1
+		[[ ! $report =~ ^([0-9]+)\ (.*) ]] ||
+			times=${BASH_REMATCH[1]} report=${BASH_REMATCH[2]}
+		[ "$(grep -cE "$report" "$log" || true)" = "$times" ] ||
+			{ echo "not $times times: $report"; return 1; }
+		count=$((count + times))
 	done <<<"$2"
 	grep -E "$REPORT" "$log" || true
 	[ "$(grep -cE "$REPORT" "$log" || true)" = $count ]

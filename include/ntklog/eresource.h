@@ -19,8 +19,9 @@
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
 
-/* flag */
+/* ex_get_resource_flag() */
 #define ERESOURCE_FLAG_DISABLE_BOOST	0x08
+#define ERESOURCE_FLAG_OWNED_EXCLUSIVE	0x80
 
 /* flags of ex_set_resource_owner_pointer_ex() */
 #define FLAG_OWNER_POINTER_IS_THREAD	0x01
@@ -41,7 +42,7 @@ struct eresource_owner {
  *	else has to know; or the sign that the members below have to be looked at.
  *	See module/ex/eresource_private.h
  * @lock: guards all below, if not said otherwise
- * @flag: ERESOURCE_FLAG_*; written with single stores
+ * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with single stores
  * @exclusive: the owner is exclusive
  * @active_count: owner entries in use
  * @contention_count: waits that have begun; read by any
@@ -87,7 +88,7 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
  * Context: IRQL <= DISPATCH_LEVEL. Lockdep gets a class for each place that calls
  * this. To be undone by ex_delete_resource_lite() before the memory goes.
  * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if the resource is live.
+ * changed, if the resource is live or NULL.
  */
 #define ex_initialize_resource_lite(resource)				\
 ({									\
@@ -115,11 +116,29 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 
 void ex_enter_critical_region_and_acquire_resource_exclusive(struct eresource *resource);
 void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *resource);
-void ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource);
+void ex_enter_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource);
 void ex_release_resource_and_leave_critical_region(struct eresource *resource);
 
 bool ex_is_resource_acquired_exclusive_lite(struct eresource *resource);
 u32 ex_is_resource_acquired_shared_lite(struct eresource *resource);
+u32 ex_get_resource_active_count(struct eresource *resource);
+u16 ex_get_resource_flag(struct eresource *resource);
+
+/**
+ * ex_enter_critical_region_and_acquire_shared_wait_for_exclusive() - NT's
+ *	ExEnterCriticalRegionAndAcquireSharedWaitForExclusive
+ * @resource: the resource
+ *
+ * Kernels with CONFIG_MODVERSIONS link no symbol that has more than 55 characters;
+ * so the symbol is a shorter one.
+ *
+ * Context: thread at IRQL <= APC_LEVEL; waits.
+ */
+static __always_inline void
+ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
+{
+	ex_enter_region_and_acquire_shared_wait_for_exclusive(resource);
+}
 
 /**
  * ex_get_exclusive_waiter_count() - NT's ExGetExclusiveWaiterCount

@@ -61,7 +61,10 @@ DECLARE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
 
 void ke_enter_critical_region(void);
 void ke_leave_critical_region(void);
+void ke_enter_guarded_region(void);
+void ke_leave_guarded_region(void);
 bool ke_are_apcs_disabled(void);
+bool ke_are_all_apcs_disabled(void);
 u8 ke_get_current_irql(void);
 u8 ke_raise_irql_slow(u8 new_irql);
 u8 ke_raise_irql_to_synch_level(void);

@@ -12,6 +12,11 @@
  * Nobody who waits looks for himself whether the resource is free: who releases it
  * makes the next ones owners, with the inner lock held, and wakes them up then. So
  * there is no herd, and none of them finds the resource gone.
+ *
+ * NULL is refused with a warning, but not by who acquires and who releases: they
+ * touch the word before anything else, and so fault with nothing held and nothing
+ * changed. To tell a caller that is about to use what the resource guards would not
+ * stop him.
  */
 
 #include <linux/bug.h>
@@ -25,6 +30,7 @@
 #include <ntklog/irql.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../address.h"
 #include "../perf/resource.h"
 #include "eresource_private.h"
 
@@ -316,16 +322,6 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 	return ex_acquire_resource_inner(resource, wait, request, caller);
 }
 
-static noinline bool eresource_irql_permits(const struct eresource *resource,
-					    bool wait, unsigned long caller)
-{
-	u8 irql = ke_get_current_irql();
-
-	return !WARN_ONCE(irql > (wait ? APC_LEVEL : DISPATCH_LEVEL),
-			  "ExAcquireResource: resource %px, wait %d, at IRQL %u from %pS\n",
-			  resource, wait, irql, (void *)caller);
-}
-
 /* It has been acquired at once: for who wants to know. */
 static noinline bool ex_acquired_resource_traced(struct eresource *resource)
 {
@@ -356,13 +352,22 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 	return true;
 }
 
-/* At DISPATCH_LEVEL or above: see that it is a level for this first. */
+/*
+ * At DISPATCH_LEVEL or above. Who would wait there is not let, but gets the resource
+ * if it is to be had: NT stops, and if the caller does not look at the result it shall
+ * run without owning no more often than can be helped. So the warning comes each time.
+ */
 static noinline bool
 ex_acquire_resource_raised(struct eresource *resource, bool wait,
 			   enum eresource_request request, unsigned long caller)
 {
-	return eresource_irql_permits(resource, wait, caller) &&
-		__ex_acquire_resource(resource, wait, request, caller);
+	u8 irql = ke_get_current_irql();
+
+	WARN(wait || irql > DISPATCH_LEVEL,
+	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
+	     ntklog_address((unsigned long)resource), wait, irql, ntklog_code(caller));
+	return irql <= DISPATCH_LEVEL &&
+		__ex_acquire_resource(resource, false, request, caller);
 }
 
 static __always_inline bool
@@ -384,8 +389,9 @@ ex_acquire_resource(struct eresource *resource, bool wait,
  * Granted at once if nobody owns it, or to the exclusive owner. A shared owner
  * that waits for it waits for himself, unless another thread releases for him.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
- * warning, false.
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
+ * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
+ * false.
  * Return: true as the owner; false if it cannot be granted at once.
  */
 bool ex_acquire_resource_exclusive_lite(struct eresource *resource, bool wait)
@@ -419,8 +425,9 @@ EXPORT_SYMBOL_GPL(ex_try_to_acquire_resource_exclusive_lite);
  * and nobody waits for exclusive ownership. An exclusive owner owns it exclusively
  * once more.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
- * warning, false.
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
+ * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
+ * false.
  * Return: true as an owner; false if it cannot be granted at once.
  */
 bool ex_acquire_resource_shared_lite(struct eresource *resource, bool wait)
@@ -438,8 +445,9 @@ EXPORT_SYMBOL_GPL(ex_acquire_resource_shared_lite);
  * As ex_acquire_resource_shared_lite(), but passes those who wait for exclusive
  * ownership.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
- * warning, false.
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
+ * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
+ * false.
  * Return: true as an owner; false if it cannot be granted at once.
  */
 bool ex_acquire_shared_starve_exclusive(struct eresource *resource, bool wait)
@@ -457,8 +465,9 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_starve_exclusive);
  * As ex_acquire_resource_shared_lite(), but also a shared owner waits behind those
  * who wait for exclusive ownership.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. Another IRQL: a
- * warning, false.
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
+ * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
+ * false.
  * Return: true as an owner; false if it cannot be granted at once.
  */
 bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
@@ -499,8 +508,10 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		unsigned long other = eresource_any_owner(resource);
 
 		eresource_unlock(resource, flags);
-		WARN_ONCE(1, "ExReleaseResource: resource %px is owned by %lx, not by %lx, released from %pS\n",
-			  resource, other, thread, (void *)caller);
+		WARN_ONCE(1, "ExReleaseResource: resource %llx is owned by %llx, not by %llx, released from %pS\n",
+			  ntklog_address((unsigned long)resource),
+			  ntklog_address(other), ntklog_address(thread),
+			  ntklog_code(caller));
 		return;
 	}
 	if (!--owner->count) {
@@ -670,10 +681,15 @@ EXPORT_SYMBOL_GPL(ex_release_resource_for_thread_lite);
 void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 {
 	unsigned long thread = ex_get_current_resource_thread();
-	long word = atomic_long_read(&resource->word);
 	LIST_HEAD(granted);
 	unsigned long flags;
+	long word;
 
+	if (!resource) {
+		eresource_refuse_null("ExConvertExclusiveToShared", _RET_IP_);
+		return;
+	}
+	word = atomic_long_read(&resource->word);
 	while ((word & (ERESOURCE_THREAD | ERESOURCE_EXCLUSIVE)) ==
 	       (thread | ERESOURCE_EXCLUSIVE)) {
 		/*
@@ -690,8 +706,9 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	flags = eresource_lock(resource);
 	if (!resource->exclusive || !eresource_find_owner(resource, thread)) {
 		eresource_unlock(resource, flags);
-		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %px is not owned exclusively by %lx, called from %pS\n",
-			  resource, thread, (void *)_RET_IP_);
+		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %llx is not owned exclusively by %llx, called from %pS\n",
+			  ntklog_address((unsigned long)resource),
+			  ntklog_address(thread), ntklog_code(_RET_IP_));
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
@@ -709,12 +726,17 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	unsigned long flags;
 	bool exclusive;
 
+	if (!resource) {
+		eresource_refuse_null("ExSetResourceOwnerPointer", caller);
+		return;
+	}
 	flags = eresource_lock(resource);
 	owner = eresource_find_owner(resource, thread);
 	if (!owner) {
 		eresource_unlock(resource, flags);
-		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %px is not owned by %lx, called from %pS\n",
-			  resource, thread, (void *)caller);
+		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %llx is not owned by %llx, called from %pS\n",
+			  ntklog_address((unsigned long)resource),
+			  ntklog_address(thread), ntklog_code(caller));
 		return;
 	}
 	if (static_branch_unlikely(&perf_resource_key))
@@ -769,8 +791,9 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 				      void *owner_pointer, u32 flags)
 {
 	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
-		      "ExSetResourceOwnerPointerEx: resource %px, flags %x from %pS\n",
-		      resource, flags, (void *)_RET_IP_))
+		      "ExSetResourceOwnerPointerEx: resource %llx, flags %x from %pS\n",
+		      ntklog_address((unsigned long)resource), flags,
+		      ntklog_code(_RET_IP_)))
 		return;
 	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,
 					_RET_IP_);
@@ -806,19 +829,19 @@ void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *reso
 EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
 
 /**
- * ex_enter_critical_region_and_acquire_shared_wait_for_exclusive() - NT's
- *	ExEnterCriticalRegionAndAcquireSharedWaitForExclusive
+ * ex_enter_region_and_acquire_shared_wait_for_exclusive() - what is called
+ *	ex_enter_critical_region_and_acquire_shared_wait_for_exclusive()
  * @resource: the resource
  *
  * Context: thread at IRQL <= APC_LEVEL; waits.
  */
-void ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
+void ex_enter_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
 {
 	ke_enter_critical_region();
 	ex_acquire_resource(resource, true, ERESOURCE_REQUEST_WAIT_FOR_EXCLUSIVE,
 			    _RET_IP_);
 }
-EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_shared_wait_for_exclusive);
+EXPORT_SYMBOL_GPL(ex_enter_region_and_acquire_shared_wait_for_exclusive);
 
 /**
  * ex_release_resource_and_leave_critical_region() - NT's
@@ -868,6 +891,8 @@ bool ex_is_resource_acquired_exclusive_lite(struct eresource *resource)
 {
 	bool exclusive;
 
+	if (!resource)
+		return eresource_refuse_null("ExIsResourceAcquiredExclusive", _RET_IP_);
 	return eresource_owned(resource, &exclusive) && exclusive;
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_exclusive_lite);
@@ -883,6 +908,61 @@ u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
 {
 	bool exclusive;
 
+	if (!resource)
+		return eresource_refuse_null("ExIsResourceAcquiredShared", _RET_IP_);
 	return eresource_owned(resource, &exclusive);
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_shared_lite);
+
+/* Owners of any kind, and whether it is one exclusive one. */
+static u32 eresource_owners(struct eresource *resource, bool *exclusive)
+{
+	unsigned long word = atomic_long_read(&resource->word);
+	unsigned long flags;
+	u32 owners = !!word;
+
+	*exclusive = word & ERESOURCE_EXCLUSIVE;
+	if (word != ERESOURCE_INNER)
+		return owners;
+	flags = eresource_lock(resource);
+	owners = resource->active_count;
+	*exclusive = owners && resource->exclusive;
+	eresource_unlock(resource, flags);
+	return owners;
+}
+
+/**
+ * ex_get_resource_active_count() - what NT has in ERESOURCE.ActiveCount
+ * @resource: the resource
+ *
+ * Context: any.
+ * Return: how many owners it has at this moment.
+ */
+u32 ex_get_resource_active_count(struct eresource *resource)
+{
+	bool exclusive;
+
+	if (!resource)
+		return eresource_refuse_null("ExGetResourceActiveCount", _RET_IP_);
+	return eresource_owners(resource, &exclusive);
+}
+EXPORT_SYMBOL_GPL(ex_get_resource_active_count);
+
+/**
+ * ex_get_resource_flag() - what NT has in ERESOURCE.Flag
+ * @resource: the resource
+ *
+ * Context: any.
+ * Return: ERESOURCE_FLAG_*, of this moment.
+ */
+u16 ex_get_resource_flag(struct eresource *resource)
+{
+	bool exclusive;
+
+	if (!resource)
+		return eresource_refuse_null("ExGetResourceFlag", _RET_IP_);
+	eresource_owners(resource, &exclusive);
+	return READ_ONCE(resource->flag) |
+		(exclusive ? ERESOURCE_FLAG_OWNED_EXCLUSIVE : 0);
+}
+EXPORT_SYMBOL_GPL(ex_get_resource_flag);

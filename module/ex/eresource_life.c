@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../address.h"
 #include "../perf/resource.h"
 #include "eresource_private.h"
 
@@ -16,6 +17,10 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 	unsigned long flags;
 	bool live;
 
+	if (!resource) {
+		eresource_refuse_null("ExInitializeResource", _RET_IP_);
+		return STATUS_INVALID_PARAMETER;
+	}
 	raw_spin_lock_irqsave(&ex_resources_lock, flags);
 	live = ex_resource_is_live(resource);
 	if (!live) {
@@ -30,8 +35,9 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 		ex_insert_resource(resource);
 	}
 	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
-	if (WARN_ONCE(live, "ExInitializeResource: resource %px is live already, called from %pS\n",
-		      resource, (void *)_RET_IP_))
+	if (WARN_ONCE(live,
+		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
+		      ntklog_address((unsigned long)resource), ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&perf_resource_key))
 		perf_log_resource_initialize(resource);
@@ -47,13 +53,17 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody waits.
+ * changed, if somebody waits, or for NULL.
  */
 u32 ex_reinitialize_resource_lite(struct eresource *resource)
 {
 	u32 waiters, entries, owners, i;
 	unsigned long flags;
 
+	if (!resource) {
+		eresource_refuse_null("ExReinitializeResource", _RET_IP_);
+		return STATUS_INVALID_PARAMETER;
+	}
 	flags = eresource_lock(resource);
 	waiters = resource->shared_waiter_count + resource->exclusive_waiter_count;
 	entries = eresource_owner_entries(resource);
@@ -75,8 +85,9 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	}
 	eresource_unlock(resource, flags);
 	if (WARN_ONCE(waiters,
-		      "ExReinitializeResource: %u wait for resource %px, called from %pS\n",
-		      waiters, resource, (void *)_RET_IP_))
+		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
+		      waiters, ntklog_address((unsigned long)resource),
+		      ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&perf_resource_key))
 		perf_log_resource_reinitialize(resource, entries, owners);
@@ -90,7 +101,7 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
  *
  * Context: IRQL <= DISPATCH_LEVEL. When it has returned the memory may go.
  * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody owns it or waits for it, or if it is not live.
+ * changed, if somebody owns it or waits for it, or if it is not live, as NULL never is.
  */
 u32 ex_delete_resource_lite(struct eresource *resource)
 {
@@ -99,6 +110,10 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	u32 owners = 0;
 	bool live;
 
+	if (!resource) {
+		eresource_refuse_null("ExDeleteResource", _RET_IP_);
+		return STATUS_INVALID_PARAMETER;
+	}
 	raw_spin_lock_irqsave(&ex_resources_lock, outer_flags);
 	live = ex_resource_is_live(resource);
 	if (live) {
@@ -114,8 +129,9 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	}
 	raw_spin_unlock_irqrestore(&ex_resources_lock, outer_flags);
 	if (WARN_ONCE(!live || owners,
-		      "ExDeleteResource: resource %px is %s, called from %pS\n",
-		      resource, live ? "owned" : "not live", (void *)_RET_IP_))
+		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
+		      ntklog_address((unsigned long)resource),
+		      live ? "owned" : "not live", ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	kfree(table);
 	return STATUS_SUCCESS;

@@ -58,6 +58,8 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 bool eresource_grow(struct eresource *resource, u32 had);
 struct eresource_owner *eresource_shrink(struct eresource *resource);
 
+bool eresource_refuse_null(const char *function, unsigned long caller);
+
 /*
  * Guards the tree of live resources. The locks of resources are taken with it held:
  * a resource in the tree does not go while it is.

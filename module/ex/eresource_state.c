@@ -4,11 +4,31 @@
  * What the state means is not decided here: see eresource.c.
  */
 
+#include <linux/bug.h>
 #include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "../address.h"
 #include "eresource_private.h"
+
+/**
+ * eresource_refuse_null() - NULL is never a live resource
+ * @function: which was asked for something with NULL
+ * @caller: where from
+ *
+ * Warns each time: who does not look at what he is told goes on as if he owned
+ * something.
+ *
+ * Context: any.
+ * Return: false, so that who calls this last can return it.
+ */
+noinline bool eresource_refuse_null(const char *function, unsigned long caller)
+{
+	WARN(1, "%s: NULL is not a live resource, called from %pS\n", function,
+	     ntklog_code(caller));
+	return false;
+}
 
 /**
  * eresource_lock() - take the inner lock, and the state out of the word

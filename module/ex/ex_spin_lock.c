@@ -11,6 +11,7 @@
 #include <ntklog/ex_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../address.h"
 #include "../perf/spin_lock.h"
 
 /**
@@ -242,8 +243,8 @@ EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
  */
 void ex_release_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {
-	WARN_ONCE(1, "ExReleaseSpinLock: lock %px is not owned %s (%08x)\n",
-		  spin_lock, shared ? "shared" : "exclusive",
+	WARN_ONCE(1, "ExReleaseSpinLock: lock %llx is not owned %s (%08x)\n",
+		  ntklog_address((unsigned long)spin_lock), shared ? "shared" : "exclusive",
 		  atomic_read(&spin_lock->value));
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_not_owned);

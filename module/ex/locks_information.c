@@ -64,7 +64,7 @@ static struct eresource *ex_resource_from(unsigned long address)
  */
 bool ex_resource_is_live(const struct eresource *resource)
 {
-	return ex_resource_from((unsigned long)resource) == resource;
+	return resource && ex_resource_from((unsigned long)resource) == resource;
 }
 
 static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)

@@ -302,7 +302,7 @@ struct ntklog_thread *ntklog_get_thread(void)
  */
 void ntklog_put_thread_late(struct ntklog_thread *thread)
 {
-	if (!thread->apc_level && !thread->critical_regions)
+	if (!thread->apc_level && !thread->critical_regions && !thread->guarded_regions)
 		ntklog_forget_thread(thread);
 }
 
@@ -382,6 +382,9 @@ static void ntklog_warn_of_thread(const struct ntklog_thread *thread)
 				    task_pid_nr(thread->task));
 	if (thread->critical_regions)
 		pr_warn_ratelimited("thread %d was left in a critical region\n",
+				    task_pid_nr(thread->task));
+	if (thread->guarded_regions)
+		pr_warn_ratelimited("thread %d was left in a guarded region\n",
 				    task_pid_nr(thread->task));
 }
 

@@ -56,6 +56,7 @@ static_assert(sizeof(struct ntklog_slot) == 0x40);
  * @next_slot: from here on all slots are free; before it most are not
  * @sequence: of the tracking that the slots belong to
  * @critical_regions: entered and not left
+ * @guarded_regions: entered and not left
  * @apc_level: it is at APC_LEVEL, or was when it raised from there
  * @late: taken when the thread was at its end already, whose end nobody will tell: it goes
  *	as soon as there is nothing to keep, and holds a reference to the thread until then
@@ -73,6 +74,7 @@ struct ntklog_thread {
 	struct ntklog_slot *next_slot;
 	u32 sequence;
 	u32 critical_regions;
+	u32 guarded_regions;
 	bool apc_level;
 	bool late;
 	struct hlist_node node;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's critical regions. In NT a thread in one gets no normal kernel APC: it is
- * neither suspended nor ended while it owns a resource. Linux has no such APCs, so
- * what is left is the account: regions nest, and one can ask.
+ * NT's critical and guarded regions. In NT a thread in a critical one gets no normal
+ * kernel APC: it is neither suspended nor ended while it owns a resource. In a guarded
+ * one it gets no APC at all. Linux has no such APCs, so what is left is the account:
+ * both kinds nest, each by itself, and one can ask.
  */
 
 #include <linux/bug.h>
@@ -45,19 +46,66 @@ void ke_leave_critical_region(void)
 EXPORT_SYMBOL_GPL(ke_leave_critical_region);
 
 /**
+ * ke_enter_guarded_region() - NT's KeEnterGuardedRegion
+ *
+ * Context: thread at IRQL <= APC_LEVEL; may sleep.
+ */
+void ke_enter_guarded_region(void)
+{
+	struct ntklog_thread *thread = ntklog_get_thread();
+
+	WRITE_ONCE(thread->guarded_regions, thread->guarded_regions + 1);
+}
+EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
+
+/**
+ * ke_leave_guarded_region() - NT's KeLeaveGuardedRegion
+ *
+ * Context: thread. Outside of any region: a warning, no change.
+ */
+void ke_leave_guarded_region(void)
+{
+	struct ntklog_thread *thread = ntklog_find_thread();
+
+	if (WARN_ONCE(!thread || !thread->guarded_regions,
+		      "KeLeaveGuardedRegion: thread %d is in none\n",
+		      task_pid_nr(current)))
+		return;
+	WRITE_ONCE(thread->guarded_regions, thread->guarded_regions - 1);
+	ntklog_put_thread(thread);
+}
+EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
+
+/**
  * ke_are_apcs_disabled() - NT's KeAreApcsDisabled
  *
- * Context: any.
- * Return: whether the thread is in a critical region, or the IRQL APC_LEVEL or
- * above.
+ * Context: any; in an interrupt, of the thread that it has interrupted.
+ * Return: whether the thread is in a critical or guarded region. As in NT, the
+ * IRQL is not looked at.
  */
 bool ke_are_apcs_disabled(void)
+{
+	const struct ntklog_thread *thread = ntklog_find_thread();
+
+	return thread && (READ_ONCE(thread->critical_regions) ||
+			  READ_ONCE(thread->guarded_regions));
+}
+EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
+
+/**
+ * ke_are_all_apcs_disabled() - NT's KeAreAllApcsDisabled
+ *
+ * Context: any; in an interrupt, of the thread that it has interrupted.
+ * Return: whether the thread is in a guarded region, or the IRQL APC_LEVEL or
+ * above.
+ */
+bool ke_are_all_apcs_disabled(void)
 {
 	const struct ntklog_thread *thread;
 
 	if (ke_get_current_irql() >= APC_LEVEL)
 		return true;
 	thread = ntklog_find_thread();
-	return thread && READ_ONCE(thread->critical_regions);
+	return thread && READ_ONCE(thread->guarded_regions);
 }
-EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
+EXPORT_SYMBOL_GPL(ke_are_all_apcs_disabled);

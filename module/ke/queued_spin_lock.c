@@ -10,6 +10,7 @@
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../address.h"
 #include "../perf/spin_lock.h"
 
 static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)
@@ -141,7 +142,10 @@ EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
  */
 void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {
-	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %px does not own lock %px (Lock %lx, Next %px)\n",
-		  queue, ke_queued_spin_lock(queue), queue->lock, queue->next);
+	WARN_ONCE(1, "KeReleaseQueuedSpinLock: %llx does not own lock %llx (bits %lx, Next %llx)\n",
+		  ntklog_address((unsigned long)queue),
+		  ntklog_address((unsigned long)ke_queued_spin_lock(queue)),
+		  READ_ONCE(queue->lock) & LOCK_QUEUE_BITS,
+		  ntklog_address((unsigned long)READ_ONCE(queue->next)));
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_not_owned);

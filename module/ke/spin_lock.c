@@ -10,6 +10,7 @@
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../address.h"
 #include "../perf/spin_lock.h"
 
 /* Test, and only when that finds it free, test and set: returns the tests. */
@@ -102,7 +103,9 @@ EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
  */
 void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
-	WARN_ONCE(1, "KeReleaseSpinLock: lock %px is not owned (%lx)\n",
-		  spin_lock, READ_ONCE(spin_lock->word));
+	/* The word is 0, or the address of a queue's entry. */
+	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
+		  ntklog_address((unsigned long)spin_lock),
+		  ntklog_address(READ_ONCE(spin_lock->word)));
 }
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_not_owned);

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# The suites provoke these reports on purpose, each once, and no others. Those of
+# The suites provoke these reports on purpose, each once or so often, and no others. Those of
 # sleeping only where DEBUG_ATOMIC_SLEEP is.
 EXPECTED_REPORTS='ExReleaseSpinLock: lock .* is not owned shared
 KeAcquireQueuedSpinLock: no queued spin lock has the number 0x11
@@ -14,14 +14,18 @@ KeReleaseSpinLock: lock .* is not owned
 KeRaiseIrql: from IRQL 2 to 1
 KeLowerIrql: from IRQL 0 to 2
 KeLeaveCriticalRegion: thread [0-9]+ is in none
+KeLeaveGuardedRegion: thread [0-9]+ is in none
 ExInitializeResource: resource .* is live already
 ExReinitializeResource: 1 wait for resource
 ExDeleteResource: resource .* is owned, called from deletion_of
-ExAcquireResource: resource .*, wait 1, at IRQL 2 from
+3 ExAcquireResource: resource .*, wait 1, at IRQL 2 from a_waiting_acquisition
+2 ExAcquireResource: resource .*, wait 0, at IRQL 12 from acquisition_above
+12 Ex[A-Za-z]*: NULL is not a live resource, called from null_is_not_live
 ExReleaseResource: resource .* is owned by 0, not by
 ExConvertExclusiveToShared: resource .* is not owned exclusively by
 ExSetResourceOwnerPointer: resource .* is not owned by
-ExSetResourceOwnerPointerEx: resource .*, flags 2 from'
+ExSetResourceOwnerPointerEx: resource .*, flags 2 from
+2 PAGED_CODE: NtVolumeIsIdle at IRQL 2'
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource\.c'
 
