@@ -656,6 +656,8 @@ static void context_of_the_release_is_told(struct kunit *test)
 	session_stop(test);
 }
 
+static unsigned int interrupts;
+
 static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 {
 	struct klock_queue_handle handle[2];
@@ -664,6 +666,7 @@ static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
 	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[1], &handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[1]);
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
+	WRITE_ONCE(interrupts, interrupts + 1);
 	hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));
 	return HRTIMER_RESTART;
 }
@@ -677,13 +680,14 @@ static void interrupts_between_any_two_instructions_lose_nothing(struct kunit *t
 	struct hrtimer timer;
 	u32 rounds = 0;
 
+	interrupts = 0;
 	start(test);
 	before = *this_cpu();
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = interrupt_with_locks;
 	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
-	/* A busy host may leave us little of the time. */
-	while (time_before(jiffies, end) || rounds < 100) {
+	/* A busy host may leave us little of the time, or the timer. */
+	while (time_before(jiffies, end) || rounds < 100 || READ_ONCE(interrupts) < 100) {
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
