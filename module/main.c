@@ -22,6 +22,16 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
+/*
+ * The table of tracepoints refers to each by a string, of which trace.h's names of symbols
+ * know nothing: the short name is a second one, which nobody outside this file sees.
+ */
+#define NTKLOG_LOCAL_TRACEPOINT(name)					\
+	asm(".set __tracepoint_" #name ", __tracepoint_ntklog_" #name)
+NTKLOG_LOCAL_TRACEPOINT(spinlock);
+NTKLOG_LOCAL_TRACEPOINT(resource);
+NTKLOG_LOCAL_TRACEPOINT(contextswap);
+
 EXPORT_TRACEPOINT_SYMBOL_GPL(spinlock);
 EXPORT_TRACEPOINT_SYMBOL_GPL(resource);
 EXPORT_TRACEPOINT_SYMBOL_GPL(contextswap);

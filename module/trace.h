@@ -2,6 +2,24 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ntklog
 
+/*
+ * A tracepoint's name is made into its event's name and into symbols that are global and
+ * exported. The events have NT's short names; the symbols get our prefix, so that they are
+ * not another's: the kernel or a module may have a tracepoint "resource" too.
+ */
+#define __tracepoint_spinlock		__tracepoint_ntklog_spinlock
+#define __traceiter_spinlock		__traceiter_ntklog_spinlock
+#define __probestub_spinlock		__probestub_ntklog_spinlock
+#define tp_func_spinlock		tp_func_ntklog_spinlock
+#define __tracepoint_resource		__tracepoint_ntklog_resource
+#define __traceiter_resource		__traceiter_ntklog_resource
+#define __probestub_resource		__probestub_ntklog_resource
+#define tp_func_resource		tp_func_ntklog_resource
+#define __tracepoint_contextswap	__tracepoint_ntklog_contextswap
+#define __traceiter_contextswap		__traceiter_ntklog_contextswap
+#define __probestub_contextswap		__probestub_ntklog_contextswap
+#define tp_func_contextswap		tp_func_ntklog_contextswap
+
 #if !defined(_NTKLOG_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _NTKLOG_TRACE_H
 
