@@ -24,6 +24,7 @@ groups_of()
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
 	core-* | e2e-*) echo tool unpack modules vm programs programs32 ;;
+	linkage-*) echo unpack modules vm ;;
 	builds) echo root unpack ;;
 	*) echo modules vm programs ;;
 	esac
@@ -62,7 +63,7 @@ for step; do
 	kernel-*)
 		"$TOP/scripts/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
 			costs 5 600 "build the test kernel ${step#kernel-}" ;;
-	core-* | e2e-*)
+	core-* | e2e-* | linkage-*)
 		"$TOP/scripts/debian-kernel.sh" -n "${step#*-}" >/dev/null ||
 			costs 1 800 "fetch Debian's kernel ${step#*-} and its headers (120 MB)" ;;
 	builds)

@@ -38,6 +38,8 @@ plan()
 			100 - fuzz
 			100 kernel-kasan kernel-kcsan
 			100 - e2e-6.1
+			100 - linkage-6.12
+			100 - linkage-6.1
 			100 kernel-kunit kunit-kunit
 			100 - packages
 			100 - builds

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# linkage.sh SERIES: what other modules can link, against Debian's headers, which have
+# CONFIG_MODVERSIONS: a module that uses everything in include/ntklog is built, and runs.
+
+. "$(dirname "$0")/../lib.sh"
+
+# complete [AUX-INFO [SYMVERS]]: nothing is left out.
+complete()
+{
+	python3 "$TESTS/check/check_linkage.py" "${1:-$DIR/module/nt_code.aux}" \
+		"${2:-$OUT/build/$ABI/Module.symvers}" "$DIR/module/ntklog_linkage.ko" \
+		"$DIR/module"
+}
+
+# fails TEST COMMAND...: this test of its fails, and no other.
+fails()
+{
+	local test=$1
+	shift
+	"$@" >"$DIR/fails.tap" 2>&1 || true
+	cat "$DIR/fails.tap"
+	[ "$(grep '^not ok' "$DIR/fails.tap")" = "not ok - Linkage.$test" ]
+}
+
+need modules
+debian_kernel "$1"
+result "$1: the modules build with W=1 and no warning" \
+	builds_silently "$KDIR" "$OUT/build/$ABI"
+cp -r "$TESTS/linkage" "$DIR/module"
+links()
+{
+	make -C "$DIR/module" KDIR="$KDIR" NTKLOG="$OUT/build/$ABI" W=1 \
+		LINKAGE_CFLAGS="-aux-info $DIR/module/nt_code.aux" >"$DIR/make.log" 2>&1 ||
+		{ cat "$DIR/make.log"; return 1; }
+	! grep -E 'warning:|WARNING:|ERROR:' "$DIR/make.log"
+}
+result "$1: a module that uses everything links, without a warning" links
+complete | sed "s/ok - /ok - $1 /" || true
+
+# What is new and not in the module is found out, and what cannot be linked.
+header=$(grep -m 1 -o '/[^ ]*/include/ntklog/nt\.h' "$DIR/module/nt_code.aux")
+{ cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NF */ static void KeDoNothing (void);"; } \
+	>"$DIR/more.aux"
+result "$1: a new function in a header that is not called is found out" \
+	fails test_every_function_in_a_header_is_called complete "$DIR/more.aux"
+{ cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NC */ extern void ke_do_nothing (void);"; } \
+	>"$DIR/more.aux"
+result "$1: a declaration of nothing that is exported is found out" \
+	fails test_what_is_declared_is_exported complete "$DIR/more.aux"
+{ cat "$OUT/build/$ABI/Module.symvers"; printf '0x0\tke_do_nothing\t/ntklog\tEXPORT_SYMBOL_GPL\t\n'; } \
+	>"$DIR/more.symvers"
+result "$1: an exported symbol that is not linked is found out" \
+	fails test_what_is_exported_is_linked complete "" "$DIR/more.symvers"
+sed 's/\tex_delete_resource_lite\t/\tex_enter_critical_region_and_acquire_shared_wait_for_exclusive\t/' \
+	"$OUT/build/$ABI/Module.symvers" >"$DIR/long.symvers"
+result "$1: a symbol that is too long is found out" \
+	sh -c "'$TESTS/check/check_linkage.py' '$DIR/module/nt_code.aux' '$DIR/long.symvers' \
+		'$DIR/module/ntklog_linkage.ko' '$DIR/module' |
+		grep -x 'not ok - Linkage.test_no_symbol_is_too_long'"
+
+cp "$OUT/build/$ABI/ntklog.ko" "$DIR/module/ntklog_linkage.ko" "$TESTS/guest/lib.sh" "$DIR/"
+cp "$TESTS/guest/linkage.sh" "$DIR/guest.sh"
+result "$1: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
+grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $1 /"
