@@ -32,8 +32,14 @@ for file; do
 	# The macros of <inttypes.h>; types of a library, which checkpatch takes for factors.
 	tools/ntklog/convert_ctf.c)
 		ignore=(--ignore CAMELCASE,SPACING,LINE_SPACING) ;;
+	# A table of all numbers of two digits.
+	tools/ntklog/out.c)
+		ignore=(--ignore CAMELCASE,SPLIT_STRING,MISSING_SPACE) ;;
 	tools/*)
 		ignore=(--ignore CAMELCASE) ;;
+	# Programs too, but it knows those by the name of the directory.
+	tests/programs/*)
+		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;
 	*)
 		ignore=() ;;
 	esac

@@ -75,10 +75,11 @@ struct ntklog_slot *perf_find_slot(struct ntklog_thread *thread, const void *loc
 
 	if (!thread)
 		return NULL;
-	/* Acquire; pairs with the release in perf_fill_resource_slot(). */
-	for (i = NTKLOG_THREAD_SLOTS; i; i--)
+	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
+		/* Acquire; pairs with the release in perf_fill_resource_slot(). */
 		if (smp_load_acquire(&thread->slots[i].lock) == lock)
 			return &thread->slots[i];
+	}
 	return NULL;
 }
 
@@ -132,9 +133,14 @@ void perf_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
 	if (slot == READ_ONCE(thread->next_slot) - 1)
 		WRITE_ONCE(thread->next_slot, slot);
 	/* Those below that went before. To a softirq, what is being filled looks free. */
-	for (slot = READ_ONCE(thread->next_slot); in_task() && slot > &thread->slots[1] &&
-	     !smp_load_acquire(&slot[-1].lock); slot--)
-		WRITE_ONCE(thread->next_slot, slot - 1);
+	slot = READ_ONCE(thread->next_slot);
+	while (in_task() && slot > &thread->slots[1]) {
+		/* Acquire; pairs with the release above, of who took it away. */
+		if (smp_load_acquire(&slot[-1].lock))
+			break;
+		slot--;
+		WRITE_ONCE(thread->next_slot, slot);
+	}
 }
 
 /**

@@ -133,10 +133,12 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 		"env {\n\ttracer_name = \"ntklog\";\n\tevents_lost = %" PRIu32 ";\n};\n\n",
 		file->events_lost);
 	fprintf(stream,
-		"clock {\n\tname = \"session\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n",
-		file->perf_freq, start / 10000000,
+		"clock {\n\tname = \"session\";\n\tfreq = %" PRIu64 ";\n", file->perf_freq);
+	fprintf(stream,
+		"\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n", start / 10000000,
 		(uint64_t)((double)(start % 10000000) / 1e7 * (double)file->perf_freq));
-	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.session.value; } := session_t;\n\n"
+	fputs("typealias integer {\n\tsize = 64; align = 8; signed = false; map = clock.session.value;\n"
+	      "} := session_t;\n\n"
 	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
 	      "\t\tsession_t timestamp_begin;\n\t\tsession_t timestamp_end;\n"
 	      "\t\tinteger { size = 64; align = 8; signed = false; } content_size;\n"

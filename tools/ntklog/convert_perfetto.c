@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,17 +283,25 @@ static void end_slice(struct perfetto *perfetto)
 	out_literal(&perfetto->out, "}}");
 }
 
+/* A damaged frequency makes any number of a time: at most a century of it is shown. */
+static int64_t whole_ns(double ns)
+{
+	static const double century = 3.15576e18;
+
+	return (int64_t)fmax(-century, fmin(ns, century));
+}
+
 static int64_t ticks_ns(const struct perfetto *perfetto, uint64_t time_stamp)
 {
 	const struct etl_file *file = perfetto->conversion->file;
 
-	return (int64_t)((double)(int64_t)(time_stamp - file->start_clock) *
-			 perfetto->ns_per_tick);
+	return whole_ns((double)(int64_t)(time_stamp - file->start_clock) *
+			perfetto->ns_per_tick);
 }
 
 static int64_t cycles_ns(const struct perfetto *perfetto, uint64_t cycles)
 {
-	return (int64_t)etl_cycles_ns(perfetto->conversion->file, (double)cycles);
+	return whole_ns(etl_cycles_ns(perfetto->conversion->file, (double)cycles));
 }
 
 /*

@@ -735,7 +735,8 @@ void dump_writer_begin(struct dump_writer *writer)
 	if (writer->format != DUMP_CSV)
 		return;
 	out_text(out, writer->cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
-	out_literal(out, ",Event,HookId,Version,Size,HeaderType,Provider,Id,Opcode,Level,ProcessId");
+	out_literal(out, ",Event,HookId,Version,Size,HeaderType");
+	out_literal(out, ",Provider,Id,Opcode,Level,ProcessId");
 	for (i = 0; i < writer->column_count; i++) {
 		const char *name = writer->columns[i], *suffix = writer->name_suffix[i];
 

@@ -174,8 +174,9 @@ static void set_header(json_t *object, const struct etl_event *event,
 	set_number(object, "BuffersLost", header.buffers_lost);
 	set_number(object, "CpuSpeedInMHz", header.cpu_speed_in_mhz);
 	set_number(object, "PerfFreq", header.perf_freq);
-	set_text(object, "Clock", strcpy(text, header.reserved_flags < ARRAY_SIZE(clocks) ?
-					 clocks[header.reserved_flags] : "unknown"));
+	snprintf(text, sizeof(text), "%s", header.reserved_flags < ARRAY_SIZE(clocks) ?
+		 clocks[header.reserved_flags] : "unknown");
+	set_text(object, "Clock", text);
 	set_number(object, "StartClock", file->start_clock);
 	snprintf(text, sizeof(text), "%d minutes", -header.time_zone.bias);
 	set_text(object, "LocalTimeFromUtc", text);
@@ -330,8 +331,9 @@ static const struct argp info_argp = {
 	.options = info_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
-	.doc = "Print what an ETL file says of itself: all fields of its header, the parameters of\n"
-	       "the sampling, what is lost or damaged; and how many events of which kind are in it.",
+	.doc = "Print what an ETL file says of itself: all fields of its header, the parameters\n"
+	       "of the sampling, what is lost or damaged; and how many events of which kind are\n"
+	       "in it.",
 };
 
 /**

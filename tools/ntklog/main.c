@@ -35,7 +35,7 @@ static const struct command {
 /* "help COMMAND" is "COMMAND --help", "help" is "--help". */
 static int command_help(int argc, char **argv)
 {
-	static char name[] = "ntklog", option[] = "--help";
+	char name[] = "ntklog", option[] = "--help";
 	char *whole[] = { name, option, NULL };
 	char *of_command[] = { name, argc > 1 ? argv[1] : NULL, option, NULL };
 

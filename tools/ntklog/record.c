@@ -167,7 +167,8 @@ static int write_header(struct recording *recording)
 	if (recording->is_stream && recording->bytes)
 		err = 0;
 	else if (recording->fd < 0)
-		err = trace_create(recording->path, &recording->fd) || write_at(recording, header, size, 0) ||
+		err = trace_create(recording->path, &recording->fd) ||
+		      write_at(recording, header, size, 0) ||
 		      (!recording->no_names && names_writer_open(&recording->names,
 								 recording->path, header, size));
 	else
@@ -184,7 +185,7 @@ static int write_header(struct recording *recording)
  */
 static void give_terminal(pid_t group)
 {
-	void (*handler)(int signal) = signal(SIGTTOU, SIG_IGN);
+	sighandler_t handler = signal(SIGTTOU, SIG_IGN);
 
 	tcsetpgrp(STDIN_FILENO, group);
 	signal(SIGTTOU, handler);

@@ -278,7 +278,8 @@ static const struct argp_option report_options[] = {
 	  "Only this one of " TABLES "; may be given again", 0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
-	{ "top", OPTION_TOP, "N", 0, "So many rows of each table (20 for people, all for programs); 0: all", 0 },
+	{ "top", OPTION_TOP, "N", 0,
+	  "So many rows of each table (20 for people, all for programs); 0: all", 0 },
 	{ 0 }
 };
 

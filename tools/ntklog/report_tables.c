@@ -510,7 +510,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
 		fact(stream, before, after,
-		     "a flight recording: %" PRIu64 " older buffers were overwritten; rates are of the time that each processor's last ones are of",
+		     "a flight recording: %" PRIu64 " older buffers were overwritten; rates are of the rest",
 		     file->overwritten);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
@@ -522,7 +522,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     file->lossy_buffers);
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
 		fact(stream, before, after,
-		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times that cannot be: left out",
+		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
 		     file->damaged_buffers, file->damaged_events, file->wrong_times);
 	if (file->twice || file->missing)
 		fact(stream, before, after,

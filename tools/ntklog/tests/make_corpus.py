@@ -41,6 +41,11 @@ def main():
     for data in files():
         inputs += [bytes((choice,)) + data for choice in range(4)]
         inputs.append(b"\x80" + names + data)
+    # What has once done harm.
+    found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
+    for name in sorted(os.listdir(found)):
+        with open(os.path.join(found, name), "rb") as stream:
+            inputs.append(stream.read())
     for number, data in enumerate(inputs):
         with open(os.path.join(directory, "%03d" % number), "wb") as stream:
             stream.write(data)
