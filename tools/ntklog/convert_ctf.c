@@ -137,8 +137,8 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 	fprintf(stream,
 		"\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n", start / 10000000,
 		(uint64_t)((double)(start % 10000000) / 1e7 * (double)file->perf_freq));
-	fputs("typealias integer {\n\tsize = 64; align = 8; signed = false; map = clock.session.value;\n"
-	      "} := session_t;\n\n"
+	fputs("typealias integer {\n\tsize = 64; align = 8; signed = false;\n"
+	      "\tmap = clock.session.value;\n} := session_t;\n\n"
 	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
 	      "\t\tsession_t timestamp_begin;\n\t\tsession_t timestamp_end;\n"
 	      "\t\tinteger { size = 64; align = 8; signed = false; } content_size;\n"

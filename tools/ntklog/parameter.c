@@ -38,7 +38,7 @@ const struct parameter_set parameter_sets[] = {
 			{ "release_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
 			  false, "each so many-th last release is written" },
 			{ "contention_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
-			  false, "each so many-th after a wait, and what a multiple of it waited for" },
+			  false, "each so many-th after a wait, or that multiples waited for" },
 			{ "excessive_timeouts", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
 			  false, "each so many-th time-out of a wait is written" },
 		},

@@ -510,7 +510,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
 		fact(stream, before, after,
-		     "a flight recording: %" PRIu64 " older buffers were overwritten; rates are of the rest",
+		     "a flight recording: %" PRIu64 " older buffers were overwritten; not in rates",
 		     file->overwritten);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
@@ -605,7 +605,8 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 	json_t *object;
 	size_t i;
 
-	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o}",
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I,"
+			   " s:I, s:I, s:I, s:I, s:b, s:o}",
 			   "events", (json_int_t)analysis->events,
 			   "seconds", report->seconds,
 			   "processor_count", (json_int_t)file->processors,
