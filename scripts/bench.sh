@@ -24,7 +24,7 @@ image=$kernel/arch/x86/boot/bzImage
 say "counting instructions"
 "$TOP/scripts/vm.sh" -i -c 4 -k "$image" "$BENCH/icount"
 say "on parallel processors"
-"$TOP/scripts/vm.sh" -p -c 4 -k "$image" "$BENCH/parallel"
+"$TOP/scripts/vm.sh" -c 4 -k "$image" "$BENCH/parallel"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"

@@ -103,8 +103,13 @@ done
 ./terminal ntklog record --no-names -o tool-signal.etl --duration 1.5 >tool-terminal.txt
 TERM=vt100 ./terminal ntklog top --once >tool-top-terminal.txt
 
-# Too few, too small buffers.
-ntklog record --no-names -o tool-lost.etl -b 4K -n 2 --duration 1 2>tool-lost.log
+# Too few, too small buffers, and a recorder that does not run for a while.
+ntklog record --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
+started
+kill -STOP $!
+wait_for sh -c "awk '\$1 == \"total\" && \$4 > 0 { found = 1 } END { exit !found }' $D/sessions/7/stats"
+kill -CONT $!
+wait $!
 
 # Killed at any moment, the file can be read; the session goes on until it is stopped.
 ntklog record -o tool-killed.etl &
@@ -124,6 +129,7 @@ started
 # Its symbols are not among those that top has begun with.
 insmod ntklog_torture.ko duration=0 threads=2
 sleep 4
+wait_for sh -c '[ "$(grep -o "ntklog top" top.txt | wc -l)" -ge 4 ]'
 kill -INT $!
 check "tool: Ctrl-C ends top" wait $!
 rmmod ntklog_torture

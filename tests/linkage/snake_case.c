@@ -32,7 +32,7 @@ static int use_irqls(void)
 	REQUIRE(ke_raise_irql_to_synch_level() == DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
 	local_bh_disable();
-	ke_enable_softirqs();
+	ke_enable_softirqs(0);
 	ke_enter_critical_region();
 	REQUIRE(ke_are_apcs_disabled());
 	ke_leave_critical_region();

@@ -114,6 +114,61 @@ static bool is_in_new_module(const char *modules, const char *before, uint64_t a
 	return false;
 }
 
+static int read_symbols(struct names_writer *writer)
+{
+	char path[PATH_SIZE];
+	struct names *names;
+
+	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
+	if (names_load(&names, path, NULL))
+		return -1;
+	names_free(writer->names);
+	writer->names = names;
+	return 0;
+}
+
+/* Is there a line "NAME SIZE ..." that was not there before? */
+static bool has_new_module(const char *modules, const char *before)
+{
+	const char *line = modules;
+
+	while (line && *line) {
+		size_t length = strcspn(line, "\n");
+		const char *at = memmem(line, length, " 0x", 3);
+		size_t name = strcspn(line, " ") + 1;
+		const char *known = before;
+		bool found = false;
+
+		/* By name and place: the use counts between them change all the time. */
+		while (!found && known && *known) {
+			size_t known_length = strcspn(known, "\n");
+
+			found = at && !strncmp(known, line, name) &&
+				memmem(known, known_length, at, 19);
+			known += known_length;
+			known += *known == '\n';
+		}
+		if (!found)
+			return true;
+		line += length;
+		line += *line == '\n';
+	}
+	return false;
+}
+
+/* Events of a module may be read when it has gone: its symbols are read when it comes. */
+static void look_for_modules(struct names_writer *writer)
+{
+	char *modules = read_modules();
+
+	if (modules && has_new_module(modules, writer->modules) && !read_symbols(writer)) {
+		free(writer->modules);
+		writer->modules = modules;
+	} else {
+		free(modules);
+	}
+}
+
 static struct names_address *find_address(struct names_writer *writer, uint64_t address)
 {
 	struct names_address *found;
@@ -296,19 +351,6 @@ static void read_threads(struct names_writer *writer)
 		closedir(processes);
 }
 
-static int read_symbols(struct names_writer *writer)
-{
-	char path[PATH_SIZE];
-	struct names *names;
-
-	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
-	if (names_load(&names, path, NULL))
-		return -1;
-	names_free(writer->names);
-	writer->names = names;
-	return 0;
-}
-
 /**
  * names_writer_prepare() - read what there is before the session begins
  * @writer: all zero
@@ -433,6 +475,7 @@ static void write_threads(struct names_writer *writer, bool all)
  */
 void names_writer_update(struct names_writer *writer)
 {
+	look_for_modules(writer);
 	writer->updates++;
 	resolve_addresses(writer);
 	write_threads(writer, false);

@@ -25,7 +25,6 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 	return seconds;
 }
 
-
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trace_options *options = state->input;
@@ -114,7 +113,7 @@ void trace_tell_loss(const struct etl_file *file)
 		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
 			file->path, file->events_lost, file->buffers_lost);
 	else if (file->lossy_buffers)
-		message("%s: events were lost after %" PRIu64 " buffers; the header does not say how many",
+		message("%s: events were lost after %" PRIu64 " buffers, how many is not known",
 			file->path, file->lossy_buffers);
 }
 
@@ -129,11 +128,13 @@ int trace_tell_damage(const struct etl_file *file)
 	if (file->error[0])
 		message("%s: %s", file->path, file->error);
 	if (file->damaged_buffers || file->damaged_events)
-		message("%s: left out: %" PRIu64 " bytes of %" PRIu64 " damaged buffers and %" PRIu64 " damaged events",
+		message("%s: left out: %" PRIu64 " bytes of %" PRIu64
+			" damaged buffers and %" PRIu64 " damaged events",
 			file->path, file->left_out, file->damaged_buffers,
 			file->damaged_events);
 	if (file->wrong_times)
-		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64 " events in all, which no sum has",
+		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64
+			" events in all, which no sum has",
 			file->path, file->wrong_time_at, file->wrong_times);
 	if (file->twice)
 		message("%s: left out: %" PRIu64 " buffers that are there twice", file->path,
