@@ -114,7 +114,7 @@ wait $!
 # Killed at any moment, the file can be read; the session goes on until it is stopped.
 ntklog record -o tool-killed.etl &
 started
-sleep 1.5
+wait_for sh -c '[ "$(stat -c %s tool-killed.etl)" -gt 400000 ]'
 kill -9 $!
 wait $! 2>/dev/null
 check "tool: the file of a recording that was killed" sh -c \
