@@ -26,6 +26,8 @@ as_root unshare --mount --propagation private sh -e -c '
 	mount --bind "$cache" "$root$cache"
 	mount --bind "$dir" "$root$dir"
 	mount --bind /dev "$root/dev"
+	# The objtool of 7.3 looks there how large its stack may be.
+	mount --bind /proc "$root/proc"
 	exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C sh -e -c "
 		kdir=\$1 dir=\$2 cpus=\$3
 		shift 3
