@@ -85,35 +85,6 @@ static char *read_modules(void)
 	return text;
 }
 
-/* Is the address in one of the modules, "NAME SIZE ... 0xADDRESS", in which others are not? */
-static bool is_in_new_module(const char *modules, const char *before, uint64_t address)
-{
-	const char *line = modules;
-
-	while (line && *line) {
-		size_t length = strcspn(line, "\n"), name = strcspn(line, " ");
-		const char *at = memmem(line, length, " 0x", 3);
-		uint64_t start = at ? strtoull(at + 1, NULL, 16) : 0;
-		uint64_t size = strtoull(line + name, NULL, 10);
-		char own[128];
-
-		/* Newer kernels keep code, data and the rest apart: near is good enough. */
-		if (start && address - start + (16 << 20) < size + (32 << 20)) {
-			const char *known;
-
-			snprintf(own, sizeof(own), "%.*s", (int)(name + 1), line);
-			known = before ? strstr(before, own) : NULL;
-			/* The same module at another place was loaded again. */
-			if (!known || (known != before && known[-1] != '\n') ||
-			    !memmem(known, strcspn(known, "\n"), at, 19))
-				return true;
-		}
-		line += length;
-		line += *line == '\n';
-	}
-	return false;
-}
-
 static int read_symbols(struct names_writer *writer)
 {
 	char path[PATH_SIZE];
@@ -430,25 +401,10 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 
 static void resolve_addresses(struct names_writer *writer)
 {
-	char *modules = NULL;
 	size_t i;
 
-	for (i = 0; i < writer->unresolved_count; i++) {
-		uint64_t address = writer->unresolved[i];
-
-		if (!modules)
-			modules = read_modules();
-		if (modules && (!writer->modules || strcmp(modules, writer->modules)) &&
-		    is_in_new_module(modules, writer->modules, address)) {
-			/* All modules of now are known from here on. */
-			free(writer->modules);
-			writer->modules = modules;
-			modules = NULL;
-			read_symbols(writer);
-		}
-		write_symbols(writer, address);
-	}
-	free(modules);
+	for (i = 0; i < writer->unresolved_count; i++)
+		write_symbols(writer, writer->unresolved[i]);
 	writer->unresolved_count = 0;
 }
 
