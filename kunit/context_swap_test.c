@@ -51,10 +51,10 @@ static void a_sleep_is_two_swaps(struct kunit *test)
 	unsigned int from = 0;
 
 	start(test, 4);
-	KUNIT_EXPECT_TRUE(test, perf_context_swaps_are_on());
+	KUNIT_EXPECT_TRUE(test, ntklog_context_swaps_are_on());
 	msleep(50);
 	session_stop(test);
-	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 
 	do
 		away = swap_of_me(test, SWAP_OLD_THREAD, &from);
@@ -165,7 +165,7 @@ static void priorities_are_monotone(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, thread);
 	for (prio = -1; prio < 140; prio++) {
 		thread->prio = prio;
-		now = perf_nt_priority(thread, false);
+		now = ntklog_nt_priority(thread, false);
 		KUNIT_EXPECT_LE(test, now, last);
 		/* Real-time in one is real-time in the other. */
 		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
@@ -173,19 +173,19 @@ static void priorities_are_monotone(struct kunit *test)
 		last = now;
 	}
 	thread->prio = 0;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 31);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 31);
 	thread->prio = 99;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 16);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 16);
 	thread->prio = 100;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 15);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 15);
 	thread->prio = 120;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 8);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 8);
 	thread->prio = 139;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
 	thread->prio = 120;
 	thread->policy = SCHED_IDLE;
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, false), 1);
-	KUNIT_EXPECT_EQ(test, perf_nt_priority(thread, true), 0);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, false), 1);
+	KUNIT_EXPECT_EQ(test, ntklog_nt_priority(thread, true), 0);
 }
 
 static atomic_t probes;
@@ -199,16 +199,16 @@ static void the_tracepoint_alone_turns_the_probe_on(struct kunit *test)
 {
 	int tries = 3000;
 
-	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
 	/* A work item does it. */
 	while (!atomic_read(&probes) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
 	unregister_trace_contextswap(probe, NULL);
-	while (perf_context_swaps_are_on() && tries--)
+	while (ntklog_context_swaps_are_on() && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_FALSE(test, perf_context_swaps_are_on());
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 	tracepoint_synchronize_unregister();
 }
 

@@ -61,7 +61,7 @@ static void rundown_tells_the_parameters_at_start_and_stop(struct kunit *test)
 {
 	u32 set[] = { 5, 2, 4000, 3, 5000000 };
 
-	KUNIT_ASSERT_EQ(test, perf_set_information(&perf_spin_lock_information, set, 0x14),
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
 			STATUS_SUCCESS);
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	session_stop(test);

@@ -25,10 +25,10 @@ int fixture_init(struct kunit *test)
 	static const u32 spin_lock[] = { 5, 1, 1000, 1, 1000000 };
 	static const u32 resource[] = { 7, 1000, 1, 1 };
 
-	if (perf_set_information(&perf_spin_lock_information, spin_lock,
-				 sizeof(spin_lock)) ||
-	    perf_set_information(&perf_resource_information, resource,
-				 sizeof(resource)))
+	if (ntklog_set_information(&ntklog_spin_lock_information, spin_lock,
+				   sizeof(spin_lock)) ||
+	    ntklog_set_information(&ntklog_resource_information, resource,
+				   sizeof(resource)))
 		return -EINVAL;
 	return set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
 }

@@ -10,16 +10,16 @@
  * each of its words after the first. Those are not the defaults of all.
  */
 static const struct kind {
-	struct perf_information *information;
+	struct ntklog_information *information;
 	const char *name;
 	u32 class;
 	size_t length;
 	size_t v1_length;
 	u32 minimum[4];
 } kinds[] = {
-	{ &perf_spin_lock_information, "spin lock", 5, 0x14, 0x10,
+	{ &ntklog_spin_lock_information, "spin lock", 5, 0x14, 0x10,
 	  { 1, 1000, 1, 1000000 } },
-	{ &perf_resource_information, "resource", 7, 0x10, 0x10, { 1, 1, 1 } },
+	{ &ntklog_resource_information, "resource", 7, 0x10, 0x10, { 1, 1, 1 } },
 };
 
 #define for_each_kind(kind) \
@@ -34,14 +34,14 @@ static void query(struct kunit *test, const struct kind *kind, u32 *got)
 {
 	size_t length = 0;
 
-	KUNIT_ASSERT_EQ(test, perf_query_information(kind->information, got, kind->length,
-						     &length), 0u);
+	KUNIT_ASSERT_EQ(test, ntklog_query_information(kind->information, got, kind->length,
+						       &length), 0u);
 	KUNIT_ASSERT_EQ(test, length, kind->length);
 }
 
 static u32 set(const struct kind *kind, const u32 *wanted, size_t length)
 {
-	return perf_set_information(kind->information, wanted, length);
+	return ntklog_set_information(kind->information, wanted, length);
 }
 
 /* Permitted, and other than what is set: each word its least value and some. */
@@ -77,7 +77,7 @@ static void an_older_version_leaves_the_rest(struct kunit *test)
 	fill(kind, wanted, 9);
 	KUNIT_EXPECT_EQ(test, set(kind, wanted, 0x10), 0u);
 	got[4] = 0xEEEEEEEE;
-	KUNIT_EXPECT_EQ(test, perf_query_information(kind->information, got, 0x10, &length),
+	KUNIT_EXPECT_EQ(test, ntklog_query_information(kind->information, got, 0x10, &length),
 			0u);
 	KUNIT_EXPECT_EQ(test, length, 0x10);
 	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x10);
@@ -100,8 +100,8 @@ static void other_lengths_are_a_mismatch(struct kunit *test)
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, length), 0xC0000004u,
 					    "%s, %zu bytes", kind->name, length);
-			KUNIT_EXPECT_EQ_MSG(test, perf_query_information(kind->information,
-									 got, length,
+			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_information(kind->information,
+									   got, length,
 									 &returned),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 		}

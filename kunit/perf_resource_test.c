@@ -40,8 +40,8 @@ static void set_parameters(struct kunit *test, u32 release, u32 contention, u32 
 {
 	u32 information[] = { 7, release, contention, timeouts };
 
-	KUNIT_ASSERT_EQ(test, perf_set_information(&perf_resource_information,
-						   information, sizeof(information)),
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information,
+						     information, sizeof(information)),
 			0u);
 }
 
@@ -58,9 +58,9 @@ static void without_excessive_waits(struct kunit *test)
 	set_parameters(test, 1, 1, U32_MAX);
 }
 
-static struct perf_resource_cpu *counts(void)
+static struct ntklog_resource_cpu *counts(void)
 {
-	return per_cpu_ptr(&perf_resource_cpu, TEST_CPU);
+	return per_cpu_ptr(&ntklog_resource_cpu, TEST_CPU);
 }
 
 static unsigned int events(void)
@@ -576,7 +576,7 @@ static void each_so_many_th_time_out_is_written(struct kunit *test)
 
 static void a_time_out_on_another_processor_does_not_know_how_long(struct kunit *test)
 {
-	struct perf_resource_wait wait = {
+	struct ntklog_resource_wait wait = {
 		.resource = &resource,
 		.start_time = get_cycles(),
 		.processor = TEST_CPU + 1,
@@ -586,7 +586,7 @@ static void a_time_out_on_another_processor_does_not_know_how_long(struct kunit 
 	};
 
 	start(test);
-	perf_log_resource_timeout(&wait);
+	ntklog_log_resource_timeout(&wait);
 	EXPECT_EVENT(test, event(test, 0), 0x10224u, 1u, 0u);
 	KUNIT_EXPECT_EQ(test, get_u64(event(test, 0), RESOURCE_HOLD_TIME), 0ull);
 	KUNIT_EXPECT_EQ(test, get_u64(event(test, 0), RESOURCE_WAIT_TIME), wait.start_time);
@@ -707,7 +707,7 @@ static void slots_go_with_their_thread(struct kunit *test)
  */
 static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
 {
-	const struct perf_resource_wait wait = {
+	const struct ntklog_resource_wait wait = {
 		.start_time = get_cycles() - wait_time,
 		.processor = TEST_CPU,
 		.on = true,
@@ -716,18 +716,18 @@ static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
 	struct wmi_resource64 record;
 	bool sampled;
 
-	perf_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
+	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
 	/* Both kinds of release are counted together, and this one with them. */
 	counts()->exclusive_releases = releases - 101;
 	counts()->shared_releases = 100;
-	releases = perf_count_resource_release(true);
-	sampled = perf_track_resource_release_for(&resource, (unsigned long)current, true,
-						  U32_MAX + contention_delta, releases,
+	releases = ntklog_count_resource_release(true);
+	sampled = ntklog_track_resource_release_for(&resource, (unsigned long)current, true,
+						    U32_MAX + contention_delta, releases,
 						  &record);
 	preempt_enable();
 	if (sampled)
-		perf_write_resource(&record);
+		ntklog_write_resource(&record);
 	return events() != before;
 }
 
@@ -783,7 +783,7 @@ static void an_unknown_wait_is_no_wait(struct kunit *test)
 
 static void releases_are_counted_by_kind(struct kunit *test)
 {
-	struct perf_resource_cpu before;
+	struct ntklog_resource_cpu before;
 
 	KUNIT_EXPECT_TRUE(test, exclusive(&resource, true));
 	release(1);
@@ -863,15 +863,15 @@ static void the_tracepoint_alone_turns_tracking_on(struct kunit *test)
 	set_parameters(test, 1, 1, 1);
 	probed_resource = NULL;
 	probes = 0;
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_resource_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_resource_key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
 	release(1);
 	unregister_trace_resource(probe, NULL);
 	tracepoint_synchronize_unregister();
 	KUNIT_EXPECT_EQ(test, probes, 1u);
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_resource_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
 	KUNIT_EXPECT_TRUE(test, shared(&resource, true));
 	release(1);
 	KUNIT_EXPECT_EQ(test, probes, 1u);

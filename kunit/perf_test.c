@@ -43,9 +43,9 @@ static int perf_test_init(struct kunit *test)
 }
 
 /* The tests stay on TEST_CPU. */
-static struct perf_spin_lock_cpu *this_cpu(void)
+static struct ntklog_spin_lock_cpu *this_cpu(void)
 {
-	return per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU);
+	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
 static void start(struct kunit *test)
@@ -78,8 +78,8 @@ static void set_parameters(struct kunit *test, u32 spin_threshold,
 		5, spin_threshold, acquire_rate, contention_rate, hold
 	};
 
-	KUNIT_ASSERT_EQ(test, perf_set_information(&perf_spin_lock_information,
-						   &information, sizeof(information)),
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information,
+						     &information, sizeof(information)),
 			STATUS_SUCCESS);
 }
 
@@ -103,15 +103,15 @@ static bool release_writes(u32 spin_count, u64 hold_time, u32 acquire_count,
 			   u32 contention_count)
 {
 	unsigned int before = spinlock_events();
-	struct perf_spin_lock_query query = { .query_time = 1 };
-	struct perf_spin_lock_entry *entry;
+	struct ntklog_spin_lock_query query = { .query_time = 1 };
+	struct ntklog_spin_lock_entry *entry;
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
-	perf_log_spin_lock_acquire(&lock[0], WMI_SPINLOCK_QUEUED, spin_count, &query);
+	ntklog_log_spin_lock_acquire(&lock[0], WMI_SPINLOCK_QUEUED, spin_count, &query);
 	entry = &this_cpu()->entries[this_cpu()->in_use - 1];
 	this_cpu()->acquire_count = acquire_count;
 	this_cpu()->contention_count = contention_count;
-	perf_log_spin_lock_release(&lock[0], entry->acquire_time + hold_time, 0);
+	ntklog_log_spin_lock_release(&lock[0], entry->acquire_time + hold_time, 0);
 	ke_lower_irql(old_irql);
 	return spinlock_events() != before;
 }
@@ -223,7 +223,7 @@ static void two_rules_write_one_event(struct kunit *test)
 static void an_uncontended_acquisition_counts_one(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 
 	start(test);
 	before = *this_cpu();
@@ -251,7 +251,7 @@ static int hold_until_somebody_waits(void *data)
 static void a_contended_acquisition_counts_and_is_written(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 	struct test_thread holder;
 	bool held = false;
 	const u8 *event;
@@ -301,7 +301,7 @@ static void counters_wrap_at_32_bits(struct kunit *test)
 static void only_counters_wanted_tracks_nothing(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 
 	session_start(test, PERF_SPINLOCK_CNTRS, 4096, 8);
 	before = *this_cpu();
@@ -324,7 +324,7 @@ static void nothing_wanted_counts_nothing(struct kunit *test)
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, this_cpu()->acquire_count, before);
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
 
 /* Tracking */
@@ -332,7 +332,7 @@ static void nothing_wanted_counts_nothing(struct kunit *test)
 static void nested_to_depth(struct kunit *test, int depth)
 {
 	struct klock_queue_handle handle[LOCKS];
-	struct perf_spin_lock_cpu before = *this_cpu();
+	struct ntklog_spin_lock_cpu before = *this_cpu();
 	unsigned int first = spinlock_events();
 	int tracked = min(depth, 8);
 	int i;
@@ -373,7 +373,7 @@ static void release_out_of_order_keeps_the_rest(struct kunit *test)
 {
 	static const int order[] = { 1, 0, 2 };
 	struct klock_queue_handle handle[3];
-	struct perf_spin_lock_entry entries[3];
+	struct ntklog_spin_lock_entry entries[3];
 	int i;
 
 	start(test);
@@ -412,8 +412,8 @@ static void release_out_of_order_keeps_the_rest(struct kunit *test)
 
 static bool hooks_are_on(void)
 {
-	return static_key_enabled(&perf_spin_lock_key) &&
-		static_key_enabled(&perf_spin_lock_tracking_key);
+	return static_key_enabled(&ntklog_spin_lock_key) &&
+		static_key_enabled(&ntklog_spin_lock_tracking_key);
 }
 
 /* From then on the thread of another processor does what it is for. */
@@ -451,7 +451,7 @@ static bool is_tracked(struct kspin_lock *spin_lock)
 static void what_is_owned_when_tracking_goes_on_is_not_tracked(struct kunit *test)
 {
 	struct klock_queue_handle handle[2];
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 	struct test_thread thread;
 
 	if (num_online_cpus() < 2)
@@ -487,7 +487,7 @@ static void what_is_owned_when_tracking_goes_on_is_not_tracked(struct kunit *tes
 static void what_is_tracked_when_tracking_goes_off_is_written(struct kunit *test)
 {
 	struct klock_queue_handle handle[2];
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 	struct test_thread thread;
 	unsigned long end;
 
@@ -526,14 +526,14 @@ static void what_is_tracked_when_tracking_goes_off_is_written(struct kunit *test
 
 static void what_is_never_released_is_forgotten_by_the_next_tracking(struct kunit *test)
 {
-	struct perf_spin_lock_query query = { .query_time = 1 };
+	struct ntklog_spin_lock_query query = { .query_time = 1 };
 	u8 old_irql;
 	int i;
 
 	start(test);
 	old_irql = ke_raise_irql_to_dpc_level();
 	for (i = 0; i < LOCKS; i++)
-		perf_log_spin_lock_acquire(&lock[i], WMI_SPINLOCK_QUEUED, 0, &query);
+		ntklog_log_spin_lock_acquire(&lock[i], WMI_SPINLOCK_QUEUED, 0, &query);
 	ke_lower_irql(old_irql);
 	KUNIT_EXPECT_EQ(test, this_cpu()->in_use,
 			PERF_SPIN_LOCK_DEPTH + PERF_SPIN_LOCK_OWED);
@@ -548,12 +548,12 @@ static void what_is_never_released_is_forgotten_by_the_next_tracking(struct kuni
 static void a_release_of_what_was_not_acquired_is_counted(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 
 	start(test);
 	before = *this_cpu();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
-	perf_log_spin_lock_release(&lock[1], get_cycles(), 0);
+	ntklog_log_spin_lock_release(&lock[1], get_cycles(), 0);
 	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
@@ -676,7 +676,7 @@ static void interrupts_between_any_two_instructions_lose_nothing(struct kunit *t
 {
 	unsigned long end = jiffies + msecs_to_jiffies(300);
 	struct klock_queue_handle handle[3];
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 	struct hrtimer timer;
 	u32 rounds = 0;
 
@@ -726,14 +726,14 @@ static const struct {
 
 static void acquire_entry(const void *spin_lock)
 {
-	struct perf_spin_lock_query query = { .query_time = 1 };
+	struct ntklog_spin_lock_query query = { .query_time = 1 };
 
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, 0, &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, 0, &query);
 }
 
 static void release_entry(const void *spin_lock)
 {
-	perf_log_spin_lock_release(spin_lock, get_cycles(), 0);
+	ntklog_log_spin_lock_release(spin_lock, get_cycles(), 0);
 }
 
 /*
@@ -743,8 +743,8 @@ static void release_entry(const void *spin_lock)
  */
 static void an_interrupt_leaves_the_entries_of_who_it_interrupts(struct kunit *test)
 {
-	struct perf_spin_lock_entry entries[7];
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_entry entries[7];
+	struct ntklog_spin_lock_cpu before;
 	unsigned long flags;
 	size_t c;
 	int i;
@@ -770,7 +770,7 @@ static void an_interrupt_leaves_the_entries_of_who_it_interrupts(struct kunit *t
 		release_entry(&lock[6]);
 		acquire_entry(&lock[8]);
 		room = entries_in_use() == 8;
-		perf_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
+		ntklog_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
 		release_entry(&lock[0]);
 		in_use[0] = this_cpu()->in_use;
 		release_entry(&lock[8]);
@@ -805,8 +805,8 @@ static enum hrtimer_restart share_the_first(struct hrtimer *timer)
 static void a_shared_lock_of_an_interrupt_is_not_the_threads(struct kunit *test)
 {
 	struct klock_queue_handle handle[7];
-	struct perf_spin_lock_entry entries[8];
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_entry entries[8];
+	struct ntklog_spin_lock_cpu before;
 	struct hrtimer timer;
 	const u8 *event;
 	u8 old_irql;
@@ -865,7 +865,7 @@ static void probe(void *unused, const struct wmi_spinlock64 *record)
 static void a_lock_used_by_the_writer_writes_nothing(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 
 	start(test);
 	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
@@ -891,9 +891,9 @@ static void the_tracepoint_alone_turns_tracking_on(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 
-	KUNIT_ASSERT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_ASSERT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	probe_calls = 0;
 	acquire_and_release(&lock[2], &handle);
 	unregister_trace_spinlock(probe, NULL);
@@ -902,8 +902,8 @@ static void the_tracepoint_alone_turns_tracking_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, probe_record.spin_lock_address,
 			(u64)(unsigned long)&lock[2]);
 	KUNIT_EXPECT_EQ(test, probe_record.thread_id, task_pid_nr(current));
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
 }
 
 /* Every kind of lock goes the same way. */
@@ -1086,7 +1086,7 @@ static void a_conversion_counts_from_its_own_time(struct kunit *test)
 static void failed_tries_count_nothing(struct kunit *test)
 {
 	struct klock_queue_handle handle;
-	struct perf_spin_lock_cpu before;
+	struct ntklog_spin_lock_cpu before;
 	u8 old_irql;
 
 	ex_initialize_spin_lock(&ex_lock);

@@ -134,11 +134,11 @@ static void the_global_mask_is_the_union(struct kunit *test)
 	start(test, 5, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
 	mask = etw_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00030000u);
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	stop(test, 1);
 	mask = etw_global_group_mask();
 	KUNIT_EXPECT_EQ(test, mask.masks[1], 0x00020000u);
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	stop(test, 5);
 }
 
@@ -157,17 +157,17 @@ static void a_mask_changes_while_the_session_runs(struct kunit *test)
 	u64 before;
 
 	start(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	before = written_everywhere(3);
 	/* The rundown of the group comes with it, and with its end. */
 	change_running(3, PERF_SPINLOCK, true);
-	KUNIT_EXPECT_TRUE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
 	change_running(3, PERF_SPINLOCK, true);
 	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
 	log_event(PERF_SPINLOCK, 7);
 	change_running(3, PERF_SPINLOCK, false);
-	KUNIT_EXPECT_FALSE(test, static_key_enabled(&perf_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);
 	log_event(PERF_SPINLOCK, 8);
 	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);

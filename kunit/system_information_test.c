@@ -183,8 +183,8 @@ static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 
 	session_start(test, PERF_SPINLOCK, 4096, 8);
 	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
-	per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU)->acquire_count = 5000;
-	per_cpu_ptr(&perf_spin_lock_cpu, TEST_CPU)->contention_count = 0;
+	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->acquire_count = 5000;
+	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->contention_count = 0;
 	ke_release_in_stack_queued_spin_lock(&handle);
 	event = session_event(0, 0x0529);
 	KUNIT_ASSERT_NOT_NULL(test, event);

@@ -149,7 +149,7 @@ static int ntklog_parse_number(const char *text, u32 *value)
 
 static void ntklog_parameter_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%u\n", perf_get_parameter(object));
+	seq_printf(seq, "%u\n", ntklog_get_parameter(object));
 }
 
 static int ntklog_parameter_store(void *object, char *text)
@@ -157,7 +157,7 @@ static int ntklog_parameter_store(void *object, char *text)
 	u32 value;
 
 	if (ntklog_parse_number(text, &value) ||
-	    perf_set_parameter(object, value) != STATUS_SUCCESS)
+	    ntklog_set_parameter(object, value) != STATUS_SUCCESS)
 		return -EINVAL;
 	return 0;
 }
@@ -170,12 +170,12 @@ static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 static ssize_t ntklog_information_read(struct file *file, char __user *to,
 				       size_t count, loff_t *position)
 {
-	struct perf_information *information = file->private_data;
+	struct ntklog_information *information = file->private_data;
 	u8 buffer[PERF_INFORMATION_MAX];
 	size_t length;
 
-	if (perf_query_information(information, buffer, information->length,
-				   &length) != STATUS_SUCCESS)
+	if (ntklog_query_information(information, buffer, information->length,
+				     &length) != STATUS_SUCCESS)
 		return -EIO;
 	return simple_read_from_buffer(to, count, position, buffer, length);
 }
@@ -191,7 +191,7 @@ static ssize_t ntklog_information_write(struct file *file,
 		return -EINVAL;
 	if (copy_from_user(buffer, from, count))
 		return -EFAULT;
-	if (perf_set_information(file->private_data, buffer, count) !=
+	if (ntklog_set_information(file->private_data, buffer, count) !=
 	    STATUS_SUCCESS)
 		return -EINVAL;
 	return count;
@@ -212,11 +212,11 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 	struct perfinfo_groupmask mask = etw_global_group_mask();
 
 	/* The tracepoints want theirs without any session. */
-	if (static_key_enabled(&perf_spin_lock_tracking_key))
+	if (static_key_enabled(&ntklog_spin_lock_tracking_key))
 		etw_group_mask_set(&mask, PERF_SPINLOCK);
-	if (static_key_enabled(&perf_resource_key))
+	if (static_key_enabled(&ntklog_resource_key))
 		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
-	if (perf_context_swaps_are_on())
+	if (ntklog_context_swaps_are_on())
 		etw_group_mask_set(&mask, PERF_CONTEXT_SWITCH);
 	etw_group_mask_show(seq, &mask);
 }
@@ -232,9 +232,9 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 }
 
 #define NTKLOG_SPIN_LOCK_COUNTER(_name, _member) \
-	NTKLOG_COUNTER(_name, perf_spin_lock_cpu, _member)
+	NTKLOG_COUNTER(_name, ntklog_spin_lock_cpu, _member)
 #define NTKLOG_RESOURCE_COUNTER(_name, _member) \
-	NTKLOG_COUNTER("Resource" _name, perf_resource_cpu, _member)
+	NTKLOG_COUNTER("Resource" _name, ntklog_resource_cpu, _member)
 
 /* The columns, in their order. Counters of 32 bits wrap as NT's do. */
 static const struct {
@@ -666,7 +666,7 @@ static const struct file_operations ntklog_processor_fops = {
 
 /* @files: one for each parameter, to be filled. */
 static int ntklog_create_information_directory(const char *name,
-					       struct perf_information *information,
+					       struct ntklog_information *information,
 					       struct ntklog_file *files)
 {
 	struct dentry *directory;
@@ -677,7 +677,7 @@ static int ntklog_create_information_directory(const char *name,
 	if (IS_ERR(directory))
 		return PTR_ERR(directory);
 	for (i = 0; i < information->parameter_count; i++) {
-		const struct perf_parameter *parameter = &information->parameters[i];
+		const struct ntklog_parameter *parameter = &information->parameters[i];
 
 		files[i] = (struct ntklog_file) {
 			.name = parameter->name,
@@ -792,12 +792,12 @@ int ntklog_debugfs_init(void)
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("spinlock",
-						  &perf_spin_lock_information,
+						  &ntklog_spin_lock_information,
 						  ntklog_spin_lock_files);
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("resource",
-						  &perf_resource_information,
+						  &ntklog_resource_information,
 						  ntklog_resource_files);
 	if (err)
 		return err;

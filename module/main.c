@@ -68,16 +68,16 @@ module_param(addresses, charp, 0400);
 MODULE_PARM_DESC(addresses, "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
 
 static int __init ntklog_set_parameters(const char *name,
-					struct perf_information *information,
+					struct ntklog_information *information,
 					const unsigned int *values,
 					unsigned int given)
 {
 	unsigned int i;
 
 	for (i = 0; i < given; i++) {
-		const struct perf_parameter *parameter = &information->parameters[i];
+		const struct ntklog_parameter *parameter = &information->parameters[i];
 
-		if (perf_set_parameter(parameter, values[i]) != STATUS_SUCCESS) {
+		if (ntklog_set_parameter(parameter, values[i]) != STATUS_SUCCESS) {
 			pr_err("%s: %s=%u is less than %u%s\n", name,
 			       parameter->name, values[i], parameter->minimum,
 			       parameter->zero ? " and not 0" : "");
@@ -101,11 +101,11 @@ static int __init ntklog_init(void)
 		pr_err("addresses=%s is not raw, hashed or zero\n", addresses);
 		return err;
 	}
-	err = ntklog_set_parameters("spinlock", &perf_spin_lock_information,
+	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
 				    spinlock, spinlock_given);
 	if (err)
 		return err;
-	err = ntklog_set_parameters("resource", &perf_resource_information,
+	err = ntklog_set_parameters("resource", &ntklog_resource_information,
 				    resource, resource_given);
 	if (err)
 		return err;
@@ -118,14 +118,14 @@ static int __init ntklog_init(void)
 		return err;
 	}
 	ke_numbered_spin_lock_init();
-	perf_spin_lock_init();
-	err = perf_resource_init(excessive_first_ms, excessive_next_ms);
+	ntklog_spin_lock_init();
+	err = ntklog_resource_init(excessive_first_ms, excessive_next_ms);
 	if (err) {
 		pr_err("cannot track resources: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
 		       excessive_first_ms, excessive_next_ms, err);
 		goto err_spin_lock;
 	}
-	err = perf_context_swap_init();
+	err = ntklog_context_swap_init();
 	if (err) {
 		pr_err("the kernel does not tell of context switches (%d)\n", err);
 		goto err_resource;
@@ -145,11 +145,11 @@ static int __init ntklog_init(void)
 
 err_debugfs:
 	ntklog_debugfs_exit();
-	perf_context_swap_exit();
+	ntklog_context_swap_exit();
 err_resource:
-	perf_resource_exit();
+	ntklog_resource_exit();
 err_spin_lock:
-	perf_spin_lock_exit();
+	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
 	return err;
 }
@@ -160,9 +160,9 @@ static void __exit ntklog_exit(void)
 	/* Nobody logs or reads any more when the files go. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
-	perf_context_swap_exit();
-	perf_resource_exit();
-	perf_spin_lock_exit();
+	ntklog_context_swap_exit();
+	ntklog_resource_exit();
+	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
 }
 

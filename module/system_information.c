@@ -22,13 +22,13 @@
 #include "perf/spin_lock.h"
 #include "system_information.h"
 
-static struct perf_information *ntklog_perf_information(u32 event_trace_class)
+static struct ntklog_information *ntklog_perf_information(u32 event_trace_class)
 {
 	switch (event_trace_class) {
 	case EVENT_TRACE_SPINLOCK_INFORMATION_CLASS:
-		return &perf_spin_lock_information;
+		return &ntklog_spin_lock_information;
 	case EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS:
-		return &perf_resource_information;
+		return &ntklog_resource_information;
 	default:
 		return NULL;
 	}
@@ -81,7 +81,7 @@ static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information 
 /* @buffer: NTKLOG_INFORMATION_MAX bytes, in and out. */
 static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length)
 {
-	struct perf_information *information;
+	struct ntklog_information *information;
 	u32 event_trace_class;
 
 	if (length < sizeof(event_trace_class))
@@ -92,7 +92,7 @@ static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length
 	information = ntklog_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
-	return perf_query_information(information, buffer, length, return_length);
+	return ntklog_query_information(information, buffer, length, return_length);
 }
 
 static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
@@ -171,7 +171,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool privileged)
 {
-	struct perf_information *information;
+	struct ntklog_information *information;
 	u32 event_trace_class;
 
 	if (information_class != SYSTEM_PERFORMANCE_TRACE_INFORMATION)
@@ -186,6 +186,6 @@ u32 ntklog_set_system_information(u32 information_class, const void *in,
 	information = ntklog_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
-	return perf_set_information(information, in, length);
+	return ntklog_set_information(information, in, length);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_system_information);

@@ -34,15 +34,15 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 /* A probe has come or gone, whenever tracefs or somebody else's module likes. */
-int perf_context_swap_tracepoint_reg(void);
-void perf_context_swap_tracepoint_unreg(void);
-int perf_resource_tracepoint_reg(void);
-void perf_resource_tracepoint_unreg(void);
-int perf_spin_lock_tracepoint_reg(void);
-void perf_spin_lock_tracepoint_unreg(void);
+int ntklog_context_swap_tracepoint_reg(void);
+void ntklog_context_swap_tracepoint_unreg(void);
+int ntklog_resource_tracepoint_reg(void);
+void ntklog_resource_tracepoint_unreg(void);
+int ntklog_spin_lock_tracepoint_reg(void);
+void ntklog_spin_lock_tracepoint_unreg(void);
 
 TRACE_EVENT_FN(spinlock,
-
+	       
 	TP_PROTO(const struct wmi_spinlock64 *record),
 
 	TP_ARGS(record),
@@ -96,11 +96,11 @@ TRACE_EVENT_FN(spinlock,
 				   { 0x80, "isr" },
 				   { 0xc0, "dpc|isr" })),
 
-	perf_spin_lock_tracepoint_reg, perf_spin_lock_tracepoint_unreg
+	ntklog_spin_lock_tracepoint_reg, ntklog_spin_lock_tracepoint_unreg
 );
 
 TRACE_EVENT_FN(resource,
-
+	       
 	TP_PROTO(const struct wmi_resource64 *record),
 
 	TP_ARGS(record),
@@ -142,11 +142,11 @@ TRACE_EVENT_FN(resource,
 		  __entry->wait_time, __entry->max_recursion_depth,
 		  __entry->thread_id, __entry->contention_delta),
 
-	perf_resource_tracepoint_reg, perf_resource_tracepoint_unreg
+	ntklog_resource_tracepoint_reg, ntklog_resource_tracepoint_unreg
 );
 
 TRACE_EVENT_FN(contextswap,
-
+	       
 	TP_PROTO(const struct wmi_contextswap *record),
 
 	TP_ARGS(record),
@@ -209,7 +209,7 @@ TRACE_EVENT_FN(contextswap,
 		  __entry->new_thread_wait_time,
 		  __entry->old_thread_remaining_quantum),
 
-	perf_context_swap_tracepoint_reg, perf_context_swap_tracepoint_unreg
+	ntklog_context_swap_tracepoint_reg, ntklog_context_swap_tracepoint_unreg
 );
 
 #endif /* _NTKLOG_TRACE_H */

@@ -112,7 +112,7 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	lockdep_assert_preemption_disabled();
 	lock_acquire_shared(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_acquire_spin_lock_shared_traced(spin_lock);
 	else if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
 		ex_wait_for_spin_lock_shared(spin_lock);
@@ -131,7 +131,7 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	lockdep_assert_preemption_disabled();
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_acquire_spin_lock_exclusive_traced(spin_lock);
 	else if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
 		ex_wait_for_spin_lock_exclusive(spin_lock);
@@ -147,7 +147,7 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_release_spin_lock_shared_traced(spin_lock);
 	else
 		/* Release; pairs with the acquire of an exclusive owner. */
@@ -164,7 +164,7 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_release_spin_lock_exclusive_traced(spin_lock);
 	else
 		/* Release; pairs with the acquires of all who come next. */

@@ -87,7 +87,7 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 	struct kspin_lock_queue *tail;
 
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key)) {
+	if (static_branch_unlikely(&ntklog_spin_lock_key)) {
 		ke_acquire_queued_spin_lock_traced(queue);
 		return;
 	}
@@ -119,7 +119,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 	}
 	/* Without lockdep this, and the map, are not there. */
 	spin_release(&((struct kspin_lock *)spin_lock)->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key)) {
+	if (static_branch_unlikely(&ntklog_spin_lock_key)) {
 		ke_release_queued_spin_lock_traced(queue);
 		return true;
 	}

@@ -30,7 +30,7 @@ struct kspin_lock {
 };
 
 /* On while spin locks are counted or tracked; flipped by module/perf. */
-DECLARE_STATIC_KEY_FALSE(perf_spin_lock_key);
+DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_key);
 
 /**
  * ke_initialize_spin_lock_class() - KeInitializeSpinLock with a class of choice
@@ -95,7 +95,7 @@ ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
 	lockdep_assert_preemption_disabled();
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ke_acquire_spin_lock_traced(spin_lock);
 	/* Acquire; pairs with smp_store_release() of the release. */
 	else if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
@@ -117,7 +117,7 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 	bool owned;
 
 	lockdep_assert_preemption_disabled();
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		owned = ke_try_to_acquire_spin_lock_traced(spin_lock);
 	else
 		owned = ke_test_spin_lock(spin_lock) &&
@@ -135,7 +135,7 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 		return false;
 	}
 	spin_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ke_release_spin_lock_traced(spin_lock);
 	else
 		/* Pairs with test_and_set_bit_lock() of whoever is next. */

@@ -87,11 +87,11 @@ eresource_lockdep_acquire(struct eresource *resource,
 /* @wait: NULL if it has not waited. */
 static __always_inline void
 eresource_track_acquire(struct eresource *resource, u32 depth,
-			const struct perf_resource_wait *wait)
+			const struct ntklog_resource_wait *wait)
 {
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_track_resource_acquire_slow(resource, depth,
-						 READ_ONCE(resource->contention_count),
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_track_resource_acquire_slow(resource, depth,
+						   READ_ONCE(resource->contention_count),
 						 wait);
 }
 
@@ -232,15 +232,15 @@ static void eresource_wait(struct eresource *resource,
 			   enum eresource_request request,
 			   struct eresource_waiter *waiter, unsigned long caller)
 {
-	struct perf_resource_wait wait;
+	struct ntklog_resource_wait wait;
 
 	/* Before the sleep from which there may be no return. */
 	eresource_lockdep_acquire(resource, request, true, caller);
 	lock_contended(&resource->dep_map, caller);
 	wait.on = false;
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_start_resource_wait(&wait, resource,
-					 request == ERESOURCE_REQUEST_EXCLUSIVE ?
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_start_resource_wait(&wait, resource,
+					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
 					 WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					 WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
 	/*
@@ -248,7 +248,7 @@ static void eresource_wait(struct eresource *resource,
 	 * what the releaser did before what follows.
 	 */
 	wait_for_completion(&waiter->granted);
-	perf_end_resource_wait(&wait);
+	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
 	/* Lockdep has this thread as the owner already. */
@@ -325,7 +325,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 /* It has been acquired at once: for who wants to know. */
 static noinline bool ex_acquired_resource_traced(struct eresource *resource)
 {
-	perf_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
+	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
 }
 
@@ -347,7 +347,7 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 		return ex_acquire_resource_slow(resource, wait, request, word,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);
-	if (static_branch_unlikely(&perf_resource_key))
+	if (static_branch_unlikely(&ntklog_resource_key))
 		return ex_acquired_resource_traced(resource);
 	return true;
 }
@@ -481,9 +481,9 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
-	u32 releases = perf_count_resource_release(resource->exclusive);
+	u32 releases = ntklog_count_resource_release(resource->exclusive);
 
-	return perf_track_resource_release_for(resource, thread, resource->exclusive,
+	return ntklog_track_resource_release_for(resource, thread, resource->exclusive,
 					       resource->contention_count, releases, record);
 }
 
@@ -516,7 +516,7 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	}
 	if (!--owner->count) {
 		/* Before anybody else, or the same owner anew, can own it. */
-		if (!told && static_branch_unlikely(&perf_resource_key))
+		if (!told && static_branch_unlikely(&ntklog_resource_key))
 			sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
 		if (!told && thread == ex_get_current_resource_thread())
@@ -528,7 +528,7 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	eresource_unlock_and_wake(resource, flags, &granted);
 	kfree(table);
 	if (sampled)
-		perf_write_resource(&record);
+		ntklog_write_resource(&record);
 }
 
 /* A release of any kind. */
@@ -543,7 +543,7 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 		bool last = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
 
 		/* What is known of the ownership is taken while it lasts. */
-		if (last && static_branch_unlikely(&perf_resource_key))
+		if (last && static_branch_unlikely(&ntklog_resource_key))
 			break;
 		/* While it is sure to be there. */
 		if (last && !told && thread == ex_get_current_resource_thread()) {
@@ -588,14 +588,14 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 	bool sampled;
 
 	preempt_disable();
-	sampled = perf_track_resource_release_for(resource, ex_get_current_resource_thread(),
-						  word & ERESOURCE_EXCLUSIVE,
+	sampled = ntklog_track_resource_release_for(resource, ex_get_current_resource_thread(),
+						    word & ERESOURCE_EXCLUSIVE,
 						  READ_ONCE(resource->contention_count),
 						  releases, &record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
 	if (sampled)
-		perf_write_resource(&record);
+		ntklog_write_resource(&record);
 }
 
 /* By the current thread. All that it calls it calls last. */
@@ -610,9 +610,9 @@ static noinline void ex_release_resource_traced(struct eresource *resource, long
 		return;
 	}
 	preempt_disable();
-	releases = perf_count_resource_release(word & ERESOURCE_EXCLUSIVE);
-	tracked = perf_track_plain_resource_release(resource,
-						    READ_ONCE(resource->contention_count),
+	releases = ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE);
+	tracked = ntklog_track_plain_resource_release(resource,
+						      READ_ONCE(resource->contention_count),
 						    releases);
 	preempt_enable();
 	if (likely(tracked))
@@ -627,7 +627,7 @@ static __always_inline void ex_release_resource(struct eresource *resource,
 {
 	long word = atomic_long_read(&resource->word);
 
-	if (static_branch_unlikely(&perf_resource_key))
+	if (static_branch_unlikely(&ntklog_resource_key))
 		ex_release_resource_traced(resource, word, caller);
 	else if (unlikely(!eresource_is_owned_once(word)))
 		ex_release_resource_slow(resource, ex_get_current_resource_thread(), caller);
@@ -739,8 +739,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 			  ntklog_address(thread), ntklog_code(caller));
 		return;
 	}
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_forget_resource(resource, thread);
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_forget_resource(resource, thread);
 	/* From now on nobody's: any thread may release it. */
 	lock_release(&resource->dep_map, caller);
 	exclusive = resource->exclusive;
@@ -754,8 +754,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 		owner->thread = pointer;
 	}
 	eresource_unlock(resource, flags);
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_owner_pointer(resource, exclusive ?
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_log_resource_owner_pointer(resource, exclusive ?
 						WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE :
 						WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED);
 }

@@ -39,8 +39,8 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
 		      ntklog_address((unsigned long)resource), ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_initialize(resource);
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_log_resource_initialize(resource);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
@@ -72,8 +72,8 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 		for (i = 0; i < entries; i++) {
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
-			if (owner->thread && static_branch_unlikely(&perf_resource_key))
-				perf_forget_resource(resource, owner->thread);
+			if (owner->thread && static_branch_unlikely(&ntklog_resource_key))
+				ntklog_forget_resource(resource, owner->thread);
 			owner->thread = 0;
 		}
 		resource->active_count = 0;
@@ -89,8 +89,8 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 		      waiters, ntklog_address((unsigned long)resource),
 		      ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
-	if (static_branch_unlikely(&perf_resource_key))
-		perf_log_resource_reinitialize(resource, entries, owners);
+	if (static_branch_unlikely(&ntklog_resource_key))
+		ntklog_log_resource_reinitialize(resource, entries, owners);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);

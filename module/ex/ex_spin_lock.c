@@ -78,14 +78,14 @@ EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_exclusive);
  */
 void ex_acquire_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 	u32 spin_count = 0;
 
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	if (!__ex_acquire_spin_lock_shared_at_once(spin_lock))
 		spin_count = ex_wait_for_spin_lock_shared(spin_lock);
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
-				   spin_count, &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
+				     spin_count, &query);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_shared_traced);
 
@@ -97,14 +97,14 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_shared_traced);
  */
 void ex_acquire_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 	u32 spin_count = 0;
 
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	if (!__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
 		spin_count = ex_wait_for_spin_lock_exclusive(spin_lock);
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
-				   spin_count, &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
+				     spin_count, &query);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
 
@@ -117,11 +117,11 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
  */
 noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = perf_spin_lock_release_time();
+	u64 release_time = ntklog_spin_lock_release_time();
 
 	/* As in __ex_release_spin_lock_shared(). */
 	atomic_dec_return_release(&spin_lock->value);
-	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
 
@@ -134,11 +134,11 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
  */
 noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = perf_spin_lock_release_time();
+	u64 release_time = ntklog_spin_lock_release_time();
 
 	/* As in __ex_release_spin_lock_exclusive(). */
 	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
-	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 
@@ -154,19 +154,19 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 
 	lockdep_assert_preemption_disabled();
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	do {
 		if (value & ~EX_SPIN_LOCK_SHARED_COUNT)
 			return false;
 		/* As __ex_acquire_spin_lock_shared_at_once(). */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	lock_acquire_shared(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
-		perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
-					   0, &query);
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
+					     0, &query);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
@@ -182,17 +182,17 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
  */
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 
 	lockdep_assert_preemption_disabled();
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	if (atomic_read(&spin_lock->value) ||
 	    !__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
 		return false;
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
-		perf_log_spin_lock_acquire(spin_lock,
-					   WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, 0,
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock,
+					     WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, 0,
 					   &query);
 	return true;
 }
@@ -227,9 +227,9 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 					     value - 1 + EX_SPIN_LOCK_EXCLUSIVE));
 	lock_release(&spin_lock->dep_map, _RET_IP_);
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
-	if (static_branch_unlikely(&perf_spin_lock_key))
-		perf_log_spin_lock_convert(spin_lock,
-					   WMI_SPINLOCK_EXECUTIVE_CONVERTED);
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_convert(spin_lock,
+					     WMI_SPINLOCK_EXECUTIVE_CONVERTED);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);

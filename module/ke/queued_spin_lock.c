@@ -94,11 +94,11 @@ EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 	struct kspin_lock_queue *tail;
 	u32 spin_count = 0;
 
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	/* Orders as in __ke_acquire_queued_spin_lock(). */
 	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
 					       (unsigned long)queue);
@@ -107,8 +107,8 @@ void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 	else
 		WRITE_ONCE(queue->lock,
 			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, spin_count,
-				   &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, spin_count,
+				     &query);
 }
 EXPORT_SYMBOL_GPL(ke_acquire_queued_spin_lock_traced);
 
@@ -123,14 +123,14 @@ noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = ke_queued_spin_lock(queue);
 	unsigned long word = (unsigned long)queue;
-	u64 release_time = perf_spin_lock_release_time();
+	u64 release_time = ntklog_spin_lock_release_time();
 
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	/* Orders as in __ke_release_queued_spin_lock(). */
 	if (READ_ONCE(queue->next) ||
 	    !try_cmpxchg_release(&spin_lock->word, &word, 0))
 		ke_hand_over_queued_spin_lock(queue);
-	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 

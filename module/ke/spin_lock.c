@@ -47,14 +47,14 @@ EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
  */
 void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 	u32 spin_count = 0;
 
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	if (test_and_set_bit_lock(0, &spin_lock->word))
 		spin_count = ke_spin_for_ownership(spin_lock);
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count,
-				   &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count,
+				     &query);
 }
 EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
 
@@ -67,13 +67,13 @@ EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
  */
 bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct perf_spin_lock_query query;
+	struct ntklog_spin_lock_query query;
 
-	perf_query_spin_lock(&query);
+	ntklog_query_spin_lock(&query);
 	if (!ke_test_spin_lock(spin_lock) ||
 	    test_and_set_bit_lock(0, &spin_lock->word))
 		return false;
-	perf_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, 0, &query);
+	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, 0, &query);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
@@ -87,11 +87,11 @@ EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
  */
 noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	u64 release_time = perf_spin_lock_release_time();
+	u64 release_time = ntklog_spin_lock_release_time();
 
 	/* As in ke_release_spin_lock_from_dpc_level(). */
 	smp_store_release(&spin_lock->word, 0);
-	perf_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
 }
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 

@@ -36,18 +36,18 @@
 #define NT_PRIORITY_MAX		31
 static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
 
-/* Written by perf_update_context_swaps(); the first is read by any. */
-static bool perf_probes_are_on;
+/* Written by ntklog_update_context_swaps(); the first is read by any. */
+static bool ntklog_probes_are_on;
 /* Whether the cpu_idle probe is there too. */
-static bool perf_cpu_idle_is_on;
+static bool ntklog_cpu_idle_is_on;
 
-static struct tracepoint *perf_sched_switch, *perf_cpu_idle;
+static struct tracepoint *ntklog_sched_switch, *ntklog_cpu_idle;
 
 /* The C-state that the processor entered last; written by its cpu_idle probe. */
-static DEFINE_PER_CPU(u8, perf_c_state);
+static DEFINE_PER_CPU(u8, ntklog_c_state);
 
 /**
- * perf_nt_priority() - a thread's priority as NT would have it
+ * ntklog_nt_priority() - a thread's priority as NT would have it
  * @thread: the thread
  * @idle: it is the idle thread of a processor
  *
@@ -57,7 +57,7 @@ static DEFINE_PER_CPU(u8, perf_c_state);
  *
  * Return: 0 to 31.
  */
-u8 perf_nt_priority(const struct task_struct *thread, bool idle)
+u8 ntklog_nt_priority(const struct task_struct *thread, bool idle)
 {
 	int priority = READ_ONCE(thread->prio);
 
@@ -74,9 +74,9 @@ u8 perf_nt_priority(const struct task_struct *thread, bool idle)
 	/* 15 priorities for 40 of nice, which is 3 for 8. */
 	return NT_PRIORITY_REALTIME - 1 - (u32)(priority - MAX_RT_PRIO) * 3 / 8;
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_nt_priority);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-static u8 perf_thread_state(bool idle, bool preempted, unsigned int state)
+static u8 ntklog_thread_state(bool idle, bool preempted, unsigned int state)
 {
 	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
 	if (idle)
@@ -88,8 +88,8 @@ static u8 perf_thread_state(bool idle, bool preempted, unsigned int state)
 	return KTHREAD_STATE_WAITING;
 }
 
-static u8 perf_wait_reason(const struct task_struct *thread, bool idle,
-			   bool preempted, unsigned int state)
+static u8 ntklog_wait_reason(const struct task_struct *thread, bool idle,
+			     bool preempted, unsigned int state)
 {
 	if (idle)
 		return KWAIT_REASON_EXECUTIVE;
@@ -111,7 +111,7 @@ static u8 perf_wait_reason(const struct task_struct *thread, bool idle,
  * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO), and for no idle
  * thread.
  */
-static u32 perf_wait_ticks(const struct task_struct *thread)
+static u32 ntklog_wait_ticks(const struct task_struct *thread)
 {
 #ifdef CONFIG_SCHED_INFO
 	u64 queued = thread->sched_info.last_queued;
@@ -128,7 +128,7 @@ static u32 perf_wait_ticks(const struct task_struct *thread)
 }
 
 /* What is left of its time slice, in units of 1024 cycles; can be negative. */
-static s32 perf_remaining_quantum(const struct task_struct *thread)
+static s32 ntklog_remaining_quantum(const struct task_struct *thread)
 {
 	return div_s64(ntklog_remaining_slice(thread) * (s64)tsc_khz,
 		       (s32)(USEC_PER_SEC * 1024));
@@ -143,23 +143,23 @@ static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
-static void perf_sched_switch_probe(void *data, bool preempted,
-				    struct task_struct *old, struct task_struct *new,
+static void ntklog_sched_switch_probe(void *data, bool preempted,
+				      struct task_struct *old, struct task_struct *new,
 				    unsigned int old_state)
 {
 	/* Only the idle threads of processors have no id. */
 	bool old_is_idle = !old->pid, new_is_idle = !new->pid;
-	u8 wait_reason = perf_wait_reason(old, old_is_idle, preempted, old_state);
+	u8 wait_reason = ntklog_wait_reason(old, old_is_idle, preempted, old_state);
 	struct wmi_contextswap record = {
 		.new_thread_id = task_pid_nr(new),
 		.old_thread_id = task_pid_nr(old),
-		.new_thread_priority = perf_nt_priority(new, new_is_idle),
-		.old_thread_priority = perf_nt_priority(old, old_is_idle),
+		.new_thread_priority = ntklog_nt_priority(new, new_is_idle),
+		.old_thread_priority = ntklog_nt_priority(old, old_is_idle),
 		.old_thread_wait_reason = wait_reason,
 		/* What a process waits for by its own wish. */
 		.flags = wait_reason == KWAIT_REASON_USER_REQUEST ? KPROCESSOR_MODE_USER :
 								    KPROCESSOR_MODE_KERNEL,
-		.old_thread_state = perf_thread_state(old_is_idle, preempted, old_state),
+		.old_thread_state = ntklog_thread_state(old_is_idle, preempted, old_state),
 		.old_thread_ideal_processor = old->wake_cpu,
 	};
 	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
@@ -167,13 +167,13 @@ static void perf_sched_switch_probe(void *data, bool preempted,
 	struct wmi_contextswap_v1 record_v1;
 
 	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled()) {
-		record.new_thread_wait_time = perf_wait_ticks(new);
+		record.new_thread_wait_time = ntklog_wait_ticks(new);
 		if (old_is_idle) {
 			memcpy(&record_v1, &record, sizeof(record_v1));
 			first = &record_v1;
-			record.previous_c_state = this_cpu_read(perf_c_state);
+			record.previous_c_state = this_cpu_read(ntklog_c_state);
 		} else {
-			record.old_thread_remaining_quantum = perf_remaining_quantum(old);
+			record.old_thread_remaining_quantum = ntklog_remaining_quantum(old);
 		}
 	}
 	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
@@ -181,103 +181,103 @@ static void perf_sched_switch_probe(void *data, bool preempted,
 	trace_contextswap(&record);
 }
 
-static void perf_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
+static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
 {
 	/* -1: left again. */
 	if (state != (unsigned int)-1)
-		this_cpu_write(perf_c_state, state);
+		this_cpu_write(ntklog_c_state, state);
 }
 
-/* One at a time: see struct perf_want. */
-static void perf_update_context_swaps(const struct perfinfo_groupmask *wanted)
+/* One at a time: see struct ntklog_want. */
+static void ntklog_update_context_swaps(const struct perfinfo_groupmask *wanted)
 {
 	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;
 
-	if (on == perf_probes_are_on)
+	if (on == ntklog_probes_are_on)
 		return;
 	if (on) {
-		err = tracepoint_probe_register(perf_sched_switch,
-						perf_sched_switch_probe, NULL);
+		err = tracepoint_probe_register(ntklog_sched_switch,
+						ntklog_sched_switch_probe, NULL);
 		if (err) {
 			pr_err("no context swaps: sched_switch has not been attached: %d\n",
 			       err);
 			return;
 		}
 		/* Without it C-states are 0: no reason to do without the events. */
-		perf_cpu_idle_is_on = perf_cpu_idle &&
-			!tracepoint_probe_register(perf_cpu_idle,
-						   perf_cpu_idle_probe, NULL);
+		ntklog_cpu_idle_is_on = ntklog_cpu_idle &&
+			!tracepoint_probe_register(ntklog_cpu_idle,
+						   ntklog_cpu_idle_probe, NULL);
 	} else {
-		tracepoint_probe_unregister(perf_sched_switch,
-					    perf_sched_switch_probe, NULL);
-		if (perf_cpu_idle_is_on)
-			tracepoint_probe_unregister(perf_cpu_idle,
-						    perf_cpu_idle_probe, NULL);
+		tracepoint_probe_unregister(ntklog_sched_switch,
+					    ntklog_sched_switch_probe, NULL);
+		if (ntklog_cpu_idle_is_on)
+			tracepoint_probe_unregister(ntklog_cpu_idle,
+						    ntklog_cpu_idle_probe, NULL);
 	}
-	WRITE_ONCE(perf_probes_are_on, on);
+	WRITE_ONCE(ntklog_probes_are_on, on);
 }
 
 /**
- * perf_context_swaps_are_on() - are the probes there?
+ * ntklog_context_swaps_are_on() - are the probes there?
  *
  * Context: any.
  * Return: whether they are.
  */
-bool perf_context_swaps_are_on(void)
+bool ntklog_context_swaps_are_on(void)
 {
-	return READ_ONCE(perf_probes_are_on);
+	return READ_ONCE(ntklog_probes_are_on);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_context_swaps_are_on);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_on);
 
-static struct perf_want perf_context_swap_want = {
+static struct ntklog_want ntklog_context_swap_want = {
 	.provider.group = PERF_CONTEXT_SWITCH,
-	.update = perf_update_context_swaps,
+	.update = ntklog_update_context_swaps,
 	.by_work = true,
-	PERF_WANT_INITIALIZER(perf_context_swap_want),
+	PERF_WANT_INITIALIZER(ntklog_context_swap_want),
 };
 
 /* The tracepoint's. */
-int perf_context_swap_tracepoint_reg(void)
+int ntklog_context_swap_tracepoint_reg(void)
 {
-	return perf_want_register(&perf_context_swap_want);
+	return ntklog_want_register(&ntklog_context_swap_want);
 }
 
-void perf_context_swap_tracepoint_unreg(void)
+void ntklog_context_swap_tracepoint_unreg(void)
 {
-	perf_want_unregister(&perf_context_swap_want);
+	ntklog_want_unregister(&ntklog_context_swap_want);
 }
 
-static void __init perf_find_tracepoint(struct tracepoint *tracepoint, void *unused)
+static void __init ntklog_find_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, "sched_switch"))
-		perf_sched_switch = tracepoint;
+		ntklog_sched_switch = tracepoint;
 	else if (!strcmp(tracepoint->name, "cpu_idle"))
-		perf_cpu_idle = tracepoint;
+		ntklog_cpu_idle = tracepoint;
 }
 
 /**
- * perf_context_swap_init() - make those who want the events turn the probes on
+ * ntklog_context_swap_init() - make those who want the events turn the probes on
  *
  * Context: load, before there is a session.
  * Return: 0, or -ENOENT if the kernel does not tell of context switches.
  */
-int __init perf_context_swap_init(void)
+int __init ntklog_context_swap_init(void)
 {
-	for_each_kernel_tracepoint(perf_find_tracepoint, NULL);
-	if (!perf_sched_switch)
+	for_each_kernel_tracepoint(ntklog_find_tracepoint, NULL);
+	if (!ntklog_sched_switch)
 		return -ENOENT;
-	perf_want_init(&perf_context_swap_want);
+	ntklog_want_init(&ntklog_context_swap_want);
 	return 0;
 }
 
 /**
- * perf_context_swap_exit() - take the probes away for good
+ * ntklog_context_swap_exit() - take the probes away for good
  *
  * Context: unload, when no session is left, or a load that failed.
  */
-void perf_context_swap_exit(void)
+void ntklog_context_swap_exit(void)
 {
-	perf_want_exit(&perf_context_swap_want);
+	ntklog_want_exit(&ntklog_context_swap_want);
 	tracepoint_synchronize_unregister();
 }

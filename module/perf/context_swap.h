@@ -9,9 +9,9 @@
 struct task_struct;
 struct wmi_contextswap;
 
-u8 perf_nt_priority(const struct task_struct *thread, bool idle);
-bool perf_context_swaps_are_on(void);
-int perf_context_swap_init(void);
-void perf_context_swap_exit(void);
+u8 ntklog_nt_priority(const struct task_struct *thread, bool idle);
+bool ntklog_context_swaps_are_on(void);
+int ntklog_context_swap_init(void);
+void ntklog_context_swap_exit(void);
 
 #endif /* _NTKLOG_PERF_CONTEXT_SWAP_H */

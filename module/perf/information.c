@@ -8,25 +8,25 @@
 #include "../compat.h"
 #include "information.h"
 
-static u32 *perf_parameter_word(u32 *words, const struct perf_parameter *parameter)
+static u32 *ntklog_parameter_word(u32 *words, const struct ntklog_parameter *parameter)
 {
 	return words + parameter->offset / sizeof(*words);
 }
 
-static bool perf_parameter_permits(const struct perf_parameter *parameter,
-				   u32 value)
+static bool ntklog_parameter_permits(const struct ntklog_parameter *parameter,
+				     u32 value)
 {
 	return value >= parameter->minimum || (parameter->zero && !value);
 }
 
-static bool perf_information_has_length(const struct perf_information *information,
-					size_t length)
+static bool ntklog_information_has_length(const struct ntklog_information *information,
+					  size_t length)
 {
 	return length == information->length || length == information->v1_length;
 }
 
 /**
- * perf_query_information() - NT's query of a class of SystemPerformanceTraceInformation
+ * ntklog_query_information() - NT's query of a class of SystemPerformanceTraceInformation
  * @information: the structure
  * @buffer: where it goes
  * @length: bytes there; exactly those of a version
@@ -35,10 +35,10 @@ static bool perf_information_has_length(const struct perf_information *informati
  * Context: thread; may sleep.
  * Return: STATUS_SUCCESS or STATUS_INFO_LENGTH_MISMATCH.
  */
-u32 perf_query_information(struct perf_information *information, void *buffer,
-			   size_t length, size_t *return_length)
+u32 ntklog_query_information(struct ntklog_information *information, void *buffer,
+			     size_t length, size_t *return_length)
 {
-	if (!perf_information_has_length(information, length))
+	if (!ntklog_information_has_length(information, length))
 		return STATUS_INFO_LENGTH_MISMATCH;
 
 	mutex_lock(&information->lock);
@@ -47,10 +47,10 @@ u32 perf_query_information(struct perf_information *information, void *buffer,
 	*return_length = length;
 	return STATUS_SUCCESS;
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_query_information);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
 
 /**
- * perf_set_information() - NT's set of a class of SystemPerformanceTraceInformation
+ * ntklog_set_information() - NT's set of a class of SystemPerformanceTraceInformation
  * @information: the structure
  * @buffer: the new one
  * @length: its size
@@ -62,12 +62,12 @@ EXPORT_SYMBOL_IF_KUNIT(perf_query_information);
  * STATUS_NOT_IMPLEMENTED for another class; STATUS_INVALID_PARAMETER for a value
  * out of range.
  */
-u32 perf_set_information(struct perf_information *information,
-			 const void *buffer, size_t length)
+u32 ntklog_set_information(struct ntklog_information *information,
+			   const void *buffer, size_t length)
 {
 	u32 wanted[PERF_INFORMATION_MAX / sizeof(u32)];
-	const struct perf_parameter *parameter;
-	const struct perf_parameter *end =
+	const struct ntklog_parameter *parameter;
+	const struct ntklog_parameter *end =
 		information->parameters + information->parameter_count;
 
 	if (length < sizeof(wanted[0]))
@@ -75,40 +75,40 @@ u32 perf_set_information(struct perf_information *information,
 	memcpy(wanted, buffer, min(length, sizeof(wanted)));
 	if (wanted[0] != information->words[0])
 		return STATUS_NOT_IMPLEMENTED;
-	if (!perf_information_has_length(information, length))
+	if (!ntklog_information_has_length(information, length))
 		return STATUS_INFO_LENGTH_MISMATCH;
 
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length &&
-		    !perf_parameter_permits(parameter,
-					    *perf_parameter_word(wanted, parameter)))
+		    !ntklog_parameter_permits(parameter,
+					    *ntklog_parameter_word(wanted, parameter)))
 			return STATUS_INVALID_PARAMETER;
 
 	mutex_lock(&information->lock);
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length)
-			WRITE_ONCE(*perf_parameter_word(information->words, parameter),
-				   *perf_parameter_word(wanted, parameter));
+			WRITE_ONCE(*ntklog_parameter_word(information->words, parameter),
+				   *ntklog_parameter_word(wanted, parameter));
 	mutex_unlock(&information->lock);
 	return STATUS_SUCCESS;
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_set_information);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_set_information);
 
 /**
- * perf_get_parameter() - one of the parameters
+ * ntklog_get_parameter() - one of the parameters
  * @parameter: which
  *
  * Context: any.
  * Return: its value.
  */
-u32 perf_get_parameter(const struct perf_parameter *parameter)
+u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 {
-	return READ_ONCE(*perf_parameter_word(parameter->information->words,
+	return READ_ONCE(*ntklog_parameter_word(parameter->information->words,
 					      parameter));
 }
 
 /**
- * perf_set_parameter() - change one of the parameters
+ * ntklog_set_parameter() - change one of the parameters
  * @parameter: which
  * @value: the value
  *
@@ -116,15 +116,15 @@ u32 perf_get_parameter(const struct perf_parameter *parameter)
  * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER for a value out of range,
  * which changes nothing.
  */
-u32 perf_set_parameter(const struct perf_parameter *parameter, u32 value)
+u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {
-	struct perf_information *information = parameter->information;
+	struct ntklog_information *information = parameter->information;
 
-	if (!perf_parameter_permits(parameter, value))
+	if (!ntklog_parameter_permits(parameter, value))
 		return STATUS_INVALID_PARAMETER;
 
 	mutex_lock(&information->lock);
-	WRITE_ONCE(*perf_parameter_word(information->words, parameter), value);
+	WRITE_ONCE(*ntklog_parameter_word(information->words, parameter), value);
 	mutex_unlock(&information->lock);
 	return STATUS_SUCCESS;
 }

@@ -11,18 +11,18 @@
 #include <linux/types.h>
 #include <uapi/ntklog/system_information.h>
 
-struct perf_information;
+struct ntklog_information;
 
 /**
- * struct perf_parameter - one number of an information structure
+ * struct ntklog_parameter - one number of an information structure
  * @information: which structure
  * @name: of its file and module parameter
  * @offset: in the structure
  * @minimum: the least permitted value
  * @zero: 0 is permitted too
  */
-struct perf_parameter {
-	struct perf_information *information;
+struct ntklog_parameter {
+	struct ntklog_information *information;
 	const char *name;
 	size_t offset;
 	u32 minimum;
@@ -30,7 +30,7 @@ struct perf_parameter {
 };
 
 /**
- * struct perf_information - an information structure of NT and its rules
+ * struct ntklog_information - an information structure of NT and its rules
  * @lock: taken by who writes @words
  * @words: the structure itself, with its class as the first word. Each word is
  *	written at once, and read by any user at any time: one who meets a change
@@ -40,23 +40,23 @@ struct perf_parameter {
  * @parameters: the numbers in it, in the order of the module parameter
  * @parameter_count: how many
  */
-struct perf_information {
+struct ntklog_information {
 	struct mutex lock;	/* of who writes */
 	u32 *words;
 	size_t length;
 	size_t v1_length;
-	const struct perf_parameter *parameters;
+	const struct ntklog_parameter *parameters;
 	unsigned int parameter_count;
 };
 
 /* More than any structure has bytes. */
 #define PERF_INFORMATION_MAX	0x20
 
-u32 perf_query_information(struct perf_information *information, void *buffer,
-			   size_t length, size_t *return_length);
-u32 perf_set_information(struct perf_information *information,
-			 const void *buffer, size_t length);
-u32 perf_get_parameter(const struct perf_parameter *parameter);
-u32 perf_set_parameter(const struct perf_parameter *parameter, u32 value);
+u32 ntklog_query_information(struct ntklog_information *information, void *buffer,
+			     size_t length, size_t *return_length);
+u32 ntklog_set_information(struct ntklog_information *information,
+			   const void *buffer, size_t length);
+u32 ntklog_get_parameter(const struct ntklog_parameter *parameter);
+u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value);
 
 #endif /* _NTKLOG_PERF_INFORMATION_H */

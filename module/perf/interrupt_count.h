@@ -9,7 +9,7 @@
 #include "../compat.h"
 
 /**
- * perf_interrupt_count() - NT's InterruptCount of the current processor
+ * ntklog_interrupt_count() - NT's InterruptCount of the current processor
  *
  * Every interrupt that the kernel counts for the processor: those of devices,
  * the local timer's, those between processors, NMIs. What
@@ -19,7 +19,7 @@
  * Context: preemption off.
  * Return: the count, which wraps; only differences mean something.
  */
-static __always_inline u32 perf_interrupt_count(void)
+static __always_inline u32 ntklog_interrupt_count(void)
 {
 	u32 count = raw_cpu_read(kstat.irqs_sum);
 #ifdef NTKLOG_IRQ_STAT_IS_ARRAY

@@ -30,14 +30,14 @@
 #include "resource_slots.h"
 #include "want.h"
 
-struct static_key_false perf_resource_key = STATIC_KEY_FALSE_INIT;
-EXPORT_SYMBOL_IF_KUNIT(perf_resource_key);
+struct static_key_false ntklog_resource_key = STATIC_KEY_FALSE_INIT;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
 
-DEFINE_PER_CPU_ALIGNED(struct perf_resource_cpu, perf_resource_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(perf_resource_cpu);
+DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
+EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_resource_cpu);
 
 /* NT's public sources have no limits or defaults: 0 would divide by 0. */
-struct event_trace_executive_resource_information perf_resource_words = {
+struct event_trace_executive_resource_information ntklog_resource_words = {
 	.event_trace_information_class =
 		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
 	.release_sampling_rate = 1000,
@@ -47,29 +47,29 @@ struct event_trace_executive_resource_information perf_resource_words = {
 
 #define PERF_RESOURCE_PARAMETER(_name, _member)					\
 {										\
-	.information = &perf_resource_information,				\
+	.information = &ntklog_resource_information,				\
 	.name = _name,								\
 	.offset = offsetof(struct event_trace_executive_resource_information,	\
 			   _member),						\
 	.minimum = EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,			\
 }
 
-static const struct perf_parameter
-perf_resource_parameters[PERF_RESOURCE_PARAMETERS] = {
+static const struct ntklog_parameter
+ntklog_resource_parameters[PERF_RESOURCE_PARAMETERS] = {
 	PERF_RESOURCE_PARAMETER("release_sample_rate", release_sampling_rate),
 	PERF_RESOURCE_PARAMETER("contention_sample_rate", contention_sampling_rate),
 	PERF_RESOURCE_PARAMETER("excessive_timeouts", number_of_excessive_timeouts),
 };
 
-struct perf_information perf_resource_information = {
-	.lock = __MUTEX_INITIALIZER(perf_resource_information.lock),
-	.words = (u32 *)&perf_resource_words,
-	.length = sizeof(perf_resource_words),
-	.v1_length = sizeof(perf_resource_words),
-	.parameters = perf_resource_parameters,
-	.parameter_count = ARRAY_SIZE(perf_resource_parameters),
+struct ntklog_information ntklog_resource_information = {
+	.lock = __MUTEX_INITIALIZER(ntklog_resource_information.lock),
+	.words = (u32 *)&ntklog_resource_words,
+	.length = sizeof(ntklog_resource_words),
+	.v1_length = sizeof(ntklog_resource_words),
+	.parameters = ntklog_resource_parameters,
+	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
 };
-EXPORT_SYMBOL_IF_KUNIT(perf_resource_information);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
 /*
  * Bits that NT's owner pointers have and no task: what is put under one is no longer
@@ -78,15 +78,15 @@ EXPORT_SYMBOL_IF_KUNIT(perf_resource_information);
 #define PERF_OWNER_POINTER	3ul
 
 /* Set at load. */
-static unsigned long perf_first_timeout, perf_next_timeout;
+static unsigned long ntklog_first_timeout, ntklog_next_timeout;
 
 /**
- * perf_write_resource() - write an event
+ * ntklog_write_resource() - write an event
  * @record: its data
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
-void perf_write_resource(const struct wmi_resource64 *record)
+void ntklog_write_resource(const struct wmi_resource64 *record)
 {
 	unsigned long flags;
 
@@ -95,27 +95,27 @@ void perf_write_resource(const struct wmi_resource64 *record)
 	 * by what the writing itself calls, such as a tracepoint's probe.
 	 */
 	local_irq_save(flags);
-	if (this_cpu_read(perf_resource_cpu.writing)) {
-		this_cpu_inc(perf_resource_cpu.suppressed);
+	if (this_cpu_read(ntklog_resource_cpu.writing)) {
+		this_cpu_inc(ntklog_resource_cpu.suppressed);
 	} else {
-		this_cpu_write(perf_resource_cpu.writing, true);
-		this_cpu_inc(perf_resource_cpu.events);
+		this_cpu_write(ntklog_resource_cpu.writing, true);
+		this_cpu_inc(ntklog_resource_cpu.events);
 		etw_log_event(PERF_SYNC_OBJECTS, PERFINFO_LOG_TYPE_RESOURCE,
 			      PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
 		trace_resource(record);
-		this_cpu_write(perf_resource_cpu.writing, false);
+		this_cpu_write(ntklog_resource_cpu.writing, false);
 	}
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_write_resource);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
 /**
- * perf_log_resource_initialize() - write that a resource has been initialised
+ * ntklog_log_resource_initialize() - write that a resource has been initialised
  * @resource: which
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-void perf_log_resource_initialize(const void *resource)
+void ntklog_log_resource_initialize(const void *resource)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
@@ -123,19 +123,19 @@ void perf_log_resource_initialize(const void *resource)
 		.action = WMI_RESOURCE_ACTION_INITIALIZE,
 	};
 
-	perf_write_resource(&record);
+	ntklog_write_resource(&record);
 }
 
 /**
- * perf_log_resource_reinitialize() - write that a resource has been reinitialised
+ * ntklog_log_resource_reinitialize() - write that a resource has been reinitialised
  * @resource: which
  * @owner_entries: owners that there was room for
  * @owners: threads that owned it
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-void perf_log_resource_reinitialize(const void *resource, u32 owner_entries,
-				    u32 owners)
+void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
+				      u32 owners)
 {
 	const struct wmi_resource64 record = {
 		.max_recursion_depth = owner_entries,
@@ -145,33 +145,33 @@ void perf_log_resource_reinitialize(const void *resource, u32 owner_entries,
 		.contention_delta = owners,
 	};
 
-	perf_write_resource(&record);
+	ntklog_write_resource(&record);
 }
 
 /**
- * perf_forget_resource() - what is known of an ownership ends
+ * ntklog_forget_resource() - what is known of an ownership ends
  * @resource: which, with its inner lock held
  * @thread: the owner: any thread, or an owner pointer
  *
- * Context: preemption off, perf_resource_key on.
+ * Context: preemption off, ntklog_resource_key on.
  */
-void perf_forget_resource(const void *resource, unsigned long thread)
+void ntklog_forget_resource(const void *resource, unsigned long thread)
 {
-	struct ntklog_thread *owner = perf_find_slots(thread);
-	struct ntklog_slot *slot = perf_find_slot(owner, resource);
+	struct ntklog_thread *owner = ntklog_find_slots(thread);
+	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);
 
 	if (slot)
-		perf_free_slot(owner, slot);
+		ntklog_free_slot(owner, slot);
 }
 
 /**
- * perf_log_resource_owner_pointer() - write that a pointer owns now
+ * ntklog_log_resource_owner_pointer() - write that a pointer owns now
  * @resource: which
  * @action: WMI_RESOURCE_ACTION_OWNER_POINTER_*
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-void perf_log_resource_owner_pointer(const void *resource, u32 action)
+void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 {
 	const struct wmi_resource64 record = {
 		.thread_id = task_pid_nr(current),
@@ -179,18 +179,18 @@ void perf_log_resource_owner_pointer(const void *resource, u32 action)
 		.action = action,
 	};
 
-	perf_write_resource(&record);
+	ntklog_write_resource(&record);
 }
 
 /**
- * perf_log_resource_timeout() - a wait has timed out once more
+ * ntklog_log_resource_timeout() - a wait has timed out once more
  * @wait: the wait
  *
  * Context: softirq of the wait's timer.
  */
-void perf_log_resource_timeout(struct perf_resource_wait *wait)
+void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 {
-	u32 number = READ_ONCE(perf_resource_words.number_of_excessive_timeouts);
+	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
 	struct wmi_resource64 record = {
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
@@ -201,37 +201,37 @@ void perf_log_resource_timeout(struct perf_resource_wait *wait)
 			  WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	};
 
-	if (!static_branch_likely(&perf_resource_key) || wait->timeouts % number)
+	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % number)
 		return;
 	/* The clocks of two processors need not agree. */
 	if (wait->processor == smp_processor_id())
 		record.hold_time = get_cycles() - wait->start_time;
-	perf_write_resource(&record);
+	ntklog_write_resource(&record);
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_log_resource_timeout);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_log_resource_timeout);
 
-static void perf_resource_wait_timer(struct timer_list *timer)
+static void ntklog_resource_wait_timer(struct timer_list *timer)
 {
-	struct perf_resource_wait *wait =
-		container_of(timer, struct perf_resource_wait, timer);
+	struct ntklog_resource_wait *wait =
+		container_of(timer, struct ntklog_resource_wait, timer);
 
-	perf_log_resource_timeout(wait);
-	mod_timer(timer, jiffies + perf_next_timeout);
+	ntklog_log_resource_timeout(wait);
+	mod_timer(timer, jiffies + ntklog_next_timeout);
 }
 
 /**
- * perf_start_resource_wait() - the current thread is about to wait
- * @wait: on its stack, until perf_end_resource_wait()
+ * ntklog_start_resource_wait() - the current thread is about to wait
+ * @wait: on its stack, until ntklog_end_resource_wait()
  * @resource: that it waits for
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
  * NT's waiter wakes up to look at the time. Here a timer does, and the waiter
  * sleeps in one piece: what looks for hung tasks sees a long wait for what it is.
  *
- * Context: thread, perf_resource_key on.
+ * Context: thread, ntklog_resource_key on.
  */
-void perf_start_resource_wait(struct perf_resource_wait *wait,
-			      const void *resource, u32 action)
+void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
+				const void *resource, u32 action)
 {
 	/* One processor's clock. */
 	preempt_disable();
@@ -244,17 +244,17 @@ void perf_start_resource_wait(struct perf_resource_wait *wait,
 	wait->timeouts = 0;
 	wait->on = true;
 	/* Pinned: one clock from the start to the time-outs, if it can be. */
-	timer_setup_on_stack(&wait->timer, perf_resource_wait_timer, TIMER_PINNED);
-	mod_timer(&wait->timer, jiffies + perf_first_timeout);
+	timer_setup_on_stack(&wait->timer, ntklog_resource_wait_timer, TIMER_PINNED);
+	mod_timer(&wait->timer, jiffies + ntklog_first_timeout);
 }
 
 /**
- * perf_end_resource_wait() - the current thread has waited
+ * ntklog_end_resource_wait() - the current thread has waited
  * @wait: if it is not on, nothing is done
  *
- * Context: thread; perf_resource_key may have gone off meanwhile.
+ * Context: thread; ntklog_resource_key may have gone off meanwhile.
  */
-void perf_end_resource_wait(struct perf_resource_wait *wait)
+void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 {
 	if (!wait->on)
 		return;
@@ -263,7 +263,7 @@ void perf_end_resource_wait(struct perf_resource_wait *wait)
 }
 
 /* How long it was, by the wait itself: what else the thread does is not in it. */
-static u64 perf_resource_wait_time(const struct perf_resource_wait *wait, u64 now)
+static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
 		return 0;
@@ -273,56 +273,56 @@ static u64 perf_resource_wait_time(const struct perf_resource_wait *wait, u64 no
 }
 
 /**
- * perf_track_resource_acquire_slow() - the current thread has acquired a resource
+ * ntklog_track_resource_acquire_slow() - the current thread has acquired a resource
  * @resource: which
  * @depth: acquisitions that it owns now
  * @contention_count: of the resource
  * @wait: NULL: it has not waited. One that is not on began untracked
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-void perf_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
-				      const struct perf_resource_wait *wait)
+void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
+					const struct ntklog_resource_wait *wait)
 {
 	struct ntklog_thread *thread;
 	struct ntklog_slot *slot = NULL;
 	u64 now;
 
 	preempt_disable();
-	if (!perf_resources_are_tracked())
+	if (!ntklog_resources_are_tracked())
 		goto out;
-	thread = perf_make_own_slots();
+	thread = ntklog_make_own_slots();
 	if (thread && depth > 1)
-		slot = perf_find_slot(thread, resource);
+		slot = ntklog_find_slot(thread, resource);
 	if (slot) {
 		WRITE_ONCE(slot->max_recursion_depth, max(slot->max_recursion_depth, depth));
 		goto out;
 	}
 	if (thread)
-		slot = perf_take_own_slot(thread, resource);
+		slot = ntklog_take_own_slot(thread, resource);
 	if (!slot) {
-		this_cpu_inc(perf_resource_cpu.untracked);
+		this_cpu_inc(ntklog_resource_cpu.untracked);
 		goto out;
 	}
 	now = get_cycles();
 	if (depth > 1)
-		perf_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
-					WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
+		ntklog_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
+					  WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
 					contention_count);
 	else
-		perf_fill_resource_slot(slot, resource, now,
-					perf_resource_wait_time(wait, now), 1,
+		ntklog_fill_resource_slot(slot, resource, now,
+					  ntklog_resource_wait_time(wait, now), 1,
 					contention_count);
 out:
 	preempt_enable();
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_acquire_slow);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
-static bool perf_resource_sampled(const struct ntklog_slot *slot, u32 contention_count,
-				  u32 releases)
+static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contention_count,
+				    u32 releases)
 {
 	u32 contention_rate =
-		READ_ONCE(perf_resource_words.contention_sampling_rate);
+		READ_ONCE(ntklog_resource_words.contention_sampling_rate);
 	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count);
 
 	if (READ_ONCE(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
@@ -330,11 +330,11 @@ static bool perf_resource_sampled(const struct ntklog_slot *slot, u32 contention
 		return true;
 	if (contention_delta && contention_delta % contention_rate == 0)
 		return true;
-	return releases % READ_ONCE(perf_resource_words.release_sampling_rate) == 0;
+	return releases % READ_ONCE(ntklog_resource_words.release_sampling_rate) == 0;
 }
 
 /**
- * perf_track_resource_release_for() - a resource is about to be released for an owner
+ * ntklog_track_resource_release_for() - a resource is about to be released for an owner
  * @resource: which; it is the last of the owner's acquisitions. The owner is the current
  *	thread, or the resource's inner lock is held
  * @thread: the owner: any thread, or an owner pointer
@@ -343,27 +343,27 @@ static bool perf_resource_sampled(const struct ntklog_slot *slot, u32 contention
  * @releases: of this processor, this one included
  * @record: what is to be written
  *
- * Context: preemption off, perf_resource_key on.
- * Return: whether it is to be written, by perf_write_resource() once it is released.
+ * Context: preemption off, ntklog_resource_key on.
+ * Return: whether it is to be written, by ntklog_write_resource() once it is released.
  */
-bool perf_track_resource_release_for(const void *resource, unsigned long thread,
-				     bool exclusive, u32 contention_count, u32 releases,
+bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
+				       bool exclusive, u32 contention_count, u32 releases,
 				     struct wmi_resource64 *record)
 {
-	struct ntklog_thread *owner = perf_find_slots(thread);
-	struct ntklog_slot *slot = perf_find_slot(owner, resource);
+	struct ntklog_thread *owner = ntklog_find_slots(thread);
+	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);
 	bool sampled;
 
-	if (!perf_resources_are_tracked())
+	if (!ntklog_resources_are_tracked())
 		return false;
 	if (!slot) {
 		if (thread & PERF_OWNER_POINTER)
-			this_cpu_inc(perf_resource_cpu.pointer_releases);
+			this_cpu_inc(ntklog_resource_cpu.pointer_releases);
 		else
-			this_cpu_inc(perf_resource_cpu.unmatched);
+			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = perf_resource_sampled(slot, contention_count, releases);
+	sampled = ntklog_resource_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = READ_ONCE(slot->acquire_time),
@@ -383,37 +383,37 @@ bool perf_track_resource_release_for(const void *resource, unsigned long thread,
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = get_cycles() - record->acquire_time;
 	}
-	perf_free_slot(owner, slot);
+	ntklog_free_slot(owner, slot);
 	return sampled;
 }
-EXPORT_SYMBOL_IF_KUNIT(perf_track_resource_release_for);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_for);
 
-/* One at a time: see struct perf_want. */
-static void perf_update_resource_key(const struct perfinfo_groupmask *wanted)
+/* One at a time: see struct ntklog_want. */
+static void ntklog_update_resource_key(const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
-	if (track == perf_resources_are_tracked())
+	if (track == ntklog_resources_are_tracked())
 		return;
 	if (track) {
-		static_branch_enable(&perf_resource_key);
+		static_branch_enable(&ntklog_resource_key);
 		/* All processors run the new text when that returns. */
-		perf_start_resource_slots();
+		ntklog_start_resource_slots();
 	} else {
-		perf_stop_resource_slots();
-		static_branch_disable(&perf_resource_key);
+		ntklog_stop_resource_slots();
+		static_branch_disable(&ntklog_resource_key);
 	}
 }
 
-static void perf_resource_rundown(struct etw_session *session, bool end)
+static void ntklog_resource_rundown(struct etw_session *session, bool end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =
-			READ_ONCE(perf_resource_words.release_sampling_rate),
+			READ_ONCE(ntklog_resource_words.release_sampling_rate),
 		.contention_sampling_rate =
-			READ_ONCE(perf_resource_words.contention_sampling_rate),
+			READ_ONCE(ntklog_resource_words.contention_sampling_rate),
 		.number_of_excessive_timeouts =
-			READ_ONCE(perf_resource_words.number_of_excessive_timeouts),
+			READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts),
 	};
 
 	etw_log_session_event(session,
@@ -423,54 +423,54 @@ static void perf_resource_rundown(struct etw_session *session, bool end)
 			      sizeof(record));
 }
 
-static struct perf_want perf_resource_want = {
+static struct ntklog_want ntklog_resource_want = {
 	.provider = {
 		.group = PERF_SYNC_OBJECTS,
-		.rundown = perf_resource_rundown,
+		.rundown = ntklog_resource_rundown,
 	},
-	.update = perf_update_resource_key,
-	PERF_WANT_INITIALIZER(perf_resource_want),
+	.update = ntklog_update_resource_key,
+	PERF_WANT_INITIALIZER(ntklog_resource_want),
 };
 
 /* The tracepoint's. */
-int perf_resource_tracepoint_reg(void)
+int ntklog_resource_tracepoint_reg(void)
 {
-	return perf_want_register(&perf_resource_want);
+	return ntklog_want_register(&ntklog_resource_want);
 }
 
-void perf_resource_tracepoint_unreg(void)
+void ntklog_resource_tracepoint_unreg(void)
 {
-	perf_want_unregister(&perf_resource_want);
+	ntklog_want_unregister(&ntklog_resource_want);
 }
 
 /**
- * perf_resource_init() - make those who want the events turn the tracking on
+ * ntklog_resource_init() - make those who want the events turn the tracking on
  * @first_timeout_ms: after which a wait is excessive, milliseconds
  * @next_timeout_ms: from then on, each of these
  *
  * Context: load, before there is a session.
  * Return: 0, or -EINVAL for a time that is 0 or over an hour.
  */
-int __init perf_resource_init(unsigned int first_timeout_ms,
-			      unsigned int next_timeout_ms)
+int __init ntklog_resource_init(unsigned int first_timeout_ms,
+				unsigned int next_timeout_ms)
 {
 	if (!first_timeout_ms || !next_timeout_ms ||
 	    first_timeout_ms > 3600 * MSEC_PER_SEC ||
 	    next_timeout_ms > 3600 * MSEC_PER_SEC)
 		return -EINVAL;
-	perf_first_timeout = msecs_to_jiffies(first_timeout_ms);
-	perf_next_timeout = msecs_to_jiffies(next_timeout_ms);
-	perf_want_init(&perf_resource_want);
+	ntklog_first_timeout = msecs_to_jiffies(first_timeout_ms);
+	ntklog_next_timeout = msecs_to_jiffies(next_timeout_ms);
+	ntklog_want_init(&ntklog_resource_want);
 	return 0;
 }
 
 /**
- * perf_resource_exit() - end what perf_resource_init() began
+ * ntklog_resource_exit() - end what ntklog_resource_init() began
  *
  * Context: unload, when no user of the module and no session is left, or a load
- * that failed after perf_resource_init().
+ * that failed after ntklog_resource_init().
  */
-void perf_resource_exit(void)
+void ntklog_resource_exit(void)
 {
-	perf_want_exit(&perf_resource_want);
+	ntklog_want_exit(&ntklog_resource_want);
 }

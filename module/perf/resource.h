@@ -23,10 +23,10 @@
 #include "resource_slots.h"
 
 /* On while resources are tracked: the only thing that they look at. */
-DECLARE_STATIC_KEY_FALSE(perf_resource_key);
+DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
 /**
- * struct perf_resource_cpu - what a processor counts of resources
+ * struct ntklog_resource_cpu - what a processor counts of resources
  * @exclusive_releases: final releases of exclusive owners; wraps
  * @shared_releases: of shared owners; wraps
  * @untracked: operations that found eight slots taken, none spare for a new
@@ -39,7 +39,7 @@ DECLARE_STATIC_KEY_FALSE(perf_resource_key);
  *
  * Written by its own processor only, with single instructions, read by any.
  */
-struct perf_resource_cpu {
+struct ntklog_resource_cpu {
 	u32 exclusive_releases;
 	u32 shared_releases;
 	u64 untracked;
@@ -50,14 +50,14 @@ struct perf_resource_cpu {
 	bool writing;
 };
 
-DECLARE_PER_CPU_ALIGNED(struct perf_resource_cpu, perf_resource_cpu);
+DECLARE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
 
 /* EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION, and its words, for who reads one of them. */
-extern struct event_trace_executive_resource_information perf_resource_words;
-extern struct perf_information perf_resource_information;
+extern struct event_trace_executive_resource_information ntklog_resource_words;
+extern struct ntklog_information ntklog_resource_information;
 
 /**
- * struct perf_resource_wait - a wait that may become excessive
+ * struct ntklog_resource_wait - a wait that may become excessive
  * @timer: looks after the wait, which itself sleeps on
  * @resource: that is waited for
  * @start_time: of the wait, TSC cycles
@@ -69,7 +69,7 @@ extern struct perf_information perf_resource_information;
  *
  * On the stack of who waits. The timer alone writes @timeouts.
  */
-struct perf_resource_wait {
+struct ntklog_resource_wait {
 	struct timer_list timer;
 	const void *resource;
 	u64 start_time;
@@ -80,51 +80,51 @@ struct perf_resource_wait {
 	bool on;
 };
 
-void perf_log_resource_initialize(const void *resource);
-void perf_log_resource_reinitialize(const void *resource, u32 owner_entries,
-				    u32 owners);
-void perf_log_resource_owner_pointer(const void *resource, u32 action);
-void perf_forget_resource(const void *resource, unsigned long thread);
-void perf_start_resource_wait(struct perf_resource_wait *wait,
-			      const void *resource, u32 action);
-void perf_end_resource_wait(struct perf_resource_wait *wait);
-void perf_log_resource_timeout(struct perf_resource_wait *wait);
-void perf_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
-				      const struct perf_resource_wait *wait);
-bool perf_track_resource_release_for(const void *resource, unsigned long thread,
-				     bool exclusive, u32 contention_count, u32 releases,
+void ntklog_log_resource_initialize(const void *resource);
+void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
+				      u32 owners);
+void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
+void ntklog_forget_resource(const void *resource, unsigned long thread);
+void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
+				const void *resource, u32 action);
+void ntklog_end_resource_wait(struct ntklog_resource_wait *wait);
+void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
+void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
+					const struct ntklog_resource_wait *wait);
+bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
+				       bool exclusive, u32 contention_count, u32 releases,
 				     struct wmi_resource64 *record);
-void perf_write_resource(const struct wmi_resource64 *record);
+void ntklog_write_resource(const struct wmi_resource64 *record);
 
 /* What a slot that has been taken has to say. */
 static __always_inline void
-perf_fill_resource_slot(struct ntklog_slot *slot, const void *resource, u64 acquire_time,
-			u64 wait_time, u32 depth, u32 contention_count)
+ntklog_fill_resource_slot(struct ntklog_slot *slot, const void *resource, u64 acquire_time,
+			  u64 wait_time, u32 depth, u32 contention_count)
 {
 	WRITE_ONCE(slot->acquire_time, acquire_time);
 	WRITE_ONCE(slot->wait_time, wait_time);
 	WRITE_ONCE(slot->processor, smp_processor_id());
 	WRITE_ONCE(slot->max_recursion_depth, depth);
 	WRITE_ONCE(slot->contention_count, contention_count);
-	/* Release; pairs with the acquire in perf_find_slot(). */
+	/* Release; pairs with the acquire in ntklog_find_slot(). */
 	smp_store_release(&slot->lock, resource);
 }
 
 /**
- * perf_track_resource_acquire() - the current thread has acquired a resource at once
+ * ntklog_track_resource_acquire() - the current thread has acquired a resource at once
  * @resource: which; it did not own it before
  * @contention_count: of the resource
  *
- * Context: IRQL <= DISPATCH_LEVEL, perf_resource_key on.
+ * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
-static __always_inline void perf_track_resource_acquire(const void *resource,
-							u32 contention_count)
+static __always_inline void ntklog_track_resource_acquire(const void *resource,
+							  u32 contention_count)
 {
 	struct ntklog_thread *thread;
 	struct ntklog_slot *slot;
 
 	preempt_disable();
-	if (!perf_own_slots_are_here())
+	if (!ntklog_own_slots_are_here())
 		goto slow;
 	thread = __this_cpu_read(ntklog_here.room);
 	slot = READ_ONCE(thread->next_slot);
@@ -133,49 +133,49 @@ static __always_inline void perf_track_resource_acquire(const void *resource,
 	WRITE_ONCE(thread->next_slot, slot + 1);
 	/* A softirq takes the next one. */
 	barrier();
-	perf_fill_resource_slot(slot, resource, get_cycles(), 0, 1, contention_count);
+	ntklog_fill_resource_slot(slot, resource, get_cycles(), 0, 1, contention_count);
 	preempt_enable();
 	return;
 slow:
 	preempt_enable();
-	perf_track_resource_acquire_slow(resource, 1, contention_count, NULL);
+	ntklog_track_resource_acquire_slow(resource, 1, contention_count, NULL);
 }
 
 /**
- * perf_count_resource_release() - count a final release
+ * ntklog_count_resource_release() - count a final release
  * @exclusive: of an exclusive owner
  *
  * Context: preemption off.
  * Return: final releases of this processor, the present one included.
  */
-static __always_inline u32 perf_count_resource_release(bool exclusive)
+static __always_inline u32 ntklog_count_resource_release(bool exclusive)
 {
 	if (exclusive)
-		this_cpu_inc(perf_resource_cpu.exclusive_releases);
+		this_cpu_inc(ntklog_resource_cpu.exclusive_releases);
 	else
-		this_cpu_inc(perf_resource_cpu.shared_releases);
-	return this_cpu_read(perf_resource_cpu.exclusive_releases) +
-		this_cpu_read(perf_resource_cpu.shared_releases);
+		this_cpu_inc(ntklog_resource_cpu.shared_releases);
+	return this_cpu_read(ntklog_resource_cpu.exclusive_releases) +
+		this_cpu_read(ntklog_resource_cpu.shared_releases);
 }
 
 /**
- * perf_track_plain_resource_release() - the current thread is about to release what it
+ * ntklog_track_plain_resource_release() - the current thread is about to release what it
  *	acquired last, without a wait, and for which nobody has begun to wait
  * @resource: which; it is the last of its acquisitions
  * @contention_count: of the resource
- * @releases: perf_count_resource_release()
+ * @releases: ntklog_count_resource_release()
  *
- * Context: preemption off, perf_resource_key on.
+ * Context: preemption off, ntklog_resource_key on.
  * Return: false, and nothing done: it is not like this, or to be written for the count of
- * releases. perf_track_resource_release_for() does it.
+ * releases. ntklog_track_resource_release_for() does it.
  */
 static __always_inline bool
-perf_track_plain_resource_release(const void *resource, u32 contention_count, u32 releases)
+ntklog_track_plain_resource_release(const void *resource, u32 contention_count, u32 releases)
 {
 	struct ntklog_thread *thread;
 	struct ntklog_slot *slot;
 
-	if (!perf_own_slots_are_here())
+	if (!ntklog_own_slots_are_here())
 		return false;
 	thread = __this_cpu_read(ntklog_here.room);
 	slot = READ_ONCE(thread->next_slot) - 1;
@@ -183,7 +183,7 @@ perf_track_plain_resource_release(const void *resource, u32 contention_count, u3
 		     slot->contention_count != contention_count ||
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
 		return false;
-	if (unlikely(releases % READ_ONCE(perf_resource_words.release_sampling_rate) == 0))
+	if (unlikely(releases % READ_ONCE(ntklog_resource_words.release_sampling_rate) == 0))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
 	/* A softirq takes one that is free. */
@@ -194,7 +194,7 @@ perf_track_plain_resource_release(const void *resource, u32 contention_count, u3
 
 #define PERF_RESOURCE_PARAMETERS	3
 
-int perf_resource_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
-void perf_resource_exit(void);
+int ntklog_resource_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
+void ntklog_resource_exit(void);
 
 #endif /* _NTKLOG_PERF_RESOURCE_H */

@@ -6,41 +6,41 @@
 #include "resource_slots.h"
 
 /* Even: nothing is tracked. Never 0, which a room begins with. */
-u32 perf_resource_sequence = 2;
+u32 ntklog_resource_sequence = 2;
 
 /* @thread may be NULL. */
-static bool perf_slots_are_in_use(const struct ntklog_thread *thread)
+static bool ntklog_slots_are_in_use(const struct ntklog_thread *thread)
 {
-	/* Acquire; pairs with the release in perf_make_own_slots(). */
+	/* Acquire; pairs with the release in ntklog_make_own_slots(). */
 	return thread && smp_load_acquire(&thread->sequence) ==
-			 READ_ONCE(perf_resource_sequence);
+			 READ_ONCE(ntklog_resource_sequence);
 }
 
 /**
- * perf_find_slots() - the room of a thread, if slots are in use there
+ * ntklog_find_slots() - the room of a thread, if slots are in use there
  * @thread: thread or owner pointer; only compared
  *
  * Context: preemption off, to the end of which the room is that thread's.
  * Return: it or NULL.
  */
-struct ntklog_thread *perf_find_slots(unsigned long thread)
+struct ntklog_thread *ntklog_find_slots(unsigned long thread)
 {
 	struct ntklog_thread *found =
 		ntklog_find_thread_of((const struct task_struct *)thread);
 
-	return perf_slots_are_in_use(found) ? found : NULL;
+	return ntklog_slots_are_in_use(found) ? found : NULL;
 }
 
 /**
- * perf_make_own_slots() - the current thread's room, with slots in use from now on
+ * ntklog_make_own_slots() - the current thread's room, with slots in use from now on
  *
  * Context: preemption off.
  * Return: it; NULL: without a spare one, for a thread that has been told to exit, and
  * when nothing is tracked.
  */
-struct ntklog_thread *perf_make_own_slots(void)
+struct ntklog_thread *ntklog_make_own_slots(void)
 {
-	u32 sequence = READ_ONCE(perf_resource_sequence);
+	u32 sequence = READ_ONCE(ntklog_resource_sequence);
 	struct ntklog_thread *thread;
 	int i;
 
@@ -51,32 +51,32 @@ struct ntklog_thread *perf_make_own_slots(void)
 	/* What is late goes without regard to slots. */
 	if (!thread || thread->late)
 		return NULL;
-	if (perf_slots_are_in_use(thread))
+	if (ntklog_slots_are_in_use(thread))
 		return thread;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
 		WRITE_ONCE(thread->slots[i].lock, NULL);
 	WRITE_ONCE(thread->next_slot, &thread->slots[1]);
-	/* Release; pairs with the acquire in perf_slots_are_in_use(). */
+	/* Release; pairs with the acquire in ntklog_slots_are_in_use(). */
 	smp_store_release(&thread->sequence, sequence);
 	return thread;
 }
 
 /**
- * perf_find_slot() - the slot of a lock
+ * ntklog_find_slot() - the slot of a lock
  * @thread: a room; may be NULL
  * @lock: which. If the room is not the current thread's, its inner lock is held
  *
  * Context: preemption off.
  * Return: it or NULL: nothing is known.
  */
-struct ntklog_slot *perf_find_slot(struct ntklog_thread *thread, const void *lock)
+struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *lock)
 {
 	int i;
 
 	if (!thread)
 		return NULL;
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
-		/* Acquire; pairs with the release in perf_fill_resource_slot(). */
+		/* Acquire; pairs with the release in ntklog_fill_resource_slot(). */
 		if (smp_load_acquire(&thread->slots[i].lock) == lock)
 			return &thread->slots[i];
 	}
@@ -84,14 +84,14 @@ struct ntklog_slot *perf_find_slot(struct ntklog_thread *thread, const void *loc
 }
 
 /**
- * perf_take_own_slot() - take a slot
+ * ntklog_take_own_slot() - take a slot
  * @thread: the current thread's room
  * @lock: for which
  *
  * Context: preemption off.
  * Return: it, to be filled and then named; NULL: all are taken.
  */
-struct ntklog_slot *perf_take_own_slot(struct ntklog_thread *thread, const void *lock)
+struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const void *lock)
 {
 	struct ntklog_slot *slot = READ_ONCE(thread->next_slot);
 	struct ntklog_slot *end = &thread->slots[1 + NTKLOG_THREAD_SLOTS];
@@ -106,7 +106,7 @@ struct ntklog_slot *perf_take_own_slot(struct ntklog_thread *thread, const void 
 	if (!in_task())
 		return NULL;
 	for (slot = &thread->slots[1]; slot < end; slot++) {
-		/* Acquire; pairs with the release in perf_free_slot(). */
+		/* Acquire; pairs with the release in ntklog_free_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
 		/* This lock's: then one of its releases has not been seen. */
@@ -117,15 +117,15 @@ struct ntklog_slot *perf_take_own_slot(struct ntklog_thread *thread, const void 
 }
 
 /**
- * perf_free_slot() - a slot is free again
+ * ntklog_free_slot() - a slot is free again
  * @thread: the room
- * @slot: in it, from perf_find_slot(); it has been read
+ * @slot: in it, from ntklog_find_slot(); it has been read
  *
- * Context: as perf_find_slot().
+ * Context: as ntklog_find_slot().
  */
-void perf_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
+void ntklog_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
 {
-	/* Release; pairs with the acquires in perf_take_own_slot() and below. */
+	/* Release; pairs with the acquires in ntklog_take_own_slot() and below. */
 	smp_store_release(&slot->lock, NULL);
 	if (thread->task != current)
 		return;
@@ -144,27 +144,27 @@ void perf_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
 }
 
 /**
- * perf_start_resource_slots() - track from now on
+ * ntklog_start_resource_slots() - track from now on
  *
  * The slots of an earlier time have another number, and are free.
  *
- * Context: thread; one at a time; perf_resource_key is on everywhere, so that all
+ * Context: thread; one at a time; ntklog_resource_key is on everywhere, so that all
  * operations come to the hooks: what is acquired is also seen released.
  */
-void perf_start_resource_slots(void)
+void ntklog_start_resource_slots(void)
 {
 	ntklog_make_spare_threads();
-	WRITE_ONCE(perf_resource_sequence, perf_resource_sequence + 1);
+	WRITE_ONCE(ntklog_resource_sequence, ntklog_resource_sequence + 1);
 }
 
 /**
- * perf_stop_resource_slots() - track no more
+ * ntklog_stop_resource_slots() - track no more
  *
- * Context: thread; one at a time; perf_resource_key is still on. When it returns, no hook,
+ * Context: thread; one at a time; ntklog_resource_key is still on. When it returns, no hook,
  * which has preemption off, has a slot in hand.
  */
-void perf_stop_resource_slots(void)
+void ntklog_stop_resource_slots(void)
 {
-	WRITE_ONCE(perf_resource_sequence, perf_resource_sequence + 1);
+	WRITE_ONCE(ntklog_resource_sequence, ntklog_resource_sequence + 1);
 	synchronize_rcu();
 }

@@ -23,35 +23,35 @@
 
 /*
  * Of the tracking: odd while there is one, and a room with another number has no slots in
- * use. Written by perf_start_resource_slots() and perf_stop_resource_slots(), one at a time;
+ * use. Written by ntklog_start_resource_slots() and ntklog_stop_resource_slots(), one at a time;
  * read by the hooks with preemption off, for which the latter waits.
  */
-extern u32 perf_resource_sequence;
+extern u32 ntklog_resource_sequence;
 
-struct ntklog_thread *perf_find_slots(unsigned long thread);
-struct ntklog_thread *perf_make_own_slots(void);
-struct ntklog_slot *perf_find_slot(struct ntklog_thread *thread, const void *lock);
-struct ntklog_slot *perf_take_own_slot(struct ntklog_thread *thread, const void *lock);
-void perf_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot);
-void perf_start_resource_slots(void);
-void perf_stop_resource_slots(void);
+struct ntklog_thread *ntklog_find_slots(unsigned long thread);
+struct ntklog_thread *ntklog_make_own_slots(void);
+struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *lock);
+struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const void *lock);
+void ntklog_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot);
+void ntklog_start_resource_slots(void);
+void ntklog_stop_resource_slots(void);
 
 /* Context: any; what follows from it holds while preemption is off. */
-static inline bool perf_resources_are_tracked(void)
+static inline bool ntklog_resources_are_tracked(void)
 {
-	return READ_ONCE(perf_resource_sequence) & 1;
+	return READ_ONCE(ntklog_resource_sequence) & 1;
 }
 
 /**
- * perf_own_slots_are_here() - are they in ntklog_here.room, and in use?
+ * ntklog_own_slots_are_here() - are they in ntklog_here.room, and in use?
  *
  * Context: preemption off.
  */
-static __always_inline bool perf_own_slots_are_here(void)
+static __always_inline bool ntklog_own_slots_are_here(void)
 {
 	return ntklog_is_here() &&
 		likely(READ_ONCE(__this_cpu_read(ntklog_here.room)->sequence) ==
-		       READ_ONCE(perf_resource_sequence));
+		       READ_ONCE(ntklog_resource_sequence));
 }
 
 #endif /* _NTKLOG_PERF_RESOURCE_SLOTS_H */

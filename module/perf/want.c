@@ -7,9 +7,9 @@
 #include "../etw/group_mask.h"
 #include "want.h"
 
-static const struct perfinfo_groupmask perf_want_nothing;
+static const struct perfinfo_groupmask ntklog_want_nothing;
 
-static void perf_want_update(struct perf_want *want)
+static void ntklog_want_update(struct ntklog_want *want)
 {
 	struct perfinfo_groupmask wanted;
 	bool usable;
@@ -27,59 +27,59 @@ static void perf_want_update(struct perf_want *want)
 }
 
 /* The work item, for PERF_WANT_INITIALIZER() only. */
-void perf_want_work(struct work_struct *work)
+void ntklog_want_work(struct work_struct *work)
 {
-	perf_want_update(container_of(work, struct perf_want, work));
+	ntklog_want_update(container_of(work, struct ntklog_want, work));
 }
 
-static void perf_want_set_mask(struct etw_provider *provider,
-			       const struct perfinfo_groupmask *mask)
+static void ntklog_want_set_mask(struct etw_provider *provider,
+				 const struct perfinfo_groupmask *mask)
 {
-	struct perf_want *want = container_of(provider, struct perf_want, provider);
+	struct ntklog_want *want = container_of(provider, struct ntklog_want, provider);
 
 	spin_lock(&want->lock);
 	want->sessions = *mask;
 	spin_unlock(&want->lock);
-	perf_want_update(want);
+	ntklog_want_update(want);
 }
 
 /**
- * perf_want_init() - sessions can want the group, and what the tracepoint wants is done
+ * ntklog_want_init() - sessions can want the group, and what the tracepoint wants is done
  * @want: the group, of which @update may be called from now on
  *
  * Context: load, before there is a session.
  */
-void perf_want_init(struct perf_want *want)
+void ntklog_want_init(struct ntklog_want *want)
 {
-	want->provider.set_mask = perf_want_set_mask;
+	want->provider.set_mask = ntklog_want_set_mask;
 	etw_register_provider(&want->provider);
 	spin_lock(&want->lock);
 	want->state = PERF_WANT_USABLE;
 	spin_unlock(&want->lock);
-	perf_want_update(want);
+	ntklog_want_update(want);
 }
 
 /**
- * perf_want_exit() - nobody wants the group any more
+ * ntklog_want_exit() - nobody wants the group any more
  * @want: the group, of which @update has been called for the last time, for nothing
  *
  * Context: unload, when no session is left, or a load that failed after
- * perf_want_init(). May sleep.
+ * ntklog_want_init(). May sleep.
  */
-void perf_want_exit(struct perf_want *want)
+void ntklog_want_exit(struct ntklog_want *want)
 {
 	mutex_lock(&want->mutex);
 	spin_lock(&want->lock);
 	want->state = PERF_WANT_AFTER_EXIT;
 	spin_unlock(&want->lock);
-	want->update(&perf_want_nothing);
+	want->update(&ntklog_want_nothing);
 	mutex_unlock(&want->mutex);
 	/* No one is scheduled any more. */
 	cancel_work_sync(&want->work);
 }
 
 /* One registration more, or less; whether @update is to be called, and by whom. */
-static int perf_want_change(struct perf_want *want, int change)
+static int ntklog_want_change(struct ntklog_want *want, int change)
 {
 	bool now = false;
 	int err = 0;
@@ -90,7 +90,7 @@ static int perf_want_change(struct perf_want *want, int change)
 	} else {
 		want->registrations += change;
 		if (want->state == PERF_WANT_USABLE) {
-			/* With the lock held: not after perf_want_exit() has cancelled it. */
+			/* With the lock held: not after ntklog_want_exit() has cancelled it. */
 			if (want->by_work)
 				schedule_work(&want->work);
 			else
@@ -99,30 +99,30 @@ static int perf_want_change(struct perf_want *want, int change)
 	}
 	spin_unlock(&want->lock);
 	if (now)
-		perf_want_update(want);
+		ntklog_want_update(want);
 	return err;
 }
 
 /**
- * perf_want_register() - the tracepoint has got its first probe
+ * ntklog_want_register() - the tracepoint has got its first probe
  * @want: its group
  *
  * Context: thread, tracepoints_mutex held; any time from when the module's text is there.
- * Return: 0, or -ENODEV after perf_want_exit().
+ * Return: 0, or -ENODEV after ntklog_want_exit().
  */
-int perf_want_register(struct perf_want *want)
+int ntklog_want_register(struct ntklog_want *want)
 {
-	return perf_want_change(want, 1);
+	return ntklog_want_change(want, 1);
 }
 
 /**
- * perf_want_unregister() - the tracepoint has lost its last probe
+ * ntklog_want_unregister() - the tracepoint has lost its last probe
  * @want: its group
  *
- * Context: as perf_want_register(); also after perf_want_exit(), when the module goes while
+ * Context: as ntklog_want_register(); also after ntklog_want_exit(), when the module goes while
  * the tracepoint is on.
  */
-void perf_want_unregister(struct perf_want *want)
+void ntklog_want_unregister(struct ntklog_want *want)
 {
-	perf_want_change(want, -1);
+	ntklog_want_change(want, -1);
 }

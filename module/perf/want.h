@@ -20,18 +20,18 @@
 
 #include "../etw/provider.h"
 
-enum perf_want_state {
+enum ntklog_want_state {
 	PERF_WANT_BEFORE_INIT,
 	PERF_WANT_USABLE,
 	PERF_WANT_AFTER_EXIT,
 };
 
 /**
- * struct perf_want - who wants the events of a group
+ * struct ntklog_want - who wants the events of a group
  * @provider: the group, which is the tracepoint's too, and its rundown; the rest is filled
- *	in by perf_want_init()
+ *	in by ntklog_want_init()
  * @update: do what follows: this is wanted now. Called from a thread between
- *	perf_want_init() and perf_want_exit(), with @mutex held; may sleep. Not always after
+ *	ntklog_want_init() and ntklog_want_exit(), with @mutex held; may sleep. Not always after
  *	a change only
  * @by_work: @update takes tracepoints_mutex, which the tracepoint's registration holds: a
  *	work item calls it, a moment later
@@ -43,29 +43,29 @@ enum perf_want_state {
  * @registrations: of the tracepoint; it makes one for all of its probes
  * @work: calls @update
  */
-struct perf_want {
+struct ntklog_want {
 	struct etw_provider provider;
 	void (*update)(const struct perfinfo_groupmask *wanted);
 	bool by_work;
 	struct mutex mutex;		/* over each update */
 	spinlock_t lock;		/* of what follows */
-	enum perf_want_state state;
+	enum ntklog_want_state state;
 	struct perfinfo_groupmask sessions;
 	unsigned int registrations;
 	struct work_struct work;
 };
 
-void perf_want_work(struct work_struct *work);
+void ntklog_want_work(struct work_struct *work);
 
-/* What of a struct perf_want must be there before any code of the module runs. */
+/* What of a struct ntklog_want must be there before any code of the module runs. */
 #define PERF_WANT_INITIALIZER(_want)					\
 	.mutex = __MUTEX_INITIALIZER((_want).mutex),			\
 	.lock = __SPIN_LOCK_UNLOCKED((_want).lock),			\
-	.work = __WORK_INITIALIZER((_want).work, perf_want_work)
+	.work = __WORK_INITIALIZER((_want).work, ntklog_want_work)
 
-void perf_want_init(struct perf_want *want);
-void perf_want_exit(struct perf_want *want);
-int perf_want_register(struct perf_want *want);
-void perf_want_unregister(struct perf_want *want);
+void ntklog_want_init(struct ntklog_want *want);
+void ntklog_want_exit(struct ntklog_want *want);
+int ntklog_want_register(struct ntklog_want *want);
+void ntklog_want_unregister(struct ntklog_want *want);
 
 #endif /* _NTKLOG_PERF_WANT_H */
