@@ -511,15 +511,17 @@ static size_t missing_padding(const unsigned char *data)
 
 static void find_limits(struct etl_file *file)
 {
-	double seconds = (double)(int64_t)(file->end_time - file->start_time) / 1e7;
-	/* One percent more. */
-	double ticks = seconds * 1.01 * (double)file->perf_freq + (double)clock_slack(file) +
-		       (double)file->start_clock;
+	double ticks;
 
 	file->earliest = file->start_clock > clock_slack(file) ?
 		file->start_clock - clock_slack(file) : 0;
 	file->latest = UINT64_MAX;
-	if (file->end_time && file->end_time > file->start_time && ticks < (double)INT64_MAX)
+	if (file->end_time <= file->start_time)
+		return;
+	/* In units of 100 ns, and one percent more. */
+	ticks = (double)(file->end_time - file->start_time) / 1e7 * 1.01 *
+		(double)file->perf_freq + (double)clock_slack(file) + (double)file->start_clock;
+	if (ticks < (double)INT64_MAX)
 		file->latest = (uint64_t)ticks;
 }
 
