@@ -15,7 +15,8 @@ kernel=$("$TOP/scripts/test-kernel.sh" base)
 rm -rf "$BENCH"
 for run in icount parallel; do
 	mkdir -p "$BENCH/$run"
-	cp "$OUT/build/base/ntklog.ko" "$OUT/build/base/workload/ntklog_bench.ko" "$BENCH/$run/"
+	cp "$OUT/build/base"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko \
+		"$BENCH/$run/"
 	# Milliseconds of a contended run; virtual ones, of one host thread, take longer.
 	[ $run = icount ] && contended=100 || contended=1000
 	{ echo "set -- $contended"; cat "$TOP/scripts/bench-guest.sh"; } >"$BENCH/$run/guest.sh"

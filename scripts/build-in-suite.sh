@@ -31,7 +31,7 @@ as_root unshare --mount --propagation private sh -e -c '
 	exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C sh -e -c "
 		kdir=\$1 dir=\$2 cpus=\$3
 		shift 3
-		make -C \"\$kdir\" M=\"\$dir\" -j\"\$cpus\" \"\$@\" modules
+		make -C \"\$kdir\" M=\"\$dir\" NTKLOG_TESTS=1 -j\"\$cpus\" \"\$@\" modules
 		make -C \"\$dir/Documentation/examples\" KDIR=\"\$kdir\" NTKLOG=\"\$dir\" \"\$@\"
 		make -C \"\$dir/tools/ntklog\" -j\"\$cpus\" CFLAGS=\"-O2 -g -Werror\"
 	" - "$kdir" "$dir" "$cpus" "$@"

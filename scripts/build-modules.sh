@@ -21,6 +21,7 @@ flock 9
 rsync -a --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--filter='P *.mod*' --filter='P *.symvers' --filter='P /.lock' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
-	--include='/workload/***' --exclude='*' "$TOP/" "$dir/"
-quietly "modules-$(basename "$dir")" make -C "$kdir" M="$dir" \
+	--include='/workload/***' --include='/tests/' --include='/tests/modules/***' \
+	--exclude='*' "$TOP/" "$dir/"
+quietly "modules-$(basename "$dir")" make -C "$kdir" M="$dir" NTKLOG_TESTS=1 \
 	-j"$(nproc)" "$@" modules

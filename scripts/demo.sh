@@ -17,7 +17,7 @@ say "building the modules for $ABI, and the tool"
 quietly tool make -C "$TOP/tools/ntklog"
 rm -rf "$DEMO"
 mkdir -p "$DEMO"
-cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload/ntklog_torture.ko" "$DEMO/"
+cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_torture,tests/modules/stale_code}.ko "$DEMO/"
 cp "$TOP/scripts/demo-guest.sh" "$DEMO/guest.sh"
 
 say "booting $ABI in QEMU (emulated, two processors)"

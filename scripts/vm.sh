@@ -17,7 +17,8 @@
 #	-v		show the output of guest.sh as it comes
 #
 # Plain emulation (TCG): KVM is not needed, and not to be had everywhere. Each virtual
-# processor is a thread of the host's; qemu.sh tells which QEMU that takes.
+# processor is a thread of the host's; qemu.sh tells which QEMU that takes. SHARE has
+# stale_code.ko then, whose source says why; what it has met is told.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -40,6 +41,7 @@ shift $((OPTIND - 1))
 share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$image" ] || die "no kernel image: $image"
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
+[ "$thread" = single ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
 # copy_program PROGRAM: into the image, with the libraries that it needs.
 copy_program()
@@ -105,7 +107,9 @@ mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
-cd /host && sh ./guest.sh </dev/null >guest.log 2>&1
+cd /host
+[ ! -e stale_code.ko ] || insmod stale_code.ko
+sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status
 sync
 reboot -f
@@ -132,6 +136,8 @@ timeout --foreground "$limit" "${qemu[@]}" \
 	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
 rm -f "$share/initramfs.gz"
+stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)
+[ "$stale" = 0 ] || say "QEMU has met a breakpoint that was gone $stale times; went on"
 if [ ! -s "$share/status" ]; then
 	tail -n 40 "$share/console.log" >&2
 	die "the virtual machine ended without a result; see $share/console.log"

@@ -26,13 +26,22 @@ run_guest()
 		built=$OUT/build/$kernel
 		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
 	fi
-	cp "$built/ntklog.ko" "$built/workload"/*.ko "$TESTS"/guest/*.sh "$DIR/"
-	printf '%s\n' ". ./lib.sh" "for script in $*; do" '	. "./$script.sh"' done >"$DIR/guest.sh"
+	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
+	# What each script takes of the guest's time is in the log of the step.
+	cat >"$DIR/guest.sh" <<-END
+		. ./lib.sh
+		for script in $*; do
+			since=\$(cut -d . -f 1 /proc/uptime)
+			. "./\$script.sh"
+			echo "took \$((\$(cut -d . -f 1 /proc/uptime) - since)) s: \$script"
+		done
+	END
 	guest_programs "$DIR" drain follow ioctl terminal
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	result "$kernel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 900 "$DIR"
+	grep '^took ' "$DIR/guest.log" >&2
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 

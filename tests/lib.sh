@@ -134,7 +134,7 @@ share()
 	mkdir -p "$1"
 	"$TOP/scripts/build-modules.sh" "$("$TOP/scripts/test-kernel.sh" "$2")" \
 		"$OUT/build/$2" W=1
-	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload}/*.ko "$1/"
+	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload,tests/modules}/*.ko "$1/"
 	cat >"$1/guest.sh"
 }
 

@@ -60,7 +60,7 @@ result "$1: a symbol that is too long is found out" \
 		'$DIR/module/ntklog_linkage.ko' '$DIR/module' |
 		grep -x 'not ok - Linkage.test_no_symbol_is_too_long'"
 
-cp "$OUT/build/$ABI/ntklog.ko" "$DIR/module/ntklog_linkage.ko" "$TESTS/guest/lib.sh" "$DIR/"
+cp "$OUT/build/$ABI"/{ntklog,tests/modules/stale_code}.ko "$DIR/module/ntklog_linkage.ko" "$TESTS/guest/lib.sh" "$DIR/"
 cp "$TESTS/guest/linkage.sh" "$DIR/guest.sh"
 result "$1: the virtual machine runs to its end" \
 	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"

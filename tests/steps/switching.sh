@@ -13,7 +13,7 @@ need tool
 tool
 debian_kernel 6.12
 "$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
-cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/workload/ntklog_torture.ko" "$DIR/"
+cp "$OUT/build/$ABI"/{,workload,tests/modules}/*.ko "$DIR/"
 cp "$TESTS/guest/switching.sh" "$DIR/guest.sh"
 guest_programs "$DIR" switching
 result "switching: the virtual machine runs to its end" \
