@@ -42,7 +42,7 @@ int ntklog_spin_lock_tracepoint_reg(void);
 void ntklog_spin_lock_tracepoint_unreg(void);
 
 TRACE_EVENT_FN(spinlock,
-	       
+
 	TP_PROTO(const struct wmi_spinlock64 *record),
 
 	TP_ARGS(record),
@@ -100,7 +100,7 @@ TRACE_EVENT_FN(spinlock,
 );
 
 TRACE_EVENT_FN(resource,
-	       
+
 	TP_PROTO(const struct wmi_resource64 *record),
 
 	TP_ARGS(record),
@@ -146,7 +146,7 @@ TRACE_EVENT_FN(resource,
 );
 
 TRACE_EVENT_FN(contextswap,
-	       
+
 	TP_PROTO(const struct wmi_contextswap *record),
 
 	TP_ARGS(record),
