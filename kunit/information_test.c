@@ -102,7 +102,7 @@ static void other_lengths_are_a_mismatch(struct kunit *test)
 					    "%s, %zu bytes", kind->name, length);
 			KUNIT_EXPECT_EQ_MSG(test, ntklog_query_information(kind->information,
 									   got, length,
-									 &returned),
+									   &returned),
 					    0xC0000004u, "%s, %zu bytes", kind->name, length);
 		}
 		query(test, kind, got);

@@ -724,7 +724,7 @@ static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
 	releases = ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_for(&resource, (unsigned long)current, true,
 						    U32_MAX + contention_delta, releases,
-						  &record);
+						    &record);
 	preempt_enable();
 	if (sampled)
 		ntklog_write_resource(&record);

@@ -92,7 +92,7 @@ eresource_track_acquire(struct eresource *resource, u32 depth,
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_track_resource_acquire_slow(resource, depth,
 						   READ_ONCE(resource->contention_count),
-						 wait);
+						   wait);
 }
 
 static void eresource_grant_exclusive(struct eresource *resource,
@@ -241,8 +241,8 @@ static void eresource_wait(struct eresource *resource,
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_start_resource_wait(&wait, resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
-					 WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
-					 WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
+					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
+					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
 	/*
 	 * As for a mutex: neither signals nor the freezer end it. Its lock orders
 	 * what the releaser did before what follows.
@@ -484,7 +484,7 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 	u32 releases = ntklog_count_resource_release(resource->exclusive);
 
 	return ntklog_track_resource_release_for(resource, thread, resource->exclusive,
-					       resource->contention_count, releases, record);
+						 resource->contention_count, releases, record);
 }
 
 /*
@@ -590,8 +590,8 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 	preempt_disable();
 	sampled = ntklog_track_resource_release_for(resource, ex_get_current_resource_thread(),
 						    word & ERESOURCE_EXCLUSIVE,
-						  READ_ONCE(resource->contention_count),
-						  releases, &record);
+						    READ_ONCE(resource->contention_count),
+						    releases, &record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
 	if (sampled)
@@ -613,7 +613,7 @@ static noinline void ex_release_resource_traced(struct eresource *resource, long
 	releases = ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE);
 	tracked = ntklog_track_plain_resource_release(resource,
 						      READ_ONCE(resource->contention_count),
-						    releases);
+						      releases);
 	preempt_enable();
 	if (likely(tracked))
 		ex_release_resource_word(resource, word, caller);
@@ -756,8 +756,8 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	eresource_unlock(resource, flags);
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_owner_pointer(resource, exclusive ?
-						WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE :
-						WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED);
+						  WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE :
+						  WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED);
 }
 
 /**

@@ -193,7 +193,7 @@ bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_l
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ntklog_log_spin_lock_acquire(spin_lock,
 					     WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, 0,
-					   &query);
+					     &query);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);

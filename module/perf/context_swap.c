@@ -145,7 +145,7 @@ static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
-				    unsigned int old_state)
+				      unsigned int old_state)
 {
 	/* Only the idle threads of processors have no id. */
 	bool old_is_idle = !old->pid, new_is_idle = !new->pid;

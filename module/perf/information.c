@@ -81,7 +81,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length &&
 		    !ntklog_parameter_permits(parameter,
-					    *ntklog_parameter_word(wanted, parameter)))
+					      *ntklog_parameter_word(wanted, parameter)))
 			return STATUS_INVALID_PARAMETER;
 
 	mutex_lock(&information->lock);
@@ -104,7 +104,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_set_information);
 u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 {
 	return READ_ONCE(*ntklog_parameter_word(parameter->information->words,
-					      parameter));
+						parameter));
 }
 
 /**

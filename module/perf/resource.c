@@ -308,11 +308,11 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	if (depth > 1)
 		ntklog_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
 					  WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
-					contention_count);
+					  contention_count);
 	else
 		ntklog_fill_resource_slot(slot, resource, now,
 					  ntklog_resource_wait_time(wait, now), 1,
-					contention_count);
+					  contention_count);
 out:
 	preempt_enable();
 }
@@ -348,7 +348,7 @@ static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contenti
  */
 bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
 				       bool exclusive, u32 contention_count, u32 releases,
-				     struct wmi_resource64 *record)
+				       struct wmi_resource64 *record)
 {
 	struct ntklog_thread *owner = ntklog_find_slots(thread);
 	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);

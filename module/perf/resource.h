@@ -93,7 +93,7 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 					const struct ntklog_resource_wait *wait);
 bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
 				       bool exclusive, u32 contention_count, u32 releases,
-				     struct wmi_resource64 *record);
+				       struct wmi_resource64 *record);
 void ntklog_write_resource(const struct wmi_resource64 *record);
 
 /* What a slot that has been taken has to say. */

@@ -116,7 +116,7 @@ static u8 ntklog_acquire_mode(const struct ntklog_spin_lock_entry *entry)
 static __always_inline void
 ntklog_make_entry(struct ntklog_spin_lock_cpu *cpu, u32 in_use, u32 i,
 		  const void *lock, u32 acquire_mode, u32 spin_count,
-		const struct ntklog_spin_lock_query *query, u64 acquire_time)
+		  const struct ntklog_spin_lock_query *query, u64 acquire_time)
 {
 	struct ntklog_spin_lock_entry *entry = &cpu->entries[i];
 
@@ -140,7 +140,7 @@ ntklog_make_entry(struct ntklog_spin_lock_cpu *cpu, u32 in_use, u32 i,
 static noinline void
 ntklog_track_acquire_slowly(const void *lock, u32 acquire_mode, u32 spin_count,
 			    const struct ntklog_spin_lock_query *query,
-			  u64 acquire_time)
+			    u64 acquire_time)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 limit = READ_ONCE(ntklog_spin_lock_limit);
@@ -170,7 +170,7 @@ ntklog_track_acquire_slowly(const void *lock, u32 acquire_mode, u32 spin_count,
  */
 void ntklog_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
 				    u32 spin_count,
-				  const struct ntklog_spin_lock_query *query)
+				    const struct ntklog_spin_lock_query *query)
 {
 	u64 acquire_time = get_cycles();
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
@@ -260,7 +260,7 @@ ntklog_spin_lock_sampled(const struct ntklog_spin_lock_cpu *cpu,
 static noinline void
 ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 acquire_depth,
 		       const struct ntklog_spin_lock_entry *entry, u64 release_time,
-		     unsigned long caller)
+		       unsigned long caller)
 {
 	struct wmi_spinlock64 record = {
 		.spin_lock_address = ntklog_address((unsigned long)entry->lock),

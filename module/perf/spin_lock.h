@@ -110,7 +110,7 @@ ntklog_query_spin_lock(struct ntklog_spin_lock_query *query)
 
 void ntklog_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
 				    u32 spin_count,
-				  const struct ntklog_spin_lock_query *query);
+				    const struct ntklog_spin_lock_query *query);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 void ntklog_track_spin_lock_release(const void *lock, u64 release_time,
 				    unsigned long caller);
