@@ -21,12 +21,14 @@ done
 	echo 1 >$S/flush
 	usleep 50000
 done) &
+# Made before: a shell that forks for each byte gets nowhere beside the workload.
+le32 5 1 1000 4 0 >/tmp/information0
+le32 5 1 1000 4 1000000 >/tmp/information1
 rounds=0
 while [ $rounds -lt 150 ]; do
 	echo $((rounds % 7 + 1)) >$P/spin_threshold
 	echo $((rounds % 5 + 3)) >$P/contention_sample_rate
-	le32 5 1 1000 4 $((rounds % 2 * 1000000)) >/tmp/information
-	dd if=/tmp/information of=$P/information bs=64 2>/dev/null
+	dd if=/tmp/information$((rounds % 2)) of=$P/information bs=64 2>/dev/null
 	rounds=$((rounds + 1))
 done
 # Not sooner than there is something to look at.
