@@ -128,13 +128,14 @@ fi
 # the KASAN kernel 20 s, and is given up after 30: then the share is not there.
 # no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
 # in time, which on a busy host they do not.
+# tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay.
 # log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
 timeout --foreground "$limit" "${qemu[@]}" \
 	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs.gz" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check log_buf_len=4M $append" \
+	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog log_buf_len=4M $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
 rm -f "$share/initramfs.gz"
 stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)

@@ -38,7 +38,7 @@ share "$DIR" kunit <<-'END'
 			echo 0 >/tmp/switched
 			switch &
 			insmod ntklog_torture.ko torture_type=$type duration=0 $size
-			sleep 4
+			sleep 1
 			# However long that takes on a busy host.
 			while [ "$(cat /tmp/switched)" -lt 3 ]; do
 				usleep 100000

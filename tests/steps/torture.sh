@@ -3,13 +3,13 @@
 #
 # torture.sh FLAVOUR: every type of lock in a test kernel, in mixed contexts, traced by a
 # session and the tracepoints that come and go, while processors come and go and somebody
-# reads: TORTURE_ROUNDS (3) times two seconds for each of TORTURE_TYPES. Few locks: lockdep has
+# reads: TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. Few locks: lockdep has
 # room for so many chains of them.
 
 . "$(dirname "$0")/../lib.sh"
 
 TORTURE_TYPES=${TORTURE_TYPES:-in_stack_queued queued spin ex ex_exclusive resource}
-rounds=${TORTURE_ROUNDS:-3}
+rounds=${TORTURE_ROUNDS:-1}
 share "$DIR" "$1" <<-END
 	S=/sys/kernel/debug/ntklog/sessions/0
 	E=/sys/kernel/tracing/events/ntklog/enable
@@ -43,7 +43,7 @@ share "$DIR" "$1" <<-END
 	dmesg >dmesg.log
 END
 result "$1: the torture's virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t $((600 + rounds * 60)) -k "$(image "$1")" -c 3 -m 2048 "$DIR"
+	"$TOP/scripts/vm.sh" -t $((1200 + rounds * 200)) -k "$(image "$1")" -c 3 -m 2048 "$DIR"
 for type in $TORTURE_TYPES; do
 	result "$1: torture of $type succeeds" \
 		grep "End of test: SUCCESS: $type: " "$DIR/dmesg.log"
