@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
-# full use; then each allocation of load and start fails once. ABUSE_WRITES writes (100000).
+# full use; then each allocation of load and start fails once. ABUSE_WRITES writes (6000).
 
 . "$(dirname "$0")/../lib.sh"
 
 seed=${SEED:-$(date +%s)}
-writes=${ABUSE_WRITES:-100000}
+writes=${ABUSE_WRITES:-6000}
 say "abuse: SEED=$seed"
 share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
