@@ -179,12 +179,16 @@ static struct kspin_lock lock[2];
 static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
+	unsigned long flags;
 	const u8 *event;
 
 	session_start(test, PERF_SPINLOCK, 4096, 8);
 	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
-	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->acquire_count = 5000;
+	/* A multiple of the rate, with interrupts off as they are while that is changed. */
+	local_irq_save(flags);
 	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->contention_count = 0;
+	ntklog_set_uncontended_count(per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU), 5000);
+	local_irq_restore(flags);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	event = session_event(0, 0x0529);
 	KUNIT_ASSERT_NOT_NULL(test, event);

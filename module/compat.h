@@ -70,6 +70,11 @@ do {									\
 #define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
 
+/* Before, x86's own macros named the variable itself. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+#define __my_cpu_var(variable)		(variable)
+#endif
+
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 

@@ -223,6 +223,12 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 
 /* counters */
 
+/* SpinLockAcquireCount is kept as what is left until one is sampled. */
+static u64 ntklog_get_acquire_count(int cpu)
+{
+	return ntklog_spin_lock_acquire_count(cpu);
+}
+
 #define NTKLOG_COUNTER(_name, _structure, _member)			\
 {									\
 	.name = _name,							\
@@ -239,11 +245,12 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 /* The columns, in their order. Counters of 32 bits wrap as NT's do. */
 static const struct {
 	const char *name;
+	u64 (*get)(int cpu);	/* or: */
 	const void __percpu *counts;
 	size_t offset;
 	size_t size;
 } ntklog_counters[] = {
-	NTKLOG_SPIN_LOCK_COUNTER("SpinLockAcquireCount", acquire_count),
+	{ .name = "SpinLockAcquireCount", .get = ntklog_get_acquire_count },
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockContentionCount", contention_count),
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockSpinCount", spin_count),
 	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
@@ -259,6 +266,17 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
 };
 
+static u64 ntklog_get_counter(size_t i, int cpu)
+{
+	const void *at;
+
+	if (ntklog_counters[i].get)
+		return ntklog_counters[i].get(cpu);
+	at = per_cpu_ptr(ntklog_counters[i].counts, cpu) + ntklog_counters[i].offset;
+	return ntklog_counters[i].size == sizeof(u32) ? READ_ONCE(*(u32 *)at) :
+							READ_ONCE(*(u64 *)at);
+}
+
 static void ntklog_counters_show(struct seq_file *seq, void *object)
 {
 	size_t i;
@@ -271,14 +289,8 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	/* Also of those that are offline: sums shall not go back. */
 	for_each_possible_cpu(cpu) {
 		seq_printf(seq, "cpu%d", cpu);
-		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++) {
-			const void *at = per_cpu_ptr(ntklog_counters[i].counts, cpu) +
-					 ntklog_counters[i].offset;
-
-			seq_printf(seq, " %llu",
-				   ntklog_counters[i].size == sizeof(u32) ?
-				   READ_ONCE(*(u32 *)at) : READ_ONCE(*(u64 *)at));
-		}
+		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
+			seq_printf(seq, " %llu", ntklog_get_counter(i, cpu));
 		seq_putc(seq, '\n');
 	}
 }

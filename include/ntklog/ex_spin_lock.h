@@ -147,7 +147,7 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ex_release_spin_lock_shared_traced(spin_lock);
 	else
 		/* Release; pairs with the acquire of an exclusive owner. */
@@ -164,7 +164,7 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		return false;
 	}
 	lock_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ex_release_spin_lock_exclusive_traced(spin_lock);
 	else
 		/* Release; pairs with the acquires of all who come next. */

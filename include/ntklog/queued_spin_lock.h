@@ -119,7 +119,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 	}
 	/* Without lockdep this, and the map, are not there. */
 	spin_release(&((struct kspin_lock *)spin_lock)->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key)) {
+	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key)) {
 		ke_release_queued_spin_lock_traced(queue);
 		return true;
 	}

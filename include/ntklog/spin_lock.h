@@ -29,8 +29,12 @@ struct kspin_lock {
 #endif
 };
 
-/* On while spin locks are counted or tracked; flipped by module/perf. */
+/*
+ * On while spin locks are counted or tracked, and while they are tracked; flipped by
+ * module/perf. Acquisitions are counted, releases are not: they look at the second.
+ */
 DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_key);
+DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_tracking_key);
 
 /**
  * ke_initialize_spin_lock_class() - KeInitializeSpinLock with a class of choice
@@ -135,7 +139,7 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 		return false;
 	}
 	spin_release(&spin_lock->dep_map, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
+	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ke_release_spin_lock_traced(spin_lock);
 	else
 		/* Pairs with test_and_set_bit_lock() of whoever is next. */

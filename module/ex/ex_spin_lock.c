@@ -70,24 +70,45 @@ u32 ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 }
 EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_exclusive);
 
+static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
+{
+	struct ntklog_spin_lock_query query;
+	u32 spin_count;
+
+	ntklog_query_spin_lock(&query);
+	spin_count = ex_wait_for_spin_lock_shared(spin_lock);
+	if (spin_count)
+		ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
+					       spin_count, &query);
+	else
+		ntklog_log_spin_lock_acquire(spin_lock);
+}
+
 /**
  * ex_acquire_spin_lock_shared_traced() - acquire and count or track
  * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
  */
-void ex_acquire_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
+notrace void ex_acquire_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
-	u32 spin_count = 0;
-
-	ntklog_query_spin_lock(&query);
-	if (!__ex_acquire_spin_lock_shared_at_once(spin_lock))
-		spin_count = ex_wait_for_spin_lock_shared(spin_lock);
-	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
-				     spin_count, &query);
+	if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
+		ex_wait_for_spin_lock_shared_traced(spin_lock);
+	else
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_shared_traced);
+
+static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
+{
+	struct ntklog_spin_lock_query query;
+	u32 spin_count;
+
+	ntklog_query_spin_lock(&query);
+	spin_count = ex_wait_for_spin_lock_exclusive(spin_lock);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
+				       spin_count, &query);
+}
 
 /**
  * ex_acquire_spin_lock_exclusive_traced() - acquire and count or track
@@ -95,16 +116,12 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_shared_traced);
  *
  * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
  */
-void ex_acquire_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
+notrace void ex_acquire_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
-	u32 spin_count = 0;
-
-	ntklog_query_spin_lock(&query);
-	if (!__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
-		spin_count = ex_wait_for_spin_lock_exclusive(spin_lock);
-	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
-				     spin_count, &query);
+	if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
+		ex_wait_for_spin_lock_exclusive_traced(spin_lock);
+	else
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
 
@@ -115,13 +132,13 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
  * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
  * returns to.
  */
-noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
+notrace noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = ntklog_spin_lock_release_time();
+	struct ntklog_time release_time = ntklog_read_time();
 
 	/* As in __ex_release_spin_lock_shared(). */
 	atomic_dec_return_release(&spin_lock->value);
-	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, release_time);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
 
@@ -132,13 +149,13 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
  * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
  * returns to.
  */
-noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
+notrace noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	u64 release_time = ntklog_spin_lock_release_time();
+	struct ntklog_time release_time = ntklog_read_time();
 
 	/* As in __ex_release_spin_lock_exclusive(). */
 	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
-	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, release_time);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 
@@ -154,10 +171,8 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
-	struct ntklog_spin_lock_query query;
 
 	lockdep_assert_preemption_disabled();
-	ntklog_query_spin_lock(&query);
 	do {
 		if (value & ~EX_SPIN_LOCK_SHARED_COUNT)
 			return false;
@@ -165,8 +180,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	lock_acquire_shared(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
-					     0, &query);
+		ntklog_log_spin_lock_acquire(spin_lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
@@ -182,18 +196,13 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
  */
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
-
 	lockdep_assert_preemption_disabled();
-	ntklog_query_spin_lock(&query);
 	if (atomic_read(&spin_lock->value) ||
 	    !__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
 		return false;
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ntklog_log_spin_lock_acquire(spin_lock,
-					     WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, 0,
-					     &query);
+		ntklog_log_spin_lock_acquire(spin_lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);

@@ -30,10 +30,8 @@ EXPORT_PER_CPU_SYMBOL_GPL(ke_lock_queues);
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct ntklog_spin_lock_query query;
 	unsigned long word = 0;
 
-	ntklog_query_spin_lock(&query);
 	/*
 	 * An entry that owns already, by a bug of the caller, names no lock; the
 	 * lock that it names then is not free either.
@@ -47,8 +45,7 @@ bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
 	spin_acquire(&spin_lock->dep_map, 0, 1, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, 0,
-					     &query);
+		ntklog_log_spin_lock_acquire(spin_lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ke_try_to_acquire_queued_spin_lock_entry);

@@ -85,30 +85,38 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
+static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *queue,
+						       struct kspin_lock_queue *tail)
+{
+	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
+	struct ntklog_spin_lock_query query;
+	u32 spin_count;
+
+	ntklog_query_spin_lock(&query);
+	spin_count = ke_wait_for_lock_ownership(queue, tail);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &query);
+}
+
 /**
  * ke_acquire_queued_spin_lock_traced() - acquire and count or track
  * @queue: the caller's entry, naming the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
  */
-void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+notrace void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct ntklog_spin_lock_query query;
 	struct kspin_lock_queue *tail;
-	u32 spin_count = 0;
 
-	ntklog_query_spin_lock(&query);
 	/* Orders as in __ke_acquire_queued_spin_lock(). */
 	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
 					       (unsigned long)queue);
-	if (tail)
-		spin_count = ke_wait_for_lock_ownership(queue, tail);
-	else
-		WRITE_ONCE(queue->lock,
-			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
-	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_QUEUED, spin_count,
-				     &query);
+	if (unlikely(tail)) {
+		ke_wait_for_lock_ownership_traced(queue, tail);
+		return;
+	}
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+	ntklog_log_spin_lock_acquire(spin_lock);
 }
 EXPORT_SYMBOL_GPL(ke_acquire_queued_spin_lock_traced);
 
@@ -119,18 +127,18 @@ EXPORT_SYMBOL_GPL(ke_acquire_queued_spin_lock_traced);
  * Context: IRQL >= DISPATCH_LEVEL. The same release as the inline one. The
  * event names the place that this function returns to.
  */
-noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = ke_queued_spin_lock(queue);
 	unsigned long word = (unsigned long)queue;
-	u64 release_time = ntklog_spin_lock_release_time();
+	struct ntklog_time release_time = ntklog_read_time();
 
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	/* Orders as in __ke_release_queued_spin_lock(). */
-	if (READ_ONCE(queue->next) ||
-	    !try_cmpxchg_release(&spin_lock->word, &word, 0))
+	if (unlikely(READ_ONCE(queue->next) ||
+		     !try_cmpxchg_release(&spin_lock->word, &word, 0)))
 		ke_hand_over_queued_spin_lock(queue);
-	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_QUEUED, release_time);
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 

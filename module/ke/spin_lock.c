@@ -39,22 +39,28 @@ void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
 }
 EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
 
+static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
+{
+	struct ntklog_spin_lock_query query;
+	u32 spin_count;
+
+	ntklog_query_spin_lock(&query);
+	spin_count = ke_spin_for_ownership(spin_lock);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count, &query);
+}
+
 /**
  * ke_acquire_spin_lock_traced() - acquire and count or track
  * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
  */
-void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
+notrace void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
-	u32 spin_count = 0;
-
-	ntklog_query_spin_lock(&query);
-	if (test_and_set_bit_lock(0, &spin_lock->word))
-		spin_count = ke_spin_for_ownership(spin_lock);
-	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count,
-				     &query);
+	if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
+		ke_wait_for_spin_lock_traced(spin_lock);
+	else
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
 
@@ -67,13 +73,10 @@ EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
  */
 bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
-
-	ntklog_query_spin_lock(&query);
 	if (!ke_test_spin_lock(spin_lock) ||
 	    test_and_set_bit_lock(0, &spin_lock->word))
 		return false;
-	ntklog_log_spin_lock_acquire(spin_lock, WMI_SPINLOCK_ORDINARY, 0, &query);
+	ntklog_log_spin_lock_acquire(spin_lock);
 	return true;
 }
 EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
@@ -85,13 +88,13 @@ EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
  * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
  * returns to.
  */
-noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
+notrace noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	u64 release_time = ntklog_spin_lock_release_time();
+	struct ntklog_time release_time = ntklog_read_time();
 
 	/* As in ke_release_spin_lock_from_dpc_level(). */
 	smp_store_release(&spin_lock->word, 0);
-	ntklog_log_spin_lock_release(spin_lock, release_time, _RET_IP_);
+	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_ORDINARY, release_time);
 }
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 

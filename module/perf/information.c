@@ -89,6 +89,8 @@ u32 ntklog_set_information(struct ntklog_information *information,
 		if (parameter->offset < length)
 			WRITE_ONCE(*ntklog_parameter_word(information->words, parameter),
 				   *ntklog_parameter_word(wanted, parameter));
+	if (information->changed)
+		information->changed();
 	mutex_unlock(&information->lock);
 	return STATUS_SUCCESS;
 }
@@ -125,6 +127,8 @@ u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 
 	mutex_lock(&information->lock);
 	WRITE_ONCE(*ntklog_parameter_word(information->words, parameter), value);
+	if (information->changed)
+		information->changed();
 	mutex_unlock(&information->lock);
 	return STATUS_SUCCESS;
 }

@@ -37,6 +37,7 @@ struct ntklog_parameter {
  *	may see some words old and some new, each of them permitted
  * @length: bytes of the structure
  * @v1_length: bytes of an older version, which is a beginning of it
+ * @changed: called after a change, if it is there, with @lock held
  * @parameters: the numbers in it, in the order of the module parameter
  * @parameter_count: how many
  */
@@ -45,6 +46,7 @@ struct ntklog_information {
 	u32 *words;
 	size_t length;
 	size_t v1_length;
+	void (*changed)(void);
 	const struct ntklog_parameter *parameters;
 	unsigned int parameter_count;
 };

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's instrumentation of spin locks: count every acquisition, track up to
- * eight on each processor, and at the release decide by sampling whether a
- * WMI_SPINLOCK is written.
- *
- * Everything here runs on the lock's own processor with preemption off, between
- * the lock's own instructions, and takes no lock and no allocation. Interrupts
- * may come between any two instructions, except while an event is written. Why
- * that is safe without turning them off: struct ntklog_spin_lock_cpu.
+ * NT's instrumentation of spin locks: its parameters, when it is on, and its event. What is
+ * counted, tracked and sampled is in spin_lock.h and spin_lock_slots.c.
  */
 
 #include <linux/export.h>
@@ -30,18 +24,16 @@
 #include "../etw/provider.h"
 #include "../trace.h"
 #include "spin_lock.h"
+#include "spin_lock_slots.h"
 #include "want.h"
 
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ntklog_spin_lock_key);
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_tracking_key);
-
-DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
+EXPORT_SYMBOL_GPL(ntklog_spin_lock_tracking_key);
 
 /* The least permitted values are the defaults. */
-static struct event_trace_spinlock_information ntklog_spin_lock_words = {
+struct event_trace_spinlock_information ntklog_spin_lock_words = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
 	.spin_lock_acquire_sample_rate = EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE,
@@ -78,318 +70,59 @@ struct ntklog_information ntklog_spin_lock_information = {
 	.words = (u32 *)&ntklog_spin_lock_words,
 	.length = sizeof(ntklog_spin_lock_words),
 	.v1_length = sizeof(struct event_trace_spinlock_information_v1),
+	.changed = ntklog_look_at_spin_lock_parameters,
 	.parameters = ntklog_spin_lock_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_spin_lock_parameters),
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
 
-/*
- * How many entries a processor may have: 0 unless all that is owned comes back to the
- * tracking when it is released. Read by the hooks, in any context.
- */
-static u32 ntklog_spin_lock_limit __read_mostly;
-
-/* All hooks see both keys on: what is acquired now will be released there too. */
-static bool ntklog_spin_lock_hooked __read_mostly;
-
-/* RCU's, of when the tracking key last went off. */
-static unsigned long ntklog_spin_lock_off_state;
-
-/*
- * Who runs, so that an interrupt does not take for its own what the thread below it owns:
- * the bits of preempt_count() that an interrupt of any kind changes and gives back.
- * Whether softirqs are disabled is not among them, since a thread may change that between
- * an acquisition and its release.
- */
-static __always_inline u32 ntklog_spin_lock_context(void)
-{
-	return preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
-}
-
-static_assert(((NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET) & 0xFF) == 0);
-
-static u8 ntklog_acquire_mode(const struct ntklog_spin_lock_entry *entry)
-{
-	return entry->context & 0xFF;
-}
-
-static __always_inline void
-ntklog_make_entry(struct ntklog_spin_lock_cpu *cpu, u32 in_use, u32 i,
-		  const void *lock, u32 acquire_mode, u32 spin_count,
-		  const struct ntklog_spin_lock_query *query, u64 acquire_time)
-{
-	struct ntklog_spin_lock_entry *entry = &cpu->entries[i];
-
-	/*
-	 * Take the entry, then fill it, then name its lock: an interrupt in
-	 * between uses the entries above, and finds no lock in this one, since
-	 * those not in use have none.
-	 */
-	WRITE_ONCE(cpu->in_use, in_use + 1);
-	barrier();
-	entry->acquire_time = acquire_time;
-	entry->wait_time_in_cycles = acquire_time - query->query_time;
-	entry->spin_count = spin_count;
-	entry->interrupt_count = query->interrupt_count;
-	WRITE_ONCE(entry->context, ntklog_spin_lock_context() | acquire_mode);
-	barrier();
-	WRITE_ONCE(entry->lock, lock);
-}
-
-/* No room, not armed, or some that had no room are still owned. */
-static noinline void
-ntklog_track_acquire_slowly(const void *lock, u32 acquire_mode, u32 spin_count,
-			    const struct ntklog_spin_lock_query *query,
-			    u64 acquire_time)
-{
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 limit = READ_ONCE(ntklog_spin_lock_limit);
-	u32 in_use = READ_ONCE(cpu->in_use);
-	u32 entries = in_use % PERF_SPIN_LOCK_OWED;
-
-	if (entries < limit) {
-		ntklog_make_entry(cpu, in_use, entries, lock, acquire_mode,
-				  spin_count, query, acquire_time);
-		return;
-	}
-	if (limit)
-		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
-	/* Remember that a release without an entry is to come, if it is sure to. */
-	if (READ_ONCE(ntklog_spin_lock_hooked))
-		WRITE_ONCE(cpu->in_use, in_use + PERF_SPIN_LOCK_OWED);
-}
-
 /**
- * ntklog_track_spin_lock_acquire() - remember an acquisition until its release
- * @lock: the lock, now owned
+ * ntklog_write_spin_lock() - write the event of a release that is sampled
+ * @cpu: this processor's
+ * @number: of the lock's slot
  * @acquire_mode: WMI_SPINLOCK_*
- * @spin_count: additional tests of the lock; 0 if it was had at once
- * @query: what ntklog_query_spin_lock() noted before
+ * @acquire_depth: locks that are tracked, with this one
+ * @release_time: when it was released
+ * @caller: where the function that releases returns to
  *
- * Context: as ntklog_log_spin_lock_acquire(), which has counted it.
+ * Context: interrupts off. So the flag is only ever seen set by what the writing itself
+ * calls, such as a tracepoint's probe. An interrupt's own events wait, they are not lost to
+ * the flag.
  */
-void ntklog_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
-				    u32 spin_count,
-				    const struct ntklog_spin_lock_query *query)
+void ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
+			    u32 acquire_depth, struct ntklog_time release_time,
+			    unsigned long caller)
 {
-	u64 acquire_time = get_cycles();
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 in_use = READ_ONCE(cpu->in_use);
-
-	if (unlikely(in_use >= READ_ONCE(ntklog_spin_lock_limit)))
-		ntklog_track_acquire_slowly(lock, acquire_mode, spin_count, query,
-					    acquire_time);
-	else
-		ntklog_make_entry(cpu, in_use, in_use, lock, acquire_mode,
-				  spin_count, query, acquire_time);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire);
-
-/*
- * The index of a lock's entry, from the most recent down, and 1; 0: none. An interrupt's
- * own have been made since it came: those below, of the same lock shared with others, or
- * let go but not yet forgotten, are another context's.
- */
-static u32 ntklog_find_entry(const struct ntklog_spin_lock_cpu *cpu, u32 in_use,
-			     const void *lock)
-{
-	u32 context = ntklog_spin_lock_context();
-	u32 i;
-
-	for (i = in_use % PERF_SPIN_LOCK_OWED; i > 0; i--) {
-		const struct ntklog_spin_lock_entry *entry = &cpu->entries[i - 1];
-
-		if (READ_ONCE(entry->lock) == lock &&
-		    (READ_ONCE(entry->context) & ~0xFFU) == context)
-			break;
-	}
-	return i;
-}
-
-/**
- * ntklog_log_spin_lock_convert() - a tracked lock is now owned in another way
- * @lock: the lock
- * @acquire_mode: WMI_SPINLOCK_EXECUTIVE_CONVERTED
- *
- * Its acquisition counts from now. One that is not tracked is left so.
- *
- * Context: IRQL >= DISPATCH_LEVEL, right after the conversion.
- */
-void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
-{
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	struct ntklog_spin_lock_entry *entry;
-	u32 i;
-
-	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
-		return;
-	i = ntklog_find_entry(cpu, READ_ONCE(cpu->in_use), lock);
-	if (!i)
-		return;
-	entry = &cpu->entries[i - 1];
-	entry->acquire_time = get_cycles();
-	WRITE_ONCE(entry->context, ntklog_spin_lock_context() | acquire_mode);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
-
-static __always_inline bool
-ntklog_spin_lock_sampled(const struct ntklog_spin_lock_cpu *cpu,
-			 const struct ntklog_spin_lock_entry *entry, u64 release_time)
-{
-	const struct event_trace_spinlock_information *information =
-		&ntklog_spin_lock_words;
-	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
-	u32 hold_time = release_time - entry->acquire_time;
-	u32 contention_count = READ_ONCE(cpu->contention_count);
-	u32 uncontended_count;
-
-	if (hold_threshold && hold_time > hold_threshold)
-		return true;
-
-	if (entry->spin_count)
-		return entry->spin_count >=
-			READ_ONCE(information->spin_lock_spin_threshold) &&
-			contention_count %
-			READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
-
-	uncontended_count = READ_ONCE(cpu->acquire_count) - contention_count;
-	return uncontended_count %
-		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
-}
-
-static noinline void
-ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 acquire_depth,
-		       const struct ntklog_spin_lock_entry *entry, u64 release_time,
-		       unsigned long caller)
-{
+	const struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
+	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
 	struct wmi_spinlock64 record = {
-		.spin_lock_address = ntklog_address((unsigned long)entry->lock),
+		.spin_lock_address = ntklog_address(slot->lock & ~PERF_SPIN_LOCK_TAGS),
 		.caller_address = ntklog_address(caller),
-		.acquire_time = entry->acquire_time,
-		.release_time = release_time,
-		.wait_time_in_cycles = entry->wait_time_in_cycles,
-		.spin_count = entry->spin_count,
+		.acquire_time = ntklog_time_value(slot->time),
+		.release_time = ntklog_time_value(release_time),
+		.wait_time_in_cycles = noted ? slot->wait_time : 0,
+		.spin_count = noted ? cpu->spins[number] : 0,
 		.thread_id = task_pid_nr(current),
-		.interrupt_count = ntklog_interrupt_count() - entry->interrupt_count,
+		.interrupt_count = ntklog_interrupts_since(slot->interrupts),
 		.irql = ke_get_current_irql(),
 		.acquire_depth = acquire_depth,
-		.acquire_mode = ntklog_acquire_mode(entry),
+		.acquire_mode = acquire_mode,
 		/* As NT's, which is still in the DPC when one interrupts it. */
 		.execute_dpc = !!in_serving_softirq(),
 		.execute_isr = !!in_hardirq(),
 	};
-	unsigned long flags;
 
-	/*
-	 * With interrupts off the flag is only ever seen set by what the
-	 * writing itself calls, such as a tracepoint's probe. An interrupt's
-	 * own events wait, they are not lost to the flag.
-	 */
-	local_irq_save(flags);
 	if (cpu->writing) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
-	} else {
-		cpu->writing = true;
-		this_cpu_inc(ntklog_spin_lock_cpu.events);
-		etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK,
-			      PERFINFO_SPINLOCK_VERSION, &record,
-			      sizeof(record));
-		trace_spinlock(&record);
-		cpu->writing = false;
-	}
-	local_irq_restore(flags);
-}
-
-static void ntklog_move_entry(struct ntklog_spin_lock_entry *to,
-			      const struct ntklog_spin_lock_entry *from)
-{
-	to->acquire_time = from->acquire_time;
-	to->wait_time_in_cycles = from->wait_time_in_cycles;
-	to->spin_count = from->spin_count;
-	to->interrupt_count = from->interrupt_count;
-	WRITE_ONCE(to->context, from->context);
-	WRITE_ONCE(to->lock, from->lock);
-}
-
-/* Forget entry i of those in use: an interrupt may come between any two lines. */
-static __always_inline void ntklog_forget_entry(struct ntklog_spin_lock_cpu *cpu,
-						u32 i, u32 in_use)
-{
-	/*
-	 * Move, clear, then give back: an interrupt in between uses the entries
-	 * above in_use, and looks only for its own below.
-	 */
-	for (; i < in_use % PERF_SPIN_LOCK_OWED - 1; i++)
-		ntklog_move_entry(&cpu->entries[i], &cpu->entries[i + 1]);
-	WRITE_ONCE(cpu->entries[i].lock, NULL);
-	barrier();
-	WRITE_ONCE(cpu->in_use, in_use - 1);
-}
-
-static noinline void ntklog_write_last_entry(struct ntklog_spin_lock_cpu *cpu,
-					     u64 release_time, unsigned long caller)
-{
-	u32 in_use = READ_ONCE(cpu->in_use);
-
-	ntklog_write_spin_lock(cpu, in_use, &cpu->entries[in_use - 1],
-			       release_time, caller);
-	ntklog_forget_entry(cpu, in_use - 1, in_use);
-}
-
-/* Not the last acquired, or some that had no room are still owned. */
-static noinline void
-ntklog_track_release_slowly(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-			    u64 release_time, unsigned long caller)
-{
-	u32 in_use = READ_ONCE(cpu->in_use);
-	u32 i = ntklog_find_entry(cpu, in_use, lock);
-
-	if (!i) {
-		/*
-		 * Before tracking is armed, it may have been acquired before there
-		 * were hooks.
-		 */
-		if (in_use >= PERF_SPIN_LOCK_OWED)
-			WRITE_ONCE(cpu->in_use, in_use - PERF_SPIN_LOCK_OWED);
-		else if (READ_ONCE(ntklog_spin_lock_limit))
-			this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 		return;
 	}
-	i--;
-	if (ntklog_spin_lock_sampled(cpu, &cpu->entries[i], release_time))
-		ntklog_write_spin_lock(cpu, in_use % PERF_SPIN_LOCK_OWED,
-				       &cpu->entries[i], release_time, caller);
-	ntklog_forget_entry(cpu, i, in_use);
+	cpu->writing = true;
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+		      &record, sizeof(record));
+	trace_spinlock(&record);
+	cpu->writing = false;
 }
-
-/**
- * ntklog_track_spin_lock_release() - forget an acquisition, and maybe write it
- * @lock: the lock, let go already
- * @release_time: TSC, read before it was let go
- * @caller: where the function that releases returns to
- *
- * Context: as ntklog_log_spin_lock_release().
- */
-void ntklog_track_spin_lock_release(const void *lock, u64 release_time,
-				    unsigned long caller)
-{
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 last = READ_ONCE(cpu->in_use) - 1;
-
-	/*
-	 * Most are the last acquired, and not written: a leaf for those. While all
-	 * that is owned has an entry, the last one of a lock is of this context.
-	 */
-	if (unlikely(last >= PERF_SPIN_LOCK_DEPTH ||
-		     READ_ONCE(cpu->entries[last].lock) != lock))
-		ntklog_track_release_slowly(cpu, lock, release_time, caller);
-	else if (unlikely(ntklog_spin_lock_sampled(cpu, &cpu->entries[last],
-						   release_time)))
-		ntklog_write_last_entry(cpu, release_time, caller);
-	else
-		ntklog_forget_entry(cpu, last, last + 1);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release);
 
 static void ntklog_set_key(struct static_key_false *key, bool on)
 {
@@ -399,69 +132,25 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 		static_branch_disable(key);
 }
 
-/*
- * Called with ntklog_spin_lock_key on; one at a time: see struct ntklog_want.
- *
- * The sites of a key do not switch at one instant: an acquisition may see it on and its
- * release, a moment later, still off. So none is tracked before all are sure to see it
- * on. Each section from before an acquisition to after its release has preemption off,
- * which makes it a reader of RCU's.
- */
-static void ntklog_start_spin_lock_tracking(void)
-{
-	int cpu, i;
-
-	/*
-	 * Who was in the tracking when it last went off has left. What a faulty owner
-	 * has never released, or on another processor, is forgotten.
-	 */
-	cond_synchronize_rcu(ntklog_spin_lock_off_state);
-	for_each_possible_cpu(cpu) {
-		struct ntklog_spin_lock_cpu *spin_lock_cpu =
-			per_cpu_ptr(&ntklog_spin_lock_cpu, cpu);
-
-		WRITE_ONCE(spin_lock_cpu->in_use, 0);
-		for (i = 0; i < PERF_SPIN_LOCK_DEPTH; i++)
-			WRITE_ONCE(spin_lock_cpu->entries[i].lock, NULL);
-	}
-
-	static_branch_enable(&ntklog_spin_lock_tracking_key);
-	/*
-	 * All processors run the new text when that returns. From now on what is
-	 * acquired without an entry is owed.
-	 */
-	WRITE_ONCE(ntklog_spin_lock_hooked, true);
-	/*
-	 * Sections that began before have ended. The others have all of it: a query,
-	 * an acquisition that has an entry or is owed, and a hooked release.
-	 */
-	synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_limit, PERF_SPIN_LOCK_DEPTH);
-}
-
-static void ntklog_stop_spin_lock_tracking(void)
-{
-	WRITE_ONCE(ntklog_spin_lock_limit, 0);
-	/* Sections that made entries have ended, and their releases were hooked. */
-	synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_hooked, false);
-	static_branch_disable(&ntklog_spin_lock_tracking_key);
-	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
-}
-
 /* One at a time: see struct ntklog_want. */
 static void ntklog_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
 	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
-	bool tracked = ntklog_spin_lock_limit;
+	bool tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
 
 	/* The tracking key is on only while the other one is. */
-	if (tracked && !track)
-		ntklog_stop_spin_lock_tracking();
+	if (tracked && !track) {
+		ntklog_disarm_spin_lock_slots();
+		static_branch_disable(&ntklog_spin_lock_tracking_key);
+		ntklog_stop_spin_lock_slots();
+	}
 	ntklog_set_key(&ntklog_spin_lock_key, count);
-	if (track && !tracked)
-		ntklog_start_spin_lock_tracking();
+	if (track && !tracked) {
+		ntklog_start_spin_lock_slots();
+		static_branch_enable(&ntklog_spin_lock_tracking_key);
+		ntklog_arm_spin_lock_slots();
+	}
 }
 
 static void ntklog_spin_lock_rundown(struct etw_session *session, bool end)

@@ -5,168 +5,211 @@
 /*
  * Counting, tracking and sampling of spin locks, for the locks (the hooks), the
  * files (parameters and counters) and the tracepoint.
+ *
+ * What happens to every lock is here and inline: so little that a call would be much of it.
+ * What is rare is out of line, in spin_lock.c, and exact.
  */
 
+#include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
-#include <linux/timex.h>
+#include <linux/percpu.h>
+#include <linux/seqlock.h>
 #include <linux/types.h>
+#include <ntklog/spin_lock.h>
 
 #include "information.h"
 #include "interrupt_count.h"
+#include "this_cpu.h"
 
 /* NT's depth of tracking. */
 #define PERF_SPIN_LOCK_DEPTH	8
 
-/* One acquisition without an entry, in ntklog_spin_lock_cpu.in_use. */
-#define PERF_SPIN_LOCK_OWED	0x100
+/* Locks that a processor can own at once and each still have a slot. */
+#define PERF_SPIN_LOCK_SLOTS	63
 
-/*
- * On while acquisitions are tracked, not only counted; also for a moment before and
- * after, see ntklog_start_spin_lock_tracking().
- */
-DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_tracking_key);
+/* In the word of a slot's lock, whose address is a multiple of four. */
+#define PERF_SPIN_LOCK_NOTED		1UL
+#define PERF_SPIN_LOCK_UNTRACKED	2UL
+#define PERF_SPIN_LOCK_TAGS		3UL
 
 /**
- * struct ntklog_spin_lock_query - what is noted before a lock is tried
- * @query_time: TSC cycles
- * @interrupt_count: of the processor
+ * struct ntklog_spin_lock_query - what is noted before a lock is waited for
+ * @time: when
+ * @interrupts: what ntklog_note_interrupts() returned
  */
 struct ntklog_spin_lock_query {
-	u64 query_time;
-	u32 interrupt_count;
+	struct ntklog_time time;
+	u64 interrupts;
 };
 
 /**
- * struct ntklog_spin_lock_entry - one tracked acquisition
- * @acquire_time: when ownership began, TSC cycles
- * @lock: address of the lock; NULL marks an entry that is not (yet) valid
- * @wait_time_in_cycles: from the query to ownership, TSC cycles
- * @spin_count: additional tests of the lock
- * @interrupt_count: of the processor, at the query
- * @context: who acquired it, as ntklog_spin_lock_context() has it; its low byte, which is
- *	0 there, is WMI_SPINLOCK_*
+ * struct ntklog_spin_lock_slot - one acquisition
+ * @lock: the lock's address, and its tags
+ * @time: when ownership began
+ * @interrupts: ntklog_note_interrupts(), at the query if it waited
+ * @wait_time: if noted, cycles from the query to ownership
+ * @acquire_mode: if noted, WMI_SPINLOCK_*; the others' is what their release says
  */
-struct ntklog_spin_lock_entry {
-	u64 acquire_time;
-	const void *lock;
-	u32 wait_time_in_cycles;
-	u32 spin_count;
-	u32 interrupt_count;
-	u32 context;
+struct ntklog_spin_lock_slot {
+	unsigned long lock;
+	struct ntklog_time time;
+	u64 interrupts;
+	u32 wait_time;
+	u8 acquire_mode;
 };
+
+/*
+ * Of the word state: bytes of the slots in use, so that no instruction is needed to find
+ * the last one; and of what remains one acquisition.
+ */
+#define PERF_SPIN_LOCK_SLOT	((long)sizeof(struct ntklog_spin_lock_slot))
+#define PERF_SPIN_LOCK_USED	0xFFFFL
+#define PERF_SPIN_LOCK_ONE	0x10000L
 
 /**
  * struct ntklog_spin_lock_cpu - what a processor knows of its spin locks
- * @in_use: entries in use, valid or being made; and PERF_SPIN_LOCK_OWED for each
- *	acquisition that has none and whose release is still to come. With any of
- *	those it is greater than all limits, so that neither costs a test of its own
- * @writing: an event is being written; then others are not
- * @entries: oldest first; those not in use have a NULL lock
- * @acquire_count: NT's SpinLockAcquireCount; wraps
+ * @state: slots in use, in bytes, and 65536 times the number of uncontended acquisitions that
+ *	are left before one has to be looked at: it makes this word negative. So one
+ *	subtraction counts, takes a slot and tells whether there is more to do
+ * @hold_limit: a release after so many cycles has to be looked at: one more than
+ *	SpinLockHoldThreshold, or 0 while the uncontended count is a multiple of the sample
+ *	rate, for then every release does
+ * @next: the uncontended count of the acquisition that makes @state negative; so the count
+ *	itself: ntklog_uncontended_count()
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @untracked: acquisitions that found no entry free
- * @unmatched: releases of what has not been acquired, on this processor and in this
- *	context: neither with an entry nor without one
+ * @writing: an event is being written; then others are not
+ * @untracked_slots: slots in use of acquisitions that are not tracked: made while tracking
+ *	was about to begin or to end, or while eight others were
+ * @without_slot: acquisitions that have none
+ * @sequence: for who reads the uncontended count on another processor
+ * @untracked: acquisitions that were not tracked, for eight others were
+ * @unmatched: releases of what has not been acquired on this processor
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
+ * @slot: the first one in use is 1. What is in those that are not in use means nothing; 0
+ *	never is, and has no lock
+ * @spins: of each slot, if noted, additional tests of the lock
  *
- * Written by its own processor only, read by any (the counters). A thread's
- * writes can be interrupted anywhere; what interrupts releases all it has
- * acquired before it returns, and so leaves entries and @in_use as it found
- * them. The exception: ntklog_start_spin_lock_tracking() clears @in_use and the
- * entries' locks of all, when nobody is in the tracking.
+ * Written by its own processor only, read by any (the counters). Slots are a stack, but for
+ * releases out of order. A thread's writes can be interrupted anywhere, those out of line
+ * excepted, which keep interrupts off; what interrupts releases all it has acquired before it
+ * returns, and so leaves slots and @state as it found them. It finds its own acquisitions
+ * first, since they are on top: the same lock below, shared, is who was interrupted's.
  */
 struct ntklog_spin_lock_cpu {
-	u32 in_use;
-	bool writing;
-	struct ntklog_spin_lock_entry entries[PERF_SPIN_LOCK_DEPTH];
-	u32 acquire_count;
+	long state;
+	u32 hold_limit;
+	u32 next;
 	u32 contention_count;
 	u32 spin_count;
+	u32 without_slot;
+	u8 untracked_slots;
+	bool writing;
+	seqcount_t sequence;
 	u64 untracked;
 	u64 unmatched;
 	u64 suppressed;
 	u64 events;
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1];
+	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
 
-/**
- * ntklog_query_spin_lock() - note time and interrupts before a lock is tried
- * @query: where
- *
- * Context: IRQL >= DISPATCH_LEVEL. Nothing to note when only counting.
- */
-static __always_inline void
-ntklog_query_spin_lock(struct ntklog_spin_lock_query *query)
-{
-	/* What is not noted is not looked at: tracking is not armed before we are done. */
-	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
-		return;
-	query->query_time = get_cycles();
-	query->interrupt_count = ntklog_interrupt_count();
-}
-
-void ntklog_track_spin_lock_acquire(const void *lock, u32 acquire_mode,
-				    u32 spin_count,
+void ntklog_count_spin_lock_acquire_slowly(void);
+void ntklog_track_spin_lock_acquire_slowly(const void *lock);
+void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
+					   u32 time_high, unsigned long caller);
+void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				    const struct ntklog_spin_lock_query *query);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
-void ntklog_track_spin_lock_release(const void *lock, u64 release_time,
-				    unsigned long caller);
 
 /**
- * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire
+ * ntklog_query_spin_lock() - note time and interrupts before a lock is waited for
+ * @query: where
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
+ */
+static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query *query)
+{
+	query->time = ntklog_read_time();
+	query->interrupts = ntklog_note_interrupts();
+}
+
+/* A member of the slot so many bytes on. */
+#define ntklog_spin_lock_slot_at(_bytes)						\
+	(*(struct ntklog_spin_lock_slot __percpu *)					\
+	 ((char __percpu *)&ntklog_spin_lock_cpu.slot + (_bytes)))
+
+/**
+ * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
  * @lock: the lock, now owned
- * @acquire_mode: WMI_SPINLOCK_*
- * @spin_count: additional tests of the lock; 0 if it was had at once
- * @query: what ntklog_query_spin_lock() noted before
+ *
+ * One reading of the clock is both when it was asked for and when it was owned: NT reads it
+ * twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
-static __always_inline void
-ntklog_log_spin_lock_acquire(const void *lock, u8 acquire_mode, u32 spin_count,
-			     const struct ntklog_spin_lock_query *query)
+static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
 {
-	/* Single instructions: an interrupt's own counting loses nothing. */
-	this_cpu_inc(ntklog_spin_lock_cpu.acquire_count);
-	if (unlikely(spin_count)) {
-		this_cpu_inc(ntklog_spin_lock_cpu.contention_count);
-		this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
-	}
-	if (static_branch_likely(&ntklog_spin_lock_tracking_key))
-		ntklog_track_spin_lock_acquire(lock, acquire_mode, spin_count,
-					       query);
-}
+	struct ntklog_time time;
+	unsigned long used;
 
-/**
- * ntklog_spin_lock_release_time() - the time of a release, read before it
- *
- * Context: IRQL >= DISPATCH_LEVEL.
- * Return: TSC cycles. When only counting, 0: if the key goes on before the release is
- * logged, the lock has no entry that would need it.
- */
-static __always_inline u64 ntklog_spin_lock_release_time(void)
-{
-	return static_branch_likely(&ntklog_spin_lock_tracking_key) ?
-		get_cycles() : 0;
+	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
+		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+							     PERF_SPIN_LOCK_ONE)))
+			ntklog_count_spin_lock_acquire_slowly();
+		return;
+	}
+	if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+						     PERF_SPIN_LOCK_ONE - PERF_SPIN_LOCK_SLOT)))
+		goto slowly;
+	used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	if (unlikely(used > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT))
+		goto slowly;
+	time = ntklog_read_time();
+	this_cpu_write(ntklog_spin_lock_slot_at(used).time.low, time.low);
+	this_cpu_write(ntklog_spin_lock_slot_at(used).time.high, time.high);
+	this_cpu_write(ntklog_spin_lock_slot_at(used).interrupts, ntklog_note_interrupts());
+	this_cpu_write(ntklog_spin_lock_slot_at(used).lock, (unsigned long)lock);
+	return;
+slowly:
+	ntklog_track_spin_lock_acquire_slowly(lock);
 }
 
 /**
  * ntklog_log_spin_lock_release() - NT's PerfLogSpinLockRelease
  * @lock: the lock, let go already
- * @release_time: ntklog_spin_lock_release_time()
- * @caller: where the function that releases returns to
+ * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then
+ * @release_time: ntklog_read_time(), from before that
  *
- * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered.
+ * The event's CallerAddress is where the function that this is in returns to.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
  */
-static __always_inline void
-ntklog_log_spin_lock_release(const void *lock, u64 release_time,
-			     unsigned long caller)
+static __always_inline void ntklog_log_spin_lock_release(const void *lock, u8 acquire_mode,
+							 struct ntklog_time release_time)
 {
-	if (static_branch_likely(&ntklog_spin_lock_tracking_key))
-		ntklog_track_spin_lock_release(lock, release_time, caller);
+	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	u32 hold_time = release_time.low;
+
+	/* The last acquired, had at once, tracked; not long held, and none of those sampled. */
+	if (unlikely(!ntklog_this_cpu_equals(ntklog_spin_lock_slot_at(used).lock,
+					     (unsigned long)lock)))
+		goto slowly;
+	ntklog_this_cpu_sub_from(hold_time, ntklog_spin_lock_slot_at(used).time.low);
+	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, hold_time)))
+		goto slowly;
+	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
+	return;
+slowly:
+	ntklog_track_spin_lock_release_slowly(lock, acquire_mode, release_time.low,
+					      release_time.high, _RET_IP_);
 }
+
+u32 ntklog_spin_lock_acquire_count(int cpu);
+void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
 /* EVENT_TRACE_SPINLOCK_INFORMATION. */
 extern struct ntklog_information ntklog_spin_lock_information;

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The rare half of NT's tracking of spin locks: counts at which something is sampled, waits,
+ * more than eight locks at once, releases out of order and those that are sampled. The
+ * other half is inline in spin_lock.h.
+ *
+ * All here that changes a processor's words runs on it with interrupts off, unless it is
+ * offline.
+ */
+
+#include <linux/cpu.h>
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "spin_lock.h"
+#include "spin_lock_slots.h"
+
+/* None so far; the first acquisition is looked at. */
+DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = { .next = 1 };
+EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
+
+static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED);
+
+/*
+ * Nothing is tracked yet, or any more: every acquisition is looked at. Written by one at a
+ * time (struct ntklog_want), before all processors' words are made to follow.
+ */
+static bool ntklog_spin_lock_unarmed __read_mostly;
+
+/* All hooks see both keys on: what is acquired now will be released there too. */
+static bool ntklog_spin_lock_hooked __read_mostly;
+
+/* RCU's, of when the slots were last given up. */
+static unsigned long ntklog_spin_lock_off_state;
+
+/* SpinLockAcquireCount less SpinLockContentionCount; it wraps as they do. */
+static u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return READ_ONCE(cpu->next) - 1 - (u32)(READ_ONCE(cpu->state) >> 16);
+}
+
+/* The greatest hold limit means never; one that holds so long is not over any threshold. */
+static u32 ntklog_spin_lock_hold_limit(void)
+{
+	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+
+	return threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX;
+}
+
+/**
+ * ntklog_set_uncontended_count() - how many there were, and so when to look again
+ * @cpu: the processor's
+ * @count: SpinLockAcquireCount less SpinLockContentionCount
+ *
+ * Context: interrupts off, on the processor; or it is offline.
+ */
+void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
+{
+	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 left = rate - count % rate;
+	bool is_sampled = left == rate;
+
+	/* At once while this count is a multiple: the next one is not, or is too. */
+	if (is_sampled || READ_ONCE(ntklog_spin_lock_unarmed))
+		left = 0;
+	else	/* 0, after the count has wrapped, is a multiple of any rate. */
+		left = min_t(unsigned long, min(left, -count), LONG_MAX / PERF_SPIN_LOCK_ONE);
+	raw_write_seqcount_begin(&cpu->sequence);
+	WRITE_ONCE(cpu->next, count + left);
+	WRITE_ONCE(cpu->state, ((long)left - 1) * PERF_SPIN_LOCK_ONE +
+			       (cpu->state & PERF_SPIN_LOCK_USED));
+	raw_write_seqcount_end(&cpu->sequence);
+	WRITE_ONCE(cpu->hold_limit, is_sampled ? 0 : ntklog_spin_lock_hold_limit());
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
+
+/**
+ * ntklog_spin_lock_acquire_count() - NT's SpinLockAcquireCount
+ * @number: of the processor
+ *
+ * Context: any.
+ * Return: the count, which wraps.
+ */
+u32 ntklog_spin_lock_acquire_count(int number)
+{
+	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+	unsigned int sequence;
+	u32 count;
+
+	do {
+		sequence = raw_read_seqcount_begin(&cpu->sequence);
+		count = ntklog_uncontended_count(cpu) + READ_ONCE(cpu->contention_count);
+	} while (read_seqcount_retry(&cpu->sequence, sequence));
+	return count;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
+
+/**
+ * ntklog_count_spin_lock_acquire_slowly() - the count is one to look at
+ *
+ * Context: as ntklog_log_spin_lock_acquire(), which has counted it.
+ */
+void ntklog_count_spin_lock_acquire_slowly(void)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
+
+static u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return (cpu->state & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+}
+
+static void ntklog_change_slots_in_use(struct ntklog_spin_lock_cpu *cpu, int slots)
+{
+	WRITE_ONCE(cpu->state, cpu->state + slots * PERF_SPIN_LOCK_SLOT);
+}
+
+/*
+ * The slot that has been taken is filled: with a tag if it is not to be tracked, or given
+ * back. Returns its number, or 0.
+ */
+static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+			    unsigned long tag, struct ntklog_time time, u64 interrupts)
+{
+	bool unarmed = READ_ONCE(ntklog_spin_lock_unarmed);
+	u32 number = ntklog_slots_in_use(cpu);
+	struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
+
+	if (unarmed && !READ_ONCE(ntklog_spin_lock_hooked)) {
+		/* Its release may not come here. */
+		ntklog_change_slots_in_use(cpu, -1);
+		return 0;
+	}
+	if (unarmed) {
+		tag = PERF_SPIN_LOCK_UNTRACKED;
+	} else if (number - cpu->untracked_slots > PERF_SPIN_LOCK_DEPTH) {
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
+		tag = PERF_SPIN_LOCK_UNTRACKED;
+	}
+	if (number > PERF_SPIN_LOCK_SLOTS) {
+		ntklog_change_slots_in_use(cpu, -1);
+		cpu->without_slot++;
+		return 0;
+	}
+	cpu->untracked_slots += tag == PERF_SPIN_LOCK_UNTRACKED;
+	slot->lock = (unsigned long)lock | tag;
+	slot->time = time;
+	slot->interrupts = interrupts;
+	return number;
+}
+
+/**
+ * ntklog_track_spin_lock_acquire_slowly() - the count is one to look at, or there is no room
+ * @lock: the lock, now owned
+ *
+ * Context: as ntklog_log_spin_lock_acquire(), which has counted it and taken a slot.
+ */
+void ntklog_track_spin_lock_acquire_slowly(const void *lock)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_fill_slot(cpu, lock, 0, time, ntklog_note_interrupts());
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
+
+/**
+ * ntklog_log_contended_spin_lock() - NT's PerfLogSpinLockAcquire, of a lock waited for
+ * @lock: the lock, now owned
+ * @acquire_mode: WMI_SPINLOCK_*
+ * @spin_count: additional tests of the lock, at least 1
+ * @query: what ntklog_query_spin_lock() noted before
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ */
+void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
+				    const struct ntklog_spin_lock_query *query)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	unsigned long flags;
+	u32 number;
+
+	local_irq_save(flags);
+	WRITE_ONCE(cpu->contention_count, cpu->contention_count + 1);
+	WRITE_ONCE(cpu->spin_count, cpu->spin_count + spin_count);
+	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
+		ntklog_change_slots_in_use(cpu, 1);
+		number = ntklog_fill_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time, query->interrupts);
+		/* Of slot 0, if it got none, nobody reads them. */
+		cpu->slot[number].wait_time = ntklog_time_value(time) -
+					      ntklog_time_value(query->time);
+		cpu->slot[number].acquire_mode = acquire_mode;
+		cpu->spins[number] = spin_count;
+	}
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
+
+/* The number of a lock's slot, the most recent one's; 0: none. */
+static u32 ntklog_find_slot(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+{
+	u32 number = ntklog_slots_in_use(cpu);
+
+	while (number && (cpu->slot[number].lock & ~PERF_SPIN_LOCK_TAGS) != (unsigned long)lock)
+		number--;
+	return number;
+}
+
+/* The lock is no longer owned: those above move down. */
+static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
+{
+	u32 above = ntklog_slots_in_use(cpu) - number;
+
+	cpu->untracked_slots -= !!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED);
+	memmove(&cpu->slot[number], &cpu->slot[number + 1], above * sizeof(cpu->slot[0]));
+	memmove(&cpu->spins[number], &cpu->spins[number + 1], above * sizeof(cpu->spins[0]));
+	ntklog_change_slots_in_use(cpu, -1);
+}
+
+/**
+ * ntklog_log_spin_lock_convert() - a tracked lock is now owned in another way
+ * @lock: the lock
+ * @acquire_mode: WMI_SPINLOCK_EXECUTIVE_CONVERTED
+ *
+ * Its acquisition counts from now. One that is not tracked is left so.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the conversion.
+ */
+void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	unsigned long flags;
+	u32 number;
+
+	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
+		return;
+	local_irq_save(flags);
+	number = ntklog_find_slot(cpu, lock);
+	if (number) {
+		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS)) {
+			cpu->slot[number].lock |= PERF_SPIN_LOCK_NOTED;
+			cpu->slot[number].wait_time = 0;
+			cpu->spins[number] = 0;
+		}
+		cpu->slot[number].time = time;
+		cpu->slot[number].acquire_mode = acquire_mode;
+	}
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
+
+/* NT's three rules, each with the counts of this moment. */
+static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 number,
+				   struct ntklog_time release_time)
+{
+	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
+	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
+
+	if (hold_threshold && release_time.low - cpu->slot[number].time.low > hold_threshold)
+		return true;
+
+	if (cpu->slot[number].lock & PERF_SPIN_LOCK_NOTED && cpu->spins[number])
+		return cpu->spins[number] >= READ_ONCE(information->spin_lock_spin_threshold) &&
+			cpu->contention_count %
+			READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
+
+	return ntklog_uncontended_count(cpu) %
+		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
+}
+
+/**
+ * ntklog_track_spin_lock_release_slowly() - forget an acquisition, and maybe write it
+ * @lock: the lock, let go already
+ * @acquire_mode: WMI_SPINLOCK_*, if none is noted
+ * @time_low: when, from before that
+ * @time_high: its high half
+ * @caller: where the function that releases returns to
+ *
+ * Context: as ntklog_log_spin_lock_release().
+ */
+void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
+					   u32 time_high, unsigned long caller)
+{
+	struct ntklog_time release_time = { .low = time_low, .high = time_high };
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	unsigned long flags;
+	u32 number;
+
+	local_irq_save(flags);
+	number = ntklog_find_slot(cpu, lock);
+	if (number) {
+		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED) &&
+		    ntklog_slot_is_sampled(cpu, number, release_time)) {
+			if (cpu->slot[number].lock & PERF_SPIN_LOCK_NOTED)
+				acquire_mode = cpu->slot[number].acquire_mode;
+			ntklog_write_spin_lock(cpu, number, acquire_mode,
+					       ntklog_slots_in_use(cpu) - cpu->untracked_slots,
+					       release_time, caller);
+		}
+		ntklog_give_slot_back(cpu, number);
+	} else if (cpu->without_slot) {
+		cpu->without_slot--;
+	} else if (!READ_ONCE(ntklog_spin_lock_unarmed)) {
+		/* Before that it may have been acquired before there were hooks. */
+		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
+	}
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slowly);
+
+/*
+ * Call on each processor, by an interrupt, for only it may write its words; those that are
+ * offline stay so meanwhile.
+ */
+typedef void (*ntklog_cpu_func_t)(struct ntklog_spin_lock_cpu *cpu);
+
+static void ntklog_call_for_this_cpu(void *function)
+{
+	((ntklog_cpu_func_t)function)(this_cpu_ptr(&ntklog_spin_lock_cpu));
+}
+
+static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
+{
+	int cpu;
+
+	cpus_read_lock();
+	on_each_cpu(ntklog_call_for_this_cpu, function, true);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			function(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu));
+	cpus_read_unlock();
+}
+
+static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
+{
+	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+}
+
+static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
+{
+	WRITE_ONCE(cpu->state, cpu->state & ~PERF_SPIN_LOCK_USED);
+	cpu->untracked_slots = 0;
+	cpu->without_slot = 0;
+	ntklog_look_again(cpu);
+}
+
+/**
+ * ntklog_look_at_spin_lock_parameters() - a parameter has changed
+ *
+ * Context: thread; may sleep. From its return on all processors sample by what there is now.
+ */
+void ntklog_look_at_spin_lock_parameters(void)
+{
+	ntklog_on_every_cpu(ntklog_look_again);
+}
+
+/**
+ * ntklog_start_spin_lock_slots() - before the tracking key goes on
+ *
+ * Nobody has a slot, and nobody gets one without being looked at.
+ *
+ * Context: thread; may sleep. One at a time: see struct ntklog_want.
+ */
+void ntklog_start_spin_lock_slots(void)
+{
+	/*
+	 * Who was in the tracking when it last went off has left. What a faulty owner
+	 * has never released, or on another processor, is forgotten.
+	 */
+	cond_synchronize_rcu(ntklog_spin_lock_off_state);
+	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	ntklog_on_every_cpu(ntklog_empty_slots);
+}
+
+/**
+ * ntklog_arm_spin_lock_slots() - after the tracking key has gone on: begin to track
+ *
+ * The sites of a key do not switch at one instant: an acquisition may see it on and its
+ * release, a moment later, still off. So none is tracked before all are sure to see it
+ * on. Each section from before an acquisition to after its release has preemption off,
+ * which makes it a reader of RCU's.
+ *
+ * Context: as ntklog_start_spin_lock_slots(); all processors run the new text.
+ */
+void ntklog_arm_spin_lock_slots(void)
+{
+	/* From now on what is acquired gets a slot, though an untracked one. */
+	WRITE_ONCE(ntklog_spin_lock_hooked, true);
+	/*
+	 * Sections that began before have ended. The others have all of it: an acquisition
+	 * that takes a slot, and a release that finds it.
+	 */
+	synchronize_rcu();
+	/* Each processor's next acquisition is looked at, and so sees it. */
+	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+}
+
+/**
+ * ntklog_disarm_spin_lock_slots() - before the tracking key goes off: track nothing more
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_disarm_spin_lock_slots(void)
+{
+	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	ntklog_on_every_cpu(ntklog_look_again);
+	/* What was tracked has been released, and those releases were hooked. */
+	synchronize_rcu();
+	WRITE_ONCE(ntklog_spin_lock_hooked, false);
+}
+
+/**
+ * ntklog_stop_spin_lock_slots() - after the tracking key has gone off
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_stop_spin_lock_slots(void)
+{
+	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
+	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+}
