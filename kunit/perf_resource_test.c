@@ -806,6 +806,51 @@ static void releases_are_counted_by_kind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts()->unmatched, before.unmatched);
 }
 
+/* Softirqs */
+
+static struct eresource of_softirq[2], of_thread[8];
+
+/* On top of this thread, and in its name. */
+static void take_two_in_softirq(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__preempt_count_add(SOFTIRQ_OFFSET);
+	exclusive(&of_softirq[0], false);
+	exclusive(&of_softirq[1], false);
+	ex_release_resource_lite(&of_softirq[0]);
+	ex_release_resource_lite(&of_softirq[1]);
+	__preempt_count_sub(SOFTIRQ_OFFSET);
+	local_irq_restore(flags);
+}
+
+static void a_softirq_gives_back_what_it_took_in_any_order(struct kunit *test)
+{
+	u64 untracked = counts()->untracked, unmatched = counts()->unmatched;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
+		ex_initialize_resource_lite(&of_softirq[i]);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		ex_initialize_resource_lite(&of_thread[i]);
+	start(test);
+	for (i = 0; i < 20; i++)
+		take_two_in_softirq();
+	/* All of the thread's slots are there. */
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		exclusive(&of_thread[i], true);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		ex_release_resource_lite(&of_thread[i]);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
+		ex_delete_resource_lite(&of_softirq[i]);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		ex_delete_resource_lite(&of_thread[i]);
+}
+
 /* The rundown, and the other sink */
 
 static void the_rundown_tells_the_parameters(struct kunit *test)
@@ -907,6 +952,7 @@ static struct kunit_case perf_resource_test_cases[] = {
 	KUNIT_CASE(contended_ones_are_sampled_by_their_contention),
 	KUNIT_CASE(an_unknown_wait_is_no_wait),
 	KUNIT_CASE(releases_are_counted_by_kind),
+	KUNIT_CASE(a_softirq_gives_back_what_it_took_in_any_order),
 	KUNIT_CASE(the_rundown_tells_the_parameters),
 	KUNIT_CASE(a_resource_used_by_the_writer_writes_nothing),
 	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),

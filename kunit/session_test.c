@@ -409,6 +409,71 @@ static void a_snapshot_is_not_larger_than_what_can_be_allocated(struct kunit *te
 	buf->subbufs_produced = produced;
 }
 
+static int read_all_buffers(void *data)
+{
+	struct rchan_buf *buf = data;
+
+	/* As a reader gives one back that it has copied. */
+	while (READ_ONCE(buf->subbufs_consumed) != READ_ONCE(buf->subbufs_produced)) {
+		udelay(9);
+		WRITE_ONCE(buf->subbufs_consumed, buf->subbufs_consumed + 1);
+	}
+	return 0;
+}
+
+static void a_snapshot_of_what_is_being_read_has_each_buffer_once(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	struct test_thread reader;
+	unsigned int round;
+	u64 i;
+
+	for (round = 0; round < 20; round++) {
+		size_t size, taken = 0;
+
+		start(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
+		for (i = 0; i < 64 * PER_BUFFER; i++)
+			log_event(PERF_SPINLOCK_CNTRS, i);
+		stop(test, 2);
+		test_thread_start(test, &reader, 1, read_all_buffers, test_buffer(2));
+		do {
+			u8 *snapshot = etw_make_snapshot(session, &size);
+
+			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+			for (i = 2; i < size / SIZE; i++)
+				KUNIT_EXPECT_GT(test,
+						get_u64(snapshot + i * SIZE, BUFFER_SEQUENCE),
+						get_u64(snapshot + (i - 1) * SIZE,
+							BUFFER_SEQUENCE));
+			kvfree(snapshot);
+			taken++;
+		} while (size > SIZE);
+		test_thread_join(&reader);
+		KUNIT_EXPECT_GE(test, taken, (size_t)1);
+	}
+}
+
+static void a_recorder_whose_snapshot_was_taken_makes_room(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+	struct etw_run *run;
+	size_t size;
+
+	start(test, 7, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	log_event(PERF_SPINLOCK_CNTRS, 7);
+	stop(test, 7);
+	run = session->run;
+	KUNIT_EXPECT_FALSE(test, run->in_snapshot);
+	kvfree(etw_make_snapshot(session, &size));
+	KUNIT_EXPECT_TRUE(test, run->in_snapshot);
+	/* Nothing is kept for the start that then finds no memory. */
+	want_too_much_memory(test, session);
+	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, session->run);
+	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop(test, 7);
+}
+
 static void a_sequential_session_has_no_snapshot(struct kunit *test)
 {
 	size_t size;
@@ -698,6 +763,8 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
 	KUNIT_CASE(a_snapshot_is_not_larger_than_what_can_be_allocated),
+	KUNIT_CASE(a_snapshot_of_what_is_being_read_has_each_buffer_once),
+	KUNIT_CASE(a_recorder_whose_snapshot_was_taken_makes_room),
 	KUNIT_CASE(a_sequential_session_has_no_snapshot),
 	KUNIT_CASE(the_flush_timer_fires),
 	KUNIT_CASE(the_flush_timer_serves_a_reader),

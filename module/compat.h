@@ -49,6 +49,11 @@ do {									\
 } while (0)
 #endif
 
+/* Does sched_process_exit tell whether the whole group is dead? Newer kernels' does. */
+#define ntklog_exit_tells_group_dead()						\
+	__builtin_types_compatible_p(typeof(check_trace_callback_type_sched_process_exit), \
+				     void (void (*)(void *, struct task_struct *, bool)))
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
 #define timer_destroy_on_stack(timer)	destroy_timer_on_stack(timer)
 #endif

@@ -47,6 +47,20 @@ bool etw_buffer_has_events(const struct rchan_buf *buf)
 }
 
 /**
+ * etw_number_buffer() - the buffer that is written to is to be finished, events or not
+ * @run: the run
+ * @buf: of a processor
+ *
+ * Context: as etw_finish_buffer().
+ */
+void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
+{
+	if (etw_buffer_is_open(buf) && !etw_buffer_header(buf)->sequence_number)
+		etw_buffer_header(buf)->sequence_number =
+			atomic64_inc_return(&run->sequence_number);
+}
+
+/**
  * etw_unread_buffers() - finished buffers that nobody has read
  * @buf: of a processor
  *

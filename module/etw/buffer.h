@@ -20,6 +20,7 @@ void etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,
 		      const void *data);
 bool etw_buffer_has_events(const struct rchan_buf *buf);
+void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf);
 size_t etw_unread_buffers(const struct rchan_buf *buf);
 void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags);
 

@@ -53,6 +53,10 @@ static void etw_flush_cpu(void *data)
 	struct rchan_buf *buf = etw_run_buffer(run, flush->cpu);
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, flush->cpu);
 
+	/* The file has an end, also where nothing came after the last buffer was finished. */
+	if (flush->flags & ETW_BUFFER_FLAG_FLUSH_MARKER && run->mode == ETW_MODE_SEQUENTIAL &&
+	    atomic64_read(&run->sequence_number))
+		etw_number_buffer(run, buf);
 	if (etw_buffer_has_events(buf)) {
 		if (!etw_may_finish(buf, flush->flush))
 			return;
@@ -76,6 +80,22 @@ static bool etw_is_worth_a_flush(const struct etw_run *run, unsigned int cpu,
 	return data_race(etw_may_finish(etw_run_buffer(run, cpu), flush));
 }
 
+/* Of these processors. */
+static unsigned int etw_last_file_of(const struct etw_run *run, const struct cpumask *cpus)
+{
+	char name[16], last_name[16] = "";
+	unsigned int cpu, last = 0;
+
+	for_each_cpu(cpu, cpus) {
+		snprintf(name, sizeof(name), "%u", cpu);
+		if (etw_run_buffer(run, cpu) && strcmp(name, last_name) > 0) {
+			strscpy(last_name, name, sizeof(last_name));
+			last = cpu;
+		}
+	}
+	return last;
+}
+
 /**
  * etw_last_file_cpu() - the processor whose file comes last
  * @run: the run
@@ -85,17 +105,7 @@ static bool etw_is_worth_a_flush(const struct etw_run *run, unsigned int cpu,
  */
 unsigned int etw_last_file_cpu(const struct etw_run *run)
 {
-	char name[16], last_name[16] = "";
-	unsigned int cpu, last = 0;
-
-	for_each_online_cpu(cpu) {
-		snprintf(name, sizeof(name), "%u", cpu);
-		if (etw_run_buffer(run, cpu) && strcmp(name, last_name) > 0) {
-			strscpy(last_name, name, sizeof(last_name));
-			last = cpu;
-		}
-	}
-	return last;
+	return etw_last_file_of(run, cpu_online_mask);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
@@ -114,7 +124,8 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 
 	/* Nobody comes or goes; an offline processor's buffer has no writer. */
 	cpus_read_lock();
-	last_cpu = etw_last_file_cpu(run);
+	/* Also of one that has gone: its file is there. */
+	last_cpu = etw_last_file_of(run, cpu_possible_mask);
 	for_each_possible_cpu(cpu) {
 		struct etw_cpu_flush of_cpu = {
 			.run = run,

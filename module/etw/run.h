@@ -44,6 +44,7 @@ struct etw_buffer_cpu {
  * @mode: of the run
  * @finished: nobody writes any more, and all that was written can be read
  * @frozen: a snapshot is taken; events are lost, and counted, meanwhile
+ * @in_snapshot: all that there is, is in a snapshot; with etw_mutex held
  * @logger_id: the session's number
  * @channel: the buffers
  * @cpus: what there is of each processor
@@ -66,6 +67,7 @@ struct etw_run {
 	enum etw_mode mode;
 	bool finished;
 	bool frozen;
+	bool in_snapshot;
 	unsigned int logger_id;
 	struct rchan *channel;
 	struct etw_buffer_cpu __percpu *cpus;

@@ -205,7 +205,7 @@ int etw_start_session(struct etw_session *session)
 
 	etw_check_clock();
 	/* Its memory may be what the new buffers are to be made of. */
-	if (session->run && !etw_run_is_unread(session->run))
+	if (session->run && (session->run->in_snapshot || !etw_run_is_unread(session->run)))
 		etw_drop_run(session);
 	run = etw_open_run(session);
 	if (IS_ERR(run)) {

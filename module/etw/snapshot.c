@@ -43,7 +43,8 @@ static size_t etw_list_buffers(const struct etw_run *run,
 
 		if (!buf)
 			continue;
-		for (i = buf->subbufs_consumed; i != buf->subbufs_produced; i++) {
+		/* Once: of a run that is finished somebody may read meanwhile. */
+		for (i = READ_ONCE(buf->subbufs_consumed); i != buf->subbufs_produced; i++) {
 			if (list)
 				list[count] = buf->start + i % buf->chan->n_subbufs *
 					      buf->chan->subbuf_size;
@@ -72,7 +73,9 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 		kvfree(snapshot);
 		return ERR_PTR(-ENOMEM);
 	}
-	etw_list_buffers(session->run, list);
+	/* Who reads a run that is finished may have taken some meanwhile; none have come. */
+	count = etw_list_buffers(session->run, list);
+	*size = (1 + count) * each;
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
 	etw_fill_header_buffer(snapshot, session);
 	for (i = 0; i < count; i++)
@@ -123,6 +126,9 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	 * Pairs with the control dependency from @frozen in etw_buffer_write().
 	 */
 	smp_store_release(&run->frozen, false);
+	/* Who reads a flight recorder reads this, and none of the files that give buffers back. */
+	if (!IS_ERR(snapshot) && !session->logging)
+		run->in_snapshot = true;
 out:
 	mutex_unlock(&etw_mutex);
 	return snapshot;

@@ -21,6 +21,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <trace/events/sched.h>
 
 #include "../compat.h"
 #include "thread.h"
@@ -406,6 +407,15 @@ static void ntklog_thread_exits(void *data, struct task_struct *task)
 	ntklog_forget_thread(thread);
 }
 
+/* What the tracepoint calls has to be of its own type where calls by pointer are checked. */
+static void ntklog_thread_of_group_exits(void *data, struct task_struct *task, bool group_dead)
+{
+	ntklog_thread_exits(data, task);
+}
+
+static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
+	(void *)ntklog_thread_of_group_exits : (void *)ntklog_thread_exits;
+
 static struct tracepoint *ntklog_exit_tracepoint;
 
 static void __init ntklog_find_exit_tracepoint(struct tracepoint *tracepoint, void *found)
@@ -434,7 +444,7 @@ int __init ntklog_threads_init(void)
 						0, SLAB_HWCACHE_ALIGN, NULL);
 	if (!ntklog_thread_cache)
 		return -ENOMEM;
-	err = tracepoint_probe_register(ntklog_exit_tracepoint, ntklog_thread_exits, NULL);
+	err = tracepoint_probe_register(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
 	if (err) {
 		kmem_cache_destroy(ntklog_thread_cache);
 		return err;
@@ -460,7 +470,7 @@ void ntklog_threads_exit(void)
 	hash_for_each_rcu(ntklog_threads, bucket, thread, node)
 		ntklog_warn_of_thread(thread);
 	rcu_read_unlock();
-	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_thread_exits, NULL);
+	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
 	tracepoint_synchronize_unregister();
 	irq_work_sync(&ntklog_spare_irq_work);
 	cancel_work_sync(&ntklog_spare_work);

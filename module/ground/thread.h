@@ -32,6 +32,7 @@
  * @processor: where ownership began
  * @max_recursion_depth: the most acquisitions owned at once
  * @contention_count: of the lock, at the acquisition
+ * @of_softirq: a softirq took it, which alone may give it back; 0 from next_slot on
  * @reserved: up to NT's 0x40 bytes
  *
  * The thread itself fills it, and then names the lock, with release. It is free when the
@@ -45,7 +46,8 @@ struct ntklog_slot {
 	u32 processor;
 	u32 max_recursion_depth;
 	u32 contention_count;
-	u32 reserved[7];
+	u32 of_softirq;
+	u32 reserved[6];
 };
 
 static_assert(sizeof(struct ntklog_slot) == 0x40);

@@ -294,6 +294,12 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	thread = ntklog_make_own_slots();
 	if (thread && depth > 1)
 		slot = ntklog_find_slot(thread, resource);
+	/*
+	 * A softirq on top of a thread that owns it, and has no slot of it yet, or no more:
+	 * one that is made now would stay, since the softirq's release is not the last.
+	 */
+	if (depth > 1 && !slot && !in_task())
+		goto out;
 	if (slot) {
 		WRITE_ONCE(slot->max_recursion_depth, max(slot->max_recursion_depth, depth));
 		goto out;

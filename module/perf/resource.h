@@ -124,7 +124,8 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	struct ntklog_slot *slot;
 
 	preempt_disable();
-	if (!ntklog_own_slots_are_here())
+	/* A softirq marks what it takes. */
+	if (!ntklog_own_slots_are_here() || unlikely(!in_task()))
 		goto slow;
 	thread = __this_cpu_read(ntklog_here.room);
 	slot = READ_ONCE(thread->next_slot);
@@ -175,7 +176,7 @@ ntklog_track_plain_resource_release(const void *resource, u32 contention_count, 
 	struct ntklog_thread *thread;
 	struct ntklog_slot *slot;
 
-	if (!ntklog_own_slots_are_here())
+	if (!ntklog_own_slots_are_here() || unlikely(!in_task()))
 		return false;
 	thread = __this_cpu_read(ntklog_here.room);
 	slot = READ_ONCE(thread->next_slot) - 1;

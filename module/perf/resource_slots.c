@@ -53,8 +53,10 @@ struct ntklog_thread *ntklog_make_own_slots(void)
 		return NULL;
 	if (ntklog_slots_are_in_use(thread))
 		return thread;
-	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
 		WRITE_ONCE(thread->slots[i].lock, NULL);
+		WRITE_ONCE(thread->slots[i].of_softirq, false);
+	}
 	WRITE_ONCE(thread->next_slot, &thread->slots[1]);
 	/* Release; pairs with the acquire in ntklog_slots_are_in_use(). */
 	smp_store_release(&thread->sequence, sequence);
@@ -100,6 +102,7 @@ struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const voi
 		WRITE_ONCE(thread->next_slot, slot + 1);
 		/* A softirq takes the next one. */
 		barrier();
+		WRITE_ONCE(slot->of_softirq, !in_task());
 		return slot;
 	}
 	/* To a softirq, one that the thread is about to fill looks free. */
@@ -110,8 +113,10 @@ struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const voi
 		const void *other = smp_load_acquire(&slot->lock);
 
 		/* This lock's: then one of its releases has not been seen. */
-		if (!other || other == lock)
+		if (!other || other == lock) {
+			WRITE_ONCE(slot->of_softirq, false);
 			return slot;
+		}
 	}
 	return NULL;
 }
@@ -130,15 +135,23 @@ void ntklog_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
 	if (thread->task != current)
 		return;
 	barrier();
-	if (slot == READ_ONCE(thread->next_slot) - 1)
+	/*
+	 * With those below that went before. To a softirq, what the thread is filling looks
+	 * free: of those it gives back what a softirq took.
+	 */
+	if (slot == READ_ONCE(thread->next_slot) - 1) {
+		WRITE_ONCE(slot->of_softirq, false);
 		WRITE_ONCE(thread->next_slot, slot);
-	/* Those below that went before. To a softirq, what is being filled looks free. */
+	}
 	slot = READ_ONCE(thread->next_slot);
-	while (in_task() && slot > &thread->slots[1]) {
+	while (slot > &thread->slots[1]) {
 		/* Acquire; pairs with the release above, of who took it away. */
-		if (smp_load_acquire(&slot[-1].lock))
+		if (smp_load_acquire(&slot[-1].lock) ||
+		    (!in_task() && !READ_ONCE(slot[-1].of_softirq)))
 			break;
 		slot--;
+		WRITE_ONCE(slot->of_softirq, false);
+		barrier();
 		WRITE_ONCE(thread->next_slot, slot);
 	}
 }

@@ -18,7 +18,7 @@ static void ntklog_want_update(struct ntklog_want *want)
 	spin_lock(&want->lock);
 	usable = want->state == PERF_WANT_USABLE;
 	wanted = want->sessions;
-	if (want->registrations)
+	if (want->is_registered)
 		etw_group_mask_set(&wanted, want->provider.group);
 	spin_unlock(&want->lock);
 	if (usable)
@@ -78,17 +78,17 @@ void ntklog_want_exit(struct ntklog_want *want)
 	cancel_work_sync(&want->work);
 }
 
-/* One registration more, or less; whether @update is to be called, and by whom. */
-static int ntklog_want_change(struct ntklog_want *want, int change)
+/* Whether @update is to be called, and by whom. */
+static int ntklog_want_change(struct ntklog_want *want, bool registered)
 {
 	bool now = false;
 	int err = 0;
 
 	spin_lock(&want->lock);
-	if (want->state == PERF_WANT_AFTER_EXIT && change > 0) {
+	if (want->state == PERF_WANT_AFTER_EXIT && registered) {
 		err = -ENODEV;
 	} else {
-		want->registrations += change;
+		want->is_registered = registered;
 		if (want->state == PERF_WANT_USABLE) {
 			/* With the lock held: not after ntklog_want_exit() has cancelled it. */
 			if (want->by_work)
@@ -112,7 +112,7 @@ static int ntklog_want_change(struct ntklog_want *want, int change)
  */
 int ntklog_want_register(struct ntklog_want *want)
 {
-	return ntklog_want_change(want, 1);
+	return ntklog_want_change(want, true);
 }
 
 /**
@@ -124,5 +124,5 @@ int ntklog_want_register(struct ntklog_want *want)
  */
 void ntklog_want_unregister(struct ntklog_want *want)
 {
-	ntklog_want_change(want, -1);
+	ntklog_want_change(want, false);
 }

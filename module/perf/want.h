@@ -8,7 +8,7 @@
  * function, one call at a time.
  *
  * The tracepoint's file is there before the module's init and until after its exit, so
- * registrations come at any time. Before init they are only counted, and init applies
+ * registrations come at any time. Before init they are only noted, and init applies
  * them; after exit there are no more.
  */
 
@@ -40,7 +40,8 @@ enum ntklog_want_state {
  * @lock: guards the following; innermost, for those who may not wait for an @update
  * @state: whether @update may be called
  * @sessions: the union of the sessions' masks
- * @registrations: of the tracepoint; it makes one for all of its probes
+ * @is_registered: of the tracepoint; it makes one registration for all of its probes, and
+ *	may make it twice if it finds no memory for the first of them
  * @work: calls @update
  */
 struct ntklog_want {
@@ -51,7 +52,7 @@ struct ntklog_want {
 	spinlock_t lock;		/* of what follows */
 	enum ntklog_want_state state;
 	struct perfinfo_groupmask sessions;
-	unsigned int registrations;
+	bool is_registered;
 	struct work_struct work;
 };
 
