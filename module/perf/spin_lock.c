@@ -257,28 +257,53 @@ ntklog_spin_lock_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
 }
 
+/* Each byte: a buffer has something else. */
+static __always_inline void
+ntklog_make_spin_lock_record(struct wmi_spinlock64 *record, u32 acquire_depth,
+			     const struct ntklog_spin_lock_entry *entry,
+			     u64 release_time, unsigned long caller)
+{
+	record->spin_lock_address = ntklog_address((unsigned long)entry->lock);
+	record->caller_address = ntklog_address(caller);
+	record->acquire_time = entry->acquire_time;
+	record->release_time = release_time;
+	record->wait_time_in_cycles = entry->wait_time_in_cycles;
+	record->spin_count = entry->spin_count;
+	record->thread_id = task_pid_nr(current);
+	record->interrupt_count = ntklog_interrupt_count() - entry->interrupt_count;
+	record->irql = ke_get_current_irql();
+	record->acquire_depth = acquire_depth;
+	/* As NT's, which is still in the DPC when one interrupts it. */
+	record->flags = ntklog_acquire_mode(entry) |
+			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
+			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
+	memset(record->reserved, 0, sizeof(record->reserved));
+}
+
+/* For the tracepoint, or a session whose buffer has to be seen to. Interrupts off. */
+static noinline void
+ntklog_write_spin_lock_slowly(struct ntklog_spin_lock_cpu *cpu, u32 acquire_depth,
+			      const struct ntklog_spin_lock_entry *entry,
+			      u64 release_time, unsigned long caller)
+{
+	struct wmi_spinlock64 record;
+
+	ntklog_make_spin_lock_record(&record, acquire_depth, entry, release_time, caller);
+	cpu->writing = true;
+	etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+		      &record, sizeof(record));
+	trace_spinlock(&record);
+	cpu->writing = false;
+}
+
 static noinline void
 ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 acquire_depth,
 		       const struct ntklog_spin_lock_entry *entry, u64 release_time,
 		     unsigned long caller)
 {
-	struct wmi_spinlock64 record = {
-		.spin_lock_address = ntklog_address((unsigned long)entry->lock),
-		.caller_address = ntklog_address(caller),
-		.acquire_time = entry->acquire_time,
-		.release_time = release_time,
-		.wait_time_in_cycles = entry->wait_time_in_cycles,
-		.spin_count = entry->spin_count,
-		.thread_id = task_pid_nr(current),
-		.interrupt_count = ntklog_interrupt_count() - entry->interrupt_count,
-		.irql = ke_get_current_irql(),
-		.acquire_depth = acquire_depth,
-		.acquire_mode = ntklog_acquire_mode(entry),
-		/* As NT's, which is still in the DPC when one interrupts it. */
-		.execute_dpc = !!in_serving_softirq(),
-		.execute_isr = !!in_hardirq(),
-	};
 	unsigned long flags;
+	void *record;
+	u64 wanted;
 
 	/*
 	 * With interrupts off the flag is only ever seen set by what the
@@ -286,17 +311,23 @@ ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 acquire_depth,
 	 * own events wait, they are not lost to the flag.
 	 */
 	local_irq_save(flags);
-	if (cpu->writing) {
+	if (unlikely(cpu->writing)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
-	} else {
-		cpu->writing = true;
-		this_cpu_inc(ntklog_spin_lock_cpu.events);
-		etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK,
-			      PERFINFO_SPINLOCK_VERSION, &record,
-			      sizeof(record));
-		trace_spinlock(&record);
-		cpu->writing = false;
+		goto out;
 	}
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	wanted = etw_wanted(PERF_SPINLOCK);
+	/* A probe gets a record that nobody else writes to, however long it looks at it. */
+	if (!trace_spinlock_enabled() && !in_nmi() &&
+	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+			    sizeof(struct wmi_spinlock64), &record)) {
+		ntklog_make_spin_lock_record(record, acquire_depth, entry, release_time,
+					     caller);
+		etw_end_event(wanted, record, sizeof(struct wmi_spinlock64));
+	} else {
+		ntklog_write_spin_lock_slowly(cpu, acquire_depth, entry, release_time, caller);
+	}
+out:
 	local_irq_restore(flags);
 }
 
