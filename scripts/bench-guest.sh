@@ -35,7 +35,7 @@ in_sessions()
 	group=PERF_SPINLOCK
 	while [ $i -lt "$2" ]; do
 		echo 16 >$SESSIONS/$i/buffers
-		echo $group >$SESSIONS/$i/group_mask
+		echo "$group" >$SESSIONS/$i/group_mask
 		echo start >$SESSIONS/$i/state
 		group=$3
 		i=$((i + 1))
