@@ -3,12 +3,16 @@
 
 #include <linux/delay.h>
 #include <linux/pid.h>
+#include <linux/relay.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_contextswap.h>
 
+#include "../module/etw/event.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/perf/context_swap.h"
 #include "../module/trace.h"
@@ -156,6 +160,80 @@ static void all_versions_are_written(struct kunit *test)
 	}
 }
 
+/* The event of a time stamp in the first buffer of TEST_CPU. */
+static const u8 *swap_at(int session, u64 time)
+{
+	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
+	const u8 *bytes = buf->start;
+	size_t at;
+
+	for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
+	     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
+		if (get_u64(bytes + at, EVENT_TIME) == time)
+			return bytes + at;
+	return NULL;
+}
+
+static void start_another(struct kunit *test, int session, u32 version)
+{
+	struct etw_group_change change = { .replace = true };
+
+	etw_group_mask_set(&change.set, PERF_CONTEXT_SWITCH);
+	etw_change_group_mask(&etw_sessions[session], &change);
+	KUNIT_ASSERT_EQ(test, etw_set_contextswap_version(&etw_sessions[session], version), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(&etw_sessions[session], 65536), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(&etw_sessions[session], 4), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[session], 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[session]), 0);
+}
+
+/* What one has of a swap, the others have too: the same bytes, or more, or fewer. */
+static void sessions_have_the_same_swaps(struct kunit *test)
+{
+	static const u32 versions[][3] = { { 1, 1, 1 }, { 4, 4, 2 }, { 1, 3, 1 } };
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(versions); i++) {
+		unsigned int from = 0, both = 0;
+		const u8 *event;
+
+		/* The middle one is the last to start and the first to stop. */
+		start(test, versions[i][0]);
+		start_another(test, 2, versions[i][2]);
+		start_another(test, 1, versions[i][1]);
+		msleep(20);
+		for (j = 1; j <= 2; j++)
+			KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[j]), 0);
+		session_stop(test);
+		while ((event = session_event(from++, HOOK_ID))) {
+			for (j = 1; j <= 2; j++) {
+				const u8 *other = swap_at(j, get_u64(event, EVENT_TIME));
+
+				if (!other)
+					continue;
+				both++;
+				KUNIT_EXPECT_EQ(test, get_u8(event, EVENT_VERSION),
+						versions[i][0]);
+				KUNIT_EXPECT_EQ(test, get_u8(other, EVENT_VERSION),
+						versions[i][j]);
+				KUNIT_EXPECT_EQ(test, get_u16(other, EVENT_SIZE),
+						versions[i][j] == 1 ? 0x20 : 0x28);
+				KUNIT_EXPECT_EQ(test, get_u64(event, SWAP_NEW_THREAD),
+						get_u64(other, SWAP_NEW_THREAD));
+				KUNIT_EXPECT_EQ(test, get_u16(event, SWAP_NEW_PRIORITY),
+						get_u16(other, SWAP_NEW_PRIORITY));
+				KUNIT_EXPECT_EQ(test, get_u32(event, SWAP_WAIT_REASON),
+						get_u32(other, SWAP_WAIT_REASON));
+				if (versions[i][j] == 1)
+					KUNIT_EXPECT_EQ(test, get_u16(other, SWAP_C_STATE), 0);
+			}
+		}
+		KUNIT_EXPECT_GT(test, both, 0);
+	}
+	for (j = 0; j <= 2; j++)
+		etw_set_contextswap_version(&etw_sessions[j], ETW_EVENT_VERSIONS);
+}
+
 static void priorities_are_monotone(struct kunit *test)
 {
 	struct task_struct *thread = kunit_kzalloc(test, sizeof(*thread), GFP_KERNEL);
@@ -218,6 +296,7 @@ static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(the_idle_thread_was_running),
 	KUNIT_CASE(an_interruptible_sleep_waits_for_work),
 	KUNIT_CASE(all_versions_are_written),
+	KUNIT_CASE(sessions_have_the_same_swaps),
 	KUNIT_CASE(priorities_are_monotone),
 	KUNIT_CASE(the_tracepoint_alone_turns_the_probe_on),
 	{}

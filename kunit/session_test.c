@@ -8,9 +8,13 @@
 #include <linux/percpu.h>
 #include <linux/relay.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 #include <linux/workqueue.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/event.h>
 
 #include "../module/etw/event.h"
+#include "../module/etw/flush.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/logfile.h"
 #include "../module/etw/reader.h"
@@ -93,6 +97,28 @@ static void log_event(u32 group, u64 number)
 	local_irq_restore(flags);
 }
 
+/* Likewise, made in the first session's buffer if that can be. Returns whether it was. */
+static bool log_event_in_place(u32 group, u64 number)
+{
+	u64 bytes[LENGTH / 8] = { number };
+	unsigned long flags;
+	bool in_place;
+	void *data;
+	u64 wanted;
+
+	local_irq_save(flags);
+	wanted = etw_wanted(group);
+	in_place = etw_begin_event(wanted, TEST_HOOK_ID, 1, LENGTH, &data);
+	if (in_place) {
+		memcpy(data, bytes, LENGTH);
+		etw_end_event(wanted, data, LENGTH);
+	} else {
+		etw_log_event(group, TEST_HOOK_ID, 1, bytes, LENGTH);
+	}
+	local_irq_restore(flags);
+	return in_place;
+}
+
 /* All kinds of event but spin locks' own: the groups are only names here. */
 
 static void each_session_gets_what_it_wants_with_one_time_stamp(struct kunit *test)
@@ -124,6 +150,123 @@ static void each_session_gets_what_it_wants_with_one_time_stamp(struct kunit *te
 	for (i = 0; i < ETW_SESSIONS; i++)
 		if (i != 2)
 			stop(test, i);
+}
+
+static void an_event_is_the_same_wherever_it_is_made(struct kunit *test)
+{
+	int i;
+
+	for (i = 2; i < 5; i++)
+		start(test, i, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	for (i = 0; i < 2 * PER_BUFFER; i++)
+		/* The first event of a buffer gives it its number. */
+		KUNIT_EXPECT_EQ(test, log_event_in_place(PERF_SPINLOCK_CNTRS, i),
+				i % PER_BUFFER != 0);
+	for (i = 2; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, counts(i)->generated, 2ull * PER_BUFFER);
+		KUNIT_EXPECT_EQ(test, counts(i)->written, 2ull * PER_BUFFER);
+		stop(test, i);
+		KUNIT_EXPECT_EQ(test, test_buffer(i)->subbufs_produced, 2);
+		KUNIT_EXPECT_EQ(test, get_u64(buffer(i, 0), BUFFER_SEQUENCE), 1ull);
+		KUNIT_EXPECT_EQ(test, get_u64(buffer(i, 1), BUFFER_SEQUENCE), 2ull);
+		KUNIT_EXPECT_EQ(test, get_u64(buffer(i, 1), BUFFER_EVENTS + EVENT_DATA),
+				(u64)PER_BUFFER);
+		KUNIT_EXPECT_MEMEQ(test, buffer(i, 0) + BUFFER_EVENTS,
+				   buffer(2, 0) + BUFFER_EVENTS, SIZE - BUFFER_EVENTS);
+		KUNIT_EXPECT_MEMEQ(test, buffer(i, 1) + BUFFER_EVENTS,
+				   buffer(2, 1) + BUFFER_EVENTS, SIZE - BUFFER_EVENTS);
+	}
+}
+
+/* One has no room any more, first the one in whose buffer events are made, then another. */
+static void each_session_counts_its_own_loss(struct kunit *test)
+{
+	static const u32 buffers[][2] = { { 2, 4 }, { 4, 2 } };
+	int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(buffers); i++) {
+		for (j = 0; j < 2; j++)
+			start(test, j, PERF_SPINLOCK_CNTRS, buffers[i][j],
+			      ETW_MODE_SEQUENTIAL);
+		for (j = 0; j < 3 * PER_BUFFER; j++)
+			log_event_in_place(PERF_SPINLOCK_CNTRS, j);
+		for (j = 0; j < 2; j++) {
+			u64 lost = buffers[i][j] == 2 ? PER_BUFFER : 0;
+
+			KUNIT_EXPECT_EQ(test, counts(j)->generated, 3ull * PER_BUFFER);
+			KUNIT_EXPECT_EQ(test, counts(j)->lost, lost);
+			KUNIT_EXPECT_EQ(test, counts(j)->written, 3ull * PER_BUFFER - lost);
+			stop(test, j);
+			KUNIT_EXPECT_EQ(test, get_u16(buffer(j, 1), BUFFER_FLAG) & 0x02,
+					lost ? 0x02 : 0);
+		}
+	}
+}
+
+static void nobody_wants_what_nobody_logs(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 1));
+	start(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	start(test, 6, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK_CNTRS), 1ull << 24);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK), 0ull);
+	change_running(3, PERF_SYNC_OBJECTS, true);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48 | 1ull << 24);
+	stop(test, 3);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK_CNTRS), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48);
+	stop(test, 6);
+	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 0ull);
+}
+
+/* Not sampled, but held for longer than HoldThreshold. */
+static void hold_for_long(struct kspin_lock *lock)
+{
+	struct klock_queue_handle handle;
+	u64 start;
+
+	ke_acquire_in_stack_queued_spin_lock(lock, &handle);
+	start = get_cycles();
+	while (get_cycles() - start <= EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD)
+		cpu_relax();
+	ke_release_in_stack_queued_spin_lock(&handle);
+}
+
+static void a_record_says_nothing_of_an_older_one(struct kunit *test)
+{
+	static struct kspin_lock lock;
+	unsigned int found = 0;
+	const u8 *current_buffer;
+	unsigned long flags;
+	u8 bytes[LENGTH];
+	size_t at;
+	int i;
+
+	ke_initialize_spin_lock(&lock);
+	memset(bytes, 0xA5, sizeof(bytes));
+	start(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
+	local_irq_save(flags);
+	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
+		etw_log_event(PERF_SPINLOCK, TEST_HOOK_ID, 1, bytes, sizeof(bytes));
+	local_irq_restore(flags);
+	for (i = 0; i < 4; i++)
+		hold_for_long(&lock);
+	current_buffer = test_buffer(3)->data;
+	for (at = BUFFER_EVENTS; at < test_buffer(3)->offset;
+	     at += ALIGN(get_u16(current_buffer + at, EVENT_SIZE), 8)) {
+		const u8 *event = current_buffer + at;
+
+		if (get_u16(event, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
+			continue;
+		found++;
+		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
+		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x48);
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(uintptr_t)&lock);
+		KUNIT_EXPECT_EQ(test, get_u(event, SPINLOCK_RESERVED, 5), 0ull);
+	}
+	KUNIT_EXPECT_EQ(test, found, 4);
+	stop(test, 3);
 }
 
 static void the_global_mask_is_the_union(struct kunit *test)
@@ -202,6 +345,9 @@ static void each_session_gets_its_version(struct kunit *test)
 	local_irq_save(flags);
 	wanted = etw_event_wanted(PERF_SPINLOCK_CNTRS);
 	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
+	KUNIT_EXPECT_TRUE(test, etw_later_wanted(etw_wanted(PERF_SPINLOCK_CNTRS)));
+	/* The first session alone. */
+	KUNIT_EXPECT_FALSE(test, etw_later_wanted(1));
 	/* Too late for this event. */
 	etw_set_contextswap_version(&etw_sessions[3], 1);
 	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
@@ -379,15 +525,24 @@ static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
 {
 	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
 	log_event(PERF_SPINLOCK_CNTRS, 1);
+	/* As etw_make_snapshot() does. */
 	WRITE_ONCE(etw_sessions[2].run->frozen, true);
+	synchronize_rcu();
+	etw_flush_buffers(etw_sessions[2].run, ETW_FLUSH_SNAPSHOT);
 	log_event(PERF_SPINLOCK_CNTRS, 2);
+	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
+	KUNIT_EXPECT_EQ(test, counts(2)->lost, 2ull);
 	WRITE_ONCE(etw_sessions[2].run->frozen, false);
-	log_event(PERF_SPINLOCK_CNTRS, 3);
+	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 3));
+	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 4));
 	stop(test, 2);
-	KUNIT_EXPECT_EQ(test, counts(2)->generated, 3ull);
-	KUNIT_EXPECT_EQ(test, counts(2)->written, 2ull);
-	KUNIT_EXPECT_EQ(test, counts(2)->lost, 1ull);
-	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 0), BUFFER_FLAG) & 0x02, 0x02);
+	KUNIT_EXPECT_EQ(test, counts(2)->generated, 5ull);
+	KUNIT_EXPECT_EQ(test, counts(2)->written, 3ull);
+	KUNIT_EXPECT_EQ(test, counts(2)->lost, 2ull);
+	/* The flag is in the buffer that was written to next. */
+	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 0), BUFFER_FLAG) & 0x02, 0);
+	KUNIT_EXPECT_EQ(test, get_u16(buffer(2, 1), BUFFER_FLAG) & 0x02, 0x02);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer(2, 1), BUFFER_EVENTS + EVENT_DATA), 3ull);
 }
 
 static void a_snapshot_is_not_larger_than_what_can_be_allocated(struct kunit *test)
@@ -752,6 +907,10 @@ static void the_clocks_of_a_start_are_read_in_one_go(struct kunit *test)
 
 static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(each_session_gets_what_it_wants_with_one_time_stamp),
+	KUNIT_CASE(an_event_is_the_same_wherever_it_is_made),
+	KUNIT_CASE(each_session_counts_its_own_loss),
+	KUNIT_CASE(nobody_wants_what_nobody_logs),
+	KUNIT_CASE(a_record_says_nothing_of_an_older_one),
 	KUNIT_CASE(the_global_mask_is_the_union),
 	KUNIT_CASE(a_mask_changes_while_the_session_runs),
 	KUNIT_CASE(later_versions_are_told_from_the_first),

@@ -21,6 +21,7 @@
 
 #include "address.h"
 #include "debugfs.h"
+#include "etw/event.h"
 #include "etw/group_mask.h"
 #include "etw/logfile.h"
 #include "etw/provider.h"
@@ -550,7 +551,7 @@ static void ntklog_contextswap_version_show(struct seq_file *seq, void *object)
 {
 	struct etw_session *session = object;
 
-	seq_printf(seq, "%u\n", READ_ONCE(session->contextswap_version));
+	seq_printf(seq, "%u\n", READ_ONCE(etw_contextswap_versions.of_session[session->id]));
 }
 
 static int ntklog_contextswap_version_store(void *object, char *text)

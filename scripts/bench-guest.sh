@@ -4,14 +4,17 @@
 # The part of the benchmark that runs in the virtual machine: the same pairs with
 # tracing in each of its states. $1: milliseconds of a contended run.
 
-S=/sys/kernel/debug/ntklog/sessions/0
+SESSIONS=/sys/kernel/debug/ntklog/sessions
+S=$SESSIONS/0
 P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
+# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY]]]
 bench()
 {
-	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" || exit 1
+	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" \
+		only="${4:-}" || exit 1
 	rmmod ntklog_bench
 }
 
@@ -21,6 +24,38 @@ in_session()
 	echo "$2" >$S/group_mask
 	echo start >$S/state
 	bench "$1"
+	echo stop >$S/state
+}
+
+# in_sessions STATE COUNT GROUP: an event of a spin lock, as in so many sessions, of which
+# the first wants spin locks and the others the group.
+in_sessions()
+{
+	i=0
+	group=PERF_SPINLOCK
+	while [ $i -lt "$2" ]; do
+		echo 16 >$SESSIONS/$i/buffers
+		echo "$group" >$SESSIONS/$i/group_mask
+		echo start >$SESSIONS/$i/state
+		group=$3
+		i=$((i + 1))
+	done
+	bench "$1" 0 0 in_stack_at_dpc_level
+	while [ $i -gt 0 ]; do
+		i=$((i - 1))
+		echo stop >$SESSIONS/$i/state
+	done
+	echo 256 >$S/buffers
+}
+
+# context_swaps STATE VERSION: what the probe of the scheduler's switches takes.
+context_swaps()
+{
+	echo "$2" >$S/contextswap_version
+	echo PERF_CONTEXT_SWITCH >$S/group_mask
+	echo start >$S/state
+	bench "$1" 0 0 context_swap
+	bench "$1" 0 0 context_swap_from_idle
 	echo stop >$S/state
 }
 
@@ -38,6 +73,12 @@ in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
 in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+for count in 1 2 4 8; do
+	in_sessions sessions_$count $count PERF_SPINLOCK
+done
+in_sessions one_of_8 8 PERF_SYNC_OBJECTS
+context_swaps version_1 1
+context_swaps version_4 4
 echo 1 >$E
 bench ftrace
 echo 0 >$E

@@ -15,6 +15,7 @@ PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "wri
          "resource_exclusive", "resource_shared", "ordinary_to_synch", "critical_region"]
 STATES = ["off", "counters", "unsampled"]
 OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
+SESSIONS = [1, 2, 4, 8]
 
 
 def read(path):
@@ -36,6 +37,10 @@ def read(path):
             # One of 1000 was written.
             costs["event_" + sink] = (costs[sink] - costs["unsampled"]) * 1000
         costs["written"] = costs["unsampled"] + costs["event_session"]
+    costs = pairs["in_stack_at_dpc_level"]
+    for state in ["sessions_%d" % count for count in SESSIONS] + ["one_of_8"]:
+        costs["event_" + state] = (costs[state] - costs["unsampled"]) * 1000
+    costs["event_further"] = (costs["event_sessions_8"] - costs["event_sessions_1"]) / 7
     return {"pairs": pairs, "contended": contended, "handover": handover}
 
 
@@ -52,8 +57,14 @@ def goals(pairs, handover):
         ("in-stack raising / spin_lock_bh",
          pairs["in_stack_raising"]["off"] / pairs["spin_lock_bh"]["off"], 1.2),
         ("tracked but not sampled, added", in_stack["unsampled"] - in_stack["off"], 60),
+        ("event into a session", in_stack["event_session"], 200),
         ("event into a session / through ftrace",
-         in_stack["event_session"] / in_stack["event_ftrace"], 0.20),
+         in_stack["event_session"] / in_stack["event_ftrace"], 0.25),
+        ("event into each of seven more sessions", in_stack["event_further"], 60),
+        ("event with eight sessions, one wants it: added",
+         in_stack["event_one_of_8"] - in_stack["event_sessions_1"], 10),
+        ("context switch's probe, version 4", pairs["context_swap"]["version_4"], 150),
+        ("context switch's probe, version 1 only", pairs["context_swap"]["version_1"], 60),
         ("ordinary raising, a thread at APC_LEVEL / none",
          pairs["ordinary_raising"]["apc"] / pairs["ordinary_raising"]["off"], 1.2),
         ("in-stack raising, a thread at APC_LEVEL / none",
@@ -78,6 +89,15 @@ def show_goals(run):
     for name, event in ("spin lock", event), ("resource", resource):
         print("one %s event: %.0f into a session's buffer, %.0f through the tracepoint into "
               "ftrace" % (name, event["event_session"], event["event_ftrace"]))
+    event = pairs["in_stack_at_dpc_level"]
+    print("one spin lock event into %s sessions: %s; with eight of which one wants it: %.0f" % (
+        ", ".join(map(str, SESSIONS)),
+        ", ".join("%.0f" % event["event_sessions_%d" % count] for count in SESSIONS),
+        event["event_one_of_8"]))
+    for name, switch in (("a context switch", pairs["context_swap"]),
+                         ("one from the idle thread", pairs["context_swap_from_idle"])):
+        print("the probe of %s: %.0f if version 1 is wanted, %.0f for version 4" % (
+            name, switch["version_1"], switch["version_4"]))
     print("\n%-48s %8s %8s" % ("goal", "at most", "is"))
     run["goals"] = []
     for goal, value, limit in goals(pairs, run["handover"]):

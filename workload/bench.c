@@ -15,6 +15,10 @@
  * even share. `handover` is the median time from before a release on one processor
  * to after the acquisition on another one, whose thread slept. STATE is what the
  * caller says the tracing is set to.
+ *
+ * While sched_switch has a probe, `pair` also tells what one call of it takes, less
+ * that of an empty function: of a switch between two threads, context_swap, and of one
+ * from the idle thread, context_swap_from_idle.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -25,13 +29,18 @@
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/task.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/timex.h>
+#include <linux/tracepoint.h>
 #include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
@@ -51,6 +60,10 @@ MODULE_PARM_DESC(times, "pairs for each measurement");
 static unsigned int contended_ms;
 module_param(contended_ms, uint, 0444);
 MODULE_PARM_DESC(contended_ms, "how long each contended run lasts; 0: none");
+
+static char *only = "";
+module_param(only, charp, 0444);
+MODULE_PARM_DESC(only, "the pair to measure, by its name; empty: all");
 
 static bool apc_level;
 module_param(apc_level, bool, 0444);
@@ -165,7 +178,7 @@ static const struct bench_op {
  * With interrupts off, which a raising pair cannot have: for it the least of some
  * runs is the one that the fewest interrupts hit.
  */
-#define BENCH_TRIES	5
+#define BENCH_TRIES	9
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 {
@@ -189,6 +202,17 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 	return best;
 }
 
+static bool bench_is_wanted(const char *name)
+{
+	return !*only || !strcmp(only, name);
+}
+
+static void bench_tell(const char *name, u64 cycles, u64 empty)
+{
+	cycles = cycles > empty ? cycles - empty : 0;
+	pr_info("pair %s %s %llu\n", state, name, div_u64(cycles * 1000, times));
+}
+
 static void bench_pairs(void)
 {
 	u64 empty = bench_measure(run_empty, false);
@@ -196,12 +220,92 @@ static void bench_pairs(void)
 
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
 		const struct bench_op *op = &bench_ops[i];
-		u64 cycles = bench_measure(op->run, op->raises);
 
-		cycles = cycles > empty ? cycles - empty : 0;
-		pr_info("pair %s %s %llu\n", state, op->name,
-			div_u64(cycles * 1000, times));
+		if (bench_is_wanted(op->name))
+			bench_tell(op->name, bench_measure(op->run, op->raises), empty);
 	}
+}
+
+/* As sched_switch's probes are. */
+typedef void (*bench_switch_probe)(void *data, bool preempted, struct task_struct *old,
+				   struct task_struct *new, unsigned int old_state);
+
+static struct tracepoint *bench_sched_switch;
+
+static void bench_find_sched_switch(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "sched_switch"))
+		bench_sched_switch = tracepoint;
+}
+
+static void bench_empty_probe(void *data, bool preempted, struct task_struct *old,
+			      struct task_struct *new, unsigned int old_state)
+{
+	barrier();
+}
+
+/* The picture of a thread that waits for the processor, for probes to look at. */
+static struct task_struct *bench_ready;
+
+/* A thread goes to sleep, or the idle one has got something to do. */
+static void bench_switch(bench_switch_probe probe, void *data, bool from_idle,
+			 unsigned int count)
+{
+	struct task_struct *old = from_idle ? &init_task : current;
+	unsigned int old_state = from_idle ? TASK_RUNNING : TASK_INTERRUPTIBLE;
+
+	/* What the compiler knows of it, the scheduler does not. */
+	OPTIMIZER_HIDE_VAR(probe);
+	while (count--)
+		probe(data, false, old, bench_ready, old_state);
+}
+
+static void run_empty_probe(unsigned int count)
+{
+	bench_switch(bench_empty_probe, NULL, false, count);
+}
+
+/* With interrupts off, as in the scheduler, which is also what keeps the probe. */
+static void bench_first_probe(bool from_idle, unsigned int count)
+{
+	const struct tracepoint_func *first = rcu_dereference_sched(bench_sched_switch->funcs);
+
+	if (first)
+		bench_switch((bench_switch_probe)first->func, first->data, from_idle, count);
+}
+
+static void run_context_swap(unsigned int count)
+{
+	bench_first_probe(false, count);
+}
+
+static void run_context_swap_from_idle(unsigned int count)
+{
+	bench_first_probe(true, count);
+}
+
+/* The first probe of sched_switch alone: a switch itself takes what it likes. */
+static int bench_context_swaps(void)
+{
+	u64 empty;
+
+	for_each_kernel_tracepoint(bench_find_sched_switch, NULL);
+	if (!bench_sched_switch || !rcu_access_pointer(bench_sched_switch->funcs))
+		return 0;
+	bench_ready = kmemdup(current, sizeof(*current), GFP_KERNEL);
+	if (!bench_ready)
+		return -ENOMEM;
+#ifdef CONFIG_SCHED_INFO
+	bench_ready->sched_info.last_queued = local_clock();
+#endif
+	empty = bench_measure(run_empty_probe, false);
+	if (bench_is_wanted("context_swap"))
+		bench_tell("context_swap", bench_measure(run_context_swap, false), empty);
+	if (bench_is_wanted("context_swap_from_idle"))
+		bench_tell("context_swap_from_idle",
+			   bench_measure(run_context_swap_from_idle, false), empty);
+	kfree(bench_ready);
+	return 0;
 }
 
 /*
@@ -436,8 +540,9 @@ static int __init bench_all(void)
 	if (apc_level)
 		return bench_pairs_with_apc_level();
 	bench_pairs();
-	if (!contended_ms)
-		return 0;
+	err = bench_context_swaps();
+	if (err || !contended_ms)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(bench_sleepers); i++) {
 		err = bench_hand_over(&bench_sleepers[i]);
 		if (err)

@@ -20,6 +20,7 @@
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 
+#include "../compat.h"
 #include "buffer.h"
 #include "run.h"
 
@@ -92,6 +93,8 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	struct wmi_buffer_header *header = etw_buffer_header(buf);
 	size_t size = buf->chan->subbuf_size;
 
+	/* The next one has no number yet, and perhaps there is none. */
+	cpu->buf = &etw_closed_buffer;
 	header->saved_offset = buf->offset;
 	header->current_offset = buf->offset;
 	header->offset = buf->offset;
@@ -173,21 +176,13 @@ static void etw_copy_padded(void *to, const void *from, size_t length)
 	}
 }
 
-/**
- * etw_buffer_write() - write an event into a run's buffer, or count it lost
- * @run: a run that is not finished
- * @header: the event's header, which tells its size
- * @data: the event's data
- *
- * Context: interrupts off.
+/*
+ * Room for an event where etw_take_place() has found none, and the event's count: as
+ * written, or as lost. Interrupts off.
  */
-void etw_buffer_write(struct etw_run *run,
-		      const struct perfinfo_trace_header *header,
-		      const void *data)
+static noinline void *etw_make_place(struct etw_run *run, size_t size)
 {
-	struct etw_buffer_cpu *cpu = this_cpu_ptr(run->cpus);
 	struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
-	size_t size = ALIGN(header->size, TRACE_EVENT_ALIGNMENT);
 	struct wmi_buffer_header *buffer;
 	void *event;
 
@@ -201,8 +196,8 @@ void etw_buffer_write(struct etw_run *run,
 		     (buf->offset + size > buf->chan->subbuf_size &&
 		      !etw_switch_buffer(run, buf)))) {
 		this_cpu_inc(run->cpus->lost);
-		cpu->lost_unmarked = true;
-		return;
+		this_cpu_write(run->cpus->lost_unmarked, true);
+		return NULL;
 	}
 
 	/* Taken into use now: no number goes to a buffer that stays empty. */
@@ -211,9 +206,35 @@ void etw_buffer_write(struct etw_run *run,
 		buffer->sequence_number = atomic64_inc_return(&run->sequence_number);
 
 	event = buf->data + buf->offset;
+	buf->offset += size;
+	this_cpu_inc(run->cpus->written);
+	/* The next ones need not look. etw_finish_buffer() closes it. */
+	this_cpu_write(run->cpus->buf, buf);
+	return event;
+}
+
+/**
+ * etw_buffer_write() - write an event into a run's buffer, or count it lost
+ * @run: a run that is not finished
+ * @header: the event's header, which tells its size
+ * @data: the event's data
+ *
+ * Context: interrupts off.
+ */
+void etw_buffer_write(struct etw_run *run,
+		      const struct perfinfo_trace_header *header,
+		      const void *data)
+{
+	size_t size = ALIGN(header->size, TRACE_EVENT_ALIGNMENT);
+	void *event;
+
+	if (unlikely(in_nmi() || !etw_take_place(run->cpus, size, &event))) {
+		event = etw_make_place(run, size);
+		if (!event)
+			return;
+	}
 	memcpy(event, header, sizeof(*header));
 	etw_copy_padded(event + sizeof(*header), data,
 			header->size - sizeof(*header));
-	buf->offset += size;
-	this_cpu_inc(run->cpus->written);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_buffer_write);

@@ -2,11 +2,14 @@
 #ifndef _NTKLOG_ETW_BUFFER_H
 #define _NTKLOG_ETW_BUFFER_H
 
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
 #include <linux/types.h>
 
-struct etw_run;
+#include "run.h"
+
 struct perfinfo_trace_header;
-struct rchan_buf;
 
 #define ETW_BUFFER_SIZE_MIN	SZ_4K
 #define ETW_BUFFER_SIZE_MAX	SZ_1M
@@ -15,6 +18,34 @@ struct rchan_buf;
 #define ETW_BUFFERS_MIN		2
 #define ETW_BUFFERS_MAX		1024
 #define ETW_BUFFERS_DEFAULT	16
+
+/**
+ * etw_take_place() - room for an event, where there is some at once
+ * @cpus: of a run that is not finished
+ * @size: bytes, a multiple of TRACE_EVENT_ALIGNMENT, not 0
+ * @event: set to where the event goes
+ *
+ * The event counts as written: its bytes have to be there before interrupts are on.
+ *
+ * Context: interrupts off, not NMI, which may have interrupted a write to the very buffer.
+ * Return: whether there is; if not, nothing is counted, and etw_buffer_write() has to look.
+ */
+static __always_inline bool etw_take_place(struct etw_buffer_cpu __percpu *cpus, size_t size,
+					   void **event)
+{
+	struct rchan_buf *buf = raw_cpu_read(cpus->buf);
+	size_t offset = buf->offset;
+
+	/* Frozen, no buffer, none of its events there yet, and full: one comparison. */
+	if (unlikely(offset + size > raw_cpu_read(cpus->limit)))
+		return false;
+	buf->offset = offset + size;
+	/* Single instructions: an NMI's own counting loses nothing. */
+	this_cpu_inc(cpus->generated);
+	this_cpu_inc(cpus->written);
+	*event = buf->data + offset;
+	return true;
+}
 
 void etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,

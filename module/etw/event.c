@@ -11,32 +11,18 @@
 #include "../compat.h"
 #include "buffer.h"
 #include "event.h"
-#include "provider.h"
 #include "session.h"
 
-static struct perfinfo_trace_header etw_trace_header(u16 hook_id, u8 version,
-						     u16 length)
-{
-	return (struct perfinfo_trace_header) {
-		.version = version,
-		.header_type = TRACE_HEADER_TYPE_PERFINFO64,
-		.flags = TRACE_HEADER_FLAGS,
-		.size = sizeof(struct perfinfo_trace_header) + length,
-		.hook_id = hook_id,
-		.time_stamp = get_cycles(),
-	};
-}
-
-/* A bit for each. Interrupts off, which is the RCU read side for etw_stop_session(). */
-static __always_inline unsigned long etw_logging_sessions(void)
-{
-	/* All of a session after its bit. Pairs with the release in etw_set_logging(). */
-	return smp_load_acquire(&etw_logging);
-}
+u64 etw_wanting[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+EXPORT_SYMBOL_IF_KUNIT(etw_wanting);
+struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
+EXPORT_SYMBOL_IF_KUNIT(etw_run_cpus);
+union etw_versions etw_contextswap_versions;
+EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 
 /**
  * etw_log_event() - log an event to all sessions that want it
- * @group: the group mask that enables it
+ * @group: the group mask that enables it, one bit
  * @hook_id: which event
  * @version: its version
  * @data: its data
@@ -49,47 +35,15 @@ void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
 		   u16 length)
 {
 	struct perfinfo_trace_header header;
-	unsigned long logging;
+	u64 wanted;
 
 	/* From the time stamp to the copy: time stamps in a buffer only go up. */
 	lockdep_assert_irqs_disabled();
 	header = etw_trace_header(hook_id, version, length);
-	/* Few of few: no call for each bit. */
-	for (logging = etw_logging_sessions(); logging; logging &= logging - 1) {
-		struct etw_session *session = &etw_sessions[__ffs(logging)];
-
-		if (etw_group_mask_test(&session->group_mask, group))
-			etw_buffer_write(session->run, &header, data);
-	}
+	for (wanted = etw_wanted(group); wanted; wanted &= wanted - 1)
+		etw_buffer_write(etw_sessions[etw_first_session(wanted)].run, &header, data);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
-
-/**
- * etw_event_wanted() - who wants an event that has versions, and in which
- * @group: the group mask that enables it
- *
- * What sessions want may change until it is logged: each gets what it has wanted here, and
- * nobody needs to make more.
- *
- * Context: interrupts off, until the event has been logged.
- * Return: a byte for each session; see ETW_WANTED_SHIFT.
- */
-u64 etw_event_wanted(u32 group)
-{
-	unsigned long logging = etw_logging_sessions();
-	u64 wanted = 0;
-
-	for (; logging; logging &= logging - 1) {
-		unsigned int id = __ffs(logging);
-		const struct etw_session *session = &etw_sessions[id];
-
-		if (etw_group_mask_test(&session->group_mask, group))
-			wanted |= (u64)READ_ONCE(session->contextswap_version) <<
-				  id * ETW_WANTED_SHIFT;
-	}
-	return wanted;
-}
-EXPORT_SYMBOL_IF_KUNIT(etw_event_wanted);
 
 static_assert(ETW_SESSIONS * ETW_WANTED_SHIFT <= 64);
 static_assert(ETW_EVENT_VERSIONS == 4);

@@ -2,16 +2,24 @@
 #ifndef _NTKLOG_ETW_EVENT_H
 #define _NTKLOG_ETW_EVENT_H
 
+#include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/lockdep.h>
+#include <linux/string.h>
+#include <linux/timex.h>
 #include <linux/types.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
 
-struct etw_session;
+#include "buffer.h"
+#include "session.h"
 
 /* Versions of an event of which each session has one. */
 #define ETW_EVENT_VERSIONS	4
 
 /*
- * Who wants an event that has versions: a byte for each session, from the lowest on, with
- * the version that it wants or 0.
+ * Who wants an event: a byte for each session, from the lowest on, with 1, or of an event
+ * that has versions the version that it wants, or 0.
  */
 #define ETW_WANTED_SHIFT	8
 #define ETW_WANTED_MASK		0xFF
@@ -19,7 +27,140 @@ struct etw_session;
 /* Does anybody want another version than the first? Such numbers have bit 1 or 2. */
 #define ETW_LATER_WANTED	0x0606060606060606ULL
 
-u64 etw_event_wanted(u32 group);
+#define ETW_GROUPS_IN_MASK	32
+
+/*
+ * Who wants the events of a group, by the bit of the group mask. Written with etw_mutex
+ * held: a session's byte is set with release when all of the session is ready, and cleared
+ * before anything of it goes. Read with acquire by who logs.
+ */
+extern u64 etw_wanting[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+
+/* What etw_take_place() needs of each session's run. Written before the session's bytes. */
+extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
+
+/* In which version each session wants context swaps. Written by any, a byte at a time. */
+extern union etw_versions {
+	u8 of_session[ETW_SESSIONS];
+	u64 all;
+} etw_contextswap_versions;
+
+/**
+ * etw_wanted() - who wants an event
+ * @group: the group mask that enables it, one bit
+ *
+ * Context: interrupts off, which is the RCU read side for etw_stop_session(), until the
+ * event has been logged.
+ * Return: a byte for each session; see ETW_WANTED_SHIFT.
+ */
+static __always_inline u64 etw_wanted(u32 group)
+{
+	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
+
+	/* All of a session after its byte. Pairs with the release in etw_tell_loggers(). */
+	return smp_load_acquire(&etw_wanting[PERF_MASK_INDEX(group)][bit]);
+}
+
+/**
+ * etw_event_wanted() - who wants an event that has versions, and in which
+ * @group: the group mask that enables it, one bit
+ *
+ * What sessions want may change until it is logged: each gets what it has wanted here, and
+ * nobody needs to make more.
+ *
+ * Context: interrupts off, until the event has been logged.
+ * Return: a byte for each session; see ETW_WANTED_SHIFT.
+ */
+static __always_inline u64 etw_event_wanted(u32 group)
+{
+	return etw_wanted(group) * ETW_WANTED_MASK & READ_ONCE(etw_contextswap_versions.all);
+}
+
+/**
+ * etw_later_wanted() - is an event wanted in another version than the first?
+ * @wanted: by whom, from etw_wanted()
+ *
+ * Context: as etw_wanted().
+ * Return: whether etw_event_wanted() would have one.
+ */
+static __always_inline bool etw_later_wanted(u64 wanted)
+{
+	BUILD_BUG_ON(ETW_LATER_WANTED != 0x0101010101010101ULL * 6);
+	return wanted * 6 & READ_ONCE(etw_contextswap_versions.all);
+}
+
+static __always_inline unsigned long etw_first_session(u64 wanted)
+{
+	return __ffs(wanted) / ETW_WANTED_SHIFT;
+}
+
+static __always_inline struct perfinfo_trace_header
+etw_trace_header(u16 hook_id, u8 version, u16 length)
+{
+	return (struct perfinfo_trace_header) {
+		.version = version,
+		.header_type = TRACE_HEADER_TYPE_PERFINFO64,
+		.flags = TRACE_HEADER_FLAGS,
+		.size = sizeof(struct perfinfo_trace_header) + length,
+		.hook_id = hook_id,
+		.time_stamp = get_cycles(),
+	};
+}
+
+/**
+ * etw_begin_event() - begin an event where it is to be, in the first session's buffer
+ * @wanted: by whom, from etw_wanted(), with nothing but 1 in its bytes
+ * @hook_id: which event
+ * @version: its version
+ * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
+ * @data: set to where that goes, all of which has to be written: there is something else
+ *
+ * Context: interrupts off, not NMI, up to etw_end_event(); nothing in between logs.
+ * Return: whether it has begun; if not, nothing has happened, and it is for etw_log_event()
+ * to see to it.
+ */
+static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version, u16 length,
+					    void **data)
+{
+	struct perfinfo_trace_header *header;
+	void *event;
+
+	BUILD_BUG_ON(length % TRACE_EVENT_ALIGNMENT);
+	/* From the time stamp on: time stamps in a buffer only go up. */
+	lockdep_assert_irqs_disabled();
+	if (unlikely(!wanted || !etw_take_place(etw_run_cpus[etw_first_session(wanted)],
+						sizeof(*header) + length, &event)))
+		return false;
+	header = event;
+	*header = etw_trace_header(hook_id, version, length);
+	*data = header + 1;
+	return true;
+}
+
+/**
+ * etw_end_event() - the event is made; copy it for the other sessions that want it
+ * @wanted: by whom, as etw_begin_event() was told
+ * @data: where that has said that it goes
+ * @length: bytes of it, likewise
+ *
+ * Context: as etw_begin_event(). A session without room loses the event and counts it.
+ */
+static __always_inline void etw_end_event(u64 wanted, const void *data, u16 length)
+{
+	const struct perfinfo_trace_header *header = data - sizeof(*header);
+
+	/* Each byte is 1: this is one session less. */
+	while (unlikely(wanted &= wanted - 1)) {
+		unsigned long id = etw_first_session(wanted);
+		void *event;
+
+		if (likely(etw_take_place(etw_run_cpus[id], sizeof(*header) + length, &event)))
+			memcpy(event, header, sizeof(*header) + length);
+		else
+			etw_buffer_write(etw_sessions[id].run, header, data);
+	}
+}
+
 void etw_log_event_versions(u64 wanted, u16 hook_id, const void *first, u16 first_length,
 			    const void *later, u16 later_length);
 void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,

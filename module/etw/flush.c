@@ -151,3 +151,4 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 	}
 	cpus_read_unlock();
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);

@@ -155,7 +155,7 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 /**
  * etw_group_change_apply() - change a mask
  * @change: how
- * @mask: the mask; may be read meanwhile
+ * @mask: the mask
  */
 void etw_group_change_apply(const struct etw_group_change *change,
 			    struct perfinfo_groupmask *mask)
@@ -165,9 +165,7 @@ void etw_group_change_apply(const struct etw_group_change *change,
 	for (i = 0; i < PERF_NUM_MASKS; i++) {
 		u32 word = change->replace ? 0 : mask->masks[i];
 
-		/* Pairs with READ_ONCE() in etw_group_mask_test(). */
-		WRITE_ONCE(mask->masks[i],
-			   (word | change->set.masks[i]) & ~change->clear.masks[i]);
+		mask->masks[i] = (word | change->set.masks[i]) & ~change->clear.masks[i];
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);

@@ -42,8 +42,7 @@ void etw_register_provider(struct etw_provider *provider);
 static inline bool etw_group_mask_test(const struct perfinfo_groupmask *mask,
 				       u32 group)
 {
-	return READ_ONCE(mask->masks[PERF_MASK_INDEX(group)]) &
-		PERF_MASK_BITS(group);
+	return mask->masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
 #endif /* _NTKLOG_ETW_PROVIDER_H */

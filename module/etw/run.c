@@ -20,8 +20,13 @@
 #include <uapi/ntklog/buffer.h>
 
 #include "../compat.h"
+#include "buffer.h"
 #include "clock.h"
 #include "run.h"
+
+/* No event fits. Never written to. */
+struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
+EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
 /**
  * etw_run_buffer() - a processor's part of a run's relay channel
@@ -117,6 +122,8 @@ struct etw_run *etw_open_run(const struct etw_session *session)
 	for_each_possible_cpu(cpu) {
 		struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
 
+		of_cpu->buf = &etw_closed_buffer;
+		of_cpu->limit = session->buffer_size;
 		init_waitqueue_head(&of_cpu->wait);
 		init_irq_work(&of_cpu->wake, etw_wake_readers);
 	}

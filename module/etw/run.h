@@ -16,6 +16,10 @@ struct rchan_buf;
 
 /**
  * struct etw_buffer_cpu - what a run has of each processor, online or not
+ * @buf: the processor's part of the channel, whose @offset and @data say where the next
+ *	event goes; or etw_closed_buffer, which is full, while etw_make_place() has to look:
+ *	before there are buffers, before a buffer's first event, while the run is frozen
+ * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
  * @lost: events that found no room
@@ -25,9 +29,13 @@ struct rchan_buf;
  * @wait: readers of the processor's file
  * @wake: wakes them, where the writer cannot
  *
- * The counts are written by their own processor with interrupts off, read by any.
+ * @buf and the counts are written by their own processor with interrupts off, or with that
+ * one offline and cpus_read_lock() held; the counts are read by any. What an event needs
+ * comes first, in one cache line.
  */
 struct etw_buffer_cpu {
+	struct rchan_buf *buf;
+	size_t limit;
 	u64 generated;
 	u64 written;
 	u64 lost;
@@ -60,6 +68,7 @@ struct etw_buffer_cpu {
  * @finished is false from before there are buffers; the stop sets it with release, after
  * the last flush. Readers look at it with acquire. @frozen and @end_time are written with
  * etw_mutex held, @sequence_number and what @channel and @cpus point to by the loggers.
+ * @frozen is read by etw_make_place() alone: what closes the buffers makes all come there.
  * The others stay as they are.
  */
 struct etw_run {
@@ -98,6 +107,8 @@ struct etw_counts {
 	u64 unread;
 	u64 overwritten;
 };
+
+extern struct rchan_buf etw_closed_buffer;
 
 struct etw_run *etw_open_run(const struct etw_session *session);
 struct etw_run *etw_get_run(struct etw_session *session);

@@ -38,18 +38,30 @@ static bool etw_is_open;
 struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
-unsigned long etw_logging;
-static_assert(ETW_SESSIONS <= BITS_PER_LONG);
+/* Called with etw_mutex held: who logs, or what they want, has changed. */
+static void etw_tell_loggers(void)
+{
+	int word, bit, i;
+
+	for (word = 0; word < PERF_NUM_MASKS; word++) {
+		for (bit = 0; bit < ETW_GROUPS_IN_MASK; bit++) {
+			u64 wanting = 0;
+
+			for (i = 0; i < ETW_SESSIONS; i++)
+				if (etw_sessions[i].logging &&
+				    etw_sessions[i].group_mask.masks[word] & BIT(bit))
+					wanting |= 1ULL << i * ETW_WANTED_SHIFT;
+			/* All of a session before its byte. Pairs with etw_wanted(). */
+			smp_store_release(&etw_wanting[word][bit], wanting);
+		}
+	}
+}
 
 /* Called with etw_mutex held. */
 static void etw_set_logging(struct etw_session *session, bool logging)
 {
-	unsigned long bit = BIT(session->id);
-
 	WRITE_ONCE(session->logging, logging);
-	/* All of the session before the bit. Pairs with etw_log_header(). */
-	smp_store_release(&etw_logging, logging ? etw_logging | bit :
-						  etw_logging & ~bit);
+	etw_tell_loggers();
 }
 
 /**
@@ -214,6 +226,7 @@ int etw_start_session(struct etw_session *session)
 	}
 	etw_drop_run(session);
 	session->run = run;
+	etw_run_cpus[session->id] = run->cpus;
 
 	/* The rundown is first: nobody else logs yet. */
 	etw_rundown(session, &etw_no_groups, &session->group_mask);
@@ -457,7 +470,7 @@ int etw_set_contextswap_version(struct etw_session *session, u32 version)
 	if (version < 1 || version > ETW_EVENT_VERSIONS)
 		return -EINVAL;
 	/* Each event says its own version: nothing else depends on it. */
-	WRITE_ONCE(session->contextswap_version, version);
+	WRITE_ONCE(etw_contextswap_versions.of_session[session->id], version);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
@@ -479,6 +492,7 @@ void etw_change_group_mask(struct etw_session *session,
 	before = session->group_mask;
 	etw_group_change_apply(change, &session->group_mask);
 	if (session->logging) {
+		etw_tell_loggers();
 		mask = etw_union_without(NULL);
 		etw_tell_providers(&mask);
 		etw_rundown(session, &before, &session->group_mask);
@@ -541,7 +555,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		session->buffer_size = buffer_size;
 		session->buffers = buffers;
 		session->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
-		session->contextswap_version = ETW_EVENT_VERSIONS;
+		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS;
 		INIT_DELAYED_WORK(&session->flush_work, etw_flush_work);
 		etw_group_mask_set(&session->group_mask, PERF_SPINLOCK);
 	}

@@ -33,16 +33,15 @@ enum etw_mode {
  * @id: its number, the LoggerId of its buffers
  * @name: its name
  * @directory: where its files are; set once at load
- * @group_mask: which events it wants; read by etw_log_event(), a word at a time
- * @contextswap_version: in which version of four it wants context swaps; likewise
+ * @group_mask: which events it wants; see etw_wanting
  * @mode: for the next start
  * @flush_timer: milliseconds between two flushes while it logs; 0: none
  * @flush_work: makes them
  * @buffer_size: bytes of each buffer, for the next start
  * @buffers: of each processor, for the next start
- * @logging: events go into the buffers; see etw_logging
+ * @logging: events go into the buffers; see etw_wanting
  * @run: the present or last run, NULL before the first; a reference. Loggers use it while
- *	the session's bit is set in etw_logging
+ *	they find the session in etw_wanting
  *
  * All is written with etw_mutex held.
  */
@@ -51,7 +50,6 @@ struct etw_session {
 	char name[ETW_NAME_MAX];
 	struct dentry *directory;
 	struct perfinfo_groupmask group_mask;
-	u8 contextswap_version;
 	enum etw_mode mode;
 	u32 flush_timer;
 	struct delayed_work flush_work;
@@ -63,13 +61,6 @@ struct etw_session {
 
 extern struct etw_session etw_sessions[ETW_SESSIONS];
 extern struct mutex etw_mutex;
-
-/*
- * A bit for each session that logs. Written with etw_mutex held: set with release
- * when all of the session is ready, cleared before anything of it goes. Read with
- * acquire by etw_log_event().
- */
-extern unsigned long etw_logging;
 
 int etw_init_sessions(u32 buffer_size, u32 buffers);
 void etw_allow_sessions(void);

@@ -116,14 +116,17 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	}
 	if (session->logging) {
 		WRITE_ONCE(run->frozen, true);
-		/* Loggers, who have interrupts off, have left the buffers. */
+		/*
+		 * Loggers, who have interrupts off and had not seen it, have left the
+		 * buffers: none is opened any more, and the flush closes those that are.
+		 */
 		synchronize_rcu();
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
 	snapshot = etw_copy_buffers(session, size);
 	/*
 	 * The copy before the next event, which may be written over what was copied.
-	 * Pairs with the control dependency from @frozen in etw_buffer_write().
+	 * Pairs with the control dependency from @frozen in etw_make_place().
 	 */
 	smp_store_release(&run->frozen, false);
 	/* Who reads a flight recorder reads this, and none of the files that give buffers back. */

@@ -46,6 +46,36 @@ static struct tracepoint *ntklog_sched_switch, *ntklog_cpu_idle;
 /* The C-state that the processor entered last; written by its cpu_idle probe. */
 static DEFINE_PER_CPU(u8, ntklog_c_state);
 
+/* Of Linux' priorities, by their low byte; deadlines have -1. Written at load. */
+static u8 ntklog_nt_priorities[U8_MAX + 1] __ro_after_init;
+
+static void __init ntklog_make_nt_priorities(void)
+{
+	int priority;
+
+	for (priority = 0; priority < MAX_RT_PRIO; priority++)
+		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX -
+			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
+	/* 15 priorities for 40 of nice, which is 3 for 8. */
+	for (; priority < MAX_PRIO; priority++)
+		ntklog_nt_priorities[priority] =
+			NT_PRIORITY_REALTIME - 1 - (priority - MAX_RT_PRIO) * 3 / 8;
+	for (; priority <= U8_MAX; priority++)
+		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX;
+}
+
+static __always_inline u8 ntklog_nt_priority_of(const struct task_struct *thread, bool idle)
+{
+	/* Nobody changes the priorities of the two threads of a switch. */
+	u8 priority = ntklog_nt_priorities[(u8)thread->prio];
+
+	if (unlikely(idle))
+		priority = 0;
+	else if (unlikely(thread->policy == SCHED_IDLE))
+		priority = priority < NT_PRIORITY_REALTIME ? 1 : priority;
+	return priority;
+}
+
 /**
  * ntklog_nt_priority() - a thread's priority as NT would have it
  * @thread: the thread
@@ -59,51 +89,46 @@ static DEFINE_PER_CPU(u8, ntklog_c_state);
  */
 u8 ntklog_nt_priority(const struct task_struct *thread, bool idle)
 {
-	int priority = READ_ONCE(thread->prio);
-
-	if (idle)
-		return 0;
-	if (priority < 0)
-		return NT_PRIORITY_MAX;
-	if (priority < MAX_RT_PRIO)
-		return NT_PRIORITY_MAX -
-			(u32)priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) /
-			MAX_RT_PRIO;
-	if (thread->policy == SCHED_IDLE)
-		return 1;
-	/* 15 priorities for 40 of nice, which is 3 for 8. */
-	return NT_PRIORITY_REALTIME - 1 - (u32)(priority - MAX_RT_PRIO) * 3 / 8;
+	return ntklog_nt_priority_of(thread, idle);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-static u8 ntklog_thread_state(bool idle, bool preempted, unsigned int state)
+/* What a thread goes away for, as three bytes of a record, from the lowest on. */
+#define NT_OLD_THREAD(_wait_reason, _wait_mode, _state)			\
+	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
+	 KTHREAD_STATE_##_state << 16)
+
+/* It does not run again, or not before a debugger or a signal lets it. */
+#define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
+
+/*
+ * A process that sleeps goes straight through. The others are not as rare as is said here:
+ * it keeps their numbers out of its way.
+ */
+static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, bool idle,
+					     bool preempted, unsigned int state)
 {
 	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
-	if (idle)
-		return KTHREAD_STATE_RUNNING;
-	if (preempted || state == TASK_RUNNING)
-		return KTHREAD_STATE_READY;
-	if (state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD))
-		return KTHREAD_STATE_TERMINATED;
-	return KTHREAD_STATE_WAITING;
-}
+	if (unlikely(idle))
+		return NT_OLD_THREAD(EXECUTIVE, KERNEL, RUNNING);
+	if (unlikely(preempted))
+		return NT_OLD_THREAD(WR_PREEMPTED, KERNEL, READY);
+	if (unlikely(state == TASK_RUNNING))
+		return NT_OLD_THREAD(WR_YIELD_EXECUTION, KERNEL, READY);
+	if (unlikely(state & NT_RARE_STATES)) {
+		bool terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
 
-static u8 ntklog_wait_reason(const struct task_struct *thread, bool idle,
-			     bool preempted, unsigned int state)
-{
-	if (idle)
-		return KWAIT_REASON_EXECUTIVE;
-	if (preempted)
-		return KWAIT_REASON_WR_PREEMPTED;
-	if (state == TASK_RUNNING)
-		return KWAIT_REASON_WR_YIELD_EXECUTION;
-	if (state & (__TASK_STOPPED | __TASK_TRACED))
-		return KWAIT_REASON_SUSPENDED;
-	/* A kernel thread's interruptible sleep is for work to do. */
-	if (state & TASK_INTERRUPTIBLE)
-		return thread->flags & PF_KTHREAD ? KWAIT_REASON_WR_QUEUE :
-						    KWAIT_REASON_USER_REQUEST;
-	return KWAIT_REASON_EXECUTIVE;
+		if (state & (__TASK_STOPPED | __TASK_TRACED))
+			return terminated ? NT_OLD_THREAD(SUSPENDED, KERNEL, TERMINATED) :
+					    NT_OLD_THREAD(SUSPENDED, KERNEL, WAITING);
+		return NT_OLD_THREAD(EXECUTIVE, KERNEL, TERMINATED);
+	}
+	if (unlikely(!(state & TASK_INTERRUPTIBLE)))
+		return NT_OLD_THREAD(EXECUTIVE, KERNEL, WAITING);
+	/* A kernel thread's is for work to do; what a process waits for is its own wish. */
+	if (unlikely(thread->flags & PF_KTHREAD))
+		return NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
+	return NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
 }
 
 /*
@@ -143,42 +168,116 @@ static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
+/* What all versions have, each byte: a buffer has something else. */
+static __always_inline void
+ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
+			    struct task_struct *old, struct task_struct *new,
+			    unsigned int old_state)
+{
+	/* Only the idle threads of processors have no id. */
+	u32 id = task_pid_nr(new), priorities, old_thread;
+
+	record->new_thread_id = id;
+	priorities = ntklog_nt_priority_of(new, !id);
+	id = task_pid_nr(old);
+	record->old_thread_id = id;
+	priorities |= ntklog_nt_priority_of(old, !id) << 8;
+	/* Four bytes in a register, and one store of them. There are no quanta. */
+	OPTIMIZER_HIDE_VAR(priorities);
+	record->new_thread_priority = priorities;
+	record->old_thread_priority = priorities >> 8;
+	record->new_thread_quantum = priorities >> 16;
+	record->old_thread_quantum = priorities >> 24;
+	old_thread = ntklog_old_thread(old, !id, preempted, old_state);
+	/* Likewise; the compiler would carry three bytes of each case. */
+	OPTIMIZER_HIDE_VAR(old_thread);
+	old_thread |= (u32)old->wake_cpu << 24;
+	record->old_thread_wait_reason = old_thread;
+	record->old_thread_wait_mode = old_thread >> 8;
+	record->old_thread_state = old_thread >> 16;
+	record->old_thread_ideal_processor = old_thread >> 24;
+}
+
+/* What versions 2 to 4 have besides, of which the C-state stands in the first part. */
+static __always_inline void
+ntklog_make_context_swap_rest(struct wmi_contextswap *record, const struct task_struct *old,
+			      const struct task_struct *new)
+{
+	record->new_thread_wait_time = ntklog_wait_ticks(new);
+	if (old->pid) {
+		record->old_thread_remaining_quantum = ntklog_remaining_quantum(old);
+	} else {
+		record->old_thread_remaining_quantum = 0;
+		record->previous_c_state = this_cpu_read(ntklog_c_state);
+	}
+}
+
+/* For the tracepoint, several versions, or a session whose buffer has to be seen to. */
+static noinline void
+ntklog_log_context_swap(bool preempted, struct task_struct *old, struct task_struct *new,
+			unsigned int old_state)
+{
+	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
+	struct wmi_contextswap record = {};
+	struct wmi_contextswap_v1 first;
+
+	ntklog_make_context_swap_v1(&first, preempted, old, new, old_state);
+	memcpy(&record, &first, sizeof(first));
+	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
+		ntklog_make_context_swap_rest(&record, old, new);
+	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+			       &first, sizeof(first), &record, sizeof(record));
+	trace_contextswap(&record);
+}
+
+/* For one session, which wants version 2, 3 or 4. */
+static noinline void
+ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *old,
+			      struct task_struct *new, unsigned int old_state)
+{
+	const u8 *versions = etw_contextswap_versions.of_session;
+	u8 version = READ_ONCE(versions[etw_first_session(wanted)]);
+	void *data;
+
+	/* It may be another one by now. */
+	if (version == 1 || !etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, version,
+					     sizeof(struct wmi_contextswap), &data)) {
+		ntklog_log_context_swap(preempted, old, new, old_state);
+		return;
+	}
+	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
+	ntklog_make_context_swap_rest(data, old, new);
+}
+
+/* Not inline: with one session there is no call, and nothing to save for it. */
+static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
+{
+	etw_end_event(wanted, first, sizeof(*first));
+}
+
 static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
 				      unsigned int old_state)
 {
-	/* Only the idle threads of processors have no id. */
-	bool old_is_idle = !old->pid, new_is_idle = !new->pid;
-	u8 wait_reason = ntklog_wait_reason(old, old_is_idle, preempted, old_state);
-	struct wmi_contextswap record = {
-		.new_thread_id = task_pid_nr(new),
-		.old_thread_id = task_pid_nr(old),
-		.new_thread_priority = ntklog_nt_priority(new, new_is_idle),
-		.old_thread_priority = ntklog_nt_priority(old, old_is_idle),
-		.old_thread_wait_reason = wait_reason,
-		/* What a process waits for by its own wish. */
-		.flags = wait_reason == KWAIT_REASON_USER_REQUEST ? KPROCESSOR_MODE_USER :
-								    KPROCESSOR_MODE_KERNEL,
-		.old_thread_state = ntklog_thread_state(old_is_idle, preempted, old_state),
-		.old_thread_ideal_processor = old->wake_cpu,
-	};
-	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
-	const void *first = &record;
-	struct wmi_contextswap_v1 record_v1;
+	const u64 wanted = etw_wanted(PERF_CONTEXT_SWITCH);
+	void *first;
 
-	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled()) {
-		record.new_thread_wait_time = ntklog_wait_ticks(new);
-		if (old_is_idle) {
-			memcpy(&record_v1, &record, sizeof(record_v1));
-			first = &record_v1;
-			record.previous_c_state = this_cpu_read(ntklog_c_state);
-		} else {
-			record.old_thread_remaining_quantum = ntklog_remaining_quantum(old);
-		}
+	if (trace_contextswap_enabled()) {
+		ntklog_log_context_swap(preempted, old, new, old_state);
+	} else if (etw_later_wanted(wanted)) {
+		if (wanted & (wanted - 1))
+			ntklog_log_context_swap(preempted, old, new, old_state);
+		else
+			ntklog_log_later_context_swap(wanted, preempted, old, new, old_state);
+	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
+				   sizeof(struct wmi_contextswap_v1), &first)) {
+		/* The scheduler does not run in an NMI. */
+		ntklog_make_context_swap_v1(first, preempted, old, new, old_state);
+		if (unlikely(wanted & (wanted - 1)))
+			ntklog_copy_context_swap(wanted, first);
+	} else {
+		ntklog_log_context_swap(preempted, old, new, old_state);
 	}
-	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-			       first, sizeof(record_v1), &record, sizeof(record));
-	trace_contextswap(&record);
 }
 
 static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
@@ -267,6 +366,7 @@ int __init ntklog_context_swap_init(void)
 	for_each_kernel_tracepoint(ntklog_find_tracepoint, NULL);
 	if (!ntklog_sched_switch)
 		return -ENOENT;
+	ntklog_make_nt_priorities();
 	ntklog_want_init(&ntklog_context_swap_want);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <ntklog/irql.h>
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/event.h>
@@ -76,52 +77,74 @@ struct ntklog_information ntklog_spin_lock_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
 
+/* Each byte: a buffer has something else. */
+static __always_inline void
+ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
+			     const struct ntklog_spin_lock_release *release)
+{
+	const struct ntklog_spin_lock_cpu *cpu = release->cpu;
+	const struct ntklog_spin_lock_slot *slot = &cpu->slot[release->number];
+	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
+
+	record->spin_lock_address = ntklog_address(slot->lock & ~PERF_SPIN_LOCK_TAGS);
+	record->caller_address = ntklog_address(release->caller);
+	record->acquire_time = ntklog_time_value(slot->time);
+	record->release_time = ntklog_time_value(release->time);
+	record->wait_time_in_cycles = noted ? slot->wait_time : 0;
+	record->spin_count = noted ? cpu->spins[release->number] : 0;
+	record->thread_id = task_pid_nr(current);
+	record->interrupt_count = ntklog_interrupts_since(slot->interrupts);
+	record->irql = ke_get_current_irql();
+	record->acquire_depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
+	/* As NT's, which is still in the DPC when one interrupts it. */
+	record->flags = (noted ? slot->acquire_mode : release->acquire_mode) |
+			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
+			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
+	memset(record->reserved, 0, sizeof(record->reserved));
+}
+
+/* For the tracepoint, or a session whose buffer has to be seen to. */
+static noinline void
+ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
+{
+	struct wmi_spinlock64 record;
+
+	ntklog_make_spin_lock_record(&record, release);
+	release->cpu->writing = true;
+	etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+		      &record, sizeof(record));
+	trace_spinlock(&record);
+	release->cpu->writing = false;
+}
+
 /**
  * ntklog_write_spin_lock() - write the event of a release that is sampled
- * @cpu: this processor's
- * @number: of the lock's slot
- * @acquire_mode: WMI_SPINLOCK_*
- * @acquire_depth: locks that are tracked, with this one
- * @release_time: when it was released
- * @caller: where the function that releases returns to
+ * @release: it
  *
  * Context: interrupts off. So the flag is only ever seen set by what the writing itself
  * calls, such as a tracepoint's probe. An interrupt's own events wait, they are not lost to
  * the flag.
  */
-void ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
-			    u32 acquire_depth, struct ntklog_time release_time,
-			    unsigned long caller)
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
 {
-	const struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
-	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
-	struct wmi_spinlock64 record = {
-		.spin_lock_address = ntklog_address(slot->lock & ~PERF_SPIN_LOCK_TAGS),
-		.caller_address = ntklog_address(caller),
-		.acquire_time = ntklog_time_value(slot->time),
-		.release_time = ntklog_time_value(release_time),
-		.wait_time_in_cycles = noted ? slot->wait_time : 0,
-		.spin_count = noted ? cpu->spins[number] : 0,
-		.thread_id = task_pid_nr(current),
-		.interrupt_count = ntklog_interrupts_since(slot->interrupts),
-		.irql = ke_get_current_irql(),
-		.acquire_depth = acquire_depth,
-		.acquire_mode = acquire_mode,
-		/* As NT's, which is still in the DPC when one interrupts it. */
-		.execute_dpc = !!in_serving_softirq(),
-		.execute_isr = !!in_hardirq(),
-	};
+	void *record;
+	u64 wanted;
 
-	if (cpu->writing) {
+	if (unlikely(release->cpu->writing)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	cpu->writing = true;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-		      &record, sizeof(record));
-	trace_spinlock(&record);
-	cpu->writing = false;
+	wanted = etw_wanted(PERF_SPINLOCK);
+	/* A probe gets a record that nobody else writes to, however long it looks at it. */
+	if (!trace_spinlock_enabled() && !in_nmi() &&
+	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+			    sizeof(struct wmi_spinlock64), &record)) {
+		ntklog_make_spin_lock_record(record, release);
+		etw_end_event(wanted, record, sizeof(struct wmi_spinlock64));
+	} else {
+		ntklog_write_spin_lock_slowly(release);
+	}
 }
 
 static void ntklog_set_key(struct static_key_false *key, bool on)

@@ -18,7 +18,6 @@
 #include <linux/string.h>
 
 #include "../compat.h"
-#include "spin_lock.h"
 #include "spin_lock_slots.h"
 
 /* None so far; the first acquisition is looked at. */
@@ -116,11 +115,6 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
-
-static u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
-{
-	return (cpu->state & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
-}
 
 static void ntklog_change_slots_in_use(struct ntklog_spin_lock_cpu *cpu, int slots)
 {
@@ -299,22 +293,23 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 n
 void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
 					   u32 time_high, unsigned long caller)
 {
-	struct ntklog_time release_time = { .low = time_low, .high = time_high };
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_spin_lock_release release = {
+		.cpu = cpu,
+		.acquire_mode = acquire_mode,
+		.time = { .low = time_low, .high = time_high },
+		.caller = caller,
+	};
 	unsigned long flags;
 	u32 number;
 
 	local_irq_save(flags);
 	number = ntklog_find_slot(cpu, lock);
 	if (number) {
+		release.number = number;
 		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED) &&
-		    ntklog_slot_is_sampled(cpu, number, release_time)) {
-			if (cpu->slot[number].lock & PERF_SPIN_LOCK_NOTED)
-				acquire_mode = cpu->slot[number].acquire_mode;
-			ntklog_write_spin_lock(cpu, number, acquire_mode,
-					       ntklog_slots_in_use(cpu) - cpu->untracked_slots,
-					       release_time, caller);
-		}
+		    ntklog_slot_is_sampled(cpu, number, release.time))
+			ntklog_write_spin_lock(&release);
 		ntklog_give_slot_back(cpu, number);
 	} else if (cpu->without_slot) {
 		cpu->without_slot--;

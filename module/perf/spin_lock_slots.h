@@ -9,15 +9,32 @@
 #include <uapi/ntklog/system_information.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "this_cpu.h"
+#include "spin_lock.h"
 
-struct ntklog_spin_lock_cpu;
+/**
+ * struct ntklog_spin_lock_release - a release that is sampled
+ * @cpu: this processor's
+ * @number: of the lock's slot
+ * @acquire_mode: WMI_SPINLOCK_*, if none is noted
+ * @time: when it was released
+ * @caller: where the function that releases returns to
+ */
+struct ntklog_spin_lock_release {
+	struct ntklog_spin_lock_cpu *cpu;
+	u32 number;
+	u8 acquire_mode;
+	struct ntklog_time time;
+	unsigned long caller;
+};
+
+static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return (cpu->state & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+}
 
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;
 
-void ntklog_write_spin_lock(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
-			    u32 acquire_depth, struct ntklog_time release_time,
-			    unsigned long caller);
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release);
 
 void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
