@@ -827,13 +827,15 @@ static void take_two_in_softirq(void)
 
 static void a_softirq_gives_back_what_it_took_in_any_order(struct kunit *test)
 {
+	static struct lock_class_key softirq_keys[2], thread_keys[8];
 	u64 untracked = counts()->untracked, unmatched = counts()->unmatched;
 	size_t i;
 
+	/* Each a class of its own, for lockdep. */
 	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
-		ex_initialize_resource_lite(&of_softirq[i]);
+		__ex_initialize_resource_lite(&of_softirq[i], "of_softirq", &softirq_keys[i]);
 	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
-		ex_initialize_resource_lite(&of_thread[i]);
+		__ex_initialize_resource_lite(&of_thread[i], "of_thread", &thread_keys[i]);
 	start(test);
 	for (i = 0; i < 20; i++)
 		take_two_in_softirq();
