@@ -80,6 +80,18 @@ do {									\
 #define __my_cpu_var(variable)		(variable)
 #endif
 
+/*
+ * A direct call for each function of a struct ftrace_ops. Not freed with it: what its filter
+ * was. 6.1's register_ftrace_direct() is another function.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+#define ntklog_register_direct(_ops, _address)	register_ftrace_direct(_ops, _address)
+#define ntklog_unregister_direct(_ops, _address) unregister_ftrace_direct(_ops, _address, false)
+#else
+#define ntklog_register_direct(_ops, _address)	register_ftrace_direct_multi(_ops, _address)
+#define ntklog_unregister_direct(_ops, _address) unregister_ftrace_direct_multi(_ops, _address)
+#endif
+
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 

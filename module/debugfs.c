@@ -30,6 +30,7 @@
 #include "etw/session.h"
 #include "etw/snapshot.h"
 #include "ex/locks_information.h"
+#include "linux/locks.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -213,8 +214,9 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 	struct perfinfo_groupmask mask = etw_global_group_mask();
 
 	/* The tracepoints want theirs without any session. */
-	if (static_key_enabled(&ntklog_spin_lock_tracking_key))
+	if (ntklog_spin_locks_are_tracked())
 		etw_group_mask_set(&mask, PERF_SPINLOCK);
+	ntklog_linux_add_groups(&mask);
 	if (static_key_enabled(&ntklog_resource_key))
 		etw_group_mask_set(&mask, PERF_SYNC_OBJECTS);
 	if (ntklog_context_swaps_are_on())
@@ -256,6 +258,7 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockSpinCount", spin_count),
 	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
 	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched),
+	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
 	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed),
 	NTKLOG_SPIN_LOCK_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("ExclusiveReleases", exclusive_releases),
@@ -430,9 +433,17 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
 
+/* linux: which of Linux' own locks are watched, or can be */
+
+static void ntklog_linux_show(struct seq_file *seq, void *object)
+{
+	ntklog_linux_describe(seq);
+}
+
 static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
 	{ .name = "counters", .show = ntklog_counters_show },
+	{ .name = "linux", .show = ntklog_linux_show },
 };
 
 /* sessions/<n>/... */

@@ -15,6 +15,7 @@
 #include "etw/session.h"
 #include "ground/thread.h"
 #include "ke/numbered_spin_lock.h"
+#include "linux/locks.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -29,10 +30,12 @@
 #define NTKLOG_LOCAL_TRACEPOINT(name)					\
 	asm(".set __tracepoint_" #name ", __tracepoint_ntklog_" #name)
 NTKLOG_LOCAL_TRACEPOINT(spinlock);
+NTKLOG_LOCAL_TRACEPOINT(linux_spinlock);
 NTKLOG_LOCAL_TRACEPOINT(resource);
 NTKLOG_LOCAL_TRACEPOINT(contextswap);
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(spinlock);
+EXPORT_TRACEPOINT_SYMBOL_GPL(linux_spinlock);
 EXPORT_TRACEPOINT_SYMBOL_GPL(resource);
 EXPORT_TRACEPOINT_SYMBOL_GPL(contextswap);
 
@@ -62,6 +65,10 @@ MODULE_PARM_DESC(excessive_first_ms, "milliseconds after which the wait for a re
 static unsigned int excessive_next_ms = 4000;
 module_param(excessive_next_ms, uint, 0400);
 MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
+
+static bool linux_locks = true;
+module_param(linux_locks, bool, 0400);
+MODULE_PARM_DESC(linux_locks, "may Linux' own locks be watched, if somebody wants them (default: yes)");
 
 static char *addresses = "raw";
 module_param(addresses, charp, 0400);
@@ -140,6 +147,7 @@ static int __init ntklog_init(void)
 		pr_err("cannot make /dev/ntklog (%d)\n", err);
 		goto err_debugfs;
 	}
+	ntklog_linux_init(linux_locks);
 	etw_allow_sessions();
 	return 0;
 
@@ -162,6 +170,8 @@ static void __exit ntklog_exit(void)
 	ntklog_debugfs_exit();
 	ntklog_context_swap_exit();
 	ntklog_resource_exit();
+	/* Before perf: it leaves the tracking when it has let go of the kernel's functions. */
+	ntklog_linux_exit();
 	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
 }

@@ -11,6 +11,10 @@
 #define __traceiter_spinlock		__traceiter_ntklog_spinlock
 #define __probestub_spinlock		__probestub_ntklog_spinlock
 #define tp_func_spinlock		tp_func_ntklog_spinlock
+#define __tracepoint_linux_spinlock	__tracepoint_ntklog_linux_spinlock
+#define __traceiter_linux_spinlock	__traceiter_ntklog_linux_spinlock
+#define __probestub_linux_spinlock	__probestub_ntklog_linux_spinlock
+#define tp_func_linux_spinlock		tp_func_ntklog_linux_spinlock
 #define __tracepoint_resource		__tracepoint_ntklog_resource
 #define __traceiter_resource		__traceiter_ntklog_resource
 #define __probestub_resource		__probestub_ntklog_resource
@@ -36,12 +40,14 @@
 /* A probe has come or gone, whenever tracefs or somebody else's module likes. */
 int ntklog_context_swap_tracepoint_reg(void);
 void ntklog_context_swap_tracepoint_unreg(void);
+int ntklog_linux_tracepoint_reg(void);
+void ntklog_linux_tracepoint_unreg(void);
 int ntklog_resource_tracepoint_reg(void);
 void ntklog_resource_tracepoint_unreg(void);
 int ntklog_spin_lock_tracepoint_reg(void);
 void ntklog_spin_lock_tracepoint_unreg(void);
 
-TRACE_EVENT_FN(spinlock,
+DECLARE_EVENT_CLASS(ntklog_spinlock_class,
 
 	TP_PROTO(const struct wmi_spinlock64 *record),
 
@@ -94,9 +100,26 @@ TRACE_EVENT_FN(spinlock,
 				   { 0x00, "thread" },
 				   { 0x40, "dpc" },
 				   { 0x80, "isr" },
-				   { 0xc0, "dpc|isr" })),
+				   { 0xc0, "dpc|isr" }))
+);
+
+DEFINE_EVENT_FN(ntklog_spinlock_class, spinlock,
+
+	TP_PROTO(const struct wmi_spinlock64 *record),
+
+	TP_ARGS(record),
 
 	ntklog_spin_lock_tracepoint_reg, ntklog_spin_lock_tracepoint_unreg
+);
+
+/* Linux' own spin locks and rwlocks: acquire_mode says which. */
+DEFINE_EVENT_FN(ntklog_spinlock_class, linux_spinlock,
+
+	TP_PROTO(const struct wmi_spinlock64 *record),
+
+	TP_ARGS(record),
+
+	ntklog_linux_tracepoint_reg, ntklog_linux_tracepoint_unreg
 );
 
 TRACE_EVENT_FN(resource,

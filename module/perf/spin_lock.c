@@ -97,10 +97,24 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	record->irql = ke_get_current_irql();
 	record->acquire_depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
 	/* As NT's, which is still in the DPC when one interrupts it. */
-	record->flags = (noted ? slot->acquire_mode : release->acquire_mode) |
+	record->flags = ((noted ? slot->acquire_mode : release->acquire_mode) &
+			 WMI_SPINLOCK_ACQUIRE_MODE) |
 			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
 			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
 	memset(record->reserved, 0, sizeof(record->reserved));
+}
+
+/* By PERF_SPIN_LOCK_WHOSE(). */
+static const u32 ntklog_spin_lock_groups[] = {
+	PERF_SPINLOCK,
+	PERF_LINUX_SPINLOCK,
+	PERF_LINUX_RWLOCK,
+};
+
+static __always_inline bool ntklog_spin_lock_is_traced(u8 acquire_mode)
+{
+	return PERF_SPIN_LOCK_WHOSE(acquire_mode) ? trace_linux_spinlock_enabled() :
+						    trace_spinlock_enabled();
 }
 
 /* For the tracepoint, or a session whose buffer has to be seen to. */
@@ -111,9 +125,13 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
 
 	ntklog_make_spin_lock_record(&record, release);
 	release->cpu->writing = true;
-	etw_log_event(PERF_SPINLOCK, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-		      &record, sizeof(record));
-	trace_spinlock(&record);
+	etw_log_event(ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)],
+		      PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
+		      sizeof(record));
+	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
+		trace_linux_spinlock(&record);
+	else
+		trace_spinlock(&record);
 	release->cpu->writing = false;
 }
 
@@ -124,20 +142,29 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
  * Context: interrupts off. So the flag is only ever seen set by what the writing itself
  * calls, such as a tracepoint's probe. An interrupt's own events wait, they are not lost to
  * the flag.
+ *
+ * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
+ * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
+ * counted as suppressed.
  */
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
+notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
 {
+	u32 group = ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)];
+	bool traced = ntklog_spin_lock_is_traced(release->acquire_mode);
 	void *record;
 	u64 wanted;
 
-	if (unlikely(release->cpu->writing)) {
+	if (unlikely(release->cpu->writing || in_nmi() || !rcu_is_watching())) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
+	wanted = etw_wanted(group);
+	/* Tracked only because somebody wants the others' events. */
+	if (!wanted && !traced)
+		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	wanted = etw_wanted(PERF_SPINLOCK);
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
-	if (!trace_spinlock_enabled() && !in_nmi() &&
+	if (!traced &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(struct wmi_spinlock64), &record)) {
 		ntklog_make_spin_lock_record(record, release);
@@ -176,7 +203,14 @@ static void ntklog_update_spin_lock_keys(const struct perfinfo_groupmask *wanted
 	}
 }
 
-static void ntklog_spin_lock_rundown(struct etw_session *session, bool end)
+/**
+ * ntklog_spin_lock_rundown() - the parameters, for who reads the events
+ * @session: whose
+ * @end: it is the session's end
+ *
+ * Context: as struct etw_provider says.
+ */
+void ntklog_spin_lock_rundown(struct etw_session *session, bool end)
 {
 	const struct event_trace_spinlock_information *information =
 		&ntklog_spin_lock_words;
@@ -216,6 +250,56 @@ int ntklog_spin_lock_tracepoint_reg(void)
 void ntklog_spin_lock_tracepoint_unreg(void)
 {
 	ntklog_want_unregister(&ntklog_spin_lock_want);
+}
+
+/**
+ * ntklog_spin_locks_are_tracked() - are NT's locks, for a session or the tracepoint?
+ *
+ * Context: any.
+ * Return: whether they are. Not if they are tracked only with others that have joined them.
+ */
+bool ntklog_spin_locks_are_tracked(void)
+{
+	return static_key_enabled(&ntklog_spin_lock_tracking_key) &&
+	       ntklog_want_has_wanters(&ntklog_spin_lock_want);
+}
+
+/**
+ * ntklog_join_spin_locks() - begin to track locks of another kind with these
+ *
+ * From the return on tracking is on and armed, for whoever calls the hooks. Their caller first
+ * makes all releases come to them, then acquisitions; so an acquisition that does has a
+ * release that does. Until ntklog_spin_locks_joined() releases of what was acquired before may
+ * come: they are counted as that.
+ *
+ * Context: thread, after load, one at a time; may sleep. Not with the want's mutex held.
+ */
+void ntklog_join_spin_locks(void)
+{
+	ntklog_set_spin_lock_joining(true);
+	ntklog_want_get(&ntklog_spin_lock_want);
+}
+
+/**
+ * ntklog_spin_locks_joined() - from now on each release of theirs has an acquisition
+ *
+ * Context: as ntklog_join_spin_locks().
+ */
+void ntklog_spin_locks_joined(void)
+{
+	ntklog_set_spin_lock_joining(false);
+}
+
+/**
+ * ntklog_leave_spin_locks() - locks of another kind call the hooks no more
+ *
+ * All that they have acquired has been released, and nobody of them is in the hooks.
+ *
+ * Context: as ntklog_join_spin_locks().
+ */
+void ntklog_leave_spin_locks(void)
+{
+	ntklog_want_put(&ntklog_spin_lock_want);
 }
 
 /**

@@ -21,6 +21,8 @@
 #include "interrupt_count.h"
 #include "this_cpu.h"
 
+struct etw_session;
+
 /* NT's depth of tracking. */
 #define PERF_SPIN_LOCK_DEPTH	8
 
@@ -31,6 +33,14 @@
 #define PERF_SPIN_LOCK_NOTED		1UL
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
 #define PERF_SPIN_LOCK_TAGS		3UL
+
+/*
+ * In the hooks' acquire modes: whose lock it is, and so who wants its events. NT's own is 0.
+ * Records have other things in these two bits.
+ */
+#define PERF_SPIN_LOCK_LINUX_SPIN	0x40
+#define PERF_SPIN_LOCK_LINUX_RW		0x80
+#define PERF_SPIN_LOCK_WHOSE(_mode)	((_mode) >> 6)
 
 /**
  * struct ntklog_spin_lock_query - what is noted before a lock is waited for
@@ -85,6 +95,8 @@ struct ntklog_spin_lock_slot {
  * @sequence: for who reads the uncontended count on another processor
  * @untracked: acquisitions that were not tracked, for eight others were
  * @unmatched: releases of what has not been acquired on this processor
+ * @before: such releases while somebody's locks were being added to the tracking: they may have
+ *	been acquired before
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
  * @slot: the first one in use is 1. What is in those that are not in use means nothing; 0
@@ -109,6 +121,7 @@ struct ntklog_spin_lock_cpu {
 	seqcount_t sequence;
 	u64 untracked;
 	u64 unmatched;
+	u64 before;
 	u64 suppressed;
 	u64 events;
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1];
@@ -143,25 +156,19 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
 	 ((char __percpu *)&ntklog_spin_lock_cpu.slot + (_bytes)))
 
 /**
- * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
+ * ntklog_track_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
  * @lock: the lock, now owned
  *
- * One reading of the clock is both when it was asked for and when it was owned: NT reads it
+ * For who is only there while the tracking key is on. One reading of the clock is both when it was asked for and when it was owned: NT reads it
  * twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
  *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition; NMI too.
  */
-static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
+static __always_inline void ntklog_track_spin_lock_acquire(const void *lock)
 {
 	struct ntklog_time time;
 	unsigned long used;
 
-	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
-		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
-							     PERF_SPIN_LOCK_ONE)))
-			ntklog_count_spin_lock_acquire_slowly();
-		return;
-	}
 	if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
 						     PERF_SPIN_LOCK_ONE - PERF_SPIN_LOCK_SLOT)))
 		goto slowly;
@@ -179,9 +186,25 @@ slowly:
 }
 
 /**
+ * ntklog_log_spin_lock_acquire() - the same, or only count it
+ * @lock: the lock, now owned
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ */
+static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
+{
+	if (static_branch_likely(&ntklog_spin_lock_tracking_key))
+		ntklog_track_spin_lock_acquire(lock);
+	else if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+							  PERF_SPIN_LOCK_ONE)))
+		ntklog_count_spin_lock_acquire_slowly();
+}
+
+/**
  * ntklog_log_spin_lock_release() - NT's PerfLogSpinLockRelease
  * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then
+ * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then, and
+ *	PERF_SPIN_LOCK_LINUX_* if it is one of Linux'
  * @release_time: ntklog_read_time(), from before that
  *
  * The event's CallerAddress is where the function that this is in returns to.
@@ -215,6 +238,12 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 extern struct ntklog_information ntklog_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4
+
+bool ntklog_spin_locks_are_tracked(void);
+void ntklog_join_spin_locks(void);
+void ntklog_spin_locks_joined(void);
+void ntklog_leave_spin_locks(void);
+void ntklog_spin_lock_rundown(struct etw_session *session, bool end);
 
 void ntklog_spin_lock_init(void);
 void ntklog_spin_lock_exit(void);

@@ -6,6 +6,12 @@
  *
  * All here that changes a processor's words runs on it with interrupts off, unless it is
  * offline.
+ *
+ * NT's locks are not taken in an NMI, but Linux' are, and it may have interrupted any of this.
+ * What it takes gets a slot above all others and gives it back before it returns, so it leaves
+ * slots, bytes in use and untracked_slots as it found them, whatever instruction of a change
+ * of them it came between. The counts it would not leave so: out of line it does not touch
+ * them, and what the inline half counts while they are being changed is forgotten.
  */
 
 #include <linux/cpu.h>
@@ -13,6 +19,7 @@
 #include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -34,6 +41,9 @@ static bool ntklog_spin_lock_unarmed __read_mostly;
 
 /* All hooks see both keys on: what is acquired now will be released there too. */
 static bool ntklog_spin_lock_hooked __read_mostly;
+
+/* Somebody's locks are being added: see ntklog_join_spin_locks(). */
+static bool ntklog_spin_lock_joining __read_mostly;
 
 /* RCU's, of when the slots were last given up. */
 static unsigned long ntklog_spin_lock_off_state;
@@ -137,7 +147,8 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 		ntklog_change_slots_in_use(cpu, -1);
 		return 0;
 	}
-	if (unarmed) {
+	if (unarmed || in_nmi()) {
+		/* An NMI's is gone before what it has interrupted goes on; see below. */
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (number - cpu->untracked_slots > PERF_SPIN_LOCK_DEPTH) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
@@ -168,7 +179,9 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	/* The next that is none of an NMI's finds the word still negative. */
+	if (!in_nmi())
+		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	ntklog_fill_slot(cpu, lock, 0, time, ntklog_note_interrupts());
 	local_irq_restore(flags);
 }
@@ -192,8 +205,10 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	u32 number;
 
 	local_irq_save(flags);
-	WRITE_ONCE(cpu->contention_count, cpu->contention_count + 1);
-	WRITE_ONCE(cpu->spin_count, cpu->spin_count + spin_count);
+	if (!in_nmi()) {
+		WRITE_ONCE(cpu->contention_count, cpu->contention_count + 1);
+		WRITE_ONCE(cpu->spin_count, cpu->spin_count + spin_count);
+	}
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_change_slots_in_use(cpu, 1);
 		number = ntklog_fill_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time, query->interrupts);
@@ -313,6 +328,8 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 		ntklog_give_slot_back(cpu, number);
 	} else if (cpu->without_slot) {
 		cpu->without_slot--;
+	} else if (READ_ONCE(ntklog_spin_lock_joining)) {
+		this_cpu_inc(ntklog_spin_lock_cpu.before);
 	} else if (!READ_ONCE(ntklog_spin_lock_unarmed)) {
 		/* Before that it may have been acquired before there were hooks. */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
@@ -420,6 +437,17 @@ void ntklog_disarm_spin_lock_slots(void)
 	/* What was tracked has been released, and those releases were hooked. */
 	synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_hooked, false);
+}
+
+/**
+ * ntklog_set_spin_lock_joining() - are releases without an acquisition somebody else's past?
+ * @joining: whether they may be
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_set_spin_lock_joining(bool joining)
+{
+	WRITE_ONCE(ntklog_spin_lock_joining, joining);
 }
 
 /**

@@ -15,7 +15,7 @@
  * struct ntklog_spin_lock_release - a release that is sampled
  * @cpu: this processor's
  * @number: of the lock's slot
- * @acquire_mode: WMI_SPINLOCK_*, if none is noted
+ * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
  * @time: when it was released
  * @caller: where the function that releases returns to
  */
@@ -40,6 +40,7 @@ void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
+void ntklog_set_spin_lock_joining(bool joining);
 void ntklog_look_at_spin_lock_parameters(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

@@ -18,7 +18,7 @@ static void ntklog_want_update(struct ntklog_want *want)
 	spin_lock(&want->lock);
 	usable = want->state == PERF_WANT_USABLE;
 	wanted = want->sessions;
-	if (want->is_registered)
+	if (want->is_registered || want->users)
 		etw_group_mask_set(&wanted, want->provider.group);
 	spin_unlock(&want->lock);
 	if (usable)
@@ -125,4 +125,53 @@ int ntklog_want_register(struct ntklog_want *want)
 void ntklog_want_unregister(struct ntklog_want *want)
 {
 	ntklog_want_change(want, false);
+}
+
+/**
+ * ntklog_want_has_wanters() - does a session or the tracepoint want the group?
+ * @want: it
+ *
+ * Context: thread.
+ * Return: whether one does; users of ntklog_want_get() do not count.
+ */
+bool ntklog_want_has_wanters(struct ntklog_want *want)
+{
+	bool has;
+
+	spin_lock(&want->lock);
+	has = want->is_registered ||
+	      etw_group_mask_test(&want->sessions, want->provider.group);
+	spin_unlock(&want->lock);
+	return has;
+}
+
+static void ntklog_want_change_users(struct ntklog_want *want, int change)
+{
+	spin_lock(&want->lock);
+	want->users += change;
+	spin_unlock(&want->lock);
+	ntklog_want_update(want);
+}
+
+/**
+ * ntklog_want_get() - have the group on, whether or not a session or the tracepoint wants it
+ * @want: it
+ *
+ * Context: thread, between ntklog_want_init() and ntklog_want_exit(); may sleep. What follows
+ * from it has been done at the return.
+ */
+void ntklog_want_get(struct ntklog_want *want)
+{
+	ntklog_want_change_users(want, 1);
+}
+
+/**
+ * ntklog_want_put() - undo one ntklog_want_get()
+ * @want: the group
+ *
+ * Context: as ntklog_want_get().
+ */
+void ntklog_want_put(struct ntklog_want *want)
+{
+	ntklog_want_change_users(want, -1);
 }

@@ -40,6 +40,7 @@ enum ntklog_want_state {
  * @lock: guards the following; innermost, for those who may not wait for an @update
  * @state: whether @update may be called
  * @sessions: the union of the sessions' masks
+ * @users: who else has the group on: see ntklog_want_get()
  * @is_registered: of the tracepoint; it makes one registration for all of its probes, and
  *	may make it twice if it finds no memory for the first of them
  * @work: calls @update
@@ -52,6 +53,7 @@ struct ntklog_want {
 	spinlock_t lock;		/* of what follows */
 	enum ntklog_want_state state;
 	struct perfinfo_groupmask sessions;
+	unsigned int users;
 	bool is_registered;
 	struct work_struct work;
 };
@@ -68,5 +70,8 @@ void ntklog_want_init(struct ntklog_want *want);
 void ntklog_want_exit(struct ntklog_want *want);
 int ntklog_want_register(struct ntklog_want *want);
 void ntklog_want_unregister(struct ntklog_want *want);
+bool ntklog_want_has_wanters(struct ntklog_want *want);
+void ntklog_want_get(struct ntklog_want *want);
+void ntklog_want_put(struct ntklog_want *want);
 
 #endif /* _NTKLOG_PERF_WANT_H */

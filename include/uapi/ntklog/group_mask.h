@@ -20,6 +20,13 @@
 #define PERF_SPINLOCK_CNTRS		0x20200000
 #define PERF_SPININSTR			0x20210000
 
+/*
+ * Not NT's: Linux' own locks. NT has no groups in masks[5]. Their events are those of NT's spin
+ * locks.
+ */
+#define PERF_LINUX_SPINLOCK		0xA0000001
+#define PERF_LINUX_RWLOCK		0xA0000002
+
 /* In masks[0], NT's documented EnableFlags; maps to PERF_CONTEXT_SWITCH. */
 #define EVENT_TRACE_FLAG_CSWITCH	0x00000010
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_KIND_H
+#define _NTKLOG_LINUX_KIND_H
+
+/*
+ * A kind of lock, and what its two files share. The functions in those two are what a thread of
+ * the kernel executes instead of Linux' own, in any context that takes locks: threads, softirqs,
+ * interrupts, NMIs, the idle loop, with the run queue's lock owned. They take no lock, wake
+ * nobody, print nothing and are not traced.
+ */
+
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "../perf/spin_lock.h"
+#include "redirect.h"
+
+/* What the locks' fast paths are made of is only the kernel's own if nothing else is in them. */
+#if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT) && \
+	!defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_LOCK_ALLOC) && \
+	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_UNINLINE_SPIN_UNLOCK)
+#define NTKLOG_LINUX_LOCKS
+#endif
+
+struct ntklog_linux_functions {
+	struct ntklog_redirect *redirects;
+	size_t count;
+};
+
+extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
+extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
+
+/* Cycles of one test of a lock by who waits for it; measured at load, then constant. */
+extern u32 ntklog_linux_test_cycles;
+
+/* A function that is redirected to, from a trampoline only. */
+#define NTKLOG_REDIRECTED	static notrace noinline __used
+
+/* Linux does not count a waiter's tests: how many there is time for, and one. */
+static __always_inline void
+ntklog_linux_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+{
+	u32 wait = ntklog_read_time().low - query->time.low;
+
+	ntklog_log_contended_spin_lock(lock, acquire_mode,
+				       max(wait / ntklog_linux_test_cycles, 1U), query);
+}
+
+#endif /* _NTKLOG_LINUX_KIND_H */

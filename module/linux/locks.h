@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_LOCKS_H
+#define _NTKLOG_LINUX_LOCKS_H
+
+/* Linux' own locks, observed: for load and unload and for the files. */
+
+#include <linux/types.h>
+#include <uapi/ntklog/group_mask.h>
+
+struct seq_file;
+
+void ntklog_linux_init(bool allowed);
+void ntklog_linux_exit(void);
+void ntklog_linux_describe(struct seq_file *seq);
+void ntklog_linux_add_groups(struct perfinfo_groupmask *mask);
+
+#endif /* _NTKLOG_LINUX_LOCKS_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finding and redirecting functions of the kernel; see redirect.h.
+ *
+ * Everything here is called by one thread at a time, and may sleep. What ftrace promises, and
+ * this is built on: when a registration returns, every processor executes the new first
+ * instruction; when the last of a batch has been unregistered, no thread is in a trampoline, in
+ * one of our functions that it led to, or between the two, however long it had been preempted
+ * there (Tasks RCU, and a context switch of each processor).
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/kprobes.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "redirect.h"
+
+#ifdef NTKLOG_CAN_REDIRECT
+
+/* A kprobe that is never armed changes nothing, and tells where its function is. */
+static unsigned long ntklog_find_function(const char *name)
+{
+	struct kprobe probe = {
+		.symbol_name = name,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	unsigned long address;
+
+	if (register_kprobe(&probe))
+		return 0;
+	address = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	return address;
+}
+
+/**
+ * ntklog_find_functions() - where are they?
+ * @redirects: the functions; addresses are filled in
+ * @count: of them
+ *
+ * Context: thread.
+ * Return: NULL, or the name of one that this kernel does not have and that is not optional.
+ */
+const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count)
+{
+	const char *missing = NULL;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		redirects[i].address = ntklog_find_function(redirects[i].name);
+		if (!redirects[i].address && !redirects[i].optional && !missing)
+			missing = redirects[i].name;
+	}
+	return missing;
+}
+
+/*
+ * With kernel.ftrace_enabled=0 a registration succeeds and changes no instruction, and later
+ * all are changed at once, in no order: that must not be. Is there still the no-op that the
+ * compiler has left, at the function or behind its ENDBR64?
+ */
+static bool ntklog_is_redirected(unsigned long address)
+{
+	static const u8 no_op[] = { 0x0F, 0x1F, 0x44, 0x00, 0x00 };
+	const void *code = (const void *)address;
+
+	return memcmp(code, no_op, sizeof(no_op)) &&
+	       memcmp(code + ENDBR_INSN_SIZE, no_op, sizeof(no_op));
+}
+
+static void ntklog_forget(struct ntklog_redirect *redirect)
+{
+	ftrace_free_filter(&redirect->ops);
+	/* Else its next use finds what this one has left, such as callbacks of RCU's. */
+	memset(&redirect->ops, 0, sizeof(redirect->ops));
+	redirect->is_on = false;
+}
+
+static int ntklog_redirect_function(struct ntklog_redirect *redirect)
+{
+	struct ftrace_ops *ops = &redirect->ops;
+	int err;
+
+	err = ftrace_set_filter_ip(ops, redirect->address, 0, 0);
+	if (!err)
+		err = ntklog_register_direct(ops, (unsigned long)redirect->trampoline);
+	if (err) {
+		ntklog_forget(redirect);
+		return err;
+	}
+	redirect->is_on = true;
+	/*
+	 * From now on kernel.ftrace_enabled=0 is refused. Registering sets the flags, so not
+	 * before; and so it may have been 0 already. Nobody else changes them while the ops
+	 * stays as it is.
+	 */
+	ops->flags |= FTRACE_OPS_FL_PERMANENT;
+	return ntklog_is_redirected(redirect->address) ? 0 : -EHOSTDOWN;
+}
+
+/**
+ * ntklog_redirect_functions() - redirect one half of them
+ * @redirects: the functions
+ * @count: of them
+ * @releases: those that release, or those that do not
+ * @failed: set to the name of the one that could not be
+ *
+ * Context: thread; may sleep.
+ * Return: 0; or a negative errno, and then none of the half is: -EBUSY if somebody else has a
+ * direct call there, or changes where it goes; -EHOSTDOWN if ftrace is switched off.
+ */
+int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
+			      const char **failed)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < count; i++) {
+		if (redirects[i].releases != releases || !redirects[i].address)
+			continue;
+		err = ntklog_redirect_function(&redirects[i]);
+		if (err) {
+			*failed = redirects[i].name;
+			ntklog_restore_functions(redirects, count, releases);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ntklog_restore_functions() - undo ntklog_redirect_functions()
+ * @redirects: the functions
+ * @count: of them
+ * @releases: which half
+ *
+ * Context: thread; may sleep. At the return nobody is in a trampoline of these or in what it
+ * led to, and each processor has switched threads: spin locks that were owned are not any more.
+ */
+void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < count; i++)
+		left += redirects[i].is_on && redirects[i].releases == releases;
+	for (i = 0; i < count; i++) {
+		struct ntklog_redirect *redirect = &redirects[i];
+		int err;
+
+		if (!redirect->is_on || redirect->releases != releases)
+			continue;
+		/*
+		 * ftrace waits for each ops that may be freed, a tenth of a second and more.
+		 * These are not freed, so one wait is enough for all: that for the last.
+		 */
+		if (--left)
+			redirect->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
+		err = ntklog_unregister_direct(&redirect->ops, (unsigned long)redirect->trampoline);
+		if (err)	/* ftrace has switched itself off: it has said why. */
+			pr_err("cannot restore %s (%d)\n", redirect->name, err);
+	}
+	/* All that RCU's callbacks may still look at until the wait is over. */
+	for (i = 0; i < count; i++)
+		if (redirects[i].is_on && redirects[i].releases == releases)
+			ntklog_forget(&redirects[i]);
+}
+
+#endif /* NTKLOG_CAN_REDIRECT */

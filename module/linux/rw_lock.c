@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Linux' rwlocks, with NT's hooks, as spin_lock.c has the spin locks: readers are NT's shared
+ * owners, writers its exclusive ones. A reader may own a lock twice, also from an interrupt on
+ * top of itself: each has a slot of its own.
+ */
+
+#include <linux/bottom_half.h>
+#include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/spinlock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "kind.h"
+
+#ifdef NTKLOG_LINUX_LOCKS
+
+#define READ_MODE	(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
+#define WRITE_MODE	(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
+
+static notrace noinline void ntklog_read_wait(rwlock_t *lock)
+{
+	struct ntklog_spin_lock_query query;
+
+	ntklog_query_spin_lock(&query);
+	do_raw_read_lock(lock);
+	ntklog_linux_waited(lock, READ_MODE, &query);
+}
+
+static __always_inline void ntklog_read_acquire(rwlock_t *lock)
+{
+	if (likely(do_raw_read_trylock(lock)))
+		ntklog_track_spin_lock_acquire(lock);
+	else
+		ntklog_read_wait(lock);
+}
+
+static __always_inline bool ntklog_read_try(rwlock_t *lock)
+{
+	if (!do_raw_read_trylock(lock))
+		return false;
+	ntklog_track_spin_lock_acquire(lock);
+	return true;
+}
+
+static __always_inline void ntklog_read_release(rwlock_t *lock)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	do_raw_read_unlock(lock);
+	ntklog_log_spin_lock_release(lock, READ_MODE, time);
+}
+
+#define LOCK_T			rwlock_t
+#define LOCK(_operation)	linux__raw_read_##_operation
+#define ACQUIRE			ntklog_read_acquire
+#define TRY			ntklog_read_try
+#define RELEASE			ntklog_read_release
+#include "functions.h"
+
+static notrace noinline void ntklog_write_wait(rwlock_t *lock)
+{
+	struct ntklog_spin_lock_query query;
+
+	ntklog_query_spin_lock(&query);
+	do_raw_write_lock(lock);
+	ntklog_linux_waited(lock, WRITE_MODE, &query);
+}
+
+static __always_inline void ntklog_write_acquire(rwlock_t *lock)
+{
+	if (likely(do_raw_write_trylock(lock)))
+		ntklog_track_spin_lock_acquire(lock);
+	else
+		ntklog_write_wait(lock);
+}
+
+static __always_inline bool ntklog_write_try(rwlock_t *lock)
+{
+	if (!do_raw_write_trylock(lock))
+		return false;
+	ntklog_track_spin_lock_acquire(lock);
+	return true;
+}
+
+static __always_inline void ntklog_write_release(rwlock_t *lock)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	do_raw_write_unlock(lock);
+	ntklog_log_spin_lock_release(lock, WRITE_MODE, time);
+}
+
+#define LOCK_T			rwlock_t
+#define LOCK(_operation)	linux__raw_write_##_operation
+#define ACQUIRE			ntklog_write_acquire
+#define TRY			ntklog_write_try
+#define RELEASE			ntklog_write_release
+#include "functions.h"
+
+/* The class is lockdep's affair. */
+NTKLOG_REDIRECTED void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
+{
+	preempt_disable();
+	ntklog_write_acquire(lock);
+}
+
+NTKLOG_TRAMPOLINE(_raw_read_lock);
+NTKLOG_TRAMPOLINE(_raw_read_lock_irq);
+NTKLOG_TRAMPOLINE(_raw_read_lock_irqsave);
+NTKLOG_TRAMPOLINE(_raw_read_lock_bh);
+NTKLOG_TRAMPOLINE(_raw_read_trylock);
+NTKLOG_TRAMPOLINE(_raw_read_unlock);
+NTKLOG_TRAMPOLINE(_raw_read_unlock_irq);
+NTKLOG_TRAMPOLINE(_raw_read_unlock_irqrestore);
+NTKLOG_TRAMPOLINE(_raw_read_unlock_bh);
+NTKLOG_TRAMPOLINE(_raw_write_lock);
+NTKLOG_TRAMPOLINE(_raw_write_lock_irq);
+NTKLOG_TRAMPOLINE(_raw_write_lock_irqsave);
+NTKLOG_TRAMPOLINE(_raw_write_lock_bh);
+NTKLOG_TRAMPOLINE(_raw_write_trylock);
+NTKLOG_TRAMPOLINE(_raw_write_unlock);
+NTKLOG_TRAMPOLINE(_raw_write_unlock_irq);
+NTKLOG_TRAMPOLINE(_raw_write_unlock_irqrestore);
+NTKLOG_TRAMPOLINE(_raw_write_unlock_bh);
+NTKLOG_TRAMPOLINE(_raw_write_lock_nested);
+
+/* Written with the kind's mutex held: see locks.c. */
+static struct ntklog_redirect ntklog_rw_redirects[] = {
+	NTKLOG_REDIRECT(_raw_read_lock),
+	NTKLOG_REDIRECT(_raw_read_lock_irq),
+	NTKLOG_REDIRECT(_raw_read_lock_irqsave),
+	NTKLOG_REDIRECT(_raw_read_lock_bh),
+	NTKLOG_REDIRECT(_raw_read_trylock),
+	NTKLOG_REDIRECT(_raw_read_unlock, .releases = true),
+	NTKLOG_REDIRECT(_raw_read_unlock_irq, .releases = true),
+	NTKLOG_REDIRECT(_raw_read_unlock_irqrestore, .releases = true),
+	NTKLOG_REDIRECT(_raw_read_unlock_bh, .releases = true),
+	NTKLOG_REDIRECT(_raw_write_lock),
+	NTKLOG_REDIRECT(_raw_write_lock_irq),
+	NTKLOG_REDIRECT(_raw_write_lock_irqsave),
+	NTKLOG_REDIRECT(_raw_write_lock_bh),
+	NTKLOG_REDIRECT(_raw_write_trylock),
+	NTKLOG_REDIRECT(_raw_write_unlock, .releases = true),
+	NTKLOG_REDIRECT(_raw_write_unlock_irq, .releases = true),
+	NTKLOG_REDIRECT(_raw_write_unlock_irqrestore, .releases = true),
+	NTKLOG_REDIRECT(_raw_write_unlock_bh, .releases = true),
+	NTKLOG_REDIRECT(_raw_write_lock_nested, .optional = true),
+};
+
+struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {
+	.redirects = ntklog_rw_redirects,
+	.count = ARRAY_SIZE(ntklog_rw_redirects),
+};
+
+#endif /* NTKLOG_LINUX_LOCKS */

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Linux' spin locks, with NT's hooks: each function does what the kernel's of the same name
+ * does (include/linux/spinlock_api_smp.h), in its order, and returns to its caller. See kind.h
+ * for the contexts.
+ *
+ * Acquisition and hook, time of the release and hook, are in one section with preemption off,
+ * which is what perf wants: the lock's own. An acquisition is an acquire and a release a release
+ * as before: arch_spin_*() are the kernel's; the hooks only touch the processor's own words.
+ */
+
+#include <linux/bottom_half.h>
+#include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/spinlock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "kind.h"
+
+#ifdef NTKLOG_LINUX_LOCKS
+
+#define MODE	(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
+
+static notrace noinline void ntklog_spin_wait(raw_spinlock_t *lock)
+{
+	struct ntklog_spin_lock_query query;
+
+	ntklog_query_spin_lock(&query);
+	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
+	do_raw_spin_lock(lock);
+	ntklog_linux_waited(lock, MODE, &query);
+}
+
+static __always_inline void ntklog_spin_acquire(raw_spinlock_t *lock)
+{
+	if (likely(do_raw_spin_trylock(lock)))
+		ntklog_track_spin_lock_acquire(lock);
+	else
+		ntklog_spin_wait(lock);
+}
+
+static __always_inline bool ntklog_spin_try(raw_spinlock_t *lock)
+{
+	if (!do_raw_spin_trylock(lock))
+		return false;
+	ntklog_track_spin_lock_acquire(lock);
+	return true;
+}
+
+static __always_inline void ntklog_spin_release(raw_spinlock_t *lock)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	do_raw_spin_unlock(lock);
+	/* The lock may be gone already; only its address is looked at. */
+	ntklog_log_spin_lock_release(lock, MODE, time);
+}
+
+#define LOCK_T			raw_spinlock_t
+#define LOCK(_operation)	linux__raw_spin_##_operation
+#define ACQUIRE			ntklog_spin_acquire
+#define TRY			ntklog_spin_try
+#define RELEASE			ntklog_spin_release
+#include "functions.h"
+
+NTKLOG_REDIRECTED int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
+{
+	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
+	if (ntklog_spin_try(lock))
+		return 1;
+	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
+	return 0;
+}
+
+NTKLOG_TRAMPOLINE(_raw_spin_lock);
+NTKLOG_TRAMPOLINE(_raw_spin_lock_irq);
+NTKLOG_TRAMPOLINE(_raw_spin_lock_irqsave);
+NTKLOG_TRAMPOLINE(_raw_spin_lock_bh);
+NTKLOG_TRAMPOLINE(_raw_spin_trylock);
+NTKLOG_TRAMPOLINE(_raw_spin_trylock_bh);
+NTKLOG_TRAMPOLINE(_raw_spin_unlock);
+NTKLOG_TRAMPOLINE(_raw_spin_unlock_irq);
+NTKLOG_TRAMPOLINE(_raw_spin_unlock_irqrestore);
+NTKLOG_TRAMPOLINE(_raw_spin_unlock_bh);
+
+/* Written with the kind's mutex held: see locks.c. */
+static struct ntklog_redirect ntklog_spin_redirects[] = {
+	NTKLOG_REDIRECT(_raw_spin_lock),
+	NTKLOG_REDIRECT(_raw_spin_lock_irq),
+	NTKLOG_REDIRECT(_raw_spin_lock_irqsave),
+	NTKLOG_REDIRECT(_raw_spin_lock_bh),
+	NTKLOG_REDIRECT(_raw_spin_trylock),
+	NTKLOG_REDIRECT(_raw_spin_trylock_bh),
+	NTKLOG_REDIRECT(_raw_spin_unlock, .releases = true),
+	NTKLOG_REDIRECT(_raw_spin_unlock_irq, .releases = true),
+	NTKLOG_REDIRECT(_raw_spin_unlock_irqrestore, .releases = true),
+	NTKLOG_REDIRECT(_raw_spin_unlock_bh, .releases = true),
+};
+
+struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
+	.redirects = ntklog_spin_redirects,
+	.count = ARRAY_SIZE(ntklog_spin_redirects),
+};
+
+#endif /* NTKLOG_LINUX_LOCKS */
