@@ -232,6 +232,11 @@ static u64 ntklog_get_acquire_count(int cpu)
 	return ntklog_spin_lock_acquire_count(cpu);
 }
 
+static u64 ntklog_get_slots_in_use(int cpu)
+{
+	return ntklog_spin_lock_slots_in_use(cpu);
+}
+
 #define NTKLOG_COUNTER(_name, _structure, _member)			\
 {									\
 	.name = _name,							\
@@ -259,6 +264,7 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
 	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched),
 	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
+	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed),
 	NTKLOG_SPIN_LOCK_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("ExclusiveReleases", exclusive_releases),

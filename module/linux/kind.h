@@ -19,7 +19,7 @@
 /* What the locks' fast paths are made of is only the kernel's own if nothing else is in them. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_LOCK_ALLOC) && \
-	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_UNINLINE_SPIN_UNLOCK)
+	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LINUX_LOCKS
 #endif
 

@@ -318,7 +318,7 @@ void ntklog_linux_tracepoint_unreg(void)
 #elif !defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LACKS	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
 #else
-#define NTKLOG_LACKS	"CONFIG_GENERIC_LOCKBREAK"
+#define NTKLOG_LACKS	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
 /**

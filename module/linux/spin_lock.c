@@ -33,9 +33,17 @@ static notrace noinline void ntklog_spin_wait(raw_spinlock_t *lock)
 	ntklog_linux_waited(lock, MODE, &query);
 }
 
+/* As queued_spin_lock() begins: do_raw_spin_trylock() reads the lock first. */
+static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
+{
+	int value = 0;
+
+	return atomic_try_cmpxchg_acquire(&lock->raw_lock.val, &value, _Q_LOCKED_VAL);
+}
+
 static __always_inline void ntklog_spin_acquire(raw_spinlock_t *lock)
 {
-	if (likely(do_raw_spin_trylock(lock)))
+	if (likely(ntklog_spin_take(lock)))
 		ntklog_track_spin_lock_acquire(lock);
 	else
 		ntklog_spin_wait(lock);

@@ -111,6 +111,20 @@ u32 ntklog_spin_lock_acquire_count(int number)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
 
 /**
+ * ntklog_spin_lock_slots_in_use() - spin locks that a processor owns and that have a slot
+ * @number: of the processor
+ *
+ * Context: any. A moment's; 0 while tracking is off.
+ * Return: so many.
+ */
+u32 ntklog_spin_lock_slots_in_use(int number)
+{
+	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+}
+
+/**
  * ntklog_count_spin_lock_acquire_slowly() - the count is one to look at
  *
  * Context: as ntklog_log_spin_lock_acquire(), which has counted it.

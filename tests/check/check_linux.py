@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was written of Linux' own locks, against a module that knows what is true.
+
+Usage: check_linux.py NTKLOG DIRECTORY
+"""
+
+import os
+import sys
+import unittest
+from collections import Counter, namedtuple
+
+import etl_decoder as etl
+import tap
+
+NTKLOG, DIRECTORY = sys.argv[1:]
+Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasing after thread")
+HOLD = 1500000
+
+
+def read(name):
+    with open(os.path.join(DIRECTORY, name), "rb") as stream:
+        return stream.read()
+
+
+def truths():
+    for line in read("linux.truth").decode().splitlines():
+        word, name, *values = line.split()
+        if word == "truth":
+            yield Truth(name, *(int(value, 0) for value in values))
+
+
+def counter(name, when):
+    header, *rows = read("linux." + when).decode().splitlines()
+    at = header.split().index(name)
+    return sum(int(row.split()[at]) for row in rows)
+
+
+class LinuxLocks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.buffers = etl.decode(read("linux.etl"))
+        cls.records = list(etl.spin_locks(cls.buffers))
+        cls.truths = list(truths())
+
+    def of(self, truth):
+        """The record whose times are between the truth's."""
+        found = [record for record in self.records
+                 if record.spin_lock_address == truth.lock
+                 and truth.before <= record.acquire_time <= truth.acquired
+                 and truth.releasing <= record.release_time <= truth.after]
+        self.assertEqual(len(found), 1, (truth, found))
+        return found[0]
+
+    def test_the_module_found_nothing_wrong(self):
+        text = read("linux.truth").decode()
+        self.assertNotIn("wrong", text)
+        self.assertEqual(len(self.truths), 17 + 3 + 3)
+
+    def test_each_hold_is_written_with_its_times_once(self):
+        for truth in self.truths:
+            self.of(truth)
+
+    def test_modes(self):
+        for truth in self.truths:
+            self.assertEqual(self.of(truth).acquire_mode, truth.mode, truth)
+
+    def test_depth_of_nested_and_releases_out_of_order(self):
+        for truth in self.truths:
+            if truth.name == "nested":
+                self.assertEqual(self.of(truth).acquire_depth, truth.depth, truth)
+
+    def test_thread(self):
+        for truth in self.truths:
+            self.assertEqual(self.of(truth).thread_id, truth.thread, truth)
+
+    def test_waits(self):
+        for truth in self.truths:
+            record = self.of(truth)
+            if truth.waited:
+                self.assertGreaterEqual(record.spin_count, 1, truth)
+                self.assertGreaterEqual(record.wait_time_in_cycles, HOLD * 9 // 10, truth)
+                self.assertLessEqual(record.wait_time_in_cycles,
+                                     truth.acquired - truth.before, truth)
+            else:
+                self.assertEqual((record.spin_count, record.wait_time_in_cycles), (0, 0), truth)
+
+    def test_callers_are_the_callers_of_the_lock_functions(self):
+        """All in one module, and not in the kernel or in ours."""
+        callers = {self.of(truth).caller_address for truth in self.truths}
+        self.assertLess(max(callers) - min(callers), 1 << 14)
+        self.assertGreaterEqual(len(callers), 17)
+
+    def test_generated_is_written_and_lost(self):
+        for row in read("linux.stats").decode().splitlines()[1:]:
+            generated, written, lost = (int(word) for word in row.split()[1:4])
+            self.assertEqual(generated, written + lost, row)
+
+    def test_the_rates_are_there(self):
+        kinds = Counter(event.hook_id for b in self.buffers[1:] for event in b.events)
+        self.assertGreaterEqual(kinds[etl.DC_START], 1)
+        self.assertGreaterEqual(kinds[etl.DC_END], 1)
+
+    def test_nothing_unmatched_and_nothing_left(self):
+        self.assertEqual(counter("Unmatched", "after"), counter("Unmatched", "before"))
+        self.assertEqual(counter("InUse", "after"), 0)
+
+    def test_a_fair_share_of_the_kernels_is_sampled(self):
+        acquired = (counter("SpinLockAcquireCount", "after") -
+                    counter("SpinLockAcquireCount", "before"))
+        self.assertGreater(acquired, 10000)
+        self.assertGreater(len(self.records), 20 + acquired // 2000)
+
+
+if __name__ == "__main__":
+    tap.main()

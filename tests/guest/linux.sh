@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Linux' own locks: a module that knows the truth, attaching and detaching under load, other
+# users of ftrace, and what must be refused. check_linux.py looks at what was written.
+
+T=/sys/kernel/tracing
+LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+
+# in_use: slots in use of all processors.
+in_use()
+{
+	awk '$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == "InUse") at = i; next }
+		{ sum += $at } END { print sum + 0 }' $D/counters
+}
+
+# sum COLUMN: of a counter, of all processors.
+sum()
+{
+	awk -v name="$1" '$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+		{ sum += $at } END { print sum + 0 }' $D/counters
+}
+
+# Functions of the kernel that somebody's direct call is on.
+redirected()
+{
+	grep -c 'trampoline__raw' $T/enabled_functions || true
+}
+
+is_on()
+{
+	cat $D/linux
+	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
+}
+
+is_off()
+{
+	cat $D/linux
+	grep -q "^spinlock: off" $D/linux && grep -q "^rwlock: off" $D/linux &&
+		is "$(redirected)" 0 && is "$(in_use)" 0
+}
+
+# load: something of everything, until the file is gone.
+load()
+{
+	touch /tmp/load
+	for worker in 1 2; do
+		while [ -e /tmp/load ]; do
+			find /sys/kernel /proc/sys >/dev/null 2>&1
+			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=16 2>/dev/null
+			/bin/true
+		done &
+	done
+}
+
+end_load()
+{
+	rm -f /tmp/load
+	wait
+}
+
+insmod ntklog.ko buffers=64
+cat $D/linux
+if grep unavailable $D/linux; then
+	echo "not ok - linux: this kernel's locks can be watched"
+	exit 1
+fi
+check "linux: nothing is redirected while nobody wants it" is_off
+
+echo "$LINUX" >$S/group_mask
+check "linux: the groups have names" is "$(cat $S/group_mask)" "0xa0000001 PERF_LINUX_SPINLOCK
+0xa0000002 PERF_LINUX_RWLOCK"
+cat $D/counters >linux.before
+echo start >$S/state
+check "linux: a session redirects" is_on
+check "linux: 29 functions have a direct call" is "$(redirected)" 29
+check "linux: what is on are those groups alone" is "$(cat $D/group_mask)" \
+	"0xa0000001 PERF_LINUX_SPINLOCK
+0xa0000002 PERF_LINUX_RWLOCK"
+check "linux: the module with the truth runs" insmod linux_locks.ko
+rmmod linux_locks
+sleep 1
+echo stop >$S/state
+cat $D/counters >linux.after
+cat $S/header $S/cpu* >linux.etl
+cat $S/stats >linux.stats
+dmesg | sed -n 's/.*linux_locks: //p' >linux.truth
+cat $D/linux
+check "linux: the end of the session restores" is_off
+
+# While NT's are tracked too, before and after.
+echo PERF_SPINLOCK >$D/sessions/1/group_mask
+echo start >$D/sessions/1/state
+echo start >$S/state
+echo stop >$D/sessions/1/state
+check "linux: the end of another session leaves them on" is_on
+echo stop >$S/state
+check "linux: off again" is_off
+
+load
+times=0
+left=0
+unmatched=$(sum Unmatched)
+untracked=$(sum Untracked)
+while [ $times -lt 20 ]; do
+	echo start >$S/state
+	usleep 100000
+	echo stop >$S/state
+	is_off >/dev/null || left=$((left + 1))
+	times=$((times + 1))
+done
+check "linux: on and off 20 times under load leaves nothing behind" is $left 0
+check "linux: each release had its acquisition" is "$(sum Unmatched)" "$unmatched"
+check "linux: each acquisition had room" is "$(sum Untracked)" "$untracked"
+cat $D/linux $D/counters
+
+# Others on the same functions, before, meanwhile and after.
+echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
+echo '_raw_spin_*' >$T/set_ftrace_filter
+echo start >$S/state
+echo function >$T/current_tracer
+echo 1 >$T/events/kprobes/ntklog_test/enable
+check "linux: on with the function tracer and a kprobe there" is_on
+sleep 2
+check "linux: the function tracer sees the functions" grep -q '_raw_spin_unlock' $T/trace
+check "linux: the kprobe is hit" grep -q 'ntklog_test' $T/trace
+echo stop >$S/state
+check "linux: off under the function tracer and a kprobe" is_off
+echo start >$S/state
+check "linux: on again under them" is_on
+echo 0 >$T/events/kprobes/ntklog_test/enable
+echo nop >$T/current_tracer
+echo >$T/set_ftrace_filter
+echo >$T/kprobe_events
+echo stop >$S/state
+check "linux: off after them" is_off
+
+echo start >$S/state
+check "linux: ftrace cannot be switched off meanwhile" \
+	refused 'busy' /proc/sys/kernel/ftrace_enabled 0
+echo stop >$S/state
+echo 0 >/proc/sys/kernel/ftrace_enabled
+echo start >$S/state
+check "linux: without ftrace nothing is redirected, and it is said" \
+	grep 'failed: _raw_spin_unlock (-112)' $D/linux
+echo stop >$S/state
+echo 1 >/proc/sys/kernel/ftrace_enabled
+echo start >$S/state
+check "linux: with it they are" is_on
+echo stop >$S/state
+
+# The tracepoint turns them on by itself, a moment later.
+echo 1 >$T/events/ntklog/linux_spinlock/enable
+check "linux: the tracepoint redirects" wait_for is_on
+wait_for grep -q ' linux_spinlock: ' $T/trace
+check "linux: the tracepoint tells callers as symbols" \
+	grep -E ' linux_spinlock: .* caller=[a-z_].*acquire_mode=' $T/trace
+echo 0 >$T/events/ntklog/linux_spinlock/enable
+check "linux: the tracepoint's end restores" wait_for is_off
+
+# Unload while they are redirected.
+echo 1 >$T/events/ntklog/linux_spinlock/enable
+wait_for is_on
+echo start >$S/state
+check "linux: unloading restores" rmmod ntklog
+check "linux: and nothing is left" is "$(redirected)" 0
+check "linux: it loads without them" insmod ntklog.ko linux_locks=0
+check "linux: and says so" grep 'spinlock: unavailable: linux_locks=0' $D/linux
+rmmod ntklog
+end_load
+check "linux: the kernel has nothing to complain of" kernel_is_silent
+dmesg >linux.dmesg

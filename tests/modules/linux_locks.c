@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * linux_locks: takes Linux' spin locks and rwlocks in each way that there is, holds them for so
+ * long that their releases are written, and prints what is true of each:
+ *
+ *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD
+ *
+ * BEFORE and ACQUIRED are the clock before and after the acquisition, RELEASING and AFTER
+ * before and after the release; the record's times are in between. WAITED: another processor
+ * owned it for as long as `hold` at least. And what was left as it should not:
+ *
+ *	linux_locks: wrong NAME WHAT
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bottom_half.h>
+#include <linux/completion.h>
+#include <linux/cpu.h>
+#include <linux/irqflags.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/timex.h>
+#include <linux/workqueue.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+static unsigned int hold = 1500000;
+module_param(hold, uint, 0444);
+MODULE_PARM_DESC(hold, "cycles that each lock is owned for at least");
+
+static void spend(cycles_t cycles)
+{
+	cycles_t start = get_cycles();
+
+	while (get_cycles() - start < cycles)
+		cpu_relax();
+}
+
+static void tell(const char *name, void *lock, int mode, int depth, bool waited,
+		 const u64 time[4])
+{
+	pr_info("truth %s 0x%lx %d %d %d %llu %llu %llu %llu %d\n", name, (unsigned long)lock,
+		mode, depth, waited, time[0], time[1], time[2], time[3], task_pid_nr(current));
+}
+
+/* What a lock function changes besides the lock. */
+struct state {
+	unsigned int preempt_count;
+	bool irqs_disabled;
+};
+
+static struct state state_now(void)
+{
+	return (struct state){ preempt_count(), irqs_disabled() };
+}
+
+static void compare(const char *name, struct state is, struct state should_be)
+{
+	if (is.preempt_count != should_be.preempt_count)
+		pr_info("wrong %s preempt_count %x %x\n", name, is.preempt_count,
+			should_be.preempt_count);
+	if (is.irqs_disabled != should_be.irqs_disabled)
+		pr_info("wrong %s irqs_disabled %d %d\n", name, is.irqs_disabled,
+			should_be.irqs_disabled);
+}
+
+/* Makes take_NAME(), which holds a lock of its own that nobody else wants. */
+#define TAKE(_name, _type, _define, _mode, _offset, _irqs_off, _acquire, _release)	\
+static void take_##_name(void)								\
+{											\
+	static _define(lock);								\
+	unsigned long flags __maybe_unused;						\
+	struct state before = state_now(), inside = before;				\
+	u64 time[4];									\
+											\
+	inside.preempt_count += _offset;						\
+	inside.irqs_disabled |= _irqs_off;						\
+	time[0] = get_cycles();								\
+	_acquire;									\
+	time[1] = get_cycles();								\
+	compare(#_name " inside", state_now(), inside);					\
+	spend(hold);									\
+	time[2] = get_cycles();								\
+	_release;									\
+	time[3] = get_cycles();								\
+	compare(#_name " after", state_now(), before);					\
+	tell(#_name, &lock, _mode, 1, false, time);					\
+}
+
+#define SPIN(_name, _offset, _irqs_off, _acquire, _release)				\
+	TAKE(_name, raw_spinlock_t, DEFINE_RAW_SPINLOCK, WMI_SPINLOCK_QUEUED, _offset,	\
+	     _irqs_off, _acquire, _release)
+#define READ(_name, _offset, _irqs_off, _acquire, _release)				\
+	TAKE(_name, rwlock_t, DEFINE_RWLOCK, WMI_SPINLOCK_EXECUTIVE_SHARED, _offset,	\
+	     _irqs_off, _acquire, _release)
+#define WRITE(_name, _offset, _irqs_off, _acquire, _release)				\
+	TAKE(_name, rwlock_t, DEFINE_RWLOCK, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, _offset,	\
+	     _irqs_off, _acquire, _release)
+
+#define P	PREEMPT_LOCK_OFFSET
+#define B	SOFTIRQ_LOCK_OFFSET
+
+static void failed(const char *name)
+{
+	pr_info("wrong %s a trylock of a free lock fails\n", name);
+}
+
+#define TRY(_try)	do { if (!(_try)) failed(#_try); } while (0)
+
+SPIN(spin_lock, P, false, raw_spin_lock(&lock), raw_spin_unlock(&lock))
+SPIN(spin_lock_irq, P, true, raw_spin_lock_irq(&lock), raw_spin_unlock_irq(&lock))
+SPIN(spin_lock_irqsave, P, true, raw_spin_lock_irqsave(&lock, flags),
+     raw_spin_unlock_irqrestore(&lock, flags))
+SPIN(spin_lock_bh, B, false, raw_spin_lock_bh(&lock), raw_spin_unlock_bh(&lock))
+SPIN(spin_trylock, P, false, TRY(raw_spin_trylock(&lock)), raw_spin_unlock(&lock))
+SPIN(spin_trylock_bh, B, false, TRY(raw_spin_trylock_bh(&lock)), raw_spin_unlock_bh(&lock))
+SPIN(spin_lock_nested, P, false, raw_spin_lock_nested(&lock, 1), raw_spin_unlock(&lock))
+READ(read_lock, P, false, read_lock(&lock), read_unlock(&lock))
+READ(read_lock_irq, P, true, read_lock_irq(&lock), read_unlock_irq(&lock))
+READ(read_lock_irqsave, P, true, read_lock_irqsave(&lock, flags),
+     read_unlock_irqrestore(&lock, flags))
+READ(read_lock_bh, B, false, read_lock_bh(&lock), read_unlock_bh(&lock))
+READ(read_trylock, P, false, TRY(read_trylock(&lock)), read_unlock(&lock))
+WRITE(write_lock, P, false, write_lock(&lock), write_unlock(&lock))
+WRITE(write_lock_irq, P, true, write_lock_irq(&lock), write_unlock_irq(&lock))
+WRITE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
+      write_unlock_irqrestore(&lock, flags))
+WRITE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
+WRITE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
+
+/* Three at once, with interrupts off so that nothing is on top; the middle one goes first. */
+static void take_nested(void)
+{
+	static const int order[] = { 1, 0, 2 };
+	static raw_spinlock_t locks[3];
+	unsigned long flags;
+	u64 time[3][4];
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		raw_spin_lock_init(&locks[i]);
+	local_irq_save(flags);
+	for (i = 0; i < 3; i++) {
+		time[i][0] = get_cycles();
+		raw_spin_lock(&locks[i]);
+		time[i][1] = get_cycles();
+	}
+	spend(hold);
+	for (i = 0; i < 3; i++) {
+		time[order[i]][2] = get_cycles();
+		raw_spin_unlock(&locks[order[i]]);
+		time[order[i]][3] = get_cycles();
+	}
+	local_irq_restore(flags);
+	for (i = 0; i < 3; i++)
+		tell("nested", &locks[order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
+		     time[order[i]]);
+}
+
+/* Failed trylocks are nothing that was acquired. */
+static void fail_to_take(void)
+{
+	static DEFINE_RAW_SPINLOCK(lock);
+	static DEFINE_RWLOCK(rw_lock);
+	struct state before;
+
+	raw_spin_lock(&lock);
+	write_lock(&rw_lock);
+	before = state_now();
+	if (raw_spin_trylock(&lock) || raw_spin_trylock_bh(&lock) || read_trylock(&rw_lock) ||
+	    write_trylock(&rw_lock))
+		pr_info("wrong trylock of an owned lock succeeds\n");
+	compare("trylock that failed", state_now(), before);
+	write_unlock(&rw_lock);
+	raw_spin_unlock(&lock);
+}
+
+static DEFINE_RAW_SPINLOCK(wanted_lock);
+static DEFINE_RWLOCK(wanted_rw_lock);
+static DECLARE_COMPLETION(owned);
+static bool is_wanted;
+static int way;
+
+/* Owns a lock until the other one waits for it, and then for as long as `hold`. */
+static long own(void *unused)
+{
+	if (way == 0)
+		raw_spin_lock(&wanted_lock);
+	else
+		write_lock(&wanted_rw_lock);
+	smp_store_release(&is_wanted, false);
+	complete(&owned);
+	while (!smp_load_acquire(&is_wanted))
+		cpu_relax();
+	spend(hold);
+	if (way == 0)
+		raw_spin_unlock(&wanted_lock);
+	else
+		write_unlock(&wanted_rw_lock);
+	return 0;
+}
+
+static int owner_thread(void *unused)
+{
+	own(NULL);
+	while (!kthread_should_stop())
+		schedule_timeout_interruptible(1);
+	return 0;
+}
+
+/* It is waited for, for as long as `hold`, with interrupts off. */
+static int take_waiting(int which, const char *name, int mode)
+{
+	struct task_struct *owner;
+	unsigned long flags;
+	u64 time[4];
+
+	way = which > 0;
+	reinit_completion(&owned);
+	owner = kthread_create(owner_thread, NULL, "linux_locks");
+	if (IS_ERR(owner))
+		return PTR_ERR(owner);
+	kthread_bind(owner, 1);
+	wake_up_process(owner);
+	wait_for_completion(&owned);
+	local_irq_save(flags);
+	smp_store_release(&is_wanted, true);
+	time[0] = get_cycles();
+	if (which == 0)
+		raw_spin_lock(&wanted_lock);
+	else if (which == 1)
+		read_lock(&wanted_rw_lock);
+	else
+		write_lock(&wanted_rw_lock);
+	time[1] = get_cycles();
+	spend(hold);
+	time[2] = get_cycles();
+	if (which == 0)
+		raw_spin_unlock(&wanted_lock);
+	else if (which == 1)
+		read_unlock(&wanted_rw_lock);
+	else
+		write_unlock(&wanted_rw_lock);
+	time[3] = get_cycles();
+	local_irq_restore(flags);
+	tell(name, which ? (void *)&wanted_rw_lock : &wanted_lock, mode, 1, true, time);
+	kthread_stop(owner);
+	return 0;
+}
+
+/* On one processor, so that times and thread are one's. */
+static long take_all(void *unused)
+{
+	int err;
+
+	take_spin_lock();
+	take_spin_lock_irq();
+	take_spin_lock_irqsave();
+	take_spin_lock_bh();
+	take_spin_trylock();
+	take_spin_trylock_bh();
+	take_spin_lock_nested();
+	take_read_lock();
+	take_read_lock_irq();
+	take_read_lock_irqsave();
+	take_read_lock_bh();
+	take_read_trylock();
+	take_write_lock();
+	take_write_lock_irq();
+	take_write_lock_irqsave();
+	take_write_lock_bh();
+	take_write_trylock();
+	take_nested();
+	fail_to_take();
+	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);
+	if (!err)
+		err = take_waiting(1, "read_wait", WMI_SPINLOCK_EXECUTIVE_SHARED);
+	if (!err)
+		err = take_waiting(2, "write_wait", WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE);
+	return err;
+}
+
+static int __init linux_locks_init(void)
+{
+	return work_on_cpu(0, take_all, NULL);
+}
+module_init(linux_locks_init);
+
+static void __exit linux_locks_exit(void)
+{
+}
+module_exit(linux_locks_exit);
+
+MODULE_DESCRIPTION("Takes Linux' locks and tells what is true of it");
+MODULE_LICENSE("GPL");

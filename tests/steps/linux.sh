@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# linux.sh KERNEL: NT's instrumentation on Linux' own spin locks and rwlocks, on a stock kernel
+# of Debian's, against a module that knows what is true.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../e2e.sh"
+
+run_guest "$1" linux
+check_with "$1" check_linux.py
