@@ -93,10 +93,10 @@ static void take_##_name(void)								\
 #define SPIN(_name, _offset, _irqs_off, _acquire, _release)				\
 	TAKE(_name, raw_spinlock_t, DEFINE_RAW_SPINLOCK, WMI_SPINLOCK_QUEUED, _offset,	\
 	     _irqs_off, _acquire, _release)
-#define READ(_name, _offset, _irqs_off, _acquire, _release)				\
+#define SHARED(_name, _offset, _irqs_off, _acquire, _release)			\
 	TAKE(_name, rwlock_t, DEFINE_RWLOCK, WMI_SPINLOCK_EXECUTIVE_SHARED, _offset,	\
 	     _irqs_off, _acquire, _release)
-#define WRITE(_name, _offset, _irqs_off, _acquire, _release)				\
+#define EXCLUSIVE(_name, _offset, _irqs_off, _acquire, _release)			\
 	TAKE(_name, rwlock_t, DEFINE_RWLOCK, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, _offset,	\
 	     _irqs_off, _acquire, _release)
 
@@ -118,18 +118,18 @@ SPIN(spin_lock_bh, B, false, raw_spin_lock_bh(&lock), raw_spin_unlock_bh(&lock))
 SPIN(spin_trylock, P, false, TRY(raw_spin_trylock(&lock)), raw_spin_unlock(&lock))
 SPIN(spin_trylock_bh, B, false, TRY(raw_spin_trylock_bh(&lock)), raw_spin_unlock_bh(&lock))
 SPIN(spin_lock_nested, P, false, raw_spin_lock_nested(&lock, 1), raw_spin_unlock(&lock))
-READ(read_lock, P, false, read_lock(&lock), read_unlock(&lock))
-READ(read_lock_irq, P, true, read_lock_irq(&lock), read_unlock_irq(&lock))
-READ(read_lock_irqsave, P, true, read_lock_irqsave(&lock, flags),
+SHARED(read_lock, P, false, read_lock(&lock), read_unlock(&lock))
+SHARED(read_lock_irq, P, true, read_lock_irq(&lock), read_unlock_irq(&lock))
+SHARED(read_lock_irqsave, P, true, read_lock_irqsave(&lock, flags),
      read_unlock_irqrestore(&lock, flags))
-READ(read_lock_bh, B, false, read_lock_bh(&lock), read_unlock_bh(&lock))
-READ(read_trylock, P, false, TRY(read_trylock(&lock)), read_unlock(&lock))
-WRITE(write_lock, P, false, write_lock(&lock), write_unlock(&lock))
-WRITE(write_lock_irq, P, true, write_lock_irq(&lock), write_unlock_irq(&lock))
-WRITE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
+SHARED(read_lock_bh, B, false, read_lock_bh(&lock), read_unlock_bh(&lock))
+SHARED(read_trylock, P, false, TRY(read_trylock(&lock)), read_unlock(&lock))
+EXCLUSIVE(write_lock, P, false, write_lock(&lock), write_unlock(&lock))
+EXCLUSIVE(write_lock_irq, P, true, write_lock_irq(&lock), write_unlock_irq(&lock))
+EXCLUSIVE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
       write_unlock_irqrestore(&lock, flags))
-WRITE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
-WRITE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
+EXCLUSIVE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
+EXCLUSIVE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
 
 /* Three at once, with interrupts off so that nothing is on top; the middle one goes first. */
 static void take_nested(void)
