@@ -117,7 +117,6 @@ static int ntklog_attach(struct ntklog_linux_kind *kind)
 	return 0;
 
 leave:
-	ntklog_spin_locks_joined();
 	ntklog_leave_spin_locks();
 	return err;
 }
@@ -126,6 +125,7 @@ static void ntklog_detach(struct ntklog_linux_kind *kind)
 {
 	const struct ntklog_linux_functions *functions = kind->functions;
 
+	ntklog_part_from_spin_locks();
 	ntklog_restore_functions(functions->redirects, functions->count, false);
 	/* Each processor has switched threads since; what RCU promises besides costs little. */
 	synchronize_rcu();

@@ -276,7 +276,7 @@ bool ntklog_spin_locks_are_tracked(void)
  */
 void ntklog_join_spin_locks(void)
 {
-	ntklog_set_spin_lock_joining(true);
+	ntklog_set_spin_lock_releases_only(true);
 	ntklog_want_get(&ntklog_spin_lock_want);
 }
 
@@ -287,7 +287,20 @@ void ntklog_join_spin_locks(void)
  */
 void ntklog_spin_locks_joined(void)
 {
-	ntklog_set_spin_lock_joining(false);
+	ntklog_set_spin_lock_releases_only(false);
+}
+
+/**
+ * ntklog_part_from_spin_locks() - acquisitions of theirs are about to come no more
+ *
+ * Releases still do, also of what is acquired elsewhere from now on: those are counted as the
+ * ones of before, until ntklog_leave_spin_locks().
+ *
+ * Context: as ntklog_join_spin_locks().
+ */
+void ntklog_part_from_spin_locks(void)
+{
+	ntklog_set_spin_lock_releases_only(true);
 }
 
 /**
@@ -299,6 +312,7 @@ void ntklog_spin_locks_joined(void)
  */
 void ntklog_leave_spin_locks(void)
 {
+	ntklog_set_spin_lock_releases_only(false);
 	ntklog_want_put(&ntklog_spin_lock_want);
 }
 

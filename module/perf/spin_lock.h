@@ -95,8 +95,8 @@ struct ntklog_spin_lock_slot {
  * @sequence: for who reads the uncontended count on another processor
  * @untracked: acquisitions that were not tracked, for eight others were
  * @unmatched: releases of what has not been acquired on this processor
- * @before: such releases while somebody's locks were being added to the tracking: they may have
- *	been acquired before
+ * @before: such releases while somebody's locks were joining the tracking or parting from it:
+ *	they may have been acquired before, or when they no longer came here
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
  * @slot: the first one in use is 1. What is in those that are not in use means nothing; 0
@@ -243,6 +243,7 @@ extern struct ntklog_information ntklog_spin_lock_information;
 bool ntklog_spin_locks_are_tracked(void);
 void ntklog_join_spin_locks(void);
 void ntklog_spin_locks_joined(void);
+void ntklog_part_from_spin_locks(void);
 void ntklog_leave_spin_locks(void);
 void ntklog_spin_lock_rundown(struct etw_session *session, bool end);
 

@@ -42,8 +42,8 @@ static bool ntklog_spin_lock_unarmed __read_mostly;
 /* All hooks see both keys on: what is acquired now will be released there too. */
 static bool ntklog_spin_lock_hooked __read_mostly;
 
-/* Somebody's locks are being added: see ntklog_join_spin_locks(). */
-static bool ntklog_spin_lock_joining __read_mostly;
+/* Of somebody's locks only the releases are sure to come: see ntklog_join_spin_locks(). */
+static bool ntklog_spin_lock_releases_only __read_mostly;
 
 /* RCU's, of when the slots were last given up. */
 static unsigned long ntklog_spin_lock_off_state;
@@ -342,7 +342,7 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 		ntklog_give_slot_back(cpu, number);
 	} else if (cpu->without_slot) {
 		cpu->without_slot--;
-	} else if (READ_ONCE(ntklog_spin_lock_joining)) {
+	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.before);
 	} else if (!READ_ONCE(ntklog_spin_lock_unarmed)) {
 		/* Before that it may have been acquired before there were hooks. */
@@ -454,14 +454,14 @@ void ntklog_disarm_spin_lock_slots(void)
 }
 
 /**
- * ntklog_set_spin_lock_joining() - are releases without an acquisition somebody else's past?
- * @joining: whether they may be
+ * ntklog_set_spin_lock_releases_only() - may releases come whose acquisitions have not?
+ * @only: whether they may
  *
  * Context: as ntklog_start_spin_lock_slots().
  */
-void ntklog_set_spin_lock_joining(bool joining)
+void ntklog_set_spin_lock_releases_only(bool only)
 {
-	WRITE_ONCE(ntklog_spin_lock_joining, joining);
+	WRITE_ONCE(ntklog_spin_lock_releases_only, only);
 }
 
 /**

@@ -40,7 +40,7 @@ void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
-void ntklog_set_spin_lock_joining(bool joining);
+void ntklog_set_spin_lock_releases_only(bool only);
 void ntklog_look_at_spin_lock_parameters(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */
