@@ -263,8 +263,6 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("SpinLockSpinCount", spin_count),
 	NTKLOG_SPIN_LOCK_COUNTER("Untracked", untracked),
 	NTKLOG_SPIN_LOCK_COUNTER("Unmatched", unmatched),
-	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
-	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 	NTKLOG_SPIN_LOCK_COUNTER("Suppressed", suppressed),
 	NTKLOG_SPIN_LOCK_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("ExclusiveReleases", exclusive_releases),
@@ -274,6 +272,8 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
 	NTKLOG_RESOURCE_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
+	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
+	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)

@@ -28,6 +28,7 @@ say "on parallel processors"
 "$TOP/scripts/vm.sh" -c 4 -k "$image" "$BENCH/parallel"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
+"$TOP/scripts/bench-linux.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
 need tool
 quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \

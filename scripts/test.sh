@@ -48,6 +48,8 @@ plan()
 			50 - headers
 			100 kernel-kunit parallel
 			100 - switching
+			100 - linux-6.12
+			100 - linux-6.1
 			100 kernel-kunit cycles
 			100 kernel-kasan kunit-kasan
 			100 kernel-kasan abuse

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions of one kind of lock, included once for each: LOCK_T is its type, LOCK() makes a
- * name, ACQUIRE, TRY and RELEASE are what all of a kind have in common. They differ in what is
- * switched off around it. _RET_IP_ is who called the kernel's function.
+ * The functions of one kind of lock, included once for each: ntklog_lock_t is its type, LOCK()
+ * makes a name, ACQUIRE, TRY and RELEASE are what all of a kind have in common. They differ in
+ * what is switched off around it. _RET_IP_ is who called the kernel's function.
  */
 
-NTKLOG_REDIRECTED void LOCK(lock)(LOCK_T *lock)
+static notrace noinline __used void LOCK(lock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
 	ACQUIRE(lock);
 }
 
-NTKLOG_REDIRECTED void LOCK(lock_irq)(LOCK_T *lock)
+static notrace noinline __used void LOCK(lock_irq)(ntklog_lock_t *lock)
 {
 	local_irq_disable();
 	preempt_disable();
 	ACQUIRE(lock);
 }
 
-NTKLOG_REDIRECTED unsigned long LOCK(lock_irqsave)(LOCK_T *lock)
+static notrace noinline __used unsigned long LOCK(lock_irqsave)(ntklog_lock_t *lock)
 {
 	unsigned long flags;
 
@@ -28,13 +28,13 @@ NTKLOG_REDIRECTED unsigned long LOCK(lock_irqsave)(LOCK_T *lock)
 	return flags;
 }
 
-NTKLOG_REDIRECTED void LOCK(lock_bh)(LOCK_T *lock)
+static notrace noinline __used void LOCK(lock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	ACQUIRE(lock);
 }
 
-NTKLOG_REDIRECTED int LOCK(trylock)(LOCK_T *lock)
+static notrace noinline __used int LOCK(trylock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
 	if (TRY(lock))
@@ -43,33 +43,34 @@ NTKLOG_REDIRECTED int LOCK(trylock)(LOCK_T *lock)
 	return 0;
 }
 
-NTKLOG_REDIRECTED void LOCK(unlock)(LOCK_T *lock)
+static notrace noinline __used void LOCK(unlock)(ntklog_lock_t *lock)
 {
 	RELEASE(lock);
 	preempt_enable();
 }
 
-NTKLOG_REDIRECTED void LOCK(unlock_irq)(LOCK_T *lock)
+static notrace noinline __used void LOCK(unlock_irq)(ntklog_lock_t *lock)
 {
 	RELEASE(lock);
 	local_irq_enable();
 	preempt_enable();
 }
 
-NTKLOG_REDIRECTED void LOCK(unlock_irqrestore)(LOCK_T *lock, unsigned long flags)
+static notrace noinline __used
+void LOCK(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
 {
 	RELEASE(lock);
 	local_irq_restore(flags);
 	preempt_enable();
 }
 
-NTKLOG_REDIRECTED void LOCK(unlock_bh)(LOCK_T *lock)
+static notrace noinline __used void LOCK(unlock_bh)(ntklog_lock_t *lock)
 {
 	RELEASE(lock);
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 }
 
-#undef LOCK_T
+#undef ntklog_lock_t
 #undef LOCK
 #undef ACQUIRE
 #undef TRY

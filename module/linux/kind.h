@@ -19,7 +19,8 @@
 /* What the locks' fast paths are made of is only the kernel's own if nothing else is in them. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_LOCK_ALLOC) && \
-	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && defined(CONFIG_UNINLINE_SPIN_UNLOCK)
+	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
+	defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LINUX_LOCKS
 #endif
 
@@ -33,9 +34,6 @@ extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
 
 /* Cycles of one test of a lock by who waits for it; measured at load, then constant. */
 extern u32 ntklog_linux_test_cycles;
-
-/* A function that is redirected to, from a trampoline only. */
-#define NTKLOG_REDIRECTED	static notrace noinline __used
 
 /* Linux does not count a waiter's tests: how many there is time for, and one. */
 static __always_inline void

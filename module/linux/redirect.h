@@ -48,16 +48,16 @@ struct ntklog_redirect {
  * stack is that into the kernel's function; below it is that of its caller.
  */
 #define NTKLOG_TRAMPOLINE(_name)						\
-extern void trampoline_##_name(void);						\
+void trampoline_##_name(void);							\
 asm(".pushsection .text, \"ax\", @progbits\n"					\
-    "	.globl trampoline_" #_name "\n"						\
-    "	.type trampoline_" #_name ", @function\n"				\
-    "trampoline_" #_name ":\n"							\
-    "	" ASM_ENDBR								\
-    "	movq $linux_" #_name ", (%rsp)\n"					\
-    "	" ASM_RET								\
-    "	.size trampoline_" #_name ", . - trampoline_" #_name "\n"		\
-    ".popsection\n")
+	"	.globl trampoline_" #_name "\n"						\
+	"	.type trampoline_" #_name ", @function\n"				\
+	"trampoline_" #_name ":\n"							\
+	"	" ASM_ENDBR								\
+	"	movq $linux_" #_name ", (%rsp)\n"					\
+	"	" ASM_RET								\
+	"	.size trampoline_" #_name ", . - trampoline_" #_name "\n"		\
+	".popsection\n")
 
 #define NTKLOG_REDIRECT(_name, ...)						\
 {										\

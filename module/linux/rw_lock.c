@@ -53,7 +53,7 @@ static __always_inline void ntklog_read_release(rwlock_t *lock)
 	ntklog_log_spin_lock_release(lock, READ_MODE, time);
 }
 
-#define LOCK_T			rwlock_t
+#define ntklog_lock_t		rwlock_t
 #define LOCK(_operation)	linux__raw_read_##_operation
 #define ACQUIRE			ntklog_read_acquire
 #define TRY			ntklog_read_try
@@ -93,7 +93,7 @@ static __always_inline void ntklog_write_release(rwlock_t *lock)
 	ntklog_log_spin_lock_release(lock, WRITE_MODE, time);
 }
 
-#define LOCK_T			rwlock_t
+#define ntklog_lock_t		rwlock_t
 #define LOCK(_operation)	linux__raw_write_##_operation
 #define ACQUIRE			ntklog_write_acquire
 #define TRY			ntklog_write_try
@@ -101,7 +101,7 @@ static __always_inline void ntklog_write_release(rwlock_t *lock)
 #include "functions.h"
 
 /* The class is lockdep's affair. */
-NTKLOG_REDIRECTED void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
+static notrace noinline __used void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
 {
 	preempt_disable();
 	ntklog_write_acquire(lock);

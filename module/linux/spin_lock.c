@@ -66,14 +66,14 @@ static __always_inline void ntklog_spin_release(raw_spinlock_t *lock)
 	ntklog_log_spin_lock_release(lock, MODE, time);
 }
 
-#define LOCK_T			raw_spinlock_t
+#define ntklog_lock_t		raw_spinlock_t
 #define LOCK(_operation)	linux__raw_spin_##_operation
 #define ACQUIRE			ntklog_spin_acquire
 #define TRY			ntklog_spin_try
 #define RELEASE			ntklog_spin_release
 #include "functions.h"
 
-NTKLOG_REDIRECTED int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
+static notrace noinline __used int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	if (ntklog_spin_try(lock))

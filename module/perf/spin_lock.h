@@ -159,8 +159,9 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
  * ntklog_track_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
  * @lock: the lock, now owned
  *
- * For who is only there while the tracking key is on. One reading of the clock is both when it was asked for and when it was owned: NT reads it
- * twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
+ * For who is only there while the tracking key is on. One reading of the clock is both when it
+ * was asked for and when it was owned: NT reads it twice, but what it measures then is the
+ * reading itself. WaitTimeInCycles is 0.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition; NMI too.
  */

@@ -10,14 +10,14 @@ LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
 # in_use: slots in use of all processors.
 in_use()
 {
-	awk '$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == "InUse") at = i; next }
-		{ sum += $at } END { print sum + 0 }' $D/counters
+	sum InUse
 }
 
 # sum COLUMN: of a counter, of all processors.
 sum()
 {
-	awk -v name="$1" '$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+	awk -v name="$1" '
+		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
 		{ sum += $at } END { print sum + 0 }' $D/counters
 }
 

@@ -112,22 +112,24 @@ static void failed(const char *name)
 
 SPIN(spin_lock, P, false, raw_spin_lock(&lock), raw_spin_unlock(&lock))
 SPIN(spin_lock_irq, P, true, raw_spin_lock_irq(&lock), raw_spin_unlock_irq(&lock))
-SPIN(spin_lock_irqsave, P, true, raw_spin_lock_irqsave(&lock, flags),
-     raw_spin_unlock_irqrestore(&lock, flags))
+#define LOCK_SAVING	raw_spin_lock_irqsave(&lock, flags)
+#define UNLOCK_SAVED	raw_spin_unlock_irqrestore(&lock, flags)
+SPIN(spin_lock_irqsave, P, true, LOCK_SAVING, UNLOCK_SAVED)
 SPIN(spin_lock_bh, B, false, raw_spin_lock_bh(&lock), raw_spin_unlock_bh(&lock))
 SPIN(spin_trylock, P, false, TRY(raw_spin_trylock(&lock)), raw_spin_unlock(&lock))
 SPIN(spin_trylock_bh, B, false, TRY(raw_spin_trylock_bh(&lock)), raw_spin_unlock_bh(&lock))
 SPIN(spin_lock_nested, P, false, raw_spin_lock_nested(&lock, 1), raw_spin_unlock(&lock))
 SHARED(read_lock, P, false, read_lock(&lock), read_unlock(&lock))
 SHARED(read_lock_irq, P, true, read_lock_irq(&lock), read_unlock_irq(&lock))
-SHARED(read_lock_irqsave, P, true, read_lock_irqsave(&lock, flags),
-     read_unlock_irqrestore(&lock, flags))
+#define READ_SAVING	read_lock_irqsave(&lock, flags)
+#define READ_SAVED	read_unlock_irqrestore(&lock, flags)
+SHARED(read_lock_irqsave, P, true, READ_SAVING, READ_SAVED)
 SHARED(read_lock_bh, B, false, read_lock_bh(&lock), read_unlock_bh(&lock))
 SHARED(read_trylock, P, false, TRY(read_trylock(&lock)), read_unlock(&lock))
 EXCLUSIVE(write_lock, P, false, write_lock(&lock), write_unlock(&lock))
 EXCLUSIVE(write_lock_irq, P, true, write_lock_irq(&lock), write_unlock_irq(&lock))
 EXCLUSIVE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
-      write_unlock_irqrestore(&lock, flags))
+	  write_unlock_irqrestore(&lock, flags))
 EXCLUSIVE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
 EXCLUSIVE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
 
@@ -191,9 +193,9 @@ static long own(void *unused)
 		raw_spin_lock(&wanted_lock);
 	else
 		write_lock(&wanted_rw_lock);
-	smp_store_release(&is_wanted, false);
+	WRITE_ONCE(is_wanted, false);
 	complete(&owned);
-	while (!smp_load_acquire(&is_wanted))
+	while (!READ_ONCE(is_wanted))
 		cpu_relax();
 	spend(hold);
 	if (way == 0)
@@ -227,7 +229,7 @@ static int take_waiting(int which, const char *name, int mode)
 	wake_up_process(owner);
 	wait_for_completion(&owned);
 	local_irq_save(flags);
-	smp_store_release(&is_wanted, true);
+	WRITE_ONCE(is_wanted, true);
 	time[0] = get_cycles();
 	if (which == 0)
 		raw_spin_lock(&wanted_lock);
