@@ -44,7 +44,9 @@ u32 ntklog_linux_test_cycles __read_mostly = 1;
  * struct ntklog_linux_kind - a kind of lock
  * @name: for people
  * @functions: what is redirected
- * @unavailable: why it cannot be; NULL: it can. Written at load
+ * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written at
+ *	load
+ * @lacks: this kernel does not have the function
  * @is_on: it is; written with ntklog_linux_mutex held
  * @failed: the function of the last attempt that failed, or NULL; written as @is_on
  * @err: why
@@ -56,6 +58,7 @@ struct ntklog_linux_kind {
 	const char *name;
 	const struct ntklog_linux_functions *functions;
 	const char *unavailable;
+	bool lacks;
 	bool is_on;
 	const char *failed;
 	int err;
@@ -188,16 +191,21 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
-static const char * __init ntklog_why_unavailable(const struct ntklog_linux_kind *kind,
-						  bool allowed)
+static void __init ntklog_find_out(struct ntklog_linux_kind *kind, bool allowed)
 {
-	if (!allowed)
-		return "linux_locks=0";
+	if (!allowed) {
+		kind->unavailable = "linux_locks=0";
+		return;
+	}
 #ifdef X86_FEATURE_CALL_DEPTH
-	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
-		return "retbleed=stuff counts calls";
+	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH)) {
+		kind->unavailable = "retbleed=stuff counts calls";
+		return;
+	}
 #endif
-	return ntklog_find_functions(kind->functions->redirects, kind->functions->count);
+	kind->unavailable = ntklog_find_functions(kind->functions->redirects,
+						  kind->functions->count);
+	kind->lacks = kind->unavailable;
 }
 
 /**
@@ -215,10 +223,10 @@ void __init ntklog_linux_init(bool allowed)
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
-		kind->unavailable = ntklog_why_unavailable(kind, allowed);
+		ntklog_find_out(kind, allowed);
 		if (kind->unavailable)
-			pr_info("Linux' %ss cannot be watched here: %s\n", kind->name,
-				kind->unavailable);
+			pr_info("Linux' %ss cannot be watched here: %s%s\n", kind->name,
+				kind->lacks ? "no function " : "", kind->unavailable);
 		ntklog_want_init(&kind->want);
 	}
 }
@@ -253,7 +261,8 @@ void ntklog_linux_describe(struct seq_file *seq)
 
 		seq_printf(seq, "%s: ", kind->name);
 		if (kind->unavailable)
-			seq_printf(seq, "unavailable: %s\n", kind->unavailable);
+			seq_printf(seq, "unavailable: %s%s\n", kind->lacks ? "no function " : "",
+				   kind->unavailable);
 		else if (kind->err)
 			seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
 		else

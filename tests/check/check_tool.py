@@ -141,7 +141,8 @@ class Others(unittest.TestCase):
     def test_list(self):
         listed = json.loads(text("list.json"))
         self.assertEqual([group["name"] for group in listed["groups"]],
-                         ["spinlock", "resource", "contextswap", "spinlock_counters"])
+                         ["spinlock", "resource", "contextswap", "spinlock_counters",
+                          "linux_spinlock", "linux_rwlock"])
         self.assertEqual(listed["parameters"]["spinlock"]["acquire_sample_rate"],
                          {"value": 2000, "minimum": 1000, "maximum": 2 ** 32 - 1,
                           "or_zero": False})

@@ -23,6 +23,10 @@ const struct session_group session_groups[] = {
 	  "context switches, all of them" },
 	{ "spinlock_counters", "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS,
 	  "no events: the counters of spin locks" },
+	{ "linux_spinlock", "PERF_LINUX_SPINLOCK", PERF_LINUX_SPINLOCK,
+	  "releases of Linux' own spin locks, sampled" },
+	{ "linux_rwlock", "PERF_LINUX_RWLOCK", PERF_LINUX_RWLOCK,
+	  "releases of Linux' own rwlocks, sampled" },
 };
 
 const size_t session_group_count = ARRAY_SIZE(session_groups);
@@ -77,7 +81,7 @@ int session_check_groups(const char *groups)
  * session_mask() - bits of groups
  * @groups: names, separated by commas, that have been checked
  *
- * Return: NT's masks, together: all are of one word.
+ * Return: the masks, together, without the numbers of their words: no two have a bit in common.
  */
 uint32_t session_mask(const char *groups)
 {
@@ -87,9 +91,8 @@ uint32_t session_mask(const char *groups)
 	while ((name = strsep(&next, ","))) {
 		const struct session_group *group = find_group(name);
 
-		/* Without the number of the word. */
 		if (group)
-			mask |= group->mask & 0x1FFFFFFF;
+			mask |= PERF_MASK_BITS(group->mask);
 	}
 	free(copy);
 	return mask;
