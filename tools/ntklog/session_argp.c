@@ -34,8 +34,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option session_options[] = {
 	{ "events", 'e', "GROUP,...", 0,
-	  "What to log: spinlock, resource, contextswap, spinlock_counters, linux_spinlock, "
-	  "linux_rwlock", 0 },
+	  "spinlock, resource, contextswap, spinlock_counters, linux_spinlock, linux_rwlock", 0 },
 	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
 	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
 	{ 0 }
