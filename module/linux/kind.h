@@ -35,6 +35,13 @@ extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
 /* Cycles of one test of a lock by who waits for it; measured at load, then constant. */
 extern u32 ntklog_linux_test_cycles;
 
+/*
+ * sparse counts who owns a lock by what the caller is told of the kernel's function; ours is
+ * told nothing: what it acquires for its caller, and releases, is not its own.
+ */
+#define ntklog_owned_by_caller(_lock)	__release(_lock)
+#define ntklog_released_for_caller(_lock) __acquire(_lock)
+
 /* Linux does not count a waiter's tests: how many there is time for, and one. */
 static __always_inline void
 ntklog_linux_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)

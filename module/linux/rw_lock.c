@@ -26,6 +26,7 @@ static notrace noinline void ntklog_read_wait(rwlock_t *lock)
 
 	ntklog_query_spin_lock(&query);
 	do_raw_read_lock(lock);
+	ntklog_owned_by_caller(lock);
 	ntklog_linux_waited(lock, READ_MODE, &query);
 }
 
@@ -49,6 +50,7 @@ static __always_inline void ntklog_read_release(rwlock_t *lock)
 {
 	struct ntklog_time time = ntklog_read_time();
 
+	ntklog_released_for_caller(lock);
 	do_raw_read_unlock(lock);
 	ntklog_log_spin_lock_release(lock, READ_MODE, time);
 }
@@ -66,6 +68,7 @@ static notrace noinline void ntklog_write_wait(rwlock_t *lock)
 
 	ntklog_query_spin_lock(&query);
 	do_raw_write_lock(lock);
+	ntklog_owned_by_caller(lock);
 	ntklog_linux_waited(lock, WRITE_MODE, &query);
 }
 
@@ -89,6 +92,7 @@ static __always_inline void ntklog_write_release(rwlock_t *lock)
 {
 	struct ntklog_time time = ntklog_read_time();
 
+	ntklog_released_for_caller(lock);
 	do_raw_write_unlock(lock);
 	ntklog_log_spin_lock_release(lock, WRITE_MODE, time);
 }

@@ -30,6 +30,7 @@ static notrace noinline void ntklog_spin_wait(raw_spinlock_t *lock)
 	ntklog_query_spin_lock(&query);
 	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
 	do_raw_spin_lock(lock);
+	ntklog_owned_by_caller(lock);
 	ntklog_linux_waited(lock, MODE, &query);
 }
 
@@ -61,6 +62,7 @@ static __always_inline void ntklog_spin_release(raw_spinlock_t *lock)
 {
 	struct ntklog_time time = ntklog_read_time();
 
+	ntklog_released_for_caller(lock);
 	do_raw_spin_unlock(lock);
 	/* The lock may be gone already; only its address is looked at. */
 	ntklog_log_spin_lock_release(lock, MODE, time);
