@@ -34,6 +34,7 @@ bench()
 		rmmod ntklog_bench
 	done
 	least=
+	# shellcheck disable=SC2034
 	for run in 1 2 3 4 5; do
 		start=$(now)
 		workload

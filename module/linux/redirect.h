@@ -11,16 +11,12 @@
 #include <linux/ftrace.h>
 #include <linux/linkage.h>
 #include <linux/types.h>
-#include <asm/ibt.h>
 
-/*
- * Can functions be redirected in this kernel at all? In return of two calls by one, the
- * trampoline leaves the processor's prediction of returns one off; where the kernel counts calls
- * itself (CONFIG_PREEMPT_RT's locks are others altogether) it is left alone.
- */
+/* Can functions be redirected in this kernel at all? */
 #if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
 	defined(CONFIG_KPROBES)
 #define NTKLOG_CAN_REDIRECT
+#include <asm/ibt.h>
 #endif
 
 /**
@@ -45,7 +41,9 @@ struct ntklog_redirect {
 
 /*
  * Makes trampoline_NAME(), which goes on in linux_NAME(). The return address on top of the
- * stack is that into the kernel's function; below it is that of its caller.
+ * stack is that into the kernel's function; below it is that of its caller. Two calls are ended by
+ * one return: the processor predicts the outer one wrongly, which is most of what it costs; and a
+ * kernel that counts calls (retbleed=stuff) would be one off.
  */
 #define NTKLOG_TRAMPOLINE(_name)						\
 void trampoline_##_name(void);							\
