@@ -24,6 +24,8 @@
 #define NTKLOG_LINUX_LOCKS
 #endif
 
+struct ntklog_redirect;
+
 struct ntklog_linux_functions {
 	struct ntklog_redirect *redirects;
 	size_t count;

@@ -17,7 +17,6 @@
 	defined(CONFIG_KPROBES)
 #define NTKLOG_CAN_REDIRECT
 #include <asm/ibt.h>
-#endif
 
 /**
  * struct ntklog_redirect - one function that is redirected
@@ -68,5 +67,7 @@ const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t coun
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed);
 void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases);
+
+#endif /* NTKLOG_CAN_REDIRECT */
 
 #endif /* _NTKLOG_LINUX_REDIRECT_H */

@@ -20,6 +20,7 @@
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
