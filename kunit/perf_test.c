@@ -974,6 +974,36 @@ static void an_interrupt_leaves_the_entries_of_who_it_interrupts(struct kunit *t
 	session_stop(test);
 }
 
+/*
+ * An interrupt comes when the thread has taken its slot and not yet filled it; what it
+ * releases has none, for it acquired it before there were hooks.
+ */
+static void a_slot_that_is_only_taken_is_nobodys(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct counts before;
+	unsigned long flags;
+	u32 in_use[2];
+
+	start(test);
+	/* What was in the slot before is this lock. */
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	before = counts();
+	local_irq_save(flags);
+	this_cpu()->state += PERF_SPIN_LOCK_SLOT;
+	in_use[0] = slots_in_use();
+	release_entry(&lock[0]);
+	in_use[1] = slots_in_use();
+	this_cpu()->state -= PERF_SPIN_LOCK_SLOT;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, in_use[0], 1);
+	KUNIT_EXPECT_EQ(test, in_use[1], 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	session_stop(test);
+}
+
 static enum hrtimer_restart share_the_first(struct hrtimer *timer)
 {
 	if (ex_try_acquire_spin_lock_shared_at_dpc_level(&shared_lock))
@@ -1316,6 +1346,7 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(context_of_the_release_is_told),
 	KUNIT_CASE(interrupts_between_any_two_instructions_lose_nothing),
 	KUNIT_CASE(an_interrupt_leaves_the_entries_of_who_it_interrupts),
+	KUNIT_CASE(a_slot_that_is_only_taken_is_nobodys),
 	KUNIT_CASE(a_shared_lock_of_an_interrupt_is_not_the_threads),
 	KUNIT_CASE(a_lock_used_by_the_writer_writes_nothing),
 	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),

@@ -87,8 +87,9 @@ struct ntklog_spin_lock_slot {
  * @unmatched: releases of what has not been acquired on this processor
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
- * @slot: the first one in use is 1. What is in those that are not in use means nothing; 0
- *	never is, and has no lock
+ * @slot: the first one in use is 1; 0 never is. Those that are not in use, or have been
+ *	taken but not yet filled, have no lock: while tracking goes on or off there are
+ *	interrupts whose acquisitions have no slot, and whose releases look for one
  * @spins: of each slot, if noted, additional tests of the lock
  *
  * Written by its own processor only, read by any (the counters). Slots are a stack, but for
@@ -201,6 +202,7 @@ static __always_inline void ntklog_log_spin_lock_release(const void *lock, u8 ac
 	ntklog_this_cpu_sub_from(hold_time, ntklog_spin_lock_slot_at(used).time.low);
 	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, hold_time)))
 		goto slowly;
+	this_cpu_write(ntklog_spin_lock_slot_at(used).lock, 0);
 	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
 	return;
 slowly:

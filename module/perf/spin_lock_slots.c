@@ -225,6 +225,7 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
 	cpu->untracked_slots -= !!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED);
 	memmove(&cpu->slot[number], &cpu->slot[number + 1], above * sizeof(cpu->slot[0]));
 	memmove(&cpu->spins[number], &cpu->spins[number + 1], above * sizeof(cpu->spins[0]));
+	cpu->slot[number + above].lock = 0;
 	ntklog_change_slots_in_use(cpu, -1);
 }
 
@@ -352,6 +353,7 @@ static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 {
 	WRITE_ONCE(cpu->state, cpu->state & ~PERF_SPIN_LOCK_USED);
+	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;
 	ntklog_look_again(cpu);
