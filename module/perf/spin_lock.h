@@ -27,6 +27,9 @@
 /* Locks that a processor can own at once and each still have a slot. */
 #define PERF_SPIN_LOCK_SLOTS	63
 
+/* Taken beyond those, not yet given back: by a thread, a softirq, a hard interrupt, an NMI. */
+#define PERF_SPIN_LOCK_SPARE	4
+
 /* In the word of a slot's lock, whose address is a multiple of four. */
 #define PERF_SPIN_LOCK_NOTED		1UL
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
@@ -112,8 +115,8 @@ struct ntklog_spin_lock_cpu {
 	u64 unmatched;
 	u64 suppressed;
 	u64 events;
-	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
+	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
