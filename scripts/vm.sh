@@ -9,7 +9,7 @@
 #	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
 #	-c CPUS		virtual processors (2)
 #	-m MIB		memory (1024)
-#	-t SECONDS	kill it after so long (300)
+#	-t SECONDS	kill it after so long (1200: a busy host may give it a tenth of itself)
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
 #	-i		count instructions: the clocks, TSC too, go by them, and the processors
@@ -22,7 +22,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=multi show='' icount=() programs=()
+cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
 while getopts k:M:c:m:t:a:P:iv option; do
 	case $option in
 	k) image=$OPTARG ;;
