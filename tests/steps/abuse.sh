@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
-# full use; then allocations of load and start fail: one in ABUSE_STRIDE (4), another one of
-# four with another seed. ABUSE_WRITES writes (6000).
+# full use; then allocations of load and start fail: one in ABUSE_STRIDE (16), another
+# one with another seed. ABUSE_WRITES writes (6000).
 
 . "$(dirname "$0")/../lib.sh"
 
 seed=${SEED:-$(date +%s)}
 writes=${ABUSE_WRITES:-6000}
-stride=${ABUSE_STRIDE:-4}
+stride=${ABUSE_STRIDE:-16}
 say "abuse: SEED=$seed"
 share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
