@@ -3,10 +3,8 @@
  * Does something again and again, and makes its first allocation fail, then its second,
  * and so on, until it needs no more. In a kernel with failslab.
  *
- *	fail load MODULE.ko [STRIDE OFFSET]	and unloads it
- *	fail start SESSION [STRIDE OFFSET]	and stops it
- *
- * With a stride, of so many allocations only the one at the offset.
+ *	fail load MODULE.ko	and unloads it
+ *	fail start SESSION	and stops it
  *
  * Of a load, from where the module's own code begins: what the kernel allocates before is
  * its own business, and its tracing warns when some of that fails. Where that is, a load
@@ -94,9 +92,8 @@ static int allocations_before_init(const char *module, int fail_fd)
 int main(int argc, char **argv)
 {
 	int is_load, first = 1, n, err, left, failed = 0, fd, fail_fd, state_fd = -1;
-	int stride = argc == 5 ? atoi(argv[3]) : 1;
 
-	if ((argc != 3 && argc != 5) || stride < 1)
+	if (argc != 3)
 		return 2;
 	is_load = !strcmp(argv[1], "load");
 	snprintf(state_path, sizeof(state_path), "%s/state", argv[2]);
@@ -105,9 +102,7 @@ int main(int argc, char **argv)
 		complain("no fail-nth", 0);
 	if (is_load)
 		first = allocations_before_init(argv[2], fail_fd) - MARGIN;
-	if (argc == 5)
-		first += atoi(argv[4]) % stride;
-	for (n = first; n < first + MOST; n += stride) {
+	for (n = first; n < first + MOST; n++) {
 		fd = -1;
 		if (is_load)
 			fd = open(argv[2], O_RDONLY | O_CLOEXEC);
@@ -136,8 +131,7 @@ int main(int argc, char **argv)
 		if (left)
 			break;
 	}
-	printf("# %s: %d of %d failed allocations made it fail\n", argv[1], failed,
-	       (n - first) / stride);
+	printf("# %s: %d of %d failed allocations made it fail\n", argv[1], failed, n - first);
 	printf("%s - fail: each allocation of %s\n",
 	       failed && n < first + MOST ? "ok" : "not ok", argv[1]);
 	return 0;
