@@ -974,6 +974,95 @@ static void an_interrupt_leaves_the_entries_of_who_it_interrupts(struct kunit *t
 	session_stop(test);
 }
 
+/*
+ * An interrupt comes when the thread has taken its slot and not yet filled it; what it
+ * releases has none, for it acquired it before there were hooks.
+ */
+static void a_slot_that_is_only_taken_is_nobodys(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct counts before;
+	unsigned long flags;
+	u32 in_use[2];
+
+	start(test);
+	/* What was in the slot before is this lock. */
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	before = counts();
+	local_irq_save(flags);
+	this_cpu()->state += PERF_SPIN_LOCK_SLOT;
+	in_use[0] = slots_in_use();
+	release_entry(&lock[0]);
+	in_use[1] = slots_in_use();
+	this_cpu()->state -= PERF_SPIN_LOCK_SLOT;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, in_use[0], 1);
+	KUNIT_EXPECT_EQ(test, in_use[1], 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	session_stop(test);
+}
+
+static void more_than_there_are_slots_are_counted(struct kunit *test)
+{
+	static int many[PERF_SPIN_LOCK_SLOTS + 3];
+	struct counts before;
+	unsigned long flags;
+	u32 without_slot;
+	int i;
+
+	start(test);
+	before = counts();
+	local_irq_save(flags);
+	sample_next_uncontended(false);
+	before.acquire_count = counts().acquire_count;
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		acquire_entry(&many[i]);
+	without_slot = this_cpu()->without_slot;
+	for (i = ARRAY_SIZE(many) - 1; i >= 0; i--)
+		release_entry(&many[i]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, without_slot, 3);
+	KUNIT_EXPECT_EQ(test, this_cpu()->without_slot, 0);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, counts().acquire_count,
+			before.acquire_count + (u32)ARRAY_SIZE(many));
+	session_stop(test);
+}
+
+/* Also at a count that somebody has to look at, which an NMI leaves to the next. */
+static void an_nmi_counts(struct kunit *test)
+{
+	u32 acquire_count[2];
+	unsigned long flags;
+	u64 events[2];
+	int i;
+
+	start(test);
+	local_irq_save(flags);
+	set_counts(4999, 0);
+	events[0] = this_cpu()->events;
+	for (i = 0; i < 2; i++) {
+		__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
+		acquire_entry(&lock[0]);
+		acquire_count[i] = counts().acquire_count;
+		release_entry(&lock[0]);
+		__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
+	}
+	events[1] = this_cpu()->events;
+	acquire_entry(&lock[0]);
+	release_entry(&lock[0]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, acquire_count[0], 5000);
+	KUNIT_EXPECT_EQ(test, acquire_count[1], 5001);
+	KUNIT_EXPECT_LE(test, events[1] - events[0], 1ull);
+	KUNIT_EXPECT_EQ(test, counts().acquire_count, 5002);
+	session_stop(test);
+}
+
 static enum hrtimer_restart share_the_first(struct hrtimer *timer)
 {
 	if (ex_try_acquire_spin_lock_shared_at_dpc_level(&shared_lock))
@@ -1316,6 +1405,9 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(context_of_the_release_is_told),
 	KUNIT_CASE(interrupts_between_any_two_instructions_lose_nothing),
 	KUNIT_CASE(an_interrupt_leaves_the_entries_of_who_it_interrupts),
+	KUNIT_CASE(a_slot_that_is_only_taken_is_nobodys),
+	KUNIT_CASE(more_than_there_are_slots_are_counted),
+	KUNIT_CASE(an_nmi_counts),
 	KUNIT_CASE(a_shared_lock_of_an_interrupt_is_not_the_threads),
 	KUNIT_CASE(a_lock_used_by_the_writer_writes_nothing),
 	KUNIT_CASE(the_tracepoint_alone_turns_tracking_on),

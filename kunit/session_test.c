@@ -595,6 +595,8 @@ static void a_snapshot_of_what_is_being_read_has_each_buffer_once(struct kunit *
 			u8 *snapshot = etw_make_snapshot(session, &size);
 
 			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+			/* BuffersWritten: see header_buffer_is_nts() */
+			KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
 			for (i = 2; i < size / SIZE; i++)
 				KUNIT_EXPECT_GT(test,
 						get_u64(snapshot + i * SIZE, BUFFER_SEQUENCE),

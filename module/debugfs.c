@@ -668,6 +668,7 @@ static ssize_t ntklog_processor_read(struct file *file, char __user *to, size_t 
 {
 	ssize_t done;
 
+	etw_prepare_reader(file->private_data);
 	/* One reader at a time, through whatever file. */
 	inode_lock(file_inode(file));
 	done = etw_read_buffers(file->private_data, to, count);

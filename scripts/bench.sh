@@ -1,33 +1,43 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bench.sh: what the locks cost, side by side in one run, twice: counting
-# instructions, which repeats, and with parallel processors, for ratios; and how fast
-# the tool reads a file of 128 MiB. Prints tables and leaves them as JSON in out/bench/.
+# bench.sh: what the locks cost, side by side in one run: counting instructions, which repeats,
+# in a small kernel and in Debian's, which is what users have, and with parallel processors,
+# for ratios; and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as
+# JSON in out/bench/.
 
 . "$(dirname "$0")/lib.sh"
 
 BENCH=$OUT/bench
 
 need bench
-kernel=$("$TOP/scripts/test-kernel.sh" base)
-"$TOP/scripts/build-modules.sh" "$kernel" "$OUT/build/base"
-rm -rf "$BENCH"
-for run in icount parallel; do
+# measure RUN BUILT MILLISECONDS [OPTION]...: of a contended run; virtual ones, of one host thread,
+# take longer.
+measure()
+{
+	local run=$1 built=$2 contended=$3
+	shift 3
 	mkdir -p "$BENCH/$run"
-	cp "$OUT/build/base"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko \
-		"$BENCH/$run/"
-	# Milliseconds of a contended run; virtual ones, of one host thread, take longer.
-	[ $run = icount ] && contended=100 || contended=1000
+	cp "$built"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$BENCH/$run/"
 	{ echo "set -- $contended"; cat "$TOP/scripts/bench-guest.sh"; } >"$BENCH/$run/guest.sh"
-done
+	"$TOP/scripts/vm.sh" -c 4 -t 900 "$@" "$BENCH/$run"
+}
+
+kernel=$("$TOP/scripts/test-kernel.sh" base)
+eval "$("$TOP/scripts/debian-kernel.sh" 6.12)"
+"$TOP/scripts/build-modules.sh" "$kernel" "$OUT/build/base"
+"$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+rm -rf "$BENCH"
 image=$kernel/arch/x86/boot/bzImage
 say "counting instructions"
-"$TOP/scripts/vm.sh" -i -c 4 -k "$image" "$BENCH/icount"
+measure icount "$OUT/build/base" 100 -i -k "$image"
+say "counting instructions in $ABI"
+measure stock "$OUT/build/$ABI" 100 -i -k "$IMAGE" -M "$MODULES"
 say "on parallel processors"
-"$TOP/scripts/vm.sh" -c 4 -k "$image" "$BENCH/parallel"
+measure parallel "$OUT/build/base" 1000 -k "$image"
 python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
-	icount="$BENCH/icount/guest.log" parallel="$BENCH/parallel/guest.log"
+	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
+	parallel="$BENCH/parallel/guest.log"
 "$TOP/scripts/bench-linux.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
 need tool

@@ -21,7 +21,7 @@ cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_torture,tests/modules/stale_code}.k
 cp "$TOP/scripts/demo-guest.sh" "$DEMO/guest.sh"
 
 say "booting $ABI in QEMU (emulated, two processors)"
-"$TOP/scripts/vm.sh" -v -t 180 -k "$IMAGE" -M "$MODULES" -P "$TOP/tools/ntklog/ntklog" "$DEMO"
+"$TOP/scripts/vm.sh" -v -k "$IMAGE" -M "$MODULES" -P "$TOP/tools/ntklog/ntklog" "$DEMO"
 
 cd "$DEMO"
 rm -f guest.sh status

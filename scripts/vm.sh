@@ -9,7 +9,8 @@
 #	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
 #	-c CPUS		virtual processors (2)
 #	-m MIB		memory (1024)
-#	-t SECONDS	kill it after so long (300)
+#	-t SECONDS	end it after so long (1200: a busy host may give it a tenth of itself), by an
+#			interrupt of which the kernel panics: what all were doing is in the log then
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
 #	-i		count instructions: the clocks, TSC too, go by them, and the processors
@@ -22,7 +23,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-cpus=2 memory=1024 limit=300 image='' modules='' append='' thread=multi show='' icount=() programs=()
+cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
 while getopts k:M:c:m:t:a:P:iv option; do
 	case $option in
 	k) image=$OPTARG ;;
@@ -117,6 +118,9 @@ END
 chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) \
 	>"$share/initramfs.gz"
+# Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
+# a second at each load.
+find "$share" -maxdepth 1 -name '*.ko' -exec strip --strip-debug {} +
 rm -f "$share/status"
 : >"$share/guest.log"
 if [ -n "$show" ]; then
@@ -130,18 +134,32 @@ fi
 # in time, which on a busy host they do not.
 # tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay.
 # log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
-timeout --foreground "$limit" "${qemu[@]}" \
+# panic_print: all tasks, and all processors (0x40).
+mkfifo "$root"/{monitor.in,monitor.out,never}
+{
+	# A builtin waits: what is killed here leaves no sleep behind.
+	read -r -t "$limit" <>"$root/never" || echo nmi >"$root/monitor.in"
+} 6>&- &
+watch=$!
+timeout --foreground "$((limit + 120))" "${qemu[@]}" \
+	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
 	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs.gz" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog log_buf_len=4M $append" \
+	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog log_buf_len=4M unknown_nmi_panic panic_print=0x41 $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
+kill "$watch" 2>/dev/null || true
 rm -f "$share/initramfs.gz"
 stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)
 [ "$stale" = 0 ] || say "QEMU has met a breakpoint that was gone $stale times; went on"
 if [ ! -s "$share/status" ]; then
-	tail -n 40 "$share/console.log" >&2
+	tail -n 40 "$share/guest.log" >&2
+	if grep -q 'Kernel panic' "$share/console.log"; then
+		grep -A 80 -m 1 'Kernel panic' "$share/console.log" >&2
+	else
+		tail -n 40 "$share/console.log" >&2
+	fi
 	die "the virtual machine ended without a result; see $share/console.log"
 fi
 exit "$(cat "$share/status")"

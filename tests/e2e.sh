@@ -40,7 +40,7 @@ run_guest()
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	result "$kernel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 900 "$DIR"
+		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }

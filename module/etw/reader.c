@@ -26,6 +26,7 @@
  * @cpu: of which processor
  * @buffer: number of the buffer that was read in part, from the begin of the run
  * @offset: bytes that were read of it
+ * @buf: relay's; NULL: the processor has not been up
  *
  * A buffer that was read in part has not been read: the next reader gets all of it.
  */
@@ -34,7 +35,27 @@ struct etw_reader {
 	unsigned int cpu;
 	size_t buffer;
 	size_t offset;
+	struct rchan_buf *buf;
 };
+
+/**
+ * etw_prepare_reader() - before reading, and before who reads is alone: is there a buffer now?
+ * @reader: the reader
+ *
+ * Whoever is alone by a lock of the file must not wait for processors that come and go: kernels
+ * have the same class of lock for debugfs' own, and slab's mutex between the two.
+ *
+ * Context: thread; may sleep.
+ */
+void etw_prepare_reader(struct etw_reader *reader)
+{
+	if (READ_ONCE(reader->buf))
+		return;
+	/* relay has no barrier between a new buffer and its pointer; this is one. */
+	cpus_read_lock();
+	WRITE_ONCE(reader->buf, etw_run_buffer(reader->run, reader->cpu));
+	cpus_read_unlock();
+}
 
 /**
  * etw_open_reader() - begin to read
@@ -57,6 +78,7 @@ struct etw_reader *etw_open_reader(struct etw_session *session, unsigned int cpu
 		return ERR_PTR(-ENODATA);
 	}
 	reader->cpu = cpu;
+	etw_prepare_reader(reader);
 	return reader;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
@@ -73,18 +95,6 @@ void etw_close_reader(struct etw_reader *reader)
 	kfree(reader);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
-
-/* NULL: the processor has not come up. */
-static struct rchan_buf *etw_reader_buffer(const struct etw_reader *reader)
-{
-	struct rchan_buf *buf;
-
-	/* relay has no barrier between a new buffer and its pointer; this is one. */
-	cpus_read_lock();
-	buf = etw_run_buffer(reader->run, reader->cpu);
-	cpus_read_unlock();
-	return buf;
-}
 
 /*
  * In buffering mode the writer itself gives buffers back, to overwrite them: there is
@@ -107,7 +117,7 @@ static bool etw_may_read(const struct etw_run *run)
  */
 ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count)
 {
-	struct rchan_buf *buf = etw_reader_buffer(reader);
+	struct rchan_buf *buf = READ_ONCE(reader->buf);
 	size_t size, done = 0;
 
 	if (!etw_may_read(reader->run))
@@ -172,7 +182,8 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 	/* First: with it, what there is to read is all that there will be. */
 	if (etw_run_is_finished(run))
 		events |= EPOLLHUP;
-	buf = etw_reader_buffer(reader);
+	etw_prepare_reader(reader);
+	buf = READ_ONCE(reader->buf);
 	if (buf && etw_may_read(run) &&
 	    READ_ONCE(buf->subbufs_produced) != READ_ONCE(buf->subbufs_consumed))
 		events |= EPOLLIN | EPOLLRDNORM;

@@ -15,6 +15,8 @@
 #include <linux/sort.h>
 #include <linux/string.h>
 #include <uapi/ntklog/buffer.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/logfile.h>
 
 #include "../compat.h"
 #include "flush.h"
@@ -59,6 +61,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 {
 	size_t each = session->run->channel->subbuf_size;
 	size_t count = etw_list_buffers(session->run, NULL), i;
+	struct trace_logfile_header64 *logfile;
 	struct wmi_buffer_header **list;
 	u8 *snapshot;
 
@@ -78,11 +81,19 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	*size = (1 + count) * each;
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
 	etw_fill_header_buffer(snapshot, session);
-	for (i = 0; i < count; i++)
-		memcpy(snapshot + (1 + i) * each, list[i], each);
-	if (count)
-		((struct wmi_buffer_header *)(snapshot + count * each))->buffer_flag |=
-			ETW_BUFFER_FLAG_FLUSH_MARKER;
+	/* Without those that have been read. */
+	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
+			   sizeof(struct system_trace_header));
+	logfile->buffers_written = 1 + count;
+	for (i = 0; i < count; i++) {
+		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * each);
+
+		memcpy(header, list[i], each);
+		/* The end of this file, whatever a stop has taken for that. */
+		header->buffer_flag &= ~ETW_BUFFER_FLAG_FLUSH_MARKER;
+		if (i == count - 1)
+			header->buffer_flag |= ETW_BUFFER_FLAG_FLUSH_MARKER;
+	}
 	kvfree(list);
 	return snapshot;
 }

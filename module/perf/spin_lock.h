@@ -29,6 +29,9 @@ struct etw_session;
 /* Locks that a processor can own at once and each still have a slot. */
 #define PERF_SPIN_LOCK_SLOTS	63
 
+/* Taken beyond those, not yet given back: by a thread, a softirq, a hard interrupt, an NMI. */
+#define PERF_SPIN_LOCK_SPARE	4
+
 /* In the word of a slot's lock, whose address is a multiple of four. */
 #define PERF_SPIN_LOCK_NOTED		1UL
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
@@ -99,8 +102,9 @@ struct ntklog_spin_lock_slot {
  *	they may have been acquired before, or when they no longer came here
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
- * @slot: the first one in use is 1. What is in those that are not in use means nothing; 0
- *	never is, and has no lock
+ * @slot: the first one in use is 1; 0 never is. Those that are not in use, or have been
+ *	taken but not yet filled, have no lock: while tracking goes on or off there are
+ *	interrupts whose acquisitions have no slot, and whose releases look for one
  * @spins: of each slot, if noted, additional tests of the lock
  *
  * Written by its own processor only, read by any (the counters). Slots are a stack, but for
@@ -124,8 +128,8 @@ struct ntklog_spin_lock_cpu {
 	u64 before;
 	u64 suppressed;
 	u64 events;
-	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
+	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
@@ -225,6 +229,7 @@ static __always_inline void ntklog_log_spin_lock_release(const void *lock, u8 ac
 	ntklog_this_cpu_sub_from(hold_time, ntklog_spin_lock_slot_at(used).time.low);
 	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, hold_time)))
 		goto slowly;
+	this_cpu_write(ntklog_spin_lock_slot_at(used).lock, 0);
 	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
 	return;
 slowly:

@@ -22,6 +22,7 @@
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "../compat.h"
@@ -110,6 +111,16 @@ u32 ntklog_spin_lock_acquire_count(int number)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
 
+/*
+ * The processor's count has become one to look at. Not by an NMI, which may have interrupted
+ * this very thing: the next acquisition looks.
+ */
+static void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cpu)
+{
+	if (!in_nmi())
+		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+}
+
 /**
  * ntklog_spin_lock_slots_in_use() - spin locks that a processor owns and that have a slot
  * @number: of the processor
@@ -135,14 +146,15 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_look_at_count(cpu);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
 
-static void ntklog_change_slots_in_use(struct ntklog_spin_lock_cpu *cpu, int slots)
+/* One instruction: an NMI counts in the same word. */
+static void ntklog_change_slots_in_use(int slots)
 {
-	WRITE_ONCE(cpu->state, cpu->state + slots * PERF_SPIN_LOCK_SLOT);
+	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);
 }
 
 /*
@@ -158,7 +170,7 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 
 	if (unarmed && !READ_ONCE(ntklog_spin_lock_hooked)) {
 		/* Its release may not come here. */
-		ntklog_change_slots_in_use(cpu, -1);
+		ntklog_change_slots_in_use(-1);
 		return 0;
 	}
 	if (unarmed || in_nmi()) {
@@ -169,7 +181,7 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
 	if (number > PERF_SPIN_LOCK_SLOTS) {
-		ntklog_change_slots_in_use(cpu, -1);
+		ntklog_change_slots_in_use(-1);
 		cpu->without_slot++;
 		return 0;
 	}
@@ -193,9 +205,7 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	/* The next that is none of an NMI's finds the word still negative. */
-	if (!in_nmi())
-		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_look_at_count(cpu);
 	ntklog_fill_slot(cpu, lock, 0, time, ntklog_note_interrupts());
 	local_irq_restore(flags);
 }
@@ -219,12 +229,10 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	u32 number;
 
 	local_irq_save(flags);
-	if (!in_nmi()) {
-		WRITE_ONCE(cpu->contention_count, cpu->contention_count + 1);
-		WRITE_ONCE(cpu->spin_count, cpu->spin_count + spin_count);
-	}
+	this_cpu_inc(ntklog_spin_lock_cpu.contention_count);
+	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
-		ntklog_change_slots_in_use(cpu, 1);
+		ntklog_change_slots_in_use(1);
 		number = ntklog_fill_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time, query->interrupts);
 		/* Of slot 0, if it got none, nobody reads them. */
 		cpu->slot[number].wait_time = ntklog_time_value(time) -
@@ -254,7 +262,8 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
 	cpu->untracked_slots -= !!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED);
 	memmove(&cpu->slot[number], &cpu->slot[number + 1], above * sizeof(cpu->slot[0]));
 	memmove(&cpu->spins[number], &cpu->spins[number + 1], above * sizeof(cpu->spins[0]));
-	ntklog_change_slots_in_use(cpu, -1);
+	cpu->slot[number + above].lock = 0;
+	ntklog_change_slots_in_use(-1);
 }
 
 /**
@@ -344,8 +353,8 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 		cpu->without_slot--;
 	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.before);
-	} else if (!READ_ONCE(ntklog_spin_lock_unarmed)) {
-		/* Before that it may have been acquired before there were hooks. */
+	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
+		/* Before and after that it may have been acquired without hooks. */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
 	local_irq_restore(flags);
@@ -363,15 +372,24 @@ static void ntklog_call_for_this_cpu(void *function)
 	((ntklog_cpu_func_t)function)(this_cpu_ptr(&ntklog_spin_lock_cpu));
 }
 
+/*
+ * Of the words of processors that are offline: sessions and parameters have no lock in common.
+ * With interrupts off, since a reader of the counters waits for who writes the count.
+ */
+static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
+
 static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
 {
+	unsigned long flags;
 	int cpu;
 
 	cpus_read_lock();
 	on_each_cpu(ntklog_call_for_this_cpu, function, true);
+	raw_spin_lock_irqsave(&ntklog_offline_lock, flags);
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
 			function(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu));
+	raw_spin_unlock_irqrestore(&ntklog_offline_lock, flags);
 	cpus_read_unlock();
 }
 
@@ -383,6 +401,7 @@ static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 {
 	WRITE_ONCE(cpu->state, cpu->state & ~PERF_SPIN_LOCK_USED);
+	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;
 	ntklog_look_again(cpu);

@@ -134,6 +134,10 @@ static_assert(NT_SUCCESS(STATUS_SUCCESS) && NT_SUCCESS(STATUS_WAIT_0) &&
 	      NT_SUCCESS(STATUS_PENDING) && !NT_SUCCESS(STATUS_UNSUCCESSFUL));
 static_assert(NT_INFORMATION(0x40000000u) && NT_WARNING(STATUS_DEVICE_BUSY) &&
 	      NT_ERROR(STATUS_INTERNAL_ERROR) && !NT_ERROR(STATUS_DEVICE_BUSY));
+/* Signed, as NT's: also where they are widened, or looked at by themselves. */
+static_assert(STATUS_ACCESS_VIOLATION < 0 && (LONGLONG)STATUS_NOT_IMPLEMENTED < 0 &&
+	      STATUS_INVALID_INFO_CLASS < 0 && STATUS_INFO_LENGTH_MISMATCH < 0 &&
+	      STATUS_INVALID_PARAMETER < 0 && STATUS_NO_MEMORY < 0 && STATUS_ACCESS_DENIED < 0);
 static_assert(TRUE == 1 && FALSE == 0);
 
 /* Also as the labels of a switch. */

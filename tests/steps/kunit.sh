@@ -44,7 +44,7 @@ share "$DIR" "$1" <<-'END'
 	dmesg >dmesg.log
 END
 result "$1: the suites' virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t 600 -k "$(image "$1")" -c 4 -m 2048 "$DIR"
+	"$TOP/scripts/vm.sh" -k "$(image "$1")" -c 4 -m 2048 "$DIR"
 grep -E '^ +(not )?ok |^ +# ' "$DIR/guest.log"
 for suite in thread ke ke_irql ke_spin_lock ex eresource perf perf_resource context_swap information \
     system_information etw session nt; do
