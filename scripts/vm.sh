@@ -78,6 +78,31 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
+# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has
+# not for two minutes, its processors are stopped and continued: in QEMU that makes each look for
+# what it has to do, of which one may have missed the word. What still has no life after ten
+# minutes, or has had its time, panics by an interrupt. A builtin waits: what is killed here
+# leaves no sleep behind.
+watch()
+{
+	local end=$((SECONDS + limit)) idle=0 stood=''
+
+	while ((SECONDS < end && idle < 600)) && kill -0 $$ 2>/dev/null; do
+		read -r -t 10 -u 9 || true
+		[ "$thread" = multi ] || continue
+		idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
+		if [ -z "$stood" ] && ((idle >= 120)); then
+			stood=$idle
+			printf 'stop\ncont\n' >"$root/monitor.in"
+		elif [ -n "$stood" ] && ((idle < 60)); then
+			say "the virtual machine had stood still for $stood s; QEMU was stopped and continued"
+			stood=''
+		fi
+	done
+	say "the virtual machine has had its time, or stands still: it panics, to tell where"
+	echo nmi >"$root/monitor.in"
+}
+
 need vm
 read -ra qemu < <("$TOP/scripts/qemu.sh") || die "no QEMU"
 root=$(mktemp -d)
@@ -110,6 +135,7 @@ mount -t tracefs trace /sys/kernel/tracing
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
 cd /host
 [ ! -e stale_code.ko ] || insmod stale_code.ko
+[ ! -e alive ] || while :; do echo >alive; sleep 10; done &
 sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status
 sync
@@ -136,11 +162,12 @@ fi
 # log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
 # panic_print: all tasks, and all processors (0x40).
 mkfifo "$root"/{monitor.in,monitor.out,never}
-{
-	# A builtin waits: what is killed here leaves no sleep behind.
-	read -r -t "$limit" <>"$root/never" || echo nmi >"$root/monitor.in"
-} 6>&- &
+rm -f "$share/alive"
+# Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
+[ "$thread" = single ] || : >"$share/alive"
+watch 6>&- 9<>"$root/never" &
 watch=$!
+trap 'kill "$watch" 2>/dev/null; rm -rf "$root"' EXIT
 timeout --foreground "$((limit + 120))" "${qemu[@]}" \
 	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
 	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
@@ -150,6 +177,7 @@ timeout --foreground "$((limit + 120))" "${qemu[@]}" \
 	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog log_buf_len=4M unknown_nmi_panic panic_print=0x41 $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
 kill "$watch" 2>/dev/null || true
+wait "$watch" 2>/dev/null || true
 rm -f "$share/initramfs.gz"
 stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)
 [ "$stale" = 0 ] || say "QEMU has met a breakpoint that was gone $stale times; went on"
