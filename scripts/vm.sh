@@ -78,26 +78,16 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has
-# not for two minutes, its processors are stopped and continued: in QEMU that makes each look for
-# what it has to do, of which one may have missed the word. What still has no life after ten
-# minutes, or has had its time, panics by an interrupt. A builtin waits: what is killed here
-# leaves no sleep behind.
+# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has not
+# for ten minutes, or has had its time, it panics by an interrupt. A builtin waits: what is killed
+# here leaves no sleep behind.
 watch()
 {
-	local end=$((SECONDS + limit)) idle=0 stood=''
+	local end=$((SECONDS + limit)) idle=0
 
 	while ((SECONDS < end && idle < 600)) && kill -0 $$ 2>/dev/null; do
 		read -r -t 10 -u 9 || true
-		[ "$thread" = multi ] || continue
-		idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
-		if [ -z "$stood" ] && ((idle >= 120)); then
-			stood=$idle
-			printf 'stop\ncont\n' >"$root/monitor.in"
-		elif [ -n "$stood" ] && ((idle < 60)); then
-			say "the virtual machine had stood still for $stood s; QEMU was stopped and continued"
-			stood=''
-		fi
+		[ ! -e "$share/alive" ] || idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
 	done
 	say "the virtual machine has had its time, or stands still: it panics, to tell where"
 	echo nmi >"$root/monitor.in"

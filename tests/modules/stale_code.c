@@ -14,15 +14,23 @@
  * So: a breakpoint in the kernel's code, where memory has none any more and nobody has claimed
  * it, is counted and told, its translation is dropped by a store that changes nothing, and
  * the instruction is executed again. Whatever else is wrong still dies as it would.
+ *
+ * Kernels before 6.3 do not die of it: kprobes take it for one that has just been removed, and
+ * execute the instruction again, and again, for good and with interrupts off. There the function
+ * that kprobes ask for their probe is hooked.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/ftrace.h>
 #include <linux/jiffies.h>
 #include <linux/kdebug.h>
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/string.h>
+#include <linux/version.h>
 #include <asm/processor-flags.h>
 #include <asm/ptrace.h>
 #include <asm/text-patching.h>
@@ -53,6 +61,14 @@ static void drop_translation(unsigned char *code)
 	asm volatile("mov %0, %%cr0" : : "r" (cr0) : "memory");
 }
 
+static void meet(unsigned char *code)
+{
+	/* Two processors may count one: it tells that there are such, not how many. */
+	WRITE_ONCE(count, READ_ONCE(count) + 1);
+	pr_notice_ratelimited("QEMU has met a breakpoint that is gone at %pS\n", code);
+	drop_translation(code);
+}
+
 static int stale_code_notify(struct notifier_block *block, unsigned long event, void *data)
 {
 	struct pt_regs *regs = ((struct die_args *)data)->regs;
@@ -68,10 +84,7 @@ static int stale_code_notify(struct notifier_block *block, unsigned long event, 
 	}
 	if (__this_cpu_inc_return(tries) > MOST_TRIES)
 		return NOTIFY_DONE;
-	/* Two processors may count one: it tells that there are such, not how many. */
-	WRITE_ONCE(count, READ_ONCE(count) + 1);
-	pr_notice_ratelimited("QEMU has met a breakpoint that is gone at %pS\n", code);
-	drop_translation(code);
+	meet(code);
 	regs->ip = (unsigned long)code;
 	return NOTIFY_STOP;
 }
@@ -82,14 +95,61 @@ static struct notifier_block stale_code_block = {
 	.priority = INT_MIN,
 };
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+/* get_kprobe(address): in a breakpoint's handler, which is as an NMI, of the breakpoint. */
+static void stale_code_get_kprobe(unsigned long ip, unsigned long parent_ip,
+				  struct ftrace_ops *ops, struct ftrace_regs *fregs)
+{
+	unsigned char *code = (unsigned char *)ftrace_get_regs(fregs)->di;
+
+	if (in_nmi() && READ_ONCE(*code) != INT3_INSN_OPCODE)
+		meet(code);
+}
+
+static struct ftrace_ops stale_code_ops = {
+	.func = stale_code_get_kprobe,
+	.flags = FTRACE_OPS_FL_SAVE_REGS,
+};
+
+static int hook_kprobes(void)
+{
+	static char name[] = "get_kprobe";
+	int err = ftrace_set_filter(&stale_code_ops, name, strlen(name), 1);
+
+	return err ?: register_ftrace_function(&stale_code_ops);
+}
+
+static void unhook_kprobes(void)
+{
+	unregister_ftrace_function(&stale_code_ops);
+}
+#else
+static int hook_kprobes(void)
+{
+	return 0;
+}
+
+static void unhook_kprobes(void)
+{
+}
+#endif
+
 static int __init stale_code_init(void)
 {
-	return register_die_notifier(&stale_code_block);
+	int err = register_die_notifier(&stale_code_block);
+
+	if (err)
+		return err;
+	err = hook_kprobes();
+	if (err)
+		unregister_die_notifier(&stale_code_block);
+	return err;
 }
 module_init(stale_code_init);
 
 static void __exit stale_code_exit(void)
 {
+	unhook_kprobes();
 	unregister_die_notifier(&stale_code_block);
 }
 module_exit(stale_code_exit);

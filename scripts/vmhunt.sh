@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as
+# root with the directory SHARE of the host as its working directory /host, and
+# exit with the status of guest.sh. The console is kept in SHARE/console.log.
+#
+#	-k IMAGE	kernel image
+#	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
+#	-c CPUS		virtual processors (2)
+#	-m MIB		memory (1024)
+#	-t SECONDS	end it after so long (1200: a busy host may give it a tenth of itself), by an
+#			interrupt of which the kernel panics: what all were doing is in the log then
+#	-a WORDS	more kernel parameters
+#	-P PROGRAM	one more program for the guest, in /bin; may be given again
+#	-i		count instructions: the clocks, TSC too, go by them, and the processors
+#			take turns, which is how QEMU counts
+#	-v		show the output of guest.sh as it comes
+#
+# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. Each virtual
+# processor is a thread of the host's; qemu.sh tells which QEMU that takes. SHARE has
+# stale_code.ko then, whose source says why; what it has met is told.
+
+. "$(dirname "$0")/lib.sh"
+
+cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
+while getopts k:M:c:m:t:a:P:iv option; do
+	case $option in
+	k) image=$OPTARG ;;
+	M) modules=$OPTARG ;;
+	c) cpus=$OPTARG ;;
+	m) memory=$OPTARG ;;
+	t) limit=$OPTARG ;;
+	a) append=$OPTARG ;;
+	P) programs+=("$OPTARG") ;;
+	i) icount=(-icount shift=0,sleep=off) thread=single ;;
+	v) show=1 ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
+[ -f "$image" ] || die "no kernel image: $image"
+[ -f "$share/guest.sh" ] || die "no guest.sh in $share"
+[ "$thread" = single ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
+
+# copy_program PROGRAM: into the image, with the libraries that it needs.
+copy_program()
+{
+	local file
+
+	install -D "$(command -v "$1")" "$root/bin/$(basename "$1")"
+	ldd "$(command -v "$1")" | grep -o '/[^ ]*' | while read -r file; do
+		install -D "$file" "$root$file"
+	done
+}
+
+# copy_modules NAME...: into the image, with the modules that they need.
+copy_modules()
+{
+	local abi name path dependency
+
+	abi=$(basename "$modules")
+	for name; do
+		# A line of modules.dep: a module, a colon, all that it needs.
+		{ grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" || true; } |
+			tr -d : | tr ' ' '\n' |
+			while read -r path; do
+				[ -n "$path" ] || continue
+				install -D -m 0644 "$modules/$path" \
+					"$root/lib/modules/$abi/$path"
+			done
+	done
+	for dependency in modules.order modules.builtin modules.builtin.modinfo; do
+		[ ! -f "$modules/$dependency" ] ||
+			cp "$modules/$dependency" "$root/lib/modules/$abi/"
+	done
+	depmod -b "$root" "$abi"
+}
+
+# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has
+# not for two minutes, its processors are stopped and continued: in QEMU that makes each look for
+# what it has to do, of which one may have missed the word. What still has no life after ten
+# minutes, or has had its time, panics by an interrupt. A builtin waits: what is killed here
+# leaves no sleep behind.
+watch()
+{
+	local end=$((SECONDS + limit)) idle=0 stood=''
+
+	while ((SECONDS < end && idle < 600000)) && kill -0 $$ 2>/dev/null; do
+		read -r -t 10 -u 9 || true
+		[ "$thread" = multi ] || continue
+		idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
+		if [ -z "$stood" ] && ((idle >= 120000)); then
+			stood=$idle
+			printf 'stop\ncont\n' >"$root/monitor.in"
+		elif [ -n "$stood" ] && ((idle < 60)); then
+			say "the virtual machine had stood still for $stood s; QEMU was stopped and continued"
+			stood=''
+		fi
+	done
+	say "the virtual machine has had its time, or stands still: it panics, to tell where"
+	echo nmi >"$root/monitor.in"
+}
+
+need vm
+read -ra qemu < <("$TOP/scripts/qemu.sh") || die "no QEMU"
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
+cp "$(command -v busybox)" "$root/bin/busybox"
+copy_program trace-cmd
+# BusyBox' modprobe does not unpack modules; Debian's own does.
+copy_program kmod
+for program in "${programs[@]}"; do
+	copy_program "$program"
+done
+ln -s kmod "$root/bin/insmod"
+ln -s kmod "$root/bin/rmmod"
+ln -s kmod "$root/bin/lsmod"
+ln -s ../bin/kmod "$root/sbin/modprobe"
+[ -z "$modules" ] || copy_modules virtio_pci 9pnet_virtio 9p
+cat >"$root/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin 2>/dev/null
+export PATH=/bin:/sbin HOME=/tmp
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir /dev/pts && mount -t devpts devpts /dev/pts
+mount -t tmpfs tmp /tmp
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+[ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
+cd /host
+[ ! -e stale_code.ko ] || insmod stale_code.ko
+[ ! -e alive ] || while :; do echo >alive; sleep 10; done &
+sh ./guest.sh </dev/null >guest.log 2>&1
+echo $? >/host/status
+sync
+reboot -f
+END
+chmod +x "$root/init"
+(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) \
+	>"$share/initramfs.gz"
+# Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
+# a second at each load.
+find "$share" -maxdepth 1 -name '*.ko' -exec strip --strip-debug {} +
+rm -f "$share/status"
+: >"$share/guest.log"
+if [ -n "$show" ]; then
+	# Ends with this script, and after the last line.
+	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
+fi
+
+# pci=noacpi: ACPI's way to find which interrupt a device has is a program that takes
+# the KASAN kernel 20 s, and is given up after 30: then the share is not there.
+# no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
+# in time, which on a busy host they do not.
+# tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay.
+# log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
+# panic_print: all tasks, and all processors (0x40).
+mkfifo "$root"/{monitor.in,monitor.out,never}
+rm -f "$share/alive"
+# Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
+[ "$thread" = single ] || : >"$share/alive"
+watch 6>&- 9<>"$root/never" &
+watch=$!
+trap 'kill "$watch" 2>/dev/null; rm -rf "$root"' EXIT
+timeout --foreground "$((limit + 120))" "${qemu[@]}" \
+	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
+	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
+	-no-reboot -nodefaults -serial stdio -kernel "$image" \
+	-initrd "$share/initramfs.gz" \
+	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog log_buf_len=4M unknown_nmi_panic panic_print=0x41 $append" \
+	</dev/null >"$share/console.log" 2>&1 || true
+kill "$watch" 2>/dev/null || true
+wait "$watch" 2>/dev/null || true
+rm -f "$share/initramfs.gz"
+stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)
+[ "$stale" = 0 ] || say "QEMU has met a breakpoint that was gone $stale times; went on"
+if [ ! -s "$share/status" ]; then
+	tail -n 40 "$share/guest.log" >&2
+	if grep -q 'Kernel panic' "$share/console.log"; then
+		grep -A 80 -m 1 'Kernel panic' "$share/console.log" >&2
+	else
+		tail -n 40 "$share/console.log" >&2
+	fi
+	die "the virtual machine ended without a result; see $share/console.log"
+fi
+exit "$(cat "$share/status")"
