@@ -29,7 +29,6 @@
 #include <linux/notifier.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
-#include <linux/string.h>
 #include <linux/version.h>
 #include <asm/processor-flags.h>
 #include <asm/ptrace.h>
@@ -113,8 +112,8 @@ static struct ftrace_ops stale_code_ops = {
 
 static int hook_kprobes(void)
 {
-	static char name[] = "get_kprobe";
-	int err = ftrace_set_filter(&stale_code_ops, name, strlen(name), 1);
+	unsigned char name[] = "get_kprobe";
+	int err = ftrace_set_filter(&stale_code_ops, name, sizeof(name) - 1, 1);
 
 	return err ?: register_ftrace_function(&stale_code_ops);
 }

@@ -143,8 +143,8 @@ int main(int argc, char **argv)
 		n += skip;
 		skip = stride - 1;
 	}
-	printf("# %s: %d of %d failed allocations made it fail, of %d\n", argv[1], failed, tried - 1,
-	       n - first - left + 1);
+	printf("# %s: %d of %d failed allocations made it fail, of %d\n", argv[1], failed,
+	       tried - 1, n - first - left + 1);
 	printf("%s - fail: each allocation of %s\n",
 	       failed && n < first + MOST ? "ok" : "not ok", argv[1]);
 	return 0;
