@@ -157,7 +157,7 @@ rm -f "$share/alive"
 [ "$thread" = single ] || : >"$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!
-trap 'kill "$watch" 2>/dev/null; rm -rf "$root"' EXIT
+trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT
 timeout --foreground "$((limit + 120))" "${qemu[@]}" \
 	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
 	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
