@@ -128,6 +128,7 @@ cd /host
 [ ! -e alive ] || while :; do echo >alive; sleep 10; done &
 sh ./guest.sh </dev/null >guest.log 2>&1
 echo $? >/host/status
+cat /sys/module/stale_code/parameters/count >/host/stale 2>/dev/null
 sync
 reboot -f
 END
@@ -137,7 +138,7 @@ chmod +x "$root/init"
 # Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
 # a second at each load.
 find "$share" -maxdepth 1 -name '*.ko' -exec strip --strip-debug {} +
-rm -f "$share/status"
+rm -f "$share/status" "$share/stale"
 : >"$share/guest.log"
 if [ -n "$show" ]; then
 	# Ends with this script, and after the last line.
@@ -169,8 +170,8 @@ timeout --foreground "$((limit + 120))" "${qemu[@]}" \
 kill "$watch" 2>/dev/null || true
 wait "$watch" 2>/dev/null || true
 rm -f "$share/initramfs"
-stale=$(grep -c 'stale_code: QEMU has met' "$share/console.log" || true)
-[ "$stale" = 0 ] || say "QEMU has met a breakpoint that was gone $stale times; went on"
+stale=$(cat "$share/stale" 2>/dev/null || true)
+[ "${stale:-0}" = 0 ] || say "QEMU has executed a breakpoint that was gone $stale times; went on"
 if [ ! -s "$share/status" ]; then
 	tail -n 40 "$share/guest.log" >&2
 	if grep -q 'Kernel panic' "$share/console.log"; then

@@ -8,7 +8,7 @@
 # is not this machine's have been built for by the step builds.
 run_guest()
 {
-	local kernel=$1 built
+	local kernel=$1 built recording
 	shift
 	need tool programs programs32
 	tool
@@ -48,6 +48,11 @@ run_guest()
 	result "$kernel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
+	# As text, here: the guest is emulated.
+	for recording in "$DIR"/*.dat; do
+		[ ! -e "$recording" ] || trace-cmd report "$recording" \
+			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"
+	done
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 
