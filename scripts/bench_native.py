@@ -75,6 +75,8 @@ def contended_ratios(load):
 def goals(result):
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
+            if one not in result["pair"] or other not in result["pair"]:
+                continue
             value = result["pair"][one]["median"] / result["pair"][other]["median"]
         elif where in result["contended"]:
             value = result["contended"][where][one]["fairness"]

@@ -10,6 +10,7 @@
 #include <linux/bitops.h>
 #include <linux/jump_label.h>
 #include <linux/lockdep.h>
+#include <linux/prefetch.h>
 #include <linux/types.h>
 #include <ntklog/irql.h>
 
@@ -134,7 +135,17 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 /* Whether the lock was owned, as it must be. */
 static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 {
-	if (unlikely(READ_ONCE(spin_lock->word) != 1)) {
+	/*
+	 * A waiter's reading has made the line shared. To check first and then to
+	 * store would be to fetch it twice.
+	 */
+	prefetchw(&spin_lock->word);
+	/*
+	 * Of an owner's word nobody changes the value: waiters set the bit that is
+	 * set. Who is not the owner gets some value that the word has had. A plain
+	 * read can be compared where it is, which makes up for the prefetch.
+	 */
+	if (unlikely(data_race(spin_lock->word) != 1)) {
 		ke_release_spin_lock_not_owned(spin_lock);
 		return false;
 	}
