@@ -58,9 +58,10 @@ struct kspin_lock_queue {
  * @lock_queue: the entry in the queue of the lock
  * @old_irql: IRQL to return to; written only by the raising functions
  *
- * Its entry should not lie across two cache lines, as one of eight does on a
- * stack: declare a handle as __aligned(16). The type is not, for then its size,
- * and that of what contains one, would not be NT's.
+ * Where an entry lies across two cache lines, both are fetched for a hand-over.
+ * gcc aligns a handle that is a variable by itself; clang does not, and nobody
+ * one that is a member: declare that as __aligned(16). The type is not, for then
+ * its size, and that of what contains one, would not be NT's.
  */
 struct klock_queue_handle {
 	struct kspin_lock_queue lock_queue;
