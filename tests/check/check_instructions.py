@@ -64,9 +64,9 @@ class Pairs(unittest.TestCase):
     def test_ordinary_pair_has_at_most_8_and_1_locked(self):
         self.check("ordinary_at_dpc_level", 8, 1)
 
-    def test_executive_pairs_have_2_locked(self):
-        self.check("ex_exclusive_at_dpc_level", 12, 2)
-        self.check("ex_shared_at_dpc_level", 16, 2)
+    def test_executive_pairs_have_at_most_10_and_14_and_2_locked(self):
+        self.check("ex_exclusive_at_dpc_level", 10, 2)
+        self.check("ex_shared_at_dpc_level", 14, 2)
 
 
 tap.main()

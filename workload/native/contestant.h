@@ -26,7 +26,7 @@ struct native_contender {
 	void *lock;
 	unsigned int section;
 	unsigned int outside;
-	const volatile unsigned long *deadline;
+	const unsigned long *deadline;
 	unsigned long count;
 	unsigned long handovers;
 	int me;
@@ -116,7 +116,7 @@ static void _id##_contend(struct native_contender *contender)				\
 	unsigned long end, count = 0, handovers = 0;					\
 	_declare;									\
 											\
-	while (!(end = *contender->deadline))						\
+	while (!(end = __atomic_load_n(contender->deadline, __ATOMIC_ACQUIRE)))		\
 		__asm__ volatile("pause");						\
 	do {										\
 		for (int i = 0; i < NATIVE_BATCH; i++) {				\

@@ -35,6 +35,8 @@
 #define PAIRS		10000
 #define WARM_UP		500
 
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
 struct native_guarded native_guarded;
 
 static char arena[LINE * LINES] __attribute__((aligned(4096)));
@@ -56,7 +58,7 @@ static struct {
 	pthread_barrier_t begin, end;
 } run;
 
-static volatile unsigned long deadline __attribute__((aligned(LINE)));
+static unsigned long deadline __attribute__((aligned(LINE)));
 
 static void die(const char *what)
 {
@@ -111,26 +113,27 @@ static void prepare(const struct native_contestant *contestant)
 	contestant->initialize(lock);
 }
 
+/* What is allocated on the stack is used, as far as the compiler knows. */
+static inline void keep(void *room)
+{
+	__asm__ volatile("" :: "r" (room) : "memory");
+}
+
 /* Further down the stack. */
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count)
 {
-	volatile char *room = __builtin_alloca(stack_room[0]);
-
-	room[0] = 0;
+	keep(__builtin_alloca(stack_room[0]));
 	contestant->pairs(lock, count);
-	room[0] = 1;
 }
 
 static __attribute__((noinline)) void contend(int me)
 {
-	volatile char *room = __builtin_alloca(stack_room[me]);
 	long before = switches();
 
+	keep(__builtin_alloca(stack_room[me]));
 	__atomic_store_n(&run.ready[me], true, __ATOMIC_RELEASE);
-	room[0] = 0;
 	run.contestant->contend(&run.contender[me]);
-	room[0] = 1;
 	run.switches[me] = switches() - before;
 }
 
@@ -218,7 +221,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 	pthread_barrier_wait(&run.begin);
 	while (!__atomic_load_n(&run.ready[1], __ATOMIC_ACQUIRE))
 		__asm__ volatile("pause");
-	deadline = native_tsc() + cycles;
+	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
 	contend(0);
 	pthread_barrier_wait(&run.end);
 	if (section && !contestant->shared &&
@@ -284,7 +287,7 @@ static void measure_all_contended(int runs, unsigned long microseconds)
 	pthread_barrier_init(&run.end, NULL, THREADS);
 	if (pthread_create(&thread, NULL, second, NULL))
 		die("pthread_create");
-	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(loads); i++)
 		measure_contended(runs, loads[i].section, loads[i].outside, cycles);
 	run.over = true;
 	pthread_barrier_wait(&run.begin);

@@ -20,22 +20,25 @@ NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, HANDLE,
 		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &handle),
 		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle))
 
-/* Where a stack that is aligned to 8 may have it: Next ends a line, Lock begins one. */
-NATIVE_CONTESTANT(two_lines, SPIN_LOCK->word = 0,
-		  char room[128] __aligned(64);
-		  struct klock_queue_handle *handle = (void *)(room + 56),
-		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, handle),
-		  ke_release_in_stack_queued_spin_lock_from_dpc_level(handle))
+/* As it may lie where nothing is aligned: Next ends a line, Lock begins one. */
+struct two_lines {
+	char room[56];
+	struct klock_queue_handle handle;
+} __aligned(64);
+
+NATIVE_CONTESTANT(two_lines, SPIN_LOCK->word = 0, struct two_lines two,
+		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &two.handle),
+		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&two.handle))
 
 NATIVE_CONTESTANT(in_stack_raising, SPIN_LOCK->word = 0, HANDLE,
 		  ke_acquire_in_stack_queued_spin_lock(SPIN_LOCK, &handle),
 		  ke_release_in_stack_queued_spin_lock(&handle))
 
-NATIVE_CONTESTANT(numbered_raising, , u8 old_irql,
+NATIVE_CONTESTANT(numbered_raising, (void)0, u8 old_irql,
 		  old_irql = ke_acquire_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK),
 		  ke_release_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK, old_irql))
 
-NATIVE_CONTESTANT(ordinary, SPIN_LOCK->word = 0, ,
+NATIVE_CONTESTANT(ordinary, SPIN_LOCK->word = 0, (void)0,
 		  ke_acquire_spin_lock_at_dpc_level(SPIN_LOCK),
 		  ke_release_spin_lock_from_dpc_level(SPIN_LOCK))
 
@@ -43,11 +46,11 @@ NATIVE_CONTESTANT(ordinary_raising, SPIN_LOCK->word = 0, u8 old_irql,
 		  old_irql = ke_acquire_spin_lock_raise_to_dpc(SPIN_LOCK),
 		  ke_release_spin_lock(SPIN_LOCK, old_irql))
 
-NATIVE_CONTESTANT(ex_exclusive, atomic_set(&EX_LOCK->value, 0), ,
+NATIVE_CONTESTANT(ex_exclusive, atomic_set(&EX_LOCK->value, 0), (void)0,
 		  ex_acquire_spin_lock_exclusive_at_dpc_level(EX_LOCK),
 		  ex_release_spin_lock_exclusive_from_dpc_level(EX_LOCK))
 
-NATIVE_CONTESTANT(ex_shared, atomic_set(&EX_LOCK->value, 0), ,
+NATIVE_CONTESTANT(ex_shared, atomic_set(&EX_LOCK->value, 0), (void)0,
 		  ex_acquire_spin_lock_shared_at_dpc_level(EX_LOCK),
 		  ex_release_spin_lock_shared_from_dpc_level(EX_LOCK))
 
@@ -76,15 +79,15 @@ const struct native_contestant native_nt[] = {
 void native_set_tracing(enum native_tracing tracing)
 {
 	bool was_tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
-	bool is_tracked = tracing == NATIVE_TRACKED;
+	bool is_tracked = tracing == NATIVE_TRACKED, is_counted = tracing != NATIVE_OFF;
 
 	if (was_tracked && !is_tracked) {
 		ntklog_disarm_spin_lock_slots();
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
 		ntklog_stop_spin_lock_slots();
 	}
-	if (static_key_enabled(&ntklog_spin_lock_key) != (tracing != NATIVE_OFF))
-		shim_set_key(&ntklog_spin_lock_key, tracing != NATIVE_OFF);
+	if (static_key_enabled(&ntklog_spin_lock_key) != is_counted)
+		shim_set_key(&ntklog_spin_lock_key, is_counted);
 	if (is_tracked && !was_tracked) {
 		ntklog_start_spin_lock_slots();
 		static_branch_enable(&ntklog_spin_lock_tracking_key);

@@ -79,6 +79,7 @@ static void qspin_queue(union qspin_lock *lock, int cpu)
 	WRITE_ONCE(lock->owned, 1);
 	if (!next)
 		next = smp_cond_load_acquire(&entry->next, VAL);
+	/* What is ours is done. Pairs with its smp_cond_load_acquire(). */
 	smp_store_release(&next->is_first, 1);
 }
 
@@ -114,11 +115,13 @@ static __always_inline void qspin_acquire(union qspin_lock *lock, int cpu)
 
 static __always_inline void qspin_release(union qspin_lock *lock)
 {
+	/* Pairs with all who find the byte, or the word, 0. */
 	smp_store_release(&lock->owned, 0);
 }
 
 #define QSPIN	((union qspin_lock *)lock)
-NATIVE_CONTESTANT(qspin, QSPIN->word = 0, , qspin_acquire(QSPIN, me), qspin_release(QSPIN))
+NATIVE_CONTESTANT(qspin, QSPIN->word = 0, (void)0,
+		  qspin_acquire(QSPIN, me), qspin_release(QSPIN))
 
 const struct native_contestant native_qspinlock[] = {
 	NATIVE_ENTRY(qspin, "qspinlock"),
