@@ -56,6 +56,7 @@ extern const struct native_contestant native_nt[], native_others[], native_qspin
 void native_set_tracing(enum native_tracing tracing);
 void native_start(void);
 void native_be_cpu(int cpu);
+void native_work(unsigned int iterations);
 
 /* What the locks guard, in a line of its own. */
 struct native_guarded {
@@ -71,15 +72,6 @@ static inline unsigned long native_tsc(void)
 
 	__asm__ volatile("rdtsc" : "=a" (low), "=d" (high));
 	return low | (unsigned long)high << 32;
-}
-
-/* Nothing but time: each waits for the one before. */
-static inline void native_work(unsigned int iterations)
-{
-	unsigned long x = iterations;
-
-	while (iterations--)
-		__asm__ volatile("imul %0, %0" : "+r" (x));
 }
 
 /* Time is read after so many ownerships, so that it is little of them. */

@@ -12,8 +12,14 @@
 NATIVE_CONTESTANT(nothing, (void)0, (void)0, (void)0, (void)0)
 
 #define MCS	((ck_spinlock_mcs_t *)lock)
-NATIVE_CONTESTANT(mcs, ck_spinlock_mcs_init(MCS), ck_spinlock_mcs_context_t entry LINE,
-		  ck_spinlock_mcs_lock(MCS, &entry), ck_spinlock_mcs_unlock(MCS, &entry))
+
+struct mcs_line {
+	ck_spinlock_mcs_context_t entry;
+} LINE;
+
+NATIVE_CONTESTANT(mcs, ck_spinlock_mcs_init(MCS), struct mcs_line one,
+		  ck_spinlock_mcs_lock(MCS, &one.entry),
+		  ck_spinlock_mcs_unlock(MCS, &one.entry))
 
 #define TICKET	((ck_spinlock_ticket_t *)lock)
 NATIVE_CONTESTANT(ticket, ck_spinlock_ticket_init(TICKET), (void)0,
