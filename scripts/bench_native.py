@@ -25,7 +25,7 @@ GOALS = [
 def read(stream):
     """By kind, by name: a value or a triple for each run."""
     pairs, contended, repeated = {}, {}, {}
-    processors = 2
+    cycles = None
     for line in stream:
         kind, *words = line.split(" ")
         if kind == "pair":
@@ -37,9 +37,9 @@ def read(stream):
         elif kind == "repeated":
             repeated[words[0]] = {"repeated": int(words[1]), "disturbed": int(words[2]),
                                   "runs": int(words[3])}
-        elif kind.strip() == "one-processor":
-            processors = 1
-    return pairs, contended, repeated, processors
+        elif kind == "cycles":
+            cycles = int(words[0])
+    return pairs, contended, repeated, cycles
 
 
 def quartiles(values):
@@ -70,6 +70,11 @@ def contended_ratios(load):
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
     return ratios
+
+
+def ownership(load, cycles, pair):
+    """How long one of the base takes, next to a pair that nobody contends for."""
+    return quartiles([cycles / sum(run[:2]) / pair for run in load[BASE]])
 
 
 def goals(result):
@@ -111,6 +116,9 @@ def show(result):
                 name, ratio["median"], *ratio["quartiles"], ratio["fairness"],
                 "%.2f" % ratio["handed_over"] if has_section else "",
                 "%.2f" % ratio["handovers"] if has_section else ""))
+        time = result["ownership"][load]
+        print("(one ownership of %s took as long as %.0f uncontended pairs, %.0f to %.0f)" % (
+            BASE, time["median"], *time["quartiles"]))
         show_repeated(result["repeated"], "contended-" + load)
     print("\n%-48s %8s %8s" % ("goal", "", "is"))
     for goal in result["goals"]:
@@ -121,20 +129,24 @@ def show(result):
 
 
 def main():
-    pairs, contended, repeated, processors = read(sys.stdin)
+    pairs, contended, repeated, cycles = read(sys.stdin)
+    pair = statistics.median(pairs[BASE]) - statistics.median(pairs[LOOP])
     result = {"runs": len(pairs[BASE]), "pair": pair_ratios(pairs),
               "contended": {load: contended_ratios(locks)
+                            for load, locks in contended.items()},
+              "ownership": {load: ownership(locks, cycles, pair)
                             for load, locks in contended.items()},
               "repeated": repeated}
     result["goals"] = list(goals(result))
     show(result)
-    if processors < 2:
+    if not contended:
         print("\nOnly one processor: nothing contended was measured.")
     print("""
 Fairness: the ownerships of the thread that had the least, divided by the other's. Handed over:
 the part of a lock's ownerships that came after the other thread's. Hand-overs: how many of
 those, against those of the base. The same lock twice tells how far two figures differ for
-nothing.""")
+nothing. How long an ownership takes depends on how far a line has to go; where the processors
+are virtual, that changes while this runs.""")
     with open(sys.argv[1], "w") as stream:
         json.dump(result, stream, indent=1)
 

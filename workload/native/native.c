@@ -4,15 +4,17 @@
  * scripts/bench_native.py a line for each run:
  *
  *	pair RUN CYCLES NAME
+ *	cycles CYCLES
  *	contended SECTION OUTSIDE RUN OWNERSHIPS-1 OWNERSHIPS-2 HANDOVERS NAME
  *	repeated KIND TIMES DISTURBED RUNS
  *
  * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop. Of a
- * contended run, by two threads, each on its processor: the cycles in a section, at most so
- * many outside, the ownerships of each thread, and how many came after the other one's. In each
- * run all locks take their turn, in an order that moves on; lock and stack lie at random, in
- * each run elsewhere, and for all locks of a run the same. What another thread interrupted is
- * repeated, up to a limit; so many runs were counted that were disturbed all the same.
+ * contended run, which takes the second line's cycles, by two threads, each on its processor:
+ * the cycles in a section, at most so many outside, the ownerships of each thread, and how many
+ * came after the other one's. With one processor there are none. In each run all locks take
+ * their turn, in an order that moves on; lock and stack lie at random, in each run elsewhere,
+ * and for all locks of a run the same. What another thread interrupted is repeated, up to a
+ * limit; so many runs were counted that were disturbed all the same.
  */
 
 #define _GNU_SOURCE
@@ -295,6 +297,7 @@ static void measure_all_contended(int runs, unsigned long microseconds)
 	pthread_t thread;
 	size_t i;
 
+	printf("cycles %lu\n", cycles);
 	pthread_barrier_init(&run.begin, NULL, THREADS);
 	pthread_barrier_init(&run.end, NULL, THREADS);
 	if (pthread_create(&thread, NULL, second, NULL))
@@ -322,7 +325,5 @@ int main(int argc, char **argv)
 	measure_pairs(atoi(argv[1]));
 	if (CPU_COUNT(&processors) >= THREADS)
 		measure_all_contended(atoi(argv[1]), strtoul(argv[2], NULL, 10));
-	else
-		printf("one-processor\n");
 	return 0;
 }
