@@ -29,7 +29,8 @@ def read(stream):
     for line in stream:
         kind, *words = line.split(" ")
         if kind == "pair":
-            pairs.setdefault(" ".join(words[2:]).strip(), []).append(float(words[1]))
+            outside = pairs.setdefault("pair" if words[0] == "0" else "pair_apart", {})
+            outside.setdefault(" ".join(words[3:]).strip(), []).append(float(words[2]))
         elif kind == "contended":
             load = contended.setdefault("%s-%s" % (words[0], words[1]), {})
             load.setdefault(" ".join(words[6:]).strip(), []).append(
@@ -78,6 +79,7 @@ def ownership(load, cycles, pair):
 
 
 def goals(result):
+    """As far as there are such locks and loads."""
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
             if one not in result["pair"] or other not in result["pair"]:
@@ -99,11 +101,15 @@ def show_repeated(repeated, kind):
 
 
 def show(result):
-    print("\nnative: time of an uncontended pair, %s = 1; median of %d, quartiles\n" % (
+    print("\nnative: time of an uncontended pair, %s = 1; medians of %d, quartiles\n" % (
         BASE, result["runs"]))
+    print("%-32s %8s   %-14s %8s" % ("", "at once", "", "after a fence"))
     for name, ratio in result["pair"].items():
-        print("%-32s %8.2f   %.2f to %.2f" % (name, ratio["median"], *ratio["quartiles"]))
-    show_repeated(result["repeated"], "pair")
+        apart = result["pair_apart"][name]
+        print("%-32s %8.2f   %.2f to %-6.2f %8.2f   %.2f to %.2f" % (
+            name, ratio["median"], *ratio["quartiles"], apart["median"], *apart["quartiles"]))
+    show_repeated(result["repeated"], "pair-0")
+    show_repeated(result["repeated"], "pair-1")
     for load, locks in result["contended"].items():
         section, outside = load.split("-")
         print("\nnative: two processors, sections of %s cycles, %s outside; ownerships, %s = 1" % (
@@ -130,8 +136,9 @@ def show(result):
 
 def main():
     pairs, contended, repeated, cycles = read(sys.stdin)
-    pair = statistics.median(pairs[BASE]) - statistics.median(pairs[LOOP])
-    result = {"runs": len(pairs[BASE]), "pair": pair_ratios(pairs),
+    pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
+    result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
+              "pair_apart": pair_ratios(pairs["pair_apart"]),
               "contended": {load: contended_ratios(locks)
                             for load, locks in contended.items()},
               "ownership": {load: ownership(locks, cycles, pair)

@@ -36,7 +36,8 @@ struct native_contender {
  * struct native_contestant - a lock that takes part
  * @name: what the tables call it; NULL: no more
  * @initialize: make it, free
- * @pairs: so many acquisitions, each with its release
+ * @pairs: so many acquisitions, each with its release; next to each other, or apart, which
+ *	lets the release's store reach the cache first
  * @contend: until the deadline
  * @tracing: with NT's tracing set so
  * @shared: it does not exclude
@@ -45,7 +46,7 @@ struct native_contender {
 struct native_contestant {
 	const char *name;
 	void (*initialize)(void *lock);
-	void (*pairs)(void *lock, unsigned long count);
+	void (*pairs)(void *lock, unsigned long count, bool apart);
 	void (*contend)(struct native_contender *me);
 	enum native_tracing tracing;
 	bool shared;
@@ -85,7 +86,7 @@ static void _id##_make(void *lock)						\
 }											\
 											\
 __attribute__((__noinline__, aligned(64)))							\
-static void _id##_pairs(void *lock, unsigned long count)				\
+static void _id##_pairs(void *lock, unsigned long count, bool apart)			\
 {											\
 	__attribute__((unused)) const int me = 0;					\
 	_declare;									\
@@ -95,6 +96,8 @@ static void _id##_pairs(void *lock, unsigned long count)				\
 		__asm__ volatile("" ::: "memory");					\
 		_release;								\
 		__asm__ volatile("" ::: "memory");					\
+		if (apart)								\
+			__asm__ volatile("mfence" ::: "memory");			\
 	}										\
 }											\
 											\

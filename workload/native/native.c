@@ -3,18 +3,19 @@
  * native: NT's locks on the processors of this machine, next to others'. For
  * scripts/bench_native.py a line for each run:
  *
- *	pair RUN CYCLES NAME
+ *	pair APART RUN CYCLES NAME
  *	cycles CYCLES
  *	contended SECTION OUTSIDE RUN OWNERSHIPS-1 OWNERSHIPS-2 HANDOVERS NAME
  *	repeated KIND TIMES DISTURBED RUNS
  *
- * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop. Of a
- * contended run, which takes the second line's cycles, by two threads, each on its processor:
- * the cycles in a section, at most so many outside, the ownerships of each thread, and how many
- * came after the other one's. With one processor there are none. In each run all locks take
- * their turn, in an order that moves on; lock and stack lie at random, in each run elsewhere,
- * and for all locks of a run the same. What another thread interrupted is repeated, up to a
- * limit; so many runs were counted that were disturbed all the same.
+ * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop; APART is 1
+ * where a fence is between one pair and the next. Of a contended run, which takes the second
+ * line's cycles, by two threads, each on its processor: the cycles in a section, at most so many
+ * outside, the ownerships of each thread, and how many came after the other one's. With one
+ * processor there are none. In each run all locks take their turn, in an order that moves on;
+ * lock and stack lie at random, in each run elsewhere, and for all locks of a run the same. What
+ * another thread interrupted is repeated, up to a limit; so many runs were counted that were
+ * disturbed all the same.
  */
 
 #define _GNU_SOURCE
@@ -135,10 +136,10 @@ static inline void keep(void *room)
 
 /* Further down the stack. */
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
-					    unsigned long count)
+					    unsigned long count, bool apart)
 {
 	keep(__builtin_alloca(stack_room[0]));
-	contestant->pairs(lock, count);
+	contestant->pairs(lock, count, apart);
 }
 
 static __attribute__((noinline)) void contend(int me)
@@ -151,7 +152,7 @@ static __attribute__((noinline)) void contend(int me)
 	run.switches[me] = switches() - before;
 }
 
-static void measure_pairs(int runs)
+static void measure_pairs(int runs, bool apart)
 {
 	long repeated = 0, disturbed = 0;
 	int number, turn, attempt;
@@ -165,21 +166,22 @@ static void measure_pairs(int runs)
 			long before, switched = 1;
 
 			prepare(contestant);
-			pairs(contestant, WARM_UP);
+			pairs(contestant, WARM_UP, apart);
 			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
 				before = switches();
 				start = native_tsc();
-				pairs(contestant, PAIRS);
+				pairs(contestant, PAIRS, apart);
 				cycles = native_tsc() - start;
 				switched = switches() - before;
 				repeated += attempt > 0;
 			}
 			disturbed += switched != 0;
-			printf("pair %d %.3f %s\n", number, (double)cycles / PAIRS,
+			printf("pair %d %d %.3f %s\n", apart, number, (double)cycles / PAIRS,
 			       contestant->name);
 		}
 	}
-	printf("repeated pair %ld %ld %d\n", repeated, disturbed, runs * contestant_count);
+	printf("repeated pair-%d %ld %ld %d\n", apart, repeated, disturbed,
+	       runs * contestant_count);
 }
 
 static void *second(void *unused)
@@ -322,7 +324,8 @@ int main(int argc, char **argv)
 	add(native_nt);
 	be_on(0);
 	native_start();
-	measure_pairs(atoi(argv[1]));
+	measure_pairs(atoi(argv[1]), false);
+	measure_pairs(atoi(argv[1]), true);
 	if (CPU_COUNT(&processors) >= THREADS)
 		measure_all_contended(atoi(argv[1]), strtoul(argv[2], NULL, 10));
 	return 0;
