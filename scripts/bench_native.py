@@ -103,7 +103,7 @@ def show_repeated(repeated, kind):
 def show(result):
     print("\nnative: time of an uncontended pair, %s = 1; medians of %d, quartiles\n" % (
         BASE, result["runs"]))
-    print("%-32s %8s   %-14s %8s" % ("", "at once", "", "after a fence"))
+    print("%-32s %8s   %-14s %8s" % ("", "at once", "", "100 cycles apart"))
     for name, ratio in result["pair"].items():
         apart = result["pair_apart"][name]
         print("%-32s %8.2f   %.2f to %-6.2f %8.2f   %.2f to %.2f" % (

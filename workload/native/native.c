@@ -9,13 +9,13 @@
  *	repeated KIND TIMES DISTURBED RUNS
  *
  * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop; APART is 1
- * where a fence is between one pair and the next. Of a contended run, which takes the second
- * line's cycles, by two threads, each on its processor: the cycles in a section, at most so many
- * outside, the ownerships of each thread, and how many came after the other one's. With one
- * processor there are none. In each run all locks take their turn, in an order that moves on;
- * lock and stack lie at random, in each run elsewhere, and for all locks of a run the same. What
- * another thread interrupted is repeated, up to a limit; so many runs were counted that were
- * disturbed all the same.
+ * where a hundred cycles are between one pair and the next. Of a contended run, which takes the
+ * second line's cycles, by two threads, each on its processor: the cycles in a section, at most
+ * so many outside, the ownerships of each thread, and how many came after the other one's. With
+ * one processor there are none. In each run all locks take their turn, in an order that moves
+ * on; lock and stack lie at random, in each run elsewhere, and for all locks of a run the same.
+ * What another thread interrupted is repeated, up to a limit; so many runs were counted that
+ * were disturbed all the same.
  */
 
 #define _GNU_SOURCE
