@@ -20,7 +20,6 @@
 #include <linux/atomic.h>
 #include <linux/jump_label.h>
 #include <linux/lockdep.h>
-#include <linux/prefetch.h>
 #include <linux/types.h>
 #include <ntklog/irql.h>
 #include <ntklog/spin_lock.h>
@@ -143,7 +142,7 @@ static __always_inline bool
 __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
 	/* Once for the check and the atomic. */
-	prefetchw(&spin_lock->value);
+	__ke_prefetch_to_write(&spin_lock->value);
 	/* While the caller is one of them their number may change, but not to 0. */
 	if (unlikely(!(data_race(spin_lock->value.counter) &
 		       EX_SPIN_LOCK_SHARED_COUNT))) {
@@ -164,7 +163,7 @@ static __always_inline bool
 __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
 	/* Once for the check and the atomic. */
-	prefetchw(&spin_lock->value);
+	__ke_prefetch_to_write(&spin_lock->value);
 	/* Others change bit 30 alone, with which the word is at its greatest. */
 	if (unlikely(data_race(spin_lock->value.counter) >
 		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {
