@@ -35,6 +35,7 @@ dkms_source:
 		$(DESTDIR)/usr/src/ntklog-$(VERSION)
 	find $(DESTDIR)/usr/src/ntklog-$(VERSION) -name '*.o' -o -name '*.ko' -o -name '*.cmd' \
 		-o -name '*.mod' -o -name '*.mod.c' | xargs -r rm -f
+	rm -r $(DESTDIR)/usr/src/ntklog-$(VERSION)/workload/native
 
 deb:
 	scripts/deb.sh

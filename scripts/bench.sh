@@ -3,8 +3,9 @@
 #
 # bench.sh: what the locks cost, side by side in one run: counting instructions, which repeats,
 # in a small kernel and in Debian's, which is what users have, and with parallel processors,
-# for ratios; and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as
-# JSON in out/bench/.
+# for ratios; what they cost on this machine's own processors, next to other programs' locks;
+# and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as JSON in
+# out/bench/.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -39,6 +40,8 @@ python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
 	parallel="$BENCH/parallel/guest.log"
 "$TOP/scripts/bench-linux.sh"
+say "the locks as a program, on this machine's own processors"
+"$TOP/scripts/bench-native.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
 need tool
 quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
@@ -47,4 +50,4 @@ quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntkl
 python3 "$TOP/scripts/bench_tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
 rm -f "$BENCH/large.etl"
-say "the same as JSON is in $BENCH/bench.json and bench-tool.json"
+say "the same as JSON is in $BENCH/bench.json, bench-native.json and bench-tool.json"

@@ -42,6 +42,11 @@ for file; do
 		ignore=(--ignore CAMELCASE,STATIC_CONST_CHAR_ARRAY) ;;
 	tools/*)
 		ignore=(--ignore CAMELCASE) ;;
+	# The kernel's names, which are what the kernel has made of them.
+	workload/native/shim/*)
+		ignore=(--ignore COMPLEX_MACRO,VOLATILE,NEW_TYPEDEFS,MACRO_ARG_PRECEDENCE
+			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG
+			--ignore LINE_SPACING,AVOID_EXTERNS) ;;
 	# Programs too, but it knows those by the name of the directory.
 	tests/programs/*)
 		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;

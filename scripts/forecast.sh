@@ -15,6 +15,7 @@ groups_of()
 {
 	case $1 in
 	headers) echo headers ;;
+	instructions) echo unpack modules ;;
 	style) echo style source unpack modules ;;
 	tool) echo tool tool-tests ;;
 	model) echo model ;;

@@ -22,6 +22,7 @@ declare -A PACKAGES=(
 	[programs]="gcc libc6-dev"
 	[programs32]="gcc-multilib"
 	[bench]="python3 time babeltrace2"
+	[native]="python3 gcc make libc6-dev libck-dev"
 )
 
 declare -A PURPOSE=(
@@ -43,4 +44,5 @@ declare -A PURPOSE=(
 	[programs]="to build programs for the virtual machines"
 	[programs32]="to build programs of 32 bits, for the ioctls"
 	[bench]="to make the tables"
+	[native]="to measure the locks as a program, next to ConcurrencyKit's"
 )

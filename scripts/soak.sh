@@ -85,7 +85,7 @@ one_slice()
 	case $1 in
 	fuzz) fuzz_slice 300 ;;
 	cycles) slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
-	abuse) slice abuse 20000 env ABUSE_WRITES=20000 "$TOP/tests/steps/abuse.sh" ;;
+	abuse) slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
 	torture-*) torture_slice "$1" ;;
 	esac
 	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"

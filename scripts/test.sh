@@ -23,6 +23,7 @@ plan()
 		cat <<-'END'
 			100 - core-6.12
 			100 - style
+			50 - instructions
 			100 - tool
 			50 - headers
 			100 - model
@@ -38,6 +39,7 @@ plan()
 			100 - fuzz
 			100 kernel-kasan kernel-kcsan
 			100 - e2e-6.1
+			50 - instructions
 			100 - linkage-6.12
 			100 - linkage-6.1
 			100 kernel-kunit kunit-kunit

@@ -8,7 +8,7 @@
 # is not this machine's have been built for by the step builds.
 run_guest()
 {
-	local kernel=$1 built
+	local kernel=$1 built recording
 	shift
 	need tool programs programs32
 	tool
@@ -27,13 +27,19 @@ run_guest()
 		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
 	fi
 	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
-	# What each script takes of the guest's time is in the log of the step.
+	# What each script takes of the guest's time, and of its processors', is in the step's log.
 	cat >"$DIR/guest.sh" <<-END
 		. ./lib.sh
+		taken_so_far()
+		{
+			awk 'FNR == NR { busy = \$2 + \$3 + \$4 + \$7 + \$8; nextfile }
+				{ print int(\$1), int(busy / 100) }' /proc/stat /proc/uptime
+		}
 		for script in $*; do
-			since=\$(cut -d . -f 1 /proc/uptime)
+			since=\$(taken_so_far)
 			. "./\$script.sh"
-			echo "took \$((\$(cut -d . -f 1 /proc/uptime) - since)) s: \$script"
+			echo "\$since \$(taken_so_far)" | awk -v script=\$script \
+				'{ print "took " \$3 - \$1 " s, " \$4 - \$2 " of a processor:", script }'
 		done
 	END
 	guest_programs "$DIR" drain follow ioctl terminal
@@ -42,6 +48,11 @@ run_guest()
 	result "$kernel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
+	# As text, here: the guest is emulated.
+	for recording in "$DIR"/*.dat; do
+		[ ! -e "$recording" ] || trace-cmd report "$recording" \
+			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"
+	done
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 

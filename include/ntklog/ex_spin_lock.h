@@ -141,7 +141,10 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
-	if (unlikely(!(atomic_read(&spin_lock->value) &
+	/* Once for the check and the atomic. */
+	__ke_prefetch_to_write(&spin_lock->value);
+	/* While the caller is one of them their number may change, but not to 0. */
+	if (unlikely(!(data_race(spin_lock->value.counter) &
 		       EX_SPIN_LOCK_SHARED_COUNT))) {
 		ex_release_spin_lock_not_owned(spin_lock, true);
 		return false;
@@ -159,7 +162,11 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
-	if (unlikely(atomic_read(&spin_lock->value) >= 0)) {
+	/* Once for the check and the atomic. */
+	__ke_prefetch_to_write(&spin_lock->value);
+	/* Others change bit 30 alone, with which the word is at its greatest. */
+	if (unlikely(data_race(spin_lock->value.counter) >
+		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {
 		ex_release_spin_lock_not_owned(spin_lock, false);
 		return false;
 	}

@@ -57,6 +57,11 @@ struct kspin_lock_queue {
  * struct klock_queue_handle - NT's KLOCK_QUEUE_HANDLE
  * @lock_queue: the entry in the queue of the lock
  * @old_irql: IRQL to return to; written only by the raising functions
+ *
+ * Where an entry lies across two cache lines, both are fetched for a hand-over.
+ * gcc aligns a handle that is a variable by itself; clang does not, and nobody
+ * one that is a member: declare that as __aligned(16). The type is not, for then
+ * its size, and that of what contains one, would not be NT's.
  */
 struct klock_queue_handle {
 	struct kspin_lock_queue lock_queue;
@@ -279,13 +284,14 @@ enum kspin_lock_queue_number {
 
 /*
  * Each processor's own entries. One is used from raising the IRQL until the
- * release has returned, so by one at a time.
+ * release has returned, so by one at a time. None lies across two lines, which
+ * would be fetched both for each hand-over.
  */
 struct ke_lock_queues {
 	struct kspin_lock_queue queue[LOCK_QUEUE_MAXIMUM_LOCK];
 };
 
-DECLARE_PER_CPU(struct ke_lock_queues, ke_lock_queues);
+DECLARE_PER_CPU_ALIGNED(struct ke_lock_queues, ke_lock_queues);
 
 void ke_queued_spin_lock_bad_number(unsigned int number);
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);

@@ -17,7 +17,7 @@
 static struct kspin_lock ke_numbered_locks[LOCK_QUEUE_MAXIMUM_LOCK];
 static struct lock_class_key ke_numbered_keys[LOCK_QUEUE_MAXIMUM_LOCK];
 
-DEFINE_PER_CPU(struct ke_lock_queues, ke_lock_queues);
+DEFINE_PER_CPU_ALIGNED(struct ke_lock_queues, ke_lock_queues);
 EXPORT_PER_CPU_SYMBOL_GPL(ke_lock_queues);
 
 /**

@@ -83,7 +83,7 @@ echo stop >$S/state
 END
 check "contextswap: trace-cmd records" trace-cmd record -b 8192 -o /tmp/swaps.dat \
 	-e ntklog:contextswap -e sched:sched_switch sh /tmp/swaps.sh
-trace-cmd report /tmp/swaps.dat >swaps.report 2>/dev/null
+mv /tmp/swaps.dat swaps.dat
 cat $S/header $S/cpu* >swaps.etl
 echo PERF_SPINLOCK >$S/group_mask
 sleep 0.2

@@ -24,7 +24,7 @@ END
 check "resources: trace-cmd records" trace-cmd record -b 8192 -o /tmp/resources.dat \
 	-e ntklog:resource sh /tmp/resources.sh
 check "resources: torture" succeeded
-trace-cmd report /tmp/resources.dat >resources.report 2>/dev/null
+mv /tmp/resources.dat resources.dat
 cat $S/stats >resources.stats
 cat $S/header $S/cpu* >resources.etl
 
@@ -48,7 +48,7 @@ check "resources: tracepoint without a session" trace-cmd record -o /tmp/alone.d
 		. ./lib.sh; mark; insmod ntklog_torture.ko torture_type=resource duration=0
 		wait_for grown ResourceEvents 100"
 rmmod ntklog_torture
-trace-cmd report /tmp/alone.dat >resource-alone.report 2>/dev/null
+mv /tmp/alone.dat resource-alone.dat
 check "resources: it had turned the instrumentation on" \
 	is "$(cat resource-alone.mask)" "0x20020000 PERF_SYNC_OBJECTS"
 check "resources: and off again" is "$(cat $D/group_mask)" 0x0

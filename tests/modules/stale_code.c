@@ -8,91 +8,116 @@
  * ahead. Its store into code that is translated drops the translation first and writes then,
  * with no lock over both (notdirty_write() and its caller, accel/tcg/cputlb.c of QEMU 10). If
  * the host takes the writer's thread away in between, another processor translates the
- * breakpoint anew, nothing drops that, and the kernel dies of a breakpoint that nobody has
- * set. On two of the host's processors that happens once in some hundred thousand patches.
+ * breakpoint anew, and nothing drops that. The kernel dies of a breakpoint that nobody has set;
+ * or, before 6.3, stands still with interrupts off: kprobes take it for one that has just been
+ * removed, and execute the instruction again, and again. On two of the host's processors that
+ * happens once in some hundred thousand patches.
  *
- * So: a breakpoint in the kernel's code, where memory has none any more and nobody has claimed
- * it, is counted and told, its translation is dropped by a store that changes nothing, and
- * the instruction is executed again. Whatever else is wrong still dies as it would.
+ * So breakpoints come here first. One in the kernel, where memory has none any more, is executed
+ * again; if it comes back at once, its translation is dropped by a store that changes nothing,
+ * and it is counted. All others go where they went.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/jiffies.h>
-#include <linux/kdebug.h>
+#include <linux/linkage.h>
 #include <linux/module.h>
-#include <linux/notifier.h>
-#include <linux/percpu.h>
+#include <linux/stringify.h>
+#include <asm/cpufeature.h>
+#include <asm/desc.h>
+#include <asm/ibt.h>
+#include <asm/nospec-branch.h>
 #include <asm/processor-flags.h>
-#include <asm/ptrace.h>
-#include <asm/text-patching.h>
+#include <asm/trapnr.h>
 
-/* Within a second, by one processor at one address: then dropping does not help. */
-#define MOST_TRIES	1000
+/* Written by any processor, the first with atomics. */
+unsigned int stale_code_count;
+unsigned long stale_code_last;
+/* Written once, at load. */
+unsigned long stale_code_next;
 
-static unsigned int count;
-module_param(count, uint, 0444);
+module_param_named(count, stale_code_count, uint, 0444);
 MODULE_PARM_DESC(count, "stale breakpoints that were met");
 
-/* Of this processor, in its breakpoint handler, which nothing interrupts. */
-static DEFINE_PER_CPU(unsigned long, last_address);
-static DEFINE_PER_CPU(unsigned long, since);
-static DEFINE_PER_CPU(unsigned int, tries);
+/*
+ * The gate of a breakpoint: on the stack is where it returns to, one byte on; CS; flags. Code is
+ * mapped read-only: the store needs CR0.WP off. It is atomic, for somebody may be patching the
+ * very byte.
+ */
+asm(".pushsection .text, \"ax\", @progbits\n"
+	"stale_code_int3:\n"
+	"	" ASM_ENDBR
+	"	testb $3, 8(%rsp)\n"
+	"	jnz 1f\n"
+	"	pushq %rax\n"
+	"	movq 8(%rsp), %rax\n"
+	"	decq %rax\n"
+	"	cmpb $0xCC, (%rax)\n"
+	"	je 3f\n"
+	"	movq %rax, 8(%rsp)\n"
+	"	xchgq %rax, stale_code_last(%rip)\n"
+	"	cmpq %rax, 8(%rsp)\n"
+	"	jne 2f\n"
+	"	pushq %rcx\n"
+	"	pushq %rdx\n"
+	"	movq %cr0, %rdx\n"
+	"	movq %rdx, %rcx\n"
+	"	btrq $" __stringify(X86_CR0_WP_BIT) ", %rcx\n"
+	"	movq %rcx, %cr0\n"
+	"	lock orb $0, (%rax)\n"
+	"	movq %rdx, %cr0\n"
+	"	lock incl stale_code_count(%rip)\n"
+	"	popq %rdx\n"
+	"	popq %rcx\n"
+	"2:	popq %rax\n"
+	"	iretq\n"
+	"3:	popq %rax\n"
+	"1:	" ANNOTATE_RETPOLINE_SAFE
+	"	jmp *stale_code_next(%rip)\n"
+	".popsection\n");
+
+static gate_desc *breakpoint_gate(void)
+{
+	struct desc_ptr idt;
+
+	store_idt(&idt);
+	return (gate_desc *)idt.address + X86_TRAP_BP;
+}
 
 /*
- * Code is mapped read-only: the store needs CR0.WP off, for which native_write_cr0() is too
- * careful. It is atomic, for somebody may be patching the very byte.
+ * The upper half of all addresses of code is the same, and the rest of a gate's one word: so a
+ * breakpoint on another processor finds the old gate or the new one. The table is read-only.
  */
-static void drop_translation(unsigned char *code)
+static void set_breakpoint_gate(unsigned long address)
 {
-	unsigned long cr0;
+	gate_desc *gate = breakpoint_gate(), changed = *gate;
+	unsigned long cr0, flags;
 
+	changed.offset_low = (u16)address;
+	changed.offset_middle = (u16)(address >> 16);
+	local_irq_save(flags);
 	asm volatile("mov %%cr0, %0" : "=r" (cr0));
 	asm volatile("mov %0, %%cr0" : : "r" (cr0 & ~X86_CR0_WP) : "memory");
-	asm volatile("lock orb $0, %0" : "+m" (*code));
+	WRITE_ONCE(*(u64 *)gate, *(u64 *)&changed);
 	asm volatile("mov %0, %%cr0" : : "r" (cr0) : "memory");
+	local_irq_restore(flags);
 }
-
-static int stale_code_notify(struct notifier_block *block, unsigned long event, void *data)
-{
-	struct pt_regs *regs = ((struct die_args *)data)->regs;
-	unsigned char *code = (unsigned char *)regs->ip - INT3_INSN_SIZE;
-
-	if (event != DIE_INT3 || user_mode(regs) || READ_ONCE(*code) == INT3_INSN_OPCODE)
-		return NOTIFY_DONE;
-	if (__this_cpu_read(last_address) != regs->ip ||
-	    time_after(jiffies, __this_cpu_read(since) + HZ)) {
-		__this_cpu_write(last_address, regs->ip);
-		__this_cpu_write(since, jiffies);
-		__this_cpu_write(tries, 0);
-	}
-	if (__this_cpu_inc_return(tries) > MOST_TRIES)
-		return NOTIFY_DONE;
-	/* Two processors may count one: it tells that there are such, not how many. */
-	WRITE_ONCE(count, READ_ONCE(count) + 1);
-	pr_notice_ratelimited("QEMU has met a breakpoint that is gone at %pS\n", code);
-	drop_translation(code);
-	regs->ip = (unsigned long)code;
-	return NOTIFY_STOP;
-}
-
-static struct notifier_block stale_code_block = {
-	.notifier_call = stale_code_notify,
-	/* After all that may take a breakpoint for their own. */
-	.priority = INT_MIN,
-};
 
 static int __init stale_code_init(void)
 {
-	return register_die_notifier(&stale_code_block);
+	unsigned long address;
+
+	/* With two page tables a process' breakpoint would not find us. */
+	if (boot_cpu_has(X86_FEATURE_PTI))
+		return -ENODEV;
+	stale_code_next = gate_offset(breakpoint_gate());
+	asm("leaq stale_code_int3(%%rip), %0" : "=r" (address));
+	set_breakpoint_gate(address);
+	return 0;
 }
 module_init(stale_code_init);
 
-static void __exit stale_code_exit(void)
-{
-	unregister_die_notifier(&stale_code_block);
-}
-module_exit(stale_code_exit);
+/* No exit: somebody may be on the way through. */
 
 MODULE_DESCRIPTION("Goes on where QEMU has executed a breakpoint that the kernel has removed");
 MODULE_LICENSE("GPL");

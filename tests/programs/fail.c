@@ -3,8 +3,11 @@
  * Does something again and again, and makes its first allocation fail, then its second,
  * and so on, until it needs no more. In a kernel with failslab.
  *
- *	fail load MODULE.ko	and unloads it
- *	fail start SESSION	and stops it
+ *	fail load MODULE.ko STRIDE SEED	and unloads it
+ *	fail start SESSION		and stops it
+ *
+ * Most allocations of a load are debugfs' for its files, which the module does without: after one
+ * that has not made the load fail, only each STRIDEth is tried until one does; which, SEED says.
  *
  * Of a load, from where the module's own code begins: what the kernel allocates before is
  * its own business, and its tracing warns when some of that fails. Where that is, a load
@@ -91,10 +94,15 @@ static int allocations_before_init(const char *module, int fail_fd)
 
 int main(int argc, char **argv)
 {
-	int is_load, first = 1, n, err, left, failed = 0, fd, fail_fd, state_fd = -1;
+	int is_load, first = 1, n, err, left, tried = 0, failed = 0, fd, fail_fd, state_fd = -1;
+	int stride = 1, skip = 0;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 5)
 		return 2;
+	if (argc == 5) {
+		stride = atoi(argv[3]);
+		skip = atoi(argv[4]) % stride;
+	}
 	is_load = !strcmp(argv[1], "load");
 	snprintf(state_path, sizeof(state_path), "%s/state", argv[2]);
 	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR);
@@ -103,6 +111,7 @@ int main(int argc, char **argv)
 	if (is_load)
 		first = allocations_before_init(argv[2], fail_fd) - MARGIN;
 	for (n = first; n < first + MOST; n++) {
+		tried++;
 		fd = -1;
 		if (is_load)
 			fd = open(argv[2], O_RDONLY | O_CLOEXEC);
@@ -130,8 +139,12 @@ int main(int argc, char **argv)
 			complain("cannot be stopped", n);
 		if (left)
 			break;
+		/* The first time some less, so that another seed has others. */
+		n += skip;
+		skip = stride - 1;
 	}
-	printf("# %s: %d of %d failed allocations made it fail\n", argv[1], failed, n - first);
+	printf("# %s: %d of %d failed allocations made it fail, of %d\n", argv[1], failed,
+	       tried - 1, n - first - left + 1);
 	printf("%s - fail: each allocation of %s\n",
 	       failed && n < first + MOST ? "ok" : "not ok", argv[1]);
 	return 0;

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
-# full use; then each allocation of load and start fails once. ABUSE_WRITES writes (6000).
+# full use; then allocations of load and start fail, one by one, but of those for files in debugfs
+# one in ABUSE_STRIDE (12). ABUSE_WRITES writes (6000).
 
 . "$(dirname "$0")/../lib.sh"
 
 seed=${SEED:-$(date +%s)}
 writes=${ABUSE_WRITES:-6000}
+stride=${ABUSE_STRIDE:-12}
 say "abuse: SEED=$seed"
 share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
@@ -42,7 +44,7 @@ share "$DIR" kasan <<-END
 	echo 0 >\$F/verbose
 	# Many messages: those of before would be gone.
 	dmesg -c >dmesg.log
-	./fail load ntklog.ko
+	./fail load ntklog.ko $stride $((seed % 1000))
 	insmod ntklog.ko buffers=2 buffer_size=4096 || exit 1
 	./fail start \$D/sessions/3
 	rmmod ntklog || exit 1

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How many instructions is an uncontended pair, and how many of them are locked?
+
+Usage: check_instructions.py ntklog_bench.ko
+
+The benchmark's loops have nothing but the pair in them. What is rare the compiler has put
+after the loop, and a static key that is off is a no-op.
+"""
+
+import re
+import subprocess
+import sys
+import unittest
+
+import tap
+
+MODULE = sys.argv[1]
+# The loop's own: one less, and again if there was one.
+LOOP = 2
+
+
+def disassembled(function):
+    """(address, instruction, the address that it jumps to) of each."""
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn",
+                              "--disassemble=" + function, MODULE],
+                             check=True, capture_output=True, text=True).stdout
+    for line in listing.splitlines():
+        match = re.match(r" *([0-9a-f]+):\t(.*)", line)
+        if match:
+            target = re.search(r"^j\w+ +([0-9a-f]+) <", match[2])
+            yield int(match[1], 16), match[2], int(target[1], 16) if target else None
+
+
+def pair(name):
+    """The instructions in the loop around it."""
+    code = list(disassembled("run_" + name))
+    # The first of the jumps back: others are in the rare part, after it.
+    first, last = next((target, address) for address, _, target in code
+                       if target is not None and target < address)
+    return [instruction for address, instruction, _ in code
+            if first <= address <= last][:-LOOP]
+
+
+def is_locked(instruction):
+    """An exchange with memory is, without the prefix."""
+    return instruction.startswith("lock ") or re.match(r"xchg.*\(", instruction) is not None
+
+
+class Pairs(unittest.TestCase):
+    """At most so many instructions, exactly so many of them locked."""
+
+    def check(self, name, most, locked):
+        instructions = pair(name)
+        listing = "\n" + "\n".join(instructions)
+        self.assertLessEqual(len(instructions), most, listing)
+        # Less than half of it would not be the pair.
+        self.assertGreater(len(instructions), most // 2, listing)
+        self.assertEqual(sum(map(is_locked, instructions)), locked, listing)
+
+    def test_in_stack_pair_has_at_most_20_and_2_locked(self):
+        self.check("in_stack_at_dpc_level", 20, 2)
+
+    def test_ordinary_pair_has_at_most_8_and_1_locked(self):
+        self.check("ordinary_at_dpc_level", 8, 1)
+
+    def test_executive_pairs_have_at_most_10_and_14_and_2_locked(self):
+        self.check("ex_exclusive_at_dpc_level", 10, 2)
+        self.check("ex_shared_at_dpc_level", 14, 2)
+
+
+tap.main()

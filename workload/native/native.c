@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * native: NT's locks on the processors of this machine, next to others'. For
+ * scripts/bench_native.py a line for each run:
+ *
+ *	pair APART RUN CYCLES NAME
+ *	cycles CYCLES
+ *	contended SECTION OUTSIDE RUN OWNERSHIPS-1 OWNERSHIPS-2 HANDOVERS NAME
+ *	repeated KIND TIMES DISTURBED RUNS
+ *
+ * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop; APART is 1
+ * where a hundred cycles are between one pair and the next. Of a contended run, which takes the
+ * second line's cycles, by two threads, each on its processor: the cycles in a section, at most
+ * so many outside, the ownerships of each thread, and how many came after the other one's. With
+ * one processor there are none. In each run all locks take their turn, in an order that moves
+ * on; lock and stack lie at random, in each run elsewhere, and for all locks of a run the same.
+ * What another thread interrupted is repeated, up to a limit; so many runs were counted that
+ * were disturbed all the same.
+ */
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "contestant.h"
+
+#define MAX_CONTESTANTS	64
+#define THREADS		2
+#define LINE		64
+#define LINES		256
+#define STACK_LINES	32
+#define ATTEMPTS	20
+#define PAIRS		10000
+#define WARM_UP		500
+
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+struct native_guarded native_guarded;
+
+static char arena[LINE * LINES] __attribute__((aligned(4096)));
+static const struct native_contestant *contestants[MAX_CONTESTANTS];
+static int contestant_count;
+static cpu_set_t processors;
+
+/* Where lock and stacks are in this run. */
+static void *lock;
+static size_t stack_room[THREADS];
+
+/* Of the contended run that is going on. */
+static struct {
+	const struct native_contestant *contestant;
+	struct native_contender contender[THREADS];
+	long switches[THREADS];
+	bool ready[THREADS];
+	bool over;
+	pthread_barrier_t begin, end;
+} run;
+
+static unsigned long deadline __attribute__((aligned(LINE)));
+
+/*
+ * Nothing but time: each waits for the one before. One loop for all, since where it lies in
+ * the code makes it faster or slower by a fifth.
+ */
+__attribute__((noinline, aligned(LINE))) void native_work(unsigned int iterations)
+{
+	unsigned long x = iterations;
+
+	while (iterations--)
+		__asm__ volatile("imul %0, %0" : "+r" (x));
+}
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void add(const struct native_contestant *some)
+{
+	for (; some->name; some++)
+		contestants[contestant_count++] = some;
+}
+
+/* The calling thread is alone on the processor of this number among those that we have. */
+static void be_on(int number)
+{
+	cpu_set_t one;
+	int cpu;
+
+	for (cpu = 0; ; cpu++)
+		if (CPU_ISSET(cpu, &processors) && !number--)
+			break;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+}
+
+static long switches(void)
+{
+	struct rusage usage;
+
+	if (getrusage(RUSAGE_THREAD, &usage))
+		die("getrusage");
+	return usage.ru_nivcsw + usage.ru_nvcsw;
+}
+
+static void lay_out(int number)
+{
+	int i;
+
+	srandom(number + 1);
+	lock = arena + LINE * (random() % LINES);
+	for (i = 0; i < THREADS; i++)
+		stack_room[i] = LINE * (1 + random() % STACK_LINES);
+}
+
+static void prepare(const struct native_contestant *contestant)
+{
+	native_set_tracing(contestant->tracing);
+	memset(lock, 0, LINE);
+	contestant->initialize(lock);
+}
+
+/* What is allocated on the stack is used, as far as the compiler knows. */
+static inline void keep(void *room)
+{
+	__asm__ volatile("" :: "r" (room) : "memory");
+}
+
+/* Further down the stack. */
+static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
+					    unsigned long count, bool apart)
+{
+	keep(__builtin_alloca(stack_room[0]));
+	contestant->pairs(lock, count, apart);
+}
+
+static __attribute__((noinline)) void contend(int me)
+{
+	long before = switches();
+
+	keep(__builtin_alloca(stack_room[me]));
+	__atomic_store_n(&run.ready[me], true, __ATOMIC_RELEASE);
+	run.contestant->contend(&run.contender[me]);
+	run.switches[me] = switches() - before;
+}
+
+static void measure_pairs(int runs, bool apart)
+{
+	long repeated = 0, disturbed = 0;
+	int number, turn, attempt;
+
+	for (number = 0; number < runs; number++) {
+		lay_out(number);
+		for (turn = 0; turn < contestant_count; turn++) {
+			const struct native_contestant *contestant =
+				contestants[(turn + number) % contestant_count];
+			unsigned long start, cycles = 0;
+			long before, switched = 1;
+
+			prepare(contestant);
+			pairs(contestant, WARM_UP, apart);
+			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
+				before = switches();
+				start = native_tsc();
+				pairs(contestant, PAIRS, apart);
+				cycles = native_tsc() - start;
+				switched = switches() - before;
+				repeated += attempt > 0;
+			}
+			disturbed += switched != 0;
+			printf("pair %d %d %.3f %s\n", apart, number, (double)cycles / PAIRS,
+			       contestant->name);
+		}
+	}
+	printf("repeated pair-%d %ld %ld %d\n", apart, repeated, disturbed,
+	       runs * contestant_count);
+}
+
+static void *second(void *unused)
+{
+	be_on(1);
+	native_be_cpu(1);
+	for (;;) {
+		pthread_barrier_wait(&run.begin);
+		if (run.over)
+			return NULL;
+		contend(1);
+		pthread_barrier_wait(&run.end);
+	}
+}
+
+/* Iterations of native_work() that take so many cycles. */
+static unsigned int iterations(unsigned int cycles)
+{
+	unsigned long least = -1UL;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		unsigned long start = native_tsc(), passed;
+
+		native_work(10000);
+		passed = native_tsc() - start;
+		if (passed < least)
+			least = passed;
+	}
+	return 10000UL * cycles / least;
+}
+
+static void contend_once(const struct native_contestant *contestant, unsigned int section,
+			 unsigned int outside, unsigned long cycles)
+{
+	const struct native_contender *contender = run.contender;
+	int i;
+
+	prepare(contestant);
+	native_guarded = (struct native_guarded){};
+	deadline = 0;
+	run.contestant = contestant;
+	for (i = 0; i < THREADS; i++) {
+		run.contender[i] = (struct native_contender) {
+			.lock = lock,
+			.section = section,
+			.outside = outside,
+			.deadline = &deadline,
+			.me = i,
+		};
+		run.ready[i] = false;
+	}
+	pthread_barrier_wait(&run.begin);
+	while (!__atomic_load_n(&run.ready[1], __ATOMIC_ACQUIRE))
+		__asm__ volatile("pause");
+	__atomic_store_n(&deadline, native_tsc() + cycles, __ATOMIC_RELEASE);
+	contend(0);
+	pthread_barrier_wait(&run.end);
+	if (section && !contestant->shared &&
+	    native_guarded.count != contender[0].count + contender[1].count) {
+		fprintf(stderr, "%s does not exclude\n", contestant->name);
+		exit(1);
+	}
+}
+
+static void measure_contended(int runs, unsigned int section, unsigned int outside,
+			      unsigned long cycles)
+{
+	unsigned int inside = section ? iterations(section) : 0;
+	unsigned int between = outside ? iterations(outside) : 0;
+	const struct native_contender *contender = run.contender;
+	long repeated = 0, disturbed = 0, measured = 0;
+	int number, turn, attempt;
+
+	for (number = 0; number < runs; number++) {
+		lay_out(number);
+		for (turn = 0; turn < contestant_count; turn++) {
+			const struct native_contestant *contestant =
+				contestants[(turn + number) % contestant_count];
+			bool switched = true;
+
+			if (contestant->alone)
+				continue;
+			for (attempt = 0; switched && attempt < ATTEMPTS; attempt++) {
+				contend_once(contestant, inside, between, cycles);
+				switched = run.switches[0] || run.switches[1];
+				repeated += attempt > 0;
+			}
+			disturbed += switched;
+			measured++;
+			printf("contended %u %u %d %lu %lu %lu %s\n", section, outside, number,
+			       contender[0].count, contender[1].count,
+			       contender[0].handovers + contender[1].handovers,
+			       contestant->name);
+		}
+	}
+	printf("repeated contended-%u-%u %ld %ld %ld\n", section, outside, repeated, disturbed,
+	       measured);
+}
+
+static unsigned long cycles_in(unsigned long microseconds)
+{
+	unsigned long start = native_tsc();
+
+	usleep(100000);
+	return (native_tsc() - start) * microseconds / 100000;
+}
+
+static void measure_all_contended(int runs, unsigned long microseconds)
+{
+	static const struct { unsigned int section, outside; } loads[] = {
+		{ 0, 0 }, { 100, 0 }, { 1000, 0 }, { 0, 300 }, { 100, 300 }, { 1000, 1000 },
+	};
+	unsigned long cycles = cycles_in(microseconds);
+	pthread_t thread;
+	size_t i;
+
+	printf("cycles %lu\n", cycles);
+	pthread_barrier_init(&run.begin, NULL, THREADS);
+	pthread_barrier_init(&run.end, NULL, THREADS);
+	if (pthread_create(&thread, NULL, second, NULL))
+		die("pthread_create");
+	for (i = 0; i < ARRAY_SIZE(loads); i++)
+		measure_contended(runs, loads[i].section, loads[i].outside, cycles);
+	run.over = true;
+	pthread_barrier_wait(&run.begin);
+	pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: native RUNS MICROSECONDS\n");
+		return 2;
+	}
+	if (sched_getaffinity(0, sizeof(processors), &processors))
+		die("sched_getaffinity");
+	add(native_others);
+	add(native_qspinlock);
+	add(native_nt);
+	be_on(0);
+	native_start();
+	measure_pairs(atoi(argv[1]), false);
+	measure_pairs(atoi(argv[1]), true);
+	if (CPU_COUNT(&processors) >= THREADS)
+		measure_all_contended(atoi(argv[1]), strtoul(argv[2], NULL, 10));
+	return 0;
+}

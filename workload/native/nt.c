@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* NT's locks, from the headers and the sources that the module is made of. */
+
+#include <ntklog/ex_spin_lock.h>
+#include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
+
+#include "ke/numbered_spin_lock.h"
+#include "perf/spin_lock_slots.h"
+
+#include "contestant.h"
+
+#define SPIN_LOCK	((struct kspin_lock *)lock)
+#define EX_LOCK		((struct ex_spin_lock *)lock)
+
+/* Alone in its line, as the others' entries: what else is on the stack is not measured. */
+struct one_line {
+	struct klock_queue_handle handle;
+} __aligned(64);
+
+NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct one_line one,
+		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &one.handle),
+		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&one.handle))
+
+/* As it may lie where nothing is aligned: Next ends a line, Lock begins one. */
+struct two_lines {
+	char room[56];
+	struct klock_queue_handle handle;
+} __aligned(64);
+
+NATIVE_CONTESTANT(two_lines, SPIN_LOCK->word = 0, struct two_lines two,
+		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &two.handle),
+		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&two.handle))
+
+NATIVE_CONTESTANT(in_stack_raising, SPIN_LOCK->word = 0, struct one_line one,
+		  ke_acquire_in_stack_queued_spin_lock(SPIN_LOCK, &one.handle),
+		  ke_release_in_stack_queued_spin_lock(&one.handle))
+
+NATIVE_CONTESTANT(numbered_raising, (void)0, u8 old_irql,
+		  old_irql = ke_acquire_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK),
+		  ke_release_queued_spin_lock(LOCK_QUEUE_IO_VPB_LOCK, old_irql))
+
+NATIVE_CONTESTANT(ordinary, SPIN_LOCK->word = 0, (void)0,
+		  ke_acquire_spin_lock_at_dpc_level(SPIN_LOCK),
+		  ke_release_spin_lock_from_dpc_level(SPIN_LOCK))
+
+NATIVE_CONTESTANT(ordinary_raising, SPIN_LOCK->word = 0, u8 old_irql,
+		  old_irql = ke_acquire_spin_lock_raise_to_dpc(SPIN_LOCK),
+		  ke_release_spin_lock(SPIN_LOCK, old_irql))
+
+NATIVE_CONTESTANT(ex_exclusive, atomic_set(&EX_LOCK->value, 0), (void)0,
+		  ex_acquire_spin_lock_exclusive_at_dpc_level(EX_LOCK),
+		  ex_release_spin_lock_exclusive_from_dpc_level(EX_LOCK))
+
+NATIVE_CONTESTANT(ex_shared, atomic_set(&EX_LOCK->value, 0), (void)0,
+		  ex_acquire_spin_lock_shared_at_dpc_level(EX_LOCK),
+		  ex_release_spin_lock_shared_from_dpc_level(EX_LOCK))
+
+const struct native_contestant native_nt[] = {
+	NATIVE_ENTRY(in_stack, "in-stack"),
+	NATIVE_ENTRY(in_stack, "in-stack, the same again"),
+	NATIVE_ENTRY(two_lines, "in-stack, entry in two lines"),
+	NATIVE_ENTRY(in_stack_raising, "in-stack raising"),
+	NATIVE_ENTRY(numbered_raising, "numbered raising"),
+	NATIVE_ENTRY(ordinary, "ordinary"),
+	NATIVE_ENTRY(ordinary_raising, "ordinary raising", .alone = true),
+	NATIVE_ENTRY(ex_exclusive, "executive exclusive"),
+	NATIVE_ENTRY(ex_shared, "executive shared", .shared = true),
+	NATIVE_ENTRY(in_stack, "in-stack, counted", NATIVE_COUNTED, .alone = true),
+	NATIVE_ENTRY(ordinary, "ordinary, counted", NATIVE_COUNTED, .alone = true),
+	NATIVE_ENTRY(ex_exclusive, "executive exclusive, counted", NATIVE_COUNTED, .alone = true),
+	NATIVE_ENTRY(ex_shared, "executive shared, counted", NATIVE_COUNTED, .alone = true),
+	NATIVE_ENTRY(in_stack, "in-stack, tracked", NATIVE_TRACKED),
+	NATIVE_ENTRY(ordinary, "ordinary, tracked", NATIVE_TRACKED),
+	NATIVE_ENTRY(ex_exclusive, "executive exclusive, tracked", NATIVE_TRACKED),
+	NATIVE_ENTRY(ex_shared, "executive shared, tracked", NATIVE_TRACKED, .shared = true),
+	{ }
+};
+
+/* As module/perf/spin_lock.c does it, when sessions begin and end to want it. */
+void native_set_tracing(enum native_tracing tracing)
+{
+	bool was_tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
+	bool is_tracked = tracing == NATIVE_TRACKED, is_counted = tracing != NATIVE_OFF;
+
+	if (was_tracked && !is_tracked) {
+		ntklog_disarm_spin_lock_slots();
+		static_branch_disable(&ntklog_spin_lock_tracking_key);
+		ntklog_stop_spin_lock_slots();
+	}
+	if (static_key_enabled(&ntklog_spin_lock_key) != is_counted)
+		shim_set_key(&ntklog_spin_lock_key, is_counted);
+	if (is_tracked && !was_tracked) {
+		ntklog_start_spin_lock_slots();
+		static_branch_enable(&ntklog_spin_lock_tracking_key);
+		ntklog_arm_spin_lock_slots();
+	}
+}
+
+void native_start(void)
+{
+	shim_start();
+	shim_be_cpu(0);
+	ke_numbered_spin_lock_init();
+}
+
+void native_be_cpu(int cpu)
+{
+	shim_be_cpu(cpu);
+}

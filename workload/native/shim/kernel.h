@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NATIVE_SHIM_KERNEL_H
+#define _NATIVE_SHIM_KERNEL_H
+
+/*
+ * As much of Linux on x86-64 as ntklog's spin locks and their tracking ask for, for a program:
+ * so that module/ke, module/ex and module/perf are compiled as they are. The Makefile includes
+ * it first of all; the headers that they name are there, and empty.
+ *
+ * What is measured is the kernel's own code: its inline assembly for atomics, its words of a
+ * processor at %gs, its static keys, a no-op or a jump that is patched in the text. What is
+ * not measured has no effect: interrupts are not turned off, lockdep is not there.
+ */
+
+#include <asm/types.h>
+#include <assert.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+/* Debian's configuration, as far as these sources look at it. */
+#define CONFIG_64BIT			1
+#define CONFIG_SMP			1
+#define CONFIG_X86_64			1
+#define CONFIG_X86_LOCAL_APIC		1
+#define CONFIG_X86_THERMAL_VECTOR	1
+#define CONFIG_X86_MCE_THRESHOLD	1
+#define CONFIG_X86_MCE_AMD		1
+#define CONFIG_X86_HV_CALLBACK_VECTOR	1
+#define CONFIG_HYPERV			1
+#define KERNEL_VERSION(a, b, c)		(((a) << 16) + ((b) << 8) + (c))
+#define LINUX_VERSION_CODE		KERNEL_VERSION(6, 12, 0)
+
+/* 1 for what is defined as 1, which makes an argument of the second line's first. */
+#define SHIM_ARGUMENT_1			0,
+#define SHIM_SECOND(a, b, ...)		b
+#define SHIM_HAS_ARGUMENT(x)		SHIM_SECOND(x 1, 0)
+#define SHIM_IS_1(x)			SHIM_HAS_ARGUMENT(SHIM_ARGUMENT_##x)
+#define IS_ENABLED(x)			SHIM_IS_1(x)
+
+/* The compiler. */
+#undef __always_inline
+#define __always_inline		inline __attribute__((always_inline))
+#define __aligned(x)		__attribute__((aligned(x)))
+#define __section(x)		__attribute__((section(x)))
+#define __init
+#define __percpu
+#define __read_mostly
+#define noinline		__attribute__((noinline))
+#define notrace
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
+#define barrier()		asm volatile("" ::: "memory")
+#define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
+#define data_race(x)		(x)
+#define BIT(n)			(1UL << (n))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define sizeof_field(t, m)	sizeof(((t *)0)->m)
+#define offsetofend(t, m)	(offsetof(t, m) + sizeof_field(t, m))
+#define min(a, b)		((a) < (b) ? (a) : (b))
+#define min_t(t, a, b)		min((t)(a), (t)(b))
+#define U32_MAX			((u32)~0U)
+#define _THIS_IP_		0UL
+#define _RET_IP_		((unsigned long)__builtin_return_address(0))
+#define EXPORT_SYMBOL_GPL(x)
+#define EXPORT_SYMBOL_IF_KUNIT(x)
+#define EXPORT_PER_CPU_SYMBOL_GPL(x)
+#define WARN_ONCE(condition, ...)						\
+({										\
+	if (condition) {							\
+		fprintf(stderr, __VA_ARGS__);					\
+		abort();							\
+	}									\
+	false;									\
+})
+
+/* Lockdep, locks and RCU of the kernel: all that they guard is done while nothing is measured. */
+#define spin_acquire(...)			do { } while (0)
+#define spin_release(...)			do { } while (0)
+#define lock_acquire_shared(...)		do { } while (0)
+#define lock_acquire_exclusive(...)		do { } while (0)
+#define lock_release(...)			do { } while (0)
+#define lockdep_assert_preemption_disabled()	do { } while (0)
+#define DEFINE_RAW_SPINLOCK(x)			int x
+#define raw_spin_lock_irqsave(l, f)		((void)(l), (f) = 0)
+#define raw_spin_unlock_irqrestore(l, f)	((void)(l), (void)(f))
+#define local_irq_save(f)			do { (f) = 0; barrier(); } while (0)
+#define local_irq_restore(f)			do { (void)(f); barrier(); } while (0)
+#define cpus_read_lock()			do { } while (0)
+#define cpus_read_unlock()			do { } while (0)
+#define synchronize_rcu()			do { } while (0)
+#define cond_synchronize_rcu(state)		((void)(state))
+#define get_state_synchronize_rcu()		0UL
+#define in_nmi()				false
+struct lock_class_key { int none; };
+struct mutex { int none; };
+struct list_head { struct list_head *next, *prev; };
+typedef struct { unsigned int sequence; } seqcount_t;
+#define raw_write_seqcount_begin(s)		do { (s)->sequence++; barrier(); } while (0)
+#define raw_write_seqcount_end(s)		do { barrier(); (s)->sequence++; } while (0)
+#define raw_read_seqcount_begin(s)		READ_ONCE((s)->sequence)
+#define read_seqcount_retry(s, start)		(READ_ONCE((s)->sequence) != (start))
+
+/* Atomics: what the kernel's come down to. */
+typedef struct { int counter; } atomic_t;
+#define atomic_read(v)			READ_ONCE((v)->counter)
+#define atomic_set(v, i)		WRITE_ONCE((v)->counter, i)
+#define cpu_relax()			asm volatile("rep; nop" ::: "memory")
+#define prefetchw(p)			asm volatile("prefetchw %0" :: "m" (*(const char *)(p)))
+#define smp_store_release(p, v)		do { barrier(); WRITE_ONCE(*(p), v); } while (0)
+#define smp_acquire__after_ctrl_dep()	barrier()
+#define smp_cond_load_acquire(p, condition)					\
+({										\
+	typeof(*(p)) VAL;							\
+										\
+	while (VAL = READ_ONCE(*(p)), !(condition))				\
+		cpu_relax();							\
+	barrier();								\
+	VAL;									\
+})
+
+#define xchg(p, new)								\
+({										\
+	typeof(*(p)) __xchg = (new);						\
+										\
+	asm volatile("xchg %0, %1" : "+r" (__xchg), "+m" (*(p)) :: "memory");	\
+	__xchg;									\
+})
+
+#define try_cmpxchg(p, old, new)						\
+({										\
+	typeof(*(p)) __found = *(old);						\
+	bool __done;								\
+										\
+	asm volatile("lock; cmpxchg %3, %1"					\
+		     : "=@ccz" (__done), "+m" (*(p)), "+a" (__found)		\
+		     : "r" ((typeof(*(p)))(new)) : "memory");			\
+	if (unlikely(!__done))							\
+		*(old) = __found;						\
+	likely(__done);								\
+})
+#define try_cmpxchg_release(p, old, new)	try_cmpxchg(p, old, new)
+#define atomic_try_cmpxchg_acquire(v, old, new)	try_cmpxchg(&(v)->counter, old, new)
+#define atomic_cmpxchg_relaxed(v, old, new)					\
+({										\
+	int __old = (old);							\
+										\
+	(void)try_cmpxchg(&(v)->counter, &__old, new);				\
+	__old;									\
+})
+
+static __always_inline int atomic_sub_return_release(int i, atomic_t *v)
+{
+	int found = -i;
+
+	asm volatile("lock; xaddl %0, %1" : "+r" (found), "+m" (v->counter) :: "memory");
+	return found - i;
+}
+#define atomic_dec_return_release(v)	atomic_sub_return_release(1, v)
+
+static __always_inline bool test_and_set_bit_lock(long number, unsigned long *word)
+{
+	bool was_set;
+
+	asm volatile("lock; btsq %2, %1"
+		     : "=@ccc" (was_set), "+m" (*word) : "Ir" (number) : "memory");
+	return was_set;
+}
+
+/*
+ * Words of a processor: a variable's own address, with the processor's %gs before it, is that
+ * of the processor's copy.
+ */
+#define __percpu_arg(x)			"%%gs:%" #x
+#define __my_cpu_var(variable)		(variable)
+#define DECLARE_PER_CPU(type, name)	extern type name
+#define DECLARE_PER_CPU_ALIGNED(type, name)	extern type name
+#define DEFINE_PER_CPU(type, name)	__section("shim_percpu") type name
+#define DEFINE_PER_CPU_ALIGNED(type, name)					\
+	__section("shim_percpu") __aligned(64) type name
+
+extern unsigned long shim_this_cpu_off, shim_cpu_off[];
+#define SHIM_CPUS			2
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < SHIM_CPUS; (cpu)++)
+#define cpu_online(cpu)			((cpu) < SHIM_CPUS)
+#define per_cpu_ptr(p, cpu)		((typeof(p))((unsigned long)(p) + shim_cpu_off[cpu]))
+#define per_cpu(variable, cpu)		(*per_cpu_ptr(&(variable), cpu))
+#define this_cpu_ptr(p)								\
+({										\
+	unsigned long __here = (unsigned long)(p);				\
+										\
+	asm("addq %%gs:%1, %0" : "+r" (__here) : "m" (shim_this_cpu_off));	\
+	(typeof(p))__here;							\
+})
+#define raw_cpu_read(variable)							\
+({										\
+	typeof(variable) __value;						\
+										\
+	asm volatile("mov %%gs:%1, %0" : "=r" (__value) : "m" (variable));	\
+	__value;								\
+})
+#define this_cpu_read(variable)		raw_cpu_read(variable)
+
+/* One instruction, whose suffix the size gives: for words of 32 and 64 bits. */
+#define SHIM_THIS_CPU(operation, variable, value)				\
+do {										\
+	if (sizeof(variable) == 8)						\
+		asm volatile(operation "q %1, %%gs:%0"				\
+			     : "+m" (variable) : "re" ((u64)(value)) : "memory");	\
+	else									\
+		asm volatile(operation "l %1, %%gs:%0"				\
+			     : "+m" (variable) : "ri" ((u32)(value)) : "memory");	\
+} while (0)
+#define this_cpu_write(variable, value)	SHIM_THIS_CPU("mov", variable, value)
+#define this_cpu_add(variable, value)	SHIM_THIS_CPU("add", variable, value)
+#define this_cpu_sub(variable, value)	SHIM_THIS_CPU("sub", variable, value)
+#define this_cpu_inc(variable)		this_cpu_add(variable, 1)
+void on_each_cpu(void (*function)(void *argument), void *argument, bool wait);
+
+/* Where x86 counts interrupts: in the order of Debian's 6.12. */
+typedef struct {
+	u8 kvm_cpu_l1tf_flush_l1d;
+	u32 __nmi_count, apic_timer_irqs, irq_spurious_count, icr_read_retry_count;
+	u32 kvm_posted_intr_ipis, kvm_posted_intr_wakeup_ipis, kvm_posted_intr_nested_ipis;
+	u32 x86_platform_ipis, apic_perf_irqs, apic_irq_work_irqs;
+	u32 irq_resched_count, irq_call_count, irq_tlb_count, irq_thermal_count;
+	u32 irq_threshold_count, irq_deferred_error_count, irq_hv_callback_count;
+	u32 irq_hv_reenlightenment_count, hyperv_stimer0_count;
+} __aligned(64) irq_cpustat_t;
+DECLARE_PER_CPU(irq_cpustat_t, irq_stat);
+struct kernel_stat { unsigned long irqs_sum; };
+DECLARE_PER_CPU(struct kernel_stat, kstat);
+
+/* Which context a processor is in: a thread that is not to be rescheduled. */
+DECLARE_PER_CPU(u32, shim_preempt_count);
+DECLARE_PER_CPU(u32, shim_softirq_pending);
+DECLARE_PER_CPU(struct task_struct *, shim_current);
+#define SOFTIRQ_OFFSET			0x100U
+#define SOFTIRQ_DISABLE_OFFSET		0x200U
+#define PREEMPT_NO_RESCHED		0x80000000U
+#define current				raw_cpu_read(shim_current)
+#define irq_count()			(raw_cpu_read(shim_preempt_count) & 0xffff00)
+#define should_resched(count)		(raw_cpu_read(shim_preempt_count) == (count))
+#define local_softirq_pending()		raw_cpu_read(shim_softirq_pending)
+#define in_serving_softirq()		(raw_cpu_read(shim_preempt_count) & SOFTIRQ_OFFSET)
+#define __preempt_count_add(n)		this_cpu_add(shim_preempt_count, n)
+#define __preempt_count_sub(n)		this_cpu_sub(shim_preempt_count, n)
+#define local_bh_disable()		__preempt_count_add(SOFTIRQ_DISABLE_OFFSET)
+#define local_bh_enable()		__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET)
+
+/*
+ * Static keys, all of them off at first. A site is a no-op of five bytes or a jump, and has an
+ * entry in a table: @on_is_nop is of those that the compiler has laid out for a key that is on.
+ */
+struct static_key_false { bool on; };
+
+struct shim_site {
+	unsigned char *code;
+	const unsigned char *target;
+	struct static_key_false *key;
+	unsigned long on_is_nop;
+};
+
+#define STATIC_KEY_FALSE_INIT		{ false }
+#define DECLARE_STATIC_KEY_FALSE(name)	extern struct static_key_false name
+
+static __always_inline bool shim_branch(struct static_key_false *key, const bool on_is_nop)
+{
+	asm goto("1:	.byte 0x0f, 0x1f, 0x44, 0, 0\n"
+		 "	.pushsection shim_sites, \"aw\"\n"
+		 "	.quad 1b, %l[jumped], %c0, %c1\n"
+		 "	.popsection"
+		 :: "i" (key), "i" (on_is_nop) :: jumped);
+	return false;
+jumped:
+	return true;
+}
+
+#define static_branch_unlikely(key)	unlikely(shim_branch(key, false))
+#define static_branch_likely(key)	likely(!shim_branch(key, true))
+#define static_key_enabled(key)		((key)->on)
+void shim_set_key(struct static_key_false *key, bool on);
+#define static_branch_enable(key)	shim_set_key(key, true)
+#define static_branch_disable(key)	shim_set_key(key, false)
+
+/* runtime.c: before anything else; and the calling thread is from now on this processor's. */
+void shim_start(void);
+void shim_be_cpu(int cpu);
+
+#endif /* _NATIVE_SHIM_KERNEL_H */

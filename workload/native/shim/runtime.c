@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the kernel does for the spin locks at run time, in a program: copies of a processor's
+ * words, static keys; and what the rest of the module would, of which none is measured.
+ */
+
+#include <asm/prctl.h>
+#include <linux/membarrier.h>
+#include <ntklog/irql.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "address.h"
+#include "perf/spin_lock_slots.h"
+
+DEFINE_PER_CPU(unsigned long, shim_this_cpu_off);
+DEFINE_PER_CPU(u32, shim_preempt_count) = PREEMPT_NO_RESCHED;
+DEFINE_PER_CPU(u32, shim_softirq_pending);
+DEFINE_PER_CPU(struct task_struct *, shim_current);
+DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
+DEFINE_PER_CPU(struct kernel_stat, kstat);
+DEFINE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
+unsigned long shim_cpu_off[SHIM_CPUS];
+
+extern char __start_shim_percpu[], __stop_shim_percpu[], __executable_start[], etext[];
+extern struct shim_site __start_shim_sites[], __stop_shim_sites[];
+
+static void shim_check(bool right, const char *what)
+{
+	if (right)
+		return;
+	perror(what);
+	exit(1);
+}
+
+static void shim_patch(const struct shim_site *site)
+{
+	static const unsigned char nop[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+	int distance = site->target - (site->code + sizeof(nop));
+
+	if (site->key->on == site->on_is_nop) {
+		memcpy(site->code, nop, sizeof(nop));
+	} else {
+		site->code[0] = 0xe9;
+		memcpy(site->code + 1, &distance, sizeof(distance));
+	}
+}
+
+/* The text can be written from now on; and each processor has its words. */
+void shim_start(void)
+{
+	size_t size = __stop_shim_percpu - __start_shim_percpu;
+	const struct shim_site *site;
+	int cpu;
+
+	shim_check(!mprotect(__executable_start, etext - __executable_start,
+			     PROT_READ | PROT_WRITE | PROT_EXEC), "make the text writable");
+	shim_check(!syscall(SYS_membarrier,
+			    MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
+		   "membarrier");
+	for (site = __start_shim_sites; site < __stop_shim_sites; site++)
+		shim_patch(site);
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		char *copy = aligned_alloc(4096, (size + 4095) & ~4095UL);
+
+		shim_check(copy, "memory of a processor");
+		memcpy(copy, __start_shim_percpu, size);
+		shim_cpu_off[cpu] = (unsigned long)copy - (unsigned long)__start_shim_percpu;
+		per_cpu(shim_this_cpu_off, cpu) = shim_cpu_off[cpu];
+	}
+}
+
+void shim_be_cpu(int cpu)
+{
+	shim_check(!syscall(SYS_arch_prctl, ARCH_SET_GS, shim_cpu_off[cpu]), "arch_prctl");
+}
+
+/* By the one thread that runs, in the others' name. */
+void on_each_cpu(void (*function)(void *argument), void *argument, bool wait)
+{
+	unsigned long here = raw_cpu_read(shim_this_cpu_off);
+	int cpu;
+
+	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
+		shim_be_cpu(cpu);
+		function(argument);
+	}
+	for (cpu = 0; shim_cpu_off[cpu] != here; cpu++)
+		;
+	shim_be_cpu(cpu);
+}
+
+/* While no other thread runs what is patched. */
+void shim_set_key(struct static_key_false *key, bool on)
+{
+	const struct shim_site *site;
+
+	key->on = on;
+	for (site = __start_shim_sites; site < __stop_shim_sites; site++)
+		if (site->key == key)
+			shim_patch(site);
+	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
+		   "membarrier");
+}
+
+/* Of module/perf/spin_lock.c, whose events and parameters the locks do not need. */
+struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
+struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
+
+/* No release is sampled: of an event another table tells. */
+struct event_trace_spinlock_information ntklog_spin_lock_words = {
+	.spin_lock_spin_threshold = U32_MAX,
+	.spin_lock_acquire_sample_rate = U32_MAX,
+	.spin_lock_contention_sample_rate = U32_MAX,
+	.spin_lock_hold_threshold = U32_MAX,
+};
+
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
+{
+}
+
+/* For warnings, and the ways of the IRQL that are not a thread's to DISPATCH_LEVEL and back. */
+enum ntklog_address_mode ntklog_address_mode;
+
+u64 ntklog_hide_address(unsigned long address)
+{
+	return address;
+}
+
+u8 ke_get_current_irql(void)
+{
+	abort();
+}
+
+u8 ke_raise_irql_slow(u8 new_irql)
+{
+	abort();
+}
+
+u8 ke_raise_irql_to_synch_level(void)
+{
+	abort();
+}
+
+void ke_lower_irql_slow(u32 state)
+{
+	abort();
+}
