@@ -4,8 +4,9 @@
 # The part of the demo that runs in the virtual machine, as root. Each command
 # is shown before it runs: what is seen is what one would type.
 
-S=/sys/kernel/debug/ntklog/sessions/0
-P=/sys/kernel/debug/ntklog/spinlock
+D=/sys/kernel/debug/ntklog
+S=$D/sessions/0
+P=$D/spinlock
 
 title()
 {
@@ -31,6 +32,21 @@ workload()
 title "Debian's own kernel, and the module"
 run "uname -r"
 run "insmod ntklog.ko"
+title "Linux' own locks: every spin lock and rwlock of this kernel, held and waited for"
+cat >load.sh <<'END'
+for worker in 1 2; do
+	(for round in 1 2 3; do
+		find /sys /proc/sys >/dev/null 2>&1
+		dd if=/dev/zero of=/tmp/load.$worker bs=64k count=64 2>/dev/null
+	done) &
+done
+wait
+END
+run "cat load.sh"
+run "ntklog record -o linux.etl -e linux_spinlock,linux_rwlock -- sh load.sh"
+run "ntklog report linux.etl --top 6 --table locks --table callers"
+run "cat $D/linux"
+
 title "The parameters of EVENT_TRACE_SPINLOCK_INFORMATION, by default"
 run "cd $P && grep . spin_threshold *_rate hold_threshold; cd /host"
 

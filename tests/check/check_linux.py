@@ -5,6 +5,7 @@
 Usage: check_linux.py NTKLOG DIRECTORY
 """
 
+import json
 import os
 import sys
 import unittest
@@ -104,6 +105,10 @@ class LinuxLocks(unittest.TestCase):
     def test_nothing_unmatched_and_nothing_left(self):
         self.assertEqual(counter("Unmatched", "after"), counter("Unmatched", "before"))
         self.assertEqual(counter("InUse", "after"), 0)
+
+    def test_record_takes_them_without_being_told(self):
+        report = json.loads(read("linux-default.json"))
+        self.assertGreater(len(report["locks"]), 10)
 
     def test_a_fair_share_of_the_kernels_is_sampled(self):
         acquired = (counter("SpinLockAcquireCount", "after") -

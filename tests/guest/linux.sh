@@ -158,6 +158,15 @@ check "linux: the tracepoint tells callers as symbols" \
 echo 0 >$T/events/ntklog/linux_spinlock/enable
 check "linux: the tracepoint's end restores" wait_for is_off
 
+# What a user gets who says nothing.
+check "linux: record takes them without being told" ntklog record --no-names \
+	-o linux-default.etl --duration 1
+ntklog report linux-default.etl --json >linux-default.json
+check "linux: and all is off again" is_off
+ntklog list >list.txt
+check "linux: list has no trouble with them" \
+	grep -E "linux_spinlock .* releases of Linux' own spin locks, sampled\$" list.txt
+
 # Unload while they are redirected.
 echo 1 >$T/events/ntklog/linux_spinlock/enable
 wait_for is_on
@@ -166,6 +175,8 @@ check "linux: unloading restores" rmmod ntklog
 check "linux: and nothing is left" is "$(redirected)" 0
 check "linux: it loads without them" insmod ntklog.ko linux_locks=0
 check "linux: and says so" grep 'spinlock: unavailable: linux_locks=0' $D/linux
+ntklog list >list.txt
+check "linux: list tells why not" grep 'linux_spinlock.*: unavailable: linux_locks=0' list.txt
 rmmod ntklog
 end_load
 check "linux: the kernel has nothing to complain of" kernel_is_silent

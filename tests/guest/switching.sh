@@ -21,7 +21,7 @@ for type in in_stack_queued spin ex resource; do
 	insmod ntklog_torture.ko torture_type=$type duration=0 softirqs=0 hardirqs=0 nest=4 \
 		threads=3 || exit 1
 	./switching $event $times rounds/$type || exit 1
-	[ $type != ex ] || ntklog record --no-names --duration 0.3 -o rounds/record.etl
+	[ $type != ex ] || ntklog record -e spinlock --no-names --duration 0.3 -o rounds/record.etl
 	rmmod ntklog_torture
 done
 cat $D/counters >counters.after

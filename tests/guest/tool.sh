@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154
 #
 # The tool, as it is used: parameters, sessions, recordings, top. Files are left for
-# check_tool.py.
+# check_tool.py. Linux' own locks, which are recorded by default, are linux.sh's.
 
 # status NUMBER COMMAND...: the command ends with this exit status.
 status()
@@ -76,23 +76,23 @@ check "tool: record a command" status 7 ntklog record -o tool.etl -n 60 \
 cat $D/counters >tool.after
 check "tool: files are root's alone" is "$(stat -c %a tool.etl tool.etl.names tool-stop.etl |
 	tr '\n' ' ')" "600 600 600 "
-check "tool: a command that is not there" status 127 ntklog record --no-names \
+check "tool: a command that is not there" status 127 ntklog record -e spinlock --no-names \
 	-o tool-none.etl -- frobnicate
-check "tool: a command that a signal ends" status 143 ntklog record --no-names \
+check "tool: a command that a signal ends" status 143 ntklog record -e spinlock --no-names \
 	-o tool-none.etl -- sh -c 'kill -TERM $$'
-check "tool: record for a time" status 0 ntklog record --no-names -o tool-time.etl --duration 0.5
-check "tool: a command that takes longer is ended" status 0 ntklog record --no-names \
+check "tool: record for a time" status 0 ntklog record -e spinlock --no-names -o tool-time.etl --duration 0.5
+check "tool: a command that takes longer is ended" status 0 ntklog record -e spinlock --no-names \
 	-o tool-time.etl --duration 0.5 -- sleep 100
-check "tool: a full disk" says "No space left on device" ntklog record --no-names \
+check "tool: a full disk" says "No space left on device" ntklog record -e spinlock --no-names \
 	-o /dev/full --duration 0.3
-check "tool: a file that cannot be made" says "/nonexistent/x.etl" ntklog record \
+check "tool: a file that cannot be made" says "/nonexistent/x.etl" ntklog record -e spinlock \
 	-o /nonexistent/x.etl --no-names --duration 0.3
 check "tool: nothing is left started" says "no session is started" ntklog stop
 
 # One thread: the other processor is for the tool.
 insmod ntklog_torture.ko duration=0 threads=1
 for signal in INT TERM HUP; do
-	ntklog record --no-names -o tool-signal.etl &
+	ntklog record -e spinlock --no-names -o tool-signal.etl &
 	started
 	sleep 0.5
 	kill -$signal $!
@@ -101,11 +101,11 @@ for signal in INT TERM HUP; do
 done
 
 # On a terminal there is a line of progress, which the last one takes the place of.
-./terminal ntklog record --no-names -o tool-signal.etl --duration 1.5 >tool-terminal.txt
-TERM=vt100 ./terminal ntklog top --once >tool-top-terminal.txt
+./terminal ntklog record -e spinlock --no-names -o tool-signal.etl --duration 1.5 >tool-terminal.txt
+TERM=vt100 ./terminal ntklog top -e spinlock --once >tool-top-terminal.txt
 
 # Too few, too small buffers, and a recorder that does not run for a while.
-ntklog record --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
+ntklog record -e spinlock --no-names -o tool-lost.etl -b 4K -n 2 --duration 4 2>tool-lost.log &
 started
 kill -STOP $!
 wait_for sh -c "awk '\$1 == \"total\" && \$4 > 0 { found = 1 } END { exit !found }' $D/sessions/7/stats"
@@ -113,7 +113,7 @@ kill -CONT $!
 wait $!
 
 # Killed at any moment, the file can be read; the session goes on until it is stopped.
-ntklog record -o tool-killed.etl &
+ntklog record -e spinlock -o tool-killed.etl &
 started
 wait_for sh -c '[ "$(ntklog dump tool-killed.etl 2>/dev/null | wc -l)" -gt 1000 ]'
 kill -9 $!
@@ -122,10 +122,10 @@ check "tool: the file of a recording that was killed" sh -c \
 	'ntklog dump tool-killed.etl >/tmp/killed.txt && [ "$(wc -l </tmp/killed.txt)" -gt 1000 ]'
 check "tool: its session goes on" says started sh -c "cat $D/sessions/*/state"
 check "tool: and is stopped" ntklog stop -o tool-rest.etl
-check "tool: top" ntklog top --once --json >tool-top.out
-ntklog top --once --json >top.json
+check "tool: top" ntklog top -e spinlock --once --json >tool-top.out
+ntklog top -e spinlock --once --json >top.json
 rmmod ntklog_torture
-ntklog top -d 0.5 -n 3 >top.txt &
+ntklog top -e spinlock -d 0.5 -n 3 >top.txt &
 started
 # Its symbols are not among those that top has begun with.
 insmod ntklog_torture.ko duration=0 threads=1

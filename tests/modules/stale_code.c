@@ -31,10 +31,10 @@
 #include <asm/trapnr.h>
 
 /* Written by any processor, the first with atomics. */
-unsigned int stale_code_count;
-unsigned long stale_code_last;
+static unsigned int stale_code_count __used;
+static unsigned long stale_code_last __used;
 /* Written once, at load. */
-unsigned long stale_code_next;
+static unsigned long stale_code_next __used;
 
 module_param_named(count, stale_code_count, uint, 0444);
 MODULE_PARM_DESC(count, "stale breakpoints that were met");

@@ -153,6 +153,8 @@ static int list(const struct options *options)
 	json_t *object = options->json ? json_pack("{s:[], s:{}, s:[]}", "groups",
 						   "parameters", "sessions") : NULL;
 	uint32_t values[PARAMETERS_MAX];
+	char text[KERNEL_TEXT];
+	const char *trouble;
 	size_t i;
 
 	if (kernel_check())
@@ -162,15 +164,18 @@ static int list(const struct options *options)
 	for (i = 0; i < session_group_count; i++) {
 		const struct session_group *group = &session_groups[i];
 
+		trouble = session_group_trouble(group, text);
 		if (object)
 			json_array_append_new(json_object_get(object, "groups"),
-					      json_pack("{s:s, s:s, s:I}", "name",
+					      json_pack("{s:s, s:s, s:I, s:s?}", "name",
 							group->name, "mask_name",
 							group->mask_name, "mask",
-							(json_int_t)group->mask));
+							(json_int_t)group->mask, "trouble",
+							trouble));
 		else
-			printf("  %-18s %-20s 0x%08" PRIx32 "  %s\n", group->name,
-			       group->mask_name, group->mask, group->help);
+			printf("  %-18s %-20s 0x%08" PRIx32 "  %s%s%s\n", group->name,
+			       group->mask_name, group->mask, group->help,
+			       trouble ? ": " : "", trouble ?: "");
 	}
 	if (!object)
 		puts("\nParameters, in the order of ntklog set");

@@ -401,6 +401,8 @@ static int run(struct recording *recording)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
+	if (!recording->settings.groups)
+		recording->settings.groups = session_default_groups();
 	if (recording->session < 0)
 		recording->session = session_find_free();
 	if (recording->session < 0 ||
@@ -437,7 +439,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &recording->settings;
 		return 0;
 	case ARGP_KEY_END:
-		if (!session_has_events(recording->settings.groups))
+		if (recording->settings.groups &&
+		    !session_has_events(recording->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
 				   recording->settings.groups);
 		return 0;
@@ -486,8 +489,9 @@ static const struct argp record_argp = {
 	.args_doc = "[-- COMMAND [ARGUMENT...]]",
 	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
 	       "Ctrl-C. A command that has not ended is told to (SIGTERM), with all of its process\n"
-	       "group, and killed after 5 seconds. Without options:\n"
-	       "-e spinlock,resource -b 64K -n 64.\n"
+	       "group, and killed after 5 seconds. Without options: -b 64K -n 64, and the\n"
+	       "events spinlock,resource,linux_spinlock,linux_rwlock, of the last two those that\n"
+	       "the running kernel allows (ntklog list says why not).\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
 	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols that\n"
 	       "it has addresses of, and names of its threads: dump and report read it. If the\n"
@@ -510,7 +514,6 @@ int command_record(int argc, char **argv)
 {
 	struct recording recording = {
 		.settings = {
-			.groups = "spinlock,resource",
 			.buffer_size = 64 << 10,
 			.buffers = 64,
 			/* A recording that is killed lacks no more than twice this. */

@@ -14,19 +14,19 @@
 #include "message.h"
 #include "session.h"
 
+#define GROUP(_name, _mask, _help, _linux_kind)	{ _name, #_mask, _mask, _help, _linux_kind }
+
 const struct session_group session_groups[] = {
-	{ "spinlock", "PERF_SPINLOCK", PERF_SPINLOCK,
-	  "releases of spin locks, sampled" },
-	{ "resource", "PERF_SYNC_OBJECTS", PERF_SYNC_OBJECTS,
-	  "executive resources: releases, sampled, and excessive waits" },
-	{ "contextswap", "PERF_CONTEXT_SWITCH", PERF_CONTEXT_SWITCH,
-	  "context switches, all of them" },
-	{ "spinlock_counters", "PERF_SPINLOCK_CNTRS", PERF_SPINLOCK_CNTRS,
-	  "no events: the counters of spin locks" },
-	{ "linux_spinlock", "PERF_LINUX_SPINLOCK", PERF_LINUX_SPINLOCK,
-	  "releases of Linux' own spin locks, sampled" },
-	{ "linux_rwlock", "PERF_LINUX_RWLOCK", PERF_LINUX_RWLOCK,
-	  "releases of Linux' own rwlocks, sampled" },
+	GROUP("spinlock", PERF_SPINLOCK, "releases of spin locks, sampled", NULL),
+	GROUP("resource", PERF_SYNC_OBJECTS,
+	      "executive resources: releases, sampled, and excessive waits", NULL),
+	GROUP("contextswap", PERF_CONTEXT_SWITCH, "context switches, all of them", NULL),
+	GROUP("spinlock_counters", PERF_SPINLOCK_CNTRS,
+	      "no events: the counters of spin locks", NULL),
+	GROUP("linux_spinlock", PERF_LINUX_SPINLOCK,
+	      "releases of Linux' own spin locks, sampled", "spinlock"),
+	GROUP("linux_rwlock", PERF_LINUX_RWLOCK,
+	      "releases of Linux' own rwlocks, sampled", "rwlock"),
 };
 
 const size_t session_group_count = ARRAY_SIZE(session_groups);
@@ -40,6 +40,71 @@ static const struct session_group *find_group(const char *name)
 		    !strcmp(name, session_groups[i].mask_name))
 			return &session_groups[i];
 	return NULL;
+}
+
+/**
+ * session_group_trouble() - why is nothing to be had of a group?
+ * @group: the group
+ * @text: of the caller's, for the answer
+ *
+ * Return: what the module says of it, or NULL: nothing is in the way.
+ */
+const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT])
+{
+	char *next = text, *line;
+	size_t length;
+
+	if (!group->linux_kind)
+		return NULL;
+	if (kernel_read(text, KERNEL_TEXT, "linux"))
+		return "this module does not know them";
+	length = strlen(group->linux_kind);
+	while ((line = strsep(&next, "\n"))) {
+		if (strncmp(line, group->linux_kind, length) || strncmp(line + length, ": ", 2))
+			continue;
+		line += length + 2;
+		return strncmp(line, "on", 2) && strncmp(line, "off", 3) ? line : NULL;
+	}
+	return "this module does not know them";
+}
+
+/**
+ * session_default_groups() - what is recorded if nobody says what
+ *
+ * Return: NT's locks, and of Linux' those that the running kernel allows.
+ */
+const char *session_default_groups(void)
+{
+	static char groups[128];
+	char text[KERNEL_TEXT];
+	size_t i;
+
+	strcpy(groups, "spinlock,resource");
+	for (i = 0; i < session_group_count; i++)
+		if (session_groups[i].linux_kind &&
+		    !session_group_trouble(&session_groups[i], text))
+			snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), ",%s",
+				 session_groups[i].name);
+	return groups;
+}
+
+/* What was asked for and is not watched is said, not found out from an empty report. */
+static void warn_of_groups(int number)
+{
+	char mask[KERNEL_TEXT], text[KERNEL_TEXT];
+	const char *trouble;
+	size_t i;
+
+	if (kernel_read(mask, sizeof(mask), "sessions/%d/group_mask", number))
+		return;
+	for (i = 0; i < session_group_count; i++) {
+		if (!session_groups[i].linux_kind || !strstr(mask, session_groups[i].mask_name))
+			continue;
+		trouble = session_group_trouble(&session_groups[i], text);
+		if (trouble)
+			message("%s: nothing will be recorded: %s", session_groups[i].name,
+				trouble);
+	}
 }
 
 /* As the file group_mask takes them; -1 after a message. */
@@ -292,6 +357,8 @@ int session_start(int number)
 			number);
 	else if (err)
 		message("session %d: cannot be started: %s", number, strerror(-err));
+	else
+		warn_of_groups(number);
 	return err ? -1 : 0;
 }
 

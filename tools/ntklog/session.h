@@ -8,18 +8,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel.h"
+
 /**
  * struct session_group - events that a session may log
  * @name: for the option -e
  * @mask_name: NT's
  * @mask: NT's
  * @help: what they are
+ * @linux_kind: of Linux' own locks: what the module's file linux calls the kind; NULL: of others
  */
 struct session_group {
 	const char *name;
 	const char *mask_name;
 	uint32_t mask;
 	const char *help;
+	const char *linux_kind;
 };
 
 extern const struct session_group session_groups[];
@@ -57,6 +61,8 @@ struct session_counts {
 	uint64_t unread;
 };
 
+const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
+const char *session_default_groups(void);
 int session_check_groups(const char *groups);
 uint32_t session_mask(const char *groups);
 bool session_has_events(const char *groups);

@@ -348,8 +348,7 @@ static int watch_session(struct top *top)
 
 static int run(struct top *top)
 {
-	const struct session_settings settings = {
-		.groups = top->groups,
+	struct session_settings settings = {
 		.buffer_size = 64 << 10,
 		.buffers = 32,
 		.mode = "sequential",
@@ -358,6 +357,9 @@ static int run(struct top *top)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
+	if (!top->groups)
+		top->groups = session_default_groups();
+	settings.groups = top->groups;
 	top->session = session_find_free();
 	/* Before the start: reading all symbols takes a while. */
 	if (top->session < 0 || update_names(top) ||
@@ -406,7 +408,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "events", 'e', "GROUP,...", 0, "spinlock, resource, contextswap (the first two)", 0 },
+	{ "events", 'e', "GROUP,...", 0, "spinlock, resource, contextswap, linux_spinlock, "
+	  "linux_rwlock (all but contextswap)", 0 },
 	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
 	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
@@ -431,7 +434,7 @@ static const struct argp top_argp = {
  */
 int command_top(int argc, char **argv)
 {
-	static struct top top = { .groups = "spinlock,resource", .interval = 1 };
+	static struct top top = { .interval = 1 };
 
 	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
 	return run(&top);

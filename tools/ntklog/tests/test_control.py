@@ -162,6 +162,36 @@ class Files(Directory):
         # Over "stopped": the module's files are not cut off before a write.
         self.assertEqual(self.read(5, "state"), "start" + "stopped\n"[5:])
 
+    def linux(self, spin, rw):
+        with open(os.path.join(self.directory, "linux"), "w") as stream:
+            stream.write("spinlock: %s\nrwlock: %s\ncycles of a test: 20\n" % (spin, rw))
+
+    def test_linux_locks_that_are_not_watched(self):
+        reason = "unavailable: no function _raw_spin_lock"
+        self.linux(reason, "off, 19 functions, attached in 0 us, detached in 0 us")
+        result = self.run_there("start", "3", "-e", "linux_spinlock,linux_rwlock")
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr,
+                         "ntklog: linux_spinlock: nothing will be recorded: %s\n" % reason)
+        result = self.run_there("start", "4", "-e", "spinlock")
+        self.assertEqual(result.stderr, "")
+
+    def test_linux_locks_of_an_older_module(self):
+        result = self.run_there("start", "3", "-e", "linux_spinlock")
+        self.assertIn("this module does not know them", result.stderr)
+
+    def test_what_is_recorded_if_nobody_says_what(self):
+        header = os.path.join(self.directory, "a.etl")
+        for (spin, rw), more in ((("off, 10 functions", "off, 19 functions"),
+                                  " PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"),
+                                 (("unavailable: linux_locks=0", "off, 19 functions"),
+                                  " PERF_LINUX_RWLOCK"),
+                                 (("failed: _raw_spin_lock (-16)", "unavailable: x"), "")):
+            self.linux(spin, rw)
+            self.write(7, "group_mask", "")
+            self.run_there("record", "--no-names", "-o", header, "--duration", ".1")
+            self.assertEqual(self.read(7, "group_mask"), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
+
     def test_no_session_is_free(self):
         for number in range(8):
             self.write(number, "stats", STATS % 1)
