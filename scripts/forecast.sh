@@ -24,7 +24,7 @@ groups_of()
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
-	core-* | e2e-*) echo tool unpack modules vm programs programs32 ;;
+	core-* | e2e-* | linux-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
 	builds) echo root unpack ;;
 	*) echo modules vm programs ;;
