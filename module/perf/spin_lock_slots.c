@@ -173,10 +173,10 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 		ntklog_change_slots_in_use(-1);
 		return 0;
 	}
-	if (unarmed || in_nmi()) {
-		/* An NMI's is gone before what it has interrupted goes on; see below. */
+	if (unarmed) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
-	} else if (number - cpu->untracked_slots > PERF_SPIN_LOCK_DEPTH) {
+	} else if (in_nmi() || number - cpu->untracked_slots > PERF_SPIN_LOCK_DEPTH) {
+		/* untracked_slots may be half changed by what an NMI has interrupted. */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
