@@ -26,9 +26,16 @@
 
 struct ntklog_redirect;
 
+/**
+ * struct ntklog_linux_functions - the functions of a kind
+ * @redirects: those
+ * @count: of them
+ * @stranger: one that releases what they acquire and is not among them. NULL: there is none
+ */
 struct ntklog_linux_functions {
 	struct ntklog_redirect *redirects;
 	size_t count;
+	const char *stranger;
 };
 
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;

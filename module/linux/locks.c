@@ -22,10 +22,12 @@
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/processor.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/spinlock.h>
 
@@ -45,7 +47,7 @@ u32 ntklog_linux_test_cycles __read_mostly = 1;
  * @name: for people
  * @functions: what is redirected
  * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written at
- *	load
+ *	load, and when ftrace is out of order
  * @lacks: this kernel does not have the function
  * @is_on: it is; written with ntklog_linux_mutex held
  * @failed: the function of the last attempt that failed, or NULL; written as @is_on
@@ -96,6 +98,23 @@ static struct ntklog_linux_kind ntklog_linux_kinds[] = {
 		   ntklog_update_linux_rw_locks),
 };
 
+/* ftrace has switched itself off: some functions are redirected for good, and the module stays. */
+static bool ntklog_is_stuck(struct ntklog_linux_kind *kind)
+{
+	const struct ntklog_linux_functions *functions = kind->functions;
+	size_t i;
+
+	for (i = 0; i < functions->count; i++)
+		if (functions->redirects[i].is_stuck)
+			break;
+	if (i == functions->count)
+		return false;
+	if (!kind->unavailable)
+		__module_get(THIS_MODULE);
+	kind->unavailable = "ftrace is out of order: its functions cannot be restored";
+	return true;
+}
+
 static int ntklog_attach(struct ntklog_linux_kind *kind)
 {
 	const struct ntklog_linux_functions *functions = kind->functions;
@@ -120,7 +139,8 @@ static int ntklog_attach(struct ntklog_linux_kind *kind)
 	return 0;
 
 leave:
-	ntklog_leave_spin_locks();
+	if (!ntklog_is_stuck(kind))
+		ntklog_leave_spin_locks();
 	return err;
 }
 
@@ -130,10 +150,12 @@ static void ntklog_detach(struct ntklog_linux_kind *kind)
 
 	ntklog_part_from_spin_locks();
 	ntklog_restore_functions(functions->redirects, functions->count, false);
-	/* Each processor has switched threads since; what RCU promises besides costs little. */
-	synchronize_rcu();
+	/* What is still acquired through us is still released through us. */
+	if (ntklog_is_stuck(kind))
+		return;
 	ntklog_restore_functions(functions->redirects, functions->count, true);
-	ntklog_leave_spin_locks();
+	if (!ntklog_is_stuck(kind))
+		ntklog_leave_spin_locks();
 }
 
 static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
@@ -155,7 +177,7 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 			pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
 				kind->name, kind->failed, kind->err,
 				kind->err == -EBUSY ? ": somebody else does" : "");
-	} else if (!on && kind->is_on) {
+	} else if (!on && kind->is_on && !kind->unavailable) {
 		ntklog_detach(kind);
 		kind->is_on = false;
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
@@ -206,6 +228,9 @@ static void __init ntklog_find_out(struct ntklog_linux_kind *kind, bool allowed)
 	kind->unavailable = ntklog_find_functions(kind->functions->redirects,
 						  kind->functions->count);
 	kind->lacks = kind->unavailable;
+	if (!kind->lacks && kind->functions->stranger &&
+	    ntklog_find_function(kind->functions->stranger))
+		kind->unavailable = "this kernel releases them by a function that is not known";
 }
 
 /**
@@ -243,6 +268,11 @@ void ntklog_linux_exit(void)
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_want_exit(&ntklog_linux_kinds[i].want);
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
+		/* The kernel calls what would go now: it does not go. */
+		while (ntklog_is_stuck(&ntklog_linux_kinds[i]))
+			schedule_timeout_uninterruptible(HZ);
+	}
 }
 
 /**

@@ -6,7 +6,8 @@
  * this is built on: when a registration returns, every processor executes the new first
  * instruction; when the last of a batch has been unregistered, no thread is in a trampoline, in
  * one of our functions that it led to, or between the two, however long it had been preempted
- * there (Tasks RCU, and a context switch of each processor).
+ * there (Tasks RCU). What Tasks RCU does not look at - idle threads - and owners of locks RCU
+ * itself waits for: they have preemption off.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -14,6 +15,7 @@
 #include <linux/errno.h>
 #include <linux/kprobes.h>
 #include <linux/printk.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
 
 #include "../compat.h"
@@ -21,8 +23,16 @@
 
 #ifdef NTKLOG_CAN_REDIRECT
 
-/* A kprobe that is never armed changes nothing, and tells where its function is. */
-static unsigned long ntklog_find_function(const char *name)
+/**
+ * ntklog_find_function() - where is it?
+ * @name: of the function
+ *
+ * A kprobe that is never armed changes nothing, and tells.
+ *
+ * Context: thread.
+ * Return: its address; 0: this kernel has none of this name.
+ */
+unsigned long ntklog_find_function(const char *name)
 {
 	struct kprobe probe = {
 		.symbol_name = name,
@@ -89,6 +99,8 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
 	if (!err)
 		err = ntklog_register_direct(ops, (unsigned long)redirect->trampoline);
 	if (err) {
+		/* In ftrace's list for a moment, perhaps: who walks that has preemption off. */
+		synchronize_rcu();
 		ntklog_forget(redirect);
 		return err;
 	}
@@ -132,6 +144,22 @@ int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, b
 	return 0;
 }
 
+/*
+ * Does the function call our trampoline, and not ftrace, which calls all that are interested? Then
+ * nobody walks over its ops on the function's behalf.
+ */
+static bool ntklog_is_redirected_alone(const struct ntklog_redirect *redirect)
+{
+	const u8 *code = (const u8 *)redirect->address;
+	s32 distance;
+
+	if (*code != CALL_INSN_OPCODE)
+		code += ENDBR_INSN_SIZE;
+	memcpy(&distance, code + 1, sizeof(distance));
+	return *code == CALL_INSN_OPCODE &&
+	       code + CALL_INSN_SIZE + distance == (const u8 *)redirect->trampoline;
+}
+
 /**
  * ntklog_restore_functions() - undo ntklog_redirect_functions()
  * @redirects: the functions
@@ -139,7 +167,8 @@ int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, b
  * @releases: which half
  *
  * Context: thread; may sleep. At the return nobody is in a trampoline of these or in what it
- * led to, and each processor has switched threads: spin locks that were owned are not any more.
+ * led to, and spin locks that were owned are not any more.
+ * One that is_stuck is still redirected, for ftrace is out of order, and for good.
  */
 void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases)
 {
@@ -147,6 +176,8 @@ void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, b
 
 	for (i = 0; i < count; i++)
 		left += redirects[i].is_on && redirects[i].releases == releases;
+	/* Who walks over the ops of a function that was shared until a moment ago. */
+	synchronize_rcu();
 	for (i = 0; i < count; i++) {
 		struct ntklog_redirect *redirect = &redirects[i];
 		int err;
@@ -155,17 +186,23 @@ void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, b
 			continue;
 		/*
 		 * ftrace waits for each ops that may be freed, a tenth of a second and more.
-		 * These are not freed, so one wait is enough for all: that for the last.
+		 * These are not freed, so one wait is enough for all: that for the last. But where
+		 * the function tracer or a kprobe is on the function too, there is one that looks
+		 * at the ops, which are reset when ftrace has waited.
 		 */
-		if (--left)
+		if (--left && ntklog_is_redirected_alone(redirect))
 			redirect->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
 		err = ntklog_unregister_direct(&redirect->ops, (unsigned long)redirect->trampoline);
-		if (err)	/* ftrace has switched itself off: it has said why. */
+		if (err) {	/* ftrace has switched itself off: it has said why. */
 			pr_err("cannot restore %s (%d)\n", redirect->name, err);
+			redirect->is_stuck = true;
+		}
 	}
+	synchronize_rcu();
 	/* All that RCU's callbacks may still look at until the wait is over. */
 	for (i = 0; i < count; i++)
-		if (redirects[i].is_on && redirects[i].releases == releases)
+		if (redirects[i].is_on && !redirects[i].is_stuck &&
+		    redirects[i].releases == releases)
 			ntklog_forget(&redirects[i]);
 }
 

@@ -26,6 +26,7 @@
  * @optional: not every kernel has it
  * @address: where it is; 0: this kernel has none
  * @is_on: @ops is registered
+ * @is_stuck: and will stay so
  * @ops: ftrace's
  */
 struct ntklog_redirect {
@@ -35,6 +36,7 @@ struct ntklog_redirect {
 	bool optional;
 	unsigned long address;
 	bool is_on;
+	bool is_stuck;
 	struct ftrace_ops ops;
 };
 
@@ -47,6 +49,8 @@ struct ntklog_redirect {
 #define NTKLOG_TRAMPOLINE(_name)						\
 void trampoline_##_name(void);							\
 asm(".pushsection .text, \"ax\", @progbits\n"					\
+	/* Newer kernels take an odd address for one to jump to, not to call. */	\
+	"	.balign 16\n"								\
 	"	.globl trampoline_" #_name "\n"						\
 	"	.type trampoline_" #_name ", @function\n"				\
 	"trampoline_" #_name ":\n"							\
@@ -63,6 +67,7 @@ asm(".pushsection .text, \"ax\", @progbits\n"					\
 	__VA_ARGS__								\
 }
 
+unsigned long ntklog_find_function(const char *name);
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed);

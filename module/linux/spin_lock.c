@@ -112,6 +112,8 @@ static struct ntklog_redirect ntklog_spin_redirects[] = {
 struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
 	.redirects = ntklog_spin_redirects,
 	.count = ARRAY_SIZE(ntklog_spin_redirects),
+	/* Of 7.3; what its inline trylock acquires comes by _raw_spin_trylock(). */
+	.stranger = "_raw_spin_unlock_irq_enable",
 };
 
 #endif /* NTKLOG_LINUX_LOCKS */

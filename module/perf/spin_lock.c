@@ -94,7 +94,15 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	record->spin_count = noted ? cpu->spins[release->number] : 0;
 	record->thread_id = task_pid_nr(current);
 	record->interrupt_count = ntklog_interrupts_since(slot->interrupts);
-	record->irql = ke_get_current_irql();
+	/*
+	 * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what
+	 * NT's IRQL is made of does not know that. And to ask for a thread's takes a lock, one of
+	 * Linux'.
+	 */
+	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
+		record->irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
+	else
+		record->irql = ke_get_current_irql();
 	record->acquire_depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
 	/* As NT's, which is still in the DPC when one interrupts it. */
 	record->flags = ((noted ? slot->acquire_mode : release->acquire_mode) &
@@ -124,7 +132,6 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
 	struct wmi_spinlock64 record;
 
 	ntklog_make_spin_lock_record(&record, release);
-	release->cpu->writing = true;
 	etw_log_event(ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)],
 		      PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
 		      sizeof(record));
@@ -132,7 +139,6 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
 		trace_linux_spinlock(&record);
 	else
 		trace_spinlock(&record);
-	release->cpu->writing = false;
 }
 
 /**
@@ -140,8 +146,8 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
  * @release: it
  *
  * Context: interrupts off. So the flag is only ever seen set by what the writing itself
- * calls, such as a tracepoint's probe. An interrupt's own events wait, they are not lost to
- * the flag.
+ * calls, such as a tracepoint's probe, or what makes a thread's room, with a lock of Linux'. An
+ * interrupt's own events wait, they are not lost to the flag.
  *
  * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
  * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
@@ -163,6 +169,8 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	if (!wanted && !traced)
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	/* Nothing logs while there is a place that is not filled. */
+	release->cpu->writing = true;
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
 	if (!traced &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
@@ -172,6 +180,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	} else {
 		ntklog_write_spin_lock_slowly(release);
 	}
+	release->cpu->writing = false;
 }
 
 static void ntklog_set_key(struct static_key_false *key, bool on)

@@ -113,8 +113,15 @@ class LinuxLocks(unittest.TestCase):
     def test_a_fair_share_of_the_kernels_is_sampled(self):
         acquired = (counter("SpinLockAcquireCount", "after") -
                     counter("SpinLockAcquireCount", "before"))
-        self.assertGreater(acquired, 10000)
-        self.assertGreater(len(self.records), 20 + acquired // 2000)
+        self.assertGreater(acquired, 2000)
+        # Not for a wait, not for a long hold: for the count alone.
+        by_count = [record for record in self.records if not record.spin_count and
+                    record.release_time - record.acquire_time <= 1000000]
+        self.assertGreaterEqual(len(by_count), acquired // 4000)
+        self.assertLessEqual(len(by_count), acquired // 500)
+
+    def test_who_owns_a_lock_is_not_passive(self):
+        self.assertEqual({record.irql for record in self.records} - {2, 3}, set())
 
 
 if __name__ == "__main__":

@@ -121,7 +121,10 @@ echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
 check "linux: on with the function tracer and a kprobe there" is_on
+check "linux: then all functions go on calling us" is "$(redirected)" 29
+mark
 sleep 2
+check "linux: and what they acquire is counted" grown SpinLockAcquireCount 100
 check "linux: the function tracer sees the functions" grep -q '_raw_spin_unlock' $T/trace
 check "linux: the kprobe is hit" grep -q 'ntklog_test' $T/trace
 echo stop >$S/state

@@ -53,7 +53,8 @@ struct state {
 	bool irqs_disabled;
 };
 
-static struct state state_now(void)
+/* Out of line: objtool counts how often a function saves the flags. */
+static noinline struct state state_now(void)
 {
 	return (struct state){ preempt_count(), irqs_disabled() };
 }

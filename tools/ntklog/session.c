@@ -79,7 +79,7 @@ const char *session_default_groups(void)
 	char text[KERNEL_TEXT];
 	size_t i;
 
-	strcpy(groups, "spinlock,resource");
+	snprintf(groups, sizeof(groups), "spinlock,resource");
 	for (i = 0; i < session_group_count; i++)
 		if (session_groups[i].linux_kind &&
 		    !session_group_trouble(&session_groups[i], text))

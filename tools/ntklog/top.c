@@ -408,8 +408,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "events", 'e', "GROUP,...", 0, "spinlock, resource, contextswap, linux_spinlock, "
-	  "linux_rwlock (all but contextswap)", 0 },
+	{ "events", 'e', "GROUP,...", 0, "As ntklog record's, and the same without it", 0 },
 	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
 	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
