@@ -102,14 +102,14 @@ times=0
 left=0
 unmatched=$(sum Unmatched)
 untracked=$(sum Untracked)
-while [ $times -lt 20 ]; do
+while [ $times -lt 8 ]; do
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
 	is_off >/dev/null || left=$((left + 1))
 	times=$((times + 1))
 done
-check "linux: on and off 20 times under load leaves nothing behind" is $left 0
+check "linux: on and off eight times under load leaves nothing behind" is $left 0
 check "linux: each release had its acquisition" is "$(sum Unmatched)" "$unmatched"
 check "linux: each acquisition had room" is "$(sum Untracked)" "$untracked"
 cat $D/linux $D/counters
