@@ -188,18 +188,19 @@ static void fail_to_take(void)
 static DEFINE_RAW_SPINLOCK(wanted_lock);
 static DEFINE_RWLOCK(wanted_rw_lock);
 static DECLARE_COMPLETION(owned);
+static bool is_wanted;
 static int way;
 
-/* Owns a lock until the lock's word says that it is waited for, and then for as long as `hold`. */
+/* Owns a lock until the other one waits for it, and then for as long as `hold`. */
 static long own(void *unused)
 {
 	if (way == 0)
 		raw_spin_lock(&wanted_lock);
 	else
 		write_lock(&wanted_rw_lock);
+	WRITE_ONCE(is_wanted, false);
 	complete(&owned);
-	while (way == 0 ? !raw_spin_is_contended(&wanted_lock) :
-			  !rwlock_is_contended(&wanted_rw_lock))
+	while (!READ_ONCE(is_wanted))
 		cpu_relax();
 	spend(hold);
 	if (way == 0)
@@ -233,6 +234,7 @@ static int take_waiting(int which, const char *name, int mode)
 	wake_up_process(owner);
 	wait_for_completion(&owned);
 	local_irq_save(flags);
+	WRITE_ONCE(is_wanted, true);
 	time[0] = get_cycles();
 	if (which == 0)
 		raw_spin_lock(&wanted_lock);
