@@ -191,7 +191,11 @@ static DECLARE_COMPLETION(owned);
 static bool is_wanted;
 static int way;
 
-/* Owns a lock until the other one waits for it, and then for as long as `hold`. */
+/*
+ * Owns a lock until the other one is about to wait for it, and then for so long - two hundred
+ * times `hold`, a tenth of a second and more - that it does, though the host may take its
+ * processor away just then. The word of a lock does not tell in a virtual machine.
+ */
 static long own(void *unused)
 {
 	if (way == 0)
@@ -202,7 +206,7 @@ static long own(void *unused)
 	complete(&owned);
 	while (!READ_ONCE(is_wanted))
 		cpu_relax();
-	spend(hold);
+	spend(hold * 200ULL);
 	if (way == 0)
 		raw_spin_unlock(&wanted_lock);
 	else
