@@ -84,7 +84,7 @@ if [ ${#lines[@]} -gt 0 ]; then
 fi
 case $tier in
 check) say "the steps themselves take less than 3 minutes on 2 processors" ;;
-*) [ -n "${ONLY:-}" ] || say "the steps themselves take less than 20 minutes on 2 processors" ;;
+*) [ -n "${ONLY:-}" ] || say "the steps themselves take about half an hour on 2 processors" ;;
 esac
 
 # room DIRECTORY MEGABYTES

@@ -3,13 +3,13 @@
 #
 # Nonsense for all files and ioctls, by itself and with sessions, locks and resources in
 # full use; then allocations of load and start fail, one by one, but of those for files in debugfs
-# one in ABUSE_STRIDE (12). ABUSE_WRITES writes (6000).
+# one in ABUSE_STRIDE (40). ABUSE_WRITES writes (6000).
 
 . "$(dirname "$0")/../lib.sh"
 
 seed=${SEED:-$(date +%s)}
 writes=${ABUSE_WRITES:-6000}
-stride=${ABUSE_STRIDE:-12}
+stride=${ABUSE_STRIDE:-40}
 say "abuse: SEED=$seed"
 share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
