@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See fixture.h. */
 
-#include <linux/completion.h>
 #include <linux/cpu.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -54,9 +53,14 @@ static int test_thread_main(void *data)
 	struct test_thread *thread = data;
 	int err = thread->run(thread->data);
 
-	WRITE_ONCE(thread->done, true);
-	while (!kthread_should_stop())
-		schedule_timeout_interruptible(1);
+	complete(&thread->done);
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (kthread_should_stop())
+			break;
+		schedule();
+	}
+	__set_current_state(TASK_RUNNING);
 	return err;
 }
 
@@ -65,7 +69,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 {
 	thread->run = run;
 	thread->data = data;
-	thread->done = false;
+	init_completion(&thread->done);
 	thread->task = kthread_create(test_thread_main, thread, "ntklog_kunit/%u", cpu);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(thread->task));
 	kthread_bind(thread->task, cpu);
@@ -75,8 +79,7 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 /* Wait for its end; what it returned. */
 int test_thread_result(struct test_thread *thread)
 {
-	while (!READ_ONCE(thread->done))
-		schedule_timeout_interruptible(1);
+	wait_for_completion(&thread->done);
 	return kthread_stop(thread->task);
 }
 

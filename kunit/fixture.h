@@ -8,6 +8,7 @@
  */
 
 #include <kunit/test.h>
+#include <linux/completion.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -18,7 +19,7 @@ struct test_thread {
 	struct task_struct *task;
 	int (*run)(void *data);
 	void *data;
-	bool done;
+	struct completion done;
 };
 
 int fixture_init(struct kunit *test);

@@ -149,7 +149,7 @@ static void a_waiter_only_reads(struct kunit *test)
 	msleep(20);
 	WRITE_ONCE(lock.word, 2);
 	msleep(50);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(waiter.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&waiter.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(lock.word), 2UL);
 	WRITE_ONCE(lock.word, 0);
 	test_thread_join(&waiter);

@@ -275,7 +275,7 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 
 	msleep(50);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(turn), 1);
-	KUNIT_EXPECT_FALSE(test, READ_ONCE(owner.thread.done));
+	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(1));
 
 	/* As ke_wait_for_lock_ownership() does, and for the same reader. */
