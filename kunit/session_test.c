@@ -583,7 +583,7 @@ static void a_snapshot_of_what_is_being_read_has_each_buffer_once(struct kunit *
 	unsigned int round;
 	u64 i;
 
-	for (round = 0; round < 20; round++) {
+	for (round = 0; round < 6; round++) {
 		size_t size, taken = 0;
 
 		start(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
@@ -856,7 +856,7 @@ static void the_time_of_the_boot_is_one(struct kunit *test)
 	u8 *header;
 	int i;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 6; i++) {
 		start(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 		stop(test, i % 2);
 		header = etw_make_header_buffer(&etw_sessions[i % 2], &size);
