@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Load, trace, unload, with readers that have files open: CYCLES times (100).
+# Load, trace, unload, with readers that have files open: CYCLES times (25).
 
 . "$(dirname "$0")/../lib.sh"
 
-cycles=${CYCLES:-100}
+cycles=${CYCLES:-25}
 { echo "cycles=$cycles"; cat <<-'END'; } | share "$DIR" kunit
 	D=/sys/kernel/debug/ntklog
 	refused=0
