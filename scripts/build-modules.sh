@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the
-# kernel in a directory of their own, so that builds for several kernels do not
-# overwrite each other, nor what a user's own make has built.
+# kernel, and leave what comes of it in the directory, so that builds for several
+# kernels do not overwrite each other, nor what a user's own make has built. They are
+# built in the cache: paths are part of what ccache knows an object by.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -12,16 +13,22 @@ dir=${2:?usage: build-modules.sh KDIR DIRECTORY [ARGUMENT...]}
 shift 2
 # dwarves has the pahole that makes the type information of Debian's modules.
 need modules
-mkdir -p "$dir"
-dir=$(cd "$dir" && pwd)
-# Steps that run side by side build for the same kernel: one after the other.
-exec 9>"$dir/.lock"
+name=$(basename "$dir")
+work=$CACHE/build/$name
+mkdir -p "$dir" "$work"
+# Steps that run side by side, and trees, build for the same kernel: one after the other.
+exec 9>"$work.lock"
 flock 9
+# An object is older or newer than a source only if both are of one tree.
+tree="$TOP $(stat -c %i "$TOP")"
+[ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
+mkdir -p "$work"
+echo "$tree" >"$work/.tree"
 # Times are kept, so that kbuild rebuilds only what has changed.
 rsync -a --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
-	--filter='P *.mod*' --filter='P *.symvers' --filter='P /.lock' --include='/Kbuild' \
+	--filter='P *.mod*' --filter='P *.symvers' --filter='P /.tree' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
 	--include='/workload/***' --include='/tests/' --include='/tests/modules/***' \
-	--exclude='*' "$TOP/" "$dir/"
-quietly "modules-$(basename "$dir")" make -C "$kdir" M="$dir" NTKLOG_TESTS=1 \
-	-j"$(nproc)" "$@" modules
+	--exclude='*' "$TOP/" "$work/"
+quietly "modules-$name" make -C "$kdir" M="$work" NTKLOG_TESTS=1 -j"$(nproc)" "$@" modules
+rsync -a --delete --exclude='*.o' --exclude='.*.cmd' --exclude='/.tree' "$work/" "$dir/"
