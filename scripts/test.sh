@@ -175,7 +175,8 @@ main()
 	flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
 	# What was made as root goes as root.
 	rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
-	mkdir -p "$TEST"
+	export KNOWN=$TEST/known
+	mkdir -p "$KNOWN"
 	exec 3>&2
 	# Each step with all that it has started.
 	set -m

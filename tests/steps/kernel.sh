@@ -5,4 +5,4 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-result "$1: the test kernel is built" "$TOP/scripts/test-kernel.sh" "$1"
+result "$1: the test kernel is built" known test-kernel "$1"

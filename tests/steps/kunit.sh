@@ -32,7 +32,7 @@ BUG: sleeping function called from invalid context at .*/eresource\.c'
 expected=$EXPECTED_REPORTS
 [ "$1" = kcsan ] || expected+=$'\n'$EXPECTED_SLEEP
 result "$1: the modules build with W=1 and no warning" \
-	builds_silently "$("$TOP/scripts/test-kernel.sh" "$1")" "$OUT/build/$1"
+	builds_silently "$(known test-kernel "$1")" "$OUT/build/$1"
 share "$DIR" "$1" <<-'END'
 	# Also allocations that could wait for memory fail when a test says so.
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
