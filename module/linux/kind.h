@@ -5,8 +5,8 @@
 /*
  * A kind of lock, and what its two files share. The functions in those two are what a thread of
  * the kernel executes instead of Linux' own, in any context that takes locks: threads, softirqs,
- * interrupts, NMIs, the idle loop, with the run queue's lock owned. They take no lock, wake
- * nobody, print nothing and are not traced.
+ * interrupts, NMIs, the idle loop, with the run queue's lock owned. They are not traced; they,
+ * and what they call, take no other lock, wake nobody and print nothing.
  */
 
 #include <linux/compiler.h>
@@ -23,8 +23,6 @@
 	defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LINUX_LOCKS
 #endif
-
-struct ntklog_redirect;
 
 /**
  * struct ntklog_linux_functions - the functions of a kind

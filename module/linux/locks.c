@@ -47,9 +47,9 @@ u32 ntklog_linux_test_cycles __read_mostly = 1;
  * @name: for people
  * @functions: what is redirected
  * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written at
- *	load, and when ftrace is out of order
+ *	load, and as @is_on when ftrace is out of order
  * @lacks: this kernel does not have the function
- * @is_on: it is; written with ntklog_linux_mutex held
+ * @is_on: it is; written with ntklog_linux_mutex held, and read without by who asks for groups
  * @failed: the function of the last attempt that failed, or NULL; written as @is_on
  * @err: why
  * @attach_us: microseconds that the last attempt took
@@ -98,21 +98,16 @@ static struct ntklog_linux_kind ntklog_linux_kinds[] = {
 		   ntklog_update_linux_rw_locks),
 };
 
-/* ftrace has switched itself off: some functions are redirected for good, and the module stays. */
-static bool ntklog_is_stuck(struct ntklog_linux_kind *kind)
+/* ftrace has switched itself off: are some functions redirected for good? */
+static bool ntklog_is_stuck(const struct ntklog_linux_kind *kind)
 {
 	const struct ntklog_linux_functions *functions = kind->functions;
 	size_t i;
 
 	for (i = 0; i < functions->count; i++)
 		if (functions->redirects[i].is_stuck)
-			break;
-	if (i == functions->count)
-		return false;
-	if (!kind->unavailable)
-		__module_get(THIS_MODULE);
-	kind->unavailable = "ftrace is out of order: its functions cannot be restored";
-	return true;
+			return true;
+	return false;
 }
 
 static int ntklog_attach(struct ntklog_linux_kind *kind)
@@ -168,7 +163,7 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 	if (on && !kind->is_on && !kind->unavailable) {
 		kind->failed = NULL;
 		kind->err = ntklog_attach(kind);
-		kind->is_on = !kind->err;
+		WRITE_ONCE(kind->is_on, !kind->err);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		if (kind->err == -EHOSTDOWN)
 			pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n",
@@ -179,8 +174,12 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 				kind->err == -EBUSY ? ": somebody else does" : "");
 	} else if (!on && kind->is_on && !kind->unavailable) {
 		ntklog_detach(kind);
-		kind->is_on = false;
+		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
+	}
+	if (!kind->unavailable && ntklog_is_stuck(kind)) {
+		kind->unavailable = "ftrace is out of order: its functions cannot be restored";
+		__module_get(THIS_MODULE);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 }

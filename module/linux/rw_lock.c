@@ -17,95 +17,24 @@
 
 #ifdef NTKLOG_LINUX_LOCKS
 
-#define READ_MODE	(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
-#define WRITE_MODE	(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
-
-static notrace noinline void ntklog_read_wait(rwlock_t *lock)
-{
-	struct ntklog_spin_lock_query query;
-
-	ntklog_query_spin_lock(&query);
-	do_raw_read_lock(lock);
-	ntklog_owned_by_caller(lock);
-	ntklog_linux_waited(lock, READ_MODE, &query);
-}
-
-static __always_inline void ntklog_read_acquire(rwlock_t *lock)
-{
-	if (likely(do_raw_read_trylock(lock)))
-		ntklog_track_spin_lock_acquire(lock);
-	else
-		ntklog_read_wait(lock);
-}
-
-static __always_inline bool ntklog_read_try(rwlock_t *lock)
-{
-	if (!do_raw_read_trylock(lock))
-		return false;
-	ntklog_track_spin_lock_acquire(lock);
-	return true;
-}
-
-static __always_inline void ntklog_read_release(rwlock_t *lock)
-{
-	struct ntklog_time time = ntklog_read_time();
-
-	ntklog_released_for_caller(lock);
-	do_raw_read_unlock(lock);
-	ntklog_log_spin_lock_release(lock, READ_MODE, time);
-}
-
 #define ntklog_lock_t		rwlock_t
 #define LOCK(_operation)	linux__raw_read_##_operation
-#define ACQUIRE			ntklog_read_acquire
-#define TRY			ntklog_read_try
-#define RELEASE			ntklog_read_release
+#define PART(_operation)	ntklog_read_##_operation
+#define MODE			(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
+#define DO(_operation)		do_raw_read_##_operation
+#define TAKE			do_raw_read_trylock
 #include "functions.h"
-
-static notrace noinline void ntklog_write_wait(rwlock_t *lock)
-{
-	struct ntklog_spin_lock_query query;
-
-	ntklog_query_spin_lock(&query);
-	do_raw_write_lock(lock);
-	ntklog_owned_by_caller(lock);
-	ntklog_linux_waited(lock, WRITE_MODE, &query);
-}
-
-static __always_inline void ntklog_write_acquire(rwlock_t *lock)
-{
-	if (likely(do_raw_write_trylock(lock)))
-		ntklog_track_spin_lock_acquire(lock);
-	else
-		ntklog_write_wait(lock);
-}
-
-static __always_inline bool ntklog_write_try(rwlock_t *lock)
-{
-	if (!do_raw_write_trylock(lock))
-		return false;
-	ntklog_track_spin_lock_acquire(lock);
-	return true;
-}
-
-static __always_inline void ntklog_write_release(rwlock_t *lock)
-{
-	struct ntklog_time time = ntklog_read_time();
-
-	ntklog_released_for_caller(lock);
-	do_raw_write_unlock(lock);
-	ntklog_log_spin_lock_release(lock, WRITE_MODE, time);
-}
 
 #define ntklog_lock_t		rwlock_t
 #define LOCK(_operation)	linux__raw_write_##_operation
-#define ACQUIRE			ntklog_write_acquire
-#define TRY			ntklog_write_try
-#define RELEASE			ntklog_write_release
+#define PART(_operation)	ntklog_write_##_operation
+#define MODE			(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
+#define DO(_operation)		do_raw_write_##_operation
+#define TAKE			do_raw_write_trylock
 #include "functions.h"
 
 /* The class is lockdep's affair. */
-static notrace noinline __used void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
+static noinline notrace __used void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
 {
 	preempt_disable();
 	ntklog_write_acquire(lock);

@@ -21,19 +21,6 @@
 
 #ifdef NTKLOG_LINUX_LOCKS
 
-#define MODE	(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
-
-static notrace noinline void ntklog_spin_wait(raw_spinlock_t *lock)
-{
-	struct ntklog_spin_lock_query query;
-
-	ntklog_query_spin_lock(&query);
-	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
-	do_raw_spin_lock(lock);
-	ntklog_owned_by_caller(lock);
-	ntklog_linux_waited(lock, MODE, &query);
-}
-
 /* As queued_spin_lock() begins: do_raw_spin_trylock() reads the lock first. */
 static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 {
@@ -42,40 +29,15 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 	return atomic_try_cmpxchg_acquire(&lock->raw_lock.val, &value, _Q_LOCKED_VAL);
 }
 
-static __always_inline void ntklog_spin_acquire(raw_spinlock_t *lock)
-{
-	if (likely(ntklog_spin_take(lock)))
-		ntklog_track_spin_lock_acquire(lock);
-	else
-		ntklog_spin_wait(lock);
-}
-
-static __always_inline bool ntklog_spin_try(raw_spinlock_t *lock)
-{
-	if (!do_raw_spin_trylock(lock))
-		return false;
-	ntklog_track_spin_lock_acquire(lock);
-	return true;
-}
-
-static __always_inline void ntklog_spin_release(raw_spinlock_t *lock)
-{
-	struct ntklog_time time = ntklog_read_time();
-
-	ntklog_released_for_caller(lock);
-	do_raw_spin_unlock(lock);
-	/* The lock may be gone already; only its address is looked at. */
-	ntklog_log_spin_lock_release(lock, MODE, time);
-}
-
 #define ntklog_lock_t		raw_spinlock_t
 #define LOCK(_operation)	linux__raw_spin_##_operation
-#define ACQUIRE			ntklog_spin_acquire
-#define TRY			ntklog_spin_try
-#define RELEASE			ntklog_spin_release
+#define PART(_operation)	ntklog_spin_##_operation
+#define MODE			(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
+#define DO(_operation)		do_raw_spin_##_operation
+#define TAKE			ntklog_spin_take
 #include "functions.h"
 
-static notrace noinline __used int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
+static noinline notrace __used int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	if (ntklog_spin_try(lock))
