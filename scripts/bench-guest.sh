@@ -10,11 +10,12 @@ P=/sys/kernel/debug/ntklog/spinlock
 R=/sys/kernel/debug/ntklog/resource
 E=/sys/kernel/tracing/events/ntklog/enable
 
-# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY]]]
+# bench STATE [CONTENDED_MS [APC_LEVEL [ONLY [PARAMETER=VALUE]]]]
 bench()
 {
+	# shellcheck disable=SC2086 # none or one
 	insmod ntklog_bench.ko state="$1" contended_ms="${2:-0}" apc_level="${3:-0}" \
-		only="${4:-}" || exit 1
+		only="${4:-}" ${5:-} || exit 1
 	rmmod ntklog_bench
 }
 
@@ -69,6 +70,17 @@ echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+# What grows with what there is already.
+echo 30000 >/proc/sys/kernel/threads-max
+echo start >$S/state
+for below in 0 1 2 3 4 5 6 7 8; do
+	bench below_$below 0 0 in_stack_at_dpc_level below=$below
+done
+for owners in 1 100 10000; do
+	bench owners_$owners 0 0 resource_exclusive owners=$owners
+done
+grep -H . /sys/kernel/slab/ntklog_thread/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
+echo stop >$S/state
 # One of 1000 is written: 1000 times the difference is what an event costs.
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate

@@ -16,12 +16,14 @@ PAIRS = ["raw_spin_lock", "spin_lock_irqsave", "spin_lock_bh", "read_lock", "wri
 STATES = ["off", "counters", "unsampled"]
 OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 SESSIONS = [1, 2, 4, 8]
+BELOW = list(range(9))
+OWNERS = [1, 100, 10000]
 # Runs that count instructions: in the kernel made for it, and in Debian's.
 EXACT = ["icount", "stock"]
 
 
 def read(path):
-    pairs, contended, handover = {}, [], {}
+    pairs, contended, handover, memory = {}, [], {}, {}
     with open(path) as stream:
         for line in stream:
             kind, *words = line.split()[1:]
@@ -33,6 +35,8 @@ def read(path):
                                   "most": int(words[5]) / 1000})
             elif kind == "handover":
                 handover[words[1]] = int(words[2])
+            elif kind == "memory":
+                memory[words[0]] = int(words[1])
     for name in OURS:
         costs = pairs[name]
         for sink in ("session", "ftrace"):
@@ -43,7 +47,7 @@ def read(path):
     for state in ["sessions_%d" % count for count in SESSIONS] + ["one_of_8"]:
         costs["event_" + state] = (costs[state] - costs["unsampled"]) * 1000
     costs["event_further"] = (costs["event_sessions_8"] - costs["event_sessions_1"]) / 7
-    return {"pairs": pairs, "contended": contended, "handover": handover}
+    return {"pairs": pairs, "contended": contended, "handover": handover, "memory": memory}
 
 
 def goals(pairs, handover):
@@ -84,6 +88,22 @@ def goals(pairs, handover):
          pairs["resource_shared"]["off"] / pairs["down_read"]["off"], 2.0),
         ("hand-over, resource / rw_semaphore", handover["resource"] / handover["rwsem"], 1.2),
     ]
+
+
+def show_growth(run):
+    pairs = run["pairs"]
+    in_stack = pairs["in_stack_at_dpc_level"]
+    print("\na tracked in-stack pair on top of %d to %d others: %s" % (
+        BELOW[0], BELOW[-1],
+        ", ".join("%.0f" % in_stack["below_%d" % count] for count in BELOW)))
+    print("two pairs, the first released last: %.0f; released first: %.0f" % tuple(
+        pairs["in_stack_%s" % order]["unsampled"] for order in ("in_turn", "out_of_turn")))
+    print("a tracked exclusive resource pair beside %s threads that own one each: %s" % (
+        ", ".join(map(str, OWNERS)),
+        ", ".join("%.0f" % pairs["resource_exclusive"]["owners_%d" % count]
+                  for count in OWNERS)))
+    for name, size in run["memory"].items():
+        print("memory of each %s: %d bytes" % (name, size))
 
 
 def show_goals(run):
@@ -131,6 +151,7 @@ def show(name, run):
     for lock, cost in run["handover"].items():
         print("  %-28s %8d %s" % (lock, cost, unit))
     if exact:
+        show_growth(run)
         show_goals(run)
     if run["contended"]:
         print("\ncontended: ownerships per second of all; least and most successful processor, "

@@ -22,6 +22,8 @@ measure()
 	cp "$built"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$BENCH/$run/"
 	{ echo "set -- $contended"; cat "$TOP/scripts/bench-guest.sh"; } >"$BENCH/$run/guest.sh"
 	"$TOP/scripts/vm.sh" -c 4 -t 900 "$@" "$BENCH/$run"
+	size -A "$built/ntklog.ko" | awk '$1 == ".data..percpu" {
+		print "ntklog_bench: memory processor", $2 }' >>"$BENCH/$run/guest.log"
 }
 
 kernel=$("$TOP/scripts/test-kernel.sh" base)

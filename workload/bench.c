@@ -47,6 +47,7 @@
 #include <ntklog/spin_lock.h>
 
 #include "bench_no_hooks.h"
+#include "bench_owners.h"
 
 static char *state = "off";
 module_param(state, charp, 0444);
@@ -69,10 +70,23 @@ static bool apc_level;
 module_param(apc_level, bool, 0444);
 MODULE_PARM_DESC(apc_level, "measure while a thread is at APC_LEVEL, after this one has been");
 
+#define BENCH_MOST_BELOW	9
+
+static unsigned int below;
+module_param(below, uint, 0444);
+MODULE_PARM_DESC(below, "spin locks owned meanwhile, of a pair with interrupts off; at most 9");
+
+#define BENCH_MOST_OWNERS	20000
+
+static unsigned int owners;
+module_param(owners, uint, 0444);
+MODULE_PARM_DESC(owners, "threads that own a resource meanwhile; at most 20000");
+
 static raw_spinlock_t raw_lock = __RAW_SPIN_LOCK_UNLOCKED(raw_lock);
 static DEFINE_SPINLOCK(linux_lock);
 static DEFINE_RWLOCK(linux_rwlock);
-static struct kspin_lock queued_lock, ordinary_lock;
+static struct kspin_lock queued_lock, second_lock, ordinary_lock;
+static struct kspin_lock locks_below[BENCH_MOST_BELOW];
 static struct ex_spin_lock ex_lock;
 static DECLARE_RWSEM(linux_rwsem);
 static struct semaphore linux_semaphore;
@@ -139,6 +153,29 @@ BENCH_PAIR(resource_shared, (void)0,
 	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
+/* Two, the first acquired released last, and released first. */
+static __always_inline void bench_two(unsigned int count, bool in_turn)
+{
+	struct klock_queue_handle handle[2];
+
+	while (count--) {
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&queued_lock, &handle[0]);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&second_lock, &handle[1]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[in_turn]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[!in_turn]);
+	}
+}
+
+static noinline void run_in_stack_in_turn(unsigned int count)
+{
+	bench_two(count, true);
+}
+
+static noinline void run_in_stack_out_of_turn(unsigned int count)
+{
+	bench_two(count, false);
+}
+
 /*
  * @name: for people and for the JSON
  * @run: makes the pair so often
@@ -159,6 +196,8 @@ static const struct bench_op {
 	{ "spin_lock_bh", run_spin_lock_bh, .raises = true },
 	{ "no_hooks_at_dpc_level", bench_no_hooks_at_dpc_level },
 	{ "in_stack_at_dpc_level", run_in_stack_at_dpc_level, .contended = true },
+	{ "in_stack_in_turn", run_in_stack_in_turn },
+	{ "in_stack_out_of_turn", run_in_stack_out_of_turn },
 	{ "ordinary_at_dpc_level", run_ordinary_at_dpc_level, .contended = true },
 	{ "ex_shared_at_dpc_level", run_ex_shared_at_dpc_level },
 	{ "ex_exclusive_at_dpc_level", run_ex_exclusive_at_dpc_level, .contended = true },
@@ -182,6 +221,8 @@ static const struct bench_op {
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 {
+	struct klock_queue_handle handles[BENCH_MOST_BELOW];
+	unsigned int own = raises ? 0 : below, j;
 	u64 best = U64_MAX;
 	int i;
 
@@ -191,9 +232,14 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 
 		if (!raises)
 			local_irq_save(flags);
+		for (j = 0; j < own; j++)
+			ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&locks_below[j],
+									  &handles[j]);
 		start = get_cycles();
 		run(times);
 		cycles = get_cycles() - start;
+		while (j--)
+			ke_release_in_stack_queued_spin_lock_from_dpc_level(&handles[j]);
 		if (!raises)
 			local_irq_restore(flags);
 		best = min(best, cycles);
@@ -563,19 +609,32 @@ static int __init bench_all(void)
 
 static int __init bench_init(void)
 {
+	size_t i;
 	int err;
 
+	if (below > BENCH_MOST_BELOW || owners > BENCH_MOST_OWNERS) {
+		pr_err("below=%u is more than %u, or owners=%u more than %u\n", below,
+		       BENCH_MOST_BELOW, owners, BENCH_MOST_OWNERS);
+		return -EINVAL;
+	}
 	if (times < 1000 || times > 10000000 || contended_ms > 60000) {
 		pr_err("times=%u is not 1000 to 10000000, or contended_ms=%u over 60000\n",
 		       times, contended_ms);
 		return -EINVAL;
 	}
 	ke_initialize_spin_lock(&queued_lock);
+	ke_initialize_spin_lock(&second_lock);
+	for (i = 0; i < ARRAY_SIZE(locks_below); i++)
+		ke_initialize_spin_lock(&locks_below[i]);
 	ke_initialize_spin_lock(&ordinary_lock);
 	ex_initialize_spin_lock(&ex_lock);
 	ex_initialize_resource_lite(&resource);
 	sema_init(&linux_semaphore, 1);
-	err = bench_all();
+	err = bench_owners_start(owners);
+	if (!err) {
+		err = bench_all();
+		bench_owners_stop();
+	}
 	ex_delete_resource_lite(&resource);
 	return err;
 }
