@@ -49,7 +49,8 @@ need tool
 quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
 	"$BENCH/tool/generate"
 "$BENCH/tool/generate" 128 >"$BENCH/large.etl"
+"$BENCH/tool/generate" names >"$BENCH/large.etl.names"
 python3 "$TOP/scripts/bench_tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
-rm -f "$BENCH/large.etl"
+rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
 say "the same as JSON is in $BENCH/bench.json, bench-native.json and bench-tool.json"

@@ -20,6 +20,7 @@
 #include "convert.h"
 #include "message.h"
 #include "names_cache.h"
+#include "put.h"
 
 #define CTF_MAGIC	0xC1FC1FC1u
 
@@ -52,7 +53,7 @@ struct ctf_stream {
 	size_t used;
 	uint64_t first;
 	uint64_t last;
-	unsigned char packet[PACKET_SIZE];
+	char packet[PACKET_SIZE];
 };
 
 /*
@@ -258,38 +259,37 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	return ctf->streams[processor];
 }
 
-static inline unsigned char *put(unsigned char *to, const void *from, size_t size)
+static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event,
+			const struct event_type *type)
 {
-	memcpy(to, from, size);
-	return to + size;
-}
-
-static unsigned char *put_fields(struct ctf *ctf, unsigned char *to,
-				 const struct etl_event *event, const struct event_type *type)
-{
+	int which = event->pointer_size == 8;
 	size_t i;
 
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		uint64_t value = event_has_field(event, field) ?
-			event_field_value(field, event) : 0;
+		const unsigned char *from = event->data + field->where[which].offset;
+		unsigned int size = field->where[1].size;
 		const struct cached_name *name;
+		uint64_t value = 0;
 
-		/* Of the wider record, little-endian. */
-		switch (field->where[1].size) {
-		case 8:
-			to = put(to, &value, 8);
-			break;
-		case 4:
-			to = put(to, &value, 4);
-			break;
-		default:
-			to = put(to, &value, field->where[1].size);
-		}
+		/* Of the wider record, little-endian; as it is, if that is what it is. */
+		if (field->mask || field->where[which].size != size)
+			value = event_has_field(event, field) ?
+				event_field_value(field, event) : 0;
+		else if (!event_has_field(event, field))
+			value = 0;
+		else if (size == 8)
+			memcpy(&value, from, 8);
+		else if (size == 4)
+			memcpy(&value, from, 4);
+		else
+			memcpy(&value, from, size);
+		memcpy(to, &value, sizeof(value));
+		to += size;
 		if (field->format != FIELD_HEX)
 			continue;
 		name = names_cache_find(&ctf->names, value);
-		to = put(to, name->text, name->length);
+		to = put_short(to, name->text, name->length);
 		*to++ = '\0';
 	}
 	return to;
@@ -301,7 +301,7 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	struct ctf_stream *stream = find_stream(ctf, event->processor);
 	uint64_t time = event->time_stamp - ctf->conversion->file->start_clock;
 	uint16_t id = type - event_types, processor = event->processor;
-	unsigned char *to;
+	char *to;
 
 	if (!stream) {
 		message("%s: %s", ctf->directory, strerror(ENOMEM));
@@ -316,9 +316,9 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	if (stream->used == sizeof(struct packet_header))
 		stream->first = time;
 	to = stream->packet + stream->used;
-	to = put(to, &id, sizeof(id));
-	to = put(to, &time, sizeof(time));
-	to = put(to, &processor, sizeof(processor));
+	to = put_bytes(to, (const char *)&id, sizeof(id));
+	to = put_bytes(to, (const char *)&time, sizeof(time));
+	to = put_bytes(to, (const char *)&processor, sizeof(processor));
 	to = put_fields(ctf, to, event, type);
 	stream->used = to - stream->packet;
 	return 0;
@@ -383,6 +383,7 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);
+	names_cache_clear(&ctf->names);
 	free(ctf);
 	return err;
 }

@@ -24,6 +24,7 @@
 #include "message.h"
 #include "names_cache.h"
 #include "out.h"
+#include "put.h"
 #include "wmi_record.h"
 
 /* The tracks' groups, which are processes to the viewer. */
@@ -42,8 +43,35 @@ enum {
 /* Intervals of a lane that are remembered: what begins before them finds no place there. */
 #define INTERVALS_MAX	24
 
+/* Of an event in JSON at most: up to four slices' parts, names in each. */
+#define EVENT_SIZE	(4 * (2 * NAMES_CACHE_TEXT + 512) + PUT_MORE)
+
 /* Tracks of lanes but the first, which is that of the processor or thread. */
 #define FIRST_OTHER_TRACK	0x60000000u
+
+/* Of a number as text, with what put_short() may read behind it. */
+#define NUMBER_SIZE	(OUT_DIGITS + PUT_MORE)
+
+/*
+ * @group: of @track
+ * @track: its number; NULL: none
+ * @category: of it
+ * @prefix: before the name
+ * @name: of it
+ * @length: of that
+ * @from: its begin, ns
+ * @to: its end
+ */
+struct slice {
+	unsigned int group;
+	const uint32_t *track;
+	const char *category;
+	const char *prefix;
+	const char *name;
+	size_t length;
+	int64_t from;
+	int64_t to;
+};
 
 struct interval {
 	int64_t from;
@@ -83,6 +111,7 @@ struct track {
  * @out: where to
  * @conversion: of the trace
  * @names: of locks and callers
+ * @threads: names
  * @first: nothing has been written
  * @tracks: table
  * @track_count: in it
@@ -95,6 +124,7 @@ struct perfetto {
 	struct out out;
 	struct conversion *conversion;
 	struct names_cache names;
+	struct names_cache threads;
 	bool first;
 	struct track *tracks;
 	size_t track_count;
@@ -232,55 +262,73 @@ found:
 	return lane;
 }
 
-static void put_us(struct out *out, const char *name, int64_t ns)
+/* Microseconds with three decimals. */
+static char *put_us(char *to, int64_t ns)
 {
-	out_text(out, name);
-	out_fixed(out, ns, 3, 0);
+	uint64_t value = ns;
+
+	if (ns < 0) {
+		*to++ = '-';
+		value = -value;
+	}
+	to = put_unsigned(to, value / 1000);
+	value %= 1000;
+	to[0] = '.';
+	to[1] = '0' + value / 100;
+	to[2] = '0' + value / 10 % 10;
+	to[3] = '0' + value % 10;
+	return to + 4;
 }
 
 /*
  * The beginning of a slice of a track, up to its arguments. Without a track it is an
  * asynchronous one, which may lie as it likes, and its end is put first.
  */
-static void begin_slice(struct perfetto *perfetto, int group, const uint32_t *track,
-			const char *category, const char *prefix, const char *name,
-			size_t length, int64_t from, int64_t to)
+static char *begin_slice(struct perfetto *perfetto, char *to, const struct slice *slice)
 {
-	struct out *out = &perfetto->out;
 	int part;
 
-	for (part = track ? 1 : 0; part < 2; part++) {
-		begin_event(perfetto);
-		out_literal(out, "{\"ph\":\"");
-		out_char(out, track ? 'X' : part ? 'b' : 'e');
-		out_literal(out, "\",\"cat\":\"");
-		out_text(out, category);
-		out_literal(out, "\",\"name\":\"");
-		out_text(out, prefix);
-		out_bytes(out, name, length);
-		out_literal(out, "\",\"pid\":");
-		out_unsigned(out, group);
-		if (track) {
-			out_literal(out, ",\"tid\":");
-			out_unsigned(out, *track);
+	for (part = slice->track ? 1 : 0; part < 2; part++) {
+		to = put_literal(to, ",\n{\"ph\":\"");
+		*to++ = slice->track ? 'X' : part ? 'b' : 'e';
+		to = put_literal(to, "\",\"cat\":\"");
+		to = put_text(to, slice->category);
+		to = put_literal(to, "\",\"name\":\"");
+		to = put_text(to, slice->prefix);
+		to = put_short(to, slice->name, slice->length);
+		to = put_literal(to, "\",\"pid\":");
+		to = put_unsigned(to, slice->group);
+		if (slice->track) {
+			to = put_literal(to, ",\"tid\":");
+			to = put_unsigned(to, *slice->track);
 		} else {
-			out_literal(out, ",\"id\":");
-			out_unsigned(out, perfetto->next_id);
+			to = put_literal(to, ",\"id\":");
+			to = put_unsigned(to, perfetto->next_id);
 		}
-		put_us(out, ",\"ts\":", part ? from : to);
+		to = put_literal(to, ",\"ts\":");
+		to = put_us(to, part ? slice->from : slice->to);
 		if (!part)
-			out_char(out, '}');
+			*to++ = '}';
 	}
-	if (track)
-		put_us(out, ",\"dur\":", to - from);
-	else
+	if (slice->track) {
+		to = put_literal(to, ",\"dur\":");
+		to = put_us(to, slice->to - slice->from);
+	} else {
 		perfetto->next_id++;
-	out_literal(out, ",\"args\":{");
+	}
+	return put_literal(to, ",\"args\":{");
 }
 
-static void end_slice(struct perfetto *perfetto)
+#define end_slice(to)	put_literal(to, "}}")
+
+static char *begin_put(struct perfetto *perfetto)
 {
-	out_literal(&perfetto->out, "}}");
+	return out_room(&perfetto->out, EVENT_SIZE);
+}
+
+static void end_put(struct perfetto *perfetto, const char *to)
+{
+	perfetto->out.used = to - perfetto->out.buffer;
 }
 
 /* A damaged frequency makes any number of a time: at most a century of it is shown. */
@@ -320,8 +368,8 @@ static int64_t release_ns(const struct perfetto *perfetto, const struct etl_even
 }
 
 /* The name of an address, or its number. */
-static const char *address_text(struct perfetto *perfetto, uint64_t address, char *number,
-				size_t *length)
+static const char *address_text(struct perfetto *perfetto, uint64_t address,
+				char number[NUMBER_SIZE], size_t *length)
 {
 	const struct cached_name *name = names_cache_find(&perfetto->names, address);
 
@@ -329,25 +377,25 @@ static const char *address_text(struct perfetto *perfetto, uint64_t address, cha
 		*length = name->length;
 		return name->text;
 	}
-	*length = snprintf(number, OUT_DIGITS, "0x%" PRIx64, address);
+	*length = put_hex(number, address) - number;
 	return number;
 }
 
-static const char *yes_or_no(bool yes)
+static char *put_bool(char *to, bool yes)
 {
-	return yes ? "true" : "false";
+	return yes ? put_literal(to, "true") : put_literal(to, "false");
 }
 
 static void put_spinlock(struct perfetto *perfetto, const struct etl_event *event)
 {
-	char lock_number[OUT_DIGITS], caller_number[OUT_DIGITS];
-	struct out *out = &perfetto->out;
+	struct slice slice = { .group = GROUP_SPINLOCKS, .category = "hold", .prefix = "" };
 	struct spinlock_record record;
-	size_t lock_length, length;
+	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
 	const struct lane *lane;
-	const uint32_t *track;
-	const char *lock, *caller;
+	const char *caller;
+	size_t length;
+	char *to;
 
 	spinlock_record_read(&record, event);
 	end = release_ns(perfetto, event, record.release_time);
@@ -355,42 +403,41 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
 	wait = record.spin_count ? hold - cycles_ns(perfetto, record.wait_time) : hold;
 	lane = find_lane(perfetto, GROUP_SPINLOCKS, event->processor, wait, hold, end);
-	track = lane ? &lane->track : NULL;
-	lock = address_text(perfetto, record.lock, lock_number, &lock_length);
+	slice.track = lane ? &lane->track : NULL;
+	slice.name = address_text(perfetto, record.lock, number, &slice.length);
+	to = begin_put(perfetto);
 	if (record.spin_count) {
-		begin_slice(perfetto, GROUP_SPINLOCKS, track, "wait", "wait: ", lock,
-			    lock_length, wait, hold);
-		out_literal(out, "\"spins\":");
-		out_unsigned(out, record.spin_count);
-		end_slice(perfetto);
+		struct slice waited = slice;
+
+		waited.category = "wait";
+		waited.prefix = "wait: ";
+		waited.from = wait;
+		waited.to = hold;
+		to = put_literal(begin_slice(perfetto, to, &waited), "\"spins\":");
+		to = end_slice(put_unsigned(to, record.spin_count));
 	}
-	begin_slice(perfetto, GROUP_SPINLOCKS, track, "hold", "", lock, lock_length, hold, end);
+	slice.from = hold;
+	slice.to = end;
+	to = begin_slice(perfetto, to, &slice);
 	/* Of two in one place of the cache the first is not needed any more. */
-	caller = address_text(perfetto, record.caller, caller_number, &length);
-	out_literal(out, "\"caller\":\"");
-	out_bytes(out, caller, length);
-	out_literal(out, "\",\"thread\":");
-	out_unsigned(out, record.thread_id);
-	out_literal(out, ",\"depth\":");
-	out_unsigned(out, record.depth);
-	out_literal(out, ",\"dpc\":");
-	out_text(out, yes_or_no(record.dpc));
-	out_literal(out, ",\"isr\":");
-	out_text(out, yes_or_no(record.isr));
-	end_slice(perfetto);
+	caller = address_text(perfetto, record.caller, number, &length);
+	to = put_short(put_literal(to, "\"caller\":\""), caller, length);
+	to = put_unsigned(put_literal(to, "\",\"thread\":"), record.thread_id);
+	to = put_unsigned(put_literal(to, ",\"depth\":"), record.depth);
+	to = put_bool(put_literal(to, ",\"dpc\":"), record.dpc);
+	to = put_bool(put_literal(to, ",\"isr\":"), record.isr);
+	end_put(perfetto, end_slice(to));
 }
 
 static void put_resource(struct perfetto *perfetto, const struct etl_event *event)
 {
-	struct out *out = &perfetto->out;
+	struct slice slice = { .group = GROUP_RESOURCES, .category = "hold", .prefix = "" };
 	struct resource_record record;
 	const char *class = "exclusive";
-	char number[OUT_DIGITS];
+	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
 	const struct lane *lane;
-	const uint32_t *track;
-	const char *name;
-	size_t length;
+	char *to;
 
 	resource_record_read(&record, event);
 	if (record.action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED)
@@ -403,33 +450,34 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	wait = record.hold_time && record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
 		hold - cycles_ns(perfetto, record.wait_time) : hold;
 	lane = find_lane(perfetto, GROUP_RESOURCES, record.thread_id, wait, hold, end);
-	track = lane ? &lane->track : NULL;
-	name = address_text(perfetto, record.resource, number, &length);
+	slice.track = lane ? &lane->track : NULL;
+	slice.name = address_text(perfetto, record.resource, number, &slice.length);
+	to = begin_put(perfetto);
 	if (wait < hold) {
-		begin_slice(perfetto, GROUP_RESOURCES, track, "wait", "wait: ", name, length,
-			    wait, hold);
-		out_literal(out, "\"class\":\"");
-		out_text(out, class);
-		out_char(out, '"');
-		end_slice(perfetto);
+		struct slice waited = slice;
+
+		waited.category = "wait";
+		waited.prefix = "wait: ";
+		waited.from = wait;
+		waited.to = hold;
+		to = put_literal(begin_slice(perfetto, to, &waited), "\"class\":\"");
+		to = end_slice(put_literal(put_text(to, class), "\""));
 	}
-	begin_slice(perfetto, GROUP_RESOURCES, track, "hold", "", name, length, hold, end);
-	out_literal(out, "\"class\":\"");
-	out_text(out, class);
-	out_literal(out, "\",\"contention\":");
-	out_unsigned(out, record.contention_delta);
-	end_slice(perfetto);
+	slice.from = hold;
+	slice.to = end;
+	to = put_literal(begin_slice(perfetto, to, &slice), "\"class\":\"");
+	to = put_literal(put_text(to, class), "\",\"contention\":");
+	end_put(perfetto, end_slice(put_unsigned(to, record.contention_delta)));
 }
 
 static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 {
 	int64_t now = ticks_ns(perfetto, event->time_stamp);
-	char text[NAME_SIZE], escaped[NAMES_CACHE_TEXT];
 	uint32_t processor = event->processor;
 	struct contextswap_record record;
-	struct out *out = &perfetto->out;
+	const struct cached_name *name;
 	struct track *track;
-	const char *name;
+	char *to;
 
 	contextswap_record_read(&record, event);
 	track = find_track(perfetto, GROUP_THREADS, processor);
@@ -439,17 +487,24 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 	}
 	if (record.old_thread_id && perfetto->running[processor].since <= now &&
 	    perfetto->running[processor].thread_id == record.old_thread_id) {
-		name = names_thread(perfetto->conversion->names, record.old_thread_id);
-		snprintf(text, sizeof(text), "%.200s %u", name ? name : "thread",
-			 record.old_thread_id);
-		begin_slice(perfetto, GROUP_THREADS, &processor, "run", "", escaped,
-			    names_format_json(escaped, text), perfetto->running[processor].since,
-			    now);
-		out_literal(out, "\"state\":");
-		out_unsigned(out, record.old_thread_state);
-		out_literal(out, ",\"wait_reason\":");
-		out_unsigned(out, record.old_thread_wait_reason);
-		end_slice(perfetto);
+		char text[NAMES_CACHE_TEXT + NUMBER_SIZE];
+		struct slice slice = {
+			.group = GROUP_THREADS, .track = &processor, .category = "run",
+			.prefix = "", .name = text,
+			.from = perfetto->running[processor].since, .to = now,
+		};
+
+		name = names_cache_find(&perfetto->threads, record.old_thread_id);
+		to = name->length ? put_bytes(text, name->text, name->length) :
+				    put_literal(text, "thread");
+		*to++ = ' ';
+		slice.length = put_unsigned(to, record.old_thread_id) - text;
+		to = begin_slice(perfetto, begin_put(perfetto), &slice);
+		to = put_literal(to, "\"state\":");
+		to = put_unsigned(to, record.old_thread_state);
+		to = put_literal(to, ",\"wait_reason\":");
+		to = put_unsigned(to, record.old_thread_wait_reason);
+		end_put(perfetto, end_slice(to));
 	}
 	perfetto->running[processor].thread_id = record.new_thread_id;
 	perfetto->running[processor].since = now;
@@ -508,6 +563,9 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto->out.stream = stream;
 	perfetto->names.names = conversion->names;
 	perfetto->names.format = names_format_json;
+	perfetto->threads.names = conversion->names;
+	perfetto->threads.format = names_format_json;
+	perfetto->threads.is_of_threads = true;
 	perfetto->first = true;
 	perfetto->next_track = FIRST_OTHER_TRACK;
 	perfetto->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
@@ -522,6 +580,8 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	if (stream != stdout)
 		fclose(stream);
 	free_tracks(perfetto);
+	names_cache_clear(&perfetto->names);
+	names_cache_clear(&perfetto->threads);
 	free(perfetto);
 	return err;
 }

@@ -3,8 +3,9 @@
 #define _NTKLOG_NAMES_CACHE_H
 
 /*
- * Names of addresses as they are written: the same few locks and callers come again and
- * again, and searching and formatting their symbols each time is most of the work.
+ * Names of addresses, or of threads, as they are written: the same few locks and callers
+ * come again and again, and searching and formatting their symbols each time is most of the
+ * work. Texts are no longer than they have to be, so that those in use are near each other.
  */
 
 #include <stddef.h>
@@ -12,57 +13,65 @@
 
 #include "names.h"
 
-#define NAMES_CACHE_BITS	12
+#define NAMES_CACHE_BITS	13
 
 /* Of a name whose every character is written as two, and quotes. */
 #define NAMES_CACHE_TEXT	(2 * NAME_SIZE + 4)
 
+/* Behind a text: see put_short(). */
+#define NAMES_CACHE_MORE	16
+
 /**
- * struct cached_name - of an address
- * @address: the address
- * @is_set: there is one
+ * struct cached_name - of an address or a thread
+ * @key: the address, or the thread's id
+ * @text: the name as it is written, with NAMES_CACHE_MORE bytes behind it; NULL: empty
  * @length: of @text; 0: it has no name
- * @text: its name as it is written
  */
 struct cached_name {
-	uint64_t address;
-	uint16_t is_set;
-	uint16_t length;
-	char text[NAMES_CACHE_TEXT];
+	uint64_t key;
+	char *text;
+	size_t length;
 };
 
 /**
  * struct names_cache - names by a few bits of their addresses
  * @names: where they are from, or NULL
  * @format: writes a name; NULL: as it is; returns the length
+ * @is_of_threads: not of addresses
  * @entries: the names
+ * @other: what there was no memory for
+ * @other_text: its text
  */
 struct names_cache {
 	const struct names *names;
 	size_t (*format)(char *to, const char *name);
+	bool is_of_threads;
 	struct cached_name entries[1 << NAMES_CACHE_BITS];
+	struct cached_name other;
+	char other_text[NAMES_CACHE_TEXT + NAMES_CACHE_MORE];
 };
 
 const struct cached_name *names_cache_fill(struct names_cache *cache,
-					   struct cached_name *entry, uint64_t address);
+					   struct cached_name *entry, uint64_t key);
 size_t names_format_json(char *to, const char *name);
+void names_cache_clear(struct names_cache *cache);
 
 /**
- * names_cache_find() - the name of an address
+ * names_cache_find() - the name of an address or a thread
  * @cache: where
- * @address: whose
+ * @key: whose
  *
  * Return: it, until the next call.
  */
 static inline const struct cached_name *names_cache_find(struct names_cache *cache,
-							 uint64_t address)
+							 uint64_t key)
 {
-	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t mixed = key * UINT64_C(0x9E3779B97F4A7C15);
 	struct cached_name *entry = &cache->entries[mixed >> (64 - NAMES_CACHE_BITS)];
 
-	if (entry->is_set && entry->address == address)
+	if (entry->text && entry->key == key)
 		return entry;
-	return names_cache_fill(cache, entry, address);
+	return names_cache_fill(cache, entry, key);
 }
 
 #endif /* _NTKLOG_NAMES_CACHE_H */

@@ -3,6 +3,13 @@
 
 #include "out.h"
 
+const char out_pairs[] =
+	"0001020304050607080910111213141516171819"
+	"2021222324252627282930313233343536373839"
+	"4041424344454647484950515253545556575859"
+	"6061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
+
 /**
  * out_flush() - give what there is to the stream
  * @out: whose
@@ -25,36 +32,6 @@ void out_large(struct out *out, const char *text, size_t length)
 {
 	out_flush(out);
 	fwrite(text, 1, length, out->stream);
-}
-
-/**
- * out_digits() - a number in decimal
- * @end: behind the place of its last digit; OUT_DIGITS are before
- * @value: the number
- *
- * Return: its first digit.
- */
-char *out_digits(char *end, uint64_t value)
-{
-	static const char pairs[] =
-		"0001020304050607080910111213141516171819"
-		"2021222324252627282930313233343536373839"
-		"4041424344454647484950515253545556575859"
-		"6061626364656667686970717273747576777879"
-		"8081828384858687888990919293949596979899";
-
-	while (value >= 100) {
-		end -= 2;
-		memcpy(end, pairs + 2 * (value % 100), 2);
-		value /= 100;
-	}
-	if (value >= 10) {
-		end -= 2;
-		memcpy(end, pairs + 2 * value, 2);
-	} else {
-		*--end = '0' + value;
-	}
-	return end;
 }
 
 /**

@@ -32,8 +32,48 @@ struct out {
 
 void out_flush(struct out *out);
 void out_large(struct out *out, const char *text, size_t length);
-char *out_digits(char *end, uint64_t value);
 void out_json(struct out *out, const char *text);
+
+/* 00 to 99. */
+extern const char out_pairs[];
+
+/* Digits of a number. */
+static inline unsigned int out_length(uint64_t value)
+{
+	static const uint64_t powers[] = {
+		0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+		10000000000, 100000000000, 1000000000000, 10000000000000, 100000000000000,
+		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
+		10000000000000000000u,
+	};
+	/* The logarithm of 2 is 1233 / 4096, nearly: one too few at most. */
+	unsigned int length = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
+
+	return length + (value >= powers[length]);
+}
+
+/**
+ * out_digits() - a number in decimal
+ * @end: behind the place of its last digit; OUT_DIGITS are before
+ * @value: the number
+ *
+ * Return: its first digit.
+ */
+static inline char *out_digits(char *end, uint64_t value)
+{
+	while (value >= 100) {
+		end -= 2;
+		memcpy(end, out_pairs + 2 * (value % 100), 2);
+		value /= 100;
+	}
+	if (value >= 10) {
+		end -= 2;
+		memcpy(end, out_pairs + 2 * value, 2);
+	} else {
+		*--end = '0' + value;
+	}
+	return end;
+}
 
 /* Room for so many bytes. */
 static inline char *out_room(struct out *out, size_t length)

@@ -2,7 +2,7 @@
 /*
  * generate MIB [SEED]: a valid ETL file of that size on the standard output, with the
  * events of a busy machine of four processors: to see how fast a reader is, and that it
- * needs no more memory for more.
+ * needs no more memory for more. generate names: the names of what is in it.
  */
 
 #include <stdbool.h>
@@ -20,6 +20,8 @@
 #define BUFFER_SIZE	0x10000
 #define PROCESSORS	4
 #define LOCKS		200
+#define LOCKS_AT	0xFFFFFFFF82000000ULL
+#define CALLERS_AT	0xFFFFFFFF81000000ULL
 #define CALLERS		5
 #define RESOURCES	50
 #define THREADS		100
@@ -143,8 +145,8 @@ static void add_spinlock(unsigned int processor)
 	unsigned int lock = below(below(LOCKS) + 1);
 	bool contended = below(4);
 	struct wmi_spinlock64 record = {
-		.spin_lock_address = 0xFFFFFFFF82000000ULL + lock * 0x40,
-		.caller_address = 0xFFFFFFFF81000000ULL + (lock * CALLERS + below(CALLERS)) * 0x100,
+		.spin_lock_address = LOCKS_AT + lock * 0x40,
+		.caller_address = CALLERS_AT + (lock * CALLERS + below(CALLERS)) * 0x100,
 		.release_time = clocks[processor],
 		.wait_time_in_cycles = contended ? below(1 << below(20)) + 50 : 20,
 		.spin_count = contended ? below(1000) + 1 : 0,
@@ -208,13 +210,32 @@ static void fill_buffer(unsigned int processor, bool first)
 	}
 }
 
+/* Callers are within functions, some of a module; resources have none, as of the heap. */
+static void print_names(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOCKS * CALLERS; i++)
+		printf("%016llx t caller_%u%s\n", CALLERS_AT + i * 0x100 - 0x20, i,
+		       i % 4 ? "" : "\t[driver]");
+	for (i = 0; i < LOCKS; i++)
+		printf("%016llx b lock_%u\n", LOCKS_AT + i * 0x40, i);
+	for (i = 1; i < THREADS; i++)
+		printf("thread %u worker/%u\n", i, i);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long mib = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
 	unsigned long buffers = mib * ((1 << 20) / BUFFER_SIZE), i;
 
+	if (argc == 2 && !strcmp(argv[1], "names")) {
+		print_names();
+		return 0;
+	}
 	if (argc > 3 || mib < 1 || mib > 1 << 16) {
-		fprintf(stderr, "usage: generate MIB [SEED] >FILE.etl\n");
+		fprintf(stderr, "usage: generate MIB [SEED] >FILE.etl\n"
+				"       generate names >FILE.etl.names\n");
 		return 2;
 	}
 	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
