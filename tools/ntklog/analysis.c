@@ -124,15 +124,25 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 				   (uint64_t)(selection->from * (double)file->perf_freq);
 }
 
+/* Of a stream more is read while the rates are not known. */
+static bool may_look_further(const struct analysis *analysis, struct etl_file *file)
+{
+	if (!file->input || file->input->bytes >= ETL_INPUT_MEMORY ||
+	    (analysis->spinlocks.rates.known && analysis->resources.rates.known))
+		return false;
+	return etl_more(file);
+}
+
 /**
  * analysis_find_rates() - find the rates of the sampling, before what was sampled
  * @analysis: where they go
  * @file: a file that is open; its place and error stay
  *
  * A rundown is at the start of some processor's events, which may be anywhere in the file:
- * the first buffers of each processor are looked at, and then the last ones.
+ * the first buffers of each processor are looked at, and then the last ones. Of a stream
+ * what memory has room for.
  */
-void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
+void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
 	struct etl_file copy = *file;
 	struct etl_cursor cursor = { 0 };
@@ -142,7 +152,7 @@ void analysis_find_rates(struct analysis *analysis, const struct etl_file *file)
 
 	if (!last || !seen)
 		goto out;
-	for (i = 1; i < file->place_count; i++) {
+	for (i = 1; i < file->place_count || may_look_further(analysis, file); i++) {
 		unsigned int processor = file->places[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {

@@ -58,7 +58,7 @@ struct analysis {
 	uint64_t unknown_headers[0x100];
 };
 
-void analysis_find_rates(struct analysis *analysis, const struct etl_file *file);
+void analysis_find_rates(struct analysis *analysis, struct etl_file *file);
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event);
 void analysis_read(struct analysis *analysis, struct etl_file *file);

@@ -74,7 +74,9 @@ static int run(struct dump *dump)
 					  dump->hex);
 		if (writer) {
 			dump_writer_begin(writer);
+			etl_wait(&file, dump_writer_flush, writer);
 			dump_events(dump, &file, writer);
+			etl_wait(&file, NULL, NULL);
 			dump_writer_free(writer);
 		} else {
 			status = NTKLOG_FAILED;

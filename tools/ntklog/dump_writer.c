@@ -399,6 +399,18 @@ void dump_writer_begin(struct dump_writer *writer)
 }
 
 /**
+ * dump_writer_flush() - let whoever reads it have what there is
+ * @argument: the writer
+ */
+void dump_writer_flush(void *argument)
+{
+	struct dump_writer *writer = argument;
+
+	out_flush(&writer->out);
+	fflush(writer->out.stream);
+}
+
+/**
  * dump_writer_free() - write what has not been written yet, and let go
  * @writer: the writer, or NULL
  */

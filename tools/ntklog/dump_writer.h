@@ -21,6 +21,7 @@ struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_f
 void dump_writer_begin(struct dump_writer *writer);
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		    const struct event_type *type);
+void dump_writer_flush(void *argument);
 void dump_writer_free(struct dump_writer *writer);
 
 #endif /* _NTKLOG_DUMP_WRITER_H */

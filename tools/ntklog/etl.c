@@ -183,6 +183,11 @@ static ssize_t read_at(struct etl_file *file, void *to, size_t count, uint64_t o
 {
 	size_t got = 0;
 
+	if (file->input) {
+		ssize_t n = etl_input_read(file->input, to, count, offset);
+
+		return n < 0 ? etl_damage(file, offset, "%s", strerror(errno)) : n;
+	}
 	while (got < count) {
 		ssize_t n = pread(file->fd, (char *)to + got, count - got, offset + got);
 
@@ -328,6 +333,23 @@ int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t n
 	return 1;
 }
 
+/**
+ * etl_take_buffer() - read a buffer that nobody will ask for again
+ * @file: the file
+ * @cursor: as for etl_read_buffer()
+ * @number: likewise
+ *
+ * Return: likewise.
+ */
+int etl_take_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number)
+{
+	int got = etl_read_buffer(file, cursor, number);
+
+	if (file->input)
+		etl_input_drop(file->input, number);
+	return got;
+}
+
 /* NULL: no event begins so. */
 static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
 {
@@ -443,8 +465,8 @@ int etl_next_event(struct etl_file *file, struct etl_event *event)
 {
 	for (;;) {
 		while (file->cursor.next >= file->cursor.end)
-			if (file->next_place >= file->place_count ||
-			    !etl_read_buffer(file, &file->cursor,
+			if ((file->next_place >= file->place_count && !etl_more(file)) ||
+			    !etl_take_buffer(file, &file->cursor,
 					     file->places[file->next_place++].number))
 				return 0;
 		if (etl_parse_event(file, &file->cursor, event) == 1)
@@ -720,23 +742,34 @@ static bool is_without_gaps(const struct etl_file *file)
 	return file->end_time && !etl_is_flight(file);
 }
 
-static void find_missing(struct etl_file *file, uint64_t damaged)
+/* What is between one sequence number and the next. */
+static void add_gap(struct etl_file *file, int64_t before, int64_t after)
 {
-	const struct etl_place *places = file->places;
+	uint64_t gap = after - before - 1;
+
+	if (gap && !file->missing)
+		file->first_missing = before + 1;
+	/* A number with a wrong bit: all between would be missing. */
+	if (gap > file->place_count)
+		gap = 1;
+	file->missing += gap;
+}
+
+/* Those that are there, but cannot be read, have been told. */
+static void forget_damaged(struct etl_file *file)
+{
+	file->missing -= file->missing < file->damaged_buffers ? file->missing :
+								 file->damaged_buffers;
+}
+
+static void find_missing(struct etl_file *file)
+{
 	size_t i;
 
-	for (i = 2; i < file->place_count; i++) {
-		uint64_t gap = places[i].sequence_number - places[i - 1].sequence_number - 1;
-
-		if (gap && !file->missing)
-			file->first_missing = places[i - 1].sequence_number + 1;
-		/* A number with a wrong bit: all between would be missing. */
-		if (gap > file->place_count)
-			gap = 1;
-		file->missing += gap;
-	}
-	/* Those that are there, but cannot be read, have been told. */
-	file->missing -= file->missing < damaged ? file->missing : damaged;
+	for (i = 2; i < file->place_count; i++)
+		add_gap(file, file->places[i - 1].sequence_number,
+			file->places[i].sequence_number);
+	forget_damaged(file);
 }
 
 /* Which buffers are there, and whose are they? */
@@ -769,7 +802,7 @@ static int make_index(struct etl_file *file)
 		joined = drop_twice(file);
 	}
 	if (!joined && is_without_gaps(file))
-		find_missing(file, file->damaged_buffers);
+		find_missing(file);
 	if (etl_is_flight(file) && !file->overwritten && file->place_count > 1) {
 		int64_t last = file->places[file->place_count - 1].sequence_number;
 
@@ -785,57 +818,192 @@ static int make_index(struct etl_file *file)
 	return 0;
 }
 
+/*
+ * @sequence_number: of a buffer of a stream
+ * @digest: of all of it
+ */
+struct etl_known {
+	int64_t sequence_number;
+	uint64_t digest;
+};
+
+static uint64_t digest(const unsigned char *data, size_t size)
+{
+	uint64_t sum = 0, word;
+	size_t i;
+
+	/* Whole words: all buffers are of those. */
+	for (i = 0; i < size; i += sizeof(word)) {
+		memcpy(&word, data + i, sizeof(word));
+		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
+/*
+ * Of a stream: has this buffer come before? Others with its number are of another session.
+ * 1: it has, 0: it has not, -1: there is no memory.
+ */
+static int came_before(struct etl_file *file, int64_t sequence_number,
+		       const unsigned char *data)
+{
+	struct etl_known new = { sequence_number, digest(data, file->buffer_size) };
+	struct etl_known *more;
+	/* The first buffer is none of them. */
+	size_t count = file->place_count - 1, at = count, i;
+
+	while (at && file->known[at - 1].sequence_number > sequence_number)
+		at--;
+	for (i = at; i-- > 0 && file->known[i].sequence_number == sequence_number;) {
+		if (file->known[i].digest == new.digest)
+			return 1;
+		file->is_joined = true;
+	}
+	/* Room doubles: at 1, 2, 4, ... */
+	if (!(count & (count - 1))) {
+		more = reallocarray(file->known, count ? 2 * count : 1, sizeof(*more));
+		if (!more)
+			return etl_damage(file, 0, "%s", strerror(ENOMEM));
+		file->known = more;
+	}
+	memmove(file->known + at + 1, file->known + at, (count - at) * sizeof(*file->known));
+	file->known[at] = new;
+	return 0;
+}
+
+/* Of the first event of a buffer; 0: not known. */
+static uint64_t first_time(const struct etl_file *file, const unsigned char *data)
+{
+	const unsigned char *at = data + sizeof(struct wmi_buffer_header);
+	const struct header_kind *kind;
+	uint64_t time;
+	uint8_t type;
+
+	if (((const struct wmi_buffer_header *)data)->saved_offset <
+	    sizeof(struct wmi_buffer_header) + 0x18)
+		return 0;
+	kind = find_kind(at, &type);
+	time = kind && kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
+	return time >= file->earliest && time <= file->latest ? time : 0;
+}
+
+/* A buffer that has come through the stream; false: it is not wanted. */
+static bool add_stream_place(struct etl_file *file, uint64_t number, const unsigned char *data)
+{
+	const struct wmi_buffer_header *header = (const struct wmi_buffer_header *)data;
+	int before;
+
+	if (check_buffer(file, number * file->buffer_size, header)) {
+		leave_out_buffer(file, file->buffer_size);
+		return false;
+	}
+	before = came_before(file, header->sequence_number, data);
+	file->twice += before == 1;
+	if (before || add_place(file, header, number))
+		return false;
+	file->places[file->place_count - 1].first_time = first_time(file, data);
+	return true;
+}
+
+/* The stream has ended: was all there? */
+static void end_stream(struct etl_file *file, ssize_t rest)
+{
+	size_t i;
+
+	file->has_ended = true;
+	if (rest < 0)
+		etl_damage(file, file->next_number * file->buffer_size, "%s%s",
+			   file->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
+	else
+		got_less(file, file->next_number, rest);
+	if (file->is_joined || !is_without_gaps(file))
+		return;
+	for (i = 2; i < file->place_count; i++)
+		add_gap(file, file->known[i - 2].sequence_number,
+			file->known[i - 1].sequence_number);
+	forget_damaged(file);
+}
+
+/**
+ * etl_more() - look for one more buffer
+ * @file: the file, all of whose places have been taken
+ *
+ * Of a stream the next buffer that can be read is waited for; all of a file's are known.
+ *
+ * Return: whether there is one, at the end of @file->places.
+ */
+bool etl_more(struct etl_file *file)
+{
+	const unsigned char *data = NULL;
+	ssize_t rest = 0;
+
+	while (file->input && !file->has_ended) {
+		if (!past_written(file, file->next_number))
+			data = etl_input_next(file->input, &rest);
+		if (!data) {
+			end_stream(file, rest);
+			break;
+		}
+		if (add_stream_place(file, file->next_number++, data))
+			return true;
+		etl_input_drop(file->input, file->next_number - 1);
+		data = NULL;
+	}
+	return false;
+}
+
+/**
+ * etl_wait() - what is to be done before it may take a while until more comes
+ * @file: that is open
+ * @wait: it
+ * @argument: of @wait
+ */
+void etl_wait(struct etl_file *file, void (*wait)(void *argument), void *argument)
+{
+	if (!file->input)
+		return;
+	file->input->wait = wait;
+	file->input->argument = argument;
+}
+
+/* The places are found as they come; what depends on all of them has them first. */
+static int begin_stream(struct etl_file *file, const struct wmi_buffer_header *header)
+{
+	int fd;
+
+	if (!etl_is_flight(file)) {
+		file->next_number = 1;
+		file->next_place = 1;
+		return add_place(file, header, 0);
+	}
+	fd = etl_input_spool(file->input);
+	if (fd < 0)
+		return etl_damage(file, 0, "TMPDIR: %s", strerror(errno));
+	etl_input_free(file->input);
+	file->input = NULL;
+	file->fd = fd;
+	return make_index(file);
+}
+
 static int read_first_buffer(struct etl_file *file)
 {
 	struct wmi_buffer_header header;
 	ssize_t got;
 
-	got = read_at(file, &header, sizeof(header), 0);
+	got = file->input ? etl_input_head(file->input, &header, sizeof(header)) :
+			    read_at(file, &header, sizeof(header), 0);
 	if (got < 0)
-		return -1;
+		return file->error[0] ? -1 : etl_damage(file, 0, "%s", strerror(errno));
 	if (got < (ssize_t)sizeof(header))
 		return etl_damage(file, got, "the file ends before its first buffer header does");
-	if (check_first_header(file, &header) ||
-	    !etl_read_buffer(file, &file->cursor, 0) || file->error[0] ||
-	    read_first_event(file))
+	if (check_first_header(file, &header))
 		return -1;
-	return make_index(file);
-}
-
-/* A pipe's contents go to a file without a name: it is read here and there. */
-static int spool(int from)
-{
-	const char *directory = getenv("TMPDIR");
-	char buffer[65536], *path;
-	ssize_t got = 0;
-	int fd, saved;
-
-	if (asprintf(&path, "%s/ntklog.XXXXXX", directory && *directory ? directory : "/tmp") < 0)
+	if (file->input)
+		etl_input_set_size(file->input, file->buffer_size);
+	if (!etl_read_buffer(file, &file->cursor, 0) || file->error[0] || read_first_event(file))
 		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	free(path);
-	while (fd >= 0 && (got = read(from, buffer, sizeof(buffer))) != 0) {
-		ssize_t written = 0, n = 0;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		for (; written < got; written += n) {
-			n = write(fd, buffer + written, got - written);
-			if (n < 0 && errno == EINTR)
-				n = 0;
-			else if (n < 0)
-				break;
-		}
-		if (got < 0 || n < 0) {
-			saved = errno;
-			close(fd);
-			errno = saved;
-			return -1;
-		}
-	}
-	return fd;
+	return file->input ? begin_stream(file, &header) : make_index(file);
 }
 
 /**
@@ -850,18 +1018,18 @@ int etl_open(struct etl_file *file, const char *path)
 	*file = (struct etl_file) { .path = path, .latest = UINT64_MAX };
 	file->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
 				       dup(STDIN_FILENO);
-	if (file->fd >= 0 && lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
-		int spooled = spool(file->fd), saved = errno;
-
-		close(file->fd);
-		file->fd = spooled;
-		errno = saved;
-	}
 	if (file->fd < 0) {
 		snprintf(file->error, sizeof(file->error), "%s", strerror(errno));
 		return -1;
 	}
-	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	if (lseek(file->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
+		file->input = etl_input_make(file->fd);
+		if (!file->input)
+			return etl_damage(file, 0, "%s", strerror(ENOMEM));
+		file->fd = -1;
+	} else {
+		posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	}
 	return read_first_buffer(file);
 }
 
@@ -903,6 +1071,8 @@ void etl_close(struct etl_file *file)
 {
 	if (file->fd >= 0)
 		close(file->fd);
+	etl_input_free(file->input);
 	free(file->cursor.buffer);
 	free(file->places);
+	free(file->known);
 }

@@ -12,6 +12,7 @@
 #include <ntklog/event.h>
 #include <ntklog/logfile.h>
 
+#include "etl_input.h"
 #include "macros.h"
 
 /* NT's types of headers, of which the wire headers have those that we write. */
@@ -53,20 +54,30 @@ struct etl_cursor {
  * @number: of it, in the file
  * @sequence_number: of it, in the session
  * @processor: whose events it holds
+ * @first_time: of its first event, session clock, of a stream; 0: not known
  */
 struct etl_place {
 	uint64_t number;
 	int64_t sequence_number;
 	unsigned int processor;
+	uint64_t first_time;
 };
+
+struct etl_known;
 
 /**
  * struct etl_file - a file that is open
  * @path: of the file, for messages
- * @fd: the file
+ * @fd: the file; -1: it is none
+ * @input: a stream, whose buffers are found as they come; NULL: it is none
+ * @known: of a stream: buffers that have come, by their sequence numbers
+ * @next_number: of the next one, in the stream
+ * @has_ended: there is no more
+ * @is_joined: two have one number, and not the same contents
  * @buffer_size: of every buffer of the file
  * @cursor: where etl_next_event() is
- * @places: of the buffers that can be read, in the order of the file, the first one too
+ * @places: of the buffers that can be read, in the order of the file, the first one too;
+ *	of a stream those that have come: see etl_more()
  * @place_count: how many
  * @next_place: after the buffer where etl_next_event() is
  * @pointer_size: of whoever wrote the file, 4 or 8
@@ -94,12 +105,18 @@ struct etl_place {
  * @twice: buffers that are there again, left out
  * @missing: buffers whose sequence numbers are not there
  * @first_missing: the first of those numbers
+ * @late: buffers of a stream that begin before what has been given
  * @damage_at: the offset that @error names
  * @error: what is wrong with the file, the first in it; empty if nothing
  */
 struct etl_file {
 	const char *path;
 	int fd;
+	struct etl_input *input;
+	struct etl_known *known;
+	uint64_t next_number;
+	bool has_ended;
+	bool is_joined;
 	size_t buffer_size;
 	struct etl_cursor cursor;
 	struct etl_place *places;
@@ -130,6 +147,7 @@ struct etl_file {
 	uint64_t twice;
 	uint64_t missing;
 	int64_t first_missing;
+	uint64_t late;
 	uint64_t damage_at;
 	char error[240];
 };
@@ -180,6 +198,9 @@ int etl_open(struct etl_file *file, const char *path);
 int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size);
 int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
 int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
+int etl_take_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
+bool etl_more(struct etl_file *file);
+void etl_wait(struct etl_file *file, void (*wait)(void *argument), void *argument);
 int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
 void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,

@@ -3,7 +3,7 @@
  * Merging: each processor's events are in the order of time, and so are its buffers in
  * the file; in a circular one, whose beginning has been overwritten, sequence numbers tell
  * the order. One buffer of each processor is in memory, and the earliest event of all is
- * next.
+ * next. Of a stream, buffers are read until it is certain which event that is.
  */
 
 #define _GNU_SOURCE
@@ -20,6 +20,7 @@
  * @buffers: of the processor
  * @buffer_count: how many
  * @next_buffer: after the present one, of @buffers
+ * @is_in_heap: it has an event
  */
 struct etl_stream {
 	struct etl_cursor cursor;
@@ -27,6 +28,7 @@ struct etl_stream {
 	struct etl_place *buffers;
 	size_t buffer_count;
 	size_t next_buffer;
+	bool is_in_heap;
 };
 
 static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
@@ -60,7 +62,7 @@ static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 	do {
 		while (stream->cursor.next >= stream->cursor.end)
 			if (stream->next_buffer == stream->buffer_count ||
-			    !etl_read_buffer(merge->file, &stream->cursor,
+			    !etl_take_buffer(merge->file, &stream->cursor,
 					     stream->buffers[stream->next_buffer++].number))
 				return false;
 	} while (etl_parse_event(merge->file, &stream->cursor, &stream->event) != 1);
@@ -93,35 +95,116 @@ static int compare_places(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-/* Which buffers are whose? */
+/* Room for so many processors. */
+static int grow(struct etl_merge *merge, size_t count)
+{
+	struct etl_stream **more;
+
+	more = reallocarray(merge->heap, count, sizeof(*more));
+	if (!more)
+		return -1;
+	merge->heap = more;
+	more = reallocarray(merge->streams, count, sizeof(*more));
+	if (!more)
+		return -1;
+	memset(more + merge->stream_count, 0, (count - merge->stream_count) * sizeof(*more));
+	merge->streams = more;
+	merge->stream_count = count;
+	return 0;
+}
+
+/* Whose buffer is it? NULL: there is no memory. */
+static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_place *place)
+{
+	struct etl_stream *stream;
+
+	if (place->processor >= merge->stream_count && grow(merge, place->processor + 1))
+		return NULL;
+	stream = merge->streams[place->processor];
+	if (!stream)
+		stream = calloc(1, sizeof(*stream));
+	merge->streams[place->processor] = stream;
+	return stream && !add_buffer(stream, place) ? stream : NULL;
+}
+
+/* Which buffers are whose? Of a stream, those that have come. */
 static int make_streams(struct etl_merge *merge)
 {
 	const struct etl_file *file = merge->file;
+	struct etl_stream *stream;
 	size_t i;
 
-	for (i = 0; i < file->place_count; i++) {
-		unsigned int processor = file->places[i].processor;
-
-		if (processor >= merge->stream_count) {
-			size_t count = processor + 1;
-			struct etl_stream *more =
-				realloc(merge->streams, count * sizeof(*more));
-
-			if (!more)
-				return -1;
-			memset(more + merge->stream_count, 0,
-			       (count - merge->stream_count) * sizeof(*more));
-			merge->streams = more;
-			merge->stream_count = count;
-		}
-		if (add_buffer(&merge->streams[processor], &file->places[i]))
+	for (; merge->place_count < file->place_count; merge->place_count++)
+		if (!add_place(merge, &file->places[merge->place_count]))
 			return -1;
+	for (i = 0; etl_is_circular(file) && i < merge->stream_count; i++) {
+		stream = merge->streams[i];
+		if (stream)
+			qsort(stream->buffers, stream->buffer_count, sizeof(struct etl_place),
+			      compare_places);
 	}
-	for (i = 0; etl_is_circular(merge->file) && i < merge->stream_count; i++)
-		if (merge->streams[i].buffer_count)
-			qsort(merge->streams[i].buffers, merge->streams[i].buffer_count,
-			      sizeof(struct etl_place), compare_places);
 	return 0;
+}
+
+static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
+{
+	size_t at = merge->heap_count++, parent;
+
+	for (; at; at = parent) {
+		parent = (at - 1) / 2;
+		if (!is_earlier(stream, merge->heap[parent]))
+			break;
+		merge->heap[at] = merge->heap[parent];
+	}
+	merge->heap[at] = stream;
+	stream->is_in_heap = true;
+}
+
+/* One more buffer of a stream; false: there is none. */
+static bool take_more(struct etl_merge *merge)
+{
+	struct etl_file *file = merge->file;
+	const struct etl_place *place;
+	struct etl_stream *stream;
+
+	if (merge->place_count == file->place_count && !etl_more(file))
+		return false;
+	place = &file->places[merge->place_count];
+	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
+	merge->place_count++;
+	if (merge->is_in_order && place->first_time > merge->begun)
+		merge->begun = place->first_time;
+	stream = add_place(merge, place);
+	if (!stream) {
+		etl_damage(file, 0, "%s", strerror(ENOMEM));
+		return false;
+	}
+	if (stream->is_in_heap)
+		return true;
+	/* Of a processor that the header does not count, or taken into use long after its time. */
+	file->late += place->first_time < merge->last &&
+		      place->first_time > stream->cursor.time_stamp;
+	if (advance(merge, stream))
+		add_to_heap(merge, stream);
+	return true;
+}
+
+/*
+ * Is nothing to come before the earliest event that there is? If all processors have one; or
+ * if buffers come in the order in which they were taken into use, and that was long ago. The
+ * time of an event is taken a little before its place is.
+ */
+static bool is_certain(const struct etl_merge *merge)
+{
+	const struct etl_file *file = merge->file;
+	size_t processors = file->processors > merge->stream_count ? file->processors :
+								     merge->stream_count;
+
+	if (!merge->heap_count)
+		return false;
+	return merge->heap_count == processors ||
+	       (merge->is_in_order && merge->begun > file->perf_freq / 10 &&
+		merge->heap[0]->event.time_stamp < merge->begun - file->perf_freq / 10);
 }
 
 /**
@@ -137,21 +220,13 @@ int etl_merge_open(struct etl_merge *merge, struct etl_file *file)
 {
 	size_t i;
 
-	*merge = (struct etl_merge) { .file = file };
+	*merge = (struct etl_merge) { .file = file, .is_in_order = true };
 	if (make_streams(merge))
-		goto no_memory;
-	merge->heap = calloc(merge->stream_count, sizeof(struct etl_stream *));
-	if (!merge->heap)
-		goto no_memory;
+		return etl_damage(file, 0, "%s", strerror(ENOMEM));
 	for (i = 0; i < merge->stream_count; i++)
-		if (advance(merge, &merge->streams[i]))
-			merge->heap[merge->heap_count++] = &merge->streams[i];
-	for (i = merge->heap_count / 2; i-- > 0;)
-		sift_down(merge, i);
+		if (merge->streams[i] && advance(merge, merge->streams[i]))
+			add_to_heap(merge, merge->streams[i]);
 	return 0;
-
-no_memory:
-	return etl_damage(file, 0, "%s", strerror(ENOMEM));
 }
 
 /**
@@ -166,19 +241,24 @@ int etl_merge_next(struct etl_merge *merge, struct etl_event *event)
 	struct etl_stream *stream;
 
 	/* The one given before is let go only now: its data was in use. */
-	while (merge->heap_count) {
+	if (merge->given) {
 		stream = merge->heap[0];
-		if (stream->event.data) {
-			*event = stream->event;
-			stream->event.data = NULL;
-			return 1;
-		}
-		if (!advance(merge, stream))
+		merge->given = false;
+		if (!advance(merge, stream)) {
+			stream->is_in_heap = false;
 			merge->heap[0] = merge->heap[--merge->heap_count];
+		}
 		if (merge->heap_count)
 			sift_down(merge, 0);
 	}
-	return 0;
+	while (merge->file->input && !is_certain(merge) && take_more(merge))
+		;
+	if (!merge->heap_count)
+		return 0;
+	*event = merge->heap[0]->event;
+	merge->given = true;
+	merge->last = event->time_stamp;
+	return 1;
 }
 
 /**
@@ -190,8 +270,11 @@ void etl_merge_close(struct etl_merge *merge)
 	size_t i;
 
 	for (i = 0; i < merge->stream_count; i++) {
-		free(merge->streams[i].cursor.buffer);
-		free(merge->streams[i].buffers);
+		if (!merge->streams[i])
+			continue;
+		free(merge->streams[i]->cursor.buffer);
+		free(merge->streams[i]->buffers);
+		free(merge->streams[i]);
 	}
 	free(merge->streams);
 	free(merge->heap);

@@ -142,5 +142,10 @@ int trace_tell_damage(const struct etl_file *file)
 	if (file->missing)
 		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
 			file->path, file->missing, file->first_missing);
-	return file->error[0] || file->wrong_times || file->twice || file->missing ? -1 : 0;
+	if (file->late)
+		message("%s: %" PRIu64
+			" buffers came too late to be in the order of time: give a file",
+			file->path, file->late);
+	return file->error[0] || file->wrong_times || file->twice || file->missing || file->late ?
+		-1 : 0;
 }

@@ -2,11 +2,12 @@
 /*
  * libFuzzer's target: a file of a stranger's, through all that reads files. Its first byte
  * chooses what is done with the rest; the names' file is the text that ends with a NUL
- * before the trace, for half of them.
+ * before the trace, for half of them; half come through a pipe.
  */
 
 #define _GNU_SOURCE
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +35,18 @@ static int make_file(const void *data, size_t size, char *path)
 		abort();
 	sprintf(path, "/proc/self/fd/%d", fd);
 	return fd;
+}
+
+/* The same of a pipe, which has room for 64 KiB. */
+static int make_pipe(const void *data, size_t size, char *path)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_NONBLOCK) || write(fds[1], data, size) != (ssize_t)size)
+		abort();
+	close(fds[1]);
+	sprintf(path, "/proc/self/fd/%d", fds[0]);
+	return fds[0];
 }
 
 static void merge(struct etl_file *file, const struct names *names,
@@ -126,7 +139,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		free(text);
 		return 0;
 	}
-	fd = make_file(data + names_size, size - names_size, path);
+	fd = choice & 0x40 && size < 0x10000 ?
+		make_pipe(data + names_size, size - names_size, path) :
+		make_file(data + names_size, size - names_size, path);
 	filter = filter_parse(expression, error, sizeof(error));
 	if (!etl_open(&file, path)) {
 		switch (choice & 3) {

@@ -39,7 +39,7 @@ def main():
     inputs = [b"\x7fSpinCount > 3 && !(Action == release_shared || Time < 1.5)",
               b'\x7fCallerAddress ~ "x" && Event != SpinLock']
     for data in files():
-        inputs += [bytes((choice,)) + data for choice in range(4)]
+        inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
     # What has once done harm.
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")

@@ -379,16 +379,6 @@ class Output(unittest.TestCase):
         self.assertEqual(len(result.stdout.splitlines()), 6)
 
 
-    def test_pipe_is_spooled_where_it_is_said(self):
-        for directory, status, words in (("/nonexistent", 1, "No such file or directory"),
-                                         (tempfile.gettempdir(), 0, "")):
-            result = subprocess.run([NTKLOG, "dump", "-"], input=etl.file(*self.EVENTS),
-                                    capture_output=True,
-                                    env={**os.environ, "TMPDIR": directory})
-            self.assertEqual(result.returncode, status)
-            self.assertIn(words, result.stderr.decode())
-
-
 class Windows(unittest.TestCase):
     """What Windows' files have and ours have not."""
 

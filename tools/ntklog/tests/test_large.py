@@ -20,11 +20,11 @@ NTKLOG, GENERATE = sys.argv[1:3]
 GROWTH = 4096
 
 
-def peak(*arguments):
+def peak(*arguments, **options):
     """Of a run: its standard output, and the most memory in KiB."""
     # Python's own memory would count as its child's, before the exec.
     process = subprocess.Popen(["time", "-f", "%M", NTKLOG, *arguments],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
     lines = last = 0
     while True:
         part = process.stdout.read(1 << 20)
@@ -73,6 +73,18 @@ class Large(unittest.TestCase):
 
     def test_dump(self):
         self.check("dump", "--filter", "SpinCount == 7")
+
+    def test_pipes(self):
+        """No file, which there is no place for, nor more memory."""
+        for command in "dump", "report":
+            results = []
+            for path in self.paths.values():
+                with open(path, "rb") as stream, subprocess.Popen(["cat"], stdin=stream,
+                                                                  stdout=subprocess.PIPE) as cat:
+                    results.append(peak(command, "-", stdin=cat.stdout,
+                                        env={**os.environ, "TMPDIR": "/nonexistent"}))
+                self.assertEqual(results[-1][:2], peak(command, path)[:2])
+            self.assertLess(results[1][3] - results[0][3], GROWTH)
 
     def test_dump_and_report_see_the_same_events(self):
         path = self.paths[4]

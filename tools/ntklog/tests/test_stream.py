@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Traces from a pipe: what is read of one is what is read of a file, as it comes, and without
+the whole of it being kept.
+
+Usage: test_stream.py NTKLOG
+"""
+
+import os
+import random
+import re
+import select
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import etl_writer as etl
+import tap
+
+NTKLOG = sys.argv[1]
+NOWHERE = {**os.environ, "TMPDIR": "/nonexistent"}
+# More than is kept in memory.
+MEMORY = 64 << 20
+
+
+def event(time_stamp, spins=1):
+    return etl.perfinfo(0x0529, etl.spin_lock(spins=spins), time_stamp=etl.START_CLOCK + time_stamp)
+
+
+def buffers(count, processors=2):
+    """Buffers in sequence order; each processor's events go on where they were."""
+    choose = random.Random(1)
+    clocks = [0] * processors
+    made = []
+    for sequence in range(1, count + 1):
+        processor = choose.randrange(processors)
+        # What is taken into use later begins later.
+        clocks[processor] = max(clocks[processor], sequence * 100)
+        events = []
+        for _ in range(choose.randrange(1, 9)):
+            clocks[processor] += choose.randrange(1, 60)
+            events.append(event(clocks[processor], sequence))
+        made.append(etl.buffer(events, sequence=sequence, processor=processor))
+    return made
+
+
+class Streams(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.directory.name, "a.etl")
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def both(self, data, *command, **options):
+        """Of the file and of the pipe: status and what is printed."""
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+        results = []
+        for path, given in ((self.path, None), ("-", data)):
+            result = subprocess.run([NTKLOG, *command, path], input=given, capture_output=True,
+                                    timeout=60, **options)
+            results.append((result.returncode, result.stdout.decode().replace(self.path, "-"),
+                            result.stderr.decode().replace(self.path, "-")))
+        return results
+
+    def check(self, data, *command, **options):
+        of_file, of_pipe = self.both(data, *command, **options)
+        self.assertEqual(of_pipe, of_file)
+        return of_pipe
+
+    def all_commands(self, data, **options):
+        for command in ("dump",), ("report", "--json"), ("info",), ("convert", "--perfetto", "-"):
+            self.check(data, *command, **options)
+
+    def test_in_order(self):
+        data = etl.header_buffer(101) + b"".join(buffers(100))
+        self.all_commands(data, env=NOWHERE)
+        self.assertEqual(self.check(data, "dump")[0], 0)
+
+    def test_processor_by_processor(self):
+        """As cat header cpu0 cpu1 makes it."""
+        made = sorted(buffers(100), key=lambda buffer: buffer[0x28])
+        self.all_commands(etl.header_buffer(101) + b"".join(made))
+
+    def test_in_the_order_of_flushing(self):
+        made = buffers(100)
+        random.Random(2).shuffle(made)
+        # Each processor's are in order nevertheless.
+        turns = [buffer[0x28] for buffer in made]
+        queues = {turn: sorted((buffer for buffer in made if buffer[0x28] == turn),
+                               key=lambda buffer: struct.unpack_from("<Q", buffer, 0x18))
+                  for turn in set(turns)}
+        self.all_commands(etl.header_buffer(101) + b"".join(queues[turn].pop(0) for turn in turns))
+
+    def test_more_processors_than_the_header_says(self):
+        made = buffers(100, 5)
+        self.assertEqual(self.check(etl.header_buffer(101) + b"".join(made), "dump")[0], 0)
+        made.sort(key=lambda buffer: buffer[0x28])
+        of_file, of_pipe = self.both(etl.header_buffer(101) + b"".join(made), "dump")
+        self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
+        self.assertEqual(sorted(of_pipe[1].splitlines()), sorted(of_file[1].splitlines()))
+        self.assertIn("came too late to be in the order of time: give a file", of_pipe[2])
+
+    def test_twice_missing_and_of_two_sessions(self):
+        made = buffers(9)
+        for order in ((0, 1, 1, 2), (2, 0, 1, 0), (0, 1, 4, 5), (8, 3)):
+            data = etl.header_buffer(1 + len(order)) + b"".join(made[i] for i in order)
+            self.assertEqual(self.check(data, "dump")[0], 1)
+            self.check(data, "report", "--json")
+        other = etl.buffer([event(950)], sequence=9, processor=1)
+        self.check(etl.header_buffer(11) + b"".join(made) + other, "dump")
+
+    def test_rates_are_found_though_they_come_late(self):
+        made = [etl.buffer([event(i)], sequence=1 + i) for i in range(20)]
+        made.append(etl.buffer([etl.spinlock_rundown(1, 5, 2000), event(30)], sequence=21, processor=1))
+        data = etl.header_buffer(22) + b"".join(made)
+        self.check(data, "report", "--json", env=NOWHERE)
+        self.check(data, "info", env=NOWHERE)
+
+    def test_what_keeps_its_last_buffers_is_read_as_a_whole_first(self):
+        for mode in 0x2, 0x400:
+            data = bytearray(etl.header_buffer(51) + b"".join(buffers(60)[10:]))
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+            self.all_commands(bytes(data))
+            of_file, of_pipe = self.both(bytes(data), "dump", env=NOWHERE)
+            self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
+            self.assertIn("TMPDIR: No such file or directory", of_pipe[2])
+
+    def test_preallocated(self):
+        data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)) + bytes(5 * etl.SIZE))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x20)
+        self.assertEqual(self.check(bytes(data), "dump")[0], 0)
+
+    def test_every_byte_changed_and_every_cut(self):
+        data = etl.header_buffer(4) + b"".join(buffers(3))
+        places = list(range(0x48 + 0x20 + 0x120)) + \
+            [number * etl.SIZE + at for number in (1, 3) for at in range(0x48 + 0x58)]
+        for at in places:
+            changed = bytearray(data)
+            changed[at] ^= 0xFF
+            self.check(bytes(changed), "dump")
+        for length in range(0, len(data), 97):
+            self.check(data[:length], "dump")
+
+    def test_events_come_as_they_are_written(self):
+        """Without waiting for the end, once nothing can be before them."""
+        made = buffers(400)
+        process = subprocess.Popen([NTKLOG, "dump", "-"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, env=NOWHERE)
+        try:
+            process.stdin.write(etl.header_buffer(0, end_time=0))
+            for number, buffer in enumerate(made):
+                # A second of the session later: what was before is certain.
+                if number == 200:
+                    made[number:] = [etl.buffer([event(etl.PERF_FREQ)], sequence=201)]
+                    process.stdin.write(made[200])
+                    break
+                process.stdin.write(buffer)
+            process.stdin.flush()
+            seen, end = b"", time.monotonic() + 30
+            wanted = re.compile(rb"SpinCount=200 .*\n")
+            while not wanted.search(seen) and time.monotonic() < end:
+                if select.select([process.stdout], [], [], 1)[0]:
+                    seen += os.read(process.stdout.fileno(), 1 << 16)
+            self.assertTrue(wanted.search(seen))
+            self.assertIsNone(process.poll())
+        finally:
+            process.stdin.close()
+            process.stdout.close()
+            process.wait()
+
+    def test_what_memory_has_no_room_for_goes_to_a_file(self):
+        """One processor has nothing until the end, and no numbers tell."""
+        size = 1 << 20
+        def buffer(sequence, processor, time_stamp):
+            return etl.buffer([event(time_stamp)], sequence=sequence, processor=processor, size=size)
+        count = MEMORY // size + 10
+        data = bytearray(buffer(0, 0, 0))
+        data[0x48:etl.SIZE] = etl.header_buffer(0)[0x48:]
+        data[:0x48] = etl.header_buffer(0)[:0x48]
+        # All its buffers are as large as the first.
+        struct.pack_into("<I", data, 0, size)
+        struct.pack_into("<I", data, 0x48 + 0x20, size)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x24, count + 2)
+        data += b"".join(buffer(2 + i, 0, 10 + i) for i in range(count)) + buffer(1, 1, 5)
+        of_file, of_pipe = self.both(bytes(data), "dump")
+        self.assertEqual(of_file[0], 0, of_file[2])
+        self.assertEqual(of_pipe, of_file)
+        self.assertIn("TMPDIR: No such file or directory",
+                      self.both(bytes(data), "dump", env=NOWHERE)[1][2])
+
+
+if __name__ == "__main__":
+    tap.main()
