@@ -42,6 +42,7 @@ python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
 	parallel="$BENCH/parallel/guest.log"
 "$TOP/scripts/bench-linux.sh"
+"$TOP/scripts/bench-recorder.sh"
 say "the locks as a program, on this machine's own processors"
 "$TOP/scripts/bench-native.sh"
 say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
