@@ -20,6 +20,7 @@
 #include "parameter.h"
 #include "session.h"
 #include "session_argp.h"
+#include "text.h"
 #include "trace_create.h"
 
 enum {
@@ -51,7 +52,8 @@ static const char *session_text(int number, const char *name, char *text, size_t
 {
 	if (kernel_read(text, size, "sessions/%d/%s", number, name))
 		text[0] = '\0';
-	/* One line of all. */
+	/* One line of all, and what JSON takes. */
+	text_clean(text);
 	for (char *at = text; *at; at++)
 		if (*at == '\n')
 			*at = ' ';

@@ -273,16 +273,22 @@ unsigned char *drain_read_header(int session, size_t *size)
 {
 	unsigned char *buffer = malloc(1 << 20);
 	char path[512];
-	ssize_t got = -1, n;
-	int fd;
+	int fd, err = ENOMEM;
+	ssize_t got = 0, n;
 
 	snprintf(path, sizeof(path), "%s/sessions/%d/header", kernel_directory(), session);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && buffer)
-		for (got = 0; (n = read(fd, buffer + got, (1 << 20) - got)) > 0;)
+	if (fd < 0)
+		err = errno;
+	if (fd >= 0 && buffer) {
+		while ((n = read(fd, buffer + got, (1 << 20) - got)) > 0)
 			got += n;
-	if (fd < 0 || got <= 0 || n < 0) {
-		message("%s: %s", path, strerror(buffer ? errno : ENOMEM));
+		err = n < 0 ? errno : 0;
+	}
+	if (!err && !got)
+		err = ENODATA;
+	if (err) {
+		message("%s: %s", path, strerror(err));
 		free(buffer);
 		buffer = NULL;
 	}

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "etl.h"
+#include "grow.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian");
 
@@ -661,16 +662,11 @@ static int read_first_event(struct etl_file *file)
 static int add_place(struct etl_file *file, const struct wmi_buffer_header *header,
 		     uint64_t number)
 {
-	/* Room doubles: at 1, 2, 4, ... */
-	if (!(file->place_count & (file->place_count - 1))) {
-		struct etl_place *more = reallocarray(file->places, file->place_count ?
-						      2 * file->place_count : 1,
-						      sizeof(*more));
+	struct etl_place *more = grown(file->places, file->place_count, sizeof(*more));
 
-		if (!more)
-			return etl_damage(file, 0, "%s", strerror(ENOMEM));
-		file->places = more;
-	}
+	if (!more)
+		return etl_damage(file, 0, "%s", strerror(ENOMEM));
+	file->places = more;
 	file->places[file->place_count++] = (struct etl_place) {
 		.number = number,
 		.sequence_number = header->sequence_number,
@@ -860,13 +856,10 @@ static int came_before(struct etl_file *file, int64_t sequence_number,
 			return 1;
 		file->is_joined = true;
 	}
-	/* Room doubles: at 1, 2, 4, ... */
-	if (!(count & (count - 1))) {
-		more = reallocarray(file->known, count ? 2 * count : 1, sizeof(*more));
-		if (!more)
-			return etl_damage(file, 0, "%s", strerror(ENOMEM));
-		file->known = more;
-	}
+	more = grown(file->known, count, sizeof(*more));
+	if (!more)
+		return etl_damage(file, 0, "%s", strerror(ENOMEM));
+	file->known = more;
 	memmove(file->known + at + 1, file->known + at, (count - at) * sizeof(*file->known));
 	file->known[at] = new;
 	return 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "etl_input.h"
+#include "grow.h"
 
 /*
  * @data: of the buffer; NULL: it is in the file, or not needed any more
@@ -146,18 +147,13 @@ static void forget_dropped(struct etl_input *input)
 	memmove(input->buffers, input->buffers + gone, input->count * sizeof(*input->buffers));
 }
 
-/* Room for one more, which doubles. */
 static struct etl_input_buffer *add_buffer(struct etl_input *input)
 {
-	struct etl_input_buffer *more = input->buffers;
+	struct etl_input_buffer *more = grown(input->buffers, input->count, sizeof(*more));
 
-	if (!(input->count & (input->count - 1))) {
-		more = reallocarray(input->buffers, input->count ? 2 * input->count : 1,
-				    sizeof(*more));
-		if (!more)
-			return NULL;
-		input->buffers = more;
-	}
+	if (!more)
+		return NULL;
+	input->buffers = more;
 	more[input->count] = (struct etl_input_buffer) { 0 };
 	return &more[input->count++];
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "etl_merge.h"
+#include "grow.h"
 
 /*
  * @cursor: in the present buffer
@@ -71,17 +72,11 @@ static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 
 static int add_buffer(struct etl_stream *stream, const struct etl_place *place)
 {
-	size_t count = stream->buffer_count;
+	struct etl_place *more = grown(stream->buffers, stream->buffer_count, sizeof(*more));
 
-	/* Room doubles: at 1, 2, 4, ... */
-	if (!(count & (count - 1))) {
-		struct etl_place *more = reallocarray(stream->buffers, count ? 2 * count : 1,
-						      sizeof(*more));
-
-		if (!more)
-			return -1;
-		stream->buffers = more;
-	}
+	if (!more)
+		return -1;
+	stream->buffers = more;
 	stream->buffers[stream->buffer_count++] = *place;
 	return 0;
 }

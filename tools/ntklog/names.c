@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "grow.h"
 #include "message.h"
 #include "names.h"
 #include "text.h"
@@ -69,14 +70,6 @@ static int compare_threads(const void *a, const void *b)
 	return left->name > right->name ? -1 : 1;
 }
 
-/* Room for one more of @count things, which doubles. */
-static void *grown(void *array, size_t count, size_t size)
-{
-	if (count & (count - 1))
-		return array;
-	return realloc(array, (count ? 2 * count : 1) * size);
-}
-
 static int add_thread(struct names *names, char *line)
 {
 	struct thread_name *more;
@@ -93,11 +86,33 @@ static int add_thread(struct names *names, char *line)
 	return 0;
 }
 
+/* As strtoull(), which takes a third of the time that all of it takes. */
+static uint64_t parse_address(char *line, char **end)
+{
+	uint64_t value = 0;
+	unsigned int digit;
+
+	if (line[0] == '0' && (line[1] | 0x20) == 'x')
+		line += 2;
+	for (*end = line; *end < line + 16; ++*end) {
+		char c = **end;
+
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			digit = (c | 0x20) - 'a' + 10;
+		else
+			break;
+		value = value << 4 | digit;
+	}
+	return value;
+}
+
 static int add_symbol(struct names *names, char *line)
 {
 	struct symbol *more;
 	char *end, *name, *module;
-	uint64_t address = strtoull(line, &end, 16);
+	uint64_t address = parse_address(line, &end);
 
 	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ' || !end[3])
 		return -EINVAL;
@@ -167,9 +182,25 @@ static int read_text(struct names *names, FILE *stream)
 		size += fread(names->text + size, 1, room - size, stream);
 	} while (size == room);
 	names->text[size] = '\0';
-	text_clean(names->text);
 	/* A NUL in it would hide the rest. */
-	return ferror(stream) || strlen(names->text) != size ? -1 : 0;
+	if (ferror(stream) || strlen(names->text) != size)
+		return -1;
+	text_clean_large(names->text, size);
+	return 0;
+}
+
+/* The kernel's own are in order, those of modules behind them are not. */
+static void sort_symbols(struct symbol *symbols, size_t count)
+{
+	size_t sorted = 1;
+
+	while (sorted < count && compare_symbols(&symbols[sorted - 1], &symbols[sorted]) < 0)
+		sorted++;
+	if (sorted >= count)
+		return;
+	qsort(symbols + sorted, count - sorted, sizeof(*symbols), compare_symbols);
+	if (compare_symbols(&symbols[sorted - 1], &symbols[sorted]) > 0)
+		qsort(symbols, count, sizeof(*symbols), compare_symbols);
 }
 
 /**
@@ -205,9 +236,7 @@ int names_load(struct names **names, const char *path, const char *trace_path)
 	if (read_lines(*names, path))
 		goto err;
 	fclose(stream);
-	if ((*names)->symbol_count)
-		qsort((*names)->symbols, (*names)->symbol_count, sizeof(struct symbol),
-		      compare_symbols);
+	sort_symbols((*names)->symbols, (*names)->symbol_count);
 	if ((*names)->thread_count)
 		qsort((*names)->threads, (*names)->thread_count,
 		      sizeof(struct thread_name), compare_threads);

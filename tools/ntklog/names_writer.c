@@ -25,6 +25,7 @@
 #include <uthash.h>
 
 #include "event_type.h"
+#include "grow.h"
 #include "kernel.h"
 #include "message.h"
 #include "names.h"
@@ -165,22 +166,17 @@ static struct names_address *add_address(struct names_writer *writer, uint64_t a
 static void take_address(struct names_writer *writer, uint64_t address)
 {
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
-	uint64_t *seen = &writer->seen[mixed >> (64 - NAMES_SEEN_BITS)];
+	uint64_t *seen = &writer->seen[mixed >> (64 - NAMES_SEEN_BITS)], *more;
 
 	if (*seen == address)
 		return;
 	*seen = address;
 	if (find_address(writer, address) || !add_address(writer, address))
 		return;
-	/* Room doubles: at 1, 2, 4, ... */
-	if (!(writer->unresolved_count & (writer->unresolved_count - 1))) {
-		uint64_t *more = reallocarray(writer->unresolved, writer->unresolved_count ?
-					      2 * writer->unresolved_count : 1, sizeof(*more));
-
-		if (!more)
-			return;
-		writer->unresolved = more;
-	}
+	more = grown(writer->unresolved, writer->unresolved_count, sizeof(*more));
+	if (!more)
+		return;
+	writer->unresolved = more;
 	writer->unresolved[writer->unresolved_count++] = address;
 }
 

@@ -29,6 +29,7 @@
 #include "names_writer.h"
 #include "session.h"
 #include "session_argp.h"
+#include "signals.h"
 #include "trace_create.h"
 
 enum {
@@ -193,6 +194,8 @@ static void give_terminal(pid_t group)
 
 static int start_command(struct recording *recording, const sigset_t *signals)
 {
+	int err;
+
 	recording->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 	recording->child = fork();
 	if (recording->child < 0) {
@@ -213,8 +216,9 @@ static int start_command(struct recording *recording, const sigset_t *signals)
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, signals, NULL);
 	execvp(recording->command[0], recording->command);
-	message("%s: %s", recording->command[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	err = errno;
+	message("%s: %s", recording->command[0], strerror(err));
+	_exit(err == ENOENT ? 127 : 126);
 }
 
 static void print_progress(const struct recording *recording, double seconds)
@@ -352,17 +356,11 @@ static int record_session(struct recording *recording)
 	sigset_t signals;
 	int signal_fd, err;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal_fd = signals_open(&signals, SIGCHLD);
 	recording->drain.session = recording->session;
 	recording->drain.give = write_buffer;
 	recording->drain.argument = recording;
-	err = write_header(recording);
+	err = signal_fd < 0 ? -1 : write_header(recording);
 	if (!err)
 		err = drain_open(&recording->drain, recording->session,
 				 recording->drain.buffer_size);
@@ -381,7 +379,8 @@ static int record_session(struct recording *recording)
 	if (!err)
 		err = write_header(recording);
 	drain_close(&recording->drain);
-	close(signal_fd);
+	if (signal_fd >= 0)
+		close(signal_fd);
 	return err;
 }
 

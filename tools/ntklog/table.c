@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "csv.h"
+#include "grow.h"
 #include "message.h"
 #include "table.h"
 
@@ -57,19 +58,13 @@ bool table_init(struct table *table, const char *name, const char *title,
 union cell *table_add_row(struct table *table)
 {
 	size_t rows = table->rows;
+	union cell *more = grown(table->cells, rows, table->column_count * sizeof(*more));
 
-	/* Room doubles: at 1, 2, 4, ... */
-	if (!(rows & (rows - 1))) {
-		union cell *more = reallocarray(table->cells,
-						(rows ? 2 * rows : 1) * table->column_count,
-						sizeof(*more));
-
-		if (!more) {
-			table->no_memory = true;
-			return NULL;
-		}
-		table->cells = more;
+	if (!more) {
+		table->no_memory = true;
+		return NULL;
 	}
+	table->cells = more;
 	memset(&table->cells[rows * table->column_count], 0,
 	       table->column_count * sizeof(*table->cells));
 	table->rows++;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Text of strangers. */
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "text.h"
 
@@ -36,6 +39,44 @@ static size_t character_length(const unsigned char *at)
 	    (character >= 0x80 && character < 0xA0))
 		return 0;
 	return length;
+}
+
+/* Are these eight characters of ASCII that stay? */
+static bool are_plain(const char *text)
+{
+	static const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t word, low, high;
+
+	memcpy(&word, text, sizeof(word));
+	/* The highest bits of bytes that are less than 0x20, or 0x7F and more. */
+	low = word - 0x20 * ones;
+	high = word + ones;
+	return !((low | high | word) & 0x80 * ones);
+}
+
+/**
+ * text_clean_large() - as text_clean(), of much text that has little to clean
+ * @text: in which
+ * @size: of it, without the NUL behind it
+ */
+void text_clean_large(char *text, size_t size)
+{
+	size_t at = 0, i, length;
+
+	while (at < size) {
+		if (size - at >= 8 && are_plain(text + at)) {
+			at += 8;
+			continue;
+		}
+		for (i = 0; i < 8 && at < size; i += length, at += length) {
+			length = character_length((const unsigned char *)text + at);
+			if (length)
+				continue;
+			if (text[at] != '\t' && text[at] != '\n')
+				text[at] = '?';
+			length = 1;
+		}
+	}
 }
 
 /**

@@ -4,6 +4,9 @@
 
 /* Text of strangers, for terminals and formats that take UTF-8 alone. */
 
+#include <stddef.h>
+
 void text_clean(char *text);
+void text_clean_large(char *text, size_t size);
 
 #endif /* _NTKLOG_TEXT_H */

@@ -22,6 +22,7 @@
 #include "parameter.h"
 #include "report.h"
 #include "session.h"
+#include "signals.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -316,14 +317,8 @@ static int watch_session(struct top *top)
 	int signal_fd, err;
 	size_t size;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGPIPE);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	header = drain_read_header(top->session, &size);
+	signal_fd = signals_open(&signals, SIGPIPE);
+	header = signal_fd < 0 ? NULL : drain_read_header(top->session, &size);
 	err = !header || etl_attach(&top->file, "session", header, size);
 	if (err && top->file.error[0])
 		message("session %d: %s", top->session, top->file.error);
@@ -342,7 +337,8 @@ static int watch_session(struct top *top)
 	}
 	drain_close(&top->drain);
 	free(header);
-	close(signal_fd);
+	if (signal_fd >= 0)
+		close(signal_fd);
 	return err;
 }
 

@@ -147,6 +147,13 @@ class Files(Directory):
             "finished": 4, "unread": 0})
         self.assertIn("lost 3", self.run_there("status", "3").stdout)
 
+    def test_names_that_are_no_utf8(self):
+        with open(self.path(3, "name"), "wb") as stream:
+            stream.write(b"caf\xe9\n")
+        result = self.run_there("status", "--json")
+        self.assertEqual([session["name"] for session in json.loads(result.stdout)][2:5],
+                         ["Logger 2", "caf?", "Logger 4"])
+
     def test_start_takes_a_free_session(self):
         self.write(7, "state", "started\n")
         self.write(6, "stats", STATS % 2)
@@ -262,6 +269,12 @@ class Record(Directory):
         self.recorded("--", "sh", "-c", "exit 7", status=7)
         self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
         self.recorded("--", "/nonexistent", status=127)
+        # Though it cannot be told.
+        with open("/dev/full", "w") as full:
+            process = subprocess.run([NTKLOG, "record", "--no-names", "-o", self.etl, "--",
+                                      "/nonexistent"], stderr=full, stdin=subprocess.DEVNULL,
+                                     env={**os.environ, "NTKLOG_DEBUGFS": self.directory})
+        self.assertEqual(process.returncode, 127)
 
     def test_what_is_ended_after_its_time_is_good(self):
         pid = os.path.join(self.directory, "pid")
