@@ -122,6 +122,20 @@ check "tool: the file of a recording that was killed" sh -c \
 	'ntklog dump tool-killed.etl >/tmp/killed.txt && [ "$(wc -l </tmp/killed.txt)" -gt 1000 ]'
 check "tool: its session goes on" says started sh -c "cat $D/sessions/*/state"
 check "tool: and is stopped" ntklog stop -o tool-rest.etl
+
+# Through a pipe events are seen while they are recorded.
+mkfifo /tmp/pipe
+ntklog dump /tmp/pipe >tool-pipe.txt &
+reader=$!
+ntklog record -e spinlock -o /tmp/pipe &
+recorder=$!
+started
+wait_for grep -q " SpinLock " tool-pipe.txt
+check "tool: events come through a pipe while they are recorded" says started \
+	sh -c "cat $D/sessions/*/state"
+kill -INT $recorder
+check "tool: the recording of a pipe ends" wait $recorder
+check "tool: and so does who reads it" wait $reader
 check "tool: top" ntklog top -e spinlock --once --json >tool-top.out
 ntklog top -e spinlock --once --json >top.json
 rmmod ntklog_torture

@@ -137,7 +137,8 @@ static const struct argp dump_argp = {
 	       "its name, or provider, id, opcode, process and thread; and size.\n"
 	       "What is damaged is left out, up to the end of its buffer, and reported with the\n"
 	       "offset; events whose time cannot be are printed behind the one before, with\n"
-	       "WrongTimeStamp. A file \"-\" is the standard input.\n\n"
+	       "WrongTimeStamp. A file \"-\" is the standard input; what comes through a pipe is\n"
+	       "printed as it comes: ntklog record -o - | ntklog dump -\n\n"
 	       "EXPR compares what is printed here, by its name, or time, cpu, hold, wait, lock,\n"
 	       "caller, thread, with ==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, !\n"
 	       "and parentheses. See ntklog(1).",

@@ -137,6 +137,12 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
+/* Slots are as long as a power of two: no division, of which each event had two. */
+static uint64_t slot_of(const struct spinlock_stats *stats, uint64_t ticks)
+{
+	return ticks >> __builtin_ctzll(stats->slot_ticks);
+}
+
 /* Each slot is as long as two were. */
 static void double_slots(struct spinlock_stats *stats)
 {
@@ -163,7 +169,7 @@ static void add_to_timeline(struct spinlock_stats *stats, struct spinlock_lock *
 		return;
 	if (!stats->slot_ticks)
 		stats->slot_ticks = FIRST_SLOT_TICKS;
-	while (ticks / stats->slot_ticks >= TIMELINE_SLOTS)
+	while (slot_of(stats, ticks) >= TIMELINE_SLOTS)
 		double_slots(stats);
 	if (!lock->timeline) {
 		if (stats->timelines == TIMELINES_MAX)
@@ -175,7 +181,7 @@ static void add_to_timeline(struct spinlock_stats *stats, struct spinlock_lock *
 		}
 		stats->timelines++;
 	}
-	lock->timeline[ticks / stats->slot_ticks] += wait;
+	lock->timeline[slot_of(stats, ticks)] += wait;
 }
 
 static void add_pending(struct spinlock_stats *stats)
