@@ -135,15 +135,16 @@ class Streams(unittest.TestCase):
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x20)
         self.assertEqual(self.check(bytes(data), "dump")[0], 0)
 
-    def test_every_byte_changed_and_every_cut(self):
+    def test_bytes_changed_and_cuts(self):
+        """Some of those that test_dump.py changes all of."""
         data = etl.header_buffer(4) + b"".join(buffers(3))
         places = list(range(0x48 + 0x20 + 0x120)) + \
             [number * etl.SIZE + at for number in (1, 3) for at in range(0x48 + 0x58)]
-        for at in places:
+        for at in places[::5]:
             changed = bytearray(data)
             changed[at] ^= 0xFF
             self.check(bytes(changed), "dump")
-        for length in range(0, len(data), 97):
+        for length in range(0, len(data), 389):
             self.check(data[:length], "dump")
 
     def test_events_come_as_they_are_written(self):
