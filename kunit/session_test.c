@@ -521,6 +521,90 @@ static void a_snapshot_is_a_file_and_the_session_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts(2)->generated, counts(2)->written + counts(2)->lost);
 }
 
+/* The parameters, where a stop would tell them; NULL: no such event in the buffer. */
+static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)
+{
+	size_t end = get_u32(bytes, BUFFER_SAVED_OFFSET), at;
+
+	for (at = BUFFER_EVENTS; at < end; at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
+		if (get_u16(bytes + at, EVENT_HOOK_ID) == hook_id)
+			return bytes + at;
+	return NULL;
+}
+
+static void a_snapshot_ends_with_the_rundown(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	u32 set[] = { 5, 2, 4000, 3, 5000000 };
+	const u8 *last, *event;
+	u8 *snapshot, *again;
+	size_t size, size_again;
+	u64 i, sequence;
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
+			STATUS_SUCCESS);
+	start(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
+	change_running(2, PERF_SYNC_OBJECTS, true);
+	change_running(2, PERF_SPINLOCK_CNTRS, true);
+	/* What the start has written is overwritten, wherever that was. */
+	for (i = 0; i < 6 * PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	sequence = atomic64_read(&session->run->sequence_number);
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	last = snapshot + size - SIZE;
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SIZE), SIZE);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SAVED_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG), 0x21);
+	KUNIT_EXPECT_EQ(test, get_u16(last - SIZE, BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u64(last, BUFFER_SEQUENCE), sequence + 1);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_LOGGER_ID), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_PROCESSOR),
+			etw_last_file_cpu(session->run));
+	KUNIT_EXPECT_EQ(test, last[SIZE - 1], 0xFF);
+	event = find_in_buffer(last, 0x0F4C);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
+	/* After all that the session has written, and before the buffer was closed. */
+	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
+			get_u64(last - SIZE, BUFFER_TIME_STAMP));
+	KUNIT_EXPECT_LE(test, get_u64(event, EVENT_TIME),
+			get_u64(last, BUFFER_TIME_STAMP));
+	event = find_in_buffer(last, 0x0F4E);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x1C);
+
+	/* It is not the session's: nothing was overwritten for it, and no number was taken. */
+	KUNIT_EXPECT_EQ(test, (u64)atomic64_read(&session->run->sequence_number), sequence);
+	again = etw_make_snapshot(session, &size_again);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(again));
+	KUNIT_ASSERT_EQ(test, size_again, size);
+	KUNIT_EXPECT_MEMEQ(test, again + SIZE, snapshot + SIZE, size - 2 * SIZE);
+	kvfree(again);
+	kvfree(snapshot);
+	stop(test, 2);
+
+	/* The stop's own is there already. */
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	for (i = 0, event = NULL; i < size / SIZE; i++)
+		if (i && find_in_buffer(snapshot + i * SIZE, 0x0F4C)) {
+			KUNIT_EXPECT_NULL(test, event);
+			event = find_in_buffer(snapshot + i * SIZE, 0x0F4C);
+		}
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	kvfree(snapshot);
+}
+
 static void events_while_a_snapshot_is_taken_are_counted(struct kunit *test)
 {
 	start(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
@@ -922,6 +1006,7 @@ static struct kunit_case session_test_cases[] = {
 	KUNIT_CASE(a_start_without_memory_leaves_what_nobody_has_read),
 	KUNIT_CASE(buffering_overwrites_the_oldest),
 	KUNIT_CASE(a_snapshot_is_a_file_and_the_session_goes_on),
+	KUNIT_CASE(a_snapshot_ends_with_the_rundown),
 	KUNIT_CASE(events_while_a_snapshot_is_taken_are_counted),
 	KUNIT_CASE(a_snapshot_is_not_larger_than_what_can_be_allocated),
 	KUNIT_CASE(a_snapshot_of_what_is_being_read_has_each_buffer_once),

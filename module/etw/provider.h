@@ -11,22 +11,37 @@
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>
 
-struct etw_session;
+/* As long as the longest of them. */
+#define ETW_RUNDOWN_DATA_MAX	0x10
+
+/**
+ * struct etw_rundown_event - an event that tells the state of what makes others
+ * @hook_id: which event
+ * @version: its version
+ * @length: bytes of @data
+ * @data: its data
+ */
+struct etw_rundown_event {
+	u16 hook_id;
+	u8 version;
+	u16 length;
+	u8 data[ETW_RUNDOWN_DATA_MAX];
+};
 
 /**
  * struct etw_provider - one maker of events
  * @group: the group mask that asks for its rundown
  * @set_mask: the union of all running sessions' masks is now this; called with
  *	etw_mutex held, from a thread; may sleep
- * @rundown: NULL if there is none. Log the state for this session, when the group goes
- *	on or off in it; called with interrupts off, on the processor that shall log it
+ * @rundown: NULL if there is none. Make the event that tells the state, for a session
+ *	in which the group goes on, or off, or of which a snapshot is taken; any context
  * @list: of all providers
  */
 struct etw_provider {
 	u32 group;
 	void (*set_mask)(struct etw_provider *provider,
 			 const struct perfinfo_groupmask *mask);
-	void (*rundown)(struct etw_session *session, bool end);
+	void (*rundown)(struct etw_rundown_event *event, bool end);
 	struct list_head list;
 };
 

@@ -43,6 +43,31 @@ struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
 
+/**
+ * etw_init_buffer() - write the header of a buffer that has nothing yet
+ * @header: of the buffer
+ * @run: that it is of; perhaps without its channel yet
+ * @size: bytes of the buffer
+ * @cpu: whose events it will hold
+ *
+ * Context: any.
+ */
+void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
+		     size_t size, unsigned int cpu)
+{
+	memset(header, 0, sizeof(*header));
+	header->buffer_size = size;
+	header->clock_type = ETW_CLOCK_CPU_CYCLE;
+	header->frequency = run->clock_frequency;
+	header->processor_index = cpu;
+	header->logger_id = run->logger_id;
+	header->state = ETW_BUFFER_STATE_FLUSH;
+	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX;
+	header->buffer_type = ETW_BUFFER_TYPE_GENERIC;
+	header->start_time = run->start_time;
+	header->start_perf_clock = run->start_clock;
+}
+
 /* relay: a sub-buffer is taken into use, or, by returning 0, is not. */
 static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
 			    NTKLOG_RELAY_PREVIOUS)
@@ -53,17 +78,7 @@ static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
 	if (relay_buf_full(buf))
 		return 0;
 
-	memset(header, 0, sizeof(*header));
-	header->buffer_size = buf->chan->subbuf_size;
-	header->clock_type = ETW_CLOCK_CPU_CYCLE;
-	header->frequency = run->clock_frequency;
-	header->processor_index = buf->cpu;
-	header->logger_id = run->logger_id;
-	header->state = ETW_BUFFER_STATE_FLUSH;
-	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX;
-	header->buffer_type = ETW_BUFFER_TYPE_GENERIC;
-	header->start_time = run->start_time;
-	header->start_perf_clock = run->start_clock;
+	etw_init_buffer(header, run, buf->chan->subbuf_size, buf->cpu);
 	subbuf_start_reserve(buf, sizeof(*header));
 	return 1;
 }

@@ -13,6 +13,7 @@
 
 struct rchan;
 struct rchan_buf;
+struct wmi_buffer_header;
 
 /**
  * struct etw_buffer_cpu - what a run has of each processor, online or not
@@ -110,6 +111,8 @@ struct etw_counts {
 
 extern struct rchan_buf etw_closed_buffer;
 
+void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
+		     size_t size, unsigned int cpu);
 struct etw_run *etw_open_run(const struct etw_session *session);
 struct etw_run *etw_get_run(struct etw_session *session);
 void etw_put_run(struct etw_run *run);

@@ -125,15 +125,52 @@ struct etw_rundown {
 static void etw_do_rundown(void *data)
 {
 	const struct etw_rundown *rundown = data;
+	struct etw_rundown_event event;
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		bool was_on = etw_group_mask_test(rundown->before, provider->group);
 
-		if (provider->rundown &&
-		    was_on != etw_group_mask_test(rundown->after, provider->group))
-			provider->rundown(rundown->session, was_on);
+		if (!provider->rundown ||
+		    was_on == etw_group_mask_test(rundown->after, provider->group))
+			continue;
+		provider->rundown(&event, was_on);
+		etw_log_session_event(rundown->session, event.hook_id, event.version,
+				      event.data, event.length);
 	}
+}
+
+/**
+ * etw_put_rundown() - write what a session's rundown would be if it stopped now
+ * @session: a session that logs
+ * @to: where to
+ * @room: bytes there, for all providers; as many as the least buffer has
+ *
+ * Context: thread; etw_mutex held.
+ * Return: bytes that were written.
+ */
+size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
+{
+	struct perfinfo_trace_header header;
+	struct etw_rundown_event event;
+	struct etw_provider *provider;
+	size_t used = 0, size;
+
+	list_for_each_entry(provider, &etw_providers, list) {
+		if (!provider->rundown ||
+		    !etw_group_mask_test(&session->group_mask, provider->group))
+			continue;
+		provider->rundown(&event, true);
+		header = etw_trace_header(event.hook_id, event.version, event.length);
+		size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
+		if (WARN_ON_ONCE(size > room - used))
+			break;
+		memset(to + used, 0, size);
+		memcpy(to + used, &header, sizeof(header));
+		memcpy(to + used + sizeof(header), event.data, event.length);
+		used += size;
+	}
+	return used;
 }
 
 /*

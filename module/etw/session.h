@@ -77,6 +77,7 @@ int etw_set_flush_timer(struct etw_session *session, u32 milliseconds);
 int etw_set_contextswap_version(struct etw_session *session, u32 version);
 void etw_change_group_mask(struct etw_session *session,
 			   const struct etw_group_change *change);
+size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
 struct perfinfo_groupmask etw_get_group_mask(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
 

@@ -3,8 +3,13 @@
  * A flight recorder's last minutes: what a session in buffering mode has in its
  * buffers, copied out as an ETL file, while the session stands still. Events that come
  * meanwhile are lost, and counted. Then it goes on.
+ *
+ * The rundown of its start has been overwritten long since, and without the parameters of
+ * the sampling nobody knows what the events stand for. So a file of a session that goes on
+ * ends with a buffer that is not the session's: with the rundown as a stop would write it.
  */
 
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
@@ -14,6 +19,7 @@
 #include <linux/relay.h>
 #include <linux/sort.h>
 #include <linux/string.h>
+#include <linux/timex.h>
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/logfile.h>
@@ -56,6 +62,29 @@ static size_t etw_list_buffers(const struct etw_run *run,
 	return count;
 }
 
+/* The buffer of the rundown, if there is one. It has the number that no other has yet. */
+static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
+{
+	struct wmi_buffer_header *header = (void *)buffer;
+	const struct etw_run *run = session->run;
+	size_t size = run->channel->subbuf_size;
+	size_t used = etw_put_rundown(session, buffer + sizeof(*header), size - sizeof(*header));
+
+	if (!used)
+		return false;
+	cpus_read_lock();
+	etw_init_buffer(header, run, size, etw_last_file_cpu(run));
+	cpus_read_unlock();
+	used += sizeof(*header);
+	header->saved_offset = used;
+	header->current_offset = used;
+	header->offset = used;
+	header->time_stamp = get_cycles();
+	header->sequence_number = atomic64_read(&run->sequence_number) + 1;
+	memset(buffer + used, ETW_BUFFER_FILL, size - used);
+	return true;
+}
+
 /* Called with nobody writing. */
 static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 {
@@ -65,7 +94,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	struct wmi_buffer_header **list;
 	u8 *snapshot;
 
-	*size = (1 + count) * each;
+	*size = (2 + count) * each;
 	/* More is not to be had from kvmalloc(). */
 	if (*size > INT_MAX)
 		return ERR_PTR(-EFBIG);
@@ -78,17 +107,20 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	}
 	/* Who reads a run that is finished may have taken some meanwhile; none have come. */
 	count = etw_list_buffers(session->run, list);
-	*size = (1 + count) * each;
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
 	etw_fill_header_buffer(snapshot, session);
 	/* Without those that have been read. */
 	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
 			   sizeof(struct system_trace_header));
+	for (i = 0; i < count; i++)
+		memcpy(snapshot + (1 + i) * each, list[i], each);
+	if (session->logging && etw_fill_rundown_buffer(snapshot + (1 + count) * each, session))
+		count++;
 	logfile->buffers_written = 1 + count;
+	*size = (1 + count) * each;
 	for (i = 0; i < count; i++) {
 		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * each);
 
-		memcpy(header, list[i], each);
 		/* The end of this file, whatever a stop has taken for that. */
 		header->buffer_flag &= ~ETW_BUFFER_FLAG_FLUSH_MARKER;
 		if (i == count - 1)
@@ -104,7 +136,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
  * @size: bytes of the file
  *
  * Buffers are in sequence over all processors. What has been overwritten is told as
- * BuffersLost.
+ * BuffersLost. Of a session that goes on the last buffer is the rundown.
  *
  * Context: thread; may sleep.
  * Return: the file, to be freed with kvfree(); -ENODATA if the session has never been

@@ -411,7 +411,7 @@ static void ntklog_update_resource_key(const struct perfinfo_groupmask *wanted)
 	}
 }
 
-static void ntklog_resource_rundown(struct etw_session *session, bool end)
+static void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =
@@ -422,11 +422,12 @@ static void ntklog_resource_rundown(struct etw_session *session, bool end)
 			READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts),
 	};
 
-	etw_log_session_event(session,
-			      end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
-				    PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
-			      PERFINFO_ERESOURCE_DC_VERSION, &record,
-			      sizeof(record));
+	event->hook_id = end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
+			       PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
+	event->version = PERFINFO_ERESOURCE_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
 }
 
 static struct ntklog_want ntklog_resource_want = {

@@ -214,12 +214,12 @@ static void ntklog_update_spin_lock_keys(const struct perfinfo_groupmask *wanted
 
 /**
  * ntklog_spin_lock_rundown() - the parameters, for who reads the events
- * @session: whose
+ * @event: that tells them
  * @end: it is the session's end
  *
  * Context: as struct etw_provider says.
  */
-void ntklog_spin_lock_rundown(struct etw_session *session, bool end)
+void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 {
 	const struct event_trace_spinlock_information *information =
 		&ntklog_spin_lock_words;
@@ -234,11 +234,12 @@ void ntklog_spin_lock_rundown(struct etw_session *session, bool end)
 			READ_ONCE(information->spin_lock_hold_threshold),
 	};
 
-	etw_log_session_event(session,
-			      end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
-				    PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
-			      PERFINFO_SPINLOCK_DC_VERSION, &record,
-			      sizeof(record));
+	event->hook_id = end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
+			       PERFINFO_LOG_TYPE_SPINLOCK_DC_START;
+	event->version = PERFINFO_SPINLOCK_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
 }
 
 static struct ntklog_want ntklog_spin_lock_want = {

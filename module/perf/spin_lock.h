@@ -21,7 +21,7 @@
 #include "interrupt_count.h"
 #include "this_cpu.h"
 
-struct etw_session;
+struct etw_rundown_event;
 
 /* NT's depth of tracking. */
 #define PERF_SPIN_LOCK_DEPTH	8
@@ -251,7 +251,7 @@ void ntklog_join_spin_locks(void);
 void ntklog_spin_locks_joined(void);
 void ntklog_part_from_spin_locks(void);
 void ntklog_leave_spin_locks(void);
-void ntklog_spin_lock_rundown(struct etw_session *session, bool end);
+void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end);
 
 void ntklog_spin_lock_init(void);
 void ntklog_spin_lock_exit(void);

@@ -9,6 +9,7 @@ With classes, those alone: what the machine has not left cannot be looked at.
 
 import os
 import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -429,11 +430,15 @@ class ManySessions(unittest.TestCase):
         for buffers in one, two:
             header = etl.check_file(buffers, recorder=True)
             self.assertGreater(header.buffers_lost, 0)
-            self.assertLessEqual(len(buffers), 1 + 2 * 4)
+            self.assertLessEqual(len(buffers), 1 + 2 * 4 + 1)
             self.assertEqual([b.sequence for b in buffers[1:]],
                              sorted(b.sequence for b in buffers[1:]))
+            # The last is the rundown, with the rates of then: that of the start is gone.
+            self.assertEqual([event.hook_id for event in buffers[-1].events], [0x0F4C])
+            self.assertEqual(struct.unpack("<IIII", buffers[-1].events[0].data)[:3],
+                             (1, 100, 1000))
         # It went on in between.
-        self.assertGreater(two[1].sequence, one[-1].sequence)
+        self.assertGreater(two[1].sequence, one[-2].sequence)
         self.assertGreater(stats("many7.stats")["total"][5], 10)
 
 
