@@ -89,3 +89,71 @@ def context_swap(version=4, flags=0x39, new=11, old=22, state=5, wait_time=99):
 def file(*events, bits=64, **changes):
     """A file of a header buffer and one buffer with these events."""
     return header_buffer(2, bits=bits, **changes) + buffer(events, flags=0x21)
+
+
+def wide(text):
+    return text.encode("utf-16-le") + b"\0\0"
+
+
+def user(bits=64, authorities=5):
+    """A TOKEN_USER and the SID behind it; no authorities: there is no user."""
+    if not authorities:
+        return bytes(4)
+    return struct.pack("<" + ("QQ" if bits == 64 else "II"), 0xFFFFC00012345678 & (2 ** bits - 1),
+                       0) + bytes((1, authorities)) + bytes(6 + 4 * authorities)
+
+
+def process(pid, name, version=4, bits=64, type_=3, authorities=5, system_header=False):
+    """As Windows logs it: type_ 1 start, 2 end, 3 and 4 rundown."""
+    pointer = "Q" if bits == 64 else "I"
+    if version == 0:
+        data = struct.pack("<" + 2 * pointer, pid, 4)
+    else:
+        data = struct.pack("<" + pointer + "IIIi", 0x12345678, pid, 4, 1, 259)
+    if version >= 3:
+        data += struct.pack("<" + pointer, 0x1AB000)
+    if version >= 4:
+        data += struct.pack("<I", 0)
+    data += user(bits, authorities) + name.encode("latin-1") + b"\0"
+    if version >= 2:
+        data += wide("C:\\" + name + " -k")
+    if version >= 4:
+        data += wide("") + wide("")
+    if system_header:
+        return system(0x0300 + type_, data, bits, version)
+    return perfinfo(0x0300 + type_, data, version, bits)
+
+
+def thread(tid, pid, version=3, bits=64, type_=3, name="", set_name=False):
+    pointer = "Q" if bits == 64 else "I"
+    if set_name:
+        return perfinfo(0x0548, struct.pack("<II", pid, tid) + wide(name), 2, bits)
+    if version == 0:
+        return perfinfo(0x0500 + type_, struct.pack("<II", tid, pid), version, bits)
+    data = struct.pack("<II" + 6 * pointer, pid, tid, *6 * [0x1000])
+    if version == 1:
+        data += b"\0"
+    else:
+        data += struct.pack("<" + pointer + "I4B", 0x2000, 0, 8, 5, 2, 0)
+    if version >= 4:
+        data += wide(name)
+    return perfinfo(0x0500 + type_, data, version, bits)
+
+
+def image(base, size, path, version=3, bits=64, hook_id=0x1403):
+    pointer = "Q" if bits == 64 else "I"
+    data = struct.pack("<" + 2 * pointer, base, size)
+    if version:
+        data += struct.pack("<I", 4)
+    if version >= 2:
+        data += struct.pack("<III" + pointer + "IIII", 0xABCD, 0x5F000000, 0, base, 0, 0, 0, 0)
+    return perfinfo(hook_id, data + wide(path), version, bits)
+
+
+def image_id(base, size, name, bits=64):
+    """Of KernelTraceControl, as tools add it when they merge files."""
+    pointer = "Q" if bits == 64 else "I"
+    data = struct.pack("<" + 2 * pointer + "II", base, size, 0, 0x5F000000) + wide(name)
+    guid = bytes.fromhex("d775e6b35425184f830b2762732560de")
+    return struct.pack("<HBBBBHIIq", 0x30 + len(data), 0x14 if bits == 64 else 0x0A, 0xC0, 0, 0,
+                       2, 77, 4, START_CLOCK + PERF_FREQ) + guid + bytes(8) + data

@@ -31,15 +31,14 @@ static int run(struct options *options)
 	struct conversion conversion = { 0 };
 	struct etl_file file;
 	struct names *names;
-	int err;
+	int status, err;
 
-	if (names_load(&names, options->trace.names_path, options->trace.path))
-		return NTKLOG_FAILED;
-	if (trace_resolve(&options->trace, names)) {
-		names_free(names);
-		return NTKLOG_USAGE;
-	}
 	err = etl_open(&file, options->trace.path);
+	status = trace_find_names(&names, &options->trace, &file);
+	if (status) {
+		etl_close(&file);
+		return status;
+	}
 	if (!err) {
 		conversion.file = &file;
 		conversion.names = names;

@@ -61,15 +61,15 @@ static int run(struct dump *dump)
 {
 	struct dump_writer *writer;
 	struct etl_file file;
-	int status = NTKLOG_OK;
+	int status, err;
 
-	if (names_load(&dump->names, dump->trace.names_path, dump->trace.path))
-		return NTKLOG_FAILED;
-	if (trace_resolve(&dump->trace, dump->names)) {
-		names_free(dump->names);
-		return NTKLOG_USAGE;
+	err = etl_open(&file, dump->trace.path);
+	status = trace_find_names(&dump->names, &dump->trace, &file);
+	if (status) {
+		etl_close(&file);
+		return status;
 	}
-	if (!etl_open(&file, dump->trace.path)) {
+	if (!err) {
 		writer = dump_writer_make(dump->format, &file, dump->names, dump->cycles,
 					  dump->hex);
 		if (writer) {

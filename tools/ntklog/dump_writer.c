@@ -104,7 +104,25 @@ static char *put_provider(char *to, const struct event_header_info *info)
 	return to + GUID_SIZE - 1;
 }
 
-static char *put_text_unknown(char *to, const struct etl_event *event)
+/* What follows the id of a thread; nothing, if it has no name. */
+static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thread_id)
+{
+	static const char *const before[] = { " ThreadName=", ",\"ThreadName\":\"", "" };
+	const struct cached_name *name;
+
+	if (!writer->plans.has_names)
+		return to;
+	name = names_cache_find(&writer->plans.threads, thread_id);
+	if (!name->length)
+		return to;
+	to = put_bytes(put_text(to, before[writer->format]), name->text, name->length);
+	if (writer->format == DUMP_JSON)
+		*to++ = '"';
+	return to;
+}
+
+static char *put_text_unknown(struct dump_writer *writer, char *to,
+			      const struct etl_event *event)
 {
 	struct event_header_info info;
 
@@ -132,6 +150,7 @@ static char *put_text_unknown(char *to, const struct etl_event *event)
 	if (info.has_process) {
 		to = put_unsigned(put_literal(to, " ProcessId="), info.process_id);
 		to = put_unsigned(put_literal(to, " ThreadId="), info.thread_id);
+		to = put_thread_name(writer, to, info.thread_id);
 	}
 	return to;
 }
@@ -154,7 +173,7 @@ static char *put_text_event(struct dump_writer *writer, char *to,
 	if (type)
 		to = dump_plans_put(&writer->plans, to, event, type);
 	else
-		to = put_text_unknown(to, event);
+		to = put_text_unknown(writer, to, event);
 	for (i = 0; i < event->counters; i++) {
 		to = put_unsigned(put_literal(to, " Pmc"), i);
 		*to++ = '=';
@@ -170,7 +189,8 @@ static char *put_text_event(struct dump_writer *writer, char *to,
 	return to;
 }
 
-static char *put_json_unknown(char *to, const struct etl_event *event)
+static char *put_json_unknown(struct dump_writer *writer, char *to,
+			      const struct etl_event *event)
 {
 	struct event_header_info info;
 
@@ -200,6 +220,7 @@ static char *put_json_unknown(char *to, const struct etl_event *event)
 	if (info.has_process) {
 		to = put_unsigned(put_literal(to, ",\"ProcessId\":"), info.process_id);
 		to = put_unsigned(put_literal(to, ",\"ThreadId\":"), info.thread_id);
+		to = put_thread_name(writer, to, info.thread_id);
 	}
 	return to;
 }
@@ -215,7 +236,7 @@ static char *put_json_event(struct dump_writer *writer, char *to,
 	if (type)
 		to = dump_plans_put(&writer->plans, to, event, type);
 	else
-		to = put_json_unknown(to, event);
+		to = put_json_unknown(writer, to, event);
 	for (i = 0; i < event->counters; i++) {
 		to = put_unsigned(put_literal(to, ",\"Pmc"), i);
 		to = put_unsigned(put_literal(to, "\":"), extension_value(event, i));
@@ -269,6 +290,8 @@ static char *put_csv_unknown(struct dump_writer *writer, char *to,
 			to = put_unsigned(to, info.thread_id);
 		if (columns->suffixes[i])
 			*to++ = ',';
+		if (i == columns->thread && info.has_process)
+			to = put_thread_name(writer, to, info.thread_id);
 	}
 	return to;
 }

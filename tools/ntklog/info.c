@@ -18,13 +18,14 @@
 #include "report.h"
 #include "text.h"
 #include "trace_argp.h"
+#include "utf16.h"
 
 enum {
 	OPTION_JSON = 0x100,
 };
 
 /* Of a name in the file's header. */
-#define NAME_UNITS	256
+#define NAME_BYTES	1024
 
 /*
  * @path: of the file
@@ -105,33 +106,9 @@ static void set_time(json_t *object, const char *name, int64_t filetime)
 static const unsigned char *set_name(json_t *object, const char *name,
 				     const unsigned char *from, const unsigned char *end)
 {
-	char text[3 * NAME_UNITS + 1], *to = text;
-	unsigned int units = 0;
+	char text[NAME_BYTES];
 
-	for (; from + 2 <= end; from += 2) {
-		unsigned int unit = from[0] | from[1] << 8;
-
-		if (!unit) {
-			from += 2;
-			break;
-		}
-		if (units++ >= NAME_UNITS)
-			continue;
-		/* Halves of a pair are no characters by themselves. */
-		if (unit >= 0xD800 && unit < 0xE000)
-			unit = '?';
-		if (unit < 0x80) {
-			*to++ = unit;
-		} else if (unit < 0x800) {
-			*to++ = 0xC0 | unit >> 6;
-			*to++ = 0x80 | (unit & 0x3F);
-		} else {
-			*to++ = 0xE0 | unit >> 12;
-			*to++ = 0x80 | (unit >> 6 & 0x3F);
-			*to++ = 0x80 | (unit & 0x3F);
-		}
-	}
-	*to = '\0';
+	from = utf16_read(from, end, text, sizeof(text));
 	set_text(object, name, text);
 	return from;
 }

@@ -25,26 +25,45 @@
 
 /*
  * @address: of the symbol
+ * @size: of what it is of, whose name it is; 0: up to where another begins
  * @name: in the text of the file
  * @module: likewise, or NULL: the kernel's own
  * @type: nm(1)'s letter
- * @order: in the file: of two with one address the first counts
+ * @order: in the file: of two with one address the first counts, and images behind those
  */
 struct symbol {
 	uint64_t address;
+	uint64_t size;
 	const char *name;
 	const char *module;
 	char type;
 	size_t order;
 };
 
+/*
+ * @id: of the thread
+ * @name: of it
+ * @order: in which they came: of one that was renamed the last name counts, and of those of
+ *	a file of names and of the trace the former
+ */
 struct thread_name {
 	uint32_t id;
 	const char *name;
+	size_t order;
 };
+
+/* A name that is in no file of names. */
+struct added_name {
+	struct added_name *next;
+	char text[];
+};
+
+/* Of what comes from a file of names; of the others it is less. */
+#define FILE_ORDER	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 struct names {
 	char *text;
+	struct added_name *added;
 	struct symbol *symbols;
 	size_t symbol_count;
 	struct thread_name *threads;
@@ -66,8 +85,7 @@ static int compare_threads(const void *a, const void *b)
 
 	if (left->id != right->id)
 		return left->id < right->id ? -1 : 1;
-	/* Of one that was renamed the last name: it comes later in the file. */
-	return left->name > right->name ? -1 : 1;
+	return left->order > right->order ? -1 : 1;
 }
 
 static int add_thread(struct names *names, char *line)
@@ -82,7 +100,10 @@ static int add_thread(struct names *names, char *line)
 	if (!more)
 		return -ENOMEM;
 	names->threads = more;
-	more[names->thread_count++] = (struct thread_name) { id, end + 1 };
+	more[names->thread_count] = (struct thread_name) {
+		id, end + 1, FILE_ORDER + names->thread_count
+	};
+	names->thread_count++;
 	return 0;
 }
 
@@ -132,7 +153,11 @@ static int add_symbol(struct names *names, char *line)
 		return -ENOMEM;
 	names->symbols = more;
 	more[names->symbol_count] = (struct symbol) {
-		address, name, module, end[1], names->symbol_count
+		.address = address,
+		.name = name,
+		.module = module,
+		.type = end[1],
+		.order = names->symbol_count,
 	};
 	names->symbol_count++;
 	return 0;
@@ -203,6 +228,99 @@ static void sort_symbols(struct symbol *symbols, size_t count)
 		qsort(symbols, count, sizeof(*symbols), compare_symbols);
 }
 
+/* A name of one's own, in names that are made if there are none. */
+static const char *add_name(struct names **names, const char *text)
+{
+	struct added_name *added;
+
+	if (!*names)
+		*names = calloc(1, sizeof(**names));
+	if (!*names)
+		return NULL;
+	added = malloc(sizeof(*added) + strlen(text) + 1);
+	if (!added)
+		return NULL;
+	strcpy(added->text, text);
+	text_clean(added->text);
+	added->next = (*names)->added;
+	(*names)->added = added;
+	return added->text;
+}
+
+/**
+ * names_add_image() - name what is in an image in memory
+ * @names: where to; made if there are none
+ * @base: where the image is
+ * @size: of it
+ * @name: of it
+ * @rank: of two at one place the one of the higher rank counts, else the later one
+ *
+ * Nothing is found before names_sort().
+ *
+ * Return: 0, or -1: no memory.
+ */
+int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
+		    unsigned int rank)
+{
+	const char *text = add_name(names, name);
+	struct symbol *more;
+
+	if (!text)
+		return -1;
+	more = grown((*names)->symbols, (*names)->symbol_count, sizeof(*more));
+	if (!more)
+		return -1;
+	(*names)->symbols = more;
+	more[(*names)->symbol_count] = (struct symbol) {
+		.address = base,
+		.size = size,
+		.name = text,
+		.type = 't',
+		.order = 2 * FILE_ORDER - rank * (FILE_ORDER / 2) - (*names)->symbol_count,
+	};
+	(*names)->symbol_count++;
+	return 0;
+}
+
+/**
+ * names_add_thread() - name a thread, if no file of names does
+ * @names: where to; made if there are none
+ * @id: of the thread
+ * @name: of it
+ *
+ * Nothing is found before names_sort().
+ *
+ * Return: 0, or -1: no memory.
+ */
+int names_add_thread(struct names **names, uint32_t id, const char *name)
+{
+	const char *text = add_name(names, name);
+	struct thread_name *more;
+
+	if (!text)
+		return -1;
+	more = grown((*names)->threads, (*names)->thread_count, sizeof(*more));
+	if (!more)
+		return -1;
+	(*names)->threads = more;
+	more[(*names)->thread_count] = (struct thread_name) { id, text, (*names)->thread_count };
+	(*names)->thread_count++;
+	return 0;
+}
+
+/**
+ * names_sort() - put all where it is found
+ * @names: names, or NULL
+ */
+void names_sort(struct names *names)
+{
+	if (names)
+		sort_symbols(names->symbols, names->symbol_count);
+	if (names && names->thread_count)
+		qsort(names->threads, names->thread_count, sizeof(struct thread_name),
+		      compare_threads);
+}
+
 /**
  * names_load() - read the names that belong to a file
  * @names: what is read; NULL if there are none
@@ -236,10 +354,7 @@ int names_load(struct names **names, const char *path, const char *trace_path)
 	if (read_lines(*names, path))
 		goto err;
 	fclose(stream);
-	sort_symbols((*names)->symbols, (*names)->symbol_count);
-	if ((*names)->thread_count)
-		qsort((*names)->threads, (*names)->thread_count,
-		      sizeof(struct thread_name), compare_threads);
+	names_sort(*names);
 	return 0;
 
 err:
@@ -267,14 +382,16 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		return NULL;
 	found = &names->symbols[low - 1];
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
+	while (found > names->symbols && found[-1].address == found->address)
+		found--;
+	if (found->size)
+		return address - found->address < found->size ? found : NULL;
 	if (address - found->address > SYMBOL_REACH)
 		return NULL;
 	if ((!after || !found->module != !after->module ||
 	     (found->module && strcmp(found->module, after->module))) &&
 	    address - found->address > LAST_SYMBOL_REACH)
 		return NULL;
-	while (found > names->symbols && found[-1].address == found->address)
-		found--;
 	return found;
 }
 
@@ -459,8 +576,14 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
  */
 void names_free(struct names *names)
 {
+	struct added_name *next;
+
 	if (!names)
 		return;
+	for (; names->added; names->added = next) {
+		next = names->added->next;
+		free(names->added);
+	}
 	free(names->text);
 	free(names->symbols);
 	free(names->threads);

@@ -5,7 +5,8 @@
 /*
  * Names of addresses and threads. `ntklog record' writes them beside an ETL file, to
  * FILE.names: the bytes of the ETL file are NT's, and any reader of such files takes it.
- * Lines are some of those of /proc/kallsyms, and "thread ID NAME".
+ * Lines are some of those of /proc/kallsyms, and "thread ID NAME". Files of Windows have
+ * names in their own events: see rundown.h.
  */
 
 #include <stdbool.h>
@@ -44,6 +45,10 @@ bool names_have_thread(const struct names *names, const char *name);
 bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size);
 void names_address(const struct names *names, uint64_t address, char *text, size_t size);
 const char *names_thread(const struct names *names, uint32_t thread_id);
+int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
+		    unsigned int rank);
+int names_add_thread(struct names **names, uint32_t id, const char *name);
+void names_sort(struct names *names);
 void names_free(struct names *names);
 
 #endif /* _NTKLOG_NAMES_H */

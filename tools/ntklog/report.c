@@ -188,17 +188,17 @@ static int run(struct options *options)
 	static struct analysis analysis;
 	struct names *names;
 	struct etl_file file;
-	int status = NTKLOG_OK;
+	int status, err;
 
-	if (names_load(&names, options->trace.names_path, options->trace.path))
-		return NTKLOG_FAILED;
-	if (trace_resolve(&options->trace, names)) {
-		names_free(names);
-		return NTKLOG_USAGE;
+	err = etl_open(&file, options->trace.path);
+	status = trace_find_names(&names, &options->trace, &file);
+	if (status) {
+		etl_close(&file);
+		return status;
 	}
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
-	if (!etl_open(&file, options->trace.path)) {
+	if (!err) {
 		struct report report = {
 			.file = &file, .analysis = &analysis, .names = names,
 		};

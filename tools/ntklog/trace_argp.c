@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the commands that read a file have in common: on the command line, and at the end. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "command.h"
 #include "message.h"
+#include "rundown.h"
 #include "trace_argp.h"
 
 enum {
@@ -86,21 +89,40 @@ const struct argp_child trace_argp_children[] = {
 	{ 0 }
 };
 
+/* From where there are any: a file of names, and the trace itself. */
+static int read_names(struct names **names, const struct trace_options *options,
+		      const struct etl_file *file)
+{
+	if (names_load(names, options->names_path, options->path))
+		return -1;
+	if (file->place_count && rundown_read(names, file)) {
+		message("%s: %s", file->path, strerror(ENOMEM));
+		names_free(*names);
+		return -1;
+	}
+	return 0;
+}
+
 /**
- * trace_resolve() - are the names in the filter names?
+ * trace_find_names() - what are addresses and threads called, and those in the filter?
+ * @names: what is read, to be freed; NULL if there are no names
  * @options: understood
- * @names: of the file, or NULL
+ * @file: that is open and of which no event has been read, or could not be opened
  *
- * Return: 0, or -1 after a message.
+ * Return: enum ntklog_status; after a message, if it is not NTKLOG_OK, with nothing to be freed.
  */
-int trace_resolve(struct trace_options *options, const struct names *names)
+int trace_find_names(struct names **names, struct trace_options *options,
+		     const struct etl_file *file)
 {
 	char error[400];
 
-	if (!filter_resolve(options->selection.filter, names, error, sizeof(error)))
-		return 0;
-	message("--filter: %s%s", error, names ? "" : ", there are no names");
-	return -1;
+	if (read_names(names, options, file))
+		return NTKLOG_FAILED;
+	if (!filter_resolve(options->selection.filter, *names, error, sizeof(error)))
+		return NTKLOG_OK;
+	message("--filter: %s%s", error, *names ? "" : ", there are no names");
+	names_free(*names);
+	return NTKLOG_USAGE;
 }
 
 /**

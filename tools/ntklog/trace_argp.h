@@ -24,7 +24,8 @@ struct trace_options {
 /* For struct argp's children. Its input is a struct trace_options. */
 extern const struct argp_child trace_argp_children[];
 
-int trace_resolve(struct trace_options *options, const struct names *names);
+int trace_find_names(struct names **names, struct trace_options *options,
+		     const struct etl_file *file);
 void trace_tell_loss(const struct etl_file *file);
 int trace_tell_damage(const struct etl_file *file);
 

@@ -23,6 +23,7 @@
 #include "../filter.h"
 #include "../names.h"
 #include "../report.h"
+#include "../rundown.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -144,6 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_file(data + names_size, size - names_size, path);
 	filter = filter_parse(expression, error, sizeof(error));
 	if (!etl_open(&file, path)) {
+		rundown_read(&names, &file);
 		switch (choice & 3) {
 		case 0:
 			merge(&file, names, filter);

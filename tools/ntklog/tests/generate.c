@@ -121,11 +121,18 @@ static void write_first_buffer(unsigned int buffers)
 		.start_time = FILETIME_UNIX_EPOCH + 17000000000000000LL,
 		.reserved_flags = ETW_CLOCK_CPU_CYCLE,
 	};
+	struct trace_group_mask_event groups = { .event_version = 0x46 };
 	unsigned char data[sizeof(logfile) + sizeof(names)];
+
+	groups.group_mask.masks[PERF_MASK_INDEX(PERF_SPINLOCK)] =
+		PERF_MASK_BITS(PERF_SPINLOCK | PERF_SYNC_OBJECTS);
+	groups.group_mask.masks[PERF_MASK_INDEX(PERF_CONTEXT_SWITCH)] |=
+		PERF_MASK_BITS(PERF_CONTEXT_SWITCH);
 
 	memcpy(data, &logfile, sizeof(logfile));
 	memcpy(data + sizeof(logfile), names, sizeof(names));
 	add_system_event(EVENT_TRACE_TYPE_LOGFILE_HEADER, data, sizeof(data));
+	add_system_event(EVENT_TRACE_TYPE_GROUP_MASK, &groups, sizeof(groups));
 	write_buffer(0, 0, ETW_BUFFER_TYPE_HEADER);
 }
 

@@ -32,6 +32,18 @@ def files():
                 etl.perfinfo(0x052B, etl.resource(32), bits=32)])
 
 
+    for bits in 32, 64:
+        base = 0x82000000 if bits == 32 else 0xFFFFF80012345000
+        lock = etl.perfinfo(0x0529, etl.spin_lock(bits, base + 8), bits=bits)
+        for version in range(5):
+            yield etl.header_buffer(2, bits=bits) + \
+                etl.buffer([etl.process(8, "a b.exe", version, bits),
+                            etl.thread(55, 8, version, bits, name="w"),
+                            etl.thread(55, 8, bits=bits, set_name=True, name="w"),
+                            etl.image(base, 0x1000, "\\x\\a.sys", min(version, 3), bits),
+                            etl.image_id(base, 0x1000, "b.sys", bits), lock])
+
+
 def main():
     directory = sys.argv[1]
     os.makedirs(directory, exist_ok=True)

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Names that are in a file of Windows itself: of processes, threads and images.
+
+Usage: test_rundown.py NTKLOG
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import etl_writer as etl
+import tap
+
+NTKLOG = sys.argv[1]
+KERNEL = 0xFFFFF80012345000
+DRIVER = 0xFFFFF80020000000
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.directory.name, "a.etl")
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def run_on(self, command, data, *options, status=0):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+        result = subprocess.run([NTKLOG, command, *options, self.path], capture_output=True,
+                                text=True, timeout=60)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def events(self, *events, bits=64, options=()):
+        """What dump says of the last event of each file."""
+        result = self.run_on("dump", etl.file(*events, bits=bits), "--json", *options)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def last(self, *events, **changes):
+        return self.events(*events, **changes)[-1]
+
+
+def lock(bits=64, address=KERNEL + 0x123, caller=DRIVER + 0x10, thread=55, time=2):
+    return etl.perfinfo(0x0529, etl.spin_lock(bits, address, caller, thread=thread), bits=bits,
+                        time_stamp=etl.START_CLOCK + time * etl.PERF_FREQ)
+
+
+class Threads(Case):
+    def test_all_versions_of_processes_and_threads(self):
+        for bits in 32, 64:
+            for version in range(5):
+                for type_ in 1, 2, 3, 4:
+                    event = self.last(
+                        etl.process(8, "svchost.exe", version, bits, type_),
+                        etl.thread(55, 8, version, bits, type_), lock(bits), bits=bits)
+                    self.assertEqual(event["ThreadName"], "svchost.exe",
+                                     (bits, version, type_))
+
+    def test_users(self):
+        for authorities in 0, 1, 15:
+            for bits in 32, 64:
+                event = self.last(etl.process(8, "a.exe", 4, bits, authorities=authorities),
+                                  etl.thread(55, 8, 3, bits), lock(bits), bits=bits)
+                self.assertEqual(event["ThreadName"], "a.exe")
+
+    def test_headers_of_the_system(self):
+        event = self.last(etl.process(8, "a.exe", system_header=True), etl.thread(55, 8), lock())
+        self.assertEqual(event["ThreadName"], "a.exe")
+
+    def test_names_of_their_own(self):
+        process = etl.process(8, "C:\\Windows\\my program.exe")
+        for threads in ([etl.thread(55, 8, 4, name="worker one")],
+                        [etl.thread(55, 8), etl.thread(55, 8, set_name=True, name="worker one")]):
+            event = self.last(process, *threads, lock())
+            self.assertEqual(event["ThreadName"], "my_program.exe/worker one")
+        for bits in 32, 64:
+            event = self.last(etl.thread(55, 8, 4, bits, name="w\u00e4rme\u20ac"), lock(bits),
+                              bits=bits)
+            self.assertEqual(event["ThreadName"], "w\u00e4rme\u20ac")
+
+    def test_the_last_of_an_id_counts(self):
+        event = self.last(etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
+                          etl.thread(55, 9), lock())
+        self.assertEqual(event["ThreadName"], "b.exe")
+        event = self.last(etl.process(8, "a.exe"), etl.process(8, "b.exe"), etl.thread(55, 8),
+                          lock())
+        self.assertEqual(event["ThreadName"], "b.exe")
+
+    def test_the_rundown_may_come_behind(self):
+        events = self.events(lock(time=1), etl.process(8, "a.exe", type_=4),
+                             etl.thread(55, 8, type_=4))
+        self.assertIn("a.exe", [event.get("ThreadName") for event in events])
+
+    def test_a_file_of_names_has_precedence(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("thread 55 mine\nfffff80012345100 T KeFunction\n")
+        event = self.last(etl.process(8, "a.exe"), etl.thread(55, 8),
+                          etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe"),
+                          lock(caller=KERNEL + 0x50))
+        self.assertEqual(event["ThreadName"], "mine")
+        self.assertEqual(event["SpinLockAddressSymbol"], "KeFunction+0x23")
+        self.assertEqual(event["CallerAddressSymbol"], "ntoskrnl.exe+0x50")
+
+    def test_headers_have_names_of_threads(self):
+        header = struct.pack("<HBBHHIIqQ", 0x50, 0x13, 0xC0, 0, 0, 55, 8,
+                             etl.START_CLOCK + etl.PERF_FREQ, 0).ljust(0x50, b"\0")
+        data = etl.file(etl.process(8, "a b.exe"), etl.thread(55, 8, 4, name="w"), header)
+        self.assertEqual(json.loads(self.run_on("dump", data, "--json").stdout.splitlines()[-1])
+                         ["ThreadName"], "a_b.exe/w")
+        self.assertIn(" ThreadId=55 ThreadName=a_b.exe/w", self.run_on("dump", data).stdout)
+        self.assertIn(",55,a_b.exe/w,", self.run_on("dump", data, "--csv").stdout)
+
+    def test_what_is_damaged_names_nothing(self):
+        """Cut anywhere, and with any SID, nothing is read that is not there."""
+        process = etl.process(8, "a.exe", 2)
+        for size in range(0x10, len(process)):
+            cut = bytearray(process[:size])
+            struct.pack_into("<H", cut, 4, size)
+            self.run_on("dump", etl.file(bytes(cut), etl.thread(55, 8), lock()))
+        wrong = bytearray(process)
+        wrong[0x10 + 24 + 16 + 1] = 0xFF
+        event = self.last(bytes(wrong), etl.thread(55, 8), lock())
+        self.assertNotIn("ThreadName", event)
+        event = self.last(etl.process(8, "\x1b[31m\x9b.exe"), etl.thread(55, 8), lock())
+        self.assertEqual(event["ThreadName"], "?[31m?.exe")
+
+
+class Images(Case):
+    def test_all_versions(self):
+        for bits, kernel, driver in ((64, KERNEL, DRIVER), (32, 0x82000000, 0xF0000000)):
+            for version in range(4):
+                for hook_id in (0x1402, 0x1403, 0x1404, 0x140A):
+                    event = self.last(
+                        etl.image(driver, 0x8000, "\\??\\C:\\Windows\\my driver.sys", version, bits,
+                                  hook_id),
+                        etl.image(kernel, 0x800000, "\\SystemRoot\\system32\\ntoskrnl.exe", version,
+                                  bits, hook_id),
+                        lock(bits, kernel + 0x123, driver), bits=bits)
+                    self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x123")
+                    self.assertEqual(event["CallerAddressSymbol"], "my_driver.sys")
+
+    def test_an_image_ends(self):
+        image = etl.image(KERNEL, 0x1000, "ntoskrnl.exe")
+        self.assertEqual(self.last(image, lock(address=KERNEL + 0xFFF))["SpinLockAddressSymbol"],
+                         "ntoskrnl.exe+0xfff")
+        for address in KERNEL + 0x1000, KERNEL - 1:
+            self.assertNotIn("SpinLockAddressSymbol", self.last(image, lock(address=address)))
+
+    def test_an_image_is_larger_than_symbols_reach(self):
+        event = self.last(etl.image(KERNEL, 0x4000000, "ntoskrnl.exe"),
+                          lock(address=KERNEL + 0x3000000))
+        self.assertEqual(event["SpinLockAddressSymbol"], "ntoskrnl.exe+0x3000000")
+
+    def test_programs_are_at_one_address_in_many_processes(self):
+        event = self.last(etl.image(0x7FF600000000, 0x1000, "a.exe"),
+                          lock(address=0x7FF600000010))
+        self.assertNotIn("SpinLockAddressSymbol", event)
+
+    def test_what_was_linked_and_what_was_loaded(self):
+        loaded = etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe")
+        linked = etl.image_id(KERNEL, 0x1000, "ntkrnlmp.exe")
+        for events in (loaded, linked), (linked, loaded):
+            self.assertEqual(self.last(*events, lock())["SpinLockAddressSymbol"],
+                             "ntoskrnl.exe+0x123")
+        for bits, base in (64, KERNEL), (32, 0x82000000):
+            event = self.last(etl.image_id(base, 0x1000, "ntkrnlmp.exe", bits),
+                              lock(bits, base + 0x123), bits=bits)
+            self.assertEqual(event["SpinLockAddressSymbol"], "ntkrnlmp.exe+0x123")
+
+    def test_the_last_at_a_place_counts(self):
+        event = self.last(etl.image(KERNEL, 0x1000, "a.sys"), etl.image(KERNEL, 0x800, "b.sys"),
+                          lock())
+        self.assertEqual(event["SpinLockAddressSymbol"], "b.sys+0x123")
+
+    def test_sizes_that_cannot_be(self):
+        for size in 0, 1 << 40:
+            self.assertNotIn("SpinLockAddressSymbol",
+                             self.last(etl.image(KERNEL, size, "a.sys"), lock()))
+
+
+class Uses(Case):
+    FILE = etl.file(etl.process(8, "system.exe"), etl.thread(11, 8), etl.thread(55, 8),
+                    etl.image(KERNEL, 0x1000, "\\ntoskrnl.exe"),
+                    etl.image(DRIVER, 0x1000, "\\a.sys"), lock(),
+                    etl.perfinfo(0x0524, etl.context_swap(), 4),
+                    etl.perfinfo(0x052B, etl.resource(address=KERNEL + 0x20)))
+
+    def test_report(self):
+        report = json.loads(self.run_on("report", self.FILE, "--json").stdout)
+        self.assertEqual(report["locks"][0]["lock"], "ntoskrnl.exe+0x123")
+        self.assertEqual(report["callers"][0]["caller"], "a.sys+0x10")
+        self.assertIn("system.exe", [row["name"] for row in report["threads"]])
+
+    def test_conversions(self):
+        trace = self.run_on("convert", self.FILE, "--perfetto", "-").stdout
+        self.assertIn("ntoskrnl.exe+0x123", trace)
+        self.assertIn('"name":"system.exe', trace)
+
+    def test_filters(self):
+        for expression in ("lock == ntoskrnl.exe", "lock == ntoskrnl.exe+0x123",
+                           "caller == a.sys", "lock ~ ntos", "thread == system.exe"):
+            result = self.run_on("dump", self.FILE, "--filter", expression)
+            self.assertIn("SpinLock", result.stdout, expression)
+        result = self.run_on("dump", self.FILE, "--filter", "lock == b.sys", status=2)
+        self.assertIn('no symbol is called "b.sys"', result.stderr)
+
+    def test_a_file_that_says_that_it_has_none(self):
+        """Spin locks alone were on: the file is not read once more for names."""
+        data = bytearray(self.FILE)
+        at = data.index(struct.pack("<HH", 0x44, 0x0005))
+        struct.pack_into("<II", data, at + 0x1C, 0, 0x00010000)
+        self.assertNotIn("ntoskrnl", self.run_on("dump", bytes(data)).stdout)
+        struct.pack_into("<II", data, at + 0x1C, 4, 0x00010000)
+        self.assertIn("ntoskrnl", self.run_on("dump", bytes(data)).stdout)
+
+
+if __name__ == "__main__":
+    tap.main()
