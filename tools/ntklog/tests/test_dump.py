@@ -568,6 +568,21 @@ class Unknown(unittest.TestCase):
                           "wr_mdl_cache", "42"))
         self.assertFalse(any(reason.isdigit() for reason in reasons[:42]))
 
+    def test_hook_ids_of_all_groups_have_names(self):
+        names = {0x010A: "DiskRead", 0x020E: "PageFaultHard", 0x0301: "ProcessStart",
+                 0x0440: "FileCreate", 0x0548: "ThreadSetName", 0x060A: "TcpIpSend",
+                 0x061A: "TcpIpSendIPv6", 0x081B: "UdpIpReceiveIPv6", 0x0910: "RegQueryValue",
+                 0x0B0A: "ConfigCpu", 0x0E22: "PoolFree", 0x0F2E: "SampledProfile",
+                 0x0F44: "Dpc", 0x0F6D: "ShouldYieldProcessor", 0x14D5: "LdrSearchPathSecurity",
+                 0x1820: "StackWalk", 0x1A25: "AlpcUnwait", 0x1A26: "Event"}
+        data = etl.file(*(etl.perfinfo(hook_id, b"") for hook_id in names))
+        _, lines = dump(data)
+        self.assertEqual([line[2] for line in lines[3:]], list(names.values()))
+        _, lines = dump(data, "--filter", "Event == dpc")
+        self.assertEqual(fields(lines[0])["HookId"], "0x0f44")
+        report = json.loads(run_on("info", data, "--json").stdout)
+        self.assertEqual((report["Events"]["Dpc"], report["Events"]["HookId 0x1a26"]), (1, 1))
+
     def test_header_events(self):
         _, lines = dump(etl.file(etl.perfinfo(0x1234, b"")))
         self.assertEqual([fields(line)["HookId"] for line in lines[:3]],
