@@ -136,10 +136,23 @@ int etl_leave_out_event(struct etl_file *file, const struct etl_event *event)
 	return -1;
 }
 
-static int refuse_compressed(struct etl_file *file, uint64_t offset)
+/*
+ * The format is NT's COMPRESSION_FORMAT_*, which the first buffer has for its state.
+ * ntklog-etl(5) says why none of them is read.
+ */
+static int refuse_compressed(struct etl_file *file, uint64_t offset, uint32_t format)
 {
+	static const char *const formats[] = {
+		[2] = " (LZNT1)", [3] = " (Xpress)", [4] = " (Xpress Huffman)"
+	};
+	const char *name = NULL;
+
+	format &= 0xFFFF;
+	if (format < ARRAY_SIZE(formats))
+		name = formats[format];
 	return etl_damage(file, offset,
-			  "the buffers are compressed: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed");
+			  "the buffers are compressed%s: record without EVENT_TRACE_COMPRESSED_MODE, or have Windows write the file uncompressed",
+			  name ? name : "");
 }
 
 /**
@@ -161,7 +174,7 @@ static int check_buffer(struct etl_file *file, uint64_t offset,
 			const struct wmi_buffer_header *header)
 {
 	if (header->buffer_flag & ETW_BUFFER_FLAG_COMPRESSED)
-		return refuse_compressed(file, offset);
+		return refuse_compressed(file, offset, 0);
 	if (header->buffer_size != file->buffer_size)
 		return etl_damage(file, offset,
 				  "buffer of 0x%x bytes in a file of 0x%zx byte buffers",
@@ -579,6 +592,7 @@ void etl_logfile_header(const struct etl_event *event, struct trace_logfile_head
 static int read_logfile_header(struct etl_file *file, const struct etl_event *event)
 {
 	bool is64 = event->pointer_size == 8;
+	const struct wmi_buffer_header *buffer;
 	struct trace_logfile_header64 header;
 	const unsigned char *names;
 
@@ -604,8 +618,9 @@ static int read_logfile_header(struct etl_file *file, const struct etl_event *ev
 	file->end_time = header.end_time;
 	file->tick_ns = UINT64_C(100) * header.timer_resolution;
 	file->perf_freq = header.perf_freq;
+	buffer = (const struct wmi_buffer_header *)file->cursor.buffer;
 	if (file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE)
-		return refuse_compressed(file, event->offset);
+		return refuse_compressed(file, event->offset, buffer->state);
 	if (header.pointer_size != file->pointer_size)
 		return etl_damage(file, event->offset,
 				  "PointerSize %u in a header of %u bits",

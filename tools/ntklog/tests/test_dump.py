@@ -385,9 +385,12 @@ class Windows(unittest.TestCase):
     def test_compressed_file(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000001)
-        result, _ = dump(bytes(data))
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("compressed", result.stderr)
+        for state, name in ((3, " (Xpress)"), (4, " (Xpress Huffman)"), (2, " (LZNT1)"), (1, ""),
+                            (0xFFFFFFFF, "")):
+            struct.pack_into("<I", data, 0x2C, state)
+            result, _ = dump(bytes(data))
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("the buffers are compressed%s: record without" % name, result.stderr)
 
     def test_compressed_buffer(self):
         data = etl.header_buffer(2) + etl.buffer([], flags=0x60)
