@@ -1,30 +1,108 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The report's page in a browser, light and dark. Pictures end in out/test/page.
+# The report's page in a browser: light and dark, on a screen and on a telephone, with its
+# script and without. Pictures end in out/test/page.
 
 . "$(dirname "$0")/../lib.sh"
 
-# browser OPTION...: show the page.
+# browser WIDTH PAGE OPTION...: show a page.
 browser()
 {
+	local width=$1 page=$2
+	shift 2
 	timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
-		--user-data-dir="$DIR/profile" --enable-logging=stderr --window-size=1100,2400 \
-		"$@" "file://$DIR/report.html" 2>>"$DIR/browser.log"
+		--user-data-dir="$DIR/profile" --enable-logging=stderr --hide-scrollbars \
+		--window-size="$width,$((width < 700 ? 6000 : 3600))" \
+		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"
+}
+
+# with_script NAME: a page that does what the standard input says, when all is loaded.
+with_script()
+{
+	{ sed '/^<\/body>/,$d' "$DIR/report.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
+		>"$DIR/$1.html"
+}
+
+# says WIDTH PAGE TEXT...: what the page's script has found is this.
+says()
+{
+	local width=$1 page=$2
+	shift 2
+	browser "$width" "$page" --virtual-time-budget=10000 --dump-dom >"$DIR/$page-$width.dom" || return
+	sed -n 's/.*data-found="\([^"]*\)".*/\1/p' "$DIR/$page-$width.dom" | tee "$DIR/$page-$width.found"
+	[ "$(cat "$DIR/$page-$width.found")" = "$*" ]
 }
 
 need tool
 need page
 tool generate
 "$OUT/build/tool/generate" 4 >"$DIR/trace.etl"
+# Names as long as those of a kernel, of the locks, their callers and threads.
+awk 'BEGIN {
+	for (i = 0; i < 200; i++)
+		printf "ffffffff8200%04x b some_subsystem_lock_%d\n", 64 * i, i
+	for (i = 0; i < 1600; i++)
+		printf "ffffffff81%06x T a_function_of_some_driver_%d\t[some_driver]\n", 256 * i, i
+	for (i = 1; i < 100; i++)
+		printf "thread %d kworker/u8:%d\n", i, i
+}' >"$DIR/trace.etl.names"
 "$NTKLOG" report "$DIR/trace.etl" --html "$DIR/report.html"
-for mode in light dark; do
-	result "page: Chromium draws it, $mode" browser \
-		--screenshot="$DIR/report-$mode.png" --hide-scrollbars \
-		--blink-settings="preferredColorScheme=$([ $mode = dark ]; echo $?)"
-	result "page: the $mode picture is one" \
-		python3 "$TESTS/check/check_picture.py" "$DIR/report-$mode.png" $mode
+for width in 1280 400; do
+	for mode in light dark; do
+		result "page: Chromium draws it, $mode, $width pixels wide" browser $width report \
+			--screenshot="$DIR/report-$mode-$width.png" \
+			--blink-settings="preferredColorScheme=$([ $mode = dark ]; echo $?)"
+		result "page: the $mode picture of $width pixels is one" python3 \
+			"$TESTS/check/check_picture.py" "$DIR/report-$mode-$width.png" $mode
+	done
 done
 result "page: the browser has nothing to complain of" sh -c "! grep CONSOLE $DIR/*.log"
-browser --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
+browser 1280 report --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
 result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) -ge 8 ]"
+
+# What is wider than the room that it has: the page itself, a table, a text.
+with_script wide <<'END'
+const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map((e) => e.outerHTML.slice(0, 60));
+const small = [...document.querySelectorAll("td, .ticks span, .name, p")]
+  .filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12).length;
+parent.postMessage([innerWidth, wide.length, small, wide.join().replaceAll("\"", "'")].join(" "), "*");
+END
+# No window without a screen is less than 500 pixels wide: a frame is.
+for width in 1280 400; do
+	cat >"$DIR/frame$width.html" <<-END
+		<!DOCTYPE html>
+		<body style="margin: 0"><script>
+		onmessage = (event) => { document.body.dataset.found = event.data; };
+		</script>
+		<iframe src="wide.html" style="border: 0; width: ${width}px; height: 3000px"></iframe>
+	END
+	result "page: nothing is cut off at $width pixels" says 1280 frame$width "$width 0 0 "
+done
+
+with_script sort <<'END'
+const table = document.querySelector("table"), heads = [...table.tHead.rows[0].cells];
+const column = (i) => [...table.rows].slice(1).map((row) => row.cells[i].dataset.value ?? row.cells[i].textContent);
+const found = [], [shown, more] = table.tBodies, lock = 0, sampled = 1;
+const names = [...column(lock)].sort((a, b) => a.localeCompare(b)).join(), numbers = column(sampled).map(Number);
+found.push(shown.rows.length, more.rows.length, more.hidden);
+heads[lock].firstChild.click();
+found.push(column(lock).join() === names, heads[lock].ariaSort, shown.rows.length);
+heads[sampled].firstChild.click();
+found.push(column(sampled).join() === [...numbers].sort((a, b) => b - a).join(), heads[sampled].ariaSort, heads[lock].ariaSort);
+heads[sampled].firstChild.click();
+found.push(column(sampled).join() === [...numbers].sort((a, b) => a - b).join(), heads[sampled].ariaSort);
+table.parentNode.nextSibling.click();
+found.push(more.hidden, table.parentNode.nextSibling.textContent);
+document.body.dataset.found = found.join(" ");
+END
+result "page: its tables are sorted and get longer" says 1280 sort \
+	"20 180 true true ascending 20 true descending  true ascending false Show less"
+
+# Who has scripts off: all rows are there, and nothing to press.
+sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"
+browser 400 plain --screenshot="$DIR/plain-400.png"
+result "page: without its script all is there" sh -c "browser_dom=$DIR/plain.html
+	! grep -q '<script' \$browser_dom && ! grep -q hidden= \$browser_dom &&
+	[ \$(grep -c '^<tr><td' \$browser_dom) -gt 400 ]"

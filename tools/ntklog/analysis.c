@@ -281,12 +281,13 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
-		resource_stats_add(&analysis->resources, &resource);
+		resource_stats_add(&analysis->resources, &resource,
+				   event->time_stamp - analysis->origin);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
 		switch_stats_add(&analysis->switches, &contextswap, event->processor,
-				 event->time_stamp);
+				 event->time_stamp, analysis->origin);
 		break;
 	default:
 		check_rundown(analysis, event);
@@ -363,7 +364,12 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
  */
 void analysis_finish(struct analysis *analysis)
 {
+	uint64_t ticks = analysis->last_time - analysis->origin;
+
 	spinlock_stats_finish(&analysis->spinlocks);
+	timelines_cover(&analysis->spinlocks.timelines, ticks);
+	timelines_cover(&analysis->resources.timelines, ticks);
+	timelines_cover(&analysis->switches.timelines, ticks);
 }
 
 /**

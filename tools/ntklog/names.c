@@ -240,7 +240,7 @@ static const char *add_name(struct names **names, const char *text)
 	added = malloc(sizeof(*added) + strlen(text) + 1);
 	if (!added)
 		return NULL;
-	strcpy(added->text, text);
+	memcpy(added->text, text, strlen(text) + 1);
 	text_clean(added->text);
 	added->next = (*names)->added;
 	(*names)->added = added;

@@ -25,6 +25,9 @@ enum {
 /* Rows of a table that fit a screen. */
 #define TOP	20
 
+/* Of each table of a page, that are there to be shown. */
+#define PAGE_ROWS	200
+
 /*
  * @trace: which file
  * @html: path of the page; NULL: none
@@ -168,6 +171,7 @@ static int show(struct report *report, const struct options *options)
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
 		if (report_print_html(report, options->html, options->top,
+				      options->has_top ? options->top : PAGE_ROWS,
 				      options->tables))
 			status = NTKLOG_FAILED;
 	} else {

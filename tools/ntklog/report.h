@@ -41,7 +41,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		  const char *after);
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);
-int report_print_html(const struct report *report, const char *path, size_t top,
+int report_print_html(const struct report *report, const char *path, size_t top, size_t all,
 		      unsigned int tables);
 void report_free(struct report *report);
 

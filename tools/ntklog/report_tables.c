@@ -406,7 +406,10 @@ int report_is_complete(const struct report *report)
 			return false;
 	return !report->analysis->spinlocks.no_memory &&
 	       !report->analysis->resources.no_memory &&
-	       !report->analysis->switches.no_memory;
+	       !report->analysis->switches.no_memory &&
+	       !report->analysis->spinlocks.timelines.no_memory &&
+	       !report->analysis->resources.timelines.no_memory &&
+	       !report->analysis->switches.timelines.no_memory;
 }
 
 /* A line of report_facts(). */
@@ -510,8 +513,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
 		fact(stream, before, after,
-		     "a flight recording: %" PRIu64 " older buffers were overwritten; not in rates",
-		     file->overwritten);
+		     "a flight recording: %" PRIu64
+		     " older buffers were overwritten; the rest, and rates, are of %.3f s to %.3f s",
+		     file->overwritten, etl_seconds(file, analysis->origin),
+		     analysis->last_time ? etl_seconds(file, analysis->last_time) :
+					   etl_seconds(file, analysis->origin));
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers: what follows is of the rest",

@@ -72,9 +72,11 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 	return &stats->others;
 }
 
-static void add_release(struct resource_stats *stats, struct resource_sum *sum,
-			const struct resource_record *record)
+static void add_release(struct resource_stats *stats, struct resource_entry *entry,
+			enum resource_class class, const struct resource_record *record,
+			uint64_t ticks)
 {
+	struct resource_sum *sum = &entry->classes[class];
 	uint64_t weight = weight_of(stats, record);
 	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 
@@ -83,8 +85,11 @@ static void add_release(struct resource_stats *stats, struct resource_sum *sum,
 	sum->contention += record->contention_delta;
 	if (record->depth > sum->max_depth)
 		sum->max_depth = record->depth;
-	if (waited)
+	if (waited) {
 		sum->waited += weight;
+		timeline_add(&stats->timelines, &entry->timeline, ticks,
+			     (double)record->wait_time * (double)weight);
+	}
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
 		stats->no_memory = true;
@@ -94,19 +99,20 @@ static void add_release(struct resource_stats *stats, struct resource_sum *sum,
  * resource_stats_add() - add a record
  * @stats: where to
  * @record: the record
+ * @ticks: of the session's clock since where time lines begin
  */
 void resource_stats_add(struct resource_stats *stats,
-			const struct resource_record *record)
+			const struct resource_record *record, uint64_t ticks)
 {
 	struct resource_entry *entry = find_resource(stats, record->resource);
 
 	stats->records++;
 	switch (record->action) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
-		add_release(stats, &entry->classes[RESOURCE_EXCLUSIVE], record);
+		add_release(stats, entry, RESOURCE_EXCLUSIVE, record, ticks);
 		break;
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
-		add_release(stats, &entry->classes[RESOURCE_SHARED], record);
+		add_release(stats, entry, RESOURCE_SHARED, record, ticks);
 		break;
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
 		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
@@ -145,5 +151,6 @@ void resource_stats_free(struct resource_stats *stats)
 		free(entry);
 	}
 	free_entry(&stats->others);
+	timelines_free(&stats->timelines);
 	*stats = (struct resource_stats) { 0 };
 }

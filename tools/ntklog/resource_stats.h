@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "histogram.h"
+#include "timeline.h"
 #include "wmi_record.h"
 
 /* Resources that are told apart; all others are one. */
@@ -63,12 +64,14 @@ struct resource_sum {
  * @address: of it
  * @classes: of its owners
  * @initialized: times that it was, again too
+ * @timeline: cycles waited for it in each slot, or NULL
  * @hh: in the table
  */
 struct resource_entry {
 	uint64_t address;
 	struct resource_sum classes[RESOURCE_CLASSES];
 	uint64_t initialized;
+	struct timeline *timeline;
 	UT_hash_handle hh;
 };
 
@@ -80,6 +83,7 @@ struct resource_entry {
  * @resource_count: in it
  * @others: those beyond RESOURCES_MAX
  * @records: of all
+ * @timelines: of the resources
  * @no_memory: something is missing for want of it
  */
 struct resource_stats {
@@ -89,11 +93,12 @@ struct resource_stats {
 	size_t resource_count;
 	struct resource_entry others;
 	uint64_t records;
+	struct timelines timelines;
 	bool no_memory;
 };
 
 void resource_stats_add(struct resource_stats *stats,
-			const struct resource_record *record);
+			const struct resource_record *record, uint64_t ticks);
 void resource_stats_free(struct resource_stats *stats);
 
 #endif /* _NTKLOG_RESOURCE_STATS_H */

@@ -35,9 +35,9 @@ static const unsigned char image_id_provider[] = {
 };
 
 /* What a stranger's file may have of each; who has more is not told their names. */
-#define PROCESSES_MAX	(1U << 18)
-#define THREADS_MAX	(1U << 20)
-#define IMAGES_MAX	(1U << 16)
+#define PROCESSES_MAX	0x40000
+#define THREADS_MAX	0x100000
+#define IMAGES_MAX	0x10000
 
 /*
  * @id: of it
@@ -178,7 +178,7 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 		return;
 	}
 	process->id = id;
-	strcpy(process->name, name);
+	memcpy(process->name, name, strlen(name) + 1);
 	if (before) {
 		HASH_DEL(rundown->processes, before);
 		free(before);

@@ -9,9 +9,6 @@
 
 #include "spinlock_stats.h"
 
-/* A first guess at a slot, in ticks; it doubles until the whole time has room. */
-#define FIRST_SLOT_TICKS	4096
-
 /*
  * How many acquisitions a record stands for. All that are held longer than the
  * threshold are written. Of the others, each so many-th of the processor's contended
@@ -137,53 +134,6 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Slots are as long as a power of two: no division, of which each event had two. */
-static uint64_t slot_of(const struct spinlock_stats *stats, uint64_t ticks)
-{
-	return ticks >> __builtin_ctzll(stats->slot_ticks);
-}
-
-/* Each slot is as long as two were. */
-static void double_slots(struct spinlock_stats *stats)
-{
-	struct spinlock_lock *lock;
-	unsigned int i;
-
-	stats->slot_ticks *= 2;
-	for (lock = stats->locks; lock; lock = lock->hh.next) {
-		if (!lock->timeline)
-			continue;
-		for (i = 0; i < TIMELINE_SLOTS / 2; i++)
-			lock->timeline[i] = lock->timeline[2 * i] +
-					    lock->timeline[2 * i + 1];
-		memset(lock->timeline + TIMELINE_SLOTS / 2, 0,
-		       TIMELINE_SLOTS / 2 * sizeof(*lock->timeline));
-	}
-}
-
-static void add_to_timeline(struct spinlock_stats *stats, struct spinlock_lock *lock,
-			    uint64_t ticks, double wait)
-{
-	/* Before the start, or in a hundred years: the time is a wrong one. */
-	if (ticks > UINT64_MAX / 4)
-		return;
-	if (!stats->slot_ticks)
-		stats->slot_ticks = FIRST_SLOT_TICKS;
-	while (slot_of(stats, ticks) >= TIMELINE_SLOTS)
-		double_slots(stats);
-	if (!lock->timeline) {
-		if (stats->timelines == TIMELINES_MAX)
-			return;
-		lock->timeline = calloc(TIMELINE_SLOTS, sizeof(*lock->timeline));
-		if (!lock->timeline) {
-			stats->no_memory = true;
-			return;
-		}
-		stats->timelines++;
-	}
-	lock->timeline[slot_of(stats, ticks)] += wait;
-}
-
 static void add_pending(struct spinlock_stats *stats)
 {
 	unsigned int i;
@@ -197,9 +147,9 @@ static void add_pending(struct spinlock_stats *stats)
 				pending->hold, pending->weight))
 			stats->no_memory = true;
 		if (pair && record->spin_count)
-			add_to_timeline(stats, pair->lock, pending->ticks,
-					(double)record->wait_time *
-					(double)pending->weight);
+			timeline_add(&stats->timelines, &pair->lock->timeline,
+				     pending->ticks,
+				     (double)record->wait_time * (double)pending->weight);
 	}
 	stats->pending_count = 0;
 }
@@ -208,7 +158,7 @@ static void add_pending(struct spinlock_stats *stats)
  * spinlock_stats_add() - add a record
  * @stats: where to
  * @record: the record
- * @ticks: of the session's clock since its start
+ * @ticks: of the session's clock since where time lines begin
  *
  * Some are kept back: a distribution of each lock and caller is more than a processor's
  * caches hold, and so is asked for before it is used.
@@ -279,9 +229,9 @@ void spinlock_stats_free(struct spinlock_stats *stats)
 	HASH_ITER(hh, stats->locks, lock, next_lock) {
 		HASH_DEL(stats->locks, lock);
 		free_sum(&lock->sum);
-		free(lock->timeline);
 		free(lock);
 	}
+	timelines_free(&stats->timelines);
 	free_sum(&stats->others);
 	free_sum(&stats->total);
 	*stats = (struct spinlock_stats) { 0 };

@@ -15,6 +15,7 @@
 #include <uthash.h>
 
 #include "histogram.h"
+#include "timeline.h"
 #include "wmi_record.h"
 
 /* Deepest nesting that NT tracks. */
@@ -22,10 +23,6 @@
 
 /* Pairs of lock and caller that are told apart; all others are one. */
 #define SPINLOCK_PAIRS_MAX	16384
-
-/* Parts that the time is divided into, and locks that have them. */
-#define TIMELINE_SLOTS		240
-#define TIMELINES_MAX		4096
 
 /**
  * struct spinlock_rates - the parameters of the sampling
@@ -81,7 +78,7 @@ struct spinlock_sum {
 struct spinlock_lock {
 	uint64_t address;
 	struct spinlock_sum sum;
-	double *timeline;
+	struct timeline *timeline;
 	UT_hash_handle hh;
 };
 
@@ -115,7 +112,7 @@ struct spinlock_pair {
  * @pair: that it is of; NULL: the others
  * @hold: cycles
  * @weight: that it has
- * @ticks: of the session's clock since its start
+ * @ticks: of the session's clock since where time lines begin
  */
 struct spinlock_pending {
 	struct spinlock_record record;
@@ -132,8 +129,7 @@ struct spinlock_pending {
  * @pair_count: in it
  * @locks: table
  * @lock_count: in it
- * @timelines: locks that have one
- * @slot_ticks: length of a slot, ticks of the session's clock; 0: not yet known
+ * @timelines: of the locks
  * @others: all records of pairs beyond SPINLOCK_PAIRS_MAX
  * @total: of all
  * @backwards: records released before they were acquired: hold 0
@@ -148,8 +144,7 @@ struct spinlock_stats {
 	size_t pair_count;
 	struct spinlock_lock *locks;
 	size_t lock_count;
-	size_t timelines;
-	uint64_t slot_ticks;
+	struct timelines timelines;
 	struct spinlock_sum others;
 	struct spinlock_sum total;
 	uint64_t backwards;

@@ -53,8 +53,9 @@ static struct switch_processor *find_processor(struct switch_stats *stats,
 }
 
 static void add_run(struct switch_stats *stats, struct switch_processor *processor,
-		    uint32_t thread_id, uint64_t time)
+		    uint32_t thread_id, uint64_t time, uint64_t origin)
 {
+	struct switch_thread *thread;
 	uint64_t run = time - processor->last_time;
 
 	if (!processor->switches)
@@ -68,8 +69,10 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
 		return;
 	}
 	processor->busy += (double)run;
-	if (!histogram_add(&find_thread(stats, thread_id)->run, run, 1))
+	thread = find_thread(stats, thread_id);
+	if (!histogram_add(&thread->run, run, 1))
 		stats->no_memory = true;
+	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run);
 }
 
 /**
@@ -78,17 +81,18 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
  * @record: the record
  * @processor: on which it was
  * @time: session clock
+ * @origin: where time lines begin, session clock
  */
 void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,
-		      uint64_t time)
+		      uint64_t time, uint64_t origin)
 {
 	struct switch_processor *there = find_processor(stats, processor);
 	struct switch_thread *thread;
 
 	if (!there)
 		return;
-	add_run(stats, there, record->old_thread_id, time);
+	add_run(stats, there, record->old_thread_id, time, origin);
 	if (!there->switches++)
 		there->first_time = time;
 	there->last_time = time;
@@ -123,6 +127,7 @@ void switch_stats_free(struct switch_stats *stats)
 		free(thread);
 	}
 	histogram_free(&stats->others.run);
+	timelines_free(&stats->timelines);
 	free(stats->processors);
 	*stats = (struct switch_stats) { 0 };
 }

@@ -11,6 +11,7 @@
 #include <uthash.h>
 
 #include "histogram.h"
+#include "timeline.h"
 #include "wmi_record.h"
 
 /* Threads that are told apart; all others are one. */
@@ -24,6 +25,7 @@
  * @preempted: of those, times that it would have gone on
  * @wait_ticks: that it waited for a processor, ticks of the system's clock
  * @run: times from one switch to the next, session clock
+ * @timeline: that it ran in each slot, session clock, or NULL
  * @hh: in the table
  */
 struct switch_thread {
@@ -33,6 +35,7 @@ struct switch_thread {
 	uint64_t preempted;
 	uint64_t wait_ticks;
 	struct histogram run;
+	struct timeline *timeline;
 	UT_hash_handle hh;
 };
 
@@ -63,6 +66,7 @@ struct switch_processor {
  * @others: those beyond THREADS_MAX
  * @processors: by number
  * @processor_count: of them
+ * @timelines: of the threads
  * @no_memory: something is missing for want of it
  */
 struct switch_stats {
@@ -71,12 +75,13 @@ struct switch_stats {
 	struct switch_thread others;
 	struct switch_processor *processors;
 	size_t processor_count;
+	struct timelines timelines;
 	bool no_memory;
 };
 
 void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,
-		      uint64_t time);
+		      uint64_t time, uint64_t origin);
 void switch_stats_free(struct switch_stats *stats);
 
 #endif /* _NTKLOG_SWITCH_STATS_H */

@@ -93,7 +93,7 @@ static void report(struct etl_file *file, const struct names *names, bool html)
 	for (i = 0; i < REPORT_TABLES; i++)
 		table_sort(&made.tables[i]);
 	if (html)
-		report_print_html(&made, "/dev/null", 20, UINT32_MAX);
+		report_print_html(&made, "/dev/null", 20, 200, UINT32_MAX);
 	else
 		json_decref(report_json(&made, 20, UINT32_MAX));
 	report_free(&made);

@@ -315,7 +315,8 @@ class FlightRecordings(Case):
             self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
             text = self.report().stdout
             self.assertNotIn("LOST", text)
-            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
+            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten; "
+                             "the rest, and rates, are of 90.000 s to 100.000 s")
             # 90 seconds after the start of the session.
             self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
 
@@ -328,6 +329,9 @@ class FlightRecordings(Case):
         starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
         self.assertAlmostEqual(min(starts), 90, delta=.2)
         self.assertGreater(len(set(starts)), 20)
+        axis = [float(x) for x in re.findall(r'<span style="left:\d+%">([\d.]+) s</span>', text)]
+        self.assertEqual(axis[0], 90)
+        self.assertAlmostEqual(axis[4], 100, delta=.2)
 
     def test_what_is_not_overwritten_is_all(self):
         self.write(etl.file(lock()))
@@ -571,12 +575,66 @@ class Html(Mixed):
     def test_page_is_whole_and_needs_nothing(self):
         page, text = self.page()
         self.assertNotIn("http", text.replace("http-equiv", ""))
-        self.assertNotIn("script", page.tags)
+        # What it needs not: the last thing in it, and no other.
+        self.assertEqual((page.tags.count("script"), page.tags[-1]), (1, "script"))
+        self.assertIsNone(re.search(r"<[^>]*\son\w+=", text))
         self.assertGreaterEqual(page.tags.count("svg"), 4)
+        # Each picture says what it shows to who does not see it.
+        self.assertEqual(len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)),
+                         page.tags.count("svg"))
         for words in ("When there was contention", "How long spin locks",
-                      "How deep locks are nested", "How long resources"):
+                      "How deep locks are nested", "When resources were waited for",
+                      "How long resources"):
             self.assertIn(words, page.text)
         self.assertIn("prefers-color-scheme: dark", text)
+
+    def picture(self, text, title):
+        """Of each row its label and the times and sums of its bars; and of the axis the ends."""
+        part = text.split("<h2>%s</h2>" % title)[1].split("<h2>")[0]
+        axis = re.findall(r'<span style="left:\d+%">([\d.]+) s</span>', part)
+        return {row.split("</span>")[0].split('"name">')[1]:
+                [(float(time), float(sum_)) for time, sum_ in
+                 re.findall(r"<title>from ([\d.]+) s on: ([\d.]+) ", row)]
+                for row in part.split('<div class="row">')[1:-1]}, \
+            (float(axis[0]), float(axis[-1]))
+
+    def test_time_lines_of_all_kinds(self):
+        def at(seconds, hook_id, data, version=2):
+            return etl.perfinfo(hook_id, data, version,
+                                time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
+
+        self.write(etl.file(
+            at(1, 0x0524, etl.context_swap(new=11, old=0), 4),
+            at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
+            at(3, 0x052B, etl.resource(address=0x700)),
+            at(3, 0x0524, etl.context_swap(new=0, old=11), 4),
+            at(3, 0x052B, etl.resource(address=0x600, wait=1_000_000)),
+            at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
+        _, text = self.page()
+        for title, label, begin, end, total in (
+                ("When there was contention", "0x100", 2, 2, .25),
+                ("When resources were waited for", "0x600", 3, 3, .5),
+                ("When threads ran", "thread 11", 1, 3, 2)):
+            rows, axis = self.picture(text, title)
+            bars = rows[label]
+            # From the start of the session to its last event, wherever the bars end.
+            self.assertEqual(axis[0], 0)
+            self.assertAlmostEqual(axis[1], 8, delta=.1)
+            self.assertAlmostEqual(bars[0][0], begin, delta=.1)
+            self.assertAlmostEqual(bars[-1][0], end, delta=.1)
+            slot = bars[1][0] - bars[0][0] if len(bars) > 1 else 4096 * 2 ** 4 / etl.PERF_FREQ
+            if len(bars) > 1:
+                self.assertAlmostEqual(sum(sum_ for _, sum_ in bars) * slot, total, delta=.05)
+        self.assertIn('aria-label="thread 11: 2.00s in all; most from', text)
+
+    def test_page_of_more_rows_than_are_shown(self):
+        self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
+        _, text = self.page()
+        parts = text.split("<h2>Spin locks")[1].split("<h2>")[0].split("<tbody>")
+        self.assertEqual([part.count("<tr>") for part in parts[1:]], [20, 10])
+        # So many, and no more, if it was said.
+        self.assertEqual(self.report("--html", "-", "--top", "7", "--table", "locks")
+                         .stdout.count("<tr><td"), 7)
 
     def test_page_of_some_tables(self):
         path = os.path.join(self.directory.name, "page.html")
@@ -584,7 +642,7 @@ class Html(Mixed):
         with open(path) as stream:
             text = stream.read()
         self.assertEqual(text.count("<table>"), 2)
-        self.assertNotIn("<svg", text)
+        self.assertNotIn("When there was contention", text)
 
     def test_page_on_the_standard_output(self):
         self.assertTrue(self.report("--html", "-").stdout.startswith("<!DOCTYPE html>"))
@@ -599,8 +657,8 @@ class Html(Mixed):
     def test_names_of_strangers_are_text(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
-        page, _ = self.page()
-        self.assertNotIn("script", page.tags)
+        page, text = self.page()
+        self.assertEqual(text.count("<script"), 1)
         self.assertIn("<script>alert(1)</script>", page.text)
 
     def test_page_of_no_events(self):

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When something was. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline.h"
+
+/* A first guess at a slot, in ticks; it doubles until the whole time has room. */
+#define FIRST_SLOT_TICKS	4096
+
+/* Slots are as long as a power of two: no division for each event. */
+static uint64_t slot_of(const struct timelines *set, uint64_t ticks)
+{
+	return ticks >> __builtin_ctzll(set->slot_ticks);
+}
+
+/* Each slot is as long as two were. */
+static void double_slots(struct timelines *set)
+{
+	struct timeline *timeline;
+	unsigned int i;
+
+	set->slot_ticks *= 2;
+	for (timeline = set->first; timeline; timeline = timeline->next) {
+		double *slots = timeline->slots;
+
+		for (i = 0; i < TIMELINE_SLOTS / 2; i++)
+			slots[i] = slots[2 * i] + slots[2 * i + 1];
+		memset(slots + TIMELINE_SLOTS / 2, 0, TIMELINE_SLOTS / 2 * sizeof(*slots));
+	}
+}
+
+/* Room for a time in each; false: there is none. */
+static bool cover(struct timelines *set, uint64_t ticks)
+{
+	/* Before the start, or in a hundred years: the time is a wrong one. */
+	if (ticks > UINT64_MAX / 4)
+		return false;
+	if (!set->slot_ticks)
+		set->slot_ticks = FIRST_SLOT_TICKS;
+	while (slot_of(set, ticks) >= TIMELINE_SLOTS)
+		double_slots(set);
+	return true;
+}
+
+static bool reach(struct timelines *set, struct timeline **timeline, uint64_t ticks)
+{
+	if (!cover(set, ticks))
+		return false;
+	if (*timeline)
+		return true;
+	if (set->count == TIMELINES_MAX)
+		return false;
+	*timeline = calloc(1, sizeof(**timeline));
+	if (!*timeline) {
+		set->no_memory = true;
+		return false;
+	}
+	(*timeline)->next = set->first;
+	set->first = *timeline;
+	set->count++;
+	return true;
+}
+
+/**
+ * timeline_add() - something was at a time
+ * @set: of its kind
+ * @timeline: its own; made if there is none and has room in the set
+ * @ticks: when, since where time lines begin
+ * @amount: how much
+ */
+void timeline_add(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+		  double amount)
+{
+	if (reach(set, timeline, ticks))
+		(*timeline)->slots[slot_of(set, ticks)] += amount;
+}
+
+/**
+ * timeline_add_span() - something was from one time to another
+ * @set: of its kind
+ * @timeline: its own; made if there is none and has room in the set
+ * @ticks: when it ended, since where time lines begin
+ * @length: for how long; what is before that begin is left out
+ */
+void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+		       uint64_t length)
+{
+	uint64_t from = length < ticks ? ticks - length : 0;
+
+	if (!reach(set, timeline, ticks))
+		return;
+	while (from < ticks) {
+		uint64_t slot = slot_of(set, from), end = (slot + 1) * set->slot_ticks;
+
+		if (end > ticks)
+			end = ticks;
+		(*timeline)->slots[slot] += (double)(end - from);
+		from = end;
+	}
+}
+
+/**
+ * timelines_cover() - the trace is so long, whatever was in it last
+ * @set: to which nothing is added any more
+ * @ticks: the end, since where time lines begin
+ */
+void timelines_cover(struct timelines *set, uint64_t ticks)
+{
+	cover(set, ticks);
+}
+
+/**
+ * timelines_free() - make the set an empty one
+ * @set: whatever it holds
+ */
+void timelines_free(struct timelines *set)
+{
+	struct timeline *timeline, *next;
+
+	for (timeline = set->first; timeline; timeline = next) {
+		next = timeline->next;
+		free(timeline);
+	}
+	*set = (struct timelines) { 0 };
+}
