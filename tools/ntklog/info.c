@@ -13,6 +13,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "event_header.h"
 #include "event_type.h"
 #include "message.h"
 #include "report.h"
@@ -26,6 +27,9 @@ enum {
 
 /* Of a name in the file's header. */
 #define NAME_BYTES	1024
+
+/* Kinds of events that are told apart by provider; the others are by header. */
+#define KINDS_MAX	4096
 
 /*
  * @path: of the file
@@ -176,6 +180,27 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 	set_text(object, "GroupMask", text);
 }
 
+/* What an event is called that has no name of its own. */
+static const char *describe(const struct etl_event *event, bool in_short, char *text, size_t size)
+{
+	struct event_header_info info;
+	char guid[GUID_SIZE];
+	const char *provider;
+
+	event_header_read(&info, event);
+	if (event->has_hook_id) {
+		snprintf(text, size, "HookId 0x%04x", event->hook_id);
+	} else if (in_short || !info.has_provider || (!info.has_id && !info.has_opcode)) {
+		snprintf(text, size, "HeaderType 0x%02x", event->header_type);
+	} else {
+		guid_format(info.provider, guid);
+		provider = provider_name(info.provider);
+		snprintf(text, size, "%s %s %u", provider ? provider : guid,
+			 info.has_id ? "Id" : "Opcode", info.has_id ? info.id : info.opcode);
+	}
+	return text;
+}
+
 /* How many of which; to be freed. */
 static json_t *count_events(struct etl_file *file, json_t *header)
 {
@@ -186,7 +211,7 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 	while (etl_next_event(file, &event)) {
 		const struct event_type *type = event_type_find(&event);
 		const char *name = event_name(&event, type);
-		char unknown[32];
+		char unknown[96];
 
 		if (event.offset < file->buffer_size) {
 			if (!has_header)
@@ -198,12 +223,10 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		}
 		if (type && event_type_check(file, &event, type))
 			continue;
-		if (!strcmp(name, "Event")) {
-			snprintf(unknown, sizeof(unknown), event.has_hook_id ? "HookId 0x%04x" :
-				 "HeaderType 0x%02x", event.has_hook_id ? event.hook_id :
-				 event.header_type);
-			name = unknown;
-		}
+		/* A stranger's file may have a provider of its own in each event. */
+		if (!strcmp(name, "Event"))
+			name = describe(&event, json_object_size(counts) >= KINDS_MAX, unknown,
+					sizeof(unknown));
 		set_number(counts, name,
 			   json_integer_value(json_object_get(counts, name)) + 1);
 	}

@@ -541,6 +541,24 @@ class Unknown(unittest.TestCase):
             result, lines = dump(self.strangers(), "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, count), expression)
 
+    def test_what_headers_say_is_counted(self):
+        events = json.loads(run_on("info", self.strangers(), "--json").stdout)["Events"]
+        self.assertEqual(events, {"Process Opcode 3": 1, self.OTHER + " Id 301": 1,
+                                  "WppMessage": 1, "ThreadStart": 1})
+        self.assertRegex(run_on("info", self.strangers()).stdout, r"\n  Process Opcode 3 +1\n")
+        # A provider of its own in each of more events than are told apart.
+        event = bytearray(0x50)
+        struct.pack_into("<HBB", event, 0, 0x50, 0x13, 0xC0)
+        struct.pack_into("<q", event, 0x10, etl.START_CLOCK + 10)
+        parts = []
+        for i in range(5000):
+            struct.pack_into("<I", event, 0x18, i)
+            parts.append(bytes(event))
+        data = etl.header_buffer(126) + b"".join(
+            etl.buffer(parts[i:i + 40], sequence=1 + i // 40) for i in range(0, 5000, 40))
+        events = json.loads(run_on("info", data, "--json").stdout)["Events"]
+        self.assertEqual((len(events), events["HeaderType 0x13"]), (4097, 904))
+
     def test_data_in_hexadecimal(self):
         _, lines = dump(self.strangers(), "--hex", "--filter", "Id == 301 || Opcode == 3")
         self.assertEqual([fields(line)["Hex"] for line in lines], ["68656c6c6f", "abcd"])
