@@ -238,6 +238,17 @@ bool etl_is_flight(const struct etl_file *file)
 	return etl_is_circular(file) || file->log_file_mode & EVENT_TRACE_BUFFERING_MODE;
 }
 
+/**
+ * etl_is_compressed() - are the buffers behind the first one compressed?
+ * @file: that could not be opened; then the events of its first buffer can be had for all that
+ *
+ * Return: whether they are.
+ */
+bool etl_is_compressed(const struct etl_file *file)
+{
+	return file->log_file_mode & EVENT_TRACE_COMPRESSED_MODE;
+}
+
 /* What a file that ends before buffer @number means. */
 static void end_of_file(struct etl_file *file, uint64_t number)
 {
@@ -667,11 +678,9 @@ static int read_first_event(struct etl_file *file)
 	    (event.header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
 	     event.header_type != TRACE_HEADER_TYPE_SYSTEM64))
 		return etl_damage(file, event.offset, "no TRACE_LOGFILE_HEADER");
-	if (read_logfile_header(file, &event))
-		return -1;
 	/* All events are given to the caller, the first one too. */
 	file->cursor.next = sizeof(struct wmi_buffer_header);
-	return 0;
+	return read_logfile_header(file, &event);
 }
 
 static int add_place(struct etl_file *file, const struct wmi_buffer_header *header,

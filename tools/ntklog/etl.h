@@ -205,6 +205,7 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
 void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
 			const unsigned char **names);
+bool etl_is_compressed(const struct etl_file *file);
 bool etl_is_flight(const struct etl_file *file);
 bool etl_is_circular(const struct etl_file *file);
 int etl_next_event(struct etl_file *file, struct etl_event *event);

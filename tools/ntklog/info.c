@@ -280,7 +280,7 @@ static int run(const struct options *options)
 	int status = NTKLOG_OK;
 	json_t *info;
 
-	if (!etl_open(&file, options->path)) {
+	if (!etl_open(&file, options->path) || etl_is_compressed(&file)) {
 		info = make_info(&file);
 		if (!info) {
 			message("%s: no memory", options->path);

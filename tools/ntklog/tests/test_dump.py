@@ -391,6 +391,13 @@ class Windows(unittest.TestCase):
             result, _ = dump(bytes(data))
             self.assertEqual(result.returncode, 1)
             self.assertIn("the buffers are compressed%s: record without" % name, result.stderr)
+        # What the first buffer says is not compressed.
+        result = run_on("info", bytes(data), "--json")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("compressed", result.stderr)
+        info = json.loads(result.stdout)
+        self.assertEqual((info["Header"]["LogFileMode"], info["Header"]["LoggerName"],
+                          info["Events"]), ("0x04000001 sequential compressed", "Logger", {}))
 
     def test_compressed_buffer(self):
         data = etl.header_buffer(2) + etl.buffer([], flags=0x60)
