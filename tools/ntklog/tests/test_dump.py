@@ -645,6 +645,11 @@ class Info(unittest.TestCase):
             self.assertEqual((header["StartTime"], header["LoggerName"], header["LogFileName"]),
                              ("2019-04-17 18:40:00.0000000 UTC", "Logger", "file.etl"))
             self.assertEqual(header["GroupMask"], " ".join(["0x00000000"] * 8))
+            self.assertEqual(header["Groups"], "")
+            at = data.index(struct.pack("<HH", 0x44, 0x0005)) + 0x1C
+            masks = data[:at] + struct.pack("<II", 0x2000012, 0x10004) + data[at + 8:]
+            self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
+                             "thread cswitch file_io contextswap spinlock")
             self.assertEqual(info["Contents"]["Buffers"], 2)
             if bits == 64:
                 self.assertEqual(info["Events"], {"SpinLockDCStart": 1, "SpinLock": 2,
