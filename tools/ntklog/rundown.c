@@ -357,7 +357,7 @@ static bool has_no_names(const struct etl_event *event)
 /**
  * rundown_read() - add the names that a file has itself
  * @names: where to; made if there are none yet and the file has some
- * @file: a file that is open; its place and error stay
+ * @file: a file that is open; its place and error stay. A stream is not looked at: it comes once
  *
  * Names that are there already, from a file of names, stay.
  *
@@ -369,6 +369,8 @@ int rundown_read(struct names **names, const struct etl_file *file)
 	struct etl_file copy = *file;
 	struct etl_event event;
 
+	if (file->input)
+		return 0;
 	/* A buffer of its own; what is wrong with the file is told by who reads it next. */
 	copy.cursor.buffer = NULL;
 	copy.cursor.next = 0;

@@ -97,6 +97,15 @@ class Threads(Case):
                              etl.thread(55, 8, type_=4))
         self.assertIn("a.exe", [event.get("ThreadName") for event in events])
 
+    def test_of_a_pipe_none_are_taken(self):
+        data = etl.file(etl.process(8, "a.exe"), etl.thread(55, 8), lock())
+        result = subprocess.run([NTKLOG, "dump", "--json", "-"], input=data, capture_output=True,
+                                timeout=60)
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        events = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(events[-1]["ThreadId"], 55)
+        self.assertNotIn("ThreadName", events[-1])
+
     def test_a_file_of_names_has_precedence(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 mine\nfffff80012345100 T KeFunction\n")
