@@ -13,6 +13,9 @@
 #include "analysis.h"
 #include "event_type.h"
 
+/* Of a stream, bytes in which a rundown is looked for. */
+#define RUNDOWN_BYTES	0x1000000
+
 /* Of each processor, buffers at the start in which a rundown is looked for. */
 #define RUNDOWN_BUFFERS	2
 
@@ -127,7 +130,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 /* Of a stream more is read while the rates are not known. */
 static bool may_look_further(const struct analysis *analysis, struct etl_file *file)
 {
-	if (!file->input || file->input->bytes >= ETL_INPUT_MEMORY ||
+	if (!file->input || file->input->bytes >= RUNDOWN_BYTES ||
 	    (analysis->spinlocks.rates.known && analysis->resources.rates.known))
 		return false;
 	return etl_more(file);
@@ -140,7 +143,7 @@ static bool may_look_further(const struct analysis *analysis, struct etl_file *f
  *
  * A rundown is at the start of some processor's events, which may be anywhere in the file:
  * the first buffers of each processor are looked at, and then the last ones. Of a stream
- * what memory has room for.
+ * the first 16 MiB are.
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
