@@ -118,7 +118,7 @@ struct track {
  * @next_track: of the next lane that is not the first
  * @next_id: of the next slice that finds no lane
  * @ns_per_tick: of the session's clock
- * @running: by processor: who, 0: nobody known; and since when, ns
+ * @running: by processor: who, 0: nobody known; and since when, ns; and its tracks
  */
 struct perfetto {
 	struct out out;
@@ -134,6 +134,8 @@ struct perfetto {
 	struct {
 		uint32_t thread_id;
 		int64_t since;
+		struct track *spinlocks;
+		struct track *threads;
 	} running[UINT16_MAX + 1];
 };
 
@@ -230,14 +232,25 @@ static void add_interval(struct lane *lane, int64_t from, int64_t to)
 	lane->intervals[lane->count++] = (struct interval) { from, to };
 }
 
+/* The same of a processor, whose tracks are used again and again. */
+static struct track *find_processor_track(struct perfetto *perfetto, uint32_t group,
+					  uint32_t processor)
+{
+	struct track **place = group == GROUP_SPINLOCKS ?
+		&perfetto->running[processor].spinlocks : &perfetto->running[processor].threads;
+
+	if (!*place)
+		*place = find_track(perfetto, group, processor);
+	return *place;
+}
+
 /*
  * A lane where what begins at these two times is not across anything; ends come in order,
  * nearly. NULL: there is none.
  */
-static struct lane *find_lane(struct perfetto *perfetto, uint32_t group, uint32_t number,
-			      int64_t wait, int64_t hold, int64_t end)
+static struct lane *find_lane(struct perfetto *perfetto, struct track *track, int64_t wait,
+			      int64_t hold, int64_t end)
 {
-	struct track *track = find_track(perfetto, group, number);
 	struct lane *lane;
 	unsigned int i;
 
@@ -254,9 +267,9 @@ static struct lane *find_lane(struct perfetto *perfetto, uint32_t group, uint32_
 	if (!lane)
 		return NULL;
 	lane->forgotten = INT64_MIN;
-	lane->track = i ? perfetto->next_track++ : number;
+	lane->track = i ? perfetto->next_track++ : track->key.number;
 	track->lanes[track->lane_count++] = lane;
-	put_track_name(perfetto, group, number, lane->track, i);
+	put_track_name(perfetto, track->key.group, track->key.number, lane->track, i);
 found:
 	add_interval(lane, wait, end);
 	return lane;
@@ -402,7 +415,8 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	hold = record.release_time > record.acquire_time ?
 		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
 	wait = record.spin_count ? hold - cycles_ns(perfetto, record.wait_time) : hold;
-	lane = find_lane(perfetto, GROUP_SPINLOCKS, event->processor, wait, hold, end);
+	lane = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
+							event->processor), wait, hold, end);
 	slice.track = lane ? &lane->track : NULL;
 	slice.name = address_text(perfetto, record.lock, number, &slice.length);
 	to = begin_put(perfetto);
@@ -449,7 +463,8 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	/* Without the hold time it is not known when it waited. */
 	wait = record.hold_time && record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
 		hold - cycles_ns(perfetto, record.wait_time) : hold;
-	lane = find_lane(perfetto, GROUP_RESOURCES, record.thread_id, wait, hold, end);
+	lane = find_lane(perfetto, find_track(perfetto, GROUP_RESOURCES, record.thread_id), wait,
+			 hold, end);
 	slice.track = lane ? &lane->track : NULL;
 	slice.name = address_text(perfetto, record.resource, number, &slice.length);
 	to = begin_put(perfetto);
@@ -480,7 +495,7 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 	char *to;
 
 	contextswap_record_read(&record, event);
-	track = find_track(perfetto, GROUP_THREADS, processor);
+	track = find_processor_track(perfetto, GROUP_THREADS, processor);
 	if (track && !track->lane_count) {
 		track->lane_count = LANES_MAX;
 		put_track_name(perfetto, GROUP_THREADS, processor, processor, 0);
