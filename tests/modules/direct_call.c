@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * direct_call: somebody else's direct call on a function of the kernel, such as BPF's trampolines
+ * are. There is room for one; this one does nothing and goes on in the function.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/kprobes.h>
+#include <linux/linkage.h>
+#include <linux/module.h>
+#include <asm/ibt.h>
+
+#include "../../module/compat.h"
+
+static char *function = "_raw_spin_lock";
+module_param(function, charp, 0444);
+MODULE_PARM_DESC(function, "on which it is");
+
+asmlinkage void direct_call_nothing(void);
+asm(".pushsection .text, \"ax\", @progbits\n"
+	"	.balign 16\n"
+	"	.globl direct_call_nothing\n"
+	"	.type direct_call_nothing, @function\n"
+	"direct_call_nothing:\n"
+	"	" ASM_ENDBR
+	"	" ASM_RET
+	"	.size direct_call_nothing, . - direct_call_nothing\n"
+	".popsection\n");
+
+static struct ftrace_ops ops;
+
+static int __init direct_call_init(void)
+{
+	struct kprobe probe = {
+		.symbol_name = function,
+		.flags = KPROBE_FLAG_DISABLED,
+	};
+	unsigned long address;
+	int err = register_kprobe(&probe);
+
+	if (err)
+		return err;
+	address = (unsigned long)probe.addr;
+	unregister_kprobe(&probe);
+	err = ftrace_set_filter_ip(&ops, address, 0, 0);
+	if (!err)
+		err = ntklog_register_direct(&ops, (unsigned long)direct_call_nothing);
+	if (err)
+		ftrace_free_filter(&ops);
+	return err;
+}
+module_init(direct_call_init);
+
+static void __exit direct_call_exit(void)
+{
+	if (ntklog_unregister_direct(&ops, (unsigned long)direct_call_nothing))
+		pr_err("wrong: it cannot be taken off %s\n", function);
+	ftrace_free_filter(&ops);
+}
+module_exit(direct_call_exit);
+
+MODULE_DESCRIPTION("Somebody else's direct call");
+MODULE_LICENSE("GPL");
