@@ -15,6 +15,7 @@
 #include <linux/percpu.h>
 #include <linux/poll.h>
 #include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -446,6 +447,28 @@ static void ntklog_linux_show(struct seq_file *seq, void *object)
 	ntklog_linux_describe(seq);
 }
 
+/* linux_selftest: each reading is a test */
+
+static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
+{
+	ntklog_linux_selftest(seq);
+	return 0;
+}
+
+static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
+{
+	/* Room for all of it, lest it is tested once more. */
+	return single_open_size(file, ntklog_linux_selftest_show, NULL, SZ_32K);
+}
+
+static const struct file_operations ntklog_linux_selftest_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_linux_selftest_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
 	{ .name = "counters", .show = ntklog_counters_show },
@@ -813,6 +836,10 @@ int ntklog_debugfs_init(void)
 		if (err)
 			return err;
 	}
+	err = PTR_ERR_OR_ZERO(debugfs_create_file("linux_selftest", 0400, ntklog_directory,
+						  NULL, &ntklog_linux_selftest_fops));
+	if (err)
+		return err;
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks", 0400, ntklog_directory,
 						  NULL, &ntklog_locks_fops));
 	if (err)

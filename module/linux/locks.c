@@ -37,6 +37,7 @@
 #include "../trace.h"
 #include "kind.h"
 #include "locks.h"
+#include "selftest.h"
 
 u32 ntklog_linux_test_cycles __read_mostly = 1;
 
@@ -153,6 +154,52 @@ static void ntklog_detach(struct ntklog_linux_kind *kind)
 		ntklog_leave_spin_locks();
 }
 
+/* Not to go on with what is not the same. */
+static void ntklog_let_go(struct ntklog_linux_kind *kind, const char *wrong)
+{
+	ntklog_detach(kind);
+	WRITE_ONCE(kind->is_on, false);
+	kind->failed = wrong;
+	kind->err = -EPROTO;
+}
+
+static void ntklog_switch_on(struct ntklog_linux_kind *kind)
+{
+	const char *wrong;
+
+	kind->failed = NULL;
+	kind->err = ntklog_attach(kind);
+	if (kind->err)
+		return;
+	wrong = ntklog_selftest(kind->functions, NULL);
+	if (wrong)
+		ntklog_let_go(kind, wrong);
+	else
+		WRITE_ONCE(kind->is_on, true);
+}
+
+/* The kernel goes on calling our functions: they stay, and so does the module. */
+static void ntklog_give_up_if_stuck(struct ntklog_linux_kind *kind)
+{
+	if (kind->unavailable || !ntklog_is_stuck(kind))
+		return;
+	kind->unavailable = "ftrace is out of order: its functions cannot be restored";
+	__module_get(THIS_MODULE);
+}
+
+static void ntklog_complain(const struct ntklog_linux_kind *kind)
+{
+	if (kind->err == -EHOSTDOWN)
+		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
+	else if (kind->err == -EPROTO)
+		pr_warn("Linux' %ss are not watched: %s would not do what the kernel's own does\n",
+			kind->name, kind->failed);
+	else if (kind->err)
+		pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
+			kind->name, kind->failed, kind->err,
+			kind->err == -EBUSY ? ": somebody else does" : "");
+}
+
 static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 				     const struct perfinfo_groupmask *wanted)
 {
@@ -161,26 +208,15 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 
 	mutex_lock(&ntklog_linux_mutex);
 	if (on && !kind->is_on && !kind->unavailable) {
-		kind->failed = NULL;
-		kind->err = ntklog_attach(kind);
-		WRITE_ONCE(kind->is_on, !kind->err);
+		ntklog_switch_on(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
-		if (kind->err == -EHOSTDOWN)
-			pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n",
-				kind->name);
-		else if (kind->err)
-			pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
-				kind->name, kind->failed, kind->err,
-				kind->err == -EBUSY ? ": somebody else does" : "");
+		ntklog_complain(kind);
 	} else if (!on && kind->is_on && !kind->unavailable) {
 		ntklog_detach(kind);
 		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
-	if (!kind->unavailable && ntklog_is_stuck(kind)) {
-		kind->unavailable = "ftrace is out of order: its functions cannot be restored";
-		__module_get(THIS_MODULE);
-	}
+	ntklog_give_up_if_stuck(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 }
 
@@ -244,6 +280,7 @@ void __init ntklog_linux_init(bool allowed)
 	size_t i;
 
 	ntklog_measure_test();
+	ntklog_selftest_init();
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
@@ -274,6 +311,69 @@ void ntklog_linux_exit(void)
 	}
 }
 
+static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
+{
+	seq_printf(seq, "%s: ", kind->name);
+	if (kind->unavailable)
+		seq_printf(seq, "unavailable: %s%s\n", kind->lacks ? "no function " : "",
+			   kind->unavailable);
+	else if (kind->err)
+		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
+	else
+		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
+			   kind->is_on ? "on" : "off", kind->functions->count,
+			   kind->attach_us, kind->detach_us);
+}
+
+static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
+{
+	bool was_on = kind->is_on;
+	const char *wrong = NULL;
+
+	if (!was_on && !kind->unavailable) {
+		kind->failed = NULL;
+		kind->err = ntklog_attach(kind);
+		ntklog_complain(kind);
+	}
+	if (kind->unavailable || kind->err) {
+		ntklog_describe_kind(seq, kind);
+		return;
+	}
+	wrong = ntklog_selftest(kind->functions, seq);
+	if (wrong) {
+		ntklog_let_go(kind, wrong);
+		ntklog_complain(kind);
+		seq_printf(seq, "%s: %s differs\n", kind->name, wrong);
+		return;
+	}
+	if (!was_on)
+		ntklog_detach(kind);
+	seq_printf(seq, "%s: %zu functions do what the kernel's own do\n", kind->name,
+		   kind->functions->count);
+}
+
+/**
+ * ntklog_linux_selftest() - compare the redirected functions with the kernel's own
+ * @seq: the file: see ntklog_selftest()
+ *
+ * A kind that nobody wants is redirected meanwhile. One of which a function differs is so no
+ * more, until somebody begins to want it.
+ *
+ * Context: thread; may sleep.
+ */
+void ntklog_linux_selftest(struct seq_file *seq)
+{
+	size_t i;
+
+	seq_puts(seq, "Function Context Word Preempt Softirqs Interrupts Slots Result\n");
+	mutex_lock(&ntklog_linux_mutex);
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
+		ntklog_test_kind(seq, &ntklog_linux_kinds[i]);
+		ntklog_give_up_if_stuck(&ntklog_linux_kinds[i]);
+	}
+	mutex_unlock(&ntklog_linux_mutex);
+}
+
 /**
  * ntklog_linux_describe() - a line for each kind of lock: what is it with it?
  * @seq: the file
@@ -285,20 +385,8 @@ void ntklog_linux_describe(struct seq_file *seq)
 	size_t i;
 
 	mutex_lock(&ntklog_linux_mutex);
-	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
-		const struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
-
-		seq_printf(seq, "%s: ", kind->name);
-		if (kind->unavailable)
-			seq_printf(seq, "unavailable: %s%s\n", kind->lacks ? "no function " : "",
-				   kind->unavailable);
-		else if (kind->err)
-			seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
-		else
-			seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
-				   kind->is_on ? "on" : "off", kind->functions->count,
-				   kind->attach_us, kind->detach_us);
-	}
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
+		ntklog_describe_kind(seq, &ntklog_linux_kinds[i]);
 	seq_printf(seq, "cycles of a test: %u\n", ntklog_linux_test_cycles);
 	mutex_unlock(&ntklog_linux_mutex);
 }
@@ -379,6 +467,11 @@ void ntklog_linux_describe(struct seq_file *seq)
 {
 	seq_printf(seq, "spinlock: unavailable: %s\nrwlock: unavailable: %s\n", NTKLOG_LACKS,
 		   NTKLOG_LACKS);
+}
+
+void ntklog_linux_selftest(struct seq_file *seq)
+{
+	ntklog_linux_describe(seq);
 }
 
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)

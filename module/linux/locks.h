@@ -12,6 +12,7 @@ struct seq_file;
 void ntklog_linux_init(bool allowed);
 void ntklog_linux_exit(void);
 void ntklog_linux_describe(struct seq_file *seq);
+void ntklog_linux_selftest(struct seq_file *seq);
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask);
 
 #endif /* _NTKLOG_LINUX_LOCKS_H */

@@ -239,6 +239,7 @@ slowly:
 
 u32 ntklog_spin_lock_acquire_count(int cpu);
 u32 ntklog_spin_lock_slots_in_use(int cpu);
+const void *ntklog_last_spin_lock(void);
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
 /* EVENT_TRACE_SPINLOCK_INFORMATION. */

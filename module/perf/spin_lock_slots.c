@@ -136,6 +136,20 @@ u32 ntklog_spin_lock_slots_in_use(int number)
 }
 
 /**
+ * ntklog_last_spin_lock() - the last acquired of those that this processor owns
+ *
+ * Context: interrupts off.
+ * Return: the lock; NULL if none has a slot.
+ */
+const void *ntklog_last_spin_lock(void)
+{
+	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	unsigned long lock = cpu->slot[ntklog_slots_in_use(cpu)].lock;
+
+	return (const void *)(lock & ~PERF_SPIN_LOCK_TAGS);
+}
+
+/**
  * ntklog_count_spin_lock_acquire_slowly() - the count is one to look at
  *
  * Context: as ntklog_log_spin_lock_acquire(), which has counted it.

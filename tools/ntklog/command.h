@@ -15,6 +15,7 @@ int command_start(int argc, char **argv);
 int command_stop(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_set(int argc, char **argv);
+int command_selftest(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_dump(int argc, char **argv);

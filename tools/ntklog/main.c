@@ -23,6 +23,7 @@ static const struct command {
 	{ "stop", command_stop },
 	{ "status", command_status },
 	{ "set", command_set },
+	{ "selftest", command_selftest },
 	{ "record", command_record },
 	{ "top", command_top },
 	{ "dump", command_dump },
@@ -76,6 +77,7 @@ static const struct argp main_argp = {
 	       "  stop       stop a session, and write its file\n"
 	       "  status     what sessions have counted\n"
 	       "  set        set the parameters of the sampling\n"
+	       "  selftest   do redirected lock functions do what the kernel's own do?\n"
 	       "  record     record a session, or a command, in a file\n"
 	       "  top        the locks that are waited for most, now\n"
 	       "  dump       print each event of a file\n"

@@ -19,7 +19,7 @@ NTKLOG = sys.argv[1]
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAN = os.path.join(HERE, "..", "man")
 COMPLETION = os.path.join(HERE, "..", "completion", "ntklog")
-COMMANDS = ["list", "start", "stop", "status", "set", "record", "top", "dump", "info", "report",
+COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "dump", "info", "report",
             "convert"]
 
 

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Does each of Linux' lock functions, redirected, do what the kernel's own does? At load, when
+ * nothing is redirected yet, each is called on a lock of our own in each context that it is for,
+ * and what it leaves is noted: the lock's word, preemption, softirqs, interrupts, and whether the
+ * acquisition has a slot in perf's tracking. Redirected it has to leave the same, and a slot.
+ *
+ * Contexts: a thread, with softirqs off, with interrupts off, in an interrupt. Not in an NMI.
+ * A trylock is also tried on a lock that is owned. What a waiter does is not tried: that is the
+ * kernel's own slow path.
+ */
+
+#include <linux/bottom_half.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/preempt.h>
+#include <linux/seq_file.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+
+#include "../perf/spin_lock.h"
+#include "kind.h"
+#include "selftest.h"
+
+#ifdef NTKLOG_LINUX_LOCKS
+
+enum ntklog_selftest_context {
+	IN_THREAD,
+	SOFTIRQS_OFF,
+	INTERRUPTS_OFF,
+	IN_INTERRUPT,
+	SELFTEST_CONTEXTS,
+};
+
+#define ANYWHERE	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
+			 BIT(IN_INTERRUPT))
+/* Its release lets interrupts or softirqs in. */
+#define IN_THREADS	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF))
+
+static const char * const ntklog_selftest_contexts[] = {
+	[IN_THREAD] = "thread",
+	[SOFTIRQS_OFF] = "softirqs-off",
+	[INTERRUPTS_OFF] = "interrupts-off",
+	[IN_INTERRUPT] = "interrupt",
+};
+
+/*
+ * @word: of the lock
+ * @preempt: how much more of it is off than before
+ * @softirqs: as @preempt
+ * @interrupts: they are off
+ * @slots: how many more are in use; -1 if the last one is another lock's
+ */
+struct ntklog_selftest_state {
+	u32 word;
+	int preempt;
+	int softirqs;
+	int interrupts;
+	int slots;
+};
+
+/* Of the two functions of a case: owned, and no more. */
+struct ntklog_selftest_result {
+	struct ntklog_selftest_state inside;
+	struct ntklog_selftest_state after;
+};
+
+/* The lock, of whichever kind, and what was before. One at a time: ntklog_linux_mutex. */
+static struct ntklog_selftest_run {
+	union {
+		raw_spinlock_t spin;
+		rwlock_t rw;
+		u32 word;
+	} lock;
+	int preempt;
+	int softirqs;
+	u32 slots;
+	struct ntklog_selftest_result result;
+} ntklog_run;
+
+/* Out of line: objtool counts how often a function saves the flags. */
+static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *state)
+{
+	int interrupts = irqs_disabled();
+	unsigned long flags;
+
+	state->preempt = (int)(preempt_count() & PREEMPT_MASK) - ntklog_run.preempt;
+	state->softirqs = (int)softirq_count() - ntklog_run.softirqs;
+	state->interrupts = interrupts;
+	state->word = READ_ONCE(ntklog_run.lock.word);
+	/* What comes on top has given back its slots when it returns. */
+	local_irq_save(flags);
+	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
+	if (state->slots && ntklog_last_spin_lock() != &ntklog_run.lock)
+		state->slots = -1;
+	local_irq_restore(flags);
+}
+
+#define INSIDE	ntklog_note_state(&ntklog_run.result.inside)
+
+/* Makes try_CASE(), which acquires the lock, notes and releases it. */
+#define CASE(_case, _acquire, _release)						\
+static noinline void try_##_case(void)						\
+{										\
+	unsigned long flags __maybe_unused;					\
+										\
+	_acquire;								\
+	INSIDE;									\
+	_release;								\
+}
+
+/* Of a trylock: what it has not got is not released. */
+#define TRY_CASE(_case, _try, _release)						\
+static noinline void try_##_case(void)						\
+{										\
+	if (_try) {								\
+		INSIDE;								\
+		_release;							\
+	} else {								\
+		INSIDE;								\
+	}									\
+}
+
+#define SPIN	(&ntklog_run.lock.spin)
+#define RW	(&ntklog_run.lock.rw)
+
+CASE(spin, _raw_spin_lock(SPIN), _raw_spin_unlock(SPIN))
+CASE(spin_irq, _raw_spin_lock_irq(SPIN), _raw_spin_unlock_irq(SPIN))
+CASE(spin_irqsave, flags = _raw_spin_lock_irqsave(SPIN), _raw_spin_unlock_irqrestore(SPIN, flags))
+CASE(spin_bh, _raw_spin_lock_bh(SPIN), _raw_spin_unlock_bh(SPIN))
+TRY_CASE(spin_try, _raw_spin_trylock(SPIN), _raw_spin_unlock(SPIN))
+TRY_CASE(spin_try_bh, _raw_spin_trylock_bh(SPIN), _raw_spin_unlock_bh(SPIN))
+CASE(read, _raw_read_lock(RW), _raw_read_unlock(RW))
+CASE(read_irq, _raw_read_lock_irq(RW), _raw_read_unlock_irq(RW))
+CASE(read_irqsave, flags = _raw_read_lock_irqsave(RW), _raw_read_unlock_irqrestore(RW, flags))
+CASE(read_bh, _raw_read_lock_bh(RW), _raw_read_unlock_bh(RW))
+TRY_CASE(read_try, _raw_read_trylock(RW), _raw_read_unlock(RW))
+CASE(write, _raw_write_lock(RW), _raw_write_unlock(RW))
+CASE(write_irq, _raw_write_lock_irq(RW), _raw_write_unlock_irq(RW))
+CASE(write_irqsave, flags = _raw_write_lock_irqsave(RW), _raw_write_unlock_irqrestore(RW, flags))
+CASE(write_bh, _raw_write_lock_bh(RW), _raw_write_unlock_bh(RW))
+CASE(write_nested, _raw_write_lock_nested(RW, 1), _raw_write_unlock(RW))
+TRY_CASE(write_try, _raw_write_trylock(RW), _raw_write_unlock(RW))
+
+/*
+ * @acquire: the function that acquires
+ * @release: the one that releases
+ * @is_owned: somebody else owns the lock: @acquire fails, @release is not called
+ * @functions: of which kind they are
+ * @try: calls both
+ * @contexts: where
+ */
+static const struct ntklog_selftest_case {
+	const char *acquire;
+	const char *release;
+	bool is_owned;
+	const struct ntklog_linux_functions *functions;
+	void (*try)(void);
+	u8 contexts;
+} ntklog_selftest_cases[] = {
+#define TABLE(_kind, _lock, _unlock, _try, _contexts, ...)			\
+	{ .acquire = "_raw_" #_lock, .release = "_raw_" #_unlock,		\
+	  .functions = &ntklog_linux_##_kind##_lock_functions, .try = try_##_try,	\
+	  .contexts = _contexts, __VA_ARGS__ }
+	TABLE(spin, spin_lock, spin_unlock, spin, ANYWHERE),
+	TABLE(spin, spin_lock_irq, spin_unlock_irq, spin_irq, IN_THREADS),
+	TABLE(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ANYWHERE),
+	TABLE(spin, spin_lock_bh, spin_unlock_bh, spin_bh, IN_THREADS),
+	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE),
+	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE, .is_owned = true),
+	TABLE(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, IN_THREADS),
+	TABLE(spin, spin_trylock_bh, spin_unlock_bh, spin_try_bh, IN_THREADS, .is_owned = true),
+	TABLE(rw, read_lock, read_unlock, read, ANYWHERE),
+	TABLE(rw, read_lock_irq, read_unlock_irq, read_irq, IN_THREADS),
+	TABLE(rw, read_lock_irqsave, read_unlock_irqrestore, read_irqsave, ANYWHERE),
+	TABLE(rw, read_lock_bh, read_unlock_bh, read_bh, IN_THREADS),
+	TABLE(rw, read_trylock, read_unlock, read_try, ANYWHERE),
+	TABLE(rw, read_trylock, read_unlock, read_try, ANYWHERE, .is_owned = true),
+	TABLE(rw, write_lock, write_unlock, write, ANYWHERE),
+	TABLE(rw, write_lock_irq, write_unlock_irq, write_irq, IN_THREADS),
+	TABLE(rw, write_lock_irqsave, write_unlock_irqrestore, write_irqsave, ANYWHERE),
+	TABLE(rw, write_lock_bh, write_unlock_bh, write_bh, IN_THREADS),
+	TABLE(rw, write_lock_nested, write_unlock, write_nested, ANYWHERE),
+	TABLE(rw, write_trylock, write_unlock, write_try, ANYWHERE),
+	TABLE(rw, write_trylock, write_unlock, write_try, ANYWHERE, .is_owned = true),
+#undef TABLE
+};
+
+/* What the kernel's own leave; written at load. */
+static struct ntklog_selftest_result
+ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
+
+/* In whatever context, on one processor. What a wrong function has left is undone. */
+static void ntklog_try_here(const struct ntklog_selftest_case *test)
+{
+	bool is_spin = test->functions == &ntklog_linux_spin_lock_functions;
+	int count = preempt_count();
+	bool interrupts = irqs_disabled();
+
+	ntklog_run.preempt = count & PREEMPT_MASK;
+	ntklog_run.softirqs = softirq_count();
+	if (is_spin)
+		raw_spin_lock_init(&ntklog_run.lock.spin);
+	else
+		rwlock_init(&ntklog_run.lock.rw);
+	if (test->is_owned)
+		WRITE_ONCE(ntklog_run.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
+	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
+	test->try();
+	ntklog_note_state(&ntklog_run.result.after);
+	if (preempt_count() != count)
+		preempt_count_set(count);
+	if (interrupts != irqs_disabled()) {
+		if (interrupts)
+			local_irq_disable();
+		else
+			local_irq_enable();
+	}
+}
+
+static const struct ntklog_selftest_case *ntklog_interrupting;
+
+static void ntklog_try_in_interrupt(struct irq_work *work)
+{
+	ntklog_try_here(ntklog_interrupting);
+}
+
+static struct irq_work ntklog_selftest_irq_work = IRQ_WORK_INIT_HARD(ntklog_try_in_interrupt);
+
+static void ntklog_try(const struct ntklog_selftest_case *test,
+		       enum ntklog_selftest_context context, struct ntklog_selftest_result *result)
+{
+	unsigned long flags;
+
+	migrate_disable();
+	switch (context) {
+	case SOFTIRQS_OFF:
+		local_bh_disable();
+		ntklog_try_here(test);
+		local_bh_enable();
+		break;
+	case INTERRUPTS_OFF:
+		local_irq_save(flags);
+		ntklog_try_here(test);
+		local_irq_restore(flags);
+		break;
+	case IN_INTERRUPT:
+		ntklog_interrupting = test;
+		irq_work_queue(&ntklog_selftest_irq_work);
+		irq_work_sync(&ntklog_selftest_irq_work);
+		break;
+	default:
+		ntklog_try_here(test);
+		break;
+	}
+	migrate_enable();
+	*result = ntklog_run.result;
+}
+
+static bool ntklog_is_same(const struct ntklog_selftest_state *is,
+			   const struct ntklog_selftest_state *should_be)
+{
+	return is->word == should_be->word && is->preempt == should_be->preempt &&
+	       is->softirqs == should_be->softirqs && is->interrupts == should_be->interrupts &&
+	       is->slots == should_be->slots;
+}
+
+/* A value, and what it should be if it is not that. */
+static void ntklog_show_value(struct seq_file *seq, int is, int should_be)
+{
+	seq_printf(seq, is == should_be ? " %d" : " %d(%d)", is, should_be);
+}
+
+static bool ntklog_judge(struct seq_file *seq, const char *name, const char *context, bool is_owned,
+			 const struct ntklog_selftest_state *is,
+			 const struct ntklog_selftest_state *should_be)
+{
+	bool same = ntklog_is_same(is, should_be);
+
+	if (!seq)
+		return same;
+	seq_printf(seq, "%s %s%s", name, context, is_owned ? ",owned" : "");
+	seq_printf(seq, is->word == should_be->word ? " 0x%x" : " 0x%x(0x%x)", is->word,
+		   should_be->word);
+	ntklog_show_value(seq, is->preempt, should_be->preempt);
+	ntklog_show_value(seq, is->softirqs, should_be->softirqs);
+	ntklog_show_value(seq, is->interrupts, should_be->interrupts);
+	ntklog_show_value(seq, is->slots, should_be->slots);
+	seq_puts(seq, same ? " same\n" : " differs\n");
+	return same;
+}
+
+static bool ntklog_has_context(const struct ntklog_selftest_case *test, unsigned int context)
+{
+	return test->contexts & BIT(context);
+}
+
+/**
+ * ntklog_selftest_init() - note what the kernel's own functions leave
+ *
+ * Context: load, when none of them is redirected.
+ */
+void __init ntklog_selftest_init(void)
+{
+	unsigned int i, context;
+
+	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++)
+		for (context = 0; context < SELFTEST_CONTEXTS; context++)
+			if (ntklog_has_context(&ntklog_selftest_cases[i], context))
+				ntklog_try(&ntklog_selftest_cases[i], context,
+					   &ntklog_originals[i][context]);
+}
+
+/**
+ * ntklog_selftest() - compare the redirected functions of a kind with the kernel's own
+ * @functions: which
+ * @seq: gets a line for each function and context: its name, where, and what it leaves, with
+ *	what the kernel's own does in parentheses where that differs. NULL: it is not told
+ *
+ * Context: thread, one at a time; may sleep. They are redirected and tracked.
+ * Return: NULL, or the name of the first one that differs.
+ */
+const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
+{
+	const char *wrong = NULL;
+	unsigned int i, context;
+
+	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++) {
+		const struct ntklog_selftest_case *test = &ntklog_selftest_cases[i];
+
+		for (context = 0; context < SELFTEST_CONTEXTS; context++) {
+			struct ntklog_selftest_result should_be = ntklog_originals[i][context];
+			const char *name = ntklog_selftest_contexts[context];
+			struct ntklog_selftest_result result;
+
+			if (test->functions != functions || !ntklog_has_context(test, context))
+				continue;
+			ntklog_try(test, context, &result);
+			/* What the kernel's own have none of. */
+			should_be.inside.slots = !test->is_owned;
+			if (!ntklog_judge(seq, test->acquire, name, test->is_owned,
+					  &result.inside, &should_be.inside) && !wrong)
+				wrong = test->acquire;
+			if (test->is_owned)
+				continue;
+			if (!ntklog_judge(seq, test->release, name, false, &result.after,
+					  &should_be.after) && !wrong)
+				wrong = test->release;
+		}
+	}
+	return wrong;
+}
+
+#endif /* NTKLOG_LINUX_LOCKS */

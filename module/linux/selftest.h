@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_SELFTEST_H
+#define _NTKLOG_LINUX_SELFTEST_H
+
+/* Do the redirected functions do what the kernel's own do? For locks.c. */
+
+#include <linux/types.h>
+
+struct ntklog_linux_functions;
+struct seq_file;
+
+void ntklog_selftest_init(void);
+const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq);
+
+#endif /* _NTKLOG_LINUX_SELFTEST_H */

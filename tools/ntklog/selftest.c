@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog selftest: do Linux' lock functions, redirected, do what the kernel's own do? */
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "kernel.h"
+#include "macros.h"
+#include "message.h"
+
+/* More than the module writes. */
+#define TEXT	65536
+
+#define COLUMNS	8
+
+/* One line of the module's table; others are whole sentences. */
+static void print_row(char *line)
+{
+	static const int widths[COLUMNS] = { 29, 20, 13, 9, 10, 12, 7, 0 };
+	char *word;
+	size_t i;
+
+	for (i = 0; i < COLUMNS && (word = strsep(&line, " ")); i++)
+		printf("%-*s", widths[i], word);
+	putchar('\n');
+}
+
+/* Each kind of lock ends with a sentence that says what came of it. */
+static int print_table(char *text)
+{
+	char *line;
+	bool same = true;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (!strstr(line, ": ")) {
+			print_row(line);
+			continue;
+		}
+		puts(line);
+		same &= !!strstr(line, "functions do what the kernel's own do");
+	}
+	return finish_output(stdout, NULL) || !same ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+/**
+ * command_selftest() - ntklog selftest
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status; NTKLOG_FAILED too if a function differs, or cannot be tried.
+ */
+int command_selftest(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.doc = "Call each of Linux' lock functions, redirected as while a session records\n"
+		       "them, on a lock of its own in each context that it is for, and print what it\n"
+		       "leaves: the lock's word, preemption, softirqs, interrupts, slots in the\n"
+		       "tracking. What differs from the kernel's own function is followed by what that\n"
+		       "leaves, in parentheses. Exit status 1 if something differs or cannot be tried.",
+	};
+	static char text[TEXT];
+	int err;
+
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	err = kernel_read(text, sizeof(text), "linux_selftest");
+	if (err) {
+		message("linux_selftest: %s", strerror(-err));
+		return NTKLOG_FAILED;
+	}
+	return print_table(text);
+}
