@@ -71,20 +71,25 @@ const char *session_group_trouble(const struct session_group *group, char text[K
 /**
  * session_default_groups() - what is recorded if nobody says what
  *
- * Return: NT's locks, and of Linux' those that the running kernel allows.
+ * Return: NT's locks, and of Linux' those that the running kernel allows. What failed the last
+ * time may not now.
  */
 const char *session_default_groups(void)
 {
 	static char groups[128];
 	char text[KERNEL_TEXT];
+	const char *trouble;
 	size_t i;
 
 	snprintf(groups, sizeof(groups), "spinlock,resource");
-	for (i = 0; i < session_group_count; i++)
-		if (session_groups[i].linux_kind &&
-		    !session_group_trouble(&session_groups[i], text))
+	for (i = 0; i < session_group_count; i++) {
+		if (!session_groups[i].linux_kind)
+			continue;
+		trouble = session_group_trouble(&session_groups[i], text);
+		if (!trouble || !strncmp(trouble, "failed: ", 8))
 			snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), ",%s",
 				 session_groups[i].name);
+	}
 	return groups;
 }
 

@@ -193,11 +193,31 @@ class Files(Directory):
                                   " PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"),
                                  (("unavailable: linux_locks=0", "off, 19 functions"),
                                   " PERF_LINUX_RWLOCK"),
-                                 (("failed: _raw_spin_lock (-16)", "unavailable: x"), "")):
+                                 (("failed: _raw_spin_lock (-16)", "unavailable: x"),
+                                  " PERF_LINUX_SPINLOCK")):
             self.linux(spin, rw)
             self.write(7, "group_mask", "")
             self.run_there("record", "--no-names", "-o", header, "--duration", ".1")
             self.assertEqual(self.read(7, "group_mask"), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
+
+    def test_selftest(self):
+        rows = ("Function Context Word Preempt Softirqs Interrupts Slots Result\n"
+                "_raw_spin_lock thread 0x1 1 0 0 1 same\n")
+        same = "spinlock: 10 functions do what the kernel's own do\n"
+        for text, status in ((rows + same, 0),
+                             (rows.replace("0x1 1 0 0 1 same", "0x0(0x1) 1 0 0 1 differs") +
+                              "spinlock: _raw_spin_lock differs\n" + same, 1),
+                             (same + "rwlock: unavailable: linux_locks=0\n", 1)):
+            with open(os.path.join(self.directory, "linux_selftest"), "w") as stream:
+                stream.write(text)
+            result = self.run_there("selftest")
+            self.assertEqual((result.returncode, result.stderr), (status, ""))
+            self.assertEqual(result.stdout.split(), text.split())
+
+    def test_selftest_of_an_older_module(self):
+        result = self.run_there("selftest")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("linux_selftest: No such file", result.stderr)
 
     def test_no_session_is_free(self):
         for number in range(8):
