@@ -4,60 +4,7 @@
 # Linux' own locks: a module that knows the truth, attaching and detaching under load, other
 # users of ftrace, and what must be refused. check_linux.py looks at what was written.
 
-T=/sys/kernel/tracing
-LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
-
-# in_use: slots in use of all processors.
-in_use()
-{
-	sum InUse
-}
-
-# sum COLUMN: of a counter, of all processors.
-sum()
-{
-	awk -v name="$1" '
-		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
-		{ sum += $at } END { print sum + 0 }' $D/counters
-}
-
-# Functions of the kernel that somebody's direct call is on.
-redirected()
-{
-	grep -c 'trampoline__raw' $T/enabled_functions || true
-}
-
-is_on()
-{
-	cat $D/linux
-	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
-}
-
-is_off()
-{
-	cat $D/linux
-	grep -q "^spinlock: off" $D/linux && grep -q "^rwlock: off" $D/linux &&
-		is "$(redirected)" 0 && is "$(in_use)" 0
-}
-
-# load: something of everything, until the file is gone.
-load()
-{
-	touch /tmp/load
-	for worker in 1 2; do
-		while [ -e /tmp/load ]; do
-			find /sys/kernel /proc/sys >/dev/null 2>&1
-			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=16 2>/dev/null
-			/bin/true
-		done &
-	done
-}
-
-end_load()
-{
-	rm -f /tmp/load
-	wait
-}
+. ./linux_lib.sh
 
 insmod ntklog.ko buffers=64
 cat $D/linux
@@ -151,6 +98,81 @@ echo 1 >/proc/sys/kernel/ftrace_enabled
 echo start >$S/state
 check "linux: with it they are" is_on
 echo stop >$S/state
+
+# Somebody else's direct call on one function, the last but one of its half: there is room for one.
+insmod direct_call.ko function=_raw_write_unlock_irqrestore
+echo start >$S/state
+cat $D/linux
+check "linux: where somebody else redirects a function its kind is refused, by name" \
+	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
+check "linux: nothing of that kind stays redirected, and all of the other" is "$(redirected)" 10
+check "linux: the kernel's log names it" sh -c "dmesg | tail -n 5 |
+	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else does'"
+check "linux: record tells of it" sh -c 'ntklog record -e linux_rwlock --no-names \
+	-o /tmp/busy.etl --duration 0.1 2>&1 | tee /dev/stderr | grep -i "nothing will be recorded: failed"'
+echo stop >$S/state
+rmmod direct_call
+ntklog record --no-names -o linux-again.etl --duration 0.1
+check "linux: when it is gone, record takes that kind again without being told" \
+	grep '^rwlock: off' $D/linux
+echo start >$S/state
+check "linux: then all are redirected" is_on
+check "linux: and somebody else is refused" sh -c \
+	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
+	cat /tmp/refused && grep -i busy /tmp/refused'
+check "linux: which changes nothing" is "$(redirected)" 29
+echo stop >$S/state
+check "linux: off after somebody else was refused" is_off
+
+# A recording that is killed leaves its session, and with it the redirection, to whoever stops it.
+ntklog record --session 5 --no-names -o linux-killed.etl &
+recorder=$!
+wait_for is_on
+kill -9 $recorder
+wait $recorder
+check "linux: they stay redirected when the recording is killed" is_on
+check "linux: stop ends what the killed one has begun" ntklog stop 5
+check "linux: and restores" is_off
+
+# The self-test, alone and with a session; with a function that is wrong.
+same()
+{
+	awk 'NR == 1 { wide = NF; next }
+		/: / { kinds += /: [0-9]+ functions do what/; next }
+		{ rows++; bad += NF != wide || $NF != "same" || /\(/; seen[$1] = 1; in_context[$2] = 1 }
+		END { for (name in seen) functions++; for (name in in_context) contexts++
+			print rows, functions, contexts, kinds
+			exit bad || functions != 29 || contexts != 8 || kinds != 2 }' "$1"
+}
+cat $D/linux_selftest >selftest-off.txt
+check "linux: the self-test finds each function as the kernel's own" same selftest-off.txt
+check "linux: it leaves nothing redirected" is_off
+echo start >$S/state
+cat $D/linux_selftest >selftest-on.txt
+check "linux: the self-test while a session is on" same selftest-on.txt
+check "linux: it leaves them on" is_on
+insmod wrong_trylock.ko
+cat $D/linux_selftest >selftest-wrong.txt
+check "linux: the self-test finds a function that is wrong" \
+	grep -E '^_raw_write_trylock thread 0x0\(0x[0-9a-f]+\) 0\(1\) 0 0 0\(1\) differs$' selftest-wrong.txt
+check "linux: and names it" grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
+check "linux: and no other" sh -c '! grep -v "^_raw_write_\(trylock\|unlock\) " selftest-wrong.txt |
+	grep differs$ | grep -v ^rwlock'
+check "linux: its kind is restored, the other one is not" is "$(redirected)" 10
+check "linux: which is said" grep '^rwlock: failed: _raw_write_trylock (-71)' $D/linux
+echo stop >$S/state
+echo start >$S/state
+check "linux: nor is a kind redirected that is wrong" is "$(redirected)" 10
+echo stop >$S/state
+cat $D/linux_selftest >selftest-wrong.txt
+check "linux: the self-test while off finds it too" \
+	grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
+check "linux: then nothing is redirected" is "$(redirected)" 0
+check "linux: the tool fails then" sh -c 'ntklog selftest >/tmp/selftest.txt; status=$?
+	cat /tmp/selftest.txt; [ $status = 1 ] && grep "_raw_write_trylock.*differs" /tmp/selftest.txt'
+rmmod wrong_trylock
+check "linux: the tool succeeds when it is right again" ntklog selftest
+check "linux: off after the self-tests" is_off
 
 # The tracepoint turns them on by itself, a moment later.
 echo 1 >$T/events/ntklog/linux_spinlock/enable

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154,SC2034
+#
+# What the scripts about Linux' own locks share, besides lib.sh.
+
+T=/sys/kernel/tracing
+LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+
+# in_use: slots in use of all processors.
+in_use()
+{
+	sum InUse
+}
+
+# sum COLUMN: of a counter, of all processors.
+sum()
+{
+	awk -v name="$1" '
+		$1 == "Processor" { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
+		{ sum += $at } END { print sum + 0 }' $D/counters
+}
+
+# Functions of the kernel that somebody's direct call is on.
+redirected()
+{
+	grep -c 'trampoline__raw' $T/enabled_functions || true
+}
+
+is_on()
+{
+	cat $D/linux
+	grep -q "^spinlock: on" $D/linux && grep -q "^rwlock: on" $D/linux
+}
+
+is_off()
+{
+	cat $D/linux
+	grep -q "^spinlock: off" $D/linux && grep -q "^rwlock: off" $D/linux &&
+		is "$(redirected)" 0 && is "$(in_use)" 0
+}
+
+# load: something of everything, until the file is gone.
+load()
+{
+	touch /tmp/load
+	for worker in 1 2; do
+		while [ -e /tmp/load ]; do
+			find /sys/kernel /proc/sys >/dev/null 2>&1
+			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=16 2>/dev/null
+			/bin/true
+		done &
+	done
+}
+
+end_load()
+{
+	rm -f /tmp/load
+	wait
+}

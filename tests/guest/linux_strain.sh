@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Linux' own locks in a test kernel, redirected and restored all the time while everything there
+# is goes on at once: the kernel's torture of locks, NMIs that take locks, fork, exec and files,
+# sessions, the tracepoint, the function tracer and a kprobe on the same functions, ftrace being
+# switched off, a processor that goes and comes, modules. $turns: how often, for each of $types.
+
+. ./linux_lib.sh
+
+PROCESSOR=/sys/devices/system/cpu/cpu3/online
+
+# again NAME: the function, again and again until told otherwise, counted.
+again()
+{
+	count=0
+	while [ ! -e /tmp/stop ]; do
+		"$1"
+		count=$((count + 1))
+		echo $count >"/tmp/again.$1"
+	done
+}
+
+# all_done: each has been done often enough.
+all_done()
+{
+	cat /tmp/again.* | awk -v turns="$turns" '{ few += $1 < turns } END { exit few }'
+}
+
+attach()
+{
+	echo start >$S/state
+	usleep 100000
+	echo stop >$S/state
+}
+
+sessions()
+{
+	echo start >$D/sessions/1/state
+	echo 1 >$T/events/ntklog/linux_spinlock/enable
+	echo start >$D/sessions/2/state
+	usleep 50000
+	echo stop >$D/sessions/1/state
+	echo 0 >$T/events/ntklog/linux_spinlock/enable
+	cat $D/linux $D/counters >/dev/null
+	echo stop >$D/sessions/2/state
+	usleep 50000
+}
+
+hotplug()
+{
+	echo 0 >$PROCESSOR
+	usleep 100000
+	echo 1 >$PROCESSOR
+	usleep 100000
+}
+
+tracers()
+{
+	echo function >$T/current_tracer
+	echo 1 >$T/events/kprobes/ntklog_test/enable
+	usleep 50000
+	echo nop >$T/current_tracer
+	usleep 50000
+	echo 0 >$T/events/kprobes/ntklog_test/enable
+	usleep 50000
+}
+
+# Refused while they are redirected; else they are not, a moment later.
+ftrace_off()
+{
+	echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled
+	echo 1 >/proc/sys/kernel/ftrace_enabled
+	usleep 300000
+}
+
+modules()
+{
+	insmod linux_locks.ko hold=1000
+	rmmod linux_locks
+	usleep 200000
+}
+
+# balanced: what each session's last run has generated is written or lost.
+balanced()
+{
+	cat $D/sessions/[012]/stats
+	cat $D/sessions/[012]/stats | awk '
+		$1 == "total" { seen++; bad += $2 != $3 + $4 } END { exit seen != 3 || bad }'
+}
+
+load_ntklog()
+{
+	insmod ntklog.ko buffers=64
+	echo "$LINUX" >$S/group_mask
+	echo PERF_SPINLOCK PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
+	echo PERF_LINUX_RWLOCK >$D/sessions/2/group_mask
+}
+
+load_ntklog
+check "linux: this kernel's locks can be watched" sh -c "cat $D/linux; ! grep unavailable $D/linux"
+echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
+echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
+insmod torture.ko
+insmod nmi_locks.ko
+load
+for type in $types; do
+	insmod locktorture.ko torture_type=$type verbose=0 stat_interval=0 nwriters_stress=4 \
+		nreaders_stress=2
+	rm -f /tmp/stop
+	switching=
+	for what in attach sessions hotplug tracers ftrace_off modules; do
+		echo 0 >/tmp/again.$what
+		again $what &
+		switching="$switching $!"
+	done
+	# However long that takes on a busy host.
+	until all_done; do
+		usleep 200000
+	done
+	touch /tmp/stop
+	# shellcheck disable=SC2086 # numbers
+	wait $switching
+	grep . /tmp/again.*
+	rmmod locktorture
+	check "linux: $type: all is off in the end" is_off
+	check "linux: $type: what was generated is written or lost" balanced
+	cat $D/counters
+	check "linux: $type: each release had its acquisition" is "$(sum Unmatched)" 0
+done
+
+# Unloading while they are redirected and all of that goes on.
+insmod locktorture.ko torture_type=spin_lock verbose=0 stat_interval=0 nwriters_stress=4
+rounds=0
+while [ $rounds -lt 3 ]; do
+	echo start >$S/state
+	echo 1 >$T/events/ntklog/linux_spinlock/enable
+	is_on || break
+	rmmod ntklog || break
+	[ "$(redirected)" = 0 ] || break
+	load_ntklog
+	rounds=$((rounds + 1))
+done
+check "linux: unloaded three times under torture while they are redirected" is $rounds 3
+rmmod locktorture
+rmmod nmi_locks
+end_load
+rmmod ntklog
