@@ -115,7 +115,7 @@ static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thre
 	name = names_cache_find(&writer->plans.threads, thread_id);
 	if (!name->length)
 		return to;
-	/* With the quote behind it, in JSON. */
+	/* As it is written in this format, with the quote that ends it in JSON. */
 	return put_bytes(put_text(to, before[writer->format]), name->text, name->length);
 }
 

@@ -34,6 +34,9 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian")
 #define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
 #define EVENT_TRACE_COMPRESSED_MODE		0x04000000
 
+/* Of NT's EnableFlags, the first word of the group mask: processes, threads, images. */
+#define EVENT_TRACE_FLAGS_OF_NAMES		0x00000007
+
 /* NT's WMI_BUFFER_FLAG_COMPRESSED, and a buffer type whose contents are no events. */
 #define ETW_BUFFER_FLAG_COMPRESSED	0x0040
 #define ETW_BUFFER_TYPE_CTX_SWAP	2
@@ -984,12 +987,55 @@ void etl_wait(struct etl_file *file, void (*wait)(void *argument), void *argumen
 	file->input->argument = argument;
 }
 
+/**
+ * etl_group_mask() - what was on, as the first buffer has it?
+ * @file: that is open, at its first buffer
+ * @mask: set to that
+ *
+ * Return: false if it does not say.
+ */
+bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask)
+{
+	struct etl_cursor cursor = file->cursor;
+	/* What is damaged is told by who gives the events. */
+	struct etl_file copy = *file;
+	struct etl_event event;
+
+	if (cursor.number)
+		return false;
+	cursor.next = sizeof(struct wmi_buffer_header);
+	while (cursor.next < cursor.end && parse_event(&copy, &cursor, &event) == 1)
+		if (event.has_hook_id && event.hook_id == EVENT_TRACE_TYPE_GROUP_MASK &&
+		    event.data_size >= sizeof(*mask)) {
+			memcpy(mask, event.data, sizeof(*mask));
+			return true;
+		}
+	return false;
+}
+
+/**
+ * etl_may_have_names() - were processes, threads or images logged?
+ * @file: that is open, at its first buffer
+ *
+ * A stream whose first buffer does not say that they were is not kept to look for them.
+ *
+ * Return: whether to look for them.
+ */
+bool etl_may_have_names(const struct etl_file *file)
+{
+	struct perfinfo_groupmask mask, none = { 0 };
+
+	if (!etl_group_mask(file, &mask) || !memcmp(&mask, &none, sizeof(mask)))
+		return !file->input;
+	return mask.masks[0] & EVENT_TRACE_FLAGS_OF_NAMES;
+}
+
 /* The places are found as they come; what depends on all of them has them first. */
 static int begin_stream(struct etl_file *file, const struct wmi_buffer_header *header)
 {
 	int fd;
 
-	if (!etl_is_flight(file)) {
+	if (!etl_is_flight(file) && !etl_may_have_names(file)) {
 		file->next_number = 1;
 		file->next_place = 1;
 		return add_place(file, header, 0);

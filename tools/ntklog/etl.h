@@ -10,6 +10,7 @@
 
 #include <ntklog/buffer.h>
 #include <ntklog/event.h>
+#include <ntklog/group_mask.h>
 #include <ntklog/logfile.h>
 
 #include "etl_input.h"
@@ -205,6 +206,8 @@ int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
 		    struct etl_event *event);
 void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
 			const unsigned char **names);
+bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask);
+bool etl_may_have_names(const struct etl_file *file);
 bool etl_is_compressed(const struct etl_file *file);
 bool etl_is_flight(const struct etl_file *file);
 bool etl_is_circular(const struct etl_file *file);

@@ -25,9 +25,6 @@
 #define HOOK_OLD_IMAGE_LOAD	0x030A
 #define HOOK_THREAD_SET_NAME	0x0548
 
-/* Of NT's EnableFlags, the first word of the group mask: processes, threads, images. */
-#define EVENT_TRACE_FLAGS_OF_NAMES	0x00000007
-
 /* KernelTraceControl's ImageID, which says what an image was called when it was linked. */
 static const unsigned char image_id_provider[] = {
 	0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F,
@@ -340,24 +337,11 @@ static void free_all(struct rundown *rundown)
 	}
 }
 
-/* Where the first buffer says what was on, and none of these was, nothing is looked for. */
-static bool has_no_names(const struct etl_event *event)
-{
-	uint32_t masks[8];
-	size_t i;
-
-	if (event->data_size < sizeof(masks))
-		return false;
-	memcpy(masks, event->data, sizeof(masks));
-	for (i = 1; i < 8; i++)
-		masks[0] |= masks[i] ? 0x80000000 : 0;
-	return masks[0] && !(masks[0] & EVENT_TRACE_FLAGS_OF_NAMES);
-}
-
 /**
  * rundown_read() - add the names that a file has itself
  * @names: where to; made if there are none yet and the file has some
- * @file: a file that is open; its place and error stay. A stream is not looked at: it comes once
+ * @file: a file that is open; its place and error stay. A stream is not looked at: it comes
+ *	once, and one that says that it has names has been kept in a file
  *
  * Names that are there already, from a file of names, stay.
  *
@@ -369,19 +353,16 @@ int rundown_read(struct names **names, const struct etl_file *file)
 	struct etl_file copy = *file;
 	struct etl_event event;
 
-	if (file->input)
+	if (file->input || !etl_may_have_names(file))
 		return 0;
 	/* A buffer of its own; what is wrong with the file is told by who reads it next. */
 	copy.cursor.buffer = NULL;
 	copy.cursor.next = 0;
 	copy.cursor.end = 0;
 	copy.next_place = 0;
-	while (etl_next_event(&copy, &event)) {
+	while (etl_next_event(&copy, &event))
 		if (event.offset >= file->buffer_size)
 			take_event(&rundown, &event);
-		else if (event.hook_id == EVENT_TRACE_TYPE_GROUP_MASK && has_no_names(&event))
-			break;
-	}
 	free(copy.cursor.buffer);
 	name_threads(&rundown);
 	free_all(&rundown);

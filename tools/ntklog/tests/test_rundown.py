@@ -219,6 +219,18 @@ class Uses(Case):
         result = self.run_on("dump", self.FILE, "--filter", "lock == b.sys", status=2)
         self.assertIn('no symbol is called "b.sys"', result.stderr)
 
+    def test_streams(self):
+        """One that says that it has names is kept until all of it is there."""
+        at = self.FILE.index(struct.pack("<HH", 0x44, 0x0005)) + 0x1C
+        for flags, named in ((7, True), (1, True), (0x10, False), (0, False)):
+            data = self.FILE[:at] + struct.pack("<I", flags) + self.FILE[at + 4:]
+            for command in (("dump", "-"), ("report", "-"),
+                            ("convert", "--perfetto", "-", "-")):
+                result = subprocess.run([NTKLOG, *command], input=data, capture_output=True,
+                                        timeout=60)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertEqual(b"ntoskrnl.exe+0x123" in result.stdout, named, (flags, command))
+
     def test_a_file_that_says_that_it_has_none(self):
         """Spin locks alone were on: the file is not read once more for names."""
         data = bytearray(self.FILE)
