@@ -65,6 +65,9 @@ result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) 
 with_script wide <<'END'
 const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map((e) => e.outerHTML.slice(0, 60));
+for (const axis of document.querySelectorAll(".ticks"))
+  [...axis.children].map((e) => e.getBoundingClientRect()).filter((at) => at.width)
+    .reduce((a, b) => { if (a.right + 4 > b.left) wide.push("over another: " + b.left); return b; });
 const small = [...document.querySelectorAll("td, .ticks span, .name, p")]
   .filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12).length;
 parent.postMessage([innerWidth, wide.length, small, wide.join().replaceAll("\"", "'")].join(" "), "*");

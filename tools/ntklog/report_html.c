@@ -73,6 +73,7 @@ static const char head[] =
 	"@media (max-width: 700px) {\n"
 	"  body { margin: 1rem auto; }\n"
 	"  .row { grid-template-columns: 1fr; margin-bottom: .4rem; }\n"
+	"  .row .ticks span:nth-child(even) { display: none; }\n"
 	"  table, tbody { display: block; }\n"
 	"  thead { display: none; }\n"
 	"  .script thead { display: block; }\n"
