@@ -61,7 +61,16 @@ static inline unsigned int out_length(uint64_t value)
  */
 static inline char *out_digits(char *end, uint64_t value)
 {
-	while (value >= 100) {
+	/* Four at a time: each division waits for the one before. */
+	while (value >= 10000) {
+		unsigned int four = value % 10000;
+
+		end -= 4;
+		memcpy(end, out_pairs + 2 * (four / 100), 2);
+		memcpy(end + 2, out_pairs + 2 * (four % 100), 2);
+		value /= 10000;
+	}
+	if (value >= 100) {
 		end -= 2;
 		memcpy(end, out_pairs + 2 * (value % 100), 2);
 		value /= 100;
