@@ -3,10 +3,10 @@
  * Writing the names of what is in a trace: its addresses and threads are taken from its
  * buffers as they come, and what they are called is looked up when they are new.
  *
- * The kernel's symbols are read before the session begins, and again if there is an address
- * of a module that was not there then: before it is gone. Names of threads are read at the
- * start, when a thread is new, some times while it is young, since programs get their names
- * after they were started, and at the end.
+ * The kernel's symbols are read before the session begins, and again when there is a module
+ * that was not there then: before it is gone. Names of threads are read at the start, when
+ * a thread is new, some times while it is young, since programs get their names after they
+ * were started, and at the end.
  */
 
 #define _GNU_SOURCE
