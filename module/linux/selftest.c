@@ -110,13 +110,14 @@ static noinline void try_##_case(void)						\
 	_release;								\
 }
 
-/* Of a trylock: what it has not got is not released. */
-#define TRY_CASE(_case, _try, _release)						\
+/* Of a trylock: what it has not got is not released. Sparse is told what it has got. */
+#define TRY_CASE(_case, _lock, _try, _release)					\
 static noinline void try_##_case(void)						\
 {										\
-	if (_try) {								\
+	if (_try(_lock)) {							\
+		__acquire(_lock);						\
 		INSIDE;								\
-		_release;							\
+		_release(_lock);						\
 	} else {								\
 		INSIDE;								\
 	}									\
@@ -129,19 +130,19 @@ CASE(spin, _raw_spin_lock(SPIN), _raw_spin_unlock(SPIN))
 CASE(spin_irq, _raw_spin_lock_irq(SPIN), _raw_spin_unlock_irq(SPIN))
 CASE(spin_irqsave, flags = _raw_spin_lock_irqsave(SPIN), _raw_spin_unlock_irqrestore(SPIN, flags))
 CASE(spin_bh, _raw_spin_lock_bh(SPIN), _raw_spin_unlock_bh(SPIN))
-TRY_CASE(spin_try, _raw_spin_trylock(SPIN), _raw_spin_unlock(SPIN))
-TRY_CASE(spin_try_bh, _raw_spin_trylock_bh(SPIN), _raw_spin_unlock_bh(SPIN))
+TRY_CASE(spin_try, SPIN, _raw_spin_trylock, _raw_spin_unlock)
+TRY_CASE(spin_try_bh, SPIN, _raw_spin_trylock_bh, _raw_spin_unlock_bh)
 CASE(read, _raw_read_lock(RW), _raw_read_unlock(RW))
 CASE(read_irq, _raw_read_lock_irq(RW), _raw_read_unlock_irq(RW))
 CASE(read_irqsave, flags = _raw_read_lock_irqsave(RW), _raw_read_unlock_irqrestore(RW, flags))
 CASE(read_bh, _raw_read_lock_bh(RW), _raw_read_unlock_bh(RW))
-TRY_CASE(read_try, _raw_read_trylock(RW), _raw_read_unlock(RW))
+TRY_CASE(read_try, RW, _raw_read_trylock, _raw_read_unlock)
 CASE(write, _raw_write_lock(RW), _raw_write_unlock(RW))
 CASE(write_irq, _raw_write_lock_irq(RW), _raw_write_unlock_irq(RW))
 CASE(write_irqsave, flags = _raw_write_lock_irqsave(RW), _raw_write_unlock_irqrestore(RW, flags))
 CASE(write_bh, _raw_write_lock_bh(RW), _raw_write_unlock_bh(RW))
 CASE(write_nested, _raw_write_lock_nested(RW, 1), _raw_write_unlock(RW))
-TRY_CASE(write_try, _raw_write_trylock(RW), _raw_write_unlock(RW))
+TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 
 /*
  * @acquire: the function that acquires

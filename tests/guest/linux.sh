@@ -124,6 +124,33 @@ check "linux: which changes nothing" is "$(redirected)" 29
 echo stop >$S/state
 check "linux: off after somebody else was refused" is_off
 
+# No memory in the middle of redirecting: at the first function, amid the releases and the
+# acquisitions of a kind, at the last one; in either of two steps. One kind is undone, by name.
+direct=register_ftrace_direct
+grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
+failures=0
+for failure in $direct:1 ftrace_set_filter_ip:3 $direct:7 ftrace_set_filter_ip:10 $direct:12 \
+    ftrace_set_filter_ip:20 $direct:29; do
+	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
+	echo start >$S/state
+	cat $D/linux
+	echo "$failure: $(redirected) redirected"
+	case $(redirected) in
+	10) grep -q '^rwlock: failed: _raw_.* (-12)' $D/linux && grep -q '^spinlock: on' $D/linux ;;
+	19) grep -q '^spinlock: failed: _raw_.* (-12)' $D/linux && grep -q '^rwlock: on' $D/linux ;;
+	*) false ;;
+	esac || break
+	echo stop >$S/state
+	[ "$(redirected)" = 0 ] && [ "$(in_use)" = 0 ] || break
+	rmmod no_memory
+	failures=$((failures + 1))
+done
+check "linux: without memory in the middle of it the one kind is undone" is $failures 7
+echo start >$S/state
+check "linux: with memory both are redirected" is_on
+echo stop >$S/state
+check "linux: and restored" is_off
+
 # A recording that is killed leaves its session, and with it the redirection, to whoever stops it.
 ntklog record --session 5 --no-names -o linux-killed.etl &
 recorder=$!

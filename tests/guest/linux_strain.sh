@@ -4,7 +4,8 @@
 # Linux' own locks in a test kernel, redirected and restored all the time while everything there
 # is goes on at once: the kernel's torture of locks, NMIs that take locks, fork, exec and files,
 # sessions, the tracepoint, the function tracer and a kprobe on the same functions, ftrace being
-# switched off, a processor that goes and comes, modules. $turns: how often, for each of $types.
+# switched off, the self-test, a processor that goes and comes, modules. $turns: how often, for
+# each of $types.
 
 . ./linux_lib.sh
 
@@ -74,6 +75,14 @@ ftrace_off()
 	usleep 300000
 }
 
+# Whether they are on at that moment or not.
+selftest()
+{
+	cat $D/linux_selftest >/tmp/selftest
+	! grep differs /tmp/selftest >>/tmp/differs
+	usleep 100000
+}
+
 modules()
 {
 	insmod linux_locks.ko hold=1000
@@ -102,6 +111,8 @@ check "linux: this kernel's locks can be watched" sh -c "cat $D/linux; ! grep un
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
 insmod torture.ko
+# A processor that the host takes away is no slow handler, which the kernel would tell of.
+echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load
 for type in $types; do
@@ -109,7 +120,7 @@ for type in $types; do
 		nreaders_stress=2
 	rm -f /tmp/stop
 	switching=
-	for what in attach sessions hotplug tracers ftrace_off modules; do
+	for what in attach sessions hotplug tracers ftrace_off selftest modules; do
 		echo 0 >/tmp/again.$what
 		again $what &
 		switching="$switching $!"
@@ -124,6 +135,7 @@ for type in $types; do
 	grep . /tmp/again.*
 	rmmod locktorture
 	check "linux: $type: all is off in the end" is_off
+	check "linux: $type: the self-test found nothing" is "$(cat /tmp/differs)" ""
 	check "linux: $type: what was generated is written or lost" balanced
 	cat $D/counters
 	check "linux: $type: each release had its acquisition" is "$(sum Unmatched)" 0

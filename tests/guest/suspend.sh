@@ -21,27 +21,31 @@ suspended()
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-insmod ntklog.ko buffers=64
-echo "$LINUX" >$S/group_mask
-echo start >$S/state
-tell "suspend: Linux' locks are redirected" is_on
-mark
-load
-echo 0 >status
-sync
-for times in 1 2; do
+# A function, which the shell has read before it runs: afterwards it could not.
+suspend_once()
+{
+	insmod ntklog.ko buffers=64
+	echo "$LINUX" >$S/group_mask
+	echo start >$S/state
+	tell "suspend: Linux' locks are redirected" is_on
+	mark
+	load
+	echo 0 >status
+	sync
 	echo platform >/sys/power/pm_test
 	echo freeze >/sys/power/state
-	tell "suspend: to idle and back, $times" suspended $times
-done
-tell "suspend: they are still redirected" is_on
-tell "suspend: and counted" grown SpinLockAcquireCount 100
-end_load
-echo stop >$S/state
-tell "suspend: and restored, with nothing left" is_off
-tell "suspend: each release had its acquisition" is "$(sum Unmatched)" 0
-tell "suspend: what was generated is written or lost" awk \
-	'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats
-tell "suspend: the module can go" rmmod ntklog
-tell "suspend: the kernel has nothing to complain of" kernel_is_silent
-reboot -f
+	tell "suspend: to idle and back" suspended 1
+	tell "suspend: they are still redirected" is_on
+	tell "suspend: and counted" grown SpinLockAcquireCount 100
+	end_load
+	echo stop >$S/state
+	tell "suspend: and restored, with nothing left" is_off
+	tell "suspend: each release had its acquisition" is "$(sum Unmatched)" 0
+	tell "suspend: what was generated is written or lost" awk \
+		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats
+	tell "suspend: the module can go" rmmod ntklog
+	tell "suspend: the kernel has nothing to complain of" kernel_is_silent
+	reboot -f
+}
+
+suspend_once
