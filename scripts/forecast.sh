@@ -24,8 +24,7 @@ groups_of()
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
-	suspend) echo unpack modules vm ;;
-	linux-kasan | linux-kcsan) echo modules vm programs ;;
+	suspend | strain-*) echo unpack modules vm ;;
 	core-* | e2e-* | linux-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
 	builds) echo root unpack ;;

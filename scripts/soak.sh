@@ -10,8 +10,6 @@
 #	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
-#	linux-kasan	Linux' own locks: all switched 160 times, while they are tortured
-#	linux-kcsan	likewise
 #
 # The last line is that of the tests; what failed is kept, with its logs.
 
@@ -22,11 +20,11 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600 [linux-kasan]=160 [linux-kcsan]=160)
+	[torture-kcsan]=3600)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [linux-kasan]=turns [linux-kcsan]=turns)
+	[torture-kcsan]=seconds)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan linux-kasan linux-kcsan)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done
@@ -82,14 +80,6 @@ torture_slice()
 		TORTURE_ROUNDS=36 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
-# linux_slice PART: the next type of Linux' locks, ten turns.
-linux_slice()
-{
-	local types=(spin_lock spin_lock_irq rw_lock rw_lock_irq)
-	slice "$1" 10 env STRAIN_TYPES="${types[$(($(done_of "$1") / 10 % 4))]}" STRAIN_TURNS=10 \
-		STRAIN_STRIDE=20 "$TOP/tests/steps/linux_strain.sh" "${1#linux-}"
-}
-
 one_slice()
 {
 	case $1 in
@@ -97,7 +87,6 @@ one_slice()
 	cycles) slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
 	abuse) slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
 	torture-*) torture_slice "$1" ;;
-	linux-*) linux_slice "$1" ;;
 	esac
 	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"
 }

@@ -52,15 +52,14 @@ plan()
 			100 - switching
 			100 - linux-6.12
 			100 - linux-6.1
+			100 - strain-6.12
 			50 - suspend
 			100 kernel-kunit cycles
 			100 kernel-kasan kunit-kasan
 			100 kernel-kasan abuse
 			100 kernel-kasan torture-kasan
-			100 kernel-kasan linux-kasan
 			100 kernel-kcsan kunit-kcsan
 			100 kernel-kcsan torture-kcsan
-			100 kernel-kcsan linux-kcsan
 			100 builds core-newest
 			100 builds core-trixie
 			100 kernel-kunit lockdep

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Linux' own locks in a test kernel, redirected and restored all the time while everything there
-# is goes on at once: the kernel's torture of locks, NMIs that take locks, fork, exec and files,
-# sessions, the tracepoint, the function tracer and a kprobe on the same functions, ftrace being
-# switched off, the self-test, a processor that goes and comes, modules. $turns: how often, for
-# each of $types.
+# Linux' own locks, redirected and restored all the time while everything there is goes on at
+# once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
+# and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
+# goes and comes, modules. $turns: how often.
 
 . ./linux_lib.sh
 
@@ -107,42 +106,34 @@ load_ntklog()
 }
 
 load_ntklog
-check "linux: this kernel's locks can be watched" sh -c "cat $D/linux; ! grep unavailable $D/linux"
+check "strain: this kernel's locks can be watched" sh -c "cat $D/linux; ! grep unavailable $D/linux"
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
-insmod torture.ko
 # A processor that the host takes away is no slow handler, which the kernel would tell of.
 echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load
-for type in $types; do
-	insmod locktorture.ko torture_type=$type verbose=0 stat_interval=0 nwriters_stress=4 \
-		nreaders_stress=2
-	rm -f /tmp/stop
-	switching=
-	for what in attach sessions hotplug tracers ftrace_off selftest modules; do
-		echo 0 >/tmp/again.$what
-		again $what &
-		switching="$switching $!"
-	done
-	# However long that takes on a busy host.
-	until all_done; do
-		usleep 200000
-	done
-	touch /tmp/stop
-	# shellcheck disable=SC2086 # numbers
-	wait $switching
-	grep . /tmp/again.*
-	rmmod locktorture
-	check "linux: $type: all is off in the end" is_off
-	check "linux: $type: the self-test found nothing" is "$(cat /tmp/differs)" ""
-	check "linux: $type: what was generated is written or lost" balanced
-	cat $D/counters
-	check "linux: $type: each release had its acquisition" is "$(sum Unmatched)" 0
+switching=
+for what in attach sessions hotplug tracers ftrace_off selftest modules; do
+	echo 0 >/tmp/again.$what
+	again $what &
+	switching="$switching $!"
 done
+# However long that takes on a busy host.
+until all_done; do
+	usleep 200000
+done
+touch /tmp/stop
+# shellcheck disable=SC2086 # numbers
+wait $switching
+grep . /tmp/again.*
+check "strain: all is off in the end" is_off
+check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
+check "strain: what was generated is written or lost" balanced
+cat $D/counters
+check "strain: each release had its acquisition" is "$(sum Unmatched)" 0
 
-# Unloading while they are redirected and all of that goes on.
-insmod locktorture.ko torture_type=spin_lock verbose=0 stat_interval=0 nwriters_stress=4
+# Unloading while they are redirected and the load goes on.
 rounds=0
 while [ $rounds -lt 3 ]; do
 	echo start >$S/state
@@ -153,8 +144,12 @@ while [ $rounds -lt 3 ]; do
 	load_ntklog
 	rounds=$((rounds + 1))
 done
-check "linux: unloaded three times under torture while they are redirected" is $rounds 3
-rmmod locktorture
+check "strain: unloaded three times under load while they are redirected" is $rounds 3
 rmmod nmi_locks
 end_load
 rmmod ntklog
+check "strain: NMIs took locks on each processor" sh -c 'dmesg | grep "nmi_locks: cpu"
+	[ $(dmesg | grep -cE "nmi_locks: cpu.* [1-9][0-9]* NMIs, [1-9][0-9]* locks") = 4 ]'
+check "strain: the lock functions did what they should" sh -c '! dmesg | grep "linux_locks: wrong"'
+check "strain: the kernel has nothing to complain of" kernel_is_silent
+dmesg >dmesg.log
