@@ -286,11 +286,17 @@ static long take_all(void *unused)
 	take_write_trylock();
 	take_nested();
 	fail_to_take();
+	/*
+	 * Who owns waits for who is about to wait, with preemption off: meanwhile no processor
+	 * may come, which stops all others, one after the other.
+	 */
+	cpus_read_lock();
 	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);
 	if (!err)
 		err = take_waiting(1, "read_wait", WMI_SPINLOCK_EXECUTIVE_SHARED);
 	if (!err)
 		err = take_waiting(2, "write_wait", WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE);
+	cpus_read_unlock();
 	return err;
 }
 
