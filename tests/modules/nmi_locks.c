@@ -59,8 +59,9 @@ static int send(void *unused)
 	static struct cpumask mask;
 
 	while (!kthread_should_stop()) {
-		/* No processor goes offline meanwhile. */
+		/* No processor goes offline meanwhile; one that is has lost what it was sent. */
 		preempt_disable();
+		cpumask_and(&awaited, &awaited, cpu_online_mask);
 		cpumask_andnot(&mask, cpu_online_mask, &awaited);
 		cpumask_clear_cpu(smp_processor_id(), &mask);
 		cpumask_or(&awaited, &awaited, &mask);
@@ -87,10 +88,11 @@ module_init(nmi_locks_init);
 
 static void __exit nmi_locks_exit(void)
 {
-	int cpu;
+	int cpu, turns;
 
 	kthread_stop(sender);
-	while (cpumask_intersects(&awaited, cpu_online_mask))
+	/* One that a processor lost which has gone and come never does. */
+	for (turns = 0; turns < 500 && cpumask_intersects(&awaited, cpu_online_mask); turns++)
 		msleep(20);
 	unregister_nmi_handler(NMI_LOCAL, "nmi_locks");
 	for_each_possible_cpu(cpu)
