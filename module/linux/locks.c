@@ -47,8 +47,8 @@ u32 ntklog_linux_test_cycles __read_mostly = 1;
  * struct ntklog_linux_kind - a kind of lock
  * @name: for people
  * @functions: what is redirected
- * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written at
- *	load, and as @is_on when ftrace is out of order
+ * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written as
+ *	@is_on, at load, when the files are there already, and when ftrace is out of order
  * @lacks: this kernel does not have the function
  * @is_on: it is; written with ntklog_linux_mutex held, and read without by who asks for groups
  * @failed: the function of the last attempt that failed, or NULL; written as @is_on
@@ -80,6 +80,7 @@ static void ntklog_update_linux_rw_locks(const struct perfinfo_groupmask *wanted
 {										\
 	.name = _name,								\
 	.functions = &(_functions),						\
+	.unavailable = "the module is being loaded",				\
 	.want = {								\
 		.provider = {							\
 			.group = _group,					\
@@ -280,6 +281,8 @@ void __init ntklog_linux_init(bool allowed)
 	size_t i;
 
 	ntklog_measure_test();
+	/* The files are there already: who reads one that tests comes before or after. */
+	mutex_lock(&ntklog_linux_mutex);
 	ntklog_selftest_init();
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
@@ -288,8 +291,11 @@ void __init ntklog_linux_init(bool allowed)
 		if (kind->unavailable)
 			pr_info("Linux' %ss cannot be watched here: %s%s\n", kind->name,
 				kind->lacks ? "no function " : "", kind->unavailable);
-		ntklog_want_init(&kind->want);
 	}
+	mutex_unlock(&ntklog_linux_mutex);
+	/* What takes that mutex itself, with the want's outside of it. */
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
+		ntklog_want_init(&ntklog_linux_kinds[i].want);
 }
 
 /**

@@ -230,6 +230,18 @@ check "linux: and says so" grep 'spinlock: unavailable: linux_locks=0' $D/linux
 ntklog list >list.txt
 check "linux: list tells why not" grep 'linux_spinlock.*: unavailable: linux_locks=0' list.txt
 rmmod ntklog
+# The file is there before the load is done.
+until cat $D/linux_selftest >selftest-early.txt 2>/dev/null; do
+	:
+done &
+reader=$!
+insmod ntklog.ko
+wait $reader
+cat $D/linux_selftest >selftest-late.txt
+check "linux: a self-test in the middle of the load does no harm" same selftest-late.txt
+check "linux: nor does it find anything wrong" sh -c '! grep differs selftest-early.txt'
+check "linux: off after it" is_off
+rmmod ntklog
 end_load
 check "linux: the kernel has nothing to complain of" kernel_is_silent
 dmesg >linux.dmesg
