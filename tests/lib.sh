@@ -51,7 +51,8 @@ known()
 {
 	local answer file=${KNOWN:-}/$1-${2:-}
 	if [ -z "${KNOWN:-}" ] || [ ! -s "$file" ]; then
-		answer=$("$TOP/scripts/$1.sh" "${@:2}")
+		# In $(known ...) set -e is off.
+		answer=$("$TOP/scripts/$1.sh" "${@:2}") || return
 		[ -n "${KNOWN:-}" ] || { printf '%s\n' "$answer"; return; }
 		printf '%s\n' "$answer" >"$file.$BASHPID"
 		mv "$file.$BASHPID" "$file"
