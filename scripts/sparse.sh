@@ -8,7 +8,9 @@
 
 kdir=${1:?usage: sparse.sh KDIR}
 need style
-rm -rf "$CACHE/build/sparse"
+mkdir -p "$CACHE/build"
+# Not while another tree builds there.
+flock "$CACHE/build/sparse.lock" rm -rf "$CACHE/build/sparse"
 "$TOP/scripts/build-modules.sh" "$kdir" "$OUT/build/sparse" C=2
 # The kernel's own headers are not ours to mend.
 if grep -E "$CACHE/build/sparse/[^ ]*: (warning|error):" "$OUT/log/modules-sparse.log"; then
