@@ -19,17 +19,19 @@ mkdir -p "$dir" "$work"
 # Steps that run side by side, and trees, build for the same kernel: one after the other.
 exec 9>"$work.lock"
 flock 9
-# What another tree has made, and this one has no source of, goes.
+# What another tree has made, and this one has no source of, goes; what a build left that was
+# interrupted or failed; and what had warnings, which whoever builds next is to see too.
 tree="$TOP $(stat -c %i "$TOP")"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
-echo "$tree" >"$work/.tree"
+rm -f "$work/.tree"
 # What differs gets the time of its copying, which comes after all that has been compiled: also
 # what was written while the last build was under way, which its own time would not tell.
 rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
-	--filter='P *.mod*' --filter='P *.symvers' --filter='P /.tree' --include='/Kbuild' \
+	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \
 	--include='/workload/***' --include='/tests/' --include='/tests/modules/***' \
 	--exclude='*' "$TOP/" "$work/"
 quietly "modules-$name" make -C "$kdir" M="$work" NTKLOG_TESTS=1 -j"$(nproc)" "$@" modules
-rsync -ac --delete --exclude='*.o' --exclude='.*.cmd' --exclude='/.tree' "$work/" "$dir/"
+rsync -ac --delete --exclude='*.o' --exclude='.*.cmd' "$work/" "$dir/"
+grep -qE 'warning:|WARNING:' "$OUT/log/modules-$name.log" || echo "$tree" >"$work/.tree"
