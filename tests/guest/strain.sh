@@ -21,10 +21,11 @@ again()
 	done
 }
 
-# all_done: each has been done often enough.
+# all_done NUMBER: each of so many has been done often enough. A file is empty for a moment.
 all_done()
 {
-	cat /tmp/again.* | awk -v turns="$turns" '{ few += $1 < turns } END { exit few }'
+	cat /tmp/again.* | awk -v turns="$turns" -v all="$1" '
+		{ few += $1 < turns } END { exit few || NR < all }'
 }
 
 attach()
@@ -79,6 +80,8 @@ selftest()
 {
 	cat $D/linux_selftest >/tmp/selftest
 	! grep differs /tmp/selftest >>/tmp/differs
+	kinds=$((kinds + $(grep -c "functions do what the kernel's own do" /tmp/selftest)))
+	echo $kinds >/tmp/kinds
 	usleep 100000
 }
 
@@ -114,13 +117,14 @@ echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load
 switching=
+kinds=0
 for what in attach sessions hotplug tracers ftrace_off selftest modules; do
 	echo 0 >/tmp/again.$what
 	again $what &
 	switching="$switching $!"
 done
 # However long that takes on a busy host.
-until all_done; do
+until all_done 7; do
 	usleep 200000
 done
 touch /tmp/stop
@@ -128,7 +132,9 @@ touch /tmp/stop
 wait $switching
 grep . /tmp/again.*
 check "strain: all is off in the end" is_off
+check "strain: the self-test tested something" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
+check "strain: nor did the one at each switching on" sh -c '! dmesg | grep "would not do what"'
 check "strain: what was generated is written or lost" balanced
 cat $D/counters
 check "strain: each release had its acquisition" is "$(sum Unmatched)" 0
