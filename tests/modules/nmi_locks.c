@@ -57,14 +57,18 @@ static int handle(unsigned int type, struct pt_regs *regs)
 static int send(void *unused)
 {
 	static struct cpumask mask;
+	int cpu;
 
 	while (!kthread_should_stop()) {
 		/* No processor goes offline meanwhile; one that is has lost what it was sent. */
 		preempt_disable();
-		cpumask_and(&awaited, &awaited, cpu_online_mask);
+		/* One by one here and below, for NMIs clear others meanwhile. */
+		for_each_cpu_andnot(cpu, &awaited, cpu_online_mask)
+			cpumask_clear_cpu(cpu, &awaited);
 		cpumask_andnot(&mask, cpu_online_mask, &awaited);
 		cpumask_clear_cpu(smp_processor_id(), &mask);
-		cpumask_or(&awaited, &awaited, &mask);
+		for_each_cpu(cpu, &mask)
+			cpumask_set_cpu(cpu, &awaited);
 		if (!cpumask_empty(&mask))
 			apic->send_IPI_mask(&mask, NMI_VECTOR);
 		preempt_enable();
