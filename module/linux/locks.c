@@ -333,8 +333,9 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 
 static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kind)
 {
+	const char *wrong, *failed = kind->failed;
 	bool was_on = kind->is_on;
-	const char *wrong = NULL;
+	int err = kind->err;
 
 	if (!was_on && !kind->unavailable) {
 		kind->failed = NULL;
@@ -352,8 +353,14 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		seq_printf(seq, "%s: %s differs\n", kind->name, wrong);
 		return;
 	}
-	if (!was_on)
+	if (!was_on) {
 		ntklog_detach(kind);
+		/* Who wants it has it no more than before. */
+		if (ntklog_want_has_wanters(&kind->want)) {
+			kind->failed = failed;
+			kind->err = err;
+		}
+	}
 	seq_printf(seq, "%s: %zu functions do what the kernel's own do\n", kind->name,
 		   kind->functions->count);
 }
