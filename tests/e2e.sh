@@ -61,5 +61,5 @@ check_with()
 {
 	local kernel=$1 program=$2
 	shift 2
-	python3 "$TESTS/check/$program" "$NTKLOG" "$DIR" "$@" | sed "s/ok - /ok - $kernel /" || true
+	results python3 "$TESTS/check/$program" "$NTKLOG" "$DIR" "$@" | sed "s/ok - /ok - $kernel /"
 }

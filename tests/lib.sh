@@ -39,6 +39,17 @@ result()
 	rm -f "$log"
 }
 
+# results COMMAND...: a program that prints results itself. If it fails, and none of them has, it
+# has not come to its end.
+results()
+{
+	local log
+	log=$(mktemp)
+	"$@" | tee "$log" || grep -q '^not ok' "$log" ||
+		printf 'not ok - %s comes to its end\n' "$*"
+	rm -f "$log"
+}
+
 # skipped NAME REASON: a test that cannot be run here.
 skipped()
 {

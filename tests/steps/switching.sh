@@ -18,4 +18,4 @@ cp "$TESTS/guest/switching.sh" "$DIR/guest.sh"
 guest_programs "$DIR" switching
 result "switching: the virtual machine runs to its end" \
 	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" "$DIR"
-python3 "$TESTS/check/check_switching.py" "$DIR" || true
+results python3 "$TESTS/check/check_switching.py" "$DIR"

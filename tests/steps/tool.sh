@@ -11,7 +11,7 @@ result "tool: builds without a warning" tool generate
 result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
 for test in dump rundown formats stream report convert control manual; do
-	python3 "$TOOL_TESTS/test_$test.py" "$OUT/build/tool-asan/ntklog" || true
+	results python3 "$TOOL_TESTS/test_$test.py" "$OUT/build/tool-asan/ntklog"
 done
 # Memory that the sanitizers take is not the tool's.
-python3 "$TOOL_TESTS/test_large.py" "$OUT/build/tool/ntklog" "$OUT/build/tool/generate" || true
+results python3 "$TOOL_TESTS/test_large.py" "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
