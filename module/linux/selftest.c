@@ -11,6 +11,7 @@
  */
 
 #include <linux/bottom_half.h>
+#include <linux/instruction_pointer.h>
 #include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/kernel.h>
@@ -94,6 +95,22 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
 	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
 	if (state->slots && ntklog_last_spin_lock() != &ntklog_run.lock)
 		state->slots = -1;
+	local_irq_restore(flags);
+}
+
+/*
+ * What a right function would have done: a slot that is left stays in use for as long as anything
+ * is tracked, also others' locks. Out of line as above.
+ */
+static notrace noinline void ntklog_give_slots_back(void)
+{
+	struct ntklog_time time = ntklog_read_time();
+	unsigned long flags;
+
+	local_irq_save(flags);
+	while (ntklog_last_spin_lock() == &ntklog_run.lock)
+		ntklog_track_spin_lock_release_slowly(&ntklog_run.lock, PERF_SPIN_LOCK_LINUX_SPIN,
+						      time.low, time.high, _RET_IP_);
 	local_irq_restore(flags);
 }
 
@@ -210,6 +227,7 @@ static void ntklog_try_here(const struct ntklog_selftest_case *test)
 	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->try();
 	ntklog_note_state(&ntklog_run.result.after);
+	ntklog_give_slots_back();
 	if (preempt_count() != count)
 		preempt_count_set(count);
 	if (interrupts != irqs_disabled()) {
