@@ -1093,7 +1093,11 @@ int etl_open(struct etl_file *file, const char *path)
 	} else {
 		posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
-	return read_first_buffer(file);
+	if (!read_first_buffer(file))
+		return 0;
+	/* Those of its first buffer may be had: nothing else of a stream is. */
+	file->has_ended = true;
+	return -1;
 }
 
 /**

@@ -130,6 +130,13 @@ class Streams(unittest.TestCase):
             self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
             self.assertIn("TMPDIR: No such file or directory", of_pipe[2])
 
+    def test_compressed(self):
+        """Of which the first buffer alone can be read; the others do not say that they are."""
+        data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000000)
+        self.assertEqual(self.check(bytes(data), "info")[0], 1)
+        self.check(bytes(data), "dump")
+
     def test_preallocated(self):
         data = bytearray(etl.header_buffer(11) + b"".join(buffers(10)) + bytes(5 * etl.SIZE))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x20)
