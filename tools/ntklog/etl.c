@@ -17,6 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HASH_NONFATAL_OOM	1
+
+#include <uthash.h>
+
 #include "etl.h"
 #include "grow.h"
 
@@ -719,44 +723,88 @@ static int compare_numbers(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static bool is_same_buffer(struct etl_file *file, const struct etl_place *a,
-			   const struct etl_place *b, unsigned char *buffers)
-{
-	size_t size = file->buffer_size;
+/*
+ * @key: sequence number of a buffer, and a digest of all of it
+ * @hh: in the table
+ */
+struct etl_known {
+	struct {
+		int64_t sequence_number;
+		uint64_t digest;
+	} key;
+	UT_hash_handle hh;
+};
 
-	return read_at(file, buffers, size, a->number * size) == (ssize_t)size &&
-	       read_at(file, buffers + size, size, b->number * size) == (ssize_t)size &&
-	       !memcmp(buffers, buffers + size, size);
+static uint64_t digest(const unsigned char *data, size_t size)
+{
+	uint64_t sum = 0, word;
+	size_t i;
+
+	/* Whole words: all buffers are of those. */
+	for (i = 0; i < size; i += sizeof(word)) {
+		memcpy(&word, data + i, sizeof(word));
+		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
+/* Has this buffer come before? 1: it has, 0: it has not, -1: there is no memory. */
+static int came_before(struct etl_file *file, int64_t sequence_number,
+		       const unsigned char *data)
+{
+	struct etl_known *known, new = {
+		.key = { sequence_number, digest(data, file->buffer_size) }
+	};
+
+	HASH_FIND(hh, file->known, &new.key, sizeof(new.key), known);
+	if (known)
+		return 1;
+	known = malloc(sizeof(*known));
+	if (!known)
+		return etl_damage(file, 0, "%s", strerror(ENOMEM));
+	*known = new;
+	HASH_ADD(hh, file->known, key, sizeof(known->key), known);
+	if (known->hh.tbl)
+		return 0;
+	free(known);
+	return etl_damage(file, 0, "%s", strerror(ENOMEM));
+}
+
+static void free_known(struct etl_file *file)
+{
+	struct etl_known *known, *next;
+
+	HASH_ITER(hh, file->known, known, next) {
+		HASH_DEL(file->known, known);
+		free(known);
+	}
 }
 
 /*
- * Buffers that are there again are taken off the index. Two that have one sequence number
- * but not the same contents are of two sessions, whose files were joined.
- *
- * Return: whether that is so.
+ * Buffers that are there again are taken off the index, which is in the order of sequence
+ * numbers: those alone that have the same are read.
  */
-static bool drop_twice(struct etl_file *file)
+static void drop_twice(struct etl_file *file)
 {
-	unsigned char *buffers = malloc(2 * file->buffer_size);
+	unsigned char *data = malloc(file->buffer_size);
 	struct etl_place *places = file->places;
-	size_t kept = 1, i;
-	bool joined = false;
+	size_t size = file->buffer_size, kept = 1, i;
 
-	for (i = 1; buffers && i < file->place_count; i++) {
-		bool again = kept > 1 &&
-			places[i].sequence_number == places[kept - 1].sequence_number;
+	for (i = 1; data && i < file->place_count; i++) {
+		int64_t number = places[i].sequence_number;
 
-		if (again && is_same_buffer(file, &places[kept - 1], &places[i], buffers)) {
+		if (((kept > 1 && places[kept - 1].sequence_number == number) ||
+		     (i + 1 < file->place_count && places[i + 1].sequence_number == number)) &&
+		    read_at(file, data, size, places[i].number * size) == (ssize_t)size &&
+		    came_before(file, number, data) == 1)
 			file->twice++;
-			continue;
-		}
-		joined |= again;
-		places[kept++] = places[i];
+		else
+			places[kept++] = places[i];
 	}
-	if (buffers)
+	if (data)
 		file->place_count = kept;
-	free(buffers);
-	return joined;
+	free(data);
 }
 
 /* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
@@ -785,21 +833,33 @@ static void forget_damaged(struct etl_file *file)
 								 file->damaged_buffers;
 }
 
+/*
+ * The index is in the order of sequence numbers. Two that have one, but not the same
+ * contents, are of two sessions, whose files were joined: nothing can be said then.
+ */
 static void find_missing(struct etl_file *file)
 {
+	const struct etl_place *places = file->places;
 	size_t i;
 
 	for (i = 2; i < file->place_count; i++)
-		add_gap(file, file->places[i - 1].sequence_number,
-			file->places[i].sequence_number);
+		if (places[i].sequence_number == places[i - 1].sequence_number)
+			return;
+	for (i = 2; i < file->place_count; i++)
+		add_gap(file, places[i - 1].sequence_number, places[i].sequence_number);
 	forget_damaged(file);
+}
+
+static void sort_places(struct etl_file *file, int (*compare)(const void *a, const void *b))
+{
+	qsort(file->places + 1, file->place_count - 1, sizeof(*file->places), compare);
 }
 
 /* Which buffers are there, and whose are they? */
 static int make_index(struct etl_file *file)
 {
 	struct wmi_buffer_header header;
-	bool sorted = true, joined = false;
+	bool sorted = true;
 	uint64_t number;
 	ssize_t got;
 
@@ -820,11 +880,10 @@ static int make_index(struct etl_file *file)
 			return -1;
 	}
 	if (!sorted) {
-		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
-		      compare_places);
-		joined = drop_twice(file);
+		sort_places(file, compare_places);
+		drop_twice(file);
 	}
-	if (!joined && is_without_gaps(file))
+	if (is_without_gaps(file))
 		find_missing(file);
 	if (etl_is_flight(file) && !file->overwritten && file->place_count > 1) {
 		int64_t last = file->places[file->place_count - 1].sequence_number;
@@ -834,61 +893,9 @@ static int make_index(struct etl_file *file)
 			file->overwritten = last - (file->place_count - 1);
 	}
 	if (!sorted)
-		qsort(file->places + 1, file->place_count - 1, sizeof(*file->places),
-		      compare_numbers);
+		sort_places(file, compare_numbers);
 	/* The first one has been read. */
 	file->next_place = 1;
-	return 0;
-}
-
-/*
- * @sequence_number: of a buffer of a stream
- * @digest: of all of it
- */
-struct etl_known {
-	int64_t sequence_number;
-	uint64_t digest;
-};
-
-static uint64_t digest(const unsigned char *data, size_t size)
-{
-	uint64_t sum = 0, word;
-	size_t i;
-
-	/* Whole words: all buffers are of those. */
-	for (i = 0; i < size; i += sizeof(word)) {
-		memcpy(&word, data + i, sizeof(word));
-		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-		sum ^= sum >> 32;
-	}
-	return sum;
-}
-
-/*
- * Of a stream: has this buffer come before? Others with its number are of another session.
- * 1: it has, 0: it has not, -1: there is no memory.
- */
-static int came_before(struct etl_file *file, int64_t sequence_number,
-		       const unsigned char *data)
-{
-	struct etl_known new = { sequence_number, digest(data, file->buffer_size) };
-	struct etl_known *more;
-	/* The first buffer is none of them. */
-	size_t count = file->place_count - 1, at = count, i;
-
-	while (at && file->known[at - 1].sequence_number > sequence_number)
-		at--;
-	for (i = at; i-- > 0 && file->known[i].sequence_number == sequence_number;) {
-		if (file->known[i].digest == new.digest)
-			return 1;
-		file->is_joined = true;
-	}
-	more = grown(file->known, count, sizeof(*more));
-	if (!more)
-		return etl_damage(file, 0, "%s", strerror(ENOMEM));
-	file->known = more;
-	memmove(file->known + at + 1, file->known + at, (count - at) * sizeof(*file->known));
-	file->known[at] = new;
 	return 0;
 }
 
@@ -929,20 +936,18 @@ static bool add_stream_place(struct etl_file *file, uint64_t number, const unsig
 /* The stream has ended: was all there? */
 static void end_stream(struct etl_file *file, ssize_t rest)
 {
-	size_t i;
-
 	file->has_ended = true;
 	if (rest < 0)
 		etl_damage(file, file->next_number * file->buffer_size, "%s%s",
 			   file->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
 	else
 		got_less(file, file->next_number, rest);
-	if (file->is_joined || !is_without_gaps(file))
+	if (!is_without_gaps(file))
 		return;
-	for (i = 2; i < file->place_count; i++)
-		add_gap(file, file->known[i - 2].sequence_number,
-			file->known[i - 1].sequence_number);
-	forget_damaged(file);
+	/* The places that have been taken stay where they are. */
+	sort_places(file, compare_places);
+	find_missing(file);
+	sort_places(file, compare_numbers);
 }
 
 /**
@@ -1141,5 +1146,5 @@ void etl_close(struct etl_file *file)
 	etl_input_free(file->input);
 	free(file->cursor.buffer);
 	free(file->places);
-	free(file->known);
+	free_known(file);
 }

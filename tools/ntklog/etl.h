@@ -71,10 +71,9 @@ struct etl_known;
  * @path: of the file, for messages
  * @fd: the file; -1: it is none
  * @input: a stream, whose buffers are found as they come; NULL: it is none
- * @known: of a stream: buffers that have come, by their sequence numbers
+ * @known: table of buffers that have come; of a file, of those that may be there twice
  * @next_number: of the next one, in the stream
  * @has_ended: there is no more
- * @is_joined: two have one number, and not the same contents
  * @buffer_size: of every buffer of the file
  * @cursor: where etl_next_event() is
  * @places: of the buffers that can be read, in the order of the file, the first one too;
@@ -117,7 +116,6 @@ struct etl_file {
 	struct etl_known *known;
 	uint64_t next_number;
 	bool has_ended;
-	bool is_joined;
 	size_t buffer_size;
 	struct etl_cursor cursor;
 	struct etl_place *places;

@@ -113,6 +113,28 @@ class Streams(unittest.TestCase):
             self.check(data, "report", "--json")
         other = etl.buffer([event(950)], sequence=9, processor=1)
         self.check(etl.header_buffer(11) + b"".join(made) + other, "dump")
+        again = etl.header_buffer(12) + b"".join(made) + other + made[8]
+        self.assertIn("left out: 1 buffers that are there twice", self.check(again, "dump")[2])
+
+    def test_numbers_in_any_order_take_no_longer(self):
+        """What takes the square of the count, ten times as long in this many."""
+        size, count, times = 0x400, 40000, []
+        head = bytearray(etl.header_buffer(0, end_time=0)[:size])
+        struct.pack_into("<I", head, 0, size)
+        struct.pack_into("<I", head, 0x48 + 0x20, size)
+        buffer = bytearray(etl.buffer([event(1)], size=size))
+        for number in (lambda i: 1 + i), (lambda i: count - i), (lambda i: 1):
+            data = bytearray(head)
+            for i in range(count):
+                struct.pack_into("<q", buffer, 0x18, number(i))
+                struct.pack_into("<I", buffer, size - 4, i)
+                data += buffer
+            before = os.times()
+            subprocess.run([NTKLOG, "info", "-"], input=data, stdout=subprocess.DEVNULL,
+                           timeout=120, check=True)
+            after = os.times()
+            times.append(after.children_user - before.children_user)
+        self.assertLess(max(times), 5 * times[0] + .5)
 
     def test_rates_are_found_though_they_come_late(self):
         made = [etl.buffer([event(i)], sequence=1 + i) for i in range(20)]
