@@ -826,11 +826,11 @@ static void add_gap(struct etl_file *file, int64_t before, int64_t after)
 	file->missing += gap;
 }
 
-/* Those that are there, but cannot be read, have been told. */
+/* Those that are there, but whose numbers are not known, have been told. */
 static void forget_damaged(struct etl_file *file)
 {
-	file->missing -= file->missing < file->damaged_buffers ? file->missing :
-								 file->damaged_buffers;
+	file->missing -= file->missing < file->unknown_buffers ? file->missing :
+								 file->unknown_buffers;
 }
 
 /*
@@ -870,6 +870,7 @@ static int make_index(struct etl_file *file)
 			break;
 		}
 		if (check_buffer(file, number * file->buffer_size, &header)) {
+			file->unknown_buffers++;
 			leave_out_buffer(file, file->buffer_size);
 			continue;
 		}
@@ -922,6 +923,7 @@ static bool add_stream_place(struct etl_file *file, uint64_t number, const unsig
 	int before;
 
 	if (check_buffer(file, number * file->buffer_size, header)) {
+		file->unknown_buffers++;
 		leave_out_buffer(file, file->buffer_size);
 		return false;
 	}

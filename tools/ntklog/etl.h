@@ -98,6 +98,7 @@ struct etl_known;
  * @earliest: time that an event can have, session clock
  * @latest: likewise; UINT64_MAX: the file does not say
  * @damaged_buffers: of which something was left out
+ * @unknown_buffers: of those, whose headers are damaged
  * @damaged_events: that were left out alone
  * @left_out: bytes of both
  * @wrong_times: events whose time cannot be
@@ -139,6 +140,7 @@ struct etl_file {
 	uint64_t earliest;
 	uint64_t latest;
 	uint64_t damaged_buffers;
+	uint64_t unknown_buffers;
 	uint64_t damaged_events;
 	uint64_t left_out;
 	uint64_t wrong_times;

@@ -116,6 +116,16 @@ class Streams(unittest.TestCase):
         again = etl.header_buffer(12) + b"".join(made) + other + made[8]
         self.assertIn("left out: 1 buffers that are there twice", self.check(again, "dump")[2])
 
+    def test_a_damaged_event_is_no_missing_buffer(self):
+        rates = [etl.spinlock_rundown(), etl.resource_rundown()]
+        damaged = bytearray(etl.buffer([event(2)], sequence=2))
+        damaged[0x48 + 2] = 0xFF
+        data = etl.header_buffer(4) + etl.buffer([*rates, event(1)]) + damaged + \
+            etl.buffer([event(4)], sequence=4)
+        for command in "dump", "report", "info":
+            self.assertIn("1 buffers are missing, from sequence number 3 on",
+                          self.check(data, command)[2])
+
     def test_numbers_in_any_order_take_no_longer(self):
         """What takes the square of the count, ten times as long in this many."""
         size, count, times = 0x400, 40000, []
