@@ -161,6 +161,7 @@ static bool take_more(struct etl_merge *merge)
 	struct etl_file *file = merge->file;
 	const struct etl_place *place;
 	struct etl_stream *stream;
+	uint64_t before;
 
 	if (merge->place_count == file->place_count && !etl_more(file))
 		return false;
@@ -176,11 +177,13 @@ static bool take_more(struct etl_merge *merge)
 	}
 	if (stream->is_in_heap)
 		return true;
+	before = stream->cursor.time_stamp;
+	if (!advance(merge, stream))
+		return true;
 	/* Of a processor that the header does not count, or taken into use long after its time. */
-	file->late += place->first_time < merge->last &&
-		      place->first_time > stream->cursor.time_stamp;
-	if (advance(merge, stream))
-		add_to_heap(merge, stream);
+	file->late += stream->event.time_stamp < merge->last &&
+		      stream->event.time_stamp >= before;
+	add_to_heap(merge, stream);
 	return true;
 }
 

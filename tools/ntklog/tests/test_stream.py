@@ -27,7 +27,8 @@ MEMORY = 64 << 20
 
 
 def event(time_stamp, spins=1):
-    return etl.perfinfo(0x0529, etl.spin_lock(spins=spins), time_stamp=etl.START_CLOCK + time_stamp)
+    return etl.perfinfo(0x0529, etl.spin_lock(spins=spins),
+                        time_stamp=max(0, etl.START_CLOCK + time_stamp))
 
 
 def buffers(count, processors=2):
@@ -104,6 +105,15 @@ class Streams(unittest.TestCase):
         self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
         self.assertEqual(sorted(of_pipe[1].splitlines()), sorted(of_file[1].splitlines()))
         self.assertIn("came too late to be in the order of time: give a file", of_pipe[2])
+
+    def test_late_buffers_that_begin_without_a_time(self):
+        made = [etl.buffer([event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
+        for first in etl.wpp(1), event(-100 * etl.PERF_FREQ):
+            late = etl.buffer([first, event(50)], sequence=6, processor=1)
+            of_file, of_pipe = self.both(etl.header_buffer(7) + b"".join(made) + late, "dump")
+            self.assertNotEqual(of_pipe[1], of_file[1])
+            self.assertEqual(of_pipe[0], 1)
+            self.assertIn("1 buffers came too late to be in the order of time", of_pipe[2])
 
     def test_twice_missing_and_of_two_sessions(self):
         made = buffers(9)
