@@ -241,7 +241,7 @@ static const char *add_name(struct names **names, const char *text)
 	if (!added)
 		return NULL;
 	memcpy(added->text, text, strlen(text) + 1);
-	text_clean(added->text);
+	text_clean_line(added->text);
 	added->next = (*names)->added;
 	(*names)->added = added;
 	return added->text;

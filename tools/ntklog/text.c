@@ -95,3 +95,15 @@ void text_clean(char *text)
 		text += length ? length : 1;
 	}
 }
+
+/**
+ * text_clean_line() - as text_clean(), of a name: it is on one line, and in one column
+ * @text: in which; of tabs and ends of lines nothing stays
+ */
+void text_clean_line(char *text)
+{
+	text_clean(text);
+	for (; *text; text++)
+		if (*text == '\t' || *text == '\n')
+			*text = '?';
+}

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 void text_clean(char *text);
+void text_clean_line(char *text);
 void text_clean_large(char *text, size_t size);
 
 #endif /* _NTKLOG_TEXT_H */

@@ -8,7 +8,7 @@
  * utf16_read() - a string as UTF-8, up to its NUL or the end of the data
  * @from: where it begins
  * @end: of the data
- * @text: where it goes, without what a terminal obeys
+ * @text: where it goes, without what a terminal obeys, on one line
  * @size: of @text; what has no room is left out
  *
  * Return: what is behind the string.
@@ -42,6 +42,6 @@ const unsigned char *utf16_read(const unsigned char *from, const unsigned char *
 		}
 	}
 	*to = '\0';
-	text_clean(text);
+	text_clean_line(text);
 	return from;
 }

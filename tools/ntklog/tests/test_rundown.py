@@ -139,6 +139,22 @@ class Threads(Case):
         event = self.last(etl.process(8, "\x1b[31m\x9b.exe"), etl.thread(55, 8), lock())
         self.assertEqual(event["ThreadName"], "?[31m?.exe")
 
+    def test_a_name_is_on_one_line(self):
+        """What a file names is no line, row or column of its own."""
+        data = etl.file(etl.process(8, "a\n\tb.exe"), etl.thread(55, 8, 4, name="\n9 cpu0 \tX"),
+                        etl.image(KERNEL, 0x1000, "\\nt\n\tos.exe"), lock())
+        lines = {}
+        for command in ("dump",), ("dump", "--csv"), ("report",), ("report", "--csv"):
+            result = self.run_on(*command[:1], data, *command[1:])
+            lines[command] = result.stdout.splitlines()
+            self.assertNotIn("\t", result.stdout)
+        self.assertEqual(len(lines["dump",]), 7)
+        self.assertEqual(len(lines["dump", "--csv"]), 8)
+        self.assertIn("ThreadName=a??b.exe/?9_cpu0_?X", lines["dump",][-1])
+        self.assertIn("nt??os.exe+0x123", "".join(lines["report", "--csv"]))
+        data = data.replace("Logger".encode("utf-16-le"), "Log\n\tr".encode("utf-16-le"))
+        self.assertIn("Log??r", self.run_on("info", data).stdout)
+
 
 class Images(Case):
     def test_all_versions(self):
