@@ -25,6 +25,7 @@
 #include "names_cache.h"
 #include "out.h"
 #include "put.h"
+#include "text.h"
 #include "wmi_record.h"
 
 /* The tracks' groups, which are processes to the viewer. */
@@ -179,6 +180,8 @@ static void put_track_name(struct perfetto *perfetto, int group, uint32_t number
 	if (group == GROUP_RESOURCES) {
 		name = names_thread(perfetto->conversion->names, number);
 		snprintf(text, sizeof(text), "%.200s %u%s", name ? name : "thread", number, more);
+		/* The name may be cut within a character. */
+		text_clean(text);
 	} else {
 		snprintf(text, sizeof(text), "cpu %u%s", number, more);
 	}

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report_html.h"
+#include "text.h"
 
 /* Locks or resources in a picture. */
 #define ROWS		10
@@ -590,6 +591,8 @@ void html_print_thread_pictures(const struct report *report, FILE *stream)
 
 		snprintf(rows[i].label, sizeof(rows[i].label), "%.200s%s%u", name ? name : "",
 			 name ? " " : "thread ", threads[i]->thread_id);
+		/* The name may be cut within a character. */
+		text_clean(rows[i].label);
 		rows[i].timeline = threads[i]->timeline;
 	}
 	print_timelines(report, stream, &picture, rows, i);

@@ -12,6 +12,7 @@
 #include "grow.h"
 #include "message.h"
 #include "table.h"
+#include "text.h"
 
 #define CELL_SIZE	300
 
@@ -228,7 +229,9 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 	}
 	switch (kind) {
 	case CELL_TEXT:
-		snprintf(text, size, "%s", cell->text ? cell->text : "");
+		/* It may be cut within a character. */
+		if ((size_t)snprintf(text, size, "%s", cell->text ? cell->text : "") >= size)
+			text_clean(text);
 		return;
 	case CELL_COUNT:
 		snprintf(text, size, "%.0f", cell->number);

@@ -139,6 +139,27 @@ class Threads(Case):
         event = self.last(etl.process(8, "\x1b[31m\x9b.exe"), etl.thread(55, 8), lock())
         self.assertEqual(event["ThreadName"], "?[31m?.exe")
 
+    def test_long_names_are_cut_between_characters(self):
+        def switch(time_stamp, old, new):
+            return etl.perfinfo(0x0524, etl.context_swap(new=new, old=old), 4,
+                                time_stamp=etl.START_CLOCK + time_stamp)
+        threads = range(55, 58)
+        data = etl.file(*(etl.thread(55 + i, 8, 4, name=i * "a" + 80 * "\u20ac") for i in range(3)),
+                        *(etl.perfinfo(0x052B, etl.resource(thread=thread)) for thread in threads),
+                        *(switch(10 * thread, thread, thread + 1) for thread in range(54, 58)))
+        names = self.path + "2.names"
+        with open(names, "w", encoding="utf-8") as stream:
+            stream.writelines("thread %d %s\n" % (55 + i, i * "a" + 100 * "\u20ac") for i in range(3))
+        for options in (), ("--names", names):
+            # Which is not UTF-8 is not decoded.
+            self.run_on("report", data, *options)
+            self.run_on("report", data, "--html", "-", *options)
+            made = json.loads(self.run_on("convert", data, "--perfetto", "-", *options).stdout)
+            tracks = [event["args"]["name"] for event in made["traceEvents"]
+                      if event["name"] == "thread_name" and event["pid"] == 2]
+            self.assertEqual(tracks, [i * "a" + (200 - i) // 3 * "\u20ac" + (200 - i) % 3 * "?" +
+                                      " %d" % (55 + i) for i in range(3)])
+
     def test_a_name_is_on_one_line(self):
         """What a file names is no line, row or column of its own."""
         data = etl.file(etl.process(8, "a\n\tb.exe"), etl.thread(55, 8, 4, name="\n9 cpu0 \tX"),
