@@ -135,7 +135,7 @@ static void set_mode(json_t *object, uint32_t mode)
 
 static void set_time(json_t *object, const char *name, int64_t filetime)
 {
-	time_t seconds = (filetime - FILETIME_UNIX_EPOCH) / 10000000;
+	time_t seconds = filetime / 10000000 - FILETIME_UNIX_EPOCH / 10000000;
 	char text[64], date[40];
 	struct tm tm;
 
@@ -201,7 +201,7 @@ static void set_header(json_t *object, const struct etl_event *event,
 		 clocks[header.reserved_flags] : "unknown");
 	set_text(object, "Clock", text);
 	set_number(object, "StartClock", file->start_clock);
-	snprintf(text, sizeof(text), "%d minutes", -header.time_zone.bias);
+	snprintf(text, sizeof(text), "%" PRId64 " minutes", -(int64_t)header.time_zone.bias);
 	set_text(object, "LocalTimeFromUtc", text);
 	set_name(object, "StandardName", event->data + zone + 4, event->data + zone + 68);
 	set_name(object, "DaylightName", event->data + zone + 88, event->data + zone + 152);

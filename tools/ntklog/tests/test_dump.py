@@ -659,6 +659,15 @@ class Info(unittest.TestCase):
         self.assertRegex(text, r"\n  LoggerName +Logger\n")
         self.assertRegex(text, r"\n  SpinLock +2\n")
 
+    def test_numbers_of_strangers(self):
+        for offset, kind, least, name, text in (
+                (0x48, "<i", -1 << 31, "LocalTimeFromUtc", "2147483648 minutes"),
+                (0xF8, "<q", -1 << 63, "BootTime", "-9223372036854775808, none")):
+            data = bytearray(etl.file())
+            struct.pack_into(kind, data, 0x48 + 0x20 + offset, least)
+            self.assertEqual(json.loads(run_on("info", bytes(data), "--json").stdout)["Header"]
+                             [name], text)
+
     def test_names_of_strangers(self):
         data = etl.file().replace("file.etl".encode("utf-16-le"),
                                   "\x1b[m\x9b\ud7ff\u65e5x".encode("utf-16-le") + b"\0\xd8")
