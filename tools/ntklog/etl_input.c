@@ -56,6 +56,11 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 		n = read(input->fd, to + got, size - got);
 		if (n < 0 && errno == EINTR)
 			continue;
+		/* Whoever made the pipe does not wait for it; we do. */
+		if (n < 0 && errno == EAGAIN) {
+			poll(&polled, 1, -1);
+			continue;
+		}
 		if (n < 0)
 			input->error = errno;
 		if (n <= 0)

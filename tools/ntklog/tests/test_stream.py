@@ -223,6 +223,23 @@ class Streams(unittest.TestCase):
             process.stdout.close()
             process.wait()
 
+    def test_a_pipe_that_does_not_wait_is_waited_for(self):
+        """Whoever else has it may have made it so."""
+        data = etl.header_buffer(11) + b"".join(buffers(10))
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        with subprocess.Popen([NTKLOG, "dump", "-"], stdin=reader, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=NOWHERE) as process:
+            os.close(reader)
+            with open(writer, "wb", buffering=0) as stream:
+                for at in range(0, len(data), 9999):
+                    time.sleep(.1)
+                    if process.poll() is None:
+                        stream.write(data[at:at + 9999])
+            printed, errors = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, errors), (0, b""))
+        self.assertEqual(printed.decode(), self.check(data, "dump")[1])
+
     def test_what_memory_has_no_room_for_goes_to_a_file(self):
         """One processor has nothing until the end, and no numbers tell."""
         size = 1 << 20
