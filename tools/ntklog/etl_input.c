@@ -291,6 +291,10 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 	if (buffer->data) {
 		input->bytes -= input->buffer_size;
 		release(input, buffer->data);
+	} else if (!buffer->is_dropped && input->file >= 0) {
+		/* What a stream without an end leaves behind would fill the disk. */
+		fallocate(input->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			  number * input->buffer_size, input->buffer_size);
 	}
 	buffer->data = NULL;
 	buffer->is_dropped = true;

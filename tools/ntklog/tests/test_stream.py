@@ -260,6 +260,32 @@ class Streams(unittest.TestCase):
         self.assertIn("TMPDIR: No such file or directory",
                       self.both(bytes(data), "dump", env=NOWHERE)[1][2])
 
+    def test_the_file_has_only_what_is_still_needed(self):
+        """A stream without an end, of which somewhat more than memory has room for is."""
+        size, processor, late = 1 << 20, (0, 1), MEMORY // (1 << 20) + 30
+        head = bytearray(etl.header_buffer(0, end_time=0).ljust(size, b"\xff"))
+        struct.pack_into("<I", head, 0, size)
+        struct.pack_into("<I", head, 0x48 + 0x20, size)
+        # Without the first number none tells what is certain.
+        times = [(0, i) for i in range(late)] + \
+            [(each, i + (0 if each else late)) for i in range(150) for each in processor]
+        with subprocess.Popen([NTKLOG, "dump", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL,
+                              env={**os.environ, "TMPDIR": self.directory.name}) as process:
+            process.stdin.write(head)
+            for number, (each, time_stamp) in enumerate(times):
+                process.stdin.write(etl.buffer([event(time_stamp)], sequence=2 + number,
+                                               processor=each, size=size))
+            process.stdin.flush()
+            files = "/proc/%d/fd" % process.pid
+            spooled = [os.stat(os.path.join(files, name)) for name in os.listdir(files)
+                       if self.directory.name in os.readlink(os.path.join(files, name))]
+            process.stdin.close()
+            self.assertEqual(process.wait(60), 0)
+        self.assertEqual(len(spooled), 1)
+        self.assertGreater(spooled[0].st_size, 200 << 20)
+        self.assertLess(spooled[0].st_blocks * 512, 80 << 20)
+
 
 if __name__ == "__main__":
     tap.main()
