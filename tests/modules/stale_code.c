@@ -22,6 +22,7 @@
 
 #include <linux/linkage.h>
 #include <linux/module.h>
+#include <linux/pgtable.h>
 #include <linux/stringify.h>
 #include <asm/cpufeature.h>
 #include <asm/desc.h>
@@ -38,6 +39,19 @@ static unsigned long stale_code_next __used;
 
 module_param_named(count, stale_code_count, uint, 0444);
 MODULE_PARM_DESC(count, "stale breakpoints that were met");
+
+/*
+ * The store has left a page that is read-only and dirty, which the kernel takes for a shadow stack,
+ * and warns of when it changes the page: when a module goes that has its code there.
+ */
+static notrace noinline __used void stale_code_clean(unsigned long address)
+{
+	unsigned int level;
+	pte_t *entry = lookup_address(address, &level);
+
+	if (entry && !(pte_flags(*entry) & _PAGE_RW))
+		clear_bit(_PAGE_BIT_DIRTY, (unsigned long *)entry);
+}
 
 /*
  * The gate of a breakpoint: on the stack is where it returns to, one byte on; CS; flags. Code is
@@ -67,6 +81,25 @@ asm(".pushsection .text, \"ax\", @progbits\n"
 	"	lock orb $0, (%rax)\n"
 	"	movq %rdx, %cr0\n"
 	"	lock incl stale_code_count(%rip)\n"
+	"	pushq %rsi\n"
+	"	pushq %rdi\n"
+	"	pushq %r8\n"
+	"	pushq %r9\n"
+	"	pushq %r10\n"
+	"	pushq %r11\n"
+	"	pushq %rbp\n"
+	"	movq %rsp, %rbp\n"
+	"	andq $-16, %rsp\n"
+	"	movq %rax, %rdi\n"
+	"	call stale_code_clean\n"
+	"	movq %rbp, %rsp\n"
+	"	popq %rbp\n"
+	"	popq %r11\n"
+	"	popq %r10\n"
+	"	popq %r9\n"
+	"	popq %r8\n"
+	"	popq %rdi\n"
+	"	popq %rsi\n"
 	"	popq %rdx\n"
 	"	popq %rcx\n"
 	"2:	popq %rax\n"
