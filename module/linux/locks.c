@@ -117,6 +117,11 @@ static int ntklog_attach(struct ntklog_linux_kind *kind)
 	const struct ntklog_linux_functions *functions = kind->functions;
 	int err;
 
+	err = ntklog_keep_ftrace_enabled();
+	if (err) {
+		kind->failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
+		return err;
+	}
 	ntklog_join_spin_locks();
 	err = ntklog_redirect_functions(functions->redirects, functions->count, true,
 					&kind->failed);
@@ -129,6 +134,7 @@ static int ntklog_attach(struct ntklog_linux_kind *kind)
 		ntklog_restore_functions(functions->redirects, functions->count, true);
 		goto leave;
 	}
+	ntklog_let_ftrace_go();
 	/* Who was preempted in the kernel's own function, about to acquire; then who owns. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
@@ -136,6 +142,7 @@ static int ntklog_attach(struct ntklog_linux_kind *kind)
 	return 0;
 
 leave:
+	ntklog_let_ftrace_go();
 	if (!ntklog_is_stuck(kind))
 		ntklog_leave_spin_locks();
 	return err;

@@ -14,6 +14,7 @@
 
 #include <linux/errno.h>
 #include <linux/kprobes.h>
+#include <linux/module.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -68,18 +69,69 @@ const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t coun
 	return missing;
 }
 
-/*
- * With kernel.ftrace_enabled=0 a registration succeeds and changes no instruction, and later
- * all are changed at once, in no order: that must not be. Is there still the no-op that the
- * compiler has left, at the function or behind its ENDBR64?
- */
-static bool ntklog_is_redirected(unsigned long address)
+/* On a function that only ntklog_linux_init() calls: nobody comes by it. */
+static void ntklog_do_nothing(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+			      struct ftrace_regs *regs)
 {
-	static const u8 no_op[] = { 0x0F, 0x1F, 0x44, 0x00, 0x00 };
-	const void *code = (const void *)address;
+}
 
-	return memcmp(code, no_op, sizeof(no_op)) &&
-	       memcmp(code + ENDBR_INSN_SIZE, no_op, sizeof(no_op));
+static struct ftrace_ops ntklog_keeper;
+static bool ntklog_keeper_is_stuck;
+
+static void ntklog_forget_keeper(void)
+{
+	/* Who walks over all ops, and RCU's callbacks: as ntklog_restore_functions(). */
+	synchronize_rcu();
+	ftrace_free_filter(&ntklog_keeper);
+	memset(&ntklog_keeper, 0, sizeof(ntklog_keeper));
+}
+
+/**
+ * ntklog_keep_ftrace_enabled() - see that kernel.ftrace_enabled is 1, and stays so
+ *
+ * With 0 a registration succeeds and changes no instruction. ftrace notes at the function what is
+ * wanted of it, does not take it back when the registration is undone, and switches itself off
+ * for good when it comes across that. So there is an ops first that is refused before anything is
+ * noted, for it is permanent when it is registered, which makes ftrace_enabled=0 fail from then on.
+ * Those of the redirected functions become permanent after it: registering sets their flags.
+ *
+ * Context: thread; may sleep. One at a time.
+ * Return: 0, and then ntklog_let_ftrace_go() is to follow; -EHOSTDOWN if it is 0; or what else
+ * keeps ftrace from tracing.
+ */
+int ntklog_keep_ftrace_enabled(void)
+{
+	int err;
+
+	if (ntklog_keeper_is_stuck)
+		return -ENODEV;
+	ntklog_keeper.func = ntklog_do_nothing;
+	ntklog_keeper.flags = FTRACE_OPS_FL_PERMANENT;
+	err = ftrace_set_filter_ip(&ntklog_keeper, (unsigned long)ntklog_find_functions, 0, 0);
+	if (!err)
+		err = register_ftrace_function(&ntklog_keeper);
+	if (err)
+		ntklog_forget_keeper();
+	return err == -EBUSY ? -EHOSTDOWN : err;
+}
+
+/**
+ * ntklog_let_ftrace_go() - undo ntklog_keep_ftrace_enabled()
+ *
+ * Context: as there.
+ */
+void ntklog_let_ftrace_go(void)
+{
+	int err = unregister_ftrace_function(&ntklog_keeper);
+
+	if (!err) {
+		ntklog_forget_keeper();
+		return;
+	}
+	/* ftrace has switched itself off, and has the ops in its list for good. */
+	pr_err("ftrace is out of order (%d)\n", err);
+	ntklog_keeper_is_stuck = true;
+	__module_get(THIS_MODULE);
 }
 
 static void ntklog_forget(struct ntklog_redirect *redirect)
@@ -106,12 +158,11 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
 	}
 	redirect->is_on = true;
 	/*
-	 * From now on kernel.ftrace_enabled=0 is refused. Registering sets the flags, so not
-	 * before; and so it may have been 0 already. Nobody else changes them while the ops
-	 * stays as it is.
+	 * For as long as it is redirected kernel.ftrace_enabled=0 is refused. Nobody else changes
+	 * the flags while the ops stays as it is.
 	 */
 	ops->flags |= FTRACE_OPS_FL_PERMANENT;
-	return ntklog_is_redirected(redirect->address) ? 0 : -EHOSTDOWN;
+	return 0;
 }
 
 /**
@@ -121,9 +172,9 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
  * @releases: those that release, or those that do not
  * @failed: set to the name of the one that could not be
  *
- * Context: thread; may sleep.
+ * Context: thread; may sleep. Between ntklog_keep_ftrace_enabled() and ntklog_let_ftrace_go().
  * Return: 0; or a negative errno, and then none of the half is: -EBUSY if somebody else has a
- * direct call there, or changes where it goes; -EHOSTDOWN if ftrace is switched off.
+ * direct call there, or changes where it goes.
  */
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed)

@@ -69,6 +69,8 @@ asm(".pushsection .text, \"ax\", @progbits\n"					\
 
 unsigned long ntklog_find_function(const char *name);
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);
+int ntklog_keep_ftrace_enabled(void);
+void ntklog_let_ftrace_go(void);
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed);
 void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases);

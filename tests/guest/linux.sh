@@ -92,9 +92,14 @@ echo stop >$S/state
 echo 0 >/proc/sys/kernel/ftrace_enabled
 echo start >$S/state
 check "linux: without ftrace nothing is redirected, and it is said" \
-	grep 'failed: _raw_spin_unlock (-112)' $D/linux
-echo stop >$S/state
+	grep 'failed: kernel.ftrace_enabled (-112)' $D/linux
 echo 1 >/proc/sys/kernel/ftrace_enabled
+# One kind at a time: ftrace looks at all functions when its last user goes.
+cat $D/linux_selftest >/tmp/selftest.txt
+check "linux: a self-test that could does not hide that" \
+	grep 'failed: kernel.ftrace_enabled (-112)' $D/linux
+check "linux: and leaves ftrace in order" kernel_is_silent
+echo stop >$S/state
 echo start >$S/state
 check "linux: with it they are" is_on
 echo stop >$S/state
@@ -152,7 +157,7 @@ echo stop >$S/state
 check "linux: and restored" is_off
 
 # A recording that is killed leaves its session, and with it the redirection, to whoever stops it.
-ntklog record --session 5 --no-names -o linux-killed.etl &
+ntklog record --session 5 --no-names -o /tmp/linux-killed.etl &
 recorder=$!
 wait_for is_on
 kill -9 $recorder
