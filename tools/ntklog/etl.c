@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HASH_NONFATAL_OOM	1
@@ -274,11 +275,16 @@ static bool past_written(const struct etl_file *file, uint64_t number)
 	       number >= file->buffers_written;
 }
 
-/* What a buffer that is not whole means: all has been read. */
+/*
+ * What a buffer that is not whole means: all has been read. Of a session that has not ended it
+ * is being written, or was when its recorder was killed.
+ */
 static void got_less(struct etl_file *file, uint64_t number, ssize_t got)
 {
 	if (!got)
 		end_of_file(file, number);
+	else if (got > 0 && number && !file->end_time)
+		file->unfinished = got;
 	else if (got > 0)
 		etl_damage(file, number * file->buffer_size + got,
 			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
@@ -855,17 +861,41 @@ static void sort_places(struct etl_file *file, int (*compare)(const void *a, con
 	qsort(file->places + 1, file->place_count - 1, sizeof(*file->places), compare);
 }
 
+/* Bytes; UINT64_MAX: not known. */
+static uint64_t size_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) || !S_ISREG(status.st_mode) ? UINT64_MAX :
+								(uint64_t)status.st_size;
+}
+
+/* -1: error; else the bytes of the buffer that there are in a file of @size. */
+static ssize_t read_header(struct etl_file *file, struct wmi_buffer_header *header,
+			   uint64_t number, uint64_t size)
+{
+	uint64_t offset = number * file->buffer_size;
+	ssize_t got = read_at(file, header, sizeof(*header), offset);
+
+	if (got < (ssize_t)sizeof(*header))
+		return got;
+	/* What has come since is looked at when it is read. */
+	return offset < size && size - offset < file->buffer_size ? size - offset :
+								    file->buffer_size;
+}
+
 /* Which buffers are there, and whose are they? */
 static int make_index(struct etl_file *file)
 {
+	uint64_t size = size_of(file->fd);
 	struct wmi_buffer_header header;
 	bool sorted = true;
 	uint64_t number;
 	ssize_t got;
 
 	for (number = 0; !past_written(file, number); number++) {
-		got = read_at(file, &header, sizeof(header), number * file->buffer_size);
-		if (got < (ssize_t)sizeof(header)) {
+		got = read_header(file, &header, number, size);
+		if (got < (ssize_t)file->buffer_size) {
 			got_less(file, number, got);
 			break;
 		}

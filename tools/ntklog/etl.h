@@ -107,6 +107,7 @@ struct etl_known;
  * @missing: buffers whose sequence numbers are not there
  * @first_missing: the first of those numbers
  * @late: buffers of a stream that begin before what has been given
+ * @unfinished: bytes of a last buffer that has not been written to its end yet
  * @damage_at: the offset that @error names
  * @error: what is wrong with the file, the first in it; empty if nothing
  */
@@ -149,6 +150,7 @@ struct etl_file {
 	uint64_t missing;
 	int64_t first_missing;
 	uint64_t late;
+	uint64_t unfinished;
 	uint64_t damage_at;
 	char error[240];
 };

@@ -168,6 +168,10 @@ int trace_tell_damage(const struct etl_file *file)
 		message("%s: %" PRIu64
 			" buffers came too late to be in the order of time: give a file",
 			file->path, file->late);
+	if (file->unfinished)
+		message("%s: left out: %" PRIu64
+			" bytes of a last buffer that has not been written to its end",
+			file->path, file->unfinished);
 	return file->error[0] || file->wrong_times || file->twice || file->missing || file->late ?
 		-1 : 0;
 }

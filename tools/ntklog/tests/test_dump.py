@@ -727,6 +727,22 @@ class Damaged(unittest.TestCase):
         data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
         self.assertEqual(dump(data)[0].returncode, 0)
 
+    def test_cut_inside_a_buffer_of_a_session_that_runs(self):
+        """What a recorder that was killed within a write has left is told, and no damage."""
+        data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
+                etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
+        for length in (1, 0x47, 0x48, 0x60, etl.SIZE - 1):
+            cut = bytes(data[:2 * etl.SIZE + length])
+            piped = subprocess.run([NTKLOG, "dump", "-"], input=cut, capture_output=True,
+                                   timeout=60)
+            result, lines = dump(cut)
+            self.assertEqual((result.returncode, piped.returncode), (0, 0))
+            self.assertEqual(piped.stdout.decode(), result.stdout)
+            for messages in (result.stderr, piped.stderr.decode()):
+                self.assertIn(": left out: %d bytes of a last buffer that has not" % length,
+                              messages)
+            self.assertEqual(len(lines), 4)
+
     def test_other_buffer_size_inside(self):
         data = self.good()
         struct.pack_into("<I", data, etl.SIZE, 8192)
