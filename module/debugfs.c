@@ -447,6 +447,18 @@ static void ntklog_linux_show(struct seq_file *seq, void *object)
 	ntklog_linux_describe(seq);
 }
 
+/* linux_mode: how they are watched */
+
+static void ntklog_linux_mode_show(struct seq_file *seq, void *object)
+{
+	ntklog_linux_show_mode(seq);
+}
+
+static int ntklog_linux_mode_store(void *object, char *text)
+{
+	return ntklog_linux_set_mode(text);
+}
+
 /* linux_selftest: each reading is a test */
 
 static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
@@ -473,6 +485,8 @@ static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
+	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
+	  .store = ntklog_linux_mode_store },
 };
 
 /* sessions/<n>/... */

@@ -70,6 +70,10 @@ static bool linux_locks = true;
 module_param(linux_locks, bool, 0400);
 MODULE_PARM_DESC(linux_locks, "may Linux' own locks be watched, if somebody wants them (default: yes)");
 
+static char *linux_mode = "full";
+module_param(linux_mode, charp, 0400);
+MODULE_PARM_DESC(linux_mode, "how they are watched: full (the default), sampled or waits");
+
 static char *addresses = "raw";
 module_param(addresses, charp, 0400);
 MODULE_PARM_DESC(addresses, "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
@@ -147,10 +151,16 @@ static int __init ntklog_init(void)
 		pr_err("cannot make /dev/ntklog (%d)\n", err);
 		goto err_debugfs;
 	}
-	ntklog_linux_init(linux_locks);
+	err = ntklog_linux_init(linux_locks, linux_mode);
+	if (err) {
+		pr_err("linux_mode=%s is not full, sampled or waits\n", linux_mode);
+		goto err_device;
+	}
 	etw_allow_sessions();
 	return 0;
 
+err_device:
+	ntklog_device_exit();
 err_debugfs:
 	ntklog_debugfs_exit();
 	ntklog_context_swap_exit();

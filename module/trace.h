@@ -66,6 +66,7 @@ DECLARE_EVENT_CLASS(ntklog_spinlock_class,
 		__field(u8, acquire_depth)
 		__field(u8, acquire_mode)
 		__field(u8, context)
+		__field(u8, rule)
 	),
 
 	TP_fast_assign(
@@ -81,9 +82,10 @@ DECLARE_EVENT_CLASS(ntklog_spinlock_class,
 		__entry->acquire_depth = record->acquire_depth;
 		__entry->acquire_mode = record->acquire_mode;
 		__entry->context = record->flags & ~WMI_SPINLOCK_ACQUIRE_MODE;
+		__entry->rule = record->rule;
 	),
 
-	TP_printk("spin_lock_address=0x%llx caller_address=0x%llx caller=%pS acquire_time=%llu release_time=%llu wait_time_in_cycles=%u spin_count=%u thread_id=%u interrupt_count=%u irql=%u acquire_depth=%u acquire_mode=%s context=%s",
+	TP_printk("spin_lock_address=0x%llx caller_address=0x%llx caller=%pS acquire_time=%llu release_time=%llu wait_time_in_cycles=%u spin_count=%u thread_id=%u interrupt_count=%u irql=%u acquire_depth=%u acquire_mode=%s context=%s rule=%s",
 		  __entry->spin_lock_address, __entry->caller_address,
 		  (void *)(unsigned long)__entry->caller_address,
 		  __entry->acquire_time, __entry->release_time,
@@ -100,7 +102,11 @@ DECLARE_EVENT_CLASS(ntklog_spinlock_class,
 				   { 0x00, "thread" },
 				   { 0x40, "dpc" },
 				   { 0x80, "isr" },
-				   { 0xc0, "dpc|isr" }))
+				   { 0xc0, "dpc|isr" }),
+		  __print_symbolic(__entry->rule,
+				   { 0, "nt" },
+				   { WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
+				   { WMI_SPINLOCK_RULE_WAIT, "wait" }))
 );
 
 DEFINE_EVENT_FN(ntklog_spinlock_class, spinlock,

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 #include "../perf/spin_lock.h"
+#include "../perf/spin_lock_sampled.h"
 #include "redirect.h"
 
 /* What the locks' fast paths are made of is only the kernel's own if nothing else is in them. */
@@ -29,11 +30,13 @@
  * @redirects: those
  * @count: of them
  * @stranger: one that releases what they acquire and is not among them. NULL: there is none
+ * @way: what they are, or were last, redirected to; written as @redirects
  */
 struct ntklog_linux_functions {
 	struct ntklog_redirect *redirects;
 	size_t count;
 	const char *stranger;
+	enum ntklog_way way;
 };
 
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
@@ -50,13 +53,23 @@ extern u32 ntklog_linux_test_cycles;
 #define ntklog_released_for_caller(_lock) __acquire(_lock)
 
 /* Linux does not count a waiter's tests: how many there is time for, and one. */
-static __always_inline void
-ntklog_linux_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_query *query)
 {
 	u32 wait = ntklog_read_time().low - query->time.low;
 
-	ntklog_log_contended_spin_lock(lock, acquire_mode,
-				       max(wait / ntklog_linux_test_cycles, 1U), query);
+	return max(wait / ntklog_linux_test_cycles, 1U);
+}
+
+static __always_inline void
+ntklog_linux_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+{
+	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
+}
+
+static __always_inline void
+ntklog_sampled_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+{
+	ntklog_sample_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
 }
 
 #endif /* _NTKLOG_LINUX_KIND_H */

@@ -4,21 +4,14 @@
  * which its functions are redirected and restored. Nothing of the kernel is touched while nobody
  * wants it.
  *
- * On:	perf's tracking goes on and is armed; releases are redirected, then acquisitions. When
- *	the first of these is, all releases have been for long, on all processors: whoever
- *	acquires a lock through us releases it through us. Releases of what was acquired before
- *	are counted as that, until threads that were on their way into an acquisition, and
- *	owners, are waited for.
- * Off:	acquisitions are restored, and who is in ours, or owns a lock by it, is waited for:
- *	redirected releases give back their slots. Then releases are restored and who is in ours
- *	is waited for, and perf's tracking goes, if nobody else wants it.
+ * They are watched in one of three modes: "full", each acquisition tracked; "sampled", some chosen
+ * when they are made; "waits", the kernel's tracepoints of contention alone. See attach.c and
+ * waits.c for what is switched on and off in which order.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/cpufeature.h>
 #include <linux/errno.h>
-#include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -26,40 +19,55 @@
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/processor.h>
-#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
-#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../perf/want.h"
 #include "../trace.h"
+#include "attach.h"
 #include "kind.h"
 #include "locks.h"
 #include "selftest.h"
+#include "waits.h"
 
 u32 ntklog_linux_test_cycles __read_mostly = 1;
 
-#ifdef NTKLOG_LINUX_LOCKS
+/* In the order of their numbers, NTKLOG_LINUX_MODE_*. */
+static const char *const ntklog_linux_modes[] = {
+	[NTKLOG_LINUX_MODE_FULL] = "full",
+	[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
+	[NTKLOG_LINUX_MODE_WAITS] = "waits",
+};
+
+/* Written with ntklog_linux_mutex held, while nobody wants a kind; read without by a rundown. */
+static u32 ntklog_linux_mode;
+
+/* Why none of them is watched, in whatever mode; or NULL. Written at load. */
+static const char *ntklog_linux_forbidden = "the module is being loaded";
 
 /**
  * struct ntklog_linux_kind - a kind of lock
  * @name: for people
- * @functions: what is redirected
- * @unavailable: why it cannot be, or if it @lacks one the function; NULL: it can be. Written as
+ * @functions: what is redirected; NULL: this kernel's cannot be
+ * @unavailable: why they cannot be, or if it @lacks one the function; NULL: they can be. Written as
  *	@is_on, at load, when the files are there already, and when ftrace is out of order
  * @lacks: this kernel does not have the function
- * @is_on: it is; written with ntklog_linux_mutex held, and read without by who asks for groups
+ * @is_on: it is watched; written with ntklog_linux_mutex held, and read without by who asks for
+ *	groups
  * @failed: the function of the last attempt that failed, or NULL; written as @is_on
  * @err: why
  * @attach_us: microseconds that the last attempt took
  * @detach_us: that the last restoring took
+ * @whose: PERF_SPIN_LOCK_WHOSE() of it
  * @want: who wants it
  */
 struct ntklog_linux_kind {
 	const char *name;
-	const struct ntklog_linux_functions *functions;
+	struct ntklog_linux_functions *functions;
 	const char *unavailable;
 	bool lacks;
 	bool is_on;
@@ -67,6 +75,7 @@ struct ntklog_linux_kind {
 	int err;
 	s64 attach_us;
 	s64 detach_us;
+	u8 whose;
 	struct ntklog_want want;
 };
 
@@ -76,11 +85,17 @@ static DEFINE_MUTEX(ntklog_linux_mutex);
 static void ntklog_update_linux_spin_locks(const struct perfinfo_groupmask *wanted);
 static void ntklog_update_linux_rw_locks(const struct perfinfo_groupmask *wanted);
 
-#define LINUX_KIND(_i, _name, _functions, _group, _update)			\
+#ifdef NTKLOG_LINUX_LOCKS
+#define LINUX_FUNCTIONS(_functions)	(&(_functions))
+#else
+#define LINUX_FUNCTIONS(_functions)	NULL
+#endif
+
+#define LINUX_KIND(_i, _name, _functions, _mode, _group, _update)		\
 {										\
 	.name = _name,								\
-	.functions = &(_functions),						\
-	.unavailable = "the module is being loaded",				\
+	.functions = LINUX_FUNCTIONS(_functions),				\
+	.whose = PERF_SPIN_LOCK_WHOSE(_mode),					\
 	.want = {								\
 		.provider = {							\
 			.group = _group,					\
@@ -94,78 +109,57 @@ static void ntklog_update_linux_rw_locks(const struct perfinfo_groupmask *wanted
 }
 
 static struct ntklog_linux_kind ntklog_linux_kinds[] = {
-	LINUX_KIND(0, "spinlock", ntklog_linux_spin_lock_functions, PERF_LINUX_SPINLOCK,
-		   ntklog_update_linux_spin_locks),
-	LINUX_KIND(1, "rwlock", ntklog_linux_rw_lock_functions, PERF_LINUX_RWLOCK,
-		   ntklog_update_linux_rw_locks),
+	LINUX_KIND(0, "spinlock", ntklog_linux_spin_lock_functions, PERF_SPIN_LOCK_LINUX_SPIN,
+		   PERF_LINUX_SPINLOCK, ntklog_update_linux_spin_locks),
+	LINUX_KIND(1, "rwlock", ntklog_linux_rw_lock_functions, PERF_SPIN_LOCK_LINUX_RW,
+		   PERF_LINUX_RWLOCK, ntklog_update_linux_rw_locks),
 };
 
-/* ftrace has switched itself off: are some functions redirected for good? */
-static bool ntklog_is_stuck(const struct ntklog_linux_kind *kind)
+/* Why the kind cannot be watched in the present mode; NULL: it can be. */
+static const char *ntklog_why_not(const struct ntklog_linux_kind *kind)
 {
-	const struct ntklog_linux_functions *functions = kind->functions;
-	size_t i;
-
-	for (i = 0; i < functions->count; i++)
-		if (functions->redirects[i].is_stuck)
-			return true;
-	return false;
+	if (ntklog_linux_forbidden)
+		return ntklog_linux_forbidden;
+	return ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ? ntklog_why_no_waits() :
+							      kind->unavailable;
 }
 
-static int ntklog_attach(struct ntklog_linux_kind *kind)
+/* What one does instead, or nothing. */
+static const char *ntklog_alternative(void)
 {
-	const struct ntklog_linux_functions *functions = kind->functions;
-	int err;
-
-	err = ntklog_keep_ftrace_enabled();
-	if (err) {
-		kind->failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
-		return err;
-	}
-	ntklog_join_spin_locks();
-	err = ntklog_redirect_functions(functions->redirects, functions->count, true,
-					&kind->failed);
-	if (err)
-		goto leave;
-	err = ntklog_redirect_functions(functions->redirects, functions->count, false,
-					&kind->failed);
-	if (err) {
-		/* What some have acquired meanwhile has been released: restoring waits. */
-		ntklog_restore_functions(functions->redirects, functions->count, true);
-		goto leave;
-	}
-	ntklog_let_ftrace_go();
-	/* Who was preempted in the kernel's own function, about to acquire; then who owns. */
-	synchronize_rcu_tasks();
-	synchronize_rcu();
-	ntklog_spin_locks_joined();
-	return 0;
-
-leave:
-	ntklog_let_ftrace_go();
-	if (!ntklog_is_stuck(kind))
-		ntklog_leave_spin_locks();
-	return err;
+	return !ntklog_linux_forbidden && ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
+	       !ntklog_why_no_waits() ? "; mode \"waits\" can be had" : "";
 }
 
-static void ntklog_detach(struct ntklog_linux_kind *kind)
+static bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
 {
-	const struct ntklog_linux_functions *functions = kind->functions;
+	return kind->functions && ntklog_is_stuck(kind->functions);
+}
 
-	ntklog_part_from_spin_locks();
-	ntklog_restore_functions(functions->redirects, functions->count, false);
-	/* What is still acquired through us is still released through us. */
-	if (ntklog_is_stuck(kind))
-		return;
-	ntklog_restore_functions(functions->redirects, functions->count, true);
-	if (!ntklog_is_stuck(kind))
-		ntklog_leave_spin_locks();
+static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
+{
+	switch (ntklog_linux_mode) {
+	case NTKLOG_LINUX_MODE_WAITS:
+		return ntklog_watch_waits(kind->whose, &kind->failed);
+	case NTKLOG_LINUX_MODE_SAMPLED:
+		return ntklog_attach(kind->functions, NTKLOG_SAMPLING, &kind->failed);
+	default:
+		return ntklog_attach(kind->functions, NTKLOG_TRACKING, &kind->failed);
+	}
+}
+
+static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
+{
+	if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS)
+		ntklog_stop_watching_waits(kind->whose);
+	else
+		ntklog_detach(kind->functions);
 }
 
 /* Not to go on with what is not the same. */
 static void ntklog_let_go(struct ntklog_linux_kind *kind, const char *wrong)
 {
-	ntklog_detach(kind);
+	ntklog_detach_kind(kind);
 	WRITE_ONCE(kind->is_on, false);
 	kind->failed = wrong;
 	kind->err = -EPROTO;
@@ -173,13 +167,14 @@ static void ntklog_let_go(struct ntklog_linux_kind *kind, const char *wrong)
 
 static void ntklog_switch_on(struct ntklog_linux_kind *kind)
 {
-	const char *wrong;
+	const char *wrong = NULL;
 
 	kind->failed = NULL;
-	kind->err = ntklog_attach(kind);
+	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
-	wrong = ntklog_selftest(kind->functions, NULL);
+	if (ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS)
+		wrong = ntklog_selftest(kind->functions, NULL);
 	if (wrong)
 		ntklog_let_go(kind, wrong);
 	else
@@ -189,7 +184,7 @@ static void ntklog_switch_on(struct ntklog_linux_kind *kind)
 /* The kernel goes on calling our functions: they stay, and so does the module. */
 static void ntklog_give_up_if_stuck(struct ntklog_linux_kind *kind)
 {
-	if (kind->unavailable || !ntklog_is_stuck(kind))
+	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
 		return;
 	kind->unavailable = "ftrace is out of order: its functions cannot be restored";
 	__module_get(THIS_MODULE);
@@ -215,12 +210,12 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 	ktime_t start = ktime_get();
 
 	mutex_lock(&ntklog_linux_mutex);
-	if (on && !kind->is_on && !kind->unavailable) {
+	if (on && !kind->is_on && !ntklog_why_not(kind)) {
 		ntklog_switch_on(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_complain(kind);
-	} else if (!on && kind->is_on && !kind->unavailable) {
-		ntklog_detach(kind);
+	} else if (!on && kind->is_on && !ntklog_why_not(kind)) {
+		ntklog_detach_kind(kind);
 		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
@@ -256,53 +251,79 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
-static void __init ntklog_find_out(struct ntklog_linux_kind *kind, bool allowed)
+/* As struct etw_provider says. */
+static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
 {
-	if (!allowed) {
-		kind->unavailable = "linux_locks=0";
-		return;
-	}
-#ifdef X86_FEATURE_CALL_DEPTH
-	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH)) {
-		kind->unavailable = "retbleed=stuff counts calls";
-		return;
-	}
-#endif
-	kind->unavailable = ntklog_find_functions(kind->functions->redirects,
-						  kind->functions->count);
-	kind->lacks = kind->unavailable;
-	if (!kind->lacks && kind->functions->stranger &&
-	    ntklog_find_function(kind->functions->stranger))
-		kind->unavailable = "this kernel releases them by a function that is not known";
+	struct ntklog_dc record = { .linux_mode = READ_ONCE(ntklog_linux_mode) };
+
+	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
+	event->version = NTKLOG_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+}
+
+/* It only tells: the kinds' own are told who wants them. */
+static void ntklog_ignore_mask(struct etw_provider *provider,
+			       const struct perfinfo_groupmask *mask)
+{
+}
+
+static struct etw_provider ntklog_linux_provider = {
+	.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
+	.set_mask = ntklog_ignore_mask,
+	.rundown = ntklog_linux_rundown,
+};
+
+/* What is not to be had in the mode that it begins with. */
+static void __init ntklog_tell_kind(const struct ntklog_linux_kind *kind)
+{
+	const char *why = ntklog_why_not(kind);
+
+	if (why)
+		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
+			why == kind->unavailable && kind->lacks ? "no function " : "", why,
+			ntklog_alternative());
+}
+
+static int ntklog_find_mode(const char *name)
+{
+	return match_string(ntklog_linux_modes, ARRAY_SIZE(ntklog_linux_modes), name);
 }
 
 /**
  * ntklog_linux_init() - find the kernel's functions, and let who wants them have them
  * @allowed: it is permitted at all
+ * @mode: in which it begins
  *
  * Context: load, before there is a session. What this kernel lacks is said, once, by name;
  * NT's locks work without.
+ * Return: 0, or -EINVAL: there is no such mode.
  */
-void __init ntklog_linux_init(bool allowed)
+int __init ntklog_linux_init(bool allowed, const char *mode)
 {
 	size_t i;
 
+	if (ntklog_find_mode(mode) < 0)
+		return -EINVAL;
 	ntklog_measure_test();
 	/* The files are there already: who reads one that tests comes before or after. */
 	mutex_lock(&ntklog_linux_mutex);
+	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
+	ntklog_linux_forbidden = allowed ? NULL : "linux_locks=0";
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
-		ntklog_find_out(kind, allowed);
-		if (kind->unavailable)
-			pr_info("Linux' %ss cannot be watched here: %s%s\n", kind->name,
-				kind->lacks ? "no function " : "", kind->unavailable);
+		kind->unavailable = ntklog_why_not_attach(kind->functions, &kind->lacks);
+		ntklog_tell_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 	/* What takes that mutex itself, with the want's outside of it. */
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_want_init(&ntklog_linux_kinds[i].want);
+	etw_register_provider(&ntklog_linux_provider);
+	return 0;
 }
 
 /**
@@ -319,19 +340,25 @@ void ntklog_linux_exit(void)
 		ntklog_want_exit(&ntklog_linux_kinds[i].want);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		/* The kernel calls what would go now: it does not go. */
-		while (ntklog_is_stuck(&ntklog_linux_kinds[i]))
+		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
 			schedule_timeout_uninterruptible(HZ);
 	}
 }
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
+	const char *why = ntklog_why_not(kind);
+
 	seq_printf(seq, "%s: ", kind->name);
-	if (kind->unavailable)
-		seq_printf(seq, "unavailable: %s%s\n", kind->lacks ? "no function " : "",
-			   kind->unavailable);
+	if (why)
+		seq_printf(seq, "unavailable: %s%s%s\n",
+			   why == kind->unavailable && kind->lacks ? "no function " : "", why,
+			   ntklog_alternative());
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
+	else if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS)
+		seq_printf(seq, "%s, waits only, attached in %lld us, detached in %lld us\n",
+			   kind->is_on ? "on" : "off", kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
 			   kind->is_on ? "on" : "off", kind->functions->count,
@@ -344,12 +371,16 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	bool was_on = kind->is_on;
 	int err = kind->err;
 
-	if (!was_on && !kind->unavailable) {
+	if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS && !ntklog_why_not(kind)) {
+		seq_printf(seq, "%s: no functions, in mode \"waits\"\n", kind->name);
+		return;
+	}
+	if (!was_on && !ntklog_why_not(kind)) {
 		kind->failed = NULL;
-		kind->err = ntklog_attach(kind);
+		kind->err = ntklog_attach_kind(kind);
 		ntklog_complain(kind);
 	}
-	if (kind->unavailable || kind->err) {
+	if (ntklog_why_not(kind) || kind->err) {
 		ntklog_describe_kind(seq, kind);
 		return;
 	}
@@ -361,7 +392,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		return;
 	}
 	if (!was_on) {
-		ntklog_detach(kind);
+		ntklog_detach_kind(kind);
 		/* Who wants it has it no more than before. */
 		if (ntklog_want_has_wanters(&kind->want)) {
 			kind->failed = failed;
@@ -407,7 +438,8 @@ void ntklog_linux_describe(struct seq_file *seq)
 	mutex_lock(&ntklog_linux_mutex);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_describe_kind(seq, &ntklog_linux_kinds[i]);
-	seq_printf(seq, "cycles of a test: %u\n", ntklog_linux_test_cycles);
+	seq_printf(seq, "mode: %s\ncycles of a test: %u\n",
+		   ntklog_linux_modes[ntklog_linux_mode], ntklog_linux_test_cycles);
 	mutex_unlock(&ntklog_linux_mutex);
 }
 
@@ -424,6 +456,48 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		if (READ_ONCE(ntklog_linux_kinds[i].is_on))
 			etw_group_mask_set(mask, ntklog_linux_kinds[i].want.provider.group);
+}
+
+/**
+ * ntklog_linux_show_mode() - which mode is it?
+ * @seq: gets its name
+ *
+ * Context: thread.
+ */
+void ntklog_linux_show_mode(struct seq_file *seq)
+{
+	seq_printf(seq, "%s\n", ntklog_linux_modes[READ_ONCE(ntklog_linux_mode)]);
+}
+
+/**
+ * ntklog_linux_set_mode() - choose the mode in which they are watched from the next time on
+ * @name: of the mode
+ *
+ * Who wants one of them has said in its trace in which mode it is.
+ *
+ * Context: thread; may sleep.
+ * Return: 0; -EINVAL: there is no such mode; -EBUSY: somebody wants one of them.
+ */
+int ntklog_linux_set_mode(const char *name)
+{
+	int mode = ntklog_find_mode(name), err = 0;
+	size_t i;
+
+	if (mode < 0)
+		return -EINVAL;
+	mutex_lock(&ntklog_linux_mutex);
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds) && mode != ntklog_linux_mode; i++)
+		if (ntklog_linux_kinds[i].is_on ||
+		    ntklog_want_has_wanters(&ntklog_linux_kinds[i].want))
+			err = -EBUSY;
+	if (!err && mode != ntklog_linux_mode) {
+		WRITE_ONCE(ntklog_linux_mode, mode);
+		/* What failed was another mode's. */
+		for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
+			ntklog_linux_kinds[i].err = 0;
+	}
+	mutex_unlock(&ntklog_linux_mutex);
+	return err;
 }
 
 /* The tracepoint is both kinds': its filter tells them apart. */
@@ -447,64 +521,3 @@ void ntklog_linux_tracepoint_unreg(void)
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_want_unregister(&ntklog_linux_kinds[i].want);
 }
-
-#else /* !NTKLOG_LINUX_LOCKS */
-
-/* What this kernel lacks, or has besides. */
-#if !defined(CONFIG_X86_64)
-#define NTKLOG_LACKS	"this architecture is not x86-64"
-#elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
-#define NTKLOG_LACKS	"no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS"
-#elif !defined(CONFIG_KPROBES)
-#define NTKLOG_LACKS	"no CONFIG_KPROBES"
-#elif defined(CONFIG_PREEMPT_RT)
-#define NTKLOG_LACKS	"CONFIG_PREEMPT_RT has other locks"
-#elif defined(CONFIG_DEBUG_SPINLOCK) || defined(CONFIG_DEBUG_LOCK_ALLOC)
-#define NTKLOG_LACKS	"CONFIG_DEBUG_SPINLOCK checks locks in a way of its own"
-#elif !defined(CONFIG_UNINLINE_SPIN_UNLOCK)
-#define NTKLOG_LACKS	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
-#else
-#define NTKLOG_LACKS	"no CONFIG_QUEUED_SPINLOCKS"
-#endif
-
-/**
- * ntklog_linux_init() - say that Linux' locks cannot be watched
- * @allowed: somebody has allowed it
- *
- * Context: load.
- */
-void __init ntklog_linux_init(bool allowed)
-{
-	if (allowed)
-		pr_info("Linux' spin locks and rwlocks cannot be watched here: %s\n", NTKLOG_LACKS);
-}
-
-void ntklog_linux_exit(void)
-{
-}
-
-void ntklog_linux_describe(struct seq_file *seq)
-{
-	seq_printf(seq, "spinlock: unavailable: %s\nrwlock: unavailable: %s\n", NTKLOG_LACKS,
-		   NTKLOG_LACKS);
-}
-
-void ntklog_linux_selftest(struct seq_file *seq)
-{
-	ntklog_linux_describe(seq);
-}
-
-void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
-{
-}
-
-int ntklog_linux_tracepoint_reg(void)
-{
-	return 0;
-}
-
-void ntklog_linux_tracepoint_unreg(void)
-{
-}
-
-#endif /* !NTKLOG_LINUX_LOCKS */

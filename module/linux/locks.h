@@ -9,10 +9,12 @@
 
 struct seq_file;
 
-void ntklog_linux_init(bool allowed);
+int ntklog_linux_init(bool allowed, const char *mode);
 void ntklog_linux_exit(void);
 void ntklog_linux_describe(struct seq_file *seq);
 void ntklog_linux_selftest(struct seq_file *seq);
+void ntklog_linux_show_mode(struct seq_file *seq);
+int ntklog_linux_set_mode(const char *name);
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask);
 
 #endif /* _NTKLOG_LINUX_LOCKS_H */

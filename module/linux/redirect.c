@@ -166,6 +166,22 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
 }
 
 /**
+ * ntklog_choose_way() - what are they redirected to, when they are?
+ * @redirects: the functions, none of them redirected
+ * @count: of them
+ * @way: to what
+ *
+ * Context: thread.
+ */
+void ntklog_choose_way(struct ntklog_redirect *redirects, size_t count, enum ntklog_way way)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		redirects[i].trampoline = redirects[i].trampolines[way];
+}
+
+/**
  * ntklog_redirect_functions() - redirect one half of them
  * @redirects: the functions
  * @count: of them

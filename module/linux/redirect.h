@@ -12,6 +12,18 @@
 #include <linux/linkage.h>
 #include <linux/types.h>
 
+/**
+ * enum ntklog_way - what functions are redirected to
+ * @NTKLOG_TRACKING: those that track each acquisition
+ * @NTKLOG_SAMPLING: those that choose some when they are made
+ * @NTKLOG_WAYS: how many there are
+ */
+enum ntklog_way {
+	NTKLOG_TRACKING,
+	NTKLOG_SAMPLING,
+	NTKLOG_WAYS,
+};
+
 /* Can functions be redirected in this kernel at all? */
 #if defined(CONFIG_X86_64) && defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && \
 	defined(CONFIG_KPROBES)
@@ -21,7 +33,8 @@
 /**
  * struct ntklog_redirect - one function that is redirected
  * @name: the kernel's function
- * @trampoline: what it calls then: see NTKLOG_TRAMPOLINE()
+ * @trampolines: what it calls then, by enum ntklog_way: see NTKLOG_TRAMPOLINE()
+ * @trampoline: that of the present way
  * @releases: it releases a lock: first on, last off
  * @optional: not every kernel has it
  * @address: where it is; 0: this kernel has none
@@ -31,7 +44,8 @@
  */
 struct ntklog_redirect {
 	const char *name;
-	void (*trampoline)(void);
+	const void *trampolines[NTKLOG_WAYS];
+	const void *trampoline;
 	bool releases;
 	bool optional;
 	unsigned long address;
@@ -41,36 +55,63 @@ struct ntklog_redirect {
 };
 
 /*
- * Makes trampoline_NAME(), which goes on in linux_NAME(). The return address on top of the
+ * Makes a trampoline, which goes on in another function. The return address on top of the
  * stack is that into the kernel's function; below it is that of its caller. Two calls are ended by
  * one return: the processor predicts the outer one wrongly, which is most of what it costs; and a
  * kernel that counts calls (retbleed=stuff) would be one off.
  */
-#define NTKLOG_TRAMPOLINE(_name)						\
-void trampoline_##_name(void);							\
-asm(".pushsection .text, \"ax\", @progbits\n"					\
+#define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
+	".pushsection .text, \"ax\", @progbits\n"				\
 	/* Newer kernels take an odd address for one to jump to, not to call. */	\
 	"	.balign 16\n"								\
-	"	.globl trampoline_" #_name "\n"						\
-	"	.type trampoline_" #_name ", @function\n"				\
-	"trampoline_" #_name ":\n"							\
+	"	.globl " _trampoline "\n"						\
+	"	.type " _trampoline ", @function\n"					\
+	_trampoline ":\n"								\
 	"	" ASM_ENDBR								\
-	"	movq $linux_" #_name ", (%rsp)\n"					\
+	_first									\
+	"	movq $" _function ", (%rsp)\n"						\
 	"	" ASM_RET								\
-	"	.size trampoline_" #_name ", . - trampoline_" #_name "\n"		\
-	".popsection\n")
+	"	.size " _trampoline ", . - " _trampoline "\n"				\
+	".popsection\n"
+
+/*
+ * Of a release while nothing that this processor owns has been chosen: back into the kernel's
+ * function, which releases. Preemption is off. Flags are nobody's at a function's entry.
+ */
+#define NTKLOG_UNLESS_SAMPLED							\
+	"	cmpl $0, %gs:ntklog_spin_lock_cpu(%rip)\n"				\
+	"	jne 1f\n"								\
+	"	" ASM_RET								\
+	"1:\n"
+
+/* A function's trampolines, one for each way. */
+#define NTKLOG_TRAMPOLINES(_name, _first_sampled)				\
+void trampoline_##_name(void);							\
+void sampled_trampoline_##_name(void);						\
+asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
+	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name, _first_sampled))
+
+#define NTKLOG_ACQUIRING(_name)	NTKLOG_TRAMPOLINES(_name, "")
+#define NTKLOG_RELEASING(_name)	NTKLOG_TRAMPOLINES(_name, NTKLOG_UNLESS_SAMPLED)
 
 #define NTKLOG_REDIRECT(_name, ...)						\
 {										\
 	.name = #_name,								\
-	.trampoline = trampoline_##_name,					\
+	.trampolines = {							\
+		[NTKLOG_TRACKING] = trampoline_##_name,				\
+		[NTKLOG_SAMPLING] = sampled_trampoline_##_name,			\
+	},									\
 	__VA_ARGS__								\
 }
+
+#define NTKLOG_ACQUIRES(_name, ...)	NTKLOG_REDIRECT(_name, __VA_ARGS__)
+#define NTKLOG_RELEASES(_name)		NTKLOG_REDIRECT(_name, .releases = true)
 
 unsigned long ntklog_find_function(const char *name);
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);
 int ntklog_keep_ftrace_enabled(void);
 void ntklog_let_ftrace_go(void);
+void ntklog_choose_way(struct ntklog_redirect *redirects, size_t count, enum ntklog_way way);
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed);
 void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases);

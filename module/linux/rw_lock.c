@@ -18,69 +18,62 @@
 #ifdef NTKLOG_LINUX_LOCKS
 
 #define ntklog_lock_t		rwlock_t
-#define LOCK(_operation)	linux__raw_read_##_operation
-#define PART(_operation)	ntklog_read_##_operation
+#define SUFFIX(_operation)	__raw_read_##_operation
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
 #define DO(_operation)		do_raw_read_##_operation
 #define TAKE			do_raw_read_trylock
 #include "functions.h"
 
 #define ntklog_lock_t		rwlock_t
-#define LOCK(_operation)	linux__raw_write_##_operation
-#define PART(_operation)	ntklog_write_##_operation
+#define SUFFIX(_operation)	__raw_write_##_operation
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
 #define DO(_operation)		do_raw_write_##_operation
 #define TAKE			do_raw_write_trylock
+#define WITH_LOCK_NESTED
 #include "functions.h"
+#undef WITH_LOCK_NESTED
 
-/* The class is lockdep's affair. */
-static noinline notrace __used void linux__raw_write_lock_nested(rwlock_t *lock, int subclass)
-{
-	preempt_disable();
-	ntklog_write_acquire(lock);
-}
-
-NTKLOG_TRAMPOLINE(_raw_read_lock);
-NTKLOG_TRAMPOLINE(_raw_read_lock_irq);
-NTKLOG_TRAMPOLINE(_raw_read_lock_irqsave);
-NTKLOG_TRAMPOLINE(_raw_read_lock_bh);
-NTKLOG_TRAMPOLINE(_raw_read_trylock);
-NTKLOG_TRAMPOLINE(_raw_read_unlock);
-NTKLOG_TRAMPOLINE(_raw_read_unlock_irq);
-NTKLOG_TRAMPOLINE(_raw_read_unlock_irqrestore);
-NTKLOG_TRAMPOLINE(_raw_read_unlock_bh);
-NTKLOG_TRAMPOLINE(_raw_write_lock);
-NTKLOG_TRAMPOLINE(_raw_write_lock_irq);
-NTKLOG_TRAMPOLINE(_raw_write_lock_irqsave);
-NTKLOG_TRAMPOLINE(_raw_write_lock_bh);
-NTKLOG_TRAMPOLINE(_raw_write_trylock);
-NTKLOG_TRAMPOLINE(_raw_write_unlock);
-NTKLOG_TRAMPOLINE(_raw_write_unlock_irq);
-NTKLOG_TRAMPOLINE(_raw_write_unlock_irqrestore);
-NTKLOG_TRAMPOLINE(_raw_write_unlock_bh);
-NTKLOG_TRAMPOLINE(_raw_write_lock_nested);
+NTKLOG_ACQUIRING(_raw_read_lock);
+NTKLOG_ACQUIRING(_raw_read_lock_irq);
+NTKLOG_ACQUIRING(_raw_read_lock_irqsave);
+NTKLOG_ACQUIRING(_raw_read_lock_bh);
+NTKLOG_ACQUIRING(_raw_read_trylock);
+NTKLOG_RELEASING(_raw_read_unlock);
+NTKLOG_RELEASING(_raw_read_unlock_irq);
+NTKLOG_RELEASING(_raw_read_unlock_irqrestore);
+NTKLOG_RELEASING(_raw_read_unlock_bh);
+NTKLOG_ACQUIRING(_raw_write_lock);
+NTKLOG_ACQUIRING(_raw_write_lock_irq);
+NTKLOG_ACQUIRING(_raw_write_lock_irqsave);
+NTKLOG_ACQUIRING(_raw_write_lock_bh);
+NTKLOG_ACQUIRING(_raw_write_trylock);
+NTKLOG_RELEASING(_raw_write_unlock);
+NTKLOG_RELEASING(_raw_write_unlock_irq);
+NTKLOG_RELEASING(_raw_write_unlock_irqrestore);
+NTKLOG_RELEASING(_raw_write_unlock_bh);
+NTKLOG_ACQUIRING(_raw_write_lock_nested);
 
 /* Written with the kind's mutex held: see locks.c. */
 static struct ntklog_redirect ntklog_rw_redirects[] = {
-	NTKLOG_REDIRECT(_raw_read_lock),
-	NTKLOG_REDIRECT(_raw_read_lock_irq),
-	NTKLOG_REDIRECT(_raw_read_lock_irqsave),
-	NTKLOG_REDIRECT(_raw_read_lock_bh),
-	NTKLOG_REDIRECT(_raw_read_trylock),
-	NTKLOG_REDIRECT(_raw_read_unlock, .releases = true),
-	NTKLOG_REDIRECT(_raw_read_unlock_irq, .releases = true),
-	NTKLOG_REDIRECT(_raw_read_unlock_irqrestore, .releases = true),
-	NTKLOG_REDIRECT(_raw_read_unlock_bh, .releases = true),
-	NTKLOG_REDIRECT(_raw_write_lock),
-	NTKLOG_REDIRECT(_raw_write_lock_irq),
-	NTKLOG_REDIRECT(_raw_write_lock_irqsave),
-	NTKLOG_REDIRECT(_raw_write_lock_bh),
-	NTKLOG_REDIRECT(_raw_write_trylock),
-	NTKLOG_REDIRECT(_raw_write_unlock, .releases = true),
-	NTKLOG_REDIRECT(_raw_write_unlock_irq, .releases = true),
-	NTKLOG_REDIRECT(_raw_write_unlock_irqrestore, .releases = true),
-	NTKLOG_REDIRECT(_raw_write_unlock_bh, .releases = true),
-	NTKLOG_REDIRECT(_raw_write_lock_nested, .optional = true),
+	NTKLOG_ACQUIRES(_raw_read_lock),
+	NTKLOG_ACQUIRES(_raw_read_lock_irq),
+	NTKLOG_ACQUIRES(_raw_read_lock_irqsave),
+	NTKLOG_ACQUIRES(_raw_read_lock_bh),
+	NTKLOG_ACQUIRES(_raw_read_trylock),
+	NTKLOG_RELEASES(_raw_read_unlock),
+	NTKLOG_RELEASES(_raw_read_unlock_irq),
+	NTKLOG_RELEASES(_raw_read_unlock_irqrestore),
+	NTKLOG_RELEASES(_raw_read_unlock_bh),
+	NTKLOG_ACQUIRES(_raw_write_lock),
+	NTKLOG_ACQUIRES(_raw_write_lock_irq),
+	NTKLOG_ACQUIRES(_raw_write_lock_irqsave),
+	NTKLOG_ACQUIRES(_raw_write_lock_bh),
+	NTKLOG_ACQUIRES(_raw_write_trylock),
+	NTKLOG_RELEASES(_raw_write_unlock),
+	NTKLOG_RELEASES(_raw_write_unlock_irq),
+	NTKLOG_RELEASES(_raw_write_unlock_irqrestore),
+	NTKLOG_RELEASES(_raw_write_unlock_bh),
+	NTKLOG_ACQUIRES(_raw_write_lock_nested, .optional = true),
 };
 
 struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {

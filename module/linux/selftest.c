@@ -3,7 +3,9 @@
  * Does each of Linux' lock functions, redirected, do what the kernel's own does? At load, when
  * nothing is redirected yet, each is called on a lock of our own in each context that it is for,
  * and what it leaves is noted: the lock's word, preemption, softirqs, interrupts, and whether the
- * acquisition has a slot in perf's tracking. Redirected it has to leave the same, and a slot.
+ * acquisition has a slot in perf's tracking. Redirected it has to leave the same, and a slot. Where
+ * only some acquisitions are chosen each is tried twice: not chosen, which leaves no slot, and
+ * chosen.
  *
  * Contexts: a thread, with softirqs off, with interrupts off, in an interrupt. Not in an NMI.
  * A trylock is also tried on a lock that is owned. What a waiter does is not tried: that is the
@@ -21,6 +23,7 @@
 #include <linux/spinlock.h>
 
 #include "../perf/spin_lock.h"
+#include "../perf/spin_lock_sampled.h"
 #include "kind.h"
 #include "selftest.h"
 
@@ -77,8 +80,17 @@ static struct ntklog_selftest_run {
 	int preempt;
 	int softirqs;
 	u32 slots;
+	enum ntklog_way way;
+	enum ntklog_choice choice;
 	struct ntklog_selftest_result result;
 } ntklog_run;
+
+/* The last acquired of those that have a slot. Interrupts are off. */
+static const void *ntklog_last_lock(void)
+{
+	return ntklog_run.way == NTKLOG_SAMPLING ? ntklog_last_sampled_spin_lock() :
+						   ntklog_last_spin_lock();
+}
 
 /* Out of line: objtool counts how often a function saves the flags. */
 static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *state)
@@ -93,7 +105,7 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
 	/* What comes on top has given back its slots when it returns. */
 	local_irq_save(flags);
 	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
-	if (state->slots && ntklog_last_spin_lock() != &ntklog_run.lock)
+	if (state->slots && ntklog_last_lock() != &ntklog_run.lock)
 		state->slots = -1;
 	local_irq_restore(flags);
 }
@@ -108,9 +120,15 @@ static notrace noinline void ntklog_give_slots_back(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_last_spin_lock() == &ntklog_run.lock)
-		ntklog_track_spin_lock_release_slowly(&ntklog_run.lock, PERF_SPIN_LOCK_LINUX_SPIN,
-						      time.low, time.high, _RET_IP_);
+	while (ntklog_last_lock() == &ntklog_run.lock)
+		if (ntklog_run.way == NTKLOG_SAMPLING)
+			ntklog_release_sampled_spin_lock(&ntklog_run.lock,
+							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
+							 time.high, _RET_IP_);
+		else
+			ntklog_track_spin_lock_release_slowly(&ntklog_run.lock,
+							      PERF_SPIN_LOCK_LINUX_SPIN, time.low,
+							      time.high, _RET_IP_);
 	local_irq_restore(flags);
 }
 
@@ -253,6 +271,8 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 	unsigned long flags;
 
 	migrate_disable();
+	if (ntklog_run.way == NTKLOG_SAMPLING)
+		ntklog_choose_spin_locks(ntklog_run.choice);
 	switch (context) {
 	case SOFTIRQS_OFF:
 		local_bh_disable();
@@ -273,6 +293,8 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 		ntklog_try_here(test);
 		break;
 	}
+	if (ntklog_run.way == NTKLOG_SAMPLING)
+		ntklog_choose_spin_locks(PERF_CHOOSE_BY_RATE);
 	migrate_enable();
 	*result = ntklog_run.result;
 }
@@ -299,7 +321,8 @@ static bool ntklog_judge(struct seq_file *seq, const char *name, const char *con
 
 	if (!seq)
 		return same;
-	seq_printf(seq, "%s %s%s", name, context, is_owned ? ",owned" : "");
+	seq_printf(seq, "%s %s%s%s", name, context, is_owned ? ",owned" : "",
+		   ntklog_run.choice == PERF_CHOOSE_ALL ? ",chosen" : "");
 	seq_printf(seq, is->word == should_be->word ? " 0x%x" : " 0x%x(0x%x)", is->word,
 		   should_be->word);
 	ntklog_show_value(seq, is->preempt, should_be->preempt);
@@ -331,18 +354,11 @@ void __init ntklog_selftest_init(void)
 					   &ntklog_originals[i][context]);
 }
 
-/**
- * ntklog_selftest() - compare the redirected functions of a kind with the kernel's own
- * @functions: which
- * @seq: gets a line for each function and context: its name, where, and what it leaves, with
- *	what the kernel's own does in parentheses where that differs. NULL: it is not told
- *
- * Context: thread, one at a time; may sleep. They are redirected and tracked.
- * Return: NULL, or the name of the first one that differs.
- */
-const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
+/* With each case in each context; returns the name of the first one that differs, or @wrong. */
+static const char *ntklog_test_functions(const struct ntklog_linux_functions *functions,
+					 struct seq_file *seq, const char *wrong)
 {
-	const char *wrong = NULL;
+	bool takes_slot = ntklog_run.choice != PERF_CHOOSE_NONE;
 	unsigned int i, context;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++) {
@@ -357,7 +373,7 @@ const char *ntklog_selftest(const struct ntklog_linux_functions *functions, stru
 				continue;
 			ntklog_try(test, context, &result);
 			/* What the kernel's own have none of. */
-			should_be.inside.slots = !test->is_owned;
+			should_be.inside.slots = takes_slot && !test->is_owned;
 			if (!ntklog_judge(seq, test->acquire, name, test->is_owned,
 					  &result.inside, &should_be.inside) && !wrong)
 				wrong = test->acquire;
@@ -369,6 +385,29 @@ const char *ntklog_selftest(const struct ntklog_linux_functions *functions, stru
 		}
 	}
 	return wrong;
+}
+
+/**
+ * ntklog_selftest() - compare the redirected functions of a kind with the kernel's own
+ * @functions: which
+ * @seq: gets a line for each function and context: its name, where, and what it leaves, with
+ *	what the kernel's own does in parentheses where that differs. NULL: it is not told
+ *
+ * Context: thread, one at a time; may sleep. They are redirected and tracked.
+ * Return: NULL, or the name of the first one that differs.
+ */
+const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
+{
+	const char *wrong = NULL;
+
+	ntklog_run.way = functions->way;
+	ntklog_run.choice = PERF_CHOOSE_BY_RATE;
+	if (functions->way != NTKLOG_SAMPLING)
+		return ntklog_test_functions(functions, seq, NULL);
+	ntklog_run.choice = PERF_CHOOSE_NONE;
+	wrong = ntklog_test_functions(functions, seq, NULL);
+	ntklog_run.choice = PERF_CHOOSE_ALL;
+	return ntklog_test_functions(functions, seq, wrong);
 }
 
 #endif /* NTKLOG_LINUX_LOCKS */

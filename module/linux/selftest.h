@@ -6,10 +6,28 @@
 
 #include <linux/types.h>
 
-struct ntklog_linux_functions;
+#include "kind.h"
+
 struct seq_file;
+
+#ifdef NTKLOG_LINUX_LOCKS
 
 void ntklog_selftest_init(void);
 const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq);
+
+#else
+
+static inline void ntklog_selftest_init(void)
+{
+}
+
+/* Nobody has any to be tested. */
+static inline const char *ntklog_selftest(const struct ntklog_linux_functions *functions,
+					  struct seq_file *seq)
+{
+	return NULL;
+}
+
+#endif
 
 #endif /* _NTKLOG_LINUX_SELFTEST_H */

@@ -30,45 +30,37 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 }
 
 #define ntklog_lock_t		raw_spinlock_t
-#define LOCK(_operation)	linux__raw_spin_##_operation
-#define PART(_operation)	ntklog_spin_##_operation
+#define SUFFIX(_operation)	__raw_spin_##_operation
 #define MODE			(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 #define DO(_operation)		do_raw_spin_##_operation
 #define TAKE			ntklog_spin_take
+#define WITH_TRYLOCK_BH
 #include "functions.h"
+#undef WITH_TRYLOCK_BH
 
-static noinline notrace __used int linux__raw_spin_trylock_bh(raw_spinlock_t *lock)
-{
-	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	if (ntklog_spin_try(lock))
-		return 1;
-	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	return 0;
-}
-
-NTKLOG_TRAMPOLINE(_raw_spin_lock);
-NTKLOG_TRAMPOLINE(_raw_spin_lock_irq);
-NTKLOG_TRAMPOLINE(_raw_spin_lock_irqsave);
-NTKLOG_TRAMPOLINE(_raw_spin_lock_bh);
-NTKLOG_TRAMPOLINE(_raw_spin_trylock);
-NTKLOG_TRAMPOLINE(_raw_spin_trylock_bh);
-NTKLOG_TRAMPOLINE(_raw_spin_unlock);
-NTKLOG_TRAMPOLINE(_raw_spin_unlock_irq);
-NTKLOG_TRAMPOLINE(_raw_spin_unlock_irqrestore);
-NTKLOG_TRAMPOLINE(_raw_spin_unlock_bh);
+NTKLOG_ACQUIRING(_raw_spin_lock);
+NTKLOG_ACQUIRING(_raw_spin_lock_irq);
+NTKLOG_ACQUIRING(_raw_spin_lock_irqsave);
+NTKLOG_ACQUIRING(_raw_spin_lock_bh);
+NTKLOG_ACQUIRING(_raw_spin_trylock);
+NTKLOG_ACQUIRING(_raw_spin_trylock_bh);
+NTKLOG_RELEASING(_raw_spin_unlock);
+NTKLOG_RELEASING(_raw_spin_unlock_irq);
+NTKLOG_RELEASING(_raw_spin_unlock_irqrestore);
+NTKLOG_RELEASING(_raw_spin_unlock_bh);
 
 /* Written with the kind's mutex held: see locks.c. */
 static struct ntklog_redirect ntklog_spin_redirects[] = {
-	NTKLOG_REDIRECT(_raw_spin_lock),
-	NTKLOG_REDIRECT(_raw_spin_lock_irq),
-	NTKLOG_REDIRECT(_raw_spin_lock_irqsave),
-	NTKLOG_REDIRECT(_raw_spin_lock_bh),
-	NTKLOG_REDIRECT(_raw_spin_trylock),
-	NTKLOG_REDIRECT(_raw_spin_trylock_bh),
-	NTKLOG_REDIRECT(_raw_spin_unlock, .releases = true),
-	NTKLOG_REDIRECT(_raw_spin_unlock_irq, .releases = true),
-	NTKLOG_REDIRECT(_raw_spin_unlock_irqrestore, .releases = true),
-	NTKLOG_REDIRECT(_raw_spin_unlock_bh, .releases = true),
+	NTKLOG_ACQUIRES(_raw_spin_lock),
+	NTKLOG_ACQUIRES(_raw_spin_lock_irq),
+	NTKLOG_ACQUIRES(_raw_spin_lock_irqsave),
+	NTKLOG_ACQUIRES(_raw_spin_lock_bh),
+	NTKLOG_ACQUIRES(_raw_spin_trylock),
+	NTKLOG_ACQUIRES(_raw_spin_trylock_bh),
+	NTKLOG_RELEASES(_raw_spin_unlock),
+	NTKLOG_RELEASES(_raw_spin_unlock_irq),
+	NTKLOG_RELEASES(_raw_spin_unlock_irqrestore),
+	NTKLOG_RELEASES(_raw_spin_unlock_bh),
 };
 
 struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {

@@ -82,8 +82,7 @@ static __always_inline void
 ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 			     const struct ntklog_spin_lock_release *release)
 {
-	const struct ntklog_spin_lock_cpu *cpu = release->cpu;
-	const struct ntklog_spin_lock_slot *slot = &cpu->slot[release->number];
+	const struct ntklog_spin_lock_slot *slot = release->slot;
 	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
 
 	record->spin_lock_address = ntklog_address(slot->lock & ~PERF_SPIN_LOCK_TAGS);
@@ -91,7 +90,7 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	record->acquire_time = ntklog_time_value(slot->time);
 	record->release_time = ntklog_time_value(release->time);
 	record->wait_time_in_cycles = noted ? slot->wait_time : 0;
-	record->spin_count = noted ? cpu->spins[release->number] : 0;
+	record->spin_count = noted ? release->spins : 0;
 	record->thread_id = task_pid_nr(current);
 	record->interrupt_count = ntklog_interrupts_since(slot->interrupts);
 	/*
@@ -103,12 +102,13 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 		record->irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
 	else
 		record->irql = ke_get_current_irql();
-	record->acquire_depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
+	record->acquire_depth = release->depth;
 	/* As NT's, which is still in the DPC when one interrupts it. */
 	record->flags = ((noted ? slot->acquire_mode : release->acquire_mode) &
 			 WMI_SPINLOCK_ACQUIRE_MODE) |
 			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
 			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
+	record->rule = release->rule;
 	memset(record->reserved, 0, sizeof(record->reserved));
 }
 
@@ -155,12 +155,13 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
  */
 notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
 {
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 group = ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)];
 	bool traced = ntklog_spin_lock_is_traced(release->acquire_mode);
 	void *record;
 	u64 wanted;
 
-	if (unlikely(release->cpu->writing || in_nmi() || !rcu_is_watching())) {
+	if (unlikely(cpu->writing || in_nmi() || !rcu_is_watching())) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
@@ -170,7 +171,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
 	/* Nothing logs while there is a place that is not filled. */
-	release->cpu->writing = true;
+	cpu->writing = true;
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
 	if (!traced &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
@@ -180,7 +181,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	} else {
 		ntklog_write_spin_lock_slowly(release);
 	}
-	release->cpu->writing = false;
+	cpu->writing = false;
 }
 
 static void ntklog_set_key(struct static_key_false *key, bool on)

@@ -29,6 +29,9 @@ struct etw_rundown_event;
 /* Locks that a processor can own at once and each still have a slot. */
 #define PERF_SPIN_LOCK_SLOTS	63
 
+/* Locks of Linux' that are sampled and that a processor can own at once. */
+#define PERF_SAMPLED_SPIN_LOCKS	16
+
 /* Taken beyond those, not yet given back: by a thread, a softirq, a hard interrupt, an NMI. */
 #define PERF_SPIN_LOCK_SPARE	4
 
@@ -71,6 +74,28 @@ struct ntklog_spin_lock_slot {
 	u8 acquire_mode;
 };
 
+/**
+ * struct ntklog_sampled_spin_locks - the acquisitions that were chosen when they were made
+ * @next: their count, of those that had not to wait, when sampled_left has become -1
+ * @beyond: how many there are to come after that until one is chosen; 0: that one is
+ * @rest: of its stretch of as many as the rate says, those after the chosen one
+ * @random: the state of the numbers by which they are chosen
+ * @choice: by the rate; the self-test has others
+ * @slot: of those that are owned, the first ones of sampled_in_use
+ * @spins: of each slot
+ *
+ * All with interrupts off, and not by NMIs.
+ */
+struct ntklog_sampled_spin_locks {
+	u32 next;
+	u32 rest;
+	u64 beyond;
+	u32 random;
+	u8 choice;
+	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
+	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
+};
+
 /*
  * Of the word state: bytes of the slots in use, so that no instruction is needed to find
  * the last one; and of what remains one acquisition.
@@ -81,6 +106,8 @@ struct ntklog_spin_lock_slot {
 
 /**
  * struct ntklog_spin_lock_cpu - what a processor knows of its spin locks
+ * @sampled_in_use: of @sampled; the first word, for what is written in assembler
+ * @sampled_left: uncontended acquisitions until one has to be looked at, which makes it negative
  * @state: slots in use, in bytes, and 65536 times the number of uncontended acquisitions that
  *	are left before one has to be looked at: it makes this word negative. So one
  *	subtraction counts, takes a slot and tells whether there is more to do
@@ -106,6 +133,7 @@ struct ntklog_spin_lock_slot {
  *	taken but not yet filled, have no lock: while tracking goes on or off there are
  *	interrupts whose acquisitions have no slot, and whose releases look for one
  * @spins: of each slot, if noted, additional tests of the lock
+ * @sampled: see there; what is in it, and the first two words, know nothing of the slots
  *
  * Written by its own processor only, read by any (the counters). Slots are a stack, but for
  * releases out of order. A thread's writes can be interrupted anywhere, those out of line
@@ -114,6 +142,8 @@ struct ntklog_spin_lock_slot {
  * first, since they are on top: the same lock below, shared, is who was interrupted's.
  */
 struct ntklog_spin_lock_cpu {
+	u32 sampled_in_use;
+	s32 sampled_left;
 	long state;
 	u32 hold_limit;
 	u32 next;
@@ -130,6 +160,7 @@ struct ntklog_spin_lock_cpu {
 	u64 events;
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
 	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
+	struct ntklog_sampled_spin_locks sampled;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
@@ -141,6 +172,9 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				    const struct ntklog_spin_lock_query *query);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
+bool ntklog_count_spin_lock_wait(u32 spin_count);
+void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
+			       const struct ntklog_spin_lock_query *query, unsigned long caller);
 
 /**
  * ntklog_query_spin_lock() - note time and interrupts before a lock is waited for

@@ -26,10 +26,12 @@
 #include <linux/string.h>
 
 #include "../compat.h"
+#include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
 /* None so far; the first acquisition is looked at. */
-DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = { .next = 1 };
+DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
+	.next = 1, .sampled.next = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
 static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED);
@@ -105,7 +107,8 @@ u32 ntklog_spin_lock_acquire_count(int number)
 
 	do {
 		sequence = raw_read_seqcount_begin(&cpu->sequence);
-		count = ntklog_uncontended_count(cpu) + READ_ONCE(cpu->contention_count);
+		count = ntklog_uncontended_count(cpu) + ntklog_sampled_count(cpu) +
+			READ_ONCE(cpu->contention_count);
 	} while (read_seqcount_retry(&cpu->sequence, sequence));
 	return count;
 }
@@ -125,14 +128,15 @@ static void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cpu)
  * ntklog_spin_lock_slots_in_use() - spin locks that a processor owns and that have a slot
  * @number: of the processor
  *
- * Context: any. A moment's; 0 while tracking is off.
+ * Context: any. A moment's; 0 while nothing is tracked or sampled.
  * Return: so many.
  */
 u32 ntklog_spin_lock_slots_in_use(int number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT +
+	       READ_ONCE(cpu->sampled_in_use);
 }
 
 /**
@@ -225,6 +229,71 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
 
+static void ntklog_count_wait(u32 spin_count)
+{
+	this_cpu_inc(ntklog_spin_lock_cpu.contention_count);
+	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
+}
+
+/* NT's rule for who waited, with the count of this moment. */
+static bool ntklog_wait_is_sampled(u32 spin_count)
+{
+	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
+
+	return spin_count >= READ_ONCE(information->spin_lock_spin_threshold) &&
+	       this_cpu_read(ntklog_spin_lock_cpu.contention_count) %
+	       READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
+}
+
+/**
+ * ntklog_count_spin_lock_wait() - count a wait of a lock that is not tracked
+ * @spin_count: additional tests of the lock, at least 1
+ *
+ * Context: interrupts off, right after the acquisition.
+ * Return: whether it is one that NT would write.
+ */
+notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
+{
+	ntklog_count_wait(spin_count);
+	return ntklog_wait_is_sampled(spin_count);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
+
+/**
+ * ntklog_log_spin_lock_wait() - write the event of a wait of which the release is not seen
+ * @lock: the lock, now owned
+ * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
+ * @spin_count: as ntklog_count_spin_lock_wait() was told
+ * @query: what ntklog_query_spin_lock() noted before
+ * @caller: who asked for the lock
+ *
+ * Context: interrupts off, right after the acquisition.
+ */
+notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
+				       const struct ntklog_spin_lock_query *query,
+				       unsigned long caller)
+{
+	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot slot = {
+		.lock = (unsigned long)lock | PERF_SPIN_LOCK_NOTED,
+		.time = time,
+		.interrupts = query->interrupts,
+		.wait_time = ntklog_time_value(time) - ntklog_time_value(query->time),
+		.acquire_mode = acquire_mode,
+	};
+	struct ntklog_spin_lock_release release = {
+		.slot = &slot,
+		.spins = spin_count,
+		.rule = WMI_SPINLOCK_RULE_WAIT,
+		.acquire_mode = acquire_mode,
+		.time = time,
+		.caller = caller,
+	};
+
+	ntklog_write_spin_lock(&release);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
+
 /**
  * ntklog_log_contended_spin_lock() - NT's PerfLogSpinLockAcquire, of a lock waited for
  * @lock: the lock, now owned
@@ -243,8 +312,7 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	u32 number;
 
 	local_irq_save(flags);
-	this_cpu_inc(ntklog_spin_lock_cpu.contention_count);
-	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
+	ntklog_count_wait(spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_change_slots_in_use(1);
 		number = ntklog_fill_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time, query->interrupts);
@@ -324,9 +392,7 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 n
 		return true;
 
 	if (cpu->slot[number].lock & PERF_SPIN_LOCK_NOTED && cpu->spins[number])
-		return cpu->spins[number] >= READ_ONCE(information->spin_lock_spin_threshold) &&
-			cpu->contention_count %
-			READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
+		return ntklog_wait_is_sampled(cpu->spins[number]);
 
 	return ntklog_uncontended_count(cpu) %
 		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
@@ -347,7 +413,6 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_spin_lock_release release = {
-		.cpu = cpu,
 		.acquire_mode = acquire_mode,
 		.time = { .low = time_low, .high = time_high },
 		.caller = caller,
@@ -358,7 +423,9 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 	local_irq_save(flags);
 	number = ntklog_find_slot(cpu, lock);
 	if (number) {
-		release.number = number;
+		release.slot = &cpu->slot[number];
+		release.spins = cpu->spins[number];
+		release.depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
 		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED) &&
 		    ntklog_slot_is_sampled(cpu, number, release.time))
 			ntklog_write_spin_lock(&release);
@@ -410,6 +477,7 @@ static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
 static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
 {
 	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_choose_anew(cpu);
 }
 
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)

@@ -13,15 +13,19 @@
 
 /**
  * struct ntklog_spin_lock_release - a release that is sampled
- * @cpu: this processor's
- * @number: of the lock's slot
+ * @slot: the lock's
+ * @spins: if noted, additional tests of the lock
+ * @depth: the record's AcquireDepth
+ * @rule: WMI_SPINLOCK_RULE_*
  * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
  * @time: when it was released
  * @caller: where the function that releases returns to
  */
 struct ntklog_spin_lock_release {
-	struct ntklog_spin_lock_cpu *cpu;
-	u32 number;
+	const struct ntklog_spin_lock_slot *slot;
+	u32 spins;
+	u8 depth;
+	u8 rule;
 	u8 acquire_mode;
 	struct ntklog_time time;
 	unsigned long caller;

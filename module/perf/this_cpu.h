@@ -51,6 +51,23 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 })
 
 /**
+ * ntklog_this_cpu_dec_is_negative() - subtract 1 from a word of this processor's
+ * @_variable: the word, an s32
+ *
+ * Return: whether it is negative then.
+ */
+#define ntklog_this_cpu_dec_is_negative(_variable)				\
+({										\
+	bool __is_negative;							\
+										\
+	asm volatile("decl " __percpu_arg([variable])					\
+		     : "=@ccs" (__is_negative),					\
+		       [variable] "+m" (__my_cpu_var(_variable))		\
+		     : : "memory");						\
+	__is_negative;								\
+})
+
+/**
  * ntklog_this_cpu_low_half() - the low 16 bits of a word of this processor's
  * @_variable: the word
  *
@@ -150,6 +167,8 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 
 #define ntklog_this_cpu_sub_is_negative(_variable, _amount)			\
 	(this_cpu_sub_return(_variable, _amount) < 0)
+#define ntklog_this_cpu_dec_is_negative(_variable)				\
+	(this_cpu_dec_return(_variable) < 0)
 #define ntklog_this_cpu_low_half(_variable)					\
 	((unsigned long)(u16)this_cpu_read(_variable))
 #define ntklog_this_cpu_equals(_variable, _value)				\

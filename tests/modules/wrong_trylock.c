@@ -8,6 +8,10 @@
 #include <linux/module.h>
 #include <linux/ptrace.h>
 
+static char *function = "tracked__raw_write_trylock";
+module_param(function, charp, 0444);
+MODULE_PARM_DESC(function, "which");
+
 static int fail(struct kprobe *probe, struct pt_regs *regs)
 {
 	regs->ax = 0;
@@ -22,13 +26,13 @@ static void nothing(struct kprobe *probe, struct pt_regs *regs, unsigned long fl
 }
 
 static struct kprobe probe = {
-	.symbol_name = "linux__raw_write_trylock",
 	.pre_handler = fail,
 	.post_handler = nothing,
 };
 
 static int __init wrong_trylock_init(void)
 {
+	probe.symbol_name = function;
 	return register_kprobe(&probe);
 }
 module_init(wrong_trylock_init);

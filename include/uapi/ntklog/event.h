@@ -18,6 +18,11 @@
 #define PERFINFO_SPINLOCK_VERSION		2
 #define PERFINFO_RESOURCE_VERSION		2
 #define PERFINFO_SPINLOCK_DC_VERSION		3
+
+/* Not NT's, in a group of event types of which NT has none. */
+#define NTKLOG_LOG_TYPE_DC_START		0xA04B
+#define NTKLOG_LOG_TYPE_DC_END		0xA04C
+#define NTKLOG_DC_VERSION			1
 #define PERFINFO_ERESOURCE_DC_VERSION		2
 
 /* header_type: which header it is, and the pointer size of the data. */
@@ -126,6 +131,27 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, spin_threshold, 0x00);
 NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, contention_sample_rate, 0x04);
 NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, acquire_sample_rate, 0x08);
 NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
+
+/* linux_mode */
+#define NTKLOG_LINUX_MODE_FULL		0
+#define NTKLOG_LINUX_MODE_SAMPLED	1
+#define NTKLOG_LINUX_MODE_WAITS		2
+
+/**
+ * struct ntklog_dc - data of the rundown events of what NT has not
+ * @linux_mode: how Linux' own locks are watched, NTKLOG_LINUX_MODE_*
+ * @reserved: 0
+ *
+ * The rates are in NT's rundown events. Where there are none of these, WMI_SPINLOCK's rule is 0.
+ */
+struct ntklog_dc {
+	__u32 linux_mode;
+	__u32 reserved;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_dc, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dc, linux_mode, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dc, reserved, 0x04);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

@@ -18,6 +18,13 @@
 #define WMI_SPINLOCK_EXECUTE_DPC		0x40
 #define WMI_SPINLOCK_EXECUTE_ISR		0x80
 
+/*
+ * rule: why the record was written, if not by NT's rules. Not NT's, whose byte is reserved and 0.
+ * Others' readers see records as all are; sums that weigh them by the rates need this.
+ */
+#define WMI_SPINLOCK_RULE_SAMPLED		0x01
+#define WMI_SPINLOCK_RULE_WAIT			0x02
+
 /**
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers
  * @spin_lock_address: the lock
@@ -29,11 +36,12 @@
  * @thread_id: thread that released
  * @interrupt_count: interrupts of the processor from the query to the release
  * @irql: after the release, before it is lowered
- * @acquire_depth: tracked locks at the release, this one included; 1 to 8
+ * @acquire_depth: tracked locks at the release, this one included; 1 to 8; 0: not known
  * @acquire_mode: WMI_SPINLOCK_ORDINARY ... _EXECUTIVE_CONVERTED
  * @execute_dpc: released while serving a softirq
  * @execute_isr: released in a hard interrupt
  * @flags: the three above as one byte
+ * @rule: WMI_SPINLOCK_RULE_*; not NT's
  * @reserved: zero
  */
 struct wmi_spinlock64 {
@@ -55,7 +63,8 @@ struct wmi_spinlock64 {
 		};
 		__u8 flags;
 	};
-	__u8 reserved[5];
+	__u8 rule;
+	__u8 reserved[4];
 };
 
 NTKLOG_ASSERT_SIZE(struct wmi_spinlock64, 0x38);
@@ -70,7 +79,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, interrupt_count, 0x2C);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, irql, 0x30);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, acquire_depth, 0x31);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, flags, 0x32);
-NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, reserved, 0x33);
+NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, rule, 0x33);
 
 /**
  * struct wmi_spinlock32 - NT's WMI_SPINLOCK with 32-bit pointers
@@ -88,6 +97,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, reserved, 0x33);
  * @execute_dpc: see there
  * @execute_isr: see there
  * @flags: see there
+ * @rule: see there
  * @reserved: zero
  */
 struct wmi_spinlock32 {
@@ -109,7 +119,8 @@ struct wmi_spinlock32 {
 		};
 		__u8 flags;
 	};
-	__u8 reserved[5];
+	__u8 rule;
+	__u8 reserved[4];
 };
 
 NTKLOG_ASSERT_SIZE(struct wmi_spinlock32, 0x30);
@@ -124,6 +135,6 @@ NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, interrupt_count, 0x24);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, irql, 0x28);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, acquire_depth, 0x29);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, flags, 0x2A);
-NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, reserved, 0x2B);
+NTKLOG_ASSERT_OFFSET(struct wmi_spinlock32, rule, 0x2B);
 
 #endif /* _UAPI_NTKLOG_WMI_SPINLOCK_H */

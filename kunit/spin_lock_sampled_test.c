@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The sampling of locks of which not each acquisition is tracked. What is written is looked at as
+ * bytes in the session's buffers. Interrupts are off while acquisitions are counted; nobody else's
+ * come here, for this kernel's own locks cannot be redirected.
+ */
+
+#include <linux/bitmap.h>
+#include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../module/perf/spin_lock.h"
+#include "../module/perf/spin_lock_sampled.h"
+#include "fixture.h"
+
+#define RATE		1000
+#define STRETCHES	40
+#define MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
+
+/* Only their addresses are looked at. */
+static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
+
+static struct ntklog_spin_lock_cpu *this_cpu(void)
+{
+	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
+}
+
+static void start(struct kunit *test, u32 spin_threshold, u32 contention_rate, u32 rate)
+{
+	const u32 parameters[] = { 5, spin_threshold, rate, contention_rate, 1000000 };
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
+						     sizeof(parameters)), STATUS_SUCCESS);
+	session_start(test, PERF_LINUX_SPINLOCK, 4096, 64);
+	ntklog_start_sampling_spin_locks();
+}
+
+static void stop(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	ntklog_stop_sampling_spin_locks();
+	session_stop(test);
+}
+
+static void release(u32 *which)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	ntklog_release_sampled_spin_lock(which, MODE, time.low, time.high, _THIS_IP_);
+}
+
+static void wait_for(u32 *which, u32 spins)
+{
+	struct ntklog_spin_lock_query query;
+
+	ntklog_query_spin_lock(&query);
+	ntklog_sample_contended_spin_lock(which, MODE, spins, &query);
+}
+
+static unsigned int spinlock_events(void)
+{
+	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
+}
+
+/* So many pairs of one lock; of each whether it was chosen. */
+static void count_pairs(unsigned int pairs, unsigned long *chosen)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	local_irq_save(flags);
+	for (i = 0; i < pairs; i++) {
+		ntklog_sample_spin_lock_acquire(&lock[0]);
+		if (this_cpu()->sampled_in_use)
+			__set_bit(i, chosen);
+		release(&lock[0]);
+	}
+	local_irq_restore(flags);
+}
+
+static DECLARE_BITMAP(was_chosen, STRETCHES * RATE);
+
+static void one_of_each_stretch_is_chosen(struct kunit *test)
+{
+	u32 before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	unsigned long first = 0, place;
+	unsigned int i, others = 0;
+
+	bitmap_zero(was_chosen, STRETCHES * RATE);
+	start(test, 1, 1, RATE);
+	count_pairs(STRETCHES * RATE, was_chosen);
+	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before,
+			STRETCHES * RATE);
+	KUNIT_EXPECT_EQ(test, bitmap_weight(was_chosen, STRETCHES * RATE), STRETCHES);
+	for (i = 0; i < STRETCHES; i++) {
+		place = find_next_bit(was_chosen, STRETCHES * RATE, i * RATE) - i * RATE;
+		KUNIT_EXPECT_LT(test, place, RATE);
+		if (!i)
+			first = place;
+		others += place != first;
+	}
+	/* Not in step with anything: once in 1000 to the power of 30 it is. */
+	KUNIT_EXPECT_GT(test, others, STRETCHES / 4);
+	stop(test);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), STRETCHES);
+}
+
+/* In step with the rate; of a rule that counts one would be chosen always and one never. */
+static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
+{
+	unsigned int outer = 0, inner = 0, i;
+	unsigned long flags;
+
+	start(test, 1, 1, RATE);
+	local_irq_save(flags);
+	for (i = 0; i < STRETCHES * RATE / 2; i++) {
+		ntklog_sample_spin_lock_acquire(&lock[0]);
+		outer += this_cpu()->sampled_in_use;
+		ntklog_sample_spin_lock_acquire(&lock[1]);
+		inner += ntklog_last_sampled_spin_lock() == &lock[1];
+		release(&lock[1]);
+		release(&lock[0]);
+	}
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, outer + inner, STRETCHES);
+	KUNIT_EXPECT_GT(test, outer, 2);
+	KUNIT_EXPECT_GT(test, inner, 2);
+	stop(test);
+}
+
+static void another_rate_counts_at_once(struct kunit *test)
+{
+	static const u32 parameters[] = { 5, 1, RATE, 1, 1000000 };
+
+	bitmap_zero(was_chosen, STRETCHES * RATE);
+	start(test, 1, 1, 4000000000u);
+	count_pairs(RATE, was_chosen);
+	KUNIT_EXPECT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
+						     sizeof(parameters)), STATUS_SUCCESS);
+	bitmap_zero(was_chosen, STRETCHES * RATE);
+	count_pairs(STRETCHES * RATE, was_chosen);
+	KUNIT_EXPECT_EQ(test, bitmap_weight(was_chosen, STRETCHES * RATE), STRETCHES);
+	stop(test);
+}
+
+/* 2^31 in one go is more than a word holds that has to become negative. */
+static void a_rate_that_is_greater_than_the_count_holds(struct kunit *test)
+{
+	unsigned long flags;
+	u32 before;
+
+	start(test, 1, 1, U32_MAX);
+	before = ntklog_spin_lock_acquire_count(TEST_CPU);
+	local_irq_save(flags);
+	this_cpu()->sampled.beyond = 5;
+	this_cpu()->sampled.next -= this_cpu()->sampled_left;
+	this_cpu()->sampled_left = 0;
+	ntklog_sample_spin_lock_acquire(&lock[0]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_left, 4);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled.beyond, 0);
+	release(&lock[0]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);
+	stop(test);
+}
+
+static void who_waits_is_chosen_by_the_contention_rate(struct kunit *test)
+{
+	u32 contended = this_cpu()->contention_count, spins = this_cpu()->spin_count;
+	unsigned int i, few = 0, enough = 0;
+	unsigned long flags;
+
+	start(test, 10, 3, U32_MAX);
+	local_irq_save(flags);
+	this_cpu()->contention_count = 0;
+	for (i = 0; i < 30; i++) {
+		wait_for(&lock[0], 9);
+		few += this_cpu()->sampled_in_use;
+		release(&lock[0]);
+	}
+	for (i = 0; i < 30; i++) {
+		wait_for(&lock[0], 10);
+		enough += this_cpu()->sampled_in_use;
+		release(&lock[0]);
+	}
+	KUNIT_EXPECT_EQ(test, this_cpu()->contention_count, 60);
+	this_cpu()->contention_count += contended;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, few, 0);
+	KUNIT_EXPECT_EQ(test, enough, 10);
+	KUNIT_EXPECT_EQ(test, this_cpu()->spin_count - spins, 30 * 9 + 30 * 10);
+	stop(test);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 10);
+}
+
+static const u8 *only_event(struct kunit *test)
+{
+	const u8 *event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_ASSERT_EQ(test, spinlock_events(), 1);
+	return event;
+}
+
+static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *test)
+{
+	static const u8 zeros[4];
+	unsigned long flags;
+	const u8 *event;
+	u64 before;
+
+	start(test, 1, 1, U32_MAX);
+	local_irq_save(flags);
+	/* Neither for its hold, which is over the threshold. */
+	ntklog_sample_spin_lock_acquire(&lock[1]);
+	before = get_cycles();
+	wait_for(&lock[0], 7);
+	while (get_cycles() - before < 2000000)
+		cpu_relax();
+	release(&lock[1]);
+	release(&lock[0]);
+	local_irq_restore(flags);
+	event = only_event(test);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 7);
+	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_RELEASE_TIME), before + 2000000);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_SAMPLED);
+	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED + 1, zeros, 4);
+	stop(test);
+}
+
+static void a_record_of_a_wait_has_no_hold(struct kunit *test)
+{
+	struct ntklog_spin_lock_query query;
+	unsigned long flags;
+	const u8 *event;
+
+	start(test, 1, 1, U32_MAX);
+	local_irq_save(flags);
+	ntklog_query_spin_lock(&query);
+	while (get_cycles() - ntklog_time_value(query.time) < 100000)
+		cpu_relax();
+	if (ntklog_count_spin_lock_wait(3))
+		ntklog_log_spin_lock_wait(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
+					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &query, 0x1234);
+	local_irq_restore(flags);
+	event = only_event(test);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_CALLER), 0x1234);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+			get_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_EQ(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
+			get_u64(event, SPINLOCK_ACQUIRE_TIME) - ntklog_time_value(query.time));
+	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 3);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), WMI_SPINLOCK_RULE_WAIT);
+	stop(test);
+}
+
+static void more_than_there_is_room_for_are_counted(struct kunit *test)
+{
+	u64 untracked = this_cpu()->untracked;
+	unsigned long flags;
+	unsigned int i;
+
+	start(test, 1, 1, U32_MAX);
+	local_irq_save(flags);
+	for (i = 0; i < ARRAY_SIZE(lock); i++)
+		wait_for(&lock[i], 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, untracked + 1);
+	/* Out of order. */
+	for (i = 0; i < ARRAY_SIZE(lock); i++)
+		release(&lock[i]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), PERF_SAMPLED_SPIN_LOCKS);
+	stop(test);
+}
+
+static struct kunit_case spin_lock_sampled_test_cases[] = {
+	KUNIT_CASE(one_of_each_stretch_is_chosen),
+	KUNIT_CASE(each_of_two_that_are_nested_is_chosen),
+	KUNIT_CASE(another_rate_counts_at_once),
+	KUNIT_CASE(a_rate_that_is_greater_than_the_count_holds),
+	KUNIT_CASE(who_waits_is_chosen_by_the_contention_rate),
+	KUNIT_CASE(a_record_says_that_it_was_chosen_and_knows_no_depth),
+	KUNIT_CASE(a_record_of_a_wait_has_no_hold),
+	KUNIT_CASE(more_than_there_is_room_for_are_counted),
+	{}
+};
+
+static struct kunit_suite spin_lock_sampled_test_suite = {
+	.name = "ntklog_spin_lock_sampled",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = spin_lock_sampled_test_cases,
+};
+
+kunit_test_suite(spin_lock_sampled_test_suite);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_ATTACH_H
+#define _NTKLOG_LINUX_ATTACH_H
+
+/* The order in which a kind's functions are redirected and restored. For locks.c. */
+
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "kind.h"
+
+#ifdef NTKLOG_LINUX_LOCKS
+
+const char *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks);
+int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
+		  const char **failed);
+void ntklog_detach(struct ntklog_linux_functions *functions);
+bool ntklog_is_stuck(const struct ntklog_linux_functions *functions);
+
+#else
+
+const char *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks);
+
+/* None of these is asked for where functions cannot be redirected. */
+static inline int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
+				const char **failed)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void ntklog_detach(struct ntklog_linux_functions *functions)
+{
+}
+
+static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
+{
+	return false;
+}
+
+#endif
+
+#endif /* _NTKLOG_LINUX_ATTACH_H */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The functions that release one kind of lock in one way: see functions.h. RELEASED(lock, time)
+ * is the hook.
+ */
+
+static __always_inline void PART(release)(ntklog_lock_t *lock)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	ntklog_released_for_caller(lock);
+	DO(unlock)(lock);
+	/* The lock may be gone already; only its address is looked at. */
+	RELEASED(lock, time);
+}
+
+static notrace noinline __used void LOCK(unlock)(ntklog_lock_t *lock)
+{
+	PART(release)(lock);
+	preempt_enable();
+}
+
+static notrace noinline __used void LOCK(unlock_irq)(ntklog_lock_t *lock)
+{
+	PART(release)(lock);
+	local_irq_enable();
+	preempt_enable();
+}
+
+static notrace noinline __used
+void LOCK(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
+{
+	PART(release)(lock);
+	local_irq_restore(flags);
+	preempt_enable();
+}
+
+static notrace noinline __used void LOCK(unlock_bh)(ntklog_lock_t *lock)
+{
+	PART(release)(lock);
+	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
+}
+
+#undef RELEASED

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The waits for Linux' spin locks and rwlocks, from its tracepoints contention_begin and
+ * contention_end: no function is redirected, nothing is known of holds, and what does not wait
+ * pays nothing. They tell of what the kernel's slow paths do in the queue: the second in line for
+ * a queued spin lock, who alone waits for its owner, comes by none (design.rst).
+ *
+ * A processor's waits nest: a reader waits for the lock of the queue of an rwlock, an interrupt
+ * for another lock. Only its own processor writes them, with interrupts off.
+ */
+
+#include <linux/atomic.h>
+#include <linux/errno.h>
+#include <linux/irqflags.h>
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/spinlock.h>
+#include <linux/stacktrace.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <trace/events/lock.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "kind.h"
+#include "waits.h"
+
+/* More at once are not seen. */
+#define LINUX_WAITS		8
+
+/* From us to who asked for the lock. */
+#define LINUX_WAIT_FRAMES	16
+
+/**
+ * struct ntklog_linux_waits - what a processor waits for
+ * @depth: of @wait, so many
+ * @wait: the last one is what it waits for now
+ */
+struct ntklog_linux_waits {
+	unsigned int depth;
+	struct {
+		const void *lock;
+		u8 acquire_mode;
+		struct ntklog_spin_lock_query query;
+	} wait[LINUX_WAITS];
+};
+
+static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
+
+/* Bits by PERF_SPIN_LOCK_WHOSE(). Written by one at a time, read by the probes. */
+static unsigned long ntklog_waits_wanted;
+
+static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
+
+/* What the kernel says of a lock, as an AcquireMode; 0: it is none of these two kinds. */
+static u8 ntklog_mode_of_wait(unsigned int flags)
+{
+	switch (flags) {
+	case LCB_F_SPIN:
+		return WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN;
+	case LCB_F_SPIN | LCB_F_READ:
+		return WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW;
+	case LCB_F_SPIN | LCB_F_WRITE:
+		return WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW;
+	default:
+		return 0;
+	}
+}
+
+/* Is it what waiters for the rwlock that is waited for queue up by? */
+static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, const void *lock)
+{
+#ifdef CONFIG_QUEUED_RWLOCKS
+	const struct qrwlock *last;
+
+	if (!waits->depth || PERF_SPIN_LOCK_WHOSE(waits->wait[waits->depth - 1].acquire_mode) !=
+			     PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW))
+		return false;
+	last = waits->wait[waits->depth - 1].lock;
+	return lock == &last->wait_lock;
+#else
+	return false;
+#endif
+}
+
+static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int flags)
+{
+	struct ntklog_linux_waits *waits;
+	u8 mode = ntklog_mode_of_wait(flags);
+	unsigned long irq_flags;
+
+	if (!(READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_WHOSE(mode))) || in_nmi())
+		return;
+	local_irq_save(irq_flags);
+	waits = this_cpu_ptr(&ntklog_linux_waits);
+	if (waits->depth < LINUX_WAITS && !ntklog_is_queue_of_last(waits, lock)) {
+		waits->wait[waits->depth].lock = lock;
+		waits->wait[waits->depth].acquire_mode = mode;
+		ntklog_query_spin_lock(&waits->wait[waits->depth].query);
+		waits->depth++;
+	}
+	local_irq_restore(irq_flags);
+}
+
+/* Who called the lock function that is waiting; 0: the stack does not tell. */
+static unsigned long ntklog_who_asked(void)
+{
+	unsigned long frames[LINUX_WAIT_FRAMES];
+	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
+	bool in_lock_function = false;
+
+	for (i = 0; i < count; i++) {
+		if (in_lock_functions(frames[i]))
+			in_lock_function = true;
+		else if (in_lock_function)
+			return frames[i];
+	}
+	return 0;
+}
+
+static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
+{
+	struct ntklog_linux_waits *waits;
+	unsigned long irq_flags;
+	unsigned int number;
+	u32 spins;
+
+	/* So is most: of mutexes and other locks whose waiters sleep. */
+	if (!this_cpu_read(ntklog_linux_waits.depth) || in_nmi())
+		return;
+	local_irq_save(irq_flags);
+	waits = this_cpu_ptr(&ntklog_linux_waits);
+	number = waits->depth;
+	while (number && waits->wait[number - 1].lock != lock)
+		number--;
+	if (number--) {
+		const struct ntklog_spin_lock_query *query = &waits->wait[number].query;
+
+		waits->depth = number;
+		spins = ntklog_linux_spins(query);
+		if (!err && ntklog_count_spin_lock_wait(spins))
+			ntklog_log_spin_lock_wait(lock, waits->wait[number].acquire_mode, spins,
+						  query, ntklog_who_asked());
+	}
+	local_irq_restore(irq_flags);
+}
+
+static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "contention_begin"))
+		ntklog_contention_begin = tracepoint;
+	else if (!strcmp(tracepoint->name, "contention_end"))
+		ntklog_contention_end = tracepoint;
+}
+
+/**
+ * ntklog_why_no_waits() - does this kernel tell of them?
+ *
+ * Context: thread.
+ * Return: NULL, or why not.
+ */
+const char *ntklog_why_no_waits(void)
+{
+	/* 6.1 does not export them. */
+	if (!ntklog_contention_end)
+		for_each_kernel_tracepoint(ntklog_take_tracepoint, NULL);
+	return ntklog_contention_begin && ntklog_contention_end ? NULL :
+		"no tracepoints contention_begin and contention_end";
+}
+
+/**
+ * ntklog_watch_waits() - write the waits for the locks of one kind
+ * @whose: PERF_SPIN_LOCK_WHOSE() of the kind's
+ * @failed: set to what could not be
+ *
+ * Ends of waits are heard of before beginnings are.
+ *
+ * Context: thread; may sleep, and takes tracepoints_mutex. One at a time.
+ * Return: 0 or a negative errno.
+ */
+int ntklog_watch_waits(u8 whose, const char **failed)
+{
+	int cpu, err;
+
+	/* The probes are what their tracepoints call. */
+	check_trace_callback_type_contention_begin(ntklog_wait_begins);
+	check_trace_callback_type_contention_end(ntklog_wait_ends);
+	if (ntklog_waits_wanted)
+		goto want;
+	/* What had begun when it was last switched off has not ended here. */
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
+	*failed = ntklog_contention_end->name;
+	err = tracepoint_probe_register(ntklog_contention_end, ntklog_wait_ends, NULL);
+	if (err)
+		return err;
+	*failed = ntklog_contention_begin->name;
+	err = tracepoint_probe_register(ntklog_contention_begin, ntklog_wait_begins, NULL);
+	if (err) {
+		tracepoint_probe_unregister(ntklog_contention_end, ntklog_wait_ends, NULL);
+		tracepoint_synchronize_unregister();
+		return err;
+	}
+	*failed = NULL;
+want:
+	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted | BIT(whose));
+	return 0;
+}
+
+/**
+ * ntklog_stop_watching_waits() - undo ntklog_watch_waits()
+ * @whose: as there
+ *
+ * Context: as there. At the return nobody is in the probes for that kind's locks, or not
+ * for long: waits that are under way are not written.
+ */
+void ntklog_stop_watching_waits(u8 whose)
+{
+	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted & ~BIT(whose));
+	if (ntklog_waits_wanted)
+		return;
+	tracepoint_probe_unregister(ntklog_contention_begin, ntklog_wait_begins, NULL);
+	tracepoint_probe_unregister(ntklog_contention_end, ntklog_wait_ends, NULL);
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_WAITS_H
+#define _NTKLOG_LINUX_WAITS_H
+
+/* The waits for Linux' locks alone, from its own tracepoints of contention. For locks.c. */
+
+#include <linux/types.h>
+
+const char *ntklog_why_no_waits(void);
+int ntklog_watch_waits(u8 whose, const char **failed);
+void ntklog_stop_watching_waits(u8 whose);
+
+#endif /* _NTKLOG_LINUX_WAITS_H */

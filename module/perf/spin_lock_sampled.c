@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which acquisitions are chosen, and what becomes of them; see spin_lock_sampled.h.
+ *
+ * A processor's acquisitions that had not to wait are cut into stretches of as many as the rate
+ * says. Of each stretch one is chosen, each with the same probability, whatever was chosen
+ * before: so each acquisition of each lock is chosen once in as many as the rate says, also of a
+ * load that repeats itself in step with the rate. Documentation/design.rst has the argument.
+ *
+ * All here that changes a processor's words runs on it with interrupts off, unless it is offline.
+ * What interrupts an acquisition between its count and its being looked at is looked at in its
+ * place. An NMI's is not chosen, nor is anything done that it may have interrupted: the next
+ * acquisition is looked at in its place.
+ */
+
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
+#include <linux/random.h>
+#include <linux/seqlock.h>
+#include <linux/smp.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "spin_lock_sampled.h"
+#include "spin_lock_slots.h"
+
+/* Kinds of locks that are sampled. One at a time: see ntklog_start_sampling_spin_locks(). */
+static unsigned int ntklog_sampled_kinds;
+
+/* Marsaglia's xorshift; its state is never 0. */
+static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
+{
+	u32 random = sampled->random;
+
+	random ^= random << 13;
+	random ^= random >> 17;
+	random ^= random << 5;
+	sampled->random = random;
+	return (u64)random * limit >> 32;
+}
+
+/* The acquisition that is looked at next is so many on: one that is chosen, or just one. */
+static void ntklog_set_distance(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
+{
+	s32 left = min_t(u64, distance - 1, S32_MAX);
+
+	cpu->sampled.beyond = distance - 1 - left;
+	raw_write_seqcount_begin(&cpu->sequence);
+	WRITE_ONCE(cpu->sampled.next, count + 1 + left);
+	WRITE_ONCE(cpu->sampled_left, left);
+	raw_write_seqcount_end(&cpu->sequence);
+}
+
+/* One of the next stretch, when so many of the present one are left. */
+static void ntklog_choose_next(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
+{
+	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 before = ntklog_random_below(&cpu->sampled, rate);
+
+	cpu->sampled.rest = rate - 1 - before;
+	if (cpu->sampled.choice == PERF_CHOOSE_BY_RATE)
+		ntklog_set_distance(cpu, count, (u64)left + before + 1);
+	else
+		ntklog_set_distance(cpu, count,
+				    cpu->sampled.choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
+}
+
+/**
+ * ntklog_choose_anew() - a rate has changed: forget what was to be chosen
+ * @cpu: the processor's
+ *
+ * Context: interrupts off, on the processor; or it is offline.
+ */
+void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu)
+{
+	if (!cpu->sampled.random)
+		cpu->sampled.random = get_random_u32() | 1;
+	ntklog_choose_next(cpu, ntklog_sampled_count(cpu), 0);
+}
+
+/* The slot of a lock that is owned from now on, or NULL. */
+static struct ntklog_spin_lock_slot *ntklog_take_slot(struct ntklog_spin_lock_cpu *cpu,
+						      const void *lock, unsigned long tag)
+{
+	struct ntklog_spin_lock_slot *slot = &cpu->sampled.slot[cpu->sampled_in_use];
+
+	if (cpu->sampled_in_use == PERF_SAMPLED_SPIN_LOCKS) {
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
+		return NULL;
+	}
+	slot->lock = (unsigned long)lock | tag;
+	WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use + 1);
+	return slot;
+}
+
+/**
+ * ntklog_sample_spin_lock_acquire_slowly() - an acquisition that has to be looked at
+ * @lock: the lock, now owned
+ *
+ * Context: as ntklog_sample_spin_lock_acquire(), which has counted it.
+ */
+notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot *slot;
+	unsigned long flags;
+	u32 count;
+
+	if (in_nmi())
+		return;
+	local_irq_save(flags);
+	/* An interrupt in between has been looked at in its place. */
+	if (cpu->sampled_left >= 0)
+		goto out;
+	count = ntklog_sampled_count(cpu);
+	if (cpu->sampled.beyond) {
+		ntklog_set_distance(cpu, count, cpu->sampled.beyond);
+		goto out;
+	}
+	ntklog_choose_next(cpu, count, cpu->sampled.rest);
+	slot = ntklog_take_slot(cpu, lock, 0);
+	if (slot) {
+		slot->time = time;
+		slot->interrupts = ntklog_note_interrupts();
+	}
+out:
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slowly);
+
+/**
+ * ntklog_sample_contended_spin_lock() - count an acquisition of a lock waited for, maybe choose it
+ * @lock: the lock, now owned
+ * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
+ * @spin_count: additional tests of the lock, at least 1
+ * @query: what ntklog_query_spin_lock() noted before
+ *
+ * Context: preemption off, right after the acquisition.
+ */
+notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
+					       const struct ntklog_spin_lock_query *query)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot *slot = NULL;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
+		slot = ntklog_take_slot(cpu, lock, PERF_SPIN_LOCK_NOTED);
+	if (slot) {
+		slot->time = time;
+		slot->interrupts = query->interrupts;
+		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+		slot->acquire_mode = acquire_mode;
+		cpu->sampled.spins[slot - cpu->sampled.slot] = spin_count;
+	}
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
+
+/* The most recent one of a lock; -1: none. */
+static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+{
+	int number = cpu->sampled_in_use;
+
+	while (--number >= 0)
+		if ((cpu->sampled.slot[number].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+			break;
+	return number;
+}
+
+/**
+ * ntklog_release_sampled_spin_lock() - write an acquisition that was chosen, if this is its end
+ * @lock: the lock, let go already
+ * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
+ * @time_low: when, from before that
+ * @time_high: its high half
+ * @caller: where the function that releases returns to
+ *
+ * Who owns a lock twice, shared, gives back the chosen one first, whichever it was.
+ *
+ * Context: preemption off, right after the release; NMI too.
+ */
+notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
+					      u32 time_high, unsigned long caller)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
+	struct ntklog_spin_lock_release release = {
+		.rule = WMI_SPINLOCK_RULE_SAMPLED,
+		.acquire_mode = acquire_mode,
+		.time = { .low = time_low, .high = time_high },
+		.caller = caller,
+	};
+	unsigned long flags;
+	size_t above;
+	int number;
+
+	/* What it acquires has no slot. */
+	if (!cpu->sampled_in_use || in_nmi())
+		return;
+	local_irq_save(flags);
+	number = ntklog_find_sampled(cpu, lock);
+	if (number >= 0) {
+		release.slot = &sampled->slot[number];
+		release.spins = sampled->spins[number];
+		if (sampled->choice == PERF_CHOOSE_ALL)
+			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
+		else
+			ntklog_write_spin_lock(&release);
+		above = cpu->sampled_in_use - number - 1;
+		memmove(&sampled->slot[number], &sampled->slot[number + 1],
+			above * sizeof(sampled->slot[0]));
+		memmove(&sampled->spins[number], &sampled->spins[number + 1],
+			above * sizeof(sampled->spins[0]));
+		WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use - 1);
+	}
+	local_irq_restore(flags);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
+
+/**
+ * ntklog_last_sampled_spin_lock() - the last chosen of those that this processor owns
+ *
+ * Context: interrupts off.
+ * Return: the lock; NULL if there is none.
+ */
+const void *ntklog_last_sampled_spin_lock(void)
+{
+	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	u32 in_use = cpu->sampled_in_use;
+
+	return in_use ? (const void *)(cpu->sampled.slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
+			NULL;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_last_sampled_spin_lock);
+
+/**
+ * ntklog_choose_spin_locks() - which acquisitions of this processor are chosen from now on
+ * @choice: which
+ *
+ * Context: no migration; interrupts on or off.
+ */
+void ntklog_choose_spin_locks(enum ntklog_choice choice)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	this_cpu_write(ntklog_spin_lock_cpu.sampled.choice, choice);
+	ntklog_choose_anew(this_cpu_ptr(&ntklog_spin_lock_cpu));
+	local_irq_restore(flags);
+}
+
+/**
+ * ntklog_start_sampling_spin_locks() - before acquisitions and releases of a kind come here
+ *
+ * What a faulty owner has never released, or on another processor, is forgotten.
+ *
+ * Context: thread; one at a time, as ntklog_stop_sampling_spin_locks(). While none is sampled
+ * nobody else touches the words, on any processor.
+ */
+void ntklog_start_sampling_spin_locks(void)
+{
+	int number;
+
+	if (ntklog_sampled_kinds++)
+		return;
+	for_each_possible_cpu(number) {
+		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
+		WRITE_ONCE(cpu->sampled_in_use, 0);
+	}
+	ntklog_look_at_spin_lock_parameters();
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
+
+/**
+ * ntklog_stop_sampling_spin_locks() - when they have come for the last time
+ *
+ * Context: as ntklog_start_sampling_spin_locks().
+ */
+void ntklog_stop_sampling_spin_locks(void)
+{
+	ntklog_sampled_kinds--;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

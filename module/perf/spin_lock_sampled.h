@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H
+#define _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H
+
+/*
+ * Sampling of locks of which not each acquisition is tracked: one is chosen when it is made, and
+ * so are those that waited, by the contention rate. The others are only counted. What is chosen
+ * is written when it is released. There is no hold threshold and no depth.
+ */
+
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "spin_lock.h"
+
+/**
+ * enum ntklog_choice - which acquisitions are chosen
+ * @PERF_CHOOSE_BY_RATE: one of as many as the acquire sample rate says
+ * @PERF_CHOOSE_NONE: none for very long
+ * @PERF_CHOOSE_ALL: each; then none is written, but counted as suppressed
+ */
+enum ntklog_choice {
+	PERF_CHOOSE_BY_RATE,
+	PERF_CHOOSE_NONE,
+	PERF_CHOOSE_ALL,
+};
+
+void ntklog_sample_spin_lock_acquire_slowly(const void *lock);
+void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
+				       const struct ntklog_spin_lock_query *query);
+void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
+				      u32 time_high, unsigned long caller);
+
+/**
+ * ntklog_sample_spin_lock_acquire() - count an acquisition of a lock had at once, maybe choose it
+ * @lock: the lock, now owned
+ *
+ * Context: preemption off, right after the acquisition; NMI too.
+ */
+static __always_inline void ntklog_sample_spin_lock_acquire(const void *lock)
+{
+	if (unlikely(ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left)))
+		ntklog_sample_spin_lock_acquire_slowly(lock);
+}
+
+/**
+ * ntklog_sampled_count() - acquisitions had at once of the locks that are sampled
+ * @cpu: the processor's
+ *
+ * Context: any; by another processor within cpu->sequence.
+ * Return: the count, which wraps.
+ */
+static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return READ_ONCE(cpu->sampled.next) - 1 - READ_ONCE(cpu->sampled_left);
+}
+
+const void *ntklog_last_sampled_spin_lock(void);
+void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu);
+void ntklog_choose_spin_locks(enum ntklog_choice choice);
+void ntklog_start_sampling_spin_locks(void);
+void ntklog_stop_sampling_spin_locks(void);
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H */
