@@ -14,7 +14,7 @@ Buffer = namedtuple("Buffer", "offset size saved_offset time_stamp sequence cloc
 Event = namedtuple("Event", "offset hook_id version time_stamp size data")
 SpinLock = namedtuple("SpinLock", "spin_lock_address caller_address acquire_time release_time "
                       "wait_time_in_cycles spin_count thread_id interrupt_count irql "
-                      "acquire_depth acquire_mode execute_dpc execute_isr")
+                      "acquire_depth acquire_mode execute_dpc execute_isr rule")
 Resource = namedtuple("Resource", "acquire_time hold_time wait_time max_recursion_depth "
                       "thread_id resource action contention_delta")
 ContextSwap = namedtuple("ContextSwap", "new_thread_id old_thread_id new_thread_priority "
@@ -30,6 +30,7 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
                            "start_time clock_type buffers_lost logger_name")
 
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
+NTKLOG_DC_START, NTKLOG_DC_END = 0xA04B, 0xA04C
 CONTEXTSWAP = 0x0524
 RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
@@ -127,9 +128,9 @@ def spin_lock(event):
     """The record of a SPINLOCK event."""
     expect(event.hook_id == SPINLOCK and event.version == 2, "no spin lock event")
     expect(len(event.data) == 0x38, "0x%x: 0x%x bytes", event.offset, len(event.data))
-    *fields, flags, reserved = struct.unpack("<QQQQIIIIBBB5s", event.data)
-    expect(reserved == bytes(5), "0x%x: reserved bytes", event.offset)
-    return SpinLock(*fields, flags & 0x3F, flags >> 6 & 1, flags >> 7)
+    *fields, flags, rule, reserved = struct.unpack("<QQQQIIIIBBBB4s", event.data)
+    expect(reserved == bytes(4), "0x%x: reserved bytes", event.offset)
+    return SpinLock(*fields, flags & 0x3F, flags >> 6 & 1, flags >> 7, rule)
 
 
 def spin_locks(buffers):

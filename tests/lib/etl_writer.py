@@ -56,17 +56,23 @@ def header_buffer(buffers, **changes):
 
 
 def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, flags=0x41,
-              acquire=1001, release=2002, wait=303, spins=44, thread=55, depth=7):
+              acquire=1001, release=2002, wait=303, spins=44, thread=55, depth=7,
+              interrupts=6, rule=0):
     if bits == 32:
         address, caller = address & 0xFFFFFFFF, caller & 0xFFFFFFFF
     pointer = "Q" if bits == 64 else "I"
-    return struct.pack("<" + pointer * 2 + "QQIIIIBBB5x", address, caller, acquire, release,
-                       wait, spins, thread, 6, 2, depth, flags)
+    return struct.pack("<" + pointer * 2 + "QQIIIIBBBB4x", address, caller, acquire, release,
+                       wait, spins, thread, interrupts, 2, depth, flags, rule)
 
 
 def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
     return perfinfo(0x0F4C if end else 0x0F4B,
                     struct.pack("<IIII", spins, contention, acquire, hold), version=3)
+
+
+def ntklog_rundown(linux_mode=0, end=False):
+    """Not NT's: records say by which rule they were written."""
+    return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, 0), version=1)
 
 
 def resource_rundown(release=1000, contention=1, timeouts=1):

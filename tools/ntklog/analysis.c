@@ -30,13 +30,20 @@ static void read_spinlock_rates(struct spinlock_rates *rates,
 	/* NT's least is 1; 0 in a file would make records stand for nothing. */
 	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
 		return;
-	*rates = (struct spinlock_rates) {
-		.known = 1,
-		.spin_threshold = dc.spin_threshold,
-		.contention_rate = dc.contention_sample_rate,
-		.acquire_rate = dc.acquire_sample_rate,
-		.hold_threshold = dc.hold_threshold,
-	};
+	rates->known = 1;
+	rates->spin_threshold = dc.spin_threshold;
+	rates->contention_rate = dc.contention_sample_rate;
+	rates->acquire_rate = dc.acquire_sample_rate;
+	rates->hold_threshold = dc.hold_threshold;
+}
+
+static void read_rules(struct spinlock_rates *rates, const struct etl_event *event)
+{
+	struct ntklog_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	rates->has_rules = 1;
+	rates->linux_mode = dc.linux_mode;
 }
 
 static void read_resource_rates(struct resource_rates *rates,
@@ -67,6 +74,10 @@ static void take_rundown(struct analysis *analysis, struct etl_file *file,
 	     type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END) &&
 	    !analysis->spinlocks.rates.known)
 		read_spinlock_rates(&analysis->spinlocks.rates, event);
+	if ((type->hook_id == NTKLOG_LOG_TYPE_DC_START ||
+	     type->hook_id == NTKLOG_LOG_TYPE_DC_END) &&
+	    !analysis->spinlocks.rates.has_rules)
+		read_rules(&analysis->spinlocks.rates, event);
 	if ((type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
 	     type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_END) &&
 	    !analysis->resources.rates.known)
@@ -181,8 +192,14 @@ static void check_rundown(struct analysis *analysis, const struct etl_event *eve
 	struct resource_rates resource = analysis->resources.rates;
 
 	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
-	    event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END) {
-		read_spinlock_rates(&spinlock, event);
+	    event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END ||
+	    event->hook_id == NTKLOG_LOG_TYPE_DC_START ||
+	    event->hook_id == NTKLOG_LOG_TYPE_DC_END) {
+		if (event->hook_id == NTKLOG_LOG_TYPE_DC_START ||
+		    event->hook_id == NTKLOG_LOG_TYPE_DC_END)
+			read_rules(&spinlock, event);
+		else
+			read_spinlock_rates(&spinlock, event);
 		if (memcmp(&spinlock, &analysis->spinlocks.rates, sizeof(spinlock)))
 			analysis->rates_changed = true;
 	} else {

@@ -33,6 +33,13 @@ static const struct event_symbol acquire_modes[] = {
 	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
+/* Not NT's: 0 is. */
+static const struct event_symbol rules[] = {
+	{ 0, "nt" },
+	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
+	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
+};
+
 static const struct event_field spinlock_fields[] = {
 	SPINLOCK("SpinLockAddress", FIELD_HEX, spin_lock_address),
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
@@ -52,6 +59,8 @@ static const struct event_field spinlock_fields[] = {
 		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
 	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
 		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
+	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rules,
+		 .symbol_count = ARRAY_SIZE(rules)),
 };
 
 #define RESOURCE(_name, _format, _member, ...)				\
@@ -113,6 +122,17 @@ static const struct event_field spinlock_dc_fields[] = {
 	      acquire_sample_rate),
 	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold,
 	      .is_cycles = true),
+};
+
+static const struct event_symbol linux_modes[] = {
+	{ NTKLOG_LINUX_MODE_FULL, "full" },
+	{ NTKLOG_LINUX_MODE_SAMPLED, "sampled" },
+	{ NTKLOG_LINUX_MODE_WAITS, "waits" },
+};
+
+static const struct event_field ntklog_dc_fields[] = {
+	PLAIN(struct ntklog_dc, "LinuxMode", linux_mode, .format = FIELD_SYMBOL,
+	      .symbols = linux_modes, .symbol_count = ARRAY_SIZE(linux_modes)),
 };
 
 static const struct event_field eresource_dc_fields[] = {
@@ -296,6 +316,10 @@ const struct event_type event_types[] = {
 	   "ResourceDCStart", struct perfinfo_eresource_dc, eresource_dc_fields),
 	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
 	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
+	DC(NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, "NtklogDCStart", struct ntklog_dc,
+	   ntklog_dc_fields),
+	DC(NTKLOG_LOG_TYPE_DC_END, NTKLOG_DC_VERSION, "NtklogDCEnd", struct ntklog_dc,
+	   ntklog_dc_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");

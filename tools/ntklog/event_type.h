@@ -69,7 +69,7 @@ struct event_type {
 	size_t field_count;
 };
 
-#define EVENT_TYPES	8
+#define EVENT_TYPES	10
 
 extern const struct event_type event_types[EVENT_TYPES];
 

@@ -36,6 +36,7 @@ enum {
 	OPTION_DURATION = 0x100,
 	OPTION_SESSION,
 	OPTION_NO_NAMES,
+	OPTION_MODE,
 };
 
 /* Between two looks at the clock, the counts, and what changes slowly. */
@@ -52,6 +53,7 @@ enum {
  * @duration: seconds; 0: no end
  * @session: its number; -1: a free one
  * @no_names: write none
+ * @linux_mode: how Linux' own locks are watched; NULL: as the module is set
  * @command: to run, or NULL
  * @fd: of the file; -1: not made yet
  * @is_stream: it is written in one go: a pipe, or the standard output
@@ -69,6 +71,7 @@ struct recording {
 	double duration;
 	int session;
 	bool no_names;
+	const char *linux_mode;
 	char **command;
 	int fd;
 	bool is_stream;
@@ -400,6 +403,9 @@ static int run(struct recording *recording)
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
+	/* Before the groups: it is one thing what can be redirected and another what waits. */
+	if (recording->linux_mode && session_set_linux_mode(recording->linux_mode))
+		return NTKLOG_FAILED;
 	if (!recording->settings.groups)
 		recording->settings.groups = session_default_groups();
 	if (recording->session < 0)
@@ -462,6 +468,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_NO_NAMES:
 		recording->no_names = true;
 		return 0;
+	case OPTION_MODE:
+		if (strcmp(argument, "full") && strcmp(argument, "sampled") &&
+		    strcmp(argument, "waits"))
+			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
+		recording->linux_mode = argument;
+		return 0;
 	case ARGP_KEY_ARG:
 		/* All that follows is the command's. */
 		recording->command = &state->argv[state->next - 1];
@@ -478,6 +490,9 @@ static const struct argp_option record_options[] = {
 	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this one of the sessions 0 to 7", 0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
+	{ "mode", OPTION_MODE, "MODE", 0,
+	  "Watch Linux' own locks so from now on: full, sampled (cheaper: without depth and hold threshold) or waits (next to free: without holds)",
+	  0 },
 	{ 0 }
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ntklog/event.h>
 #include <ntklog/logfile.h>
 #include <ntklog/wmi_spinlock.h>
 
@@ -42,6 +43,10 @@ static const struct column caller_columns[] = {
 	{ "depth", "depth", CELL_COUNT, false },
 	{ "dpc", "dpc", CELL_SHARE, false },
 	{ "isr", "isr", CELL_SHARE, false },
+	{ "interrupted", "interrupted", CELL_SHARE, true },
+	{ "interrupted_mean", "interrupted mean", CELL_TIME, true },
+	{ "interrupted_max", "interrupted max", CELL_TIME, true },
+	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true },
 };
 
 static const struct column resource_columns[] = {
@@ -115,6 +120,16 @@ static double ticks_ns(const struct report *report, double ticks)
 	return ticks * 1e9 / (double)report->file->perf_freq;
 }
 
+static union cell *add_unknown_times(union cell *cell)
+{
+	unsigned int i;
+
+	/* As many as add_times() has. */
+	for (i = 0; i < 6; i++)
+		cell++->number = NAN;
+	return cell;
+}
+
 static union cell *add_times(union cell *cell, const struct report *report,
 			     const struct histogram *times)
 {
@@ -157,25 +172,43 @@ static char *modes_text(uint64_t modes)
 	return strdup(*text ? text : "other");
 }
 
+/* Holds during which an interrupt came, and the others. */
+static void add_interrupted(union cell *cell, const struct report *report,
+			    const struct spinlock_sum *sum)
+{
+	const struct histogram *hold = &sum->hold, *interrupted = &sum->interrupted;
+	double others = (double)(hold->total - interrupted->total);
+
+	cell++->number = hold->total ? share((double)interrupted->total, (double)hold->total) :
+				       NAN;
+	cell++->number = interrupted->total ? cycles_ns(report, histogram_mean(interrupted)) : NAN;
+	cell++->number = interrupted->total ? cycles_ns(report, (double)interrupted->max) : NAN;
+	cell++->number = others > 0 ?
+		cycles_ns(report, (hold->sum - interrupted->sum) / others) : NAN;
+}
+
 static void add_spinlock_sum(union cell *cell, const struct report *report,
 			     const struct spinlock_sum *sum)
 {
+	/* Of waits alone, all that is known is how many there were. */
+	bool waits_only = sum->waits_only == sum->sampled;
 	double all = (double)sum->acquisitions;
 
 	cell++->text = modes_text(sum->modes);
 	cell++->number = (double)sum->sampled;
-	cell++->number = all;
-	cell++->number = share(all, report->seconds);
+	cell++->number = sum->waits_only ? NAN : all;
+	cell++->number = sum->waits_only ? NAN : share(all, report->seconds);
 	/* Contended ones and others are sampled by rates that are far apart. */
-	cell++->number = report->analysis->spinlocks.rates.known ?
+	cell++->number = report->analysis->spinlocks.rates.known && !sum->waits_only ?
 		share((double)sum->contended, all) : NAN;
 	cell++->number = sum->spins;
 	cell++->number = waiting(report, &sum->wait);
 	cell = add_times(cell, report, &sum->wait);
-	cell = add_times(cell, report, &sum->hold);
-	cell++->number = sum->max_depth;
+	cell = waits_only ? add_unknown_times(cell) : add_times(cell, report, &sum->hold);
+	cell++->number = sum->max_depth ? sum->max_depth : NAN;
 	cell++->number = share((double)sum->dpc, all);
 	cell++->number = share((double)sum->isr, all);
+	add_interrupted(cell, report, sum);
 }
 
 static void make_locks(struct report *report)
@@ -470,6 +503,22 @@ static void spinlock_rates_fact(const struct report *report, FILE *stream,
 	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
 }
 
+/* What the mode in which Linux' locks were watched keeps from being known. */
+static void linux_mode_fact(const struct report *report, FILE *stream, const char *before,
+			    const char *after)
+{
+	switch (report->analysis->spinlocks.rates.linux_mode) {
+	case NTKLOG_LINUX_MODE_SAMPLED:
+		fact(stream, before, after,
+		     "Linux' locks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
+		break;
+	case NTKLOG_LINUX_MODE_WAITS:
+		fact(stream, before, after,
+		     "Linux' locks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
+		break;
+	}
+}
+
 static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
 				const char *before, const char *after)
 {
@@ -539,6 +588,8 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     "the session had not ended: the file may not have all, and not say what is lost");
 	if (analysis->spinlocks.total.sampled && spinlock->known)
 		spinlock_rates_fact(report, stream, before, after);
+	if (spinlock->has_rules)
+		linux_mode_fact(report, stream, before, after);
 	if (analysis->resources.records && resource->known)
 		resource_rates_fact(resource, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
@@ -563,6 +614,17 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "there was no memory for all of it");
 }
 
+static const char *linux_mode_name(const struct spinlock_rates *rates)
+{
+	static const char *const names[] = {
+		[NTKLOG_LINUX_MODE_FULL] = "full",
+		[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
+		[NTKLOG_LINUX_MODE_WAITS] = "waits",
+	};
+
+	return rates->linux_mode < ARRAY_SIZE(names) ? names[rates->linux_mode] : "unknown";
+}
+
 /**
  * report_rates_json() - the parameters of the sampling, for programs
  * @analysis: of a trace
@@ -585,6 +647,9 @@ json_t *report_rates_json(const struct analysis *analysis)
 					      (json_int_t)spinlock->contention_rate,
 					      "hold_threshold",
 					      (json_int_t)spinlock->hold_threshold));
+	if (spinlock->has_rules)
+		json_object_set_new(rates, "linux",
+				    json_pack("{s:s}", "mode", linux_mode_name(spinlock)));
 	if (resource->known)
 		json_object_set_new(rates, "resource",
 				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",

@@ -383,3 +383,25 @@ int session_stop(int number)
 		message("session %d: cannot be stopped: %s", number, strerror(-err));
 	return err ? -1 : 0;
 }
+
+/**
+ * session_set_linux_mode() - how Linux' own locks are watched from the next start on
+ * @mode: "full", "sampled" or "waits"
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_set_linux_mode(const char *mode)
+{
+	int err = kernel_write(mode, "linux_mode");
+
+	if (!err)
+		return 0;
+	if (err == -EBUSY)
+		message("mode %s: Linux' locks are being watched in another one: stop that first (ntklog list)",
+			mode);
+	else if (err == -ENOENT)
+		message("mode %s: this module knows no modes", mode);
+	else
+		message("mode %s: %s", mode, strerror(-err));
+	return -1;
+}

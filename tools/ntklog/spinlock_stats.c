@@ -7,20 +7,32 @@
 /* Out of memory: the record counts among the others. */
 #define HASH_NONFATAL_OOM	1
 
+#include <ntklog/wmi_spinlock.h>
+
 #include "spinlock_stats.h"
 
+/* Why a record was written. In files that do not say so the byte is nobody's. */
+static uint8_t rule_of(const struct spinlock_rates *rates, const struct spinlock_record *record)
+{
+	return rates->has_rules ? record->rule : 0;
+}
+
 /*
- * How many acquisitions a record stands for. All that are held longer than the
+ * How many acquisitions a record stands for. By NT's rules all that are held longer than the
  * threshold are written. Of the others, each so many-th of the processor's contended
  * acquisitions if it has spun enough, and of those that had not to wait. Contended ones
- * with fewer spins than the threshold are not written, and so not estimated.
+ * with fewer spins than the threshold are not written, and so not estimated. Where some are
+ * chosen when they are made, however long they are held, there is no hold threshold.
  */
 static uint64_t weight_of(const struct spinlock_rates *rates,
 			  const struct spinlock_record *record)
 {
 	uint32_t hold = record->release_time - record->acquire_time;
 
-	if (!rates->known || (rates->hold_threshold && hold > rates->hold_threshold))
+	if (!rates->known)
+		return 1;
+	if (!(rule_of(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
+	    hold > rates->hold_threshold)
 		return 1;
 	if (!record->spin_count)
 		return rates->acquire_rate;
@@ -28,7 +40,7 @@ static uint64_t weight_of(const struct spinlock_rates *rates,
 }
 
 static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *record,
-		       uint64_t hold, uint64_t weight)
+		       uint64_t hold, uint64_t weight, uint8_t rule)
 {
 	unsigned int depth = record->depth;
 
@@ -45,9 +57,14 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *r
 	if (depth >= 1 && depth <= SPINLOCK_DEPTHS)
 		sum->depths[depth - 1] += weight;
 	sum->modes |= UINT64_C(1) << record->mode;
-	return (!record->spin_count ||
-		histogram_add(&sum->wait, record->wait_time, weight)) &&
-	       histogram_add(&sum->hold, hold, weight);
+	if (record->spin_count && !histogram_add(&sum->wait, record->wait_time, weight))
+		return false;
+	if (rule & WMI_SPINLOCK_RULE_WAIT) {
+		sum->waits_only++;
+		return true;
+	}
+	return histogram_add(&sum->hold, hold, weight) &&
+	       (!record->interrupts || histogram_add(&sum->interrupted, hold, weight));
 }
 
 static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
@@ -65,8 +82,10 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	if (more->max_depth > sum->max_depth)
 		sum->max_depth = more->max_depth;
 	sum->modes |= more->modes;
+	sum->waits_only += more->waits_only;
 	return histogram_merge(&sum->wait, &more->wait) &&
-	       histogram_merge(&sum->hold, &more->hold);
+	       histogram_merge(&sum->hold, &more->hold) &&
+	       histogram_merge(&sum->interrupted, &more->interrupted);
 }
 
 static struct spinlock_lock *find_lock(struct spinlock_stats *stats, uint64_t address)
@@ -144,7 +163,8 @@ static void add_pending(struct spinlock_stats *stats)
 		struct spinlock_pair *pair = pending->pair;
 
 		if (!add_record(pair ? &pair->sum : &stats->others, record,
-				pending->hold, pending->weight))
+				pending->hold, pending->weight,
+				rule_of(&stats->rates, record)))
 			stats->no_memory = true;
 		if (pair && record->spin_count)
 			timeline_add(&stats->timelines, &pair->lock->timeline,
@@ -210,6 +230,7 @@ static void free_sum(struct spinlock_sum *sum)
 {
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
+	histogram_free(&sum->interrupted);
 }
 
 /**

@@ -31,6 +31,8 @@
  * @contention_rate: SpinLockContentionSampleRate
  * @acquire_rate: SpinLockAcquireSampleRate
  * @hold_threshold: SpinLockHoldThreshold, cycles
+ * @has_rules: records say by which rule they were written
+ * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
  */
 struct spinlock_rates {
 	uint32_t known;
@@ -38,6 +40,8 @@ struct spinlock_rates {
 	uint32_t contention_rate;
 	uint32_t acquire_rate;
 	uint32_t hold_threshold;
+	uint32_t has_rules;
+	uint32_t linux_mode;
 };
 
 /**
@@ -51,8 +55,10 @@ struct spinlock_rates {
  * @depths: acquisitions by AcquireDepth, from 1 on, estimates
  * @max_depth: deepest
  * @modes: bits of WMI_SPINLOCK_* modes seen
+ * @waits_only: records that tell of a wait alone
  * @wait: of contended ones, cycles
- * @hold: of all, cycles
+ * @hold: of all but @waits_only, cycles
+ * @interrupted: of those, the ones that were interrupted
  */
 struct spinlock_sum {
 	uint64_t sampled;
@@ -64,8 +70,10 @@ struct spinlock_sum {
 	uint64_t depths[SPINLOCK_DEPTHS];
 	uint8_t max_depth;
 	uint64_t modes;
+	uint64_t waits_only;
 	struct histogram wait;
 	struct histogram hold;
+	struct histogram interrupted;
 };
 
 /**

@@ -26,6 +26,8 @@
 		.mode = (_raw).acquire_mode,				\
 		.dpc = (_raw).execute_dpc,				\
 		.isr = (_raw).execute_isr,				\
+		.interrupts = (_raw).interrupt_count,			\
+		.rule = (_raw).rule,					\
 	})
 
 #define READ_RESOURCE(_record, _raw)					\

@@ -22,6 +22,8 @@
  * @mode: WMI_SPINLOCK_*
  * @dpc: released in a DPC
  * @isr: released in an interrupt routine
+ * @interrupts: of the processor, from when it was asked for to the release
+ * @rule: WMI_SPINLOCK_RULE_*, of files that say so
  */
 struct spinlock_record {
 	uint64_t lock;
@@ -35,6 +37,8 @@ struct spinlock_record {
 	uint8_t mode;
 	bool dpc;
 	bool isr;
+	uint8_t rule;
+	uint32_t interrupts;
 };
 
 /**

@@ -183,6 +183,21 @@ class Files(Directory):
         result = self.run_there("start", "4", "-e", "spinlock")
         self.assertEqual(result.stderr, "")
 
+    def test_record_sets_the_mode_of_linux_locks_first(self):
+        with open(os.path.join(self.directory, "linux_mode"), "w") as stream:
+            stream.write("full\n")
+        result = self.run_there("record", "--mode", "sampled", "--session", "3")
+        with open(os.path.join(self.directory, "linux_mode")) as stream:
+            self.assertTrue(stream.read().startswith("sampled"), result.stderr)
+
+    def test_record_in_a_mode_that_there_is_not(self):
+        result = self.run_there("record", "--mode", "most")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn('--mode: "most" is not full, sampled or waits', result.stderr)
+        result = self.run_there("record", "--mode", "waits")
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "ntklog: mode waits: this module knows no modes\n"))
+
     def test_linux_locks_of_an_older_module(self):
         result = self.run_there("start", "3", "-e", "linux_spinlock")
         self.assertIn("this module does not know them", result.stderr)

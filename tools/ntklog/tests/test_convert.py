@@ -62,7 +62,8 @@ class Ctf(Case):
             "CallerAddress": "0xFFFFFFFF81234567", "AcquireTime": "1001",
             "ReleaseTime": "2002", "WaitTimeInCycles": "303", "SpinCount": "44",
             "ThreadId": "55", "InterruptCount": "6", "Irql": "2", "AcquireDepth": "7",
-            "AcquireMode": "queued", "container": "1", "ExecuteDpc": "1", "ExecuteIsr": "0"})
+            "AcquireMode": "queued", "container": "0", "ExecuteDpc": "1", "ExecuteIsr": "0",
+            "Rule": "nt"})
 
     def test_all_types_of_events(self):
         data = etl.header_buffer(2) + etl.buffer([

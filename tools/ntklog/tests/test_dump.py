@@ -58,7 +58,7 @@ class Known(unittest.TestCase):
             "AcquireTime": "1001", "ReleaseTime": "2002", "WaitTimeInCycles": "303",
             "SpinCount": "44", "ThreadId": "55", "InterruptCount": "6", "Irql": "2",
             "AcquireDepth": "7", "AcquireMode": "queued", "ExecuteDpc": "1",
-            "ExecuteIsr": "0"})
+            "ExecuteIsr": "0", "Rule": "nt"})
 
     def test_spin_lock_of_64_bits(self):
         self.check_spin_lock(64)
@@ -78,6 +78,18 @@ class Known(unittest.TestCase):
         self.assertEqual([fields(line)["AcquireMode"] for line in lines[3:]], names)
         self.assertEqual({fields(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
         self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
+
+    def test_rule_of_spin_locks(self):
+        names = ["nt", "sampled", "wait", "3"]
+        _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))
+                                   for rule in range(4))))
+        self.assertEqual([fields(line)["Rule"] for line in lines[3:]], names)
+
+    def test_mode_of_linux_locks(self):
+        _, lines = dump(etl.file(etl.ntklog_rundown(1), etl.ntklog_rundown(2, end=True)))
+        self.assertEqual([line[2:] for line in lines[3:]],
+                         [["NtklogDCStart", "LinuxMode=sampled"],
+                          ["NtklogDCEnd", "LinuxMode=waits"]])
 
     def check_resource(self, bits, address):
         event = etl.perfinfo(0x052B, etl.resource(bits), bits=bits)
@@ -211,7 +223,7 @@ class Output(unittest.TestCase):
             "AcquireTime": 1001, "ReleaseTime": 2002, "WaitTimeInCycles": 303,
             "SpinCount": 44, "ThreadId": 55, "ThreadName": "worker/0:1", "InterruptCount": 6,
             "Irql": 2, "AcquireDepth": 7, "AcquireMode": "queued", "ExecuteDpc": 1,
-            "ExecuteIsr": 0, "TimeStamp": 1000010})
+            "ExecuteIsr": 0, "Rule": "nt", "TimeStamp": 1000010})
         self.assertEqual(events[1]["Action"], "release_exclusive")
         self.assertEqual(events[2], {"Time": 1.5e-5, "Cpu": 0, "Event": "Event",
                                      "HookId": 0x1234, "Version": 7, "Size": 29,

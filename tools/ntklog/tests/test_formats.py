@@ -116,7 +116,7 @@ class Made:
                 "AcquireTime": time, "ReleaseTime": time, "WaitTimeInCycles": word,
                 "SpinCount": word, "ThreadId": Thread(thread), "InterruptCount": word,
                 "Irql": byte, "AcquireDepth": byte, "AcquireMode": symbol(MODES, byte & 0x3F),
-                "ExecuteDpc": byte >> 6 & 1, "ExecuteIsr": byte >> 7})
+                "ExecuteDpc": byte >> 6 & 1, "ExecuteIsr": byte >> 7, "Rule": "nt"})
 
     def resource(self, time, word, thread):
         resource = self.pointer([LOCK, HEAP, time])

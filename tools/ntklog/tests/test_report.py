@@ -80,6 +80,57 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["hold_total_ns"],
                                (30 * 100 + 4000 * 100 + 1000001) * NS)
 
+    def test_those_chosen_when_they_were_acquired_have_no_hold_threshold(self):
+        """One stands for as many as the rate says however long it was held; NT's beside it not."""
+        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
+                           lock(rule=1, hold=1000001, depth=0), lock(5, rule=1, hold=1000001, depth=0),
+                           lock(hold=1000001, address=0xFFFF888000000000))
+        self.assertEqual(report["rates"]["linux"], {"mode": "sampled"})
+        rows = {row["lock"]: row for row in report["locks"]}
+        row = rows["0xffff888012345678"]
+        self.assertEqual(row["acquisitions"], 2000 + 10)
+        self.assertAlmostEqual(row["hold_total_ns"], 2010 * 1000001 * NS)
+        self.assertIsNone(row["depth"])
+        self.assertEqual(rows["0xffff888000000000"]["acquisitions"], 1)
+        self.assertIn('mode "sampled"', self.report().stdout)
+
+    def test_what_a_strangers_byte_says_is_no_rule(self):
+        """It is reserved in NT's record: only files with our rundown have a rule there."""
+        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000),
+                           lock(rule=1, hold=1000001), lock(rule=2))
+        self.assertEqual(report["locks"][0]["acquisitions"], 2001)
+        self.assertIsNotNone(report["locks"][0]["hold_total_ns"])
+        self.assertNotIn("linux", report["rates"])
+
+    def test_waits_alone_have_no_holds_and_no_count_of_all(self):
+        report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(2),
+                           lock(5, rule=2, hold=0, depth=0), lock(7, rule=2, hold=0, depth=0))
+        row = report["locks"][0]
+        self.assertEqual(row["spins"], 120)
+        self.assertAlmostEqual(row["wait_total_ns"], 2 * 10 * 10 * NS)
+        for column in ("acquisitions", "per_second", "contended", "hold_total_ns", "hold_mean_ns",
+                       "hold_p95_ns", "hold_max_ns", "depth", "interrupted"):
+            self.assertIsNone(row[column], column)
+        self.assertIn('mode "waits"', self.report().stdout)
+        info = run("info", self.path)
+        self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
+
+    def test_interrupted_holds_are_told_apart(self):
+        report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
+                           lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
+                           lock(interrupts=3, hold=1000), lock(5, interrupts=1, hold=9000))
+        row = report["locks"][0]
+        self.assertAlmostEqual(row["interrupted"], 1001 / 3001)
+        self.assertAlmostEqual(row["interrupted_mean_ns"], (1000 * 1000 + 9000) / 1001 * NS)
+        self.assertAlmostEqual(row["interrupted_max_ns"], 9000 * NS)
+        self.assertAlmostEqual(row["undisturbed_mean_ns"], 150 * NS)
+
+    def test_without_interrupts_nothing_is_said_of_them(self):
+        row = self.json(etl.spinlock_rundown(), lock(interrupts=0))["locks"][0]
+        self.assertEqual(row["interrupted"], 0)
+        self.assertIsNone(row["interrupted_mean_ns"])
+        self.assertAlmostEqual(row["undisturbed_mean_ns"], 100 * NS)
+
     def test_few_spins_are_not_sampled_by_contention(self):
         """Written for its hold time alone, it stands for itself."""
         report = self.json(etl.spinlock_rundown(5, 10, 2000, 1000000),
