@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # The part of the benchmark of Linux' own locks that runs in the virtual machine, on one
-# processor: pairs, and a whole workload, with nothing redirected and tracked.
+# processor: pairs, and a whole workload, with nothing redirected and in each mode.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -49,11 +49,14 @@ echo 256 >$S/buffers
 echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
 bench plain
-echo start >$S/state
-bench tracked
-cat $D/linux $D/counters
-echo stop >$S/state
-cat $S/stats
+for mode in full sampled waits; do
+	echo $mode >$D/linux_mode
+	echo start >$S/state
+	bench $mode
+	cat $D/linux $D/counters
+	echo stop >$S/state
+	cat $S/stats
+done
 bench restored
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

@@ -52,6 +52,8 @@ plan()
 			100 - switching
 			100 - linux-6.12
 			100 - linux-6.1
+			100 - modes-6.12
+			100 - modes-6.1
 			100 - strain-6.12
 			50 - suspend
 			100 kernel-kunit cycles

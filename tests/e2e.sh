@@ -4,6 +4,9 @@
 # What e2e.sh and core.sh share: a stock kernel in its virtual machine, and who looks at what
 # it has left.
 
+# More options of vm.sh for a step's virtual machine.
+vm_options=()
+
 # run_guest KERNEL SCRIPT...: run these scripts of tests/guest/ there. Kernels whose compiler
 # is not this machine's have been built for by the step builds.
 run_guest()
@@ -46,7 +49,8 @@ run_guest()
 	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	result "$kernel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 "$DIR"
+		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 \
+		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
 	# As text, here, for the guest is emulated; not by plugins, of which that has none.
 	for recording in "$DIR"/*.dat; do

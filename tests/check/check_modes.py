@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was written of Linux' own locks in each mode, against a module that counts.
+
+Usage: check_modes.py NTKLOG DIRECTORY
+"""
+
+import json
+import os
+import struct
+import sys
+import unittest
+
+import etl_decoder as etl
+import tap
+
+NTKLOG, DIRECTORY = sys.argv[1:]
+RATE = 1000
+MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2}
+HOLD = 1500000
+
+
+def read(name):
+    with open(os.path.join(DIRECTORY, name), "rb") as stream:
+        return stream.read()
+
+
+def counter(prefix, name):
+    def at(when):
+        header, *rows = read("%s.%s" % (prefix, when)).decode().splitlines()
+        column = header.split().index(name)
+        return sum(int(row.split()[column]) for row in rows)
+    return at("after") - at("before")
+
+
+class Recording:
+    def __init__(self, prefix):
+        self.buffers = etl.decode(read(prefix + ".etl"))
+        self.records = etl.spin_locks(self.buffers)
+        self.report = json.loads(read(prefix + ".json"))
+        self.redirected = int(read(prefix + ".redirected"))
+        self.pairs, self.waits = {}, {}
+        self.truth = read(prefix + ".truth").decode()
+        for line in self.truth.splitlines():
+            word, name, address, count = line.split()
+            (self.pairs if word == "pairs" else self.waits)[name] = int(address, 0), int(count)
+        module = read(prefix + ".module").decode().split()
+        self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
+
+    def of(self, name):
+        address, _ = (self.pairs | self.waits)[name]
+        return [record for record in self.records if record.spin_lock_address == address]
+
+    def row(self, name):
+        address, _ = (self.pairs | self.waits)[name]
+        return next(row for row in self.report["locks"]
+                    if row["lock"].split()[0] == "0x%x" % address)
+
+
+class Modes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = {prefix: Recording(prefix) for prefix in MODES}
+
+    def test_the_mode_is_in_the_file(self):
+        for prefix, mode in MODES.items():
+            for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
+                (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
+                self.assertEqual(struct.unpack("<II", event.data), (mode, 0), prefix)
+
+    def test_report_and_info_say_it(self):
+        for prefix in MODES:
+            name = prefix.split("-")[0]
+            self.assertEqual(self.all[prefix].report["rates"]["linux"], {"mode": name})
+            info = json.loads(read(prefix + ".info.json"))
+            self.assertEqual(info["Sampling"]["linux"], {"mode": name})
+            text = read(prefix + ".report.txt").decode()
+            self.assertEqual('mode "%s"' % name in text, name != "full", text[:2000])
+
+    def test_what_is_redirected(self):
+        self.assertEqual({prefix: one.redirected for prefix, one in self.all.items()},
+                         {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0})
+
+    def test_each_record_says_by_which_rule(self):
+        for prefix, mode in MODES.items():
+            self.assertEqual({record.rule for record in self.all[prefix].records}, {mode}, prefix)
+
+    def test_nothing_is_lost_or_left(self):
+        for prefix in MODES:
+            for row in read(prefix + ".stats").decode().splitlines()[1:]:
+                generated, written, lost = (int(word) for word in row.split()[1:4])
+                self.assertEqual((generated, lost), (written, 0), row)
+            self.assertEqual(counter(prefix, "Unmatched"), 0, prefix)
+            self.assertEqual(counter(prefix, "Untracked"), 0, prefix)
+
+    def test_depth_is_that_of_full_alone(self):
+        for prefix in MODES:
+            depths = {record.acquire_depth for record in self.all[prefix].records}
+            if prefix == "full":
+                self.assertLessEqual(depths, set(range(1, 9)))
+            else:
+                self.assertEqual(depths, {0}, prefix)
+
+    def test_the_module_found_nothing_wrong(self):
+        for prefix in MODES:
+            self.assertNotIn("wrong", self.all[prefix].truth)
+
+
+class Sampled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.one = Recording("sampled")
+
+    def test_one_in_a_thousand_of_those_that_are_alone(self):
+        """Others' acquisitions come in between: it is not to one."""
+        self.assertAlmostEqual(len(self.one.of("alone")), 100, delta=15)
+
+    def test_those_in_step_with_the_rate_each_get_their_share(self):
+        """By a rule that counts one of two would get 200 and the other one none."""
+        for pair in ("outer", "inner"), ("read", "write"):
+            counts = [len(self.one.of(name)) for name in pair]
+            self.assertAlmostEqual(sum(counts), 200, delta=25)
+            for count in counts:
+                self.assertAlmostEqual(count, 100, delta=42)
+
+    def test_all_that_was_acquired_is_estimated(self):
+        waited = counter("sampled", "SpinLockContentionCount")
+        acquired = counter("sampled", "SpinLockAcquireCount") - waited
+        self.assertGreaterEqual(acquired, 5 * 100000 + 4000)
+        chosen = sum(not record.spin_count for record in self.one.records)
+        # A stretch that has begun may have had its chosen one, or not; on three processors, and
+        # the self-test of each kind has begun another one.
+        self.assertAlmostEqual(chosen, acquired / RATE, delta=16)
+        self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
+
+    def test_a_long_hold_stands_for_as_many_as_a_short_one(self):
+        row = self.one.row("long")
+        self.assertTrue(1 <= row["sampled"] <= 9, row)
+        self.assertEqual(row["acquisitions"], RATE * row["sampled"])
+        self.assertGreaterEqual(min(record.release_time - record.acquire_time
+                                    for record in self.one.of("long")), HOLD)
+
+    def test_report_estimates_what_is_true(self):
+        for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
+            self.assertAlmostEqual(self.one.row(name)["acquisitions"], 100000, delta=delta)
+
+    def test_modes_of_the_locks(self):
+        for name, mode in ("alone", 1), ("read", 2), ("write", 3):
+            self.assertEqual({record.acquire_mode for record in self.one.of(name)}, {mode})
+
+    def test_callers_are_those_of_the_lock_functions(self):
+        for name in "alone", "outer", "inner", "read", "write":
+            for record in self.one.of(name):
+                self.assertIn(record.caller_address, self.one.module)
+
+
+class Waits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.all = {prefix: Recording(prefix) for prefix in ("full", "sampled-queue", "waits")}
+
+    def test_each_mode_sees_the_wait_in_the_queue(self):
+        for prefix, one in self.all.items():
+            for name, mode in ("queued_spin", 1), ("queued_read", 2):
+                longest = max(one.of(name), key=lambda record: record.wait_time_in_cycles)
+                self.assertGreaterEqual(longest.wait_time_in_cycles, one.waits[name][1] * 9 // 10,
+                                        (prefix, name))
+                self.assertEqual(longest.acquire_mode, mode, (prefix, name))
+                self.assertGreaterEqual(longest.spin_count, 1)
+
+    def test_waits_alone_have_no_hold(self):
+        for record in self.all["waits"].records:
+            self.assertEqual(record.acquire_time, record.release_time)
+            self.assertGreaterEqual(record.spin_count, 1)
+
+    def test_their_caller_is_who_asked(self):
+        one = self.all["waits"]
+        for name in "queued_spin", "queued_read":
+            for record in one.of(name):
+                self.assertIn(record.caller_address, one.module)
+
+    def test_the_lock_of_an_rwlocks_queue_is_not_told_of(self):
+        one = self.all["waits"]
+        address, _ = one.waits["queued_read"]
+        self.assertEqual([record for record in one.records
+                          if address < record.spin_lock_address < address + 8], [])
+
+    def test_report_does_not_invent_holds(self):
+        row = self.all["waits"].row("queued_spin")
+        for column in "hold_total_ns", "hold_mean_ns", "acquisitions", "depth":
+            self.assertIsNone(row[column])
+        self.assertGreater(row["wait_total_ns"], 0)
+
+
+if __name__ == "__main__":
+    tap.main()

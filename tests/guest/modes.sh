@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Linux' own locks in each mode: what is redirected, what is written, and how the mode is chosen.
+# check_modes.py looks at what was written.
+
+. ./linux_lib.sh
+
+check "modes: a mode that there is not keeps the module from loading" sh -c \
+	'! insmod ntklog.ko linux_mode=most 2>/tmp/refused && dmesg | tail -n 3 |
+	grep "linux_mode=most is not full, sampled or waits"'
+insmod ntklog.ko linux_mode=sampled
+check "modes: the module's parameter chooses one" is "$(cat $D/linux_mode)" sampled
+rmmod ntklog
+insmod ntklog.ko buffers=64
+check "modes: full is the default" is "$(cat $D/linux_mode)" full
+check "modes: another word is refused" refused 'Invalid' $D/linux_mode most
+check "modes: as is more than a word" refused 'Invalid' $D/linux_mode 'full sampled'
+echo "$LINUX" >$S/group_mask
+
+# record MODE PREFIX ARGUMENT...: a session in that mode over one load of linux_pairs.
+record()
+{
+	mode=$1
+	prefix=$2
+	shift 2
+	check "modes: $mode can be chosen" taken $D/linux_mode "$mode"
+	cat $D/counters >"$prefix.before"
+	echo start >$S/state
+	cat $D/linux
+	check "modes: $prefix: they are watched" is_on
+	redirected >"$prefix.redirected"
+	check "modes: $prefix: no other mode meanwhile" refused busy $D/linux_mode \
+		"$([ "$mode" = full ] && echo waits || echo full)"
+	check "modes: $prefix: the same one is none" taken $D/linux_mode "$mode"
+	lines=$(dmesg | wc -l)
+	check "modes: $prefix: the module with the pairs runs" insmod linux_pairs.ko "$@"
+	grep -w linux_pairs /proc/modules >"$prefix.module"
+	rmmod linux_pairs
+	echo stop >$S/state
+	cat $D/counters >"$prefix.after"
+	cat $S/header $S/cpu* >"$prefix.etl"
+	cat $S/stats >"$prefix.stats"
+	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
+	check "modes: $prefix: the end of the session restores" is_off
+}
+
+record sampled sampled pairs=100000 long_pairs=4000
+record full full pairs=20000 queue=1
+record sampled sampled-queue queue=1
+record waits waits pairs=20000 queue=1
+for prefix in sampled full sampled-queue waits; do
+	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
+	ntklog report $prefix.etl >$prefix.report.txt
+	ntklog info $prefix.etl --json >$prefix.info.json
+done
+
+# Each acquisition chosen, and none.
+echo sampled >$D/linux_mode
+cat $D/linux_selftest >selftest-sampled.txt
+sampled_is_same()
+{
+	awk 'NR == 1 { next }
+		/: / { kinds += /: [0-9]+ functions do what/; next }
+		{ rows++; bad += $NF != "same" || /\(/; contexts[$2] = 1
+			# What is owned has a slot if it was chosen, and else none.
+			slots[$2 ~ /,chosen$/] += $7 }
+		END { for (name in contexts) count++
+			print rows, count, slots[0], slots[1], kinds
+			exit bad || count != 16 || slots[0] || !slots[1] || kinds != 2 }' "$1"
+}
+check "modes: the self-test tries what is chosen and what is not" \
+	sampled_is_same selftest-sampled.txt
+insmod wrong_trylock.ko function=sampled__raw_write_trylock
+cat $D/linux_selftest >selftest-wrong.txt
+check "modes: the self-test finds a sampled function that is wrong" \
+	grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
+rmmod wrong_trylock
+echo waits >$D/linux_mode
+cat $D/linux_selftest >selftest-waits.txt
+check "modes: in waits the self-test has nothing to try, and says so" \
+	is "$(grep -c 'no functions, in mode "waits"' selftest-waits.txt)" 2
+check "modes: so does the tool's" sh -c '! ntklog selftest >/tmp/selftest.txt &&
+	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
+
+# On and off under load, in both.
+load
+unmatched=$(sum Unmatched)
+left=0
+for mode in sampled waits sampled waits sampled waits sampled full; do
+	echo $mode >$D/linux_mode || left=9
+	echo start >$S/state
+	usleep 100000
+	echo stop >$S/state
+	is_off >/dev/null || left=$((left + 1))
+done
+check "modes: on and off under load leaves nothing behind" is $left 0
+check "modes: nothing is unmatched" is "$(sum Unmatched)" "$unmatched"
+end_load
+
+# NT's locks are tracked as ever beside sampled ones.
+echo sampled >$D/linux_mode
+echo PERF_SPINLOCK >$D/sessions/1/group_mask
+echo start >$D/sessions/1/state
+echo start >$S/state
+check "modes: NT's locks and sampled ones are both on" is "$(cat $D/group_mask)" \
+	"0x20010000 PERF_SPINLOCK
+0xa0000001 PERF_LINUX_SPINLOCK
+0xa0000002 PERF_LINUX_RWLOCK"
+echo stop >$D/sessions/1/state
+check "modes: sampled ones alone do not track NT's" is "$(cat $D/group_mask)" \
+	"0xa0000001 PERF_LINUX_SPINLOCK
+0xa0000002 PERF_LINUX_RWLOCK"
+echo stop >$S/state
+
+# The tool.
+check "modes: record takes a mode" ntklog record --mode waits --no-names -o /tmp/waits.etl \
+	--duration 0.2
+check "modes: which stays" is "$(cat $D/linux_mode)" waits
+echo start >$S/state
+check "modes: record refuses another one than that which is on" sh -c \
+	'! ntklog record --mode full -o /tmp/full.etl --duration 0.2 2>/tmp/refused &&
+	cat /tmp/refused && grep "are being watched in another one" /tmp/refused'
+echo stop >$S/state
+check "modes: the tracepoint tells waits" sh -c "
+	echo 1 >$T/events/ntklog/linux_spinlock/enable; sleep 1
+	insmod linux_pairs.ko queue=1
+	grep -E ' linux_spinlock: .* caller=third_thread.*mode=executive_shared.*rule=wait' $T/trace
+	found=\$?
+	echo 0 >$T/events/ntklog/linux_spinlock/enable
+	rmmod linux_pairs && exit \$found"
+check "modes: off after it" wait_for is_off
+rmmod ntklog
+insmod ntklog.ko linux_locks=0 linux_mode=waits
+check "modes: linux_locks=0 is none of them" grep 'spinlock: unavailable: linux_locks=0$' $D/linux
+rmmod ntklog
+check "modes: the kernel has nothing to complain of" kernel_is_silent
