@@ -1383,6 +1383,99 @@ static void failed_tries_count_nothing(struct kunit *test)
 	session_stop(test);
 }
 
+/* An uncontended acquisition that is released with somebody waiting; sampled or not. */
+static void leave_a_waiter(u32 *one, bool sample)
+{
+	struct ntklog_time time;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_track_spin_lock_acquire(one);
+	sample_next_uncontended(sample);
+	time = ntklog_read_time();
+	ntklog_track_spin_lock_release_slowly(one, WMI_SPINLOCK_QUEUED |
+					      PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
+					      _THIS_IP_);
+	local_irq_restore(flags);
+}
+
+static void one_in_so_many_that_leave_a_waiter_is_written(struct kunit *test)
+{
+	u32 before = this_cpu()->blockers, one, i;
+
+	start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	/* By default none is, nor counted. */
+	leave_a_waiter(&one, false);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blockers, before);
+
+	this_cpu()->blockers = 0;
+	WRITE_ONCE(ntklog_spin_lock_blockers, 3);
+	for (i = 0; i < 9; i++)
+		leave_a_waiter(&one, false);
+	/* The tenth to the twelfth: by NT's rule as well. */
+	for (i = 0; i < 3; i++)
+		leave_a_waiter(&one, true);
+	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blockers, 12);
+	this_cpu()->blockers += before;
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 3 + 3);
+	for (i = 0; i < 6; i++) {
+		const u8 *event = spinlock_event(test, i);
+		u8 rule = i < 3 ? WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY :
+			  i < 5 ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
+
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), rule);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
+	}
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	session_stop(test);
+}
+
+static int wait_for_lock_0(void *data)
+{
+	struct klock_queue_handle handle;
+
+	while (!READ_ONCE(*(bool *)data))
+		cpu_relax();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	return 0;
+}
+
+/* Not of those that nobody waits for, whatever their holds. */
+static void who_hands_over_a_queued_lock_is_a_blocker(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct test_thread thread;
+	const u8 *event;
+	bool held = false;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	start(test);
+	set_parameters(test, U32_MAX, U32_MAX, 1, 0);
+	WRITE_ONCE(ntklog_spin_lock_blockers, 1);
+	ke_acquire_in_stack_queued_spin_lock(&lock[1], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_start(test, &thread, 1, wait_for_lock_0, &held);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	WRITE_ONCE(held, true);
+	while (READ_ONCE(lock[0].word) == (unsigned long)&handle.lock_queue)
+		cpu_relax();
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_join(&thread);
+	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
+	KUNIT_ASSERT_EQ(test, spinlock_events(), 1);
+	event = spinlock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED),
+			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
+	session_stop(test);
+}
+
 static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(hold_time_over_the_threshold_is_written),
 	KUNIT_CASE(hold_threshold_0_writes_nothing),
@@ -1420,6 +1513,8 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(every_kind_counts_with_only_counters_on),
 	KUNIT_CASE(a_conversion_counts_from_its_own_time),
 	KUNIT_CASE(failed_tries_count_nothing),
+	KUNIT_CASE(one_in_so_many_that_leave_a_waiter_is_written),
+	KUNIT_CASE(who_hands_over_a_queued_lock_is_a_blocker),
 	{}
 };
 

@@ -165,6 +165,26 @@ static int ntklog_parameter_store(void *object, char *text)
 	return 0;
 }
 
+/* spinlock/blockers */
+
+static void ntklog_blockers_show(struct seq_file *seq, void *object)
+{
+	seq_printf(seq, "%u\n", READ_ONCE(ntklog_spin_lock_blockers));
+}
+
+static int ntklog_blockers_store(void *object, char *text)
+{
+	u32 rate;
+
+	return ntklog_parse_number(text, &rate) ?: ntklog_linux_set_blockers(rate);
+}
+
+static const struct ntklog_file ntklog_blockers_file = {
+	.name = "blockers",
+	.show = ntklog_blockers_show,
+	.store = ntklog_blockers_store,
+};
+
 static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
 static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 
@@ -274,6 +294,7 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
 	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
+	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blockers),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 };
 
@@ -735,7 +756,8 @@ static const struct file_operations ntklog_processor_fops = {
 /* @files: one for each parameter, to be filled. */
 static int ntklog_create_information_directory(const char *name,
 					       struct ntklog_information *information,
-					       struct ntklog_file *files)
+					       struct ntklog_file *files,
+					       const struct ntklog_file *more)
 {
 	struct dentry *directory;
 	unsigned int i;
@@ -756,6 +778,9 @@ static int ntklog_create_information_directory(const char *name,
 		if (err)
 			return err;
 	}
+	err = more ? ntklog_create_file(more, directory, NULL) : 0;
+	if (err)
+		return err;
 	return PTR_ERR_OR_ZERO(debugfs_create_file("information", 0600,
 						   directory, information,
 						   &ntklog_information_fops));
@@ -865,12 +890,13 @@ int ntklog_debugfs_init(void)
 		return err;
 	err = ntklog_create_information_directory("spinlock",
 						  &ntklog_spin_lock_information,
-						  ntklog_spin_lock_files);
+						  ntklog_spin_lock_files,
+						  &ntklog_blockers_file);
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("resource",
 						  &ntklog_resource_information,
-						  ntklog_resource_files);
+						  ntklog_resource_files, NULL);
 	if (err)
 		return err;
 	return ntklog_create_session_directories();

@@ -66,6 +66,10 @@ static unsigned int excessive_next_ms = 4000;
 module_param(excessive_next_ms, uint, 0400);
 MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
 
+static unsigned int blockers;
+module_param(blockers, uint, 0400);
+MODULE_PARM_DESC(blockers, "write also one of so many releases of queued locks that leave a waiter behind; 0, the default: none");
+
 static bool linux_locks = true;
 module_param(linux_locks, bool, 0400);
 MODULE_PARM_DESC(linux_locks, "may Linux' own locks be watched, if somebody wants them (default: yes)");
@@ -120,6 +124,7 @@ static int __init ntklog_init(void)
 				    resource, resource_given);
 	if (err)
 		return err;
+	ntklog_spin_lock_blockers = blockers;
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;

@@ -106,7 +106,10 @@ DECLARE_EVENT_CLASS(ntklog_spinlock_class,
 		  __print_symbolic(__entry->rule,
 				   { 0, "nt" },
 				   { WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
-				   { WMI_SPINLOCK_RULE_WAIT, "wait" }))
+				   { WMI_SPINLOCK_RULE_WAIT, "wait" },
+				   { WMI_SPINLOCK_RULE_BLOCKER, "nt|blocker" },
+				   { WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY,
+				     "blocker" }))
 );
 
 DEFINE_EVENT_FN(ntklog_spinlock_class, spinlock,

@@ -2,7 +2,8 @@
 # shellcheck shell=sh
 #
 # The part of the benchmark of Linux' own locks that runs in the virtual machine, on one
-# processor: pairs, and a whole workload, with nothing redirected and in each mode.
+# processor: pairs, and a whole workload, with nothing redirected, in each mode, and in full with
+# blockers.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -49,8 +50,11 @@ echo 256 >$S/buffers
 echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
 bench plain
-for mode in full sampled waits; do
-	echo $mode >$D/linux_mode
+for mode in full blockers sampled waits; do
+	case $mode in
+	blockers) echo 1 >$D/spinlock/blockers ;;
+	*) echo 0 >$D/spinlock/blockers && echo $mode >$D/linux_mode ;;
+	esac
 	echo start >$S/state
 	bench $mode
 	cat $D/linux $D/counters

@@ -8,7 +8,7 @@ Usage: bench_linux.py OUTPUT.json guest.log
 import json
 import sys
 
-STATES = ["plain", "full", "sampled", "waits", "restored"]
+STATES = ["plain", "full", "blockers", "sampled", "waits", "restored"]
 # At most, of a mode: instructions of a pair, and the share of a workload.
 GOALS = {
     "full": {"raw_spin_lock": 42, "spin_lock_irqsave": 58, "spin_lock_bh": 58, "workload": 0.015},

@@ -34,7 +34,8 @@ struct etw_rundown_event {
  * @set_mask: the union of all running sessions' masks is now this; called with
  *	etw_mutex held, from a thread; may sleep
  * @rundown: NULL if there is none. Make the event that tells the state, for a session
- *	in which the group goes on, or off, or of which a snapshot is taken; any context
+ *	in which the group goes on, or off, or of which a snapshot is taken; any context. Of
+ *	length 0: there is none this time
  * @list: of all providers
  */
 struct etw_provider {

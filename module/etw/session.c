@@ -135,6 +135,8 @@ static void etw_do_rundown(void *data)
 		    was_on == etw_group_mask_test(rundown->after, provider->group))
 			continue;
 		provider->rundown(&event, was_on);
+		if (!event.length)
+			continue;
 		etw_log_session_event(rundown->session, event.hook_id, event.version,
 				      event.data, event.length);
 	}
@@ -161,6 +163,8 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
 		    !etw_group_mask_test(&session->group_mask, provider->group))
 			continue;
 		provider->rundown(&event, true);
+		if (!event.length)
+			continue;
 		header = etw_trace_header(event.hook_id, event.version, event.length);
 		size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
 		if (WARN_ON_ONCE(size > room - used))

@@ -136,8 +136,16 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	/* Orders as in __ke_release_queued_spin_lock(). */
 	if (unlikely(READ_ONCE(queue->next) ||
-		     !try_cmpxchg_release(&spin_lock->word, &word, 0)))
+		     !try_cmpxchg_release(&spin_lock->word, &word, 0))) {
 		ke_hand_over_queued_spin_lock(queue);
+		if (READ_ONCE(ntklog_spin_lock_blockers)) {
+			ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_QUEUED |
+							      PERF_SPIN_LOCK_LEAVES_WAITER,
+							      release_time.low, release_time.high,
+							      _RET_IP_);
+			return;
+		}
+	}
 	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_QUEUED, release_time);
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);

@@ -7,7 +7,8 @@
  * called the kernel's function.
  *
  * There is a set of them for each WAY in which locks are watched, so that none pays for another:
- * tracked: each acquisition is; sampled: some are.
+ * tracked: each acquisition is; sampled: some are; blocking: as tracked, and a release that
+ * leaves a waiter behind, which WAITED_FOR(lock) tells of a lock that is owned, is told apart.
  */
 
 #define LOCK(_operation)	__PASTE(WAY, SUFFIX(_operation))
@@ -16,6 +17,7 @@
 #define WAY				tracked
 #define ACQUIRED(_lock)			ntklog_track_spin_lock_acquire(_lock)
 #define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
+#define LOOK_AT(_lock)			false
 #define RELEASED(_lock, _time)		ntklog_log_spin_lock_release(_lock, MODE, _time)
 #include "acquiring.h"
 #include "releasing.h"
@@ -24,9 +26,23 @@
 #define WAY				sampled
 #define ACQUIRED(_lock)			ntklog_sample_spin_lock_acquire(_lock)
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
+#define LOOK_AT(_lock)			false
 #define RELEASED(_lock, _time)		ntklog_release_sampled_spin_lock(_lock, MODE, (_time).low, \
 									 (_time).high, _RET_IP_)
 #include "acquiring.h"
+#include "releasing.h"
+#undef WAY
+
+#define WAY				blocking
+#define LOOK_AT				WAITED_FOR
+#define RELEASED(_lock, _time)		\
+do {									\
+	if (unlikely(is_waited_for))					\
+		ntklog_track_spin_lock_release_slowly(_lock, MODE | PERF_SPIN_LOCK_LEAVES_WAITER, \
+						      (_time).low, (_time).high, _RET_IP_);	\
+	else								\
+		ntklog_log_spin_lock_release(_lock, MODE, _time);	\
+} while (0)
 #include "releasing.h"
 #undef WAY
 
@@ -37,3 +53,4 @@
 #undef MODE
 #undef DO
 #undef TAKE
+#undef WAITED_FOR

@@ -31,6 +31,7 @@
 #include "attach.h"
 #include "kind.h"
 #include "locks.h"
+#include "rundown.h"
 #include "selftest.h"
 #include "waits.h"
 
@@ -44,7 +45,7 @@ static const char *const ntklog_linux_modes[] = {
 };
 
 /* Written with ntklog_linux_mutex held, while nobody wants a kind; read without by a rundown. */
-static u32 ntklog_linux_mode;
+u32 ntklog_linux_mode;
 
 /* Why none of them is watched, in whatever mode; or NULL. Written at load. */
 static const char *ntklog_linux_forbidden = "the module is being loaded";
@@ -144,7 +145,8 @@ static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		return ntklog_attach(kind->functions, NTKLOG_SAMPLING, &kind->failed);
 	default:
-		return ntklog_attach(kind->functions, NTKLOG_TRACKING, &kind->failed);
+		return ntklog_attach(kind->functions, ntklog_spin_lock_blockers ?
+				     NTKLOG_FINDING_BLOCKERS : NTKLOG_TRACKING, &kind->failed);
 	}
 }
 
@@ -251,30 +253,6 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
-/* As struct etw_provider says. */
-static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
-{
-	struct ntklog_dc record = { .linux_mode = READ_ONCE(ntklog_linux_mode) };
-
-	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
-	event->version = NTKLOG_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
-}
-
-/* It only tells: the kinds' own are told who wants them. */
-static void ntklog_ignore_mask(struct etw_provider *provider,
-			       const struct perfinfo_groupmask *mask)
-{
-}
-
-static struct etw_provider ntklog_linux_provider = {
-	.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
-	.set_mask = ntklog_ignore_mask,
-	.rundown = ntklog_linux_rundown,
-};
-
 /* What is not to be had in the mode that it begins with. */
 static void __init ntklog_tell_kind(const struct ntklog_linux_kind *kind)
 {
@@ -322,7 +300,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	/* What takes that mutex itself, with the want's outside of it. */
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_want_init(&ntklog_linux_kinds[i].want);
-	etw_register_provider(&ntklog_linux_provider);
+	ntklog_linux_rundown_init();
 	return 0;
 }
 
@@ -458,6 +436,18 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, ntklog_linux_kinds[i].want.provider.group);
 }
 
+/* Has anybody been told how they are watched? */
+static bool ntklog_linux_is_wanted(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
+		if (ntklog_linux_kinds[i].is_on ||
+		    ntklog_want_has_wanters(&ntklog_linux_kinds[i].want))
+			return true;
+	return false;
+}
+
 /**
  * ntklog_linux_show_mode() - which mode is it?
  * @seq: gets its name
@@ -486,16 +476,37 @@ int ntklog_linux_set_mode(const char *name)
 	if (mode < 0)
 		return -EINVAL;
 	mutex_lock(&ntklog_linux_mutex);
-	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds) && mode != ntklog_linux_mode; i++)
-		if (ntklog_linux_kinds[i].is_on ||
-		    ntklog_want_has_wanters(&ntklog_linux_kinds[i].want))
-			err = -EBUSY;
+	if (mode != ntklog_linux_mode && ntklog_linux_is_wanted())
+		err = -EBUSY;
 	if (!err && mode != ntklog_linux_mode) {
 		WRITE_ONCE(ntklog_linux_mode, mode);
 		/* What failed was another mode's. */
 		for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 			ntklog_linux_kinds[i].err = 0;
 	}
+	mutex_unlock(&ntklog_linux_mutex);
+	return err;
+}
+
+/**
+ * ntklog_linux_set_blockers() - which releases are written because they leave a waiter behind
+ * @rate: one of so many; 0: none
+ *
+ * In mode full the functions that release Linux' locks are others when it is not 0: they look at
+ * the lock's word before.
+ *
+ * Context: thread; may sleep.
+ * Return: 0; -EBUSY: somebody wants Linux' locks, and this would be other functions.
+ */
+int ntklog_linux_set_blockers(u32 rate)
+{
+	int err = 0;
+
+	mutex_lock(&ntklog_linux_mutex);
+	if (!rate != !ntklog_spin_lock_blockers && ntklog_linux_is_wanted())
+		err = -EBUSY;
+	else
+		WRITE_ONCE(ntklog_spin_lock_blockers, rate);
 	mutex_unlock(&ntklog_linux_mutex);
 	return err;
 }

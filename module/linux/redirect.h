@@ -15,11 +15,13 @@
 /**
  * enum ntklog_way - what functions are redirected to
  * @NTKLOG_TRACKING: those that track each acquisition
+ * @NTKLOG_FINDING_BLOCKERS: those, and releases are looked at that leave a waiter behind
  * @NTKLOG_SAMPLING: those that choose some when they are made
  * @NTKLOG_WAYS: how many there are
  */
 enum ntklog_way {
 	NTKLOG_TRACKING,
+	NTKLOG_FINDING_BLOCKERS,
 	NTKLOG_SAMPLING,
 	NTKLOG_WAYS,
 };
@@ -84,28 +86,37 @@ struct ntklog_redirect {
 	"	" ASM_RET								\
 	"1:\n"
 
-/* A function's trampolines, one for each way. */
-#define NTKLOG_TRAMPOLINES(_name, _first_sampled)				\
+/* A function's trampolines. */
+#define NTKLOG_ACQUIRING(_name)							\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
-	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name, _first_sampled))
+	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name, ""))
 
-#define NTKLOG_ACQUIRING(_name)	NTKLOG_TRAMPOLINES(_name, "")
-#define NTKLOG_RELEASING(_name)	NTKLOG_TRAMPOLINES(_name, NTKLOG_UNLESS_SAMPLED)
+#define NTKLOG_RELEASING(_name)							\
+void trampoline_##_name(void);							\
+void blocking_trampoline_##_name(void);						\
+void sampled_trampoline_##_name(void);						\
+asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
+	NTKLOG_TRAMPOLINE("blocking_trampoline_" #_name, "blocking_" #_name, "")	\
+	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name,	\
+			  NTKLOG_UNLESS_SAMPLED))
 
-#define NTKLOG_REDIRECT(_name, ...)						\
+#define NTKLOG_REDIRECT(_name, _finding_blockers, ...)				\
 {										\
 	.name = #_name,								\
 	.trampolines = {							\
 		[NTKLOG_TRACKING] = trampoline_##_name,				\
+		[NTKLOG_FINDING_BLOCKERS] = _finding_blockers,			\
 		[NTKLOG_SAMPLING] = sampled_trampoline_##_name,			\
 	},									\
 	__VA_ARGS__								\
 }
 
-#define NTKLOG_ACQUIRES(_name, ...)	NTKLOG_REDIRECT(_name, __VA_ARGS__)
-#define NTKLOG_RELEASES(_name)		NTKLOG_REDIRECT(_name, .releases = true)
+#define NTKLOG_ACQUIRES(_name, ...)						\
+	NTKLOG_REDIRECT(_name, trampoline_##_name, __VA_ARGS__)
+#define NTKLOG_RELEASES(_name)							\
+	NTKLOG_REDIRECT(_name, blocking_trampoline_##_name, .releases = true)
 
 unsigned long ntklog_find_function(const char *name);
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The functions that release one kind of lock in one way: see functions.h. RELEASED(lock, time)
- * is the hook.
+ * is the hook, LOOK_AT(lock) what it wants to know of the lock before.
  */
 
 static __always_inline void PART(release)(ntklog_lock_t *lock)
 {
 	struct ntklog_time time = ntklog_read_time();
+	bool is_waited_for __maybe_unused = LOOK_AT(lock);
 
 	ntklog_released_for_caller(lock);
 	DO(unlock)(lock);
@@ -42,3 +43,4 @@ static notrace noinline __used void LOCK(unlock_bh)(ntklog_lock_t *lock)
 }
 
 #undef RELEASED
+#undef LOOK_AT

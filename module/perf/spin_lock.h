@@ -48,6 +48,9 @@ struct etw_rundown_event;
 #define PERF_SPIN_LOCK_LINUX_RW		0x80
 #define PERF_SPIN_LOCK_WHOSE(_mode)	((_mode) >> 6)
 
+/* There too, of a release: somebody waits for the lock. */
+#define PERF_SPIN_LOCK_LEAVES_WAITER	0x20
+
 /**
  * struct ntklog_spin_lock_query - what is noted before a lock is waited for
  * @time: when
@@ -129,6 +132,7 @@ struct ntklog_sampled_spin_locks {
  *	they may have been acquired before, or when they no longer came here
  * @suppressed: events not written since another was being written
  * @events: events written to whatever sinks there are
+ * @blockers: releases that left a waiter behind, while those were looked for; wraps
  * @slot: the first one in use is 1; 0 never is. Those that are not in use, or have been
  *	taken but not yet filled, have no lock: while tracking goes on or off there are
  *	interrupts whose acquisitions have no slot, and whose releases look for one
@@ -158,6 +162,7 @@ struct ntklog_spin_lock_cpu {
 	u64 before;
 	u64 suppressed;
 	u64 events;
+	u32 blockers;
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
 	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_SPARE];
 	struct ntklog_sampled_spin_locks sampled;
@@ -270,6 +275,9 @@ slowly:
 	ntklog_track_spin_lock_release_slowly(lock, acquire_mode, release_time.low,
 					      release_time.high, _RET_IP_);
 }
+
+/* One of so many releases that leave a waiter behind is written; 0: none is for that. */
+extern u32 ntklog_spin_lock_blockers;
 
 u32 ntklog_spin_lock_acquire_count(int cpu);
 u32 ntklog_spin_lock_slots_in_use(int cpu);

@@ -113,8 +113,8 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	/* An interrupt in between has been looked at in its place. */
-	if (cpu->sampled_left >= 0)
+	/* An interrupt in between has been looked at in its place, unless all are chosen. */
+	if (cpu->sampled_left >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_count(cpu);
 	if (cpu->sampled.beyond) {

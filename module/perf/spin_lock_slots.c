@@ -48,6 +48,10 @@ static bool ntklog_spin_lock_hooked __read_mostly;
 /* Of somebody's locks only the releases are sure to come: see ntklog_join_spin_locks(). */
 static bool ntklog_spin_lock_releases_only __read_mostly;
 
+/* Not NT's: by default its rules are all there are. Any value at any time. */
+u32 ntklog_spin_lock_blockers __read_mostly;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blockers);
+
 /* RCU's, of when the slots were last given up. */
 static unsigned long ntklog_spin_lock_off_state;
 
@@ -398,10 +402,32 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 n
 		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
 }
 
+/* The rule for who made others wait, or none. Interrupts are off. */
+static u8 ntklog_blocker_rule(struct ntklog_spin_lock_cpu *cpu, u8 acquire_mode)
+{
+	u32 rate = READ_ONCE(ntklog_spin_lock_blockers);
+
+	if (!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER) || !rate)
+		return 0;
+	return ++cpu->blockers % rate ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
+}
+
+static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
+				    struct ntklog_spin_lock_release *release)
+{
+	release->rule = ntklog_blocker_rule(cpu, acquire_mode);
+	if (!ntklog_slot_is_sampled(cpu, number, release->time)) {
+		if (!release->rule)
+			return;
+		release->rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
+	}
+	ntklog_write_spin_lock(release);
+}
+
 /**
  * ntklog_track_spin_lock_release_slowly() - forget an acquisition, and maybe write it
  * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, if none is noted
+ * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_*
  * @time_low: when, from before that
  * @time_high: its high half
  * @caller: where the function that releases returns to
@@ -413,7 +439,7 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_spin_lock_release release = {
-		.acquire_mode = acquire_mode,
+		.acquire_mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER,
 		.time = { .low = time_low, .high = time_high },
 		.caller = caller,
 	};
@@ -426,9 +452,8 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 		release.slot = &cpu->slot[number];
 		release.spins = cpu->spins[number];
 		release.depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
-		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED) &&
-		    ntklog_slot_is_sampled(cpu, number, release.time))
-			ntklog_write_spin_lock(&release);
+		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED))
+			ntklog_write_if_sampled(cpu, number, acquire_mode, &release);
 		ntklog_give_slot_back(cpu, number);
 	} else if (cpu->without_slot) {
 		cpu->without_slot--;

@@ -16,7 +16,8 @@ import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
 RATE = 1000
-MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2}
+MODES = {"full": 0, "sampled": 1, "sampled-queue": 1, "waits": 2, "blockers": 0}
+BLOCKER, BLOCKER_ONLY = 4, 8
 HOLD = 1500000
 
 
@@ -66,11 +67,12 @@ class Modes(unittest.TestCase):
         for prefix, mode in MODES.items():
             for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
                 (event,) = etl.in_time(self.all[prefix].buffers, hook_id)
-                self.assertEqual(struct.unpack("<II", event.data), (mode, 0), prefix)
+                self.assertEqual(struct.unpack("<II", event.data),
+                                 (mode, int(prefix == "blockers")), prefix)
 
     def test_report_and_info_say_it(self):
         for prefix in MODES:
-            name = prefix.split("-")[0]
+            name = prefix.split("-")[0].replace("blockers", "full")
             self.assertEqual(self.all[prefix].report["rates"]["linux"], {"mode": name})
             info = json.loads(read(prefix + ".info.json"))
             self.assertEqual(info["Sampling"]["linux"], {"mode": name})
@@ -79,11 +81,16 @@ class Modes(unittest.TestCase):
 
     def test_what_is_redirected(self):
         self.assertEqual({prefix: one.redirected for prefix, one in self.all.items()},
-                         {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0})
+                         {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0,
+                          "blockers": 29})
 
     def test_each_record_says_by_which_rule(self):
         for prefix, mode in MODES.items():
-            self.assertEqual({record.rule for record in self.all[prefix].records}, {mode}, prefix)
+            rules = {record.rule for record in self.all[prefix].records}
+            if prefix == "blockers":
+                self.assertLessEqual(rules, {0, BLOCKER, BLOCKER | BLOCKER_ONLY})
+            else:
+                self.assertEqual(rules, {mode}, prefix)
 
     def test_nothing_is_lost_or_left(self):
         for prefix in MODES:
@@ -96,7 +103,7 @@ class Modes(unittest.TestCase):
     def test_depth_is_that_of_full_alone(self):
         for prefix in MODES:
             depths = {record.acquire_depth for record in self.all[prefix].records}
-            if prefix == "full":
+            if prefix in ("full", "blockers"):
                 self.assertLessEqual(depths, set(range(1, 9)))
             else:
                 self.assertEqual(depths, {0}, prefix)
@@ -163,8 +170,8 @@ class Waits(unittest.TestCase):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.of(name), key=lambda record: record.wait_time_in_cycles)
-                self.assertGreaterEqual(longest.wait_time_in_cycles, one.waits[name][1] * 9 // 10,
-                                        (prefix, name))
+                # The host may have taken the processor away meanwhile, but not for all of it.
+                self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
 
@@ -190,6 +197,53 @@ class Waits(unittest.TestCase):
         for column in "hold_total_ns", "hold_mean_ns", "acquisitions", "depth":
             self.assertIsNone(row[column])
         self.assertGreater(row["wait_total_ns"], 0)
+
+
+class Blockers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.one = Recording("blockers")
+
+    def test_who_made_others_wait_is_written(self):
+        """The owner, whom the one in the queue waited for; and the second, of the spin lock."""
+        for name, at_least in ("queued_spin", 2), ("queued_read", 1):
+            blockers = [record for record in self.one.of(name) if record.rule & BLOCKER]
+            self.assertGreaterEqual(len(blockers), at_least, name)
+            longest = max(record.release_time - record.acquire_time for record in blockers)
+            self.assertGreaterEqual(longest, self.one.waits[name][1], name)
+            for record in blockers:
+                self.assertIn(record.caller_address, self.one.module)
+
+    def test_each_wait_has_its_blocker(self):
+        """The last one in each queue leaves nobody behind."""
+        for name in "queued_spin", "queued_read":
+            last = max(self.one.of(name), key=lambda record: record.release_time)
+            self.assertFalse(last.rule & BLOCKER, last)
+
+    def test_nobody_waits_for_what_one_processor_uses(self):
+        for name in self.one.pairs:
+            self.assertFalse(any(record.rule for record in self.one.of(name)), name)
+
+    def test_their_count(self):
+        marked = sum(bool(record.rule & BLOCKER) for record in self.one.records)
+        self.assertLessEqual(marked, counter("blockers", "Blockers"))
+        self.assertEqual(counter("full", "Blockers"), 0)
+
+    def test_report_counts_them_apart(self):
+        address, _ = self.one.waits["queued_read"]
+        rows = [row for row in self.one.report["blockers"]
+                if row["lock"].split()[0] == "0x%x" % address]
+        self.assertEqual(sum(row["blocked"] for row in rows), 1)
+        sampled = sum(row["sampled"] for row in self.one.report["locks"])
+        self.assertEqual(sampled, sum(not record.rule & BLOCKER_ONLY
+                                      for record in self.one.records))
+        self.assertEqual(self.one.report["rates"]["blockers"], 1)
+
+    def test_sessions_with_nts_locks_alone_are_told_of_blockers(self):
+        buffers = etl.decode(read("blockers-nt.etl"))
+        for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
+            (event,) = etl.in_time(buffers, hook_id)
+            self.assertEqual(struct.unpack("<II", event.data), (0, 2))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,24 @@ record sampled sampled pairs=100000 long_pairs=4000
 record full full pairs=20000 queue=1
 record sampled sampled-queue queue=1
 record waits waits pairs=20000 queue=1
-for prefix in sampled full sampled-queue waits; do
+check "modes: no number is no rate of blockers" refused Invalid $P/blockers all
+check "modes: by default there are no blockers" is "$(cat $P/blockers)" 0
+check "modes: a rate of blockers is taken" taken $P/blockers 1
+record full blockers pairs=2000 queue=1
+echo start >$S/state
+check "modes: meanwhile another rate is" taken $P/blockers 2
+check "modes: but not none, for which other functions are" refused busy $P/blockers 0
+echo stop >$S/state
+echo PERF_SPINLOCK >$D/sessions/1/group_mask
+echo start >$D/sessions/1/state
+echo stop >$D/sessions/1/state
+cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-nt.etl
+check "modes: none again" taken $P/blockers 0
+echo start >$D/sessions/1/state
+check "modes: NT's locks do not mind" taken $P/blockers 5
+echo stop >$D/sessions/1/state
+check "modes: none at last" taken $P/blockers 0
+for prefix in sampled full sampled-queue waits blockers; do
 	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
 	ntklog report $prefix.etl >$prefix.report.txt
 	ntklog info $prefix.etl --json >$prefix.info.json
@@ -131,7 +148,8 @@ check "modes: the tracepoint tells waits" sh -c "
 	rmmod linux_pairs && exit \$found"
 check "modes: off after it" wait_for is_off
 rmmod ntklog
-insmod ntklog.ko linux_locks=0 linux_mode=waits
+insmod ntklog.ko linux_locks=0 linux_mode=waits blockers=7
+check "modes: the module's parameter sets blockers" is "$(cat $P/blockers)" 7
 check "modes: linux_locks=0 is none of them" grep 'spinlock: unavailable: linux_locks=0$' $D/linux
 rmmod ntklog
 check "modes: the kernel has nothing to complain of" kernel_is_silent

@@ -4,7 +4,7 @@
 # Linux' own locks, redirected and restored all the time while everything there is goes on at
 # once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
 # and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
-# goes and comes, modules. $turns: how often.
+# goes and comes, modules, in all modes. $turns: how often.
 
 . ./linux_lib.sh
 
@@ -33,6 +33,21 @@ attach()
 	echo start >$S/state
 	usleep 100000
 	echo stop >$S/state
+	usleep 100000
+}
+
+# Refused while somebody wants them, and so again and again until nobody does.
+modes()
+{
+	for mode in sampled waits full; do
+		until echo $mode 2>/dev/null >$D/linux_mode || [ -e /tmp/stop ]; do
+			usleep 20000
+		done
+		usleep 200000
+	done
+	until echo $((count % 2)) 2>/dev/null >$P/blockers || [ -e /tmp/stop ]; do
+		usleep 20000
+	done
 }
 
 sessions()
@@ -118,13 +133,13 @@ insmod nmi_locks.ko
 load
 switching=
 kinds=0
-for what in attach sessions hotplug tracers ftrace_off selftest modules; do
+for what in attach sessions hotplug tracers ftrace_off selftest modules modes; do
 	echo 0 >/tmp/again.$what
 	again $what &
 	switching="$switching $!"
 done
 # However long that takes on a busy host.
-until all_done 7; do
+until all_done 8; do
 	usleep 200000
 done
 touch /tmp/stop

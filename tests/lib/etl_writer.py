@@ -70,9 +70,10 @@ def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):
                     struct.pack("<IIII", spins, contention, acquire, hold), version=3)
 
 
-def ntklog_rundown(linux_mode=0, end=False):
+def ntklog_rundown(linux_mode=0, end=False, blockers=0):
     """Not NT's: records say by which rule they were written."""
-    return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, 0), version=1)
+    return perfinfo(0xA04C if end else 0xA04B, struct.pack("<II", linux_mode, blockers),
+                    version=1)
 
 
 def resource_rundown(release=1000, contention=1, timeouts=1):

@@ -180,7 +180,7 @@ static void own_with_waiters(bool is_rw_lock)
 		raw_spin_lock(&queue_lock);
 	atomic_set(&step, 1);
 	reach(3);
-	spend(hold * 100ULL);
+	spend(hold * 400ULL);
 	released = get_cycles();
 	if (is_rw_lock)
 		write_unlock(&queue_rw_lock);

@@ -44,6 +44,7 @@ static void read_rules(struct spinlock_rates *rates, const struct etl_event *eve
 	memcpy(&dc, event->data, sizeof(dc));
 	rates->has_rules = 1;
 	rates->linux_mode = dc.linux_mode;
+	rates->blockers = dc.blockers;
 }
 
 static void read_resource_rates(struct resource_rates *rates,

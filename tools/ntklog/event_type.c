@@ -38,6 +38,8 @@ static const struct event_symbol rules[] = {
 	{ 0, "nt" },
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
 	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
+	{ WMI_SPINLOCK_RULE_BLOCKER, "nt_blocker" },
+	{ WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY, "blocker" },
 };
 
 static const struct event_field spinlock_fields[] = {
@@ -133,6 +135,7 @@ static const struct event_symbol linux_modes[] = {
 static const struct event_field ntklog_dc_fields[] = {
 	PLAIN(struct ntklog_dc, "LinuxMode", linux_mode, .format = FIELD_SYMBOL,
 	      .symbols = linux_modes, .symbol_count = ARRAY_SIZE(linux_modes)),
+	PLAIN(struct ntklog_dc, "Blockers", blockers),
 };
 
 static const struct event_field eresource_dc_fields[] = {

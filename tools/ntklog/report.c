@@ -49,10 +49,10 @@ struct options {
 	bool has_top;
 };
 
-#define TABLES	"locks, callers, resources, threads, processors and unknown"
+#define TABLES	"locks, callers, resources, blockers, threads, processors and unknown"
 
 static const char *const table_names[REPORT_TABLES] = {
-	"locks", "callers", "resources", "threads", "processors", "unknown",
+	"locks", "callers", "resources", "blockers", "threads", "processors", "unknown",
 };
 
 static void list_columns(const struct report *report, const struct options *options)

@@ -75,6 +75,21 @@ static const struct column resource_columns[] = {
 	{ "initialized", "initialized", CELL_COUNT, true },
 };
 
+static const struct column blocker_columns[] = {
+	{ "caller", "caller", CELL_TEXT, false },
+	{ "lock", "lock", CELL_TEXT, false },
+	{ "mode", "mode", CELL_TEXT, true },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "blocked", "left waiters", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "hold max", CELL_TIME, false },
+};
+
 static const struct column thread_columns[] = {
 	{ "thread", "thread", CELL_COUNT, false },
 	{ "name", "name", CELL_TEXT, false },
@@ -219,6 +234,8 @@ static void make_locks(struct report *report)
 	union cell *cell;
 
 	for (lock = stats->locks; lock; lock = lock->hh.next) {
+		if (!lock->sum.sampled)
+			continue;
 		cell = table_add_row(table);
 		if (!cell)
 			return;
@@ -240,6 +257,8 @@ static void make_callers(struct report *report)
 	union cell *cell;
 
 	for (pair = stats->pairs; pair; pair = pair->hh.next) {
+		if (!pair->sum.sampled)
+			continue;
 		cell = table_add_row(table);
 		if (!cell)
 			return;
@@ -253,6 +272,39 @@ static void make_callers(struct report *report)
 		cell++->text = strdup("(others)");
 		add_spinlock_sum(cell, report, &stats->others);
 	}
+}
+
+/* Who released a lock that somebody waited for. */
+static void add_blocker(struct report *report, char *caller, char *lock,
+			const struct spinlock_sum *sum)
+{
+	union cell *cell = table_add_row(&report->tables[REPORT_BLOCKERS]);
+
+	if (!cell) {
+		free(caller);
+		free(lock);
+		return;
+	}
+	cell++->text = caller;
+	cell++->text = lock;
+	cell++->text = modes_text(sum->modes);
+	cell++->number = (double)sum->blockers;
+	cell++->number = (double)sum->blocking.total;
+	cell++->number = share((double)sum->blocking.total, report->seconds);
+	add_times(cell, report, &sum->blocking);
+}
+
+static void make_blockers(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_pair *pair;
+
+	for (pair = stats->pairs; pair; pair = pair->hh.next)
+		if (pair->sum.blockers)
+			add_blocker(report, symbol_text(report, pair->key.caller),
+				    symbol_text(report, pair->key.lock), &pair->sum);
+	if (stats->others.blockers)
+		add_blocker(report, strdup("(others)"), strdup("(others)"), &stats->others);
 }
 
 static void add_resource(struct report *report, const struct resource_entry *entry,
@@ -400,6 +452,8 @@ static const struct {
 	[REPORT_RESOURCES] = { "resources", "Executive resources",
 			       resource_columns, ARRAY_SIZE(resource_columns),
 			       "wait_total", make_resources },
+	[REPORT_BLOCKERS] = { "blockers", "Who made others wait for spin locks", blocker_columns,
+			      ARRAY_SIZE(blocker_columns), "hold_total", make_blockers },
 	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
 			     ARRAY_SIZE(thread_columns), "run_total", make_threads },
 	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
@@ -554,7 +608,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	static const char not_known[] =
 		"the file does not say how they were sampled: counts are of what was written";
 	const struct etl_file *file = report->file;
-	char start[64];
+	char start[64], blockers[32];
 
 	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
@@ -590,6 +644,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		spinlock_rates_fact(report, stream, before, after);
 	if (spinlock->has_rules)
 		linux_mode_fact(report, stream, before, after);
+	if (spinlock->blockers)
+		fact(stream, before, after,
+		     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those",
+		     one_in(spinlock->blockers, blockers, sizeof(blockers)),
+		     spinlock->blockers == 1 ? "were" : "was");
 	if (analysis->resources.records && resource->known)
 		resource_rates_fact(resource, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
@@ -650,6 +709,8 @@ json_t *report_rates_json(const struct analysis *analysis)
 	if (spinlock->has_rules)
 		json_object_set_new(rates, "linux",
 				    json_pack("{s:s}", "mode", linux_mode_name(spinlock)));
+	if (spinlock->blockers)
+		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
 	if (resource->known)
 		json_object_set_new(rates, "resource",
 				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",

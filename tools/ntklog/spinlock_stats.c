@@ -29,6 +29,9 @@ static uint64_t weight_of(const struct spinlock_rates *rates,
 {
 	uint32_t hold = record->release_time - record->acquire_time;
 
+	/* It is none of those that the rates say something of. */
+	if (rule_of(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
+		return 0;
 	if (!rates->known)
 		return 1;
 	if (!(rule_of(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
@@ -40,10 +43,20 @@ static uint64_t weight_of(const struct spinlock_rates *rates,
 }
 
 static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *record,
-		       uint64_t hold, uint64_t weight, uint8_t rule)
+		       uint64_t hold, uint64_t weight, const struct spinlock_rates *rates)
 {
 	unsigned int depth = record->depth;
+	uint8_t rule = rule_of(rates, record);
 
+	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
+		sum->blockers++;
+		if (!histogram_add(&sum->blocking, hold, rates->blockers ? rates->blockers : 1))
+			return false;
+	}
+	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
+		sum->modes |= UINT64_C(1) << record->mode;
+		return true;
+	}
 	sum->sampled++;
 	sum->acquisitions += weight;
 	if (record->spin_count) {
@@ -83,9 +96,11 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 		sum->max_depth = more->max_depth;
 	sum->modes |= more->modes;
 	sum->waits_only += more->waits_only;
+	sum->blockers += more->blockers;
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
-	       histogram_merge(&sum->interrupted, &more->interrupted);
+	       histogram_merge(&sum->interrupted, &more->interrupted) &&
+	       histogram_merge(&sum->blocking, &more->blocking);
 }
 
 static struct spinlock_lock *find_lock(struct spinlock_stats *stats, uint64_t address)
@@ -164,9 +179,9 @@ static void add_pending(struct spinlock_stats *stats)
 
 		if (!add_record(pair ? &pair->sum : &stats->others, record,
 				pending->hold, pending->weight,
-				rule_of(&stats->rates, record)))
+				&stats->rates))
 			stats->no_memory = true;
-		if (pair && record->spin_count)
+		if (pair && record->spin_count && pending->weight)
 			timeline_add(&stats->timelines, &pair->lock->timeline,
 				     pending->ticks,
 				     (double)record->wait_time * (double)pending->weight);
@@ -231,6 +246,7 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->wait);
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted);
+	histogram_free(&sum->blocking);
 }
 
 /**

@@ -33,6 +33,8 @@
  * @hold_threshold: SpinLockHoldThreshold, cycles
  * @has_rules: records say by which rule they were written
  * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
+ * @blockers: one of so many releases that left a waiter behind was written, if @has_rules; 0: none
+ *	for that
  */
 struct spinlock_rates {
 	uint32_t known;
@@ -42,11 +44,12 @@ struct spinlock_rates {
 	uint32_t hold_threshold;
 	uint32_t has_rules;
 	uint32_t linux_mode;
+	uint32_t blockers;
 };
 
 /**
  * struct spinlock_sum - of records
- * @sampled: records
+ * @sampled: records, but for those that were written only because they left a waiter behind
  * @acquisitions: estimate
  * @contended: estimate
  * @spins: estimate
@@ -59,6 +62,8 @@ struct spinlock_rates {
  * @wait: of contended ones, cycles
  * @hold: of all but @waits_only, cycles
  * @interrupted: of those, the ones that were interrupted
+ * @blockers: records, all that were written because they left a waiter behind
+ * @blocking: of all that did, an estimate by those, cycles that they were held
  */
 struct spinlock_sum {
 	uint64_t sampled;
@@ -74,6 +79,8 @@ struct spinlock_sum {
 	struct histogram wait;
 	struct histogram hold;
 	struct histogram interrupted;
+	uint64_t blockers;
+	struct histogram blocking;
 };
 
 /**

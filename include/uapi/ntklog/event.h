@@ -140,18 +140,19 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
 /**
  * struct ntklog_dc - data of the rundown events of what NT has not
  * @linux_mode: how Linux' own locks are watched, NTKLOG_LINUX_MODE_*
- * @reserved: 0
+ * @blockers: one of so many releases that leave a waiter behind is written; 0: none is for that
  *
- * The rates are in NT's rundown events. Where there are none of these, WMI_SPINLOCK's rule is 0.
+ * The other rates are in NT's rundown events. Where there are none of these, WMI_SPINLOCK's rule
+ * is 0.
  */
 struct ntklog_dc {
 	__u32 linux_mode;
-	__u32 reserved;
+	__u32 blockers;
 };
 
 NTKLOG_ASSERT_SIZE(struct ntklog_dc, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dc, linux_mode, 0x00);
-NTKLOG_ASSERT_OFFSET(struct ntklog_dc, reserved, 0x04);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

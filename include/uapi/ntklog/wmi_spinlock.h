@@ -24,6 +24,9 @@
  */
 #define WMI_SPINLOCK_RULE_SAMPLED		0x01
 #define WMI_SPINLOCK_RULE_WAIT			0x02
+/* One of so many releases that left a waiter behind; and by no other rule. */
+#define WMI_SPINLOCK_RULE_BLOCKER		0x04
+#define WMI_SPINLOCK_RULE_BLOCKER_ONLY		0x08
 
 /**
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers

@@ -80,16 +80,16 @@ class Known(unittest.TestCase):
         self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
     def test_rule_of_spin_locks(self):
-        names = ["nt", "sampled", "wait", "3"]
+        names = ["nt", "sampled", "wait", "3", "nt_blocker", "blocker"]
         _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))
-                                   for rule in range(4))))
+                                   for rule in (0, 1, 2, 3, 4, 12))))
         self.assertEqual([fields(line)["Rule"] for line in lines[3:]], names)
 
     def test_mode_of_linux_locks(self):
         _, lines = dump(etl.file(etl.ntklog_rundown(1), etl.ntklog_rundown(2, end=True)))
         self.assertEqual([line[2:] for line in lines[3:]],
-                         [["NtklogDCStart", "LinuxMode=sampled"],
-                          ["NtklogDCEnd", "LinuxMode=waits"]])
+                         [["NtklogDCStart", "LinuxMode=sampled Blockers=0"],
+                          ["NtklogDCEnd", "LinuxMode=waits Blockers=0"]])
 
     def check_resource(self, bits, address):
         event = etl.perfinfo(0x052B, etl.resource(bits), bits=bits)

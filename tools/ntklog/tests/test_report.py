@@ -115,6 +115,31 @@ class SpinLocks(Case):
         info = run("info", self.path)
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
+    def test_blockers_have_a_table_of_their_own(self):
+        """Those that no other rule wrote are in no estimate but theirs."""
+        other = {"address": 0xFFFF888000000000, "caller": 0xFFFFFFFF80000000}
+        events = (etl.spinlock_rundown(1, 1, 1000, 1000000), etl.ntklog_rundown(blockers=10),
+                  lock(hold=100), lock(hold=200, rule=4), lock(hold=300, rule=12),
+                  lock(5, hold=400, rule=12), lock(hold=5000, rule=12, **other))
+        report = self.json(*events)
+        self.assertEqual(report["rates"]["blockers"], 10)
+        for table in "locks", "callers":
+            (row,) = report[table]
+            self.assertEqual((row["sampled"], row["acquisitions"], row["contended"]), (2, 2000, 0))
+            self.assertAlmostEqual(row["hold_total_ns"], 1000 * (100 + 200) * NS)
+        rows = {row["lock"]: row for row in report["blockers"]}
+        self.assertEqual({lock: (row["sampled"], row["blocked"]) for lock, row in rows.items()},
+                         {"0xffff888012345678": (3, 30), "0xffff888000000000": (1, 10)})
+        self.assertAlmostEqual(rows["0xffff888012345678"]["hold_total_ns"],
+                               10 * (200 + 300 + 400) * NS)
+        self.assertAlmostEqual(rows["0xffff888012345678"]["hold_max_ns"], 400 * NS)
+        text = self.report().stdout
+        self.assertIn("blockers: 1 in 10 releases that left a waiter behind was written", text)
+        self.assertIn("Who made others wait", text)
+        only = self.json(*events, options=("--filter", "Rule == blocker"))
+        self.assertEqual((only["events"], only["locks"]), (3, []))
+        self.assertEqual(sum(row["sampled"] for row in only["blockers"]), 3)
+
     def test_interrupted_holds_are_told_apart(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                            lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),

@@ -24,6 +24,7 @@
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
+typedef __s32 s32;
 typedef __u64 u64;
 typedef __s64 s64;
 
@@ -70,6 +71,7 @@ typedef __s64 s64;
 #define min(a, b)		((a) < (b) ? (a) : (b))
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define U32_MAX			((u32)~0U)
+#define S32_MAX			((s32)(U32_MAX >> 1))
 #define _THIS_IP_		0UL
 #define _RET_IP_		((unsigned long)__builtin_return_address(0))
 #define EXPORT_SYMBOL_GPL(x)
@@ -102,6 +104,7 @@ typedef __s64 s64;
 #define cond_synchronize_rcu(state)		((void)(state))
 #define get_state_synchronize_rcu()		0UL
 #define in_nmi()				false
+#define get_random_u32()			1U
 struct lock_class_key { int none; };
 struct mutex { int none; };
 struct list_head { struct list_head *next, *prev; };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What sessions are told that NT's rundowns have no words for: the mode in which Linux' own locks
+ * are watched, and the rate of blockers. Sessions with Linux' locks always are; those with NT's
+ * alone only where there is something that NT has not.
+ */
+
+#include <linux/build_bug.h>
+#include <linux/init.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../etw/provider.h"
+#include "../perf/spin_lock.h"
+#include "rundown.h"
+
+/* As struct etw_provider says. */
+static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
+{
+	struct ntklog_dc record = {
+		.linux_mode = READ_ONCE(ntklog_linux_mode),
+		.blockers = READ_ONCE(ntklog_spin_lock_blockers),
+	};
+
+	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
+	event->version = NTKLOG_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+}
+
+static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
+{
+	ntklog_linux_rundown(event, end);
+	if (!READ_ONCE(ntklog_spin_lock_blockers))
+		event->length = 0;
+}
+
+/* These only tell; others are told who wants what. */
+static void ntklog_ignore_mask(struct etw_provider *provider,
+			       const struct perfinfo_groupmask *mask)
+{
+}
+
+static struct etw_provider ntklog_rundown_providers[] = {
+	{
+		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
+		.set_mask = ntklog_ignore_mask,
+		.rundown = ntklog_linux_rundown,
+	},
+	{
+		.group = PERF_SPINLOCK,
+		.set_mask = ntklog_ignore_mask,
+		.rundown = ntklog_nt_rundown,
+	},
+};
+
+/**
+ * ntklog_linux_rundown_init() - let sessions be told
+ *
+ * Context: load, before there is a session.
+ */
+void __init ntklog_linux_rundown_init(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ntklog_rundown_providers); i++)
+		etw_register_provider(&ntklog_rundown_providers[i]);
+}

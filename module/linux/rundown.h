@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_RUNDOWN_H
+#define _NTKLOG_LINUX_RUNDOWN_H
+
+/* What sessions are told that NT's rundowns have no words for. For locks.c. */
+
+#include <linux/types.h>
+
+/* NTKLOG_LINUX_MODE_*: locks.c writes it. */
+extern u32 ntklog_linux_mode;
+
+void ntklog_linux_rundown_init(void);
+
+#endif /* _NTKLOG_LINUX_RUNDOWN_H */
