@@ -64,6 +64,7 @@ plan()
 			100 kernel-kcsan torture-kcsan
 			100 builds core-newest
 			100 builds core-trixie
+			100 builds linux-newest
 			100 kernel-kunit lockdep
 			100 kernel-kunit window
 			100 kernel-kunit crowd

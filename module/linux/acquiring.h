@@ -69,6 +69,16 @@ static notrace noinline __used int LOCK(trylock)(ntklog_lock_t *lock)
 	return 0;
 }
 
+#ifdef WITH_LOCK_IRQ_DISABLE
+/* Interrupts are off until as many of these are undone. */
+static notrace noinline __used void LOCK(lock_irq_disable)(ntklog_lock_t *lock)
+{
+	local_interrupt_disable();
+	preempt_disable();
+	PART(acquire)(lock);
+}
+#endif
+
 #ifdef WITH_TRYLOCK_BH
 static noinline notrace __used int LOCK(trylock_bh)(ntklog_lock_t *lock)
 {

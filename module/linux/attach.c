@@ -32,18 +32,13 @@
  */
 const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks)
 {
-	const char *missing;
-
 	*lacks = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	missing = ntklog_find_functions(functions->redirects, functions->count);
-	*lacks = missing;
-	if (!missing && functions->stranger && ntklog_find_function(functions->stranger))
-		return "this kernel releases them by a function that is not known";
-	return missing;
+	*lacks = true;
+	return ntklog_find_functions(functions->redirects, functions->count);
 }
 
 /**
@@ -156,7 +151,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 
 #else /* !NTKLOG_LINUX_LOCKS */
 
-/* What this kernel lacks, or has besides. */
+/* What this kernel lacks. */
 #if !defined(CONFIG_X86_64)
 #define NTKLOG_LACKS	"this architecture is not x86-64"
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)

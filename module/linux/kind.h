@@ -29,13 +29,11 @@
  * struct ntklog_linux_functions - the functions of a kind
  * @redirects: those
  * @count: of them
- * @stranger: one that releases what they acquire and is not among them. NULL: there is none
  * @way: what they are, or were last, redirected to; written as @redirects
  */
 struct ntklog_linux_functions {
 	struct ntklog_redirect *redirects;
 	size_t count;
-	const char *stranger;
 	enum ntklog_way way;
 };
 

@@ -24,16 +24,8 @@
 
 #ifdef NTKLOG_CAN_REDIRECT
 
-/**
- * ntklog_find_function() - where is it?
- * @name: of the function
- *
- * A kprobe that is never armed changes nothing, and tells.
- *
- * Context: thread.
- * Return: its address; 0: this kernel has none of this name.
- */
-unsigned long ntklog_find_function(const char *name)
+/* A kprobe that is never armed changes nothing, and tells. 0: this kernel has none of this name. */
+static unsigned long ntklog_find_function(const char *name)
 {
 	struct kprobe probe = {
 		.symbol_name = name,

@@ -118,7 +118,6 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 #define NTKLOG_RELEASES(_name)							\
 	NTKLOG_REDIRECT(_name, blocking_trampoline_##_name, .releases = true)
 
-unsigned long ntklog_find_function(const char *name);
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);
 int ntklog_keep_ftrace_enabled(void);
 void ntklog_let_ftrace_go(void);

@@ -36,6 +36,15 @@ void LOCK(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
 	preempt_enable();
 }
 
+#ifdef WITH_LOCK_IRQ_DISABLE
+static notrace noinline __used void LOCK(unlock_irq_enable)(ntklog_lock_t *lock)
+{
+	PART(release)(lock);
+	local_interrupt_enable();
+	preempt_enable();
+}
+#endif
+
 static notrace noinline __used void LOCK(unlock_bh)(ntklog_lock_t *lock)
 {
 	PART(release)(lock);

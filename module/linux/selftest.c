@@ -164,6 +164,9 @@ static noinline void try_##_case(void)						\
 CASE(spin, _raw_spin_lock(SPIN), _raw_spin_unlock(SPIN))
 CASE(spin_irq, _raw_spin_lock_irq(SPIN), _raw_spin_unlock_irq(SPIN))
 CASE(spin_irqsave, flags = _raw_spin_lock_irqsave(SPIN), _raw_spin_unlock_irqrestore(SPIN, flags))
+#ifdef raw_spin_lock_irq_disable
+CASE(spin_irq_disable, _raw_spin_lock_irq_disable(SPIN), _raw_spin_unlock_irq_enable(SPIN))
+#endif
 CASE(spin_bh, _raw_spin_lock_bh(SPIN), _raw_spin_unlock_bh(SPIN))
 TRY_CASE(spin_try, SPIN, _raw_spin_trylock, _raw_spin_unlock)
 TRY_CASE(spin_try_bh, SPIN, _raw_spin_trylock_bh, _raw_spin_unlock_bh)
@@ -202,6 +205,9 @@ static const struct ntklog_selftest_case {
 	TABLE(spin, spin_lock, spin_unlock, spin, ANYWHERE),
 	TABLE(spin, spin_lock_irq, spin_unlock_irq, spin_irq, IN_THREADS),
 	TABLE(spin, spin_lock_irqsave, spin_unlock_irqrestore, spin_irqsave, ANYWHERE),
+#ifdef raw_spin_lock_irq_disable
+	TABLE(spin, spin_lock_irq_disable, spin_unlock_irq_enable, spin_irq_disable, ANYWHERE),
+#endif
 	TABLE(spin, spin_lock_bh, spin_unlock_bh, spin_bh, IN_THREADS),
 	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE),
 	TABLE(spin, spin_trylock, spin_unlock, spin_try, ANYWHERE, .is_owned = true),

@@ -37,6 +37,10 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 /* Who waits for the owner, or in the queue behind. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
 #define WITH_TRYLOCK_BH
+/* From 7.3 on. What their inline trylock acquires comes by _raw_spin_trylock(). */
+#ifdef raw_spin_lock_irq_disable
+#define WITH_LOCK_IRQ_DISABLE
+#endif
 #include "functions.h"
 #undef WITH_TRYLOCK_BH
 
@@ -44,10 +48,16 @@ NTKLOG_ACQUIRING(_raw_spin_lock);
 NTKLOG_ACQUIRING(_raw_spin_lock_irq);
 NTKLOG_ACQUIRING(_raw_spin_lock_irqsave);
 NTKLOG_ACQUIRING(_raw_spin_lock_bh);
+#ifdef WITH_LOCK_IRQ_DISABLE
+NTKLOG_ACQUIRING(_raw_spin_lock_irq_disable);
+#endif
 NTKLOG_ACQUIRING(_raw_spin_trylock);
 NTKLOG_ACQUIRING(_raw_spin_trylock_bh);
 NTKLOG_RELEASING(_raw_spin_unlock);
 NTKLOG_RELEASING(_raw_spin_unlock_irq);
+#ifdef WITH_LOCK_IRQ_DISABLE
+NTKLOG_RELEASING(_raw_spin_unlock_irq_enable);
+#endif
 NTKLOG_RELEASING(_raw_spin_unlock_irqrestore);
 NTKLOG_RELEASING(_raw_spin_unlock_bh);
 
@@ -57,10 +67,16 @@ static struct ntklog_redirect ntklog_spin_redirects[] = {
 	NTKLOG_ACQUIRES(_raw_spin_lock_irq),
 	NTKLOG_ACQUIRES(_raw_spin_lock_irqsave),
 	NTKLOG_ACQUIRES(_raw_spin_lock_bh),
+#ifdef WITH_LOCK_IRQ_DISABLE
+	NTKLOG_ACQUIRES(_raw_spin_lock_irq_disable),
+#endif
 	NTKLOG_ACQUIRES(_raw_spin_trylock),
 	NTKLOG_ACQUIRES(_raw_spin_trylock_bh),
 	NTKLOG_RELEASES(_raw_spin_unlock),
 	NTKLOG_RELEASES(_raw_spin_unlock_irq),
+#ifdef WITH_LOCK_IRQ_DISABLE
+	NTKLOG_RELEASES(_raw_spin_unlock_irq_enable),
+#endif
 	NTKLOG_RELEASES(_raw_spin_unlock_irqrestore),
 	NTKLOG_RELEASES(_raw_spin_unlock_bh),
 };
@@ -68,8 +84,6 @@ static struct ntklog_redirect ntklog_spin_redirects[] = {
 struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
 	.redirects = ntklog_spin_redirects,
 	.count = ARRAY_SIZE(ntklog_spin_redirects),
-	/* Of 7.3; what its inline trylock acquires comes by _raw_spin_trylock(). */
-	.stranger = "_raw_spin_unlock_irq_enable",
 };
 
 #endif /* NTKLOG_LINUX_LOCKS */

@@ -20,7 +20,7 @@ check "linux: the groups have names" is "$(cat $S/group_mask)" "0xa0000001 PERF_
 cat $D/counters >linux.before
 echo start >$S/state
 check "linux: a session redirects" is_on
-check "linux: 29 functions have a direct call" is "$(redirected)" 29
+check "linux: all $ALL functions have a direct call" is "$(redirected)" $ALL
 check "linux: what is on are those groups alone" is "$(cat $D/group_mask)" \
 	"0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
@@ -68,7 +68,7 @@ echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
 check "linux: on with the function tracer and a kprobe there" is_on
-check "linux: then all functions go on calling us" is "$(redirected)" 29
+check "linux: then all functions go on calling us" is "$(redirected)" $ALL
 mark
 sleep 2
 check "linux: and what they acquire is counted" grown SpinLockAcquireCount 100
@@ -110,7 +110,7 @@ echo start >$S/state
 cat $D/linux
 check "linux: where somebody else redirects a function its kind is refused, by name" \
 	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
-check "linux: nothing of that kind stays redirected, and all of the other" is "$(redirected)" 10
+check "linux: nothing of that kind stays redirected, and all of the other" is "$(redirected)" $SPIN
 check "linux: the kernel's log names it" sh -c "dmesg | tail -n 5 |
 	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else does'"
 check "linux: record tells of it" sh -c 'ntklog record -e linux_rwlock --no-names \
@@ -125,7 +125,7 @@ check "linux: then all are redirected" is_on
 check "linux: and somebody else is refused" sh -c \
 	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
 	cat /tmp/refused && grep -i busy /tmp/refused'
-check "linux: which changes nothing" is "$(redirected)" 29
+check "linux: which changes nothing" is "$(redirected)" $ALL
 echo stop >$S/state
 check "linux: off after somebody else was refused" is_off
 
@@ -135,14 +135,14 @@ direct=register_ftrace_direct
 grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
 failures=0
 for failure in $direct:1 ftrace_set_filter_ip:3 $direct:7 ftrace_set_filter_ip:10 $direct:12 \
-    ftrace_set_filter_ip:20 $direct:29; do
+    ftrace_set_filter_ip:20 $direct:$ALL; do
 	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
 	echo start >$S/state
 	cat $D/linux
 	echo "$failure: $(redirected) redirected"
 	case $(redirected) in
-	10) grep -q '^rwlock: failed: _raw_.* (-12)' $D/linux && grep -q '^spinlock: on' $D/linux ;;
-	19) grep -q '^spinlock: failed: _raw_.* (-12)' $D/linux && grep -q '^rwlock: on' $D/linux ;;
+	"$SPIN") grep -q '^rwlock: failed: _raw_.* (-12)' $D/linux && grep -q '^spinlock: on' $D/linux ;;
+	"$RW") grep -q '^spinlock: failed: _raw_.* (-12)' $D/linux && grep -q '^rwlock: on' $D/linux ;;
 	*) false ;;
 	esac || break
 	echo stop >$S/state
@@ -169,12 +169,12 @@ check "linux: and restores" is_off
 # The self-test, alone and with a session; with a function that is wrong.
 same()
 {
-	awk 'NR == 1 { wide = NF; next }
+	awk -v all="$ALL" 'NR == 1 { wide = NF; next }
 		/: / { kinds += /: [0-9]+ functions do what/; next }
 		{ rows++; bad += NF != wide || $NF != "same" || /\(/; seen[$1] = 1; in_context[$2] = 1 }
 		END { for (name in seen) functions++; for (name in in_context) contexts++
 			print rows, functions, contexts, kinds
-			exit bad || functions != 29 || contexts != 8 || kinds != 2 }' "$1"
+			exit bad || functions != all || contexts != 8 || kinds != 2 }' "$1"
 }
 cat $D/linux_selftest >selftest-off.txt
 check "linux: the self-test finds each function as the kernel's own" same selftest-off.txt
@@ -190,11 +190,11 @@ check "linux: the self-test finds a function that is wrong" \
 check "linux: and names it" grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
 check "linux: and no other" sh -c '! grep -v "^_raw_write_\(trylock\|unlock\) " selftest-wrong.txt |
 	grep differs$ | grep -v ^rwlock'
-check "linux: its kind is restored, the other one is not" is "$(redirected)" 10
+check "linux: its kind is restored, the other one is not" is "$(redirected)" $SPIN
 check "linux: which is said" grep '^rwlock: failed: _raw_write_trylock (-71)' $D/linux
 echo stop >$S/state
 echo start >$S/state
-check "linux: nor is a kind redirected that is wrong" is "$(redirected)" 10
+check "linux: nor is a kind redirected that is wrong" is "$(redirected)" $SPIN
 echo stop >$S/state
 cat $D/linux_selftest >selftest-wrong.txt
 check "linux: the self-test while off finds it too" \

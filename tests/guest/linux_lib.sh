@@ -6,6 +6,13 @@
 T=/sys/kernel/tracing
 LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
 
+# How many functions of each kind there are.
+SPIN=10
+RW=19
+# From 7.3 on.
+! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
+ALL=$((SPIN + RW))
+
 # in_use: slots in use of all processors.
 in_use()
 {
