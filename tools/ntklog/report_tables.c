@@ -43,7 +43,7 @@ static const struct column caller_columns[] = {
 	{ "depth", "depth", CELL_COUNT, false },
 	{ "dpc", "dpc", CELL_SHARE, false },
 	{ "isr", "isr", CELL_SHARE, false },
-	{ "interrupted", "interrupted", CELL_SHARE, true },
+	{ "interrupted", "interrupted", CELL_SHARE, false },
 	{ "interrupted_mean", "interrupted mean", CELL_TIME, true },
 	{ "interrupted_max", "interrupted max", CELL_TIME, true },
 	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true },
