@@ -11,7 +11,6 @@
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
 #	strain-kasan	Linux' own locks: all that can be is switched 160 times, under their torture
-#	strain-kcsan	likewise
 #
 # The last line is that of the tests; what failed is kept, with its logs.
 
@@ -22,11 +21,11 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600 [strain-kasan]=160 [strain-kcsan]=160)
+	[torture-kcsan]=3600 [strain-kasan]=160)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [strain-kasan]=turns [strain-kcsan]=turns)
+	[torture-kcsan]=seconds [strain-kasan]=turns)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan strain-kcsan)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done

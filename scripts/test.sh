@@ -61,7 +61,6 @@ plan()
 			100 kernel-kasan strain-kasan
 			100 kernel-kcsan kunit-kcsan
 			100 kernel-kcsan torture-kcsan
-			100 kernel-kcsan strain-kcsan
 			100 builds core-newest
 			100 builds core-trixie
 			100 kernel-kunit lockdep
