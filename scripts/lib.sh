@@ -15,8 +15,9 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 . "$TOP/scripts/packages.sh"
 
 # What a compiler has made of the same text, its warnings too, is not made again: in any clone,
-# as long as paths are the same. Debian's ccache has a gcc, a clang and so on there.
-export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
+# as long as paths are the same. Debian's ccache has a gcc, a clang and so on there. Only root has
+# depmod in its PATH.
+export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
 # What is said counts from the start of the command that a person has typed.
 export NTKLOG_START=${NTKLOG_START:-$EPOCHSECONDS}

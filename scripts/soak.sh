@@ -10,6 +10,7 @@
 #	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
+#	strain-kasan	Linux' own locks: all that can be is switched 160 times, under their torture
 #
 # The last line is that of the tests; what failed is kept, with its logs.
 
@@ -20,11 +21,11 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600)
+	[torture-kcsan]=3600 [strain-kasan]=160)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds)
+	[torture-kcsan]=seconds [strain-kasan]=turns)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done
@@ -80,6 +81,14 @@ torture_slice()
 		TORTURE_ROUNDS=36 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
+# strain_slice PART: ten turns under the torture of the next type of Linux' locks.
+strain_slice()
+{
+	local types=(spin_lock spin_lock_irq rw_lock rw_lock_irq)
+	slice "$1" 10 env STRAIN_TYPE="${types[$(($(done_of "$1") / 10 % ${#types[@]}))]}" \
+		STRAIN_TURNS=10 STRAIN_STRIDE=20 "$TOP/tests/steps/strain.sh" "${1#strain-}"
+}
+
 one_slice()
 {
 	case $1 in
@@ -87,6 +96,7 @@ one_slice()
 	cycles) slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
 	abuse) slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
 	torture-*) torture_slice "$1" ;;
+	strain-*) strain_slice "$1" ;;
 	esac
 	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"
 }

@@ -23,20 +23,16 @@ cat $S/header $S/cpu* >both.etl
 check "events: read buffers are gone" is "$(cat $S/cpu0 | wc -c)" 0
 
 # The tracepoint alone, no session; and it turns itself off.
-check "events: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
-	-e ntklog:spinlock sh -c "cat $D/group_mask >alone.mask;
-		. ./lib.sh; mark; insmod ntklog_torture.ko duration=0; wait_for grown Events 100"
-# trace-cmd keeps the names of the modules that are there at its end.
-rmmod ntklog_torture
+echo 1 >$P/contention_sample_rate
+check "events: tracepoint without a session" torture_traced /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
 check "events: it had turned the instrumentation on" \
-	is "$(cat alone.mask)" "0x20010000 PERF_SPINLOCK"
+	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"
 check "events: and off again" is "$(cat $D/group_mask)" 0x0
 
 # Too little room: what is lost is counted.
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
-echo 1 >$P/contention_sample_rate
 echo start >$S/state
 check "events: torture with a session that is full" torture_until "total 0 lost 1"
 echo stop >$S/state
@@ -54,7 +50,7 @@ for rate in 10 1000; do
 	echo $rate >$P/contention_sample_rate
 	cat $D/counters >rate$rate.before
 	echo start >$S/state
-	torture_until "grown SpinLockContentionCount 2000" seed=7 2>/dev/null
+	torture_until "grown SpinLockContentionCount 2000" seed=7 locks=2 nest=2 2>/dev/null
 	echo stop >$S/state
 	cat $D/counters >rate$rate.after
 	cat $S/stats >rate$rate.stats

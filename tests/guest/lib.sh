@@ -131,6 +131,32 @@ torture_until()
 	succeeded && [ $enough = 0 ]
 }
 
+torture_has_ended()
+{
+	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
+}
+
+# torture_traced FILE EVENT COUNTER PARAMETER...: by trace-cmd, with a torture that is over, but not gone, when
+# it writes down the kernel's symbols: beside one that runs that takes a minute. Again until each
+# processor has 100 events; trace.mask is what was on.
+torture_traced()
+{
+	file=$1 event=$2 counter=$3
+	shift 3
+	tries=0
+	mark
+	until grown "$counter" 100; do
+		[ $tries -lt 20 ] || return 1
+		tries=$((tries + 1))
+		mark
+		trace-cmd record -o "$file" -e "ntklog:$event" sh -c ". ./lib.sh
+			cat $D/group_mask >trace.mask
+			insmod ntklog_torture.ko duration=1 $*
+			wait_for torture_has_ended" || return 1
+		rmmod ntklog_torture
+	done
+}
+
 # torture PARAMETER...: for a second, and until every processor has taken locks.
 torture()
 {

@@ -46,13 +46,15 @@ is_off()
 		is "$(redirected)" 0 && is "$(in_use)" 0
 }
 
-# load: something of everything, until the file is gone.
+# load PAUSE: something of everything, until the file is gone; with so many microseconds between,
+# for where it is to be there, but not to fill the processors while others wait.
 load()
 {
 	touch /tmp/load
 	for worker in 1 2; do
 		while [ -e /tmp/load ]; do
-			find /sys/kernel /proc/sys >/dev/null 2>&1
+			[ "$1" = 0 ] || usleep "$1"
+			find /proc/sys /proc/irq >/dev/null 2>&1
 			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=16 2>/dev/null
 			/bin/true
 		done &

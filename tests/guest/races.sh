@@ -25,7 +25,7 @@ done) &
 le32 5 1 1000 4 0 >/tmp/information0
 le32 5 1 1000 4 1000000 >/tmp/information1
 rounds=0
-while [ $rounds -lt 150 ]; do
+while [ $rounds -lt 40 ]; do
 	echo $((rounds % 7 + 1)) >$P/spin_threshold
 	echo $((rounds % 5 + 3)) >$P/contention_sample_rate
 	dd if=/tmp/information$((rounds % 2)) of=$P/information bs=64 2>/dev/null
@@ -49,7 +49,7 @@ dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 E=/sys/kernel/tracing/events/ntklog/spinlock/enable
 insmod ntklog_torture.ko duration=0
 rounds=0
-while [ $rounds -lt 12 ]; do
+while [ $rounds -lt 6 ]; do
 	echo start >$S/state
 	echo 1 >$E
 	echo stop >$S/state

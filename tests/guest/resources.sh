@@ -43,14 +43,11 @@ dd if=/tmp/information of=$R/information bs=64 2>/dev/null
 echo PERF_SPINLOCK >$S/group_mask
 
 # The tracepoint alone, no session.
-check "resources: tracepoint without a session" trace-cmd record -o /tmp/alone.dat \
-	-e ntklog:resource sh -c "cat $D/group_mask >resource-alone.mask;
-		. ./lib.sh; mark; insmod ntklog_torture.ko torture_type=resource duration=0
-		wait_for grown ResourceEvents 100"
-rmmod ntklog_torture
+check "resources: tracepoint without a session" torture_traced /tmp/alone.dat resource \
+	ResourceEvents torture_type=resource
 mv /tmp/alone.dat resource-alone.dat
 check "resources: it had turned the instrumentation on" \
-	is "$(cat resource-alone.mask)" "0x20020000 PERF_SYNC_OBJECTS"
+	is "$(cat trace.mask)" "0x20020000 PERF_SYNC_OBJECTS"
 check "resources: and off again" is "$(cat $D/group_mask)" 0x0
 
 # The list is read, and tracing goes on and off, while resources come and go.

@@ -114,7 +114,7 @@ wait $!
 
 # Killed at any moment, the file can be read; the session goes on until it is stopped. Not in the
 # host's directory: 9p gives the pages of a write back while the host still reads them.
-ntklog record -e spinlock -o /tmp/killed.etl &
+ntklog record -e spinlock --no-names -o /tmp/killed.etl &
 started
 wait_for sh -c '[ "$(ntklog dump /tmp/killed.etl 2>/dev/null | wc -l)" -gt 1000 ]'
 kill -9 $!

@@ -4,7 +4,8 @@
  * and so on, until it needs no more. In a kernel with failslab.
  *
  *	fail load MODULE.ko STRIDE SEED	and unloads it
- *	fail start SESSION		and stops it
+ *	fail start SESSION [STRIDE SEED LINUX]	and stops it; the file LINUX tells of kinds of
+ *					lock that it has failed to redirect
  *
  * Most allocations of a load are debugfs' for its files, which the module does without: after one
  * that has not made the load fail, only each STRIDEth is tried until one does; which, SEED says.
@@ -78,6 +79,28 @@ static void check_stopped(int n)
 	close(fd);
 }
 
+/*
+ * How many kinds the file says have failed, for want of memory and nothing else; and so has not
+ * been left with a part of them.
+ */
+static int failed_kinds(const char *path, int n)
+{
+	char text[1024] = "";
+	const char *at = text;
+	int fd = open(path, O_RDONLY), count = 0;
+
+	if (read(fd, text, sizeof(text) - 1) <= 0)
+		complain("cannot read what is redirected", n);
+	close(fd);
+	while ((at = strstr(at, ": failed: "))) {
+		at = strchr(at, '(');
+		if (!at || strncmp(at, "(-12)", 5))
+			complain("redirecting fails otherwise", n);
+		count++;
+	}
+	return count;
+}
+
 /* How many allocations a load makes that the module refuses. */
 static int allocations_before_init(const char *module, int fail_fd)
 {
@@ -97,9 +120,9 @@ int main(int argc, char **argv)
 	int is_load, first = 1, n, err, left, tried = 0, failed = 0, fd, fail_fd, state_fd = -1;
 	int stride = 1, skip = 0;
 
-	if (argc != 3 && argc != 5)
+	if (argc != 3 && argc != 5 && argc != 6)
 		return 2;
-	if (argc == 5) {
+	if (argc >= 5) {
 		stride = atoi(argv[3]);
 		skip = atoi(argv[4]) % stride;
 	}
@@ -135,6 +158,8 @@ int main(int argc, char **argv)
 		}
 		if (is_load && syscall(SYS_delete_module, "ntklog", 0))
 			complain("cannot be unloaded", n);
+		if (argc == 6)
+			failed += failed_kinds(argv[5], n);
 		if (!is_load && write_text(state_path, "stop"))
 			complain("cannot be stopped", n);
 		if (left)

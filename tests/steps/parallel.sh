@@ -36,7 +36,7 @@ share "$DIR" kunit <<-'END'
 		echo "switched $n times"
 	}
 	for type in in_stack_queued queued spin ex resource; do
-		for size in "locks=6 nest=3 threads=6" "locks=1 nest=1 hold_us=0 threads=8"; do
+		for size in "locks=6 nest=3 threads=3" "locks=1 nest=1 hold_us=0 threads=4"; do
 			rm -f /tmp/stop
 			echo 0 >/tmp/switched
 			switch &
