@@ -16,14 +16,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../analysis.h"
-#include "../convert.h"
-#include "../etl_merge.h"
-#include "../event_type.h"
-#include "../filter.h"
-#include "../names.h"
-#include "../report.h"
-#include "../rundown.h"
+#include "analysis.h"
+#include "convert.h"
+#include "etl_merge.h"
+#include "event_type.h"
+#include "filter.h"
+#include "names.h"
+#include "report.h"
+#include "rundown.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

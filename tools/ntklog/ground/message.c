@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "message.h"
+#include "status.h"
 
 /**
  * message() - tell what is wrong, on a line of the standard error

@@ -2,12 +2,7 @@
 #ifndef _NTKLOG_COMMAND_H
 #define _NTKLOG_COMMAND_H
 
-/* Exit statuses of all commands. */
-enum ntklog_status {
-	NTKLOG_OK = 0,
-	NTKLOG_FAILED = 1,	/* the file or the system does not allow it */
-	NTKLOG_USAGE = 2,	/* the command line is wrong */
-};
+#include "status.h"
 
 /* Each gets its own name as argv[0] and returns the exit status. */
 int command_list(int argc, char **argv);
