@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis.h"
+#include "etl_reader.h"
 #include "event_type.h"
 
 /* Of a stream, bytes in which a rundown is looked for. */
@@ -73,19 +74,19 @@ static void take_rundown(struct analysis *analysis, struct etl_file *file,
 		read_resource_rates(&analysis->resources.rates, event);
 }
 
-static void look_for_rundown(struct analysis *analysis, struct etl_file *file,
+static void look_for_rundown(struct analysis *analysis, struct etl_reader *reader,
 			     struct etl_cursor *cursor, uint64_t number)
 {
 	struct etl_event event;
 
-	if (!etl_read_buffer(file, cursor, number))
+	if (!etl_read_buffer(reader, cursor, number))
 		return;
-	while (cursor->next < cursor->end && etl_parse_event(file, cursor, &event) == 1)
-		take_rundown(analysis, file, &event);
+	while (cursor->next < cursor->end && etl_parse_event(reader, cursor, &event) == 1)
+		take_rundown(analysis, &reader->file, &event);
 }
 
 /* The earliest event of the earliest buffer of each processor. */
-static uint64_t first_time_left(struct etl_file file)
+static uint64_t first_time_left(struct etl_reader reader)
 {
 	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
 	struct etl_cursor cursor = { 0 };
@@ -93,17 +94,18 @@ static uint64_t first_time_left(struct etl_file file)
 	struct etl_event event;
 	size_t i;
 
-	for (i = 1; first && i < file.place_count; i++) {
-		const struct etl_place *place = &file.places[i];
+	for (i = 1; first && i < reader.file.buffers; i++) {
+		const struct etl_place *place = &reader.places[i];
 
 		if (!first[place->processor].number ||
 		    place->sequence_number < first[place->processor].sequence_number)
 			first[place->processor] = *place;
 	}
 	for (i = 0; first && i <= UINT16_MAX; i++) {
-		if (!first[i].number || !etl_read_buffer(&file, &cursor, first[i].number))
+		if (!first[i].number || !etl_read_buffer(&reader, &cursor, first[i].number))
 			continue;
-		while (cursor.next < cursor.end && etl_parse_event(&file, &cursor, &event) == 1)
+		while (cursor.next < cursor.end &&
+		       etl_parse_event(&reader, &cursor, &event) == 1)
 			if (event.has_time && !event.wrong_time) {
 				if (event.time_stamp < time)
 					time = event.time_stamp;
@@ -112,7 +114,7 @@ static uint64_t first_time_left(struct etl_file file)
 	}
 	free(cursor.buffer);
 	free(first);
-	return time == UINT64_MAX ? file.start_clock : time;
+	return time == UINT64_MAX ? reader.file.start_clock : time;
 }
 
 /* Where does what is wanted, and there, begin? */
@@ -120,7 +122,8 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
-	analysis->origin = file->overwritten ? first_time_left(*file) : file->start_clock;
+	analysis->origin = file->overwritten ? first_time_left(*etl_const_reader(file)) :
+						 file->start_clock;
 	if (selection && selection->has_from && selection->from > 0 &&
 	    etl_seconds(file, analysis->origin) < selection->from)
 		analysis->origin = file->start_clock +
@@ -128,12 +131,12 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 }
 
 /* Of a stream more is read while the rates are not known. */
-static bool may_look_further(const struct analysis *analysis, struct etl_file *file)
+static bool may_look_further(const struct analysis *analysis, struct etl_reader *reader)
 {
-	if (!file->input || file->input->bytes >= RUNDOWN_BYTES ||
+	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES ||
 	    (analysis->spinlocks.rates.known && analysis->resources.rates.known))
 		return false;
-	return etl_more(file);
+	return etl_more(reader);
 }
 
 /**
@@ -147,7 +150,7 @@ static bool may_look_further(const struct analysis *analysis, struct etl_file *f
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
-	struct etl_file copy = *file;
+	struct etl_reader *reader = etl_reader(file), copy = *reader;
 	struct etl_cursor cursor = { 0 };
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
@@ -155,14 +158,14 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 
 	if (!last || !seen)
 		goto out;
-	for (i = 1; i < file->place_count || may_look_further(analysis, file); i++) {
-		unsigned int processor = file->places[i].processor;
+	for (i = 1; i < file->buffers || may_look_further(analysis, reader); i++) {
+		unsigned int processor = reader->places[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
 			seen[processor]++;
-			look_for_rundown(analysis, &copy, &cursor, file->places[i].number);
+			look_for_rundown(analysis, &copy, &cursor, reader->places[i].number);
 		} else {
-			last[processor] = file->places[i].number;
+			last[processor] = reader->places[i].number;
 		}
 	}
 	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||
@@ -307,12 +310,12 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
  */
 void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
-	struct etl_event event;
+	const struct etl_event *event;
 
 	analysis_find_rates(analysis, file);
 	find_origin(analysis, file);
-	while (etl_next_event(file, &event))
-		analysis_add(analysis, file, &event);
+	while ((event = etl_next_event(file)))
+		analysis_add(analysis, file, event);
 	analysis_finish(analysis);
 }
 

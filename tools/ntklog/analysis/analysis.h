@@ -4,7 +4,8 @@
 
 /* All that is summed up of a trace, for whoever shows it: report and top. */
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "filter.h"
 #include "names.h"
 #include "resource_stats.h"

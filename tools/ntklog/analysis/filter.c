@@ -17,8 +17,8 @@
 
 #include <ntklog/wmi_resource.h>
 
-#include "event_header.h"
 #include "filter.h"
+#include "macros.h"
 #include "wmi_record.h"
 
 /* Parentheses and "!" within each other: more are a mistake, or an attack. */
@@ -846,17 +846,17 @@ static uint64_t extension_value(const struct etl_event *event, unsigned int i)
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {
-	struct event_header_info info;
-	char guid[GUID_SIZE];
+	struct etl_event_header info;
+	char guid[ETL_GUID_SIZE];
 	const char *name;
 
-	event_header_read(&info, event);
+	etl_read_event_header(&info, event);
 	switch (compared->subject) {
 	case SUBJECT_PROVIDER:
 		if (!info.has_provider)
 			return false;
-		guid_format(info.provider, guid);
-		name = provider_name(info.provider);
+		etl_format_guid(info.provider, guid);
+		name = etl_provider_name(info.provider);
 		/* By either of both; or it is neither. */
 		if (compared->comparison == IS_NOT_EQUAL)
 			return compare_text(compared, guid) &&

@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "event_type.h"
 #include "names.h"
 

@@ -29,33 +29,32 @@ struct options {
 static int run(struct options *options)
 {
 	struct conversion conversion = { 0 };
-	struct etl_file file;
+	struct etl_file *file;
 	struct names *names;
-	int status, err;
+	int status, err = -1;
+	bool is_open;
 
-	err = etl_open(&file, options->trace.path);
-	status = trace_find_names(&names, &options->trace, &file);
-	if (status) {
-		etl_close(&file);
+	status = trace_open(&file, &names, &options->trace, &is_open);
+	if (status)
 		return status;
-	}
-	if (!err) {
-		conversion.file = &file;
+	if (is_open) {
+		conversion.file = file;
 		conversion.names = names;
 		conversion.selection = &options->trace.selection;
-		if (!etl_merge_open(&conversion.merge, &file))
+		conversion.merge = etl_merge_open(file);
+		if (conversion.merge)
 			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 					     convert_to_perfetto(&conversion,
 								 options->perfetto);
-		etl_merge_close(&conversion.merge);
+		etl_merge_close(conversion.merge);
 		if (!err)
 			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 				conversion.converted, conversion.left_out);
 	}
-	if (trace_tell_damage(&file))
+	if (trace_tell_damage(file))
 		err = -1;
-	trace_tell_loss(&file);
-	etl_close(&file);
+	trace_tell_loss(file);
+	etl_close(file);
 	names_free(names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }

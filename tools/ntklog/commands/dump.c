@@ -4,10 +4,10 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include <ntklog/etl.h>
+
 #include "command.h"
 #include "dump_writer.h"
-#include "etl.h"
-#include "etl_merge.h"
 #include "event_type.h"
 #include "message.h"
 #include "names.h"
@@ -38,45 +38,40 @@ struct dump {
 static void dump_events(const struct dump *dump, struct etl_file *file,
 			struct dump_writer *writer)
 {
-	struct etl_merge merge;
-	struct etl_event event;
+	struct etl_merge *merge = etl_merge_open(file);
+	const struct etl_event *event;
 
-	if (etl_merge_open(&merge, file))
-		goto close;
-	while (etl_merge_next(&merge, &event)) {
-		const struct event_type *type = event_type_find(&event);
+	while (merge && (event = etl_merge_next(merge))) {
+		const struct event_type *type = event_type_find(event);
 
-		if (type && event_type_check(file, &event, type))
+		if (type && event_type_check(file, event, type))
 			continue;
-		if (!selection_match(&dump->trace.selection, file, &event, type, dump->names))
+		if (!selection_match(&dump->trace.selection, file, event, type, dump->names))
 			continue;
-		if (dump_writer_put(writer, &event, type))
+		if (dump_writer_put(writer, event, type))
 			break;
 	}
-close:
-	etl_merge_close(&merge);
+	etl_merge_close(merge);
 }
 
 static int run(struct dump *dump)
 {
 	struct dump_writer *writer;
-	struct etl_file file;
-	int status, err;
+	struct etl_file *file;
+	bool is_open;
+	int status;
 
-	err = etl_open(&file, dump->trace.path);
-	status = trace_find_names(&dump->names, &dump->trace, &file);
-	if (status) {
-		etl_close(&file);
+	status = trace_open(&file, &dump->names, &dump->trace, &is_open);
+	if (status)
 		return status;
-	}
-	if (!err) {
-		writer = dump_writer_make(dump->format, &file, dump->names, dump->cycles,
+	if (is_open) {
+		writer = dump_writer_make(dump->format, file, dump->names, dump->cycles,
 					  dump->hex);
 		if (writer) {
 			dump_writer_begin(writer);
-			etl_wait(&file, dump_writer_flush, writer);
-			dump_events(dump, &file, writer);
-			etl_wait(&file, NULL, NULL);
+			etl_on_wait(file, dump_writer_flush, writer);
+			dump_events(dump, file, writer);
+			etl_on_wait(file, NULL, NULL);
 			dump_writer_free(writer);
 		} else {
 			status = NTKLOG_FAILED;
@@ -84,10 +79,10 @@ static int run(struct dump *dump)
 	}
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
-	trace_tell_loss(&file);
-	if (trace_tell_damage(&file))
+	trace_tell_loss(file);
+	if (trace_tell_damage(file))
 		status = NTKLOG_FAILED;
-	etl_close(&file);
+	etl_close(file);
 	names_free(dump->names);
 	return status;
 }

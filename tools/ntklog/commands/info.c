@@ -14,8 +14,8 @@
 
 #include "analysis.h"
 #include "command.h"
-#include "event_header.h"
 #include "event_type.h"
+#include "macros.h"
 #include "message.h"
 #include "report.h"
 #include "text.h"
@@ -174,7 +174,8 @@ static void set_header(json_t *object, const struct etl_event *event,
 	const unsigned char *names;
 	char text[64];
 
-	etl_logfile_header(event, &header, &names);
+	if (etl_logfile_header(event, &header, &names))
+		return;
 	set_number(object, "BufferSize", header.buffer_size);
 	snprintf(text, sizeof(text), "%u.%u.%u.%u", header.major_version, header.minor_version,
 		 header.sub_version, header.sub_minor_version);
@@ -231,18 +232,18 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 /* What an event is called that has no name of its own. */
 static const char *describe(const struct etl_event *event, bool in_short, char *text, size_t size)
 {
-	struct event_header_info info;
-	char guid[GUID_SIZE];
+	struct etl_event_header info;
+	char guid[ETL_GUID_SIZE];
 	const char *provider;
 
-	event_header_read(&info, event);
+	etl_read_event_header(&info, event);
 	if (event->has_hook_id) {
 		snprintf(text, size, "HookId 0x%04x", event->hook_id);
 	} else if (in_short || !info.has_provider || (!info.has_id && !info.has_opcode)) {
 		snprintf(text, size, "HeaderType 0x%02x", event->header_type);
 	} else {
-		guid_format(info.provider, guid);
-		provider = provider_name(info.provider);
+		etl_format_guid(info.provider, guid);
+		provider = etl_provider_name(info.provider);
 		snprintf(text, size, "%s %s %u", provider ? provider : guid,
 			 info.has_id ? "Id" : "Opcode", info.has_id ? info.id : info.opcode);
 	}
@@ -253,27 +254,27 @@ static const char *describe(const struct etl_event *event, bool in_short, char *
 static json_t *count_events(struct etl_file *file, json_t *header)
 {
 	json_t *counts = json_object();
-	struct etl_event event;
+	const struct etl_event *event;
 	bool has_header = false;
 
-	while (etl_next_event(file, &event)) {
-		const struct event_type *type = event_type_find(&event);
-		const char *name = event_name(&event, type);
+	while ((event = etl_next_event(file))) {
+		const struct event_type *type = event_type_find(event);
+		const char *name = event_name(event, type);
 		char unknown[96];
 
-		if (event.offset < file->buffer_size) {
+		if (event->offset < file->buffer_size) {
 			if (!has_header)
-				set_header(header, &event, file);
-			else if (event.hook_id == EVENT_TRACE_TYPE_GROUP_MASK)
-				set_group_mask(header, &event);
+				set_header(header, event, file);
+			else if (event->hook_id == EVENT_TRACE_TYPE_GROUP_MASK)
+				set_group_mask(header, event);
 			has_header = true;
 			continue;
 		}
-		if (type && event_type_check(file, &event, type))
+		if (type && event_type_check(file, event, type))
 			continue;
 		/* A stranger's file may have a provider of its own in each event. */
 		if (!strcmp(name, "Event"))
-			name = describe(&event, json_object_size(counts) >= KINDS_MAX, unknown,
+			name = describe(event, json_object_size(counts) >= KINDS_MAX, unknown,
 					sizeof(unknown));
 		set_number(counts, name,
 			   json_integer_value(json_object_get(counts, name)) + 1);
@@ -308,7 +309,7 @@ static json_t *make_info(struct etl_file *file)
 	analysis_find_rates(&analysis, file);
 	rates = report_rates_json(&analysis);
 	events = count_events(file, header);
-	set_number(contents, "Buffers", file->place_count);
+	set_number(contents, "Buffers", file->buffers);
 	set_number(contents, "BuffersOverwritten", file->overwritten);
 	set_number(contents, "BuffersBeforeLoss", file->lossy_buffers);
 	set_number(contents, "BuffersWithoutEvents", file->other_buffers);
@@ -324,12 +325,12 @@ static json_t *make_info(struct etl_file *file)
 
 static int run(const struct options *options)
 {
-	struct etl_file file;
+	struct etl_file *file;
 	int status = NTKLOG_OK;
 	json_t *info;
 
-	if (!etl_open(&file, options->path) || etl_is_compressed(&file)) {
-		info = make_info(&file);
+	if (!etl_open(&file, options->path) || etl_is_compressed(file)) {
+		info = make_info(file);
 		if (!info) {
 			message("%s: no memory", options->path);
 			status = NTKLOG_FAILED;
@@ -343,9 +344,9 @@ static int run(const struct options *options)
 	}
 	if (finish_output(stdout, NULL))
 		status = NTKLOG_FAILED;
-	if (trace_tell_damage(&file))
+	if (trace_tell_damage(file))
 		status = NTKLOG_FAILED;
-	etl_close(&file);
+	etl_close(file);
 	return status;
 }
 

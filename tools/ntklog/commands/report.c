@@ -191,30 +191,28 @@ static int run(struct options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
-	struct etl_file file;
-	int status, err;
+	struct etl_file *file;
+	bool is_open;
+	int status;
 
-	err = etl_open(&file, options->trace.path);
-	status = trace_find_names(&names, &options->trace, &file);
-	if (status) {
-		etl_close(&file);
+	status = trace_open(&file, &names, &options->trace, &is_open);
+	if (status)
 		return status;
-	}
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
-	if (!err) {
+	if (is_open) {
 		struct report report = {
-			.file = &file, .analysis = &analysis, .names = names,
+			.file = file, .analysis = &analysis, .names = names,
 		};
 
-		analysis_read(&analysis, &file);
-		report.seconds = analysis_seconds(&analysis, &file);
+		analysis_read(&analysis, file);
+		report.seconds = analysis_seconds(&analysis, file);
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
-	if (trace_tell_damage(&file) && !status)
+	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
-	etl_close(&file);
+	etl_close(file);
 	names_free(names);
 	return status;
 }

@@ -17,7 +17,9 @@
 
 #include "command.h"
 #include "drain.h"
+#include "etl_reader.h"
 #include "kernel.h"
+#include "macros.h"
 #include "message.h"
 #include "parameter.h"
 #include "report.h"
@@ -51,7 +53,7 @@ struct top {
 	bool once, json;
 	int session;
 	struct drain drain;
-	struct etl_file file;
+	struct etl_file *file;
 	struct analysis analysis;
 	struct names *names;
 	size_t modules;
@@ -71,18 +73,19 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
 	struct top *top = argument;
+	struct etl_reader *reader = etl_reader(top->file);
 	struct etl_event event;
 
-	if (etl_use_buffer(&top->file, &cursor, 1))
+	if (etl_use_buffer(reader, &cursor, 1))
 		goto damaged;
 	while (cursor.next < cursor.end)
-		if (etl_parse_event(&top->file, &cursor, &event) != 1 ||
-		    analysis_add(&top->analysis, &top->file, &event))
+		if (etl_parse_event(reader, &cursor, &event) != 1 ||
+		    analysis_add(&top->analysis, top->file, &event))
 			goto damaged;
 	return 0;
 
 damaged:
-	message("session %d: %s", top->session, top->file.error);
+	message("session %d: %s", top->session, top->file->error);
 	return -1;
 }
 
@@ -245,7 +248,7 @@ static void show_rates(struct report *report)
 
 static int show(struct top *top)
 {
-	struct report report = { .file = &top->file, .analysis = &top->analysis };
+	struct report report = { .file = top->file, .analysis = &top->analysis };
 	struct session_counts counts;
 	size_t i;
 
@@ -280,7 +283,7 @@ static int gather(struct top *top, int signal_fd)
 
 	if (take_rates(top))
 		return -1;
-	top->analysis.origin = top->file.start_clock;
+	top->analysis.origin = top->file->start_clock;
 	while (!got && (left = top->interval - (now() - start)) > 0) {
 		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
 		if (got < 0 || drain_read(&top->drain))
@@ -320,8 +323,8 @@ static int watch_session(struct top *top)
 	signal_fd = signals_open(&signals, SIGPIPE);
 	header = signal_fd < 0 ? NULL : drain_read_header(top->session, &size);
 	err = !header || etl_attach(&top->file, "session", header, size);
-	if (err && top->file.error[0])
-		message("session %d: %s", top->session, top->file.error);
+	if (err && header)
+		message("session %d: %s", top->session, top->file->error);
 	top->drain.session = top->session;
 	top->drain.give = take_buffer;
 	top->drain.argument = top;
@@ -333,7 +336,7 @@ static int watch_session(struct top *top)
 	top->drain.give = drop_buffer;
 	if (header) {
 		drain_finish(&top->drain);
-		etl_close(&top->file);
+		etl_close(top->file);
 	}
 	drain_close(&top->drain);
 	free(header);

@@ -95,7 +95,7 @@ static int read_names(struct names **names, const struct trace_options *options,
 {
 	if (names_load(names, options->names_path, options->path))
 		return -1;
-	if (file->place_count && rundown_read(names, file)) {
+	if (file->buffers && rundown_read(names, file)) {
 		message("%s: %s", file->path, strerror(ENOMEM));
 		names_free(*names);
 		return -1;
@@ -104,25 +104,32 @@ static int read_names(struct names **names, const struct trace_options *options,
 }
 
 /**
- * trace_find_names() - what are addresses and threads called, and those in the filter?
+ * trace_open() - open the file; what are addresses and threads called, and those in the filter?
+ * @file: what is opened, or could not be: what is wrong is for trace_tell_damage()
  * @names: what is read, to be freed; NULL if there are no names
  * @options: understood
- * @file: that is open and of which no event has been read, or could not be opened
+ * @is_open: whether the file is
  *
- * Return: enum ntklog_status; after a message, if it is not NTKLOG_OK, with nothing to be freed.
+ * Return: enum ntklog_status; after a message, if it is not NTKLOG_OK, with nothing to be closed
+ * or freed.
  */
-int trace_find_names(struct names **names, struct trace_options *options,
-		     const struct etl_file *file)
+int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
+	       bool *is_open)
 {
+	int status = NTKLOG_FAILED;
 	char error[400];
 
-	if (read_names(names, options, file))
-		return NTKLOG_FAILED;
+	*is_open = !etl_open(file, options->path);
+	if (read_names(names, options, *file))
+		goto close;
 	if (!filter_resolve(options->selection.filter, *names, error, sizeof(error)))
 		return NTKLOG_OK;
 	message("--filter: %s%s", error, *names ? "" : ", there are no names");
 	names_free(*names);
-	return NTKLOG_USAGE;
+	status = NTKLOG_USAGE;
+close:
+	etl_close(*file);
+	return status;
 }
 
 /**

@@ -6,7 +6,8 @@
 
 #include <argp.h>
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "filter.h"
 
 /**
@@ -24,8 +25,8 @@ struct trace_options {
 /* For struct argp's children. Its input is a struct trace_options. */
 extern const struct argp_child trace_argp_children[];
 
-int trace_find_names(struct names **names, struct trace_options *options,
-		     const struct etl_file *file);
+int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
+	       bool *is_open);
 void trace_tell_loss(const struct etl_file *file);
 int trace_tell_damage(const struct etl_file *file);
 

@@ -8,11 +8,10 @@
 
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "etl_merge.h"
+#include "etl_reader.h"
 #include "grow.h"
 
 /*
@@ -30,6 +29,31 @@ struct etl_stream {
 	size_t buffer_count;
 	size_t next_buffer;
 	bool is_in_heap;
+};
+
+/*
+ * @reader: the file
+ * @streams: by processor; NULL: it has no buffer
+ * @stream_count: how many
+ * @heap: those that have an event, the one with the earliest on top
+ * @heap_count: how many
+ * @given: the event on top has been given
+ * @last: its time
+ * @place_count: of the file's, that have been given to the streams
+ * @is_in_order: they have come without gaps in their sequence numbers
+ * @begun: all that comes was taken into use after this, session clock
+ */
+struct etl_merge {
+	struct etl_reader *reader;
+	struct etl_stream **streams;
+	size_t stream_count;
+	struct etl_stream **heap;
+	size_t heap_count;
+	bool given;
+	uint64_t last;
+	size_t place_count;
+	bool is_in_order;
+	uint64_t begun;
 };
 
 static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
@@ -63,10 +87,10 @@ static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 	do {
 		while (stream->cursor.next >= stream->cursor.end)
 			if (stream->next_buffer == stream->buffer_count ||
-			    !etl_take_buffer(merge->file, &stream->cursor,
+			    !etl_take_buffer(merge->reader, &stream->cursor,
 					     stream->buffers[stream->next_buffer++].number))
 				return false;
-	} while (etl_parse_event(merge->file, &stream->cursor, &stream->event) != 1);
+	} while (etl_parse_event(merge->reader, &stream->cursor, &stream->event) != 1);
 	return true;
 }
 
@@ -125,14 +149,14 @@ static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_pl
 /* Which buffers are whose? Of a stream, those that have come. */
 static int make_streams(struct etl_merge *merge)
 {
-	const struct etl_file *file = merge->file;
+	const struct etl_reader *reader = merge->reader;
 	struct etl_stream *stream;
 	size_t i;
 
-	for (; merge->place_count < file->place_count; merge->place_count++)
-		if (!add_place(merge, &file->places[merge->place_count]))
+	for (; merge->place_count < reader->file.buffers; merge->place_count++)
+		if (!add_place(merge, &reader->places[merge->place_count]))
 			return -1;
-	for (i = 0; etl_is_circular(file) && i < merge->stream_count; i++) {
+	for (i = 0; etl_is_circular(&reader->file) && i < merge->stream_count; i++) {
 		stream = merge->streams[i];
 		if (stream)
 			qsort(stream->buffers, stream->buffer_count, sizeof(struct etl_place),
@@ -158,21 +182,21 @@ static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
 /* One more buffer of a stream; false: there is none. */
 static bool take_more(struct etl_merge *merge)
 {
-	struct etl_file *file = merge->file;
+	struct etl_reader *reader = merge->reader;
 	const struct etl_place *place;
 	struct etl_stream *stream;
 	uint64_t before;
 
-	if (merge->place_count == file->place_count && !etl_more(file))
+	if (merge->place_count == reader->file.buffers && !etl_more(reader))
 		return false;
-	place = &file->places[merge->place_count];
+	place = &reader->places[merge->place_count];
 	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
 	merge->place_count++;
 	if (merge->is_in_order && place->first_time > merge->begun)
 		merge->begun = place->first_time;
 	stream = add_place(merge, place);
 	if (!stream) {
-		etl_damage(file, 0, "%s", strerror(ENOMEM));
+		etl_no_memory(reader);
 		return false;
 	}
 	if (stream->is_in_heap)
@@ -181,7 +205,7 @@ static bool take_more(struct etl_merge *merge)
 	if (!advance(merge, stream))
 		return true;
 	/* Of a processor that the header does not count, or taken into use long after its time. */
-	file->late += stream->event.time_stamp < merge->last &&
+	reader->file.late += stream->event.time_stamp < merge->last &&
 		      stream->event.time_stamp >= before;
 	add_to_heap(merge, stream);
 	return true;
@@ -194,7 +218,7 @@ static bool take_more(struct etl_merge *merge)
  */
 static bool is_certain(const struct etl_merge *merge)
 {
-	const struct etl_file *file = merge->file;
+	const struct etl_file *file = &merge->reader->file;
 	size_t processors = file->processors > merge->stream_count ? file->processors :
 								     merge->stream_count;
 
@@ -207,34 +231,42 @@ static bool is_certain(const struct etl_merge *merge)
 
 /**
  * etl_merge_open() - begin to merge
- * @merge: what is begun
- * @file: a file that is open and of which no event has been read
+ * @file: that is open and of which no event has been read
  *
- * What is damaged is left out: see @file->error.
+ * What is damaged is left out: see @file's error.
  *
- * Return: 0, or -1 with a message in @file->error; etl_merge_close() in both cases.
+ * Return: the merging, or NULL with a message in @file's error.
  */
-int etl_merge_open(struct etl_merge *merge, struct etl_file *file)
+struct etl_merge *etl_merge_open(struct etl_file *file)
 {
+	struct etl_reader *reader = etl_reader(file);
+	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
-	*merge = (struct etl_merge) { .file = file, .is_in_order = true };
+	if (!merge)
+		goto err;
+	merge->reader = reader;
+	merge->is_in_order = true;
 	if (make_streams(merge))
-		return etl_damage(file, 0, "%s", strerror(ENOMEM));
+		goto err;
 	for (i = 0; i < merge->stream_count; i++)
 		if (merge->streams[i] && advance(merge, merge->streams[i]))
 			add_to_heap(merge, merge->streams[i]);
-	return 0;
+	return merge;
+
+err:
+	etl_merge_close(merge);
+	etl_no_memory(reader);
+	return NULL;
 }
 
 /**
  * etl_merge_next() - the earliest event that has not been given yet
  * @merge: the merging
- * @event: the event; its data is there until the next call
  *
- * Return: 1, or 0 at the end.
+ * Return: the event, until the next call, or NULL at the end.
  */
-int etl_merge_next(struct etl_merge *merge, struct etl_event *event)
+const struct etl_event *etl_merge_next(struct etl_merge *merge)
 {
 	struct etl_stream *stream;
 
@@ -249,24 +281,25 @@ int etl_merge_next(struct etl_merge *merge, struct etl_event *event)
 		if (merge->heap_count)
 			sift_down(merge, 0);
 	}
-	while (merge->file->input && !is_certain(merge) && take_more(merge))
+	while (merge->reader->input && !is_certain(merge) && take_more(merge))
 		;
 	if (!merge->heap_count)
-		return 0;
-	*event = merge->heap[0]->event;
+		return NULL;
 	merge->given = true;
-	merge->last = event->time_stamp;
-	return 1;
+	merge->last = merge->heap[0]->event.time_stamp;
+	return &merge->heap[0]->event;
 }
 
 /**
  * etl_merge_close() - let the merging go
- * @merge: what etl_merge_open() was called for
+ * @merge: it, or NULL; the file stays open
  */
 void etl_merge_close(struct etl_merge *merge)
 {
 	size_t i;
 
+	if (!merge)
+		return;
 	for (i = 0; i < merge->stream_count; i++) {
 		if (!merge->streams[i])
 			continue;
@@ -276,4 +309,5 @@ void etl_merge_close(struct etl_merge *merge)
 	}
 	free(merge->streams);
 	free(merge->heap);
+	free(merge);
 }

@@ -338,9 +338,9 @@ int event_type_check(struct etl_file *file, const struct etl_event *event,
 
 	if (event->data_size == size)
 		return 0;
-	etl_damage(file, event->offset, "%s event with 0x%zx bytes of data, not 0x%zx",
-		   type->name, event->data_size, size);
-	return etl_leave_out_event(file, event);
+	return etl_leave_out_event(file, event,
+				   "%s event with 0x%zx bytes of data, not 0x%zx",
+				   type->name, event->data_size, size);
 }
 
 /**

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "etl.h"
+#include <ntklog/etl.h>
 
 enum field_format {
 	FIELD_DECIMAL,

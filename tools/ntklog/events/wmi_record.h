@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "etl.h"
+#include <ntklog/etl.h>
 
 /**
  * struct spinlock_record - a WMI_SPINLOCK

@@ -24,6 +24,7 @@
 #define HASH_NONFATAL_OOM	1
 #include <uthash.h>
 
+#include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
 #include "kernel.h"
@@ -282,15 +283,15 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 void names_writer_take(struct names_writer *writer, unsigned char *buffer)
 {
 	struct etl_cursor cursor = { .buffer = buffer };
+	struct etl_reader *reader = etl_reader(writer->file);
 	struct etl_event event;
 
-	if (!writer->stream || etl_use_buffer(&writer->file, &cursor, 1))
+	if (!writer->stream || etl_use_buffer(reader, &cursor, 1))
 		return;
-	while (cursor.next < cursor.end &&
-	       etl_parse_event(&writer->file, &cursor, &event) == 1) {
+	while (cursor.next < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
-		if (type ? !event_type_check(&writer->file, &event, type) :
+		if (type ? !event_type_check(writer->file, &event, type) :
 			   event.hook_id == HOOK_ID_STACK_WALK)
 			take_event(writer, &event);
 	}
@@ -353,7 +354,7 @@ int names_writer_open(struct names_writer *writer, const char *trace_path,
 		return -1;
 	}
 	if (etl_attach(&writer->file, trace_path, header, size)) {
-		message("%s: %s", trace_path, writer->file.error);
+		message("%s: %s", trace_path, writer->file->error);
 		return -1;
 	}
 	/* It tells where the kernel is in memory: what others may read is made anew. */
@@ -460,8 +461,7 @@ int names_writer_close(struct names_writer *writer)
 		HASH_DEL(writer->threads, thread);
 		free(thread);
 	}
-	if (writer->path)
-		etl_close(&writer->file);
+	etl_close(writer->file);
 	names_free(writer->names);
 	free(writer->unresolved);
 	free(writer->modules);

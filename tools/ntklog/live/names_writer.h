@@ -12,7 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "names.h"
 
 #define NAMES_SEEN_BITS	10
@@ -38,7 +39,7 @@ struct names_thread;
 struct names_writer {
 	char *path;
 	FILE *stream;
-	struct etl_file file;
+	struct etl_file *file;
 	struct names *names;
 	char *modules;
 	struct names_address *addresses;

@@ -11,7 +11,7 @@
 
 #include <uthash.h>
 
-#include "event_header.h"
+#include "etl_reader.h"
 #include "rundown.h"
 #include "utf16.h"
 
@@ -265,13 +265,13 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 static void take_event(struct rundown *rundown, const struct etl_event *event)
 {
 	unsigned int type = event->hook_id & 0xFF;
-	struct event_header_info info;
+	struct etl_event_header info;
 
 	if (!event->has_hook_id) {
 		if (event->header_type != TRACE_HEADER_TYPE_FULL_HEADER64 &&
 		    event->header_type != TRACE_HEADER_TYPE_FULL_HEADER32)
 			return;
-		event_header_read(&info, event);
+		etl_read_event_header(&info, event);
 		if (!info.opcode &&
 		    !memcmp(info.provider, image_id_provider, sizeof(info.provider)))
 			add_image(rundown, event, true, info.version);
@@ -350,19 +350,20 @@ static void free_all(struct rundown *rundown)
 int rundown_read(struct names **names, const struct etl_file *file)
 {
 	struct rundown rundown = { .names = names };
-	struct etl_file copy = *file;
-	struct etl_event event;
+	const struct etl_reader *reader = etl_const_reader(file);
+	struct etl_reader copy = *reader;
+	const struct etl_event *event;
 
-	if (file->input || !etl_may_have_names(file))
+	if (reader->input || !etl_may_have_names(reader))
 		return 0;
 	/* A buffer of its own; what is wrong with the file is told by who reads it next. */
 	copy.cursor.buffer = NULL;
 	copy.cursor.next = 0;
 	copy.cursor.end = 0;
 	copy.next_place = 0;
-	while (etl_next_event(&copy, &event))
-		if (event.offset >= file->buffer_size)
-			take_event(&rundown, &event);
+	while ((event = etl_next_event(&copy.file)))
+		if (event->offset >= file->buffer_size)
+			take_event(&rundown, event);
 	free(copy.cursor.buffer);
 	name_threads(&rundown);
 	free_all(&rundown);

@@ -4,7 +4,8 @@
 
 /* Names that a file has itself, in the events of processes, threads and images of Windows. */
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "names.h"
 
 int rundown_read(struct names **names, const struct etl_file *file);

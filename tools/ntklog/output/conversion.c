@@ -6,17 +6,18 @@
 /**
  * conversion_next() - the next known event
  * @conversion: of the trace
- * @event: the event; its data is there until the next call
  * @type: of it
  *
  * What is damaged is left out: see the file's error.
  *
- * Return: 1, or 0 at the end.
+ * Return: the event, until the next call, or NULL at the end.
  */
-int conversion_next(struct conversion *conversion, struct etl_event *event,
-		    const struct event_type **type)
+const struct etl_event *conversion_next(struct conversion *conversion,
+					const struct event_type **type)
 {
-	while (etl_merge_next(&conversion->merge, event)) {
+	const struct etl_event *event;
+
+	while ((event = etl_merge_next(conversion->merge))) {
 		if (event->wrong_time)
 			continue;
 		*type = event_type_find(event);
@@ -34,7 +35,7 @@ int conversion_next(struct conversion *conversion, struct etl_event *event,
 				     conversion->names))
 			continue;
 		conversion->converted++;
-		return 1;
+		return event;
 	}
-	return 0;
+	return NULL;
 }

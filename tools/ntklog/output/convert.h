@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#include "etl_merge.h"
+#include <ntklog/etl.h>
+
 #include "event_type.h"
 #include "filter.h"
 #include "names.h"
@@ -22,15 +23,15 @@
  */
 struct conversion {
 	struct etl_file *file;
-	struct etl_merge merge;
+	struct etl_merge *merge;
 	const struct names *names;
 	const struct selection *selection;
 	uint64_t converted;
 	uint64_t left_out;
 };
 
-int conversion_next(struct conversion *conversion, struct etl_event *event,
-		    const struct event_type **type);
+const struct etl_event *conversion_next(struct conversion *conversion,
+					const struct event_type **type);
 
 int convert_to_ctf(struct conversion *conversion, const char *directory);
 int convert_to_perfetto(struct conversion *conversion, const char *path);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "macros.h"
 #include "message.h"
 #include "names_cache.h"
 #include "put.h"
@@ -327,11 +328,11 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 static int write_events(struct ctf *ctf)
 {
 	const struct event_type *type;
-	struct etl_event event;
+	const struct etl_event *event;
 	bool made = false;
 	size_t i;
 
-	while (conversion_next(ctf->conversion, &event, &type)) {
+	while ((event = conversion_next(ctf->conversion, &type))) {
 		/* Of nothing there is nothing, a directory neither. */
 		if (!made) {
 			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
@@ -342,7 +343,7 @@ static int write_events(struct ctf *ctf)
 				return -1;
 			made = true;
 		}
-		if (put_event(ctf, &event, type))
+		if (put_event(ctf, event, type))
 			return -1;
 	}
 	for (i = 0; i < ctf->stream_count; i++)

@@ -544,16 +544,16 @@ static void free_tracks(struct perfetto *perfetto)
 static void put_events(struct perfetto *perfetto)
 {
 	const struct event_type *type;
-	struct etl_event event;
+	const struct etl_event *event;
 
 	while (!ferror(perfetto->out.stream) &&
-	       conversion_next(perfetto->conversion, &event, &type)) {
-		if (event.hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
-			put_spinlock(perfetto, &event);
-		else if (event.hook_id == PERFINFO_LOG_TYPE_RESOURCE)
-			put_resource(perfetto, &event);
-		else if (event.hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
-			put_switch(perfetto, &event);
+	       (event = conversion_next(perfetto->conversion, &type))) {
+		if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
+			put_spinlock(perfetto, event);
+		else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
+			put_resource(perfetto, event);
+		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
+			put_switch(perfetto, event);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dump_plan.h"
+#include "macros.h"
 
 /* Texts of values, by a few bits of the value. */
 #define SYMBOL_SLOTS	64

@@ -11,7 +11,6 @@
 
 #include "dump_plan.h"
 #include "dump_writer.h"
-#include "event_header.h"
 #include "message.h"
 #include "out.h"
 #include "put.h"
@@ -94,14 +93,14 @@ static char *put_json_seconds(char *to, const struct etl_file *file, uint64_t ti
 	return to;
 }
 
-static char *put_provider(char *to, const struct event_header_info *info)
+static char *put_provider(char *to, const struct etl_event_header *info)
 {
-	const char *name = provider_name(info->provider);
+	const char *name = etl_provider_name(info->provider);
 
 	if (name)
 		return put_text(to, name);
-	guid_format(info->provider, to);
-	return to + GUID_SIZE - 1;
+	etl_format_guid(info->provider, to);
+	return to + ETL_GUID_SIZE - 1;
 }
 
 /* What follows the id of a thread; nothing, if it has no name. */
@@ -122,9 +121,9 @@ static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thre
 static char *put_text_unknown(struct dump_writer *writer, char *to,
 			      const struct etl_event *event)
 {
-	struct event_header_info info;
+	struct etl_event_header info;
 
-	event_header_read(&info, event);
+	etl_read_event_header(&info, event);
 	*to++ = ' ';
 	to = put_text(to, event_name(event, NULL));
 	if (event->has_hook_id) {
@@ -190,9 +189,9 @@ static char *put_text_event(struct dump_writer *writer, char *to,
 static char *put_json_unknown(struct dump_writer *writer, char *to,
 			      const struct etl_event *event)
 {
-	struct event_header_info info;
+	struct etl_event_header info;
 
-	event_header_read(&info, event);
+	etl_read_event_header(&info, event);
 	to = put_text(to, event_name(event, NULL));
 	*to++ = '"';
 	if (event->has_hook_id) {
@@ -205,8 +204,8 @@ static char *put_json_unknown(struct dump_writer *writer, char *to,
 	if (info.has_provider) {
 		to = put_provider(put_literal(to, ",\"Provider\":\""), &info);
 		to = put_literal(to, "\",\"ProviderGuid\":\"");
-		guid_format(info.provider, to);
-		to = put_literal(to + GUID_SIZE - 1, "\"");
+		etl_format_guid(info.provider, to);
+		to = put_literal(to + ETL_GUID_SIZE - 1, "\"");
 	}
 	if (info.has_id)
 		to = put_unsigned(put_literal(to, ",\"Id\":"), info.id);
@@ -253,10 +252,10 @@ static char *put_csv_unknown(struct dump_writer *writer, char *to,
 			     const struct etl_event *event)
 {
 	const struct dump_columns *columns = &writer->plans.columns;
-	struct event_header_info info;
+	struct etl_event_header info;
 	size_t i;
 
-	event_header_read(&info, event);
+	etl_read_event_header(&info, event);
 	*to++ = ',';
 	to = put_text(to, event_name(event, NULL));
 	*to++ = ',';

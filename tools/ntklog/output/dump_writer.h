@@ -4,7 +4,8 @@
 
 /* Events as text, JSON and CSV. */
 
-#include "etl.h"
+#include <ntklog/etl.h>
+
 #include "event_type.h"
 #include "names.h"
 

@@ -4,8 +4,9 @@
 
 /* The tables of an analysis, and its page. */
 
+#include <ntklog/etl.h>
+
 #include "analysis.h"
-#include "etl.h"
 #include "names.h"
 #include "table.h"
 

@@ -13,6 +13,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "hook_id.h"
+#include "macros.h"
 #include "message.h"
 #include "report.h"
 

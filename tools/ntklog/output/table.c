@@ -10,6 +10,7 @@
 
 #include "csv.h"
 #include "grow.h"
+#include "macros.h"
 #include "message.h"
 #include "table.h"
 #include "text.h"

@@ -2,21 +2,27 @@
 #ifndef _NTKLOG_ETL_H
 #define _NTKLOG_ETL_H
 
-/* Reading ETL files, whoever wrote them: nothing in them is believed unchecked. */
+/*
+ * libntklog-etl: reading event trace logs (ETL files), whoever wrote them. Nothing in them is
+ * believed unchecked; what is damaged is left out, counted and told. See ntklog-etl(3).
+ *
+ * All structures but struct etl_event_header are the library's own: who reads with it gets
+ * pointers to them and copies none, for later versions add members at the ends.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <ntklog/buffer.h>
 #include <ntklog/event.h>
 #include <ntklog/group_mask.h>
 #include <ntklog/logfile.h>
 
-#include "etl_input.h"
-#include "macros.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* NT's types of headers, of which the wire headers have those that we write. */
+/* NT's types of headers, of which <ntklog/event.h> has those that ntklog writes. */
 #define TRACE_HEADER_TYPE_COMPACT32		0x03
 #define TRACE_HEADER_TYPE_COMPACT64		0x04
 #define TRACE_HEADER_TYPE_FULL_HEADER32		0x0A
@@ -31,55 +37,10 @@
 #define TRACE_HEADER_TYPE_INSTANCE64		0x15
 
 /**
- * struct etl_cursor - a place in a file, and the buffer that it is in
- * @buffer: that buffer
- * @number: of the buffer in the file
- * @next: offset in the buffer of the next event
- * @end: of the buffer's events
- * @processor: that the buffer is of
- * @time_stamp: of the event before, for those that have none
- * @latest: time that its events can have, session clock
- */
-struct etl_cursor {
-	unsigned char *buffer;
-	uint64_t number;
-	size_t next;
-	size_t end;
-	unsigned int processor;
-	uint64_t time_stamp;
-	uint64_t latest;
-};
-
-/**
- * struct etl_place - where a buffer is
- * @number: of it, in the file
- * @sequence_number: of it, in the session
- * @processor: whose events it holds
- * @first_time: of its first event, session clock, of a stream; 0: not known
- */
-struct etl_place {
-	uint64_t number;
-	int64_t sequence_number;
-	unsigned int processor;
-	uint64_t first_time;
-};
-
-struct etl_known;
-
-/**
- * struct etl_file - a file that is open
- * @path: of the file, for messages
- * @fd: the file; -1: it is none
- * @input: a stream, whose buffers are found as they come; NULL: it is none
- * @known: table of buffers that have come; of a file, of those that may be there twice
- * @next_number: of the next one, in the stream
- * @has_ended: there is no more
- * @buffer_size: of every buffer of the file
- * @cursor: where etl_next_event() is
- * @places: of the buffers that can be read, in the order of the file, the first one too;
- *	of a stream those that have come: see etl_more()
- * @place_count: how many
- * @next_place: after the buffer where etl_next_event() is
+ * struct etl_file - a file that is open: what its header says, and what was wrong so far
+ * @path: of the file, as it was given
+ * @buffer_size: of every buffer, bytes
+ * @buffers: that can be read, the first one too; of a stream those that have come
  * @pointer_size: of whoever wrote the file, 4 or 8
  * @processors: that the machine had
  * @start_clock: session clock at the start
@@ -95,10 +56,7 @@ struct etl_known;
  * @overwritten: buffers of a session that keeps its last ones only
  * @lossy_buffers: after which events or buffers were lost
  * @other_buffers: that are of a kind without events, stepped over
- * @earliest: time that an event can have, session clock
- * @latest: likewise; UINT64_MAX: the file does not say
  * @damaged_buffers: of which something was left out
- * @unknown_buffers: of those, whose headers are damaged
  * @damaged_events: that were left out alone
  * @left_out: bytes of both
  * @wrong_times: events whose time cannot be
@@ -108,21 +66,14 @@ struct etl_known;
  * @first_missing: the first of those numbers
  * @late: buffers of a stream that begin before what has been given
  * @unfinished: bytes of a last buffer that has not been written to its end yet
- * @damage_at: the offset that @error names
  * @error: what is wrong with the file, the first in it; empty if nothing
+ *
+ * The library changes it while the file is read, and nobody else.
  */
 struct etl_file {
 	const char *path;
-	int fd;
-	struct etl_input *input;
-	struct etl_known *known;
-	uint64_t next_number;
-	bool has_ended;
 	size_t buffer_size;
-	struct etl_cursor cursor;
-	struct etl_place *places;
-	size_t place_count;
-	size_t next_place;
+	size_t buffers;
 	unsigned int pointer_size;
 	unsigned int processors;
 	uint64_t start_clock;
@@ -138,10 +89,7 @@ struct etl_file {
 	uint64_t overwritten;
 	uint64_t lossy_buffers;
 	uint64_t other_buffers;
-	uint64_t earliest;
-	uint64_t latest;
 	uint64_t damaged_buffers;
-	uint64_t unknown_buffers;
 	uint64_t damaged_events;
 	uint64_t left_out;
 	uint64_t wrong_times;
@@ -151,7 +99,6 @@ struct etl_file {
 	int64_t first_missing;
 	uint64_t late;
 	uint64_t unfinished;
-	uint64_t damage_at;
 	char error[240];
 };
 
@@ -197,30 +144,71 @@ struct etl_event {
 	size_t data_size;
 };
 
-int etl_open(struct etl_file *file, const char *path);
-int etl_attach(struct etl_file *file, const char *path, const void *buffer, size_t size);
-int etl_use_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
-int etl_read_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
-int etl_take_buffer(struct etl_file *file, struct etl_cursor *cursor, uint64_t number);
-bool etl_more(struct etl_file *file);
-void etl_wait(struct etl_file *file, void (*wait)(void *argument), void *argument);
-int etl_parse_event(struct etl_file *file, struct etl_cursor *cursor,
-		    struct etl_event *event);
-void etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
-			const unsigned char **names);
-bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask);
-bool etl_may_have_names(const struct etl_file *file);
-bool etl_is_compressed(const struct etl_file *file);
-bool etl_is_flight(const struct etl_file *file);
-bool etl_is_circular(const struct etl_file *file);
-int etl_next_event(struct etl_file *file, struct etl_event *event);
-int etl_leave_out_event(struct etl_file *file, const struct etl_event *event);
-unsigned int etl_processor(const struct wmi_buffer_header *header);
-uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp);
-double etl_seconds(const struct etl_file *file, uint64_t time_stamp);
-double etl_cycles_ns(const struct etl_file *file, double cycles);
-__printf(3, 4)
-int etl_damage(struct etl_file *file, uint64_t offset, const char *format, ...);
+/**
+ * struct etl_event_header - of an event; what is not in its header is not set
+ * @has_process: there are these two:
+ * @process_id: that logged it, or was current
+ * @thread_id: likewise
+ * @has_provider: there is this:
+ * @provider: GUID, as it is in the file
+ * @has_opcode: there are these, of classic and manifest events:
+ * @opcode: what happened
+ * @level: how bad it is
+ * @version: of the event
+ * @has_id: there is this, of manifest events and messages of WPP:
+ * @id: which event
+ */
+struct etl_event_header {
+	bool has_process;
+	uint32_t process_id;
+	uint32_t thread_id;
+	bool has_provider;
+	unsigned char provider[16];
+	bool has_opcode;
+	uint8_t opcode;
+	uint8_t level;
+	uint16_t version;
+	bool has_id;
+	uint16_t id;
+};
+
+/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" and a NUL. */
+#define ETL_GUID_SIZE	37
+
+struct etl_merge;
+
+int etl_open(struct etl_file **file, const char *path);
+const struct etl_event *etl_next_event(struct etl_file *file);
+void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argument);
 void etl_close(struct etl_file *file);
+
+struct etl_merge *etl_merge_open(struct etl_file *file);
+const struct etl_event *etl_merge_next(struct etl_merge *merge);
+void etl_merge_close(struct etl_merge *merge);
+
+double etl_seconds(const struct etl_file *file, uint64_t time_stamp);
+uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp);
+double etl_cycles_ns(const struct etl_file *file, double cycles);
+
+bool etl_is_circular(const struct etl_file *file);
+bool etl_is_flight(const struct etl_file *file);
+bool etl_is_compressed(const struct etl_file *file);
+bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask);
+int etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
+		       const unsigned char **names);
+
+void etl_read_event_header(struct etl_event_header *header, const struct etl_event *event);
+void etl_format_guid(const unsigned char *guid, char *text);
+const char *etl_provider_name(const unsigned char *guid);
+
+#ifdef __GNUC__
+__attribute__((__format__(printf, 3, 4)))
+#endif
+int etl_leave_out_event(struct etl_file *file, const struct etl_event *event,
+			const char *format, ...);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* _NTKLOG_ETL_H */

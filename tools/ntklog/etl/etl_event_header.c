@@ -5,107 +5,93 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "event_header.h"
+#include <ntklog/etl.h>
+
+#include "etl_bytes.h"
 #include "macros.h"
 
 /* Of a message of WPP: what is between its header and its own data, in this order. */
 #define TRACE_MESSAGE_SEQUENCE		0x01
 #define TRACE_MESSAGE_GUID		0x02
 
-static uint16_t get_u16(const unsigned char *from)
+static void read_process(struct etl_event_header *said, const unsigned char *header)
 {
-	uint16_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
+	said->has_process = true;
+	said->thread_id = get_u32(header + 8);
+	said->process_id = get_u32(header + 12);
 }
 
-static uint32_t get_u32(const unsigned char *from)
+static void read_provider(struct etl_event_header *said, const unsigned char *guid)
 {
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return value;
+	said->has_provider = true;
+	memcpy(said->provider, guid, sizeof(said->provider));
 }
 
-static void read_process(struct event_header_info *info, const unsigned char *header)
-{
-	info->has_process = true;
-	info->thread_id = get_u32(header + 8);
-	info->process_id = get_u32(header + 12);
-}
-
-static void read_provider(struct event_header_info *info, const unsigned char *guid)
-{
-	info->has_provider = true;
-	memcpy(info->provider, guid, sizeof(info->provider));
-}
-
-static void read_message(struct event_header_info *info, const struct etl_event *event)
+static void read_message(struct etl_event_header *said, const struct etl_event *event)
 {
 	uint16_t flags = get_u16(event->header + 6);
 	size_t at = flags & TRACE_MESSAGE_SEQUENCE ? 4 : 0;
 
-	info->has_id = true;
-	info->id = get_u16(event->header + 4);
+	said->has_id = true;
+	said->id = get_u16(event->header + 4);
 	if (flags & TRACE_MESSAGE_GUID && event->data_size >= at + 16)
-		read_provider(info, event->data + at);
+		read_provider(said, event->data + at);
 }
 
 /**
- * event_header_read() - what does it say?
- * @info: what it says
+ * etl_read_event_header() - what does it say?
+ * @said: what it says
  * @event: the event
  */
-void event_header_read(struct event_header_info *info, const struct etl_event *event)
+void etl_read_event_header(struct etl_event_header *said, const struct etl_event *event)
 {
 	const unsigned char *header = event->header;
 
-	*info = (struct event_header_info) { 0 };
+	*said = (struct etl_event_header) { 0 };
 	switch (event->header_type) {
 	case TRACE_HEADER_TYPE_SYSTEM32:
 	case TRACE_HEADER_TYPE_SYSTEM64:
 	case TRACE_HEADER_TYPE_COMPACT32:
 	case TRACE_HEADER_TYPE_COMPACT64:
-		read_process(info, header);
+		read_process(said, header);
 		break;
 	case TRACE_HEADER_TYPE_FULL_HEADER32:
 	case TRACE_HEADER_TYPE_FULL_HEADER64:
-		read_provider(info, header + 0x18);
+		read_provider(said, header + 0x18);
 		__attribute__((__fallthrough__));
 	case TRACE_HEADER_TYPE_INSTANCE32:
 	case TRACE_HEADER_TYPE_INSTANCE64:
-		read_process(info, header);
-		info->has_opcode = true;
-		info->opcode = header[4];
-		info->level = header[5];
-		info->version = get_u16(header + 6);
+		read_process(said, header);
+		said->has_opcode = true;
+		said->opcode = header[4];
+		said->level = header[5];
+		said->version = get_u16(header + 6);
 		break;
 	case TRACE_HEADER_TYPE_EVENT_HEADER32:
 	case TRACE_HEADER_TYPE_EVENT_HEADER64:
-		read_process(info, header);
-		read_provider(info, header + 0x18);
-		info->has_id = true;
-		info->id = get_u16(header + 0x28);
-		info->version = header[0x2A];
-		info->level = header[0x2C];
-		info->has_opcode = true;
-		info->opcode = header[0x2D];
+		read_process(said, header);
+		read_provider(said, header + 0x18);
+		said->has_id = true;
+		said->id = get_u16(header + 0x28);
+		said->version = header[0x2A];
+		said->level = header[0x2C];
+		said->has_opcode = true;
+		said->opcode = header[0x2D];
 		break;
 	case TRACE_HEADER_TYPE_MESSAGE:
-		read_message(info, event);
+		read_message(said, event);
 		break;
 	}
 }
 
 /**
- * guid_format() - a GUID as people write it
+ * etl_format_guid() - a GUID as people write it
  * @guid: 16 bytes, as they are in a file
- * @text: GUID_SIZE bytes
+ * @text: ETL_GUID_SIZE bytes
  */
-void guid_format(const unsigned char *guid, char *text)
+void etl_format_guid(const unsigned char *guid, char *text)
 {
-	snprintf(text, GUID_SIZE, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
+	snprintf(text, ETL_GUID_SIZE, "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x",
 		 get_u32(guid), get_u16(guid + 4), get_u16(guid + 6), guid[8], guid[9],
 		 guid[10], guid[11], guid[12], guid[13], guid[14], guid[15]);
 }
@@ -151,17 +137,17 @@ static const struct {
 };
 
 /**
- * provider_name() - what is it called?
+ * etl_provider_name() - what is it called?
  * @guid: 16 bytes, as they are in a file
  *
  * Return: the name of one of the system's own, or NULL.
  */
-const char *provider_name(const unsigned char *guid)
+const char *etl_provider_name(const unsigned char *guid)
 {
-	char text[GUID_SIZE];
+	char text[ETL_GUID_SIZE];
 	size_t i;
 
-	guid_format(guid, text);
+	etl_format_guid(guid, text);
 	for (i = 0; i < ARRAY_SIZE(providers); i++)
 		if (!strcmp(providers[i].guid, text))
 			return providers[i].name;
