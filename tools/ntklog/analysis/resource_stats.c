@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define HASH_NONFATAL_OOM	1
-
 #include <ntklog/wmi_resource.h>
 
 #include "resource_stats.h"
@@ -53,22 +51,10 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 {
 	struct resource_entry *entry;
 
-	HASH_FIND(hh, stats->resources, &address, sizeof(address), entry);
+	hash_find_or_add(stats->resources, address, &address, RESOURCES_MAX, entry);
 	if (entry)
 		return entry;
-	if (stats->resource_count == RESOURCES_MAX)
-		return &stats->others;
-	entry = calloc(1, sizeof(*entry));
-	if (entry) {
-		entry->address = address;
-		HASH_ADD(hh, stats->resources, address, sizeof(address), entry);
-		if (entry->hh.tbl) {
-			stats->resource_count++;
-			return entry;
-		}
-		free(entry);
-	}
-	stats->no_memory = true;
+	stats->no_memory |= HASH_COUNT(stats->resources) < RESOURCES_MAX;
 	return &stats->others;
 }
 

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
+#include "hash.h"
 #include "histogram.h"
 #include "timeline.h"
 #include "wmi_record.h"
@@ -80,7 +79,6 @@ struct resource_entry {
  * @rates: of the sampling
  * @remainder: of the last weight that was a fraction
  * @resources: table
- * @resource_count: in it
  * @others: those beyond RESOURCES_MAX
  * @records: of all
  * @timelines: of the resources
@@ -90,7 +88,6 @@ struct resource_stats {
 	struct resource_rates rates;
 	uint64_t remainder;
 	struct resource_entry *resources;
-	size_t resource_count;
 	struct resource_entry others;
 	uint64_t records;
 	struct timelines timelines;

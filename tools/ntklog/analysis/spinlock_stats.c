@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Out of memory: the record counts among the others. */
-#define HASH_NONFATAL_OOM	1
-
 #include "spinlock_stats.h"
 
 /*
@@ -69,50 +66,23 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	       histogram_merge(&sum->hold, &more->hold);
 }
 
-static struct spinlock_lock *find_lock(struct spinlock_stats *stats, uint64_t address)
-{
-	struct spinlock_lock *lock;
-
-	HASH_FIND(hh, stats->locks, &address, sizeof(address), lock);
-	if (lock)
-		return lock;
-	lock = calloc(1, sizeof(*lock));
-	if (!lock)
-		return NULL;
-	lock->address = address;
-	HASH_ADD(hh, stats->locks, address, sizeof(address), lock);
-	if (!lock->hh.tbl) {
-		free(lock);
-		return NULL;
-	}
-	stats->lock_count++;
-	return lock;
-}
-
+/* Out of memory: the record counts among the others. */
 static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {
-	struct spinlock_pair *pair;
+	struct spinlock_pair *pair = NULL;
+	struct spinlock_lock *lock;
 
-	if (stats->pair_count == SPINLOCK_PAIRS_MAX)
+	if (HASH_COUNT(stats->pairs) >= SPINLOCK_PAIRS_MAX)
 		return NULL;
-	pair = calloc(1, sizeof(*pair));
-	if (!pair)
-		goto no_memory;
-	pair->key = *key;
-	pair->lock = find_lock(stats, key->lock);
-	if (!pair->lock)
-		goto no_memory;
-	HASH_ADD(hh, stats->pairs, key, sizeof(pair->key), pair);
-	if (!pair->hh.tbl)
-		goto no_memory;
-	stats->pair_count++;
+	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
+	if (lock)
+		hash_add(stats->pairs, key, key, pair);
+	if (pair)
+		pair->lock = lock;
+	else
+		stats->no_memory = true;
 	return pair;
-
-no_memory:
-	free(pair);
-	stats->no_memory = true;
-	return NULL;
 }
 
 static struct spinlock_pair *find_pair(struct spinlock_stats *stats,

@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
+#include "hash.h"
 #include "histogram.h"
 #include "timeline.h"
 #include "wmi_record.h"
@@ -126,9 +125,7 @@ struct spinlock_pending {
  * struct spinlock_stats - of a file, or of a time; all zero: empty
  * @rates: of the sampling
  * @pairs: table
- * @pair_count: in it
  * @locks: table
- * @lock_count: in it
  * @timelines: of the locks
  * @others: all records of pairs beyond SPINLOCK_PAIRS_MAX
  * @total: of all
@@ -141,9 +138,7 @@ struct spinlock_pending {
 struct spinlock_stats {
 	struct spinlock_rates rates;
 	struct spinlock_pair *pairs;
-	size_t pair_count;
 	struct spinlock_lock *locks;
-	size_t lock_count;
 	struct timelines timelines;
 	struct spinlock_sum others;
 	struct spinlock_sum total;

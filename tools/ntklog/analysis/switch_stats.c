@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM	1
-
 #include <ntklog/wmi_contextswap.h>
 
 #include "switch_stats.h"
@@ -14,22 +12,10 @@ static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t th
 {
 	struct switch_thread *thread;
 
-	HASH_FIND(hh, stats->threads, &thread_id, sizeof(thread_id), thread);
+	hash_find_or_add(stats->threads, thread_id, &thread_id, THREADS_MAX, thread);
 	if (thread)
 		return thread;
-	if (stats->thread_count == THREADS_MAX)
-		return &stats->others;
-	thread = calloc(1, sizeof(*thread));
-	if (thread) {
-		thread->thread_id = thread_id;
-		HASH_ADD(hh, stats->threads, thread_id, sizeof(thread_id), thread);
-		if (thread->hh.tbl) {
-			stats->thread_count++;
-			return thread;
-		}
-		free(thread);
-	}
-	stats->no_memory = true;
+	stats->no_memory |= HASH_COUNT(stats->threads) < THREADS_MAX;
 	return &stats->others;
 }
 

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
+#include "hash.h"
 #include "histogram.h"
 #include "timeline.h"
 #include "wmi_record.h"
@@ -62,7 +61,6 @@ struct switch_processor {
 /**
  * struct switch_stats - of a file, or of a time; all zero: empty
  * @threads: table; the idle threads, whose id is 0, are not in it
- * @thread_count: in it
  * @others: those beyond THREADS_MAX
  * @processors: by number
  * @processor_count: of them
@@ -71,7 +69,6 @@ struct switch_processor {
  */
 struct switch_stats {
 	struct switch_thread *threads;
-	size_t thread_count;
 	struct switch_thread others;
 	struct switch_processor *processors;
 	size_t processor_count;

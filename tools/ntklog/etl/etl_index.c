@@ -11,12 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define HASH_NONFATAL_OOM	1
-
-#include <uthash.h>
-
 #include "etl_reader.h"
 #include "grow.h"
+#include "hash.h"
 
 /**
  * etl_add_place() - there is one more buffer
@@ -96,15 +93,8 @@ static int came_before(struct etl_reader *reader, int64_t sequence_number,
 	HASH_FIND(hh, reader->known, &new.key, sizeof(new.key), known);
 	if (known)
 		return 1;
-	known = malloc(sizeof(*known));
-	if (!known)
-		return etl_no_memory(reader);
-	*known = new;
-	HASH_ADD(hh, reader->known, key, sizeof(known->key), known);
-	if (known->hh.tbl)
-		return 0;
-	free(known);
-	return etl_no_memory(reader);
+	hash_add(reader->known, key, &new.key, known);
+	return known ? 0 : etl_no_memory(reader);
 }
 
 /**

@@ -16,17 +16,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HASH_NONFATAL_OOM	1
-#include <uthash.h>
-
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
+#include "hash.h"
 #include "kernel.h"
 #include "message.h"
 #include "names.h"
@@ -142,37 +141,20 @@ static void look_for_modules(struct names_writer *writer)
 	}
 }
 
-static struct names_address *find_address(struct names_writer *writer, uint64_t address)
-{
-	struct names_address *found;
-
-	HASH_FIND(hh, writer->addresses, &address, sizeof(address), found);
-	return found;
-}
-
-static struct names_address *add_address(struct names_writer *writer, uint64_t address)
-{
-	struct names_address *added = calloc(1, sizeof(*added));
-
-	if (!added)
-		return NULL;
-	added->address = address;
-	HASH_ADD(hh, writer->addresses, address, sizeof(address), added);
-	if (added->hh.tbl)
-		return added;
-	free(added);
-	return NULL;
-}
-
 static void take_address(struct names_writer *writer, uint64_t address)
 {
 	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
 	uint64_t *seen = &writer->seen[mixed >> (64 - NAMES_SEEN_BITS)], *more;
+	struct names_address *known;
 
 	if (*seen == address)
 		return;
 	*seen = address;
-	if (find_address(writer, address) || !add_address(writer, address))
+	HASH_FIND(hh, writer->addresses, &address, sizeof(address), known);
+	if (known)
+		return;
+	hash_add(writer->addresses, address, &address, known);
+	if (!known)
 		return;
 	more = grown(writer->unresolved, writer->unresolved_count, sizeof(*more));
 	if (!more)
@@ -211,16 +193,9 @@ static struct names_thread *find_thread(struct names_writer *writer, unsigned in
 	HASH_FIND(hh, writer->threads, &id, sizeof(id), thread);
 	if (thread)
 		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread)
-		return NULL;
-	thread->id = id;
-	HASH_ADD(hh, writer->threads, id, sizeof(id), thread);
-	if (!thread->hh.tbl) {
-		free(thread);
-		return NULL;
-	}
-	read_thread(writer, thread);
+	hash_add(writer->threads, id, &id, thread);
+	if (thread)
+		read_thread(writer, thread);
 	return thread;
 }
 
@@ -382,9 +357,8 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 	unsigned int i;
 
 	for (i = 0; i < 2 && names_symbol_at(writer->names, index, &symbol); i++) {
-		known = find_address(writer, symbol.address);
-		if (!known)
-			known = add_address(writer, symbol.address);
+		/* Of as many as the trace has. */
+		hash_find_or_add(writer->addresses, address, &symbol.address, UINT_MAX, known);
 		if (!known || !known->is_written) {
 			fprintf(writer->stream, "%016" PRIx64 " %c %s%s%s\n", symbol.address,
 				symbol.type, symbol.name, symbol.module ? "\t" : "",

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "etl_reader.h"
+#include "hash.h"
 #include "rundown.h"
 #include "utf16.h"
 
@@ -38,12 +37,12 @@ static const unsigned char image_id_provider[] = {
 
 /*
  * @id: of it
- * @name: of its program
+ * @name: of its program; NULL: there was no memory
  */
 struct process {
 	uint32_t id;
+	char *name;
 	UT_hash_handle hh;
-	char name[];
 };
 
 /*
@@ -140,7 +139,7 @@ static char *base_name(char *path)
 static void add_process(struct rundown *rundown, const struct etl_event *event)
 {
 	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
-	struct process *process, *before;
+	struct process *process;
 	char path[NAME_SIZE] = "", *name;
 	uint32_t id;
 	size_t i;
@@ -166,37 +165,23 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 	name = base_name(path);
 	if (!*name)
 		return;
-	HASH_FIND(hh, rundown->processes, &id, sizeof(id), before);
-	if (!before && HASH_COUNT(rundown->processes) >= PROCESSES_MAX)
-		return;
-	process = calloc(1, sizeof(*process) + strlen(name) + 1);
+	hash_find_or_add(rundown->processes, id, &id, PROCESSES_MAX, process);
 	if (!process) {
-		rundown->no_memory = true;
+		rundown->no_memory |= HASH_COUNT(rundown->processes) < PROCESSES_MAX;
 		return;
 	}
-	process->id = id;
-	memcpy(process->name, name, strlen(name) + 1);
-	if (before) {
-		HASH_DEL(rundown->processes, before);
-		free(before);
-	}
-	HASH_ADD(hh, rundown->processes, id, sizeof(id), process);
+	/* The id of one that has ended is used again: the last one has it. */
+	free(process->name);
+	process->name = strdup(name);
+	rundown->no_memory |= !process->name;
 }
 
 static struct thread *find_thread(struct rundown *rundown, uint32_t id)
 {
 	struct thread *thread;
 
-	HASH_FIND(hh, rundown->threads, &id, sizeof(id), thread);
-	if (thread || HASH_COUNT(rundown->threads) >= THREADS_MAX)
-		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread) {
-		rundown->no_memory = true;
-		return NULL;
-	}
-	thread->id = id;
-	HASH_ADD(hh, rundown->threads, id, sizeof(id), thread);
+	hash_find_or_add(rundown->threads, id, &id, THREADS_MAX, thread);
+	rundown->no_memory |= !thread && HASH_COUNT(rundown->threads) < THREADS_MAX;
 	return thread;
 }
 
@@ -306,15 +291,17 @@ static void name_threads(struct rundown *rundown)
 {
 	const struct process *process;
 	const struct thread *thread;
+	const char *program;
 	char name[NAME_SIZE];
 
 	for (thread = rundown->threads; thread; thread = thread->hh.next) {
 		HASH_FIND(hh, rundown->processes, &thread->process_id,
 			  sizeof(thread->process_id), process);
-		if (!process && !thread->name)
+		program = process ? process->name : NULL;
+		if (!program && !thread->name)
 			continue;
-		snprintf(name, sizeof(name), "%s%s%s", process ? process->name : "",
-			 process && thread->name ? "/" : "",
+		snprintf(name, sizeof(name), "%s%s%s", program ? program : "",
+			 program && thread->name ? "/" : "",
 			 thread->name ? thread->name : "");
 		if (names_add_thread(rundown->names, thread->id, name))
 			rundown->no_memory = true;
@@ -328,6 +315,7 @@ static void free_all(struct rundown *rundown)
 
 	HASH_ITER(hh, rundown->processes, process, next_process) {
 		HASH_DEL(rundown->processes, process);
+		free(process->name);
 		free(process);
 	}
 	HASH_ITER(hh, rundown->threads, thread, next_thread) {

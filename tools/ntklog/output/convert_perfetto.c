@@ -14,13 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_NONFATAL_OOM	1
-
-#include <uthash.h>
-
 #include <ntklog/wmi_resource.h>
 
 #include "convert.h"
+#include "hash.h"
 #include "message.h"
 #include "names_cache.h"
 #include "out.h"
@@ -115,7 +112,6 @@ struct track {
  * @threads: names
  * @first: nothing has been written
  * @tracks: table
- * @track_count: in it
  * @next_track: of the next lane that is not the first
  * @next_id: of the next slice that finds no lane
  * @ns_per_tick: of the session's clock
@@ -128,7 +124,6 @@ struct perfetto {
 	struct names_cache threads;
 	bool first;
 	struct track *tracks;
-	size_t track_count;
 	uint32_t next_track;
 	uint64_t next_id;
 	double ns_per_tick;
@@ -190,21 +185,10 @@ static void put_track_name(struct perfetto *perfetto, int group, uint32_t number
 
 static struct track *find_track(struct perfetto *perfetto, uint32_t group, uint32_t number)
 {
-	struct track *track, key = { .key = { group, number } };
+	const struct track wanted = { .key = { group, number } };
+	struct track *track;
 
-	HASH_FIND(hh, perfetto->tracks, &key.key, sizeof(key.key), track);
-	if (track || perfetto->track_count == TRACKS_MAX)
-		return track;
-	track = calloc(1, sizeof(*track));
-	if (!track)
-		return NULL;
-	track->key = key.key;
-	HASH_ADD(hh, perfetto->tracks, key, sizeof(track->key), track);
-	if (!track->hh.tbl) {
-		free(track);
-		return NULL;
-	}
-	perfetto->track_count++;
+	hash_find_or_add(perfetto->tracks, key, &wanted.key, TRACKS_MAX, track);
 	return track;
 }
 

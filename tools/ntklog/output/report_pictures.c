@@ -202,7 +202,7 @@ static int compare_locks(const void *a, const void *b)
 static const struct spinlock_lock **worst_locks(const struct report *report, size_t *count)
 {
 	const struct spinlock_stats *stats = &report->analysis->spinlocks;
-	const struct spinlock_lock **locks = calloc(stats->lock_count + 1,
+	const struct spinlock_lock **locks = calloc(HASH_COUNT(stats->locks) + 1,
 						     sizeof(*locks));
 	const struct spinlock_lock *lock;
 
@@ -411,7 +411,7 @@ static int compare_resources(const void *a, const void *b)
 static const struct resource_entry **worst_resources(const struct report *report, size_t *count)
 {
 	const struct resource_stats *stats = &report->analysis->resources;
-	const struct resource_entry **resources = calloc(stats->resource_count + 1,
+	const struct resource_entry **resources = calloc(HASH_COUNT(stats->resources) + 1,
 							 sizeof(*resources));
 	const struct resource_entry *entry;
 
@@ -577,7 +577,8 @@ void html_print_thread_pictures(const struct report *report, FILE *stream)
 		"When threads ran", "processors that the thread had", "hold", &stats->timelines,
 		1e9 / (double)report->file->perf_freq
 	};
-	const struct switch_thread **threads = calloc(stats->thread_count + 1, sizeof(*threads));
+	const struct switch_thread **threads = calloc(HASH_COUNT(stats->threads) + 1,
+						       sizeof(*threads));
 	const struct switch_thread *thread;
 	struct row rows[ROWS];
 	size_t count = 0, i;
