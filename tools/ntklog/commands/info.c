@@ -117,7 +117,15 @@ static void set_text(json_t *object, const char *name, char *text)
 
 static void set_number(json_t *object, const char *name, uint64_t value)
 {
-	json_object_set_new(object, name, json_integer((json_int_t)value));
+	char text[24];
+
+	if (value <= INT64_MAX) {
+		json_object_set_new(object, name, json_integer((json_int_t)value));
+		return;
+	}
+	/* JSON's readers have no larger numbers. */
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	set_text(object, name, text);
 }
 
 static void set_mode(json_t *object, uint32_t mode)

@@ -1,8 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The strings of NT's events. */
 
+#include <stdbool.h>
+
 #include "text.h"
 #include "utf16.h"
+
+/* Of those that are more than one unit can say, the two halves. */
+static bool is_high(unsigned int unit)
+{
+	return unit >= 0xD800 && unit < 0xDC00;
+}
+
+static bool is_low(unsigned int unit)
+{
+	return unit >= 0xDC00 && unit < 0xE000;
+}
+
+static unsigned int unit_at(const unsigned char *from, const unsigned char *end)
+{
+	return end - from >= 2 ? from[0] | from[1] << 8 : 0;
+}
+
+/* Up to 0x10FFFF. */
+static char *put_utf8(char *to, unsigned int character)
+{
+	static const unsigned char first[] = { 0, 0xC0, 0xE0, 0xF0 };
+	unsigned int more = (character >= 0x80) + (character >= 0x800) + (character >= 0x10000);
+
+	*to++ = first[more] | character >> 6 * more;
+	while (more--)
+		*to++ = 0x80 | (character >> 6 * more & 0x3F);
+	return to;
+}
 
 /**
  * utf16_read() - a string as UTF-8, up to its NUL or the end of the data
@@ -16,30 +46,25 @@
 const unsigned char *utf16_read(const unsigned char *from, const unsigned char *end,
 				char *text, size_t size)
 {
-	char *to = text, *limit = text + size - 4;
+	/* The longest character, and the NUL. */
+	char *to = text, *limit = text + size - 5;
 
 	for (; end - from >= 2; from += 2) {
-		unsigned int unit = from[0] | from[1] << 8;
+		unsigned int unit = unit_at(from, end), next = unit_at(from + 2, end);
 
 		if (!unit) {
 			from += 2;
 			break;
 		}
-		if (to > limit)
-			continue;
-		/* Halves of a pair are no characters by themselves. */
-		if (unit >= 0xD800 && unit < 0xE000)
+		if (is_high(unit) && is_low(next)) {
+			unit = 0x10000 + ((unit - 0xD800) << 10) + (next - 0xDC00);
+			from += 2;
+		} else if (is_high(unit) || is_low(unit)) {
+			/* A half is no character by itself. */
 			unit = '?';
-		if (unit < 0x80) {
-			*to++ = unit;
-		} else if (unit < 0x800) {
-			*to++ = 0xC0 | unit >> 6;
-			*to++ = 0x80 | (unit & 0x3F);
-		} else {
-			*to++ = 0xE0 | unit >> 12;
-			*to++ = 0x80 | (unit >> 6 & 0x3F);
-			*to++ = 0x80 | (unit & 0x3F);
 		}
+		if (to <= limit)
+			to = put_utf8(to, unit);
 	}
 	*to = '\0';
 	text_clean_line(text);

@@ -115,17 +115,6 @@ static inline char *put_symbol(char *to, const struct step *step, uint64_t value
 	return text ? put_text(to, text) : put_unsigned(to, value);
 }
 
-/* More than what a reader's numbers have is text: it would take it for less. */
-static char *put_json_decimal(char *to, uint64_t value)
-{
-	if (value <= INT64_MAX)
-		return put_unsigned(to, value);
-	*to++ = '"';
-	to = put_unsigned(to, value);
-	*to++ = '"';
-	return to;
-}
-
 /**
  * dump_plans_put() - write an event's name and its fields
  * @plans: made
@@ -166,7 +155,7 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			to = put_signed(to, sign_extended(step, event, value));
 			break;
 		case STEP_JSON_DECIMAL:
-			to = put_json_decimal(to, value);
+			to = put_json_unsigned(to, value);
 			break;
 		default:
 			to = put_unsigned(to, value);

@@ -236,15 +236,15 @@ static char *put_json_event(struct dump_writer *writer, char *to,
 		to = put_json_unknown(writer, to, event);
 	for (i = 0; i < event->counters; i++) {
 		to = put_unsigned(put_literal(to, ",\"Pmc"), i);
-		to = put_unsigned(put_literal(to, "\":"), extension_value(event, i));
+		to = put_json_unsigned(put_literal(to, "\":"), extension_value(event, i));
 	}
 	if (event->has_pebs_index)
-		to = put_unsigned(put_literal(to, ",\"PebsIndex\":"),
-				  extension_value(event, event->counters));
+		to = put_json_unsigned(put_literal(to, ",\"PebsIndex\":"),
+				       extension_value(event, event->counters));
 	if (event->wrong_time)
-		to = put_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
+		to = put_json_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
 	else if (writer->cycles)
-		to = put_unsigned(put_literal(to, ",\"TimeStamp\":"), event->time_stamp);
+		to = put_json_unsigned(put_literal(to, ",\"TimeStamp\":"), event->time_stamp);
 	return to;
 }
 

@@ -74,6 +74,17 @@ static inline char *put_unsigned(char *to, uint64_t value)
 	return to + length;
 }
 
+/* More than what a reader's numbers have is text: it would take it for less. */
+static inline char *put_json_unsigned(char *to, uint64_t value)
+{
+	if (value <= INT64_MAX)
+		return put_unsigned(to, value);
+	*to++ = '"';
+	to = put_unsigned(to, value);
+	*to++ = '"';
+	return to;
+}
+
 static inline char *put_signed(char *to, int64_t value)
 {
 	if (value >= 0)

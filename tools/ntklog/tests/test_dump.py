@@ -162,6 +162,30 @@ class Known(unittest.TestCase):
         shown = fields(lines[3])
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
+    def test_numbers_that_json_readers_have_not(self):
+        """Exact all the same: as text, in JSON alone."""
+        most, more = 2 ** 63 - 1, 2 ** 63
+        for value in most, more, 2 ** 64 - 1:
+            shown = value if value <= most else str(value)
+            event = etl.perfinfo(0x0529, struct.pack("<QQ", value, value) + etl.spin_lock(),
+                                 extended=0x81, time_stamp=value)
+            unknown = etl.perfinfo(0x1234, struct.pack("<QQ", value, value), extended=0x81,
+                                   time_stamp=value)
+            data = bytearray(etl.file(event, unknown))
+            # Without a start that is as late, and buffers, the time cannot be.
+            for start in 0, value - 5:
+                for at in (0x10, 0x48 + 0x10, etl.SIZE + 0x10) if start else ():
+                    struct.pack_into("<Q", data, at, start)
+                result = run_on("dump", bytes(data), "--json", "--cycles")
+                for line in result.stdout.splitlines()[3:]:
+                    found = json.loads(line)
+                    time = "TimeStamp" if start else "WrongTimeStamp"
+                    self.assertEqual((found["Pmc0"], found["PebsIndex"], found[time]),
+                                     (shown, shown, shown))
+                self.assertEqual(len(result.stdout.splitlines()), 5)
+                text = run_on("dump", bytes(data), "--cycles").stdout
+                self.assertIn(" Pmc0=%d PebsIndex=%d %s=%d\n" % (value, value, time, value), text)
+
 
 class Output(unittest.TestCase):
     EVENTS = [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 10),
@@ -662,8 +686,12 @@ class Info(unittest.TestCase):
     def test_numbers_of_strangers(self):
         for offset, kind, least, name, text in (
                 (0x48, "<i", -1 << 31, "LocalTimeFromUtc", "2147483648 minutes"),
-                (0xF8, "<q", -1 << 63, "BootTime", "-9223372036854775808, none")):
+                (0xF8, "<q", -1 << 63, "BootTime", "-9223372036854775808, none"),
+                (-0x10, "<q", -1 << 63, "StartClock", str(1 << 63)),
+                (-0x10, "<q", (1 << 63) - 1, "StartClock", (1 << 63) - 1)):
             data = bytearray(etl.file())
+            # When the buffer was flushed; what is later cannot be.
+            struct.pack_into("<q", data, 0x10, least if kind == "<q" else 0)
             struct.pack_into(kind, data, 0x48 + 0x20 + offset, least)
             self.assertEqual(json.loads(run_on("info", bytes(data), "--json").stdout)["Header"]
                              [name], text)
