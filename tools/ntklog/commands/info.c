@@ -366,16 +366,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one file at a time");
-		options->path = argument;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return trace_parse_path(key, argument, state, &options->path);
 	}
 }
 

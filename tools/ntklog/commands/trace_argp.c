@@ -28,6 +28,31 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 	return seconds;
 }
 
+/**
+ * trace_parse_path() - for struct argp's parser: one file, no more and no less
+ * @key: of what is parsed
+ * @argument: of it
+ * @state: of the parsing
+ * @path: of the file
+ *
+ * Return: 0, or ARGP_ERR_UNKNOWN.
+ */
+error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*path)
+			argp_error(state, "one file at a time");
+		*path = argument;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which file?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trace_options *options = state->input;
@@ -54,16 +79,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		selection->to = parse_limit("--to", argument, state);
 		selection->has_to = true;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (options->path)
-			argp_error(state, "one file at a time");
-		options->path = argument;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return trace_parse_path(key, argument, state, &options->path);
 	}
 }
 

@@ -394,6 +394,21 @@ bool event_name_exists(const char *name)
 }
 
 /**
+ * event_extension() - what stands before the data: counters, and an index behind them
+ * @event: of any type
+ * @number: of those that it has
+ *
+ * Return: the value.
+ */
+uint64_t event_extension(const struct etl_event *event, unsigned int number)
+{
+	uint64_t value;
+
+	memcpy(&value, event->extension + 8 * (size_t)number, sizeof(value));
+	return value;
+}
+
+/**
  * event_field_value() - read a field of an event
  * @field: a field of the event's type
  * @event: an event whose data has the size of its type

@@ -17,6 +17,12 @@ enum field_format {
 	FIELD_SYMBOL,
 };
 
+/* In a record, bytes. */
+struct field_place {
+	uint16_t offset;
+	uint16_t size;
+};
+
 struct event_symbol {
 	uint32_t value;
 	const char *name;
@@ -37,10 +43,7 @@ struct event_symbol {
 struct event_field {
 	const char *name;
 	enum field_format format;
-	struct {
-		uint16_t offset;
-		uint16_t size;
-	} where[2];
+	struct field_place where[2];
 	uint8_t mask;
 	uint8_t shift;
 	uint8_t version;
@@ -79,6 +82,7 @@ int event_type_check(struct etl_file *file, const struct etl_event *event,
 bool event_has_field(const struct etl_event *event, const struct event_field *field);
 const char *event_name(const struct etl_event *event, const struct event_type *type);
 bool event_name_exists(const char *name);
+uint64_t event_extension(const struct etl_event *event, unsigned int number);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);
 const char *event_field_symbol(const struct event_field *field, uint64_t value);

@@ -54,30 +54,35 @@ const char *kernel_proc(void)
 int kernel_check(void)
 {
 	struct statfs fs;
+	int err;
 
 	if (!access(kernel_directory(), R_OK | X_OK))
 		return 0;
+	err = errno;
 	if (getenv("NTKLOG_DEBUGFS")) {
-		message("%s: %s", kernel_directory(), strerror(errno));
+		message("%s: %s", kernel_directory(), strerror(err));
 		return -1;
 	}
 	if (geteuid())
 		message("this needs root: try sudo");
 	else if (statfs(DEBUGFS, &fs) || fs.f_type != DEBUGFS_MAGIC)
 		message("debugfs is not mounted: mount -t debugfs none " DEBUGFS);
-	else if (errno == ENOENT)
+	else if (err == ENOENT)
 		message("the module is not loaded: modprobe ntklog, or insmod ntklog.ko");
 	else
-		message("%s: %s", kernel_directory(), strerror(errno));
+		message("%s: %s", kernel_directory(), strerror(err));
 	return -1;
 }
 
-/* Which file of the module's is meant. */
-static void format_path(char *path, size_t size, const char *format, va_list arguments)
+/* A file of the module's, or -errno. */
+static int open_file(int flags, const char *format, va_list arguments)
 {
-	int used = snprintf(path, size, "%s/", kernel_directory());
+	char path[512];
+	int used = snprintf(path, sizeof(path), "%s/", kernel_directory()), fd;
 
-	vsnprintf(path + used, size - used, format, arguments);
+	vsnprintf(path + used, sizeof(path) - used, format, arguments);
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /**
@@ -91,16 +96,14 @@ static void format_path(char *path, size_t size, const char *format, va_list arg
 int kernel_read(char *text, size_t size, const char *format, ...)
 {
 	va_list arguments;
-	char path[512];
 	ssize_t got = 0, n;
 	int fd, err = 0;
 
 	va_start(arguments, format);
-	format_path(path, sizeof(path), format, arguments);
+	fd = open_file(O_RDONLY, format, arguments);
 	va_end(arguments);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while ((n = read(fd, text + got, size - 1 - got)) > 0)
 		got += n;
 	if (n < 0)
@@ -122,15 +125,13 @@ int kernel_read(char *text, size_t size, const char *format, ...)
 int kernel_write(const char *text, const char *format, ...)
 {
 	va_list arguments;
-	char path[512];
 	int fd, err = 0;
 
 	va_start(arguments, format);
-	format_path(path, sizeof(path), format, arguments);
+	fd = open_file(O_WRONLY, format, arguments);
 	va_end(arguments);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* One write sets one value. */
 	if (write(fd, text, strlen(text)) < 0)
 		err = -errno;

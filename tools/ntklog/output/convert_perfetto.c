@@ -17,10 +17,10 @@
 #include <ntklog/wmi_resource.h>
 
 #include "convert.h"
-#include "hash.h"
 #include "message.h"
 #include "names_cache.h"
 #include "out.h"
+#include "perfetto_tracks.h"
 #include "put.h"
 #include "text.h"
 #include "wmi_record.h"
@@ -32,20 +32,8 @@ enum {
 	GROUP_THREADS,
 };
 
-/* Of a processor or a thread: NT tracks 8 locks, and 8 resources, at once. */
-#define LANES_MAX	8
-
-/* Threads that have tracks of their own resources. */
-#define TRACKS_MAX	65536
-
-/* Intervals of a lane that are remembered: what begins before them finds no place there. */
-#define INTERVALS_MAX	24
-
 /* Of an event in JSON at most: up to four slices' parts, names in each. */
 #define EVENT_SIZE	(4 * (2 * NAMES_CACHE_TEXT + 512) + PUT_MORE)
-
-/* Tracks of lanes but the first, which is that of the processor or thread. */
-#define FIRST_OTHER_TRACK	0x60000000u
 
 /* Of a number as text, with what put_short() may read behind it. */
 #define NUMBER_SIZE	(OUT_DIGITS + PUT_MORE)
@@ -71,48 +59,13 @@ struct slice {
 	int64_t to;
 };
 
-struct interval {
-	int64_t from;
-	int64_t to;
-};
-
-/*
- * @track: its number
- * @intervals: of slices, those within others left out; the last is the newest
- * @count: of them
- * @forgotten: nothing before this is known
- */
-struct lane {
-	uint32_t track;
-	struct interval intervals[INTERVALS_MAX];
-	unsigned int count;
-	int64_t forgotten;
-};
-
-/*
- * @key: group and number
- * @lanes: of it
- * @lane_count: of them
- * @hh: in the table
- */
-struct track {
-	struct {
-		uint32_t group;
-		uint32_t number;
-	} key;
-	struct lane *lanes[LANES_MAX];
-	unsigned int lane_count;
-	UT_hash_handle hh;
-};
-
 /*
  * @out: where to
  * @conversion: of the trace
  * @names: of locks and callers
  * @threads: names
  * @first: nothing has been written
- * @tracks: table
- * @next_track: of the next lane that is not the first
+ * @tracks: of processors and threads
  * @next_id: of the next slice that finds no lane
  * @ns_per_tick: of the session's clock
  * @running: by processor: who, 0: nobody known; and since when, ns; and its tracks
@@ -123,15 +76,14 @@ struct perfetto {
 	struct names_cache names;
 	struct names_cache threads;
 	bool first;
-	struct track *tracks;
-	uint32_t next_track;
+	struct perfetto_tracks tracks;
 	uint64_t next_id;
 	double ns_per_tick;
 	struct {
 		uint32_t thread_id;
 		int64_t since;
-		struct track *spinlocks;
-		struct track *threads;
+		struct perfetto_track *spinlocks;
+		struct perfetto_track *threads;
 	} running[UINT16_MAX + 1];
 };
 
@@ -183,83 +135,30 @@ static void put_track_name(struct perfetto *perfetto, int group, uint32_t number
 	put_name(perfetto, group, &track, text);
 }
 
-static struct track *find_track(struct perfetto *perfetto, uint32_t group, uint32_t number)
+/* Of a processor, whose tracks are used again and again. */
+static struct perfetto_track *find_processor_track(struct perfetto *perfetto, uint32_t group,
+						   uint32_t processor)
 {
-	const struct track wanted = { .key = { group, number } };
-	struct track *track;
-
-	hash_find_or_add(perfetto->tracks, key, &wanted.key, TRACKS_MAX, track);
-	return track;
-}
-
-/* Is this time within an interval of the lane, and so what begins then across its end? */
-static bool is_within(const struct lane *lane, int64_t time)
-{
-	unsigned int i;
-
-	if (time < lane->forgotten)
-		return true;
-	for (i = lane->count; i-- > 0 && lane->intervals[i].to > time;)
-		if (lane->intervals[i].from < time)
-			return true;
-	return false;
-}
-
-static void add_interval(struct lane *lane, int64_t from, int64_t to)
-{
-	/* What lies within the new one is not looked at any more. */
-	while (lane->count && lane->intervals[lane->count - 1].from >= from)
-		lane->count--;
-	if (lane->count == INTERVALS_MAX) {
-		lane->forgotten = lane->intervals[0].to;
-		memmove(lane->intervals, lane->intervals + 1,
-			(INTERVALS_MAX - 1) * sizeof(*lane->intervals));
-		lane->count--;
-	}
-	lane->intervals[lane->count++] = (struct interval) { from, to };
-}
-
-/* The same of a processor, whose tracks are used again and again. */
-static struct track *find_processor_track(struct perfetto *perfetto, uint32_t group,
-					  uint32_t processor)
-{
-	struct track **place = group == GROUP_SPINLOCKS ?
+	struct perfetto_track **place = group == GROUP_SPINLOCKS ?
 		&perfetto->running[processor].spinlocks : &perfetto->running[processor].threads;
 
 	if (!*place)
-		*place = find_track(perfetto, group, processor);
+		*place = perfetto_track_find(&perfetto->tracks, group, processor);
 	return *place;
 }
 
-/*
- * A lane where what begins at these two times is not across anything; ends come in order,
- * nearly. NULL: there is none.
- */
-static struct lane *find_lane(struct perfetto *perfetto, struct track *track, int64_t wait,
-			      int64_t hold, int64_t end)
+/* The number of the lane of what begins at these two times; NULL: there is none. */
+static const uint32_t *find_lane(struct perfetto *perfetto, struct perfetto_track *track,
+				 int64_t wait, int64_t hold, int64_t end)
 {
-	struct lane *lane;
-	unsigned int i;
+	unsigned int lanes = track ? track->lane_count : 0;
+	const struct perfetto_lane *lane = perfetto_lane_find(&perfetto->tracks, track, wait,
+							      hold, end);
 
-	for (i = 0; track && i < track->lane_count; i++) {
-		lane = track->lanes[i];
-		if (lane->count && lane->intervals[lane->count - 1].to > end)
-			continue;
-		if (!is_within(lane, wait) && !is_within(lane, hold))
-			goto found;
-	}
-	if (!track || i == LANES_MAX)
-		return NULL;
-	lane = calloc(1, sizeof(*lane));
-	if (!lane)
-		return NULL;
-	lane->forgotten = INT64_MIN;
-	lane->track = i ? perfetto->next_track++ : track->key.number;
-	track->lanes[track->lane_count++] = lane;
-	put_track_name(perfetto, track->key.group, track->key.number, lane->track, i);
-found:
-	add_interval(lane, wait, end);
-	return lane;
+	if (lane && track->lane_count > lanes)
+		put_track_name(perfetto, track->key.group, track->key.number,
+			       lane->number, lanes);
+	return lane ? &lane->number : NULL;
 }
 
 /* Microseconds with three decimals. */
@@ -317,6 +216,19 @@ static char *begin_slice(struct perfetto *perfetto, char *to, const struct slice
 		perfetto->next_id++;
 	}
 	return put_literal(to, ",\"args\":{");
+}
+
+/* What was waited for, before it was held as @slice says. */
+static char *begin_wait(struct perfetto *perfetto, char *to, const struct slice *slice,
+			int64_t wait)
+{
+	struct slice waited = *slice;
+
+	waited.category = "wait";
+	waited.prefix = "wait: ";
+	waited.from = wait;
+	waited.to = slice->from;
+	return begin_slice(perfetto, to, &waited);
 }
 
 #define end_slice(to)	put_literal(to, "}}")
@@ -392,7 +304,6 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	struct spinlock_record record;
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
-	const struct lane *lane;
 	const char *caller;
 	size_t length;
 	char *to;
@@ -402,23 +313,17 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	hold = record.release_time > record.acquire_time ?
 		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
 	wait = record.spin_count ? hold - cycles_ns(perfetto, record.wait_time) : hold;
-	lane = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
-							event->processor), wait, hold, end);
-	slice.track = lane ? &lane->track : NULL;
+	slice.track = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
+							       event->processor),
+				wait, hold, end);
 	slice.name = address_text(perfetto, record.lock, number, &slice.length);
 	to = begin_put(perfetto);
-	if (record.spin_count) {
-		struct slice waited = slice;
-
-		waited.category = "wait";
-		waited.prefix = "wait: ";
-		waited.from = wait;
-		waited.to = hold;
-		to = put_literal(begin_slice(perfetto, to, &waited), "\"spins\":");
-		to = end_slice(put_unsigned(to, record.spin_count));
-	}
 	slice.from = hold;
 	slice.to = end;
+	if (record.spin_count) {
+		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"spins\":");
+		to = end_slice(put_unsigned(to, record.spin_count));
+	}
 	to = begin_slice(perfetto, to, &slice);
 	/* Of two in one place of the cache the first is not needed any more. */
 	caller = address_text(perfetto, record.caller, number, &length);
@@ -437,7 +342,6 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	const char *class = "exclusive";
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
-	const struct lane *lane;
 	char *to;
 
 	resource_record_read(&record, event);
@@ -450,23 +354,17 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	/* Without the hold time it is not known when it waited. */
 	wait = record.hold_time && record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
 		hold - cycles_ns(perfetto, record.wait_time) : hold;
-	lane = find_lane(perfetto, find_track(perfetto, GROUP_RESOURCES, record.thread_id), wait,
-			 hold, end);
-	slice.track = lane ? &lane->track : NULL;
+	slice.track = find_lane(perfetto, perfetto_track_find(&perfetto->tracks, GROUP_RESOURCES,
+							      record.thread_id),
+				wait, hold, end);
 	slice.name = address_text(perfetto, record.resource, number, &slice.length);
 	to = begin_put(perfetto);
-	if (wait < hold) {
-		struct slice waited = slice;
-
-		waited.category = "wait";
-		waited.prefix = "wait: ";
-		waited.from = wait;
-		waited.to = hold;
-		to = put_literal(begin_slice(perfetto, to, &waited), "\"class\":\"");
-		to = end_slice(put_literal(put_text(to, class), "\""));
-	}
 	slice.from = hold;
 	slice.to = end;
+	if (wait < hold) {
+		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"class\":\"");
+		to = end_slice(put_literal(put_text(to, class), "\""));
+	}
 	to = put_literal(begin_slice(perfetto, to, &slice), "\"class\":\"");
 	to = put_literal(put_text(to, class), "\",\"contention\":");
 	end_put(perfetto, end_slice(put_unsigned(to, record.contention_delta)));
@@ -478,13 +376,13 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 	uint32_t processor = event->processor;
 	struct contextswap_record record;
 	const struct cached_name *name;
-	struct track *track;
+	struct perfetto_track *track;
 	char *to;
 
 	contextswap_record_read(&record, event);
 	track = find_processor_track(perfetto, GROUP_THREADS, processor);
 	if (track && !track->lane_count) {
-		track->lane_count = LANES_MAX;
+		track->lane_count = PERFETTO_LANES_MAX;
 		put_track_name(perfetto, GROUP_THREADS, processor, processor, 0);
 	}
 	if (record.old_thread_id && perfetto->running[processor].since <= now &&
@@ -510,19 +408,6 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 	}
 	perfetto->running[processor].thread_id = record.new_thread_id;
 	perfetto->running[processor].since = now;
-}
-
-static void free_tracks(struct perfetto *perfetto)
-{
-	struct track *track, *next;
-	size_t i;
-
-	HASH_ITER(hh, perfetto->tracks, track, next) {
-		HASH_DEL(perfetto->tracks, track);
-		for (i = 0; i < LANES_MAX; i++)
-			free(track->lanes[i]);
-		free(track);
-	}
 }
 
 static void put_events(struct perfetto *perfetto)
@@ -569,7 +454,6 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto->threads.format = names_format_json;
 	perfetto->threads.is_of_threads = true;
 	perfetto->first = true;
-	perfetto->next_track = FIRST_OTHER_TRACK;
 	perfetto->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	out_literal(&perfetto->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 	put_name(perfetto, GROUP_SPINLOCKS, NULL, "spin locks, by processor");
@@ -581,7 +465,7 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
-	free_tracks(perfetto);
+	perfetto_tracks_free(&perfetto->tracks);
 	names_cache_clear(&perfetto->names);
 	names_cache_clear(&perfetto->threads);
 	free(perfetto);

@@ -45,10 +45,7 @@ struct symbol_slot {
 struct step {
 	struct label label;
 	enum step_kind kind;
-	struct {
-		uint16_t offset;
-		uint16_t size;
-	} where[2];
+	struct field_place where[2];
 	uint8_t mask;
 	uint8_t shift;
 	char after;
@@ -258,10 +255,8 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	step->kind = kinds[field->format];
 	if (plans->format == DUMP_JSON && step->kind == STEP_DECIMAL)
 		step->kind = STEP_JSON_DECIMAL;
-	for (i = 0; i < 2; i++) {
-		step->where[i].offset = field->where[i].offset;
-		step->where[i].size = field->where[i].size;
-	}
+	for (i = 0; i < 2; i++)
+		step->where[i] = field->where[i];
 	step->mask = field->mask;
 	step->shift = field->shift;
 	if (plans->has_names && field->format == FIELD_HEX)

@@ -152,14 +152,6 @@ static char *put_text_unknown(struct dump_writer *writer, char *to,
 	return to;
 }
 
-static uint64_t extension_value(const struct etl_event *event, unsigned int i)
-{
-	uint64_t value;
-
-	memcpy(&value, event->extension + 8 * i, sizeof(value));
-	return value;
-}
-
 static char *put_text_event(struct dump_writer *writer, char *to,
 			    const struct etl_event *event, const struct event_type *type)
 {
@@ -174,11 +166,11 @@ static char *put_text_event(struct dump_writer *writer, char *to,
 	for (i = 0; i < event->counters; i++) {
 		to = put_unsigned(put_literal(to, " Pmc"), i);
 		*to++ = '=';
-		to = put_unsigned(to, extension_value(event, i));
+		to = put_unsigned(to, event_extension(event, i));
 	}
 	if (event->has_pebs_index)
 		to = put_unsigned(put_literal(to, " PebsIndex="),
-				  extension_value(event, event->counters));
+				  event_extension(event, event->counters));
 	if (event->wrong_time)
 		to = put_unsigned(put_literal(to, " WrongTimeStamp="), event->raw_time);
 	else if (writer->cycles)
@@ -236,11 +228,11 @@ static char *put_json_event(struct dump_writer *writer, char *to,
 		to = put_json_unknown(writer, to, event);
 	for (i = 0; i < event->counters; i++) {
 		to = put_unsigned(put_literal(to, ",\"Pmc"), i);
-		to = put_json_unsigned(put_literal(to, "\":"), extension_value(event, i));
+		to = put_json_unsigned(put_literal(to, "\":"), event_extension(event, i));
 	}
 	if (event->has_pebs_index)
 		to = put_json_unsigned(put_literal(to, ",\"PebsIndex\":"),
-				       extension_value(event, event->counters));
+				       event_extension(event, event->counters));
 	if (event->wrong_time)
 		to = put_json_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
 	else if (writer->cycles)
