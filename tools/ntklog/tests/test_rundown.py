@@ -9,26 +9,17 @@ import json
 import os
 import struct
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import etl_writer as etl
 import tap
+import tool
 
-NTKLOG = sys.argv[1]
+NTKLOG = tool.NTKLOG
 KERNEL = 0xFFFFF80012345000
 DRIVER = 0xFFFFF80020000000
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.directory.name, "a.etl")
-
-    def tearDown(self):
-        self.directory.cleanup()
-
+class Case(tool.Case):
     def run_on(self, command, data, *options, status=0):
         with open(self.path, "wb") as stream:
             stream.write(data)
