@@ -13,6 +13,7 @@
 #include "analysis.h"
 #include "etl_reader.h"
 #include "event_type.h"
+#include "grow.h"
 
 /* Of a stream, bytes in which a rundown is looked for. */
 #define RUNDOWN_BYTES	0x1000000
@@ -220,15 +221,14 @@ static void take_time(struct analysis *analysis, unsigned int number, uint64_t t
 	struct analysis_processor *processor;
 
 	if (number >= analysis->processor_count) {
-		struct analysis_processor *more = reallocarray(analysis->processors, number + 1,
-							       sizeof(*more));
+		struct analysis_processor *more = grown_to(analysis->processors,
+							   analysis->processor_count, number + 1,
+							   sizeof(*more));
 
 		if (!more) {
 			analysis->switches.no_memory = true;
 			return;
 		}
-		memset(more + analysis->processor_count, 0,
-		       (number + 1 - analysis->processor_count) * sizeof(*more));
 		analysis->processors = more;
 		analysis->processor_count = number + 1;
 	}

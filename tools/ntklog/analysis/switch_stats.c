@@ -6,6 +6,7 @@
 
 #include <ntklog/wmi_contextswap.h>
 
+#include "grow.h"
 #include "switch_stats.h"
 
 static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t thread_id)
@@ -26,13 +27,11 @@ static struct switch_processor *find_processor(struct switch_stats *stats,
 
 	if (number < stats->processor_count)
 		return &stats->processors[number];
-	more = realloc(stats->processors, (number + 1) * sizeof(*more));
+	more = grown_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
 	if (!more) {
 		stats->no_memory = true;
 		return NULL;
 	}
-	memset(more + stats->processor_count, 0,
-	       (number + 1 - stats->processor_count) * sizeof(*more));
 	stats->processors = more;
 	stats->processor_count = number + 1;
 	return &more[number];

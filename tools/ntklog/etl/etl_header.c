@@ -5,6 +5,10 @@
 
 #include "etl_reader.h"
 
+/* Windows writes 0x400 to 0x100000; some room for what is to come. */
+#define BUFFER_SIZE_MIN	0x400
+#define BUFFER_SIZE_MAX	0x1000000
+
 /* Of NT's LogFileMode, what the wire headers have no use for. */
 #define EVENT_TRACE_FILE_MODE_CIRCULAR		0x00000002
 #define EVENT_TRACE_COMPRESSED_MODE		0x04000000
@@ -208,8 +212,8 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
  */
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header)
 {
-	if (header->buffer_size < ETL_BUFFER_SIZE_MIN ||
-	    header->buffer_size > ETL_BUFFER_SIZE_MAX || header->buffer_size % 8)
+	if (header->buffer_size < BUFFER_SIZE_MIN ||
+	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
 		return etl_damage(reader, 0, "no ETL file: a buffer size of 0x%x",
 				  header->buffer_size);
 	if (header->buffer_type != ETW_BUFFER_TYPE_HEADER)

@@ -123,10 +123,9 @@ static int grow(struct etl_merge *merge, size_t count)
 	if (!more)
 		return -1;
 	merge->heap = more;
-	more = reallocarray(merge->streams, count, sizeof(*more));
+	more = grown_to(merge->streams, merge->stream_count, count, sizeof(*more));
 	if (!more)
 		return -1;
-	memset(more + merge->stream_count, 0, (count - merge->stream_count) * sizeof(*more));
 	merge->streams = more;
 	merge->stream_count = count;
 	return 0;

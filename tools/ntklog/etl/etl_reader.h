@@ -17,10 +17,6 @@
 #include "etl_input.h"
 #include "macros.h"
 
-/* Windows writes 0x400 to 0x100000; some room for what is to come. */
-#define ETL_BUFFER_SIZE_MIN	0x400
-#define ETL_BUFFER_SIZE_MAX	0x1000000
-
 /**
  * struct etl_cursor - a place in a file, and the buffer that it is in
  * @buffer: that buffer

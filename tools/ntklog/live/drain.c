@@ -38,7 +38,8 @@ static int open_files(struct drain *drain)
 	size_t i;
 
 	if (drain->fd_count < (size_t)processors) {
-		int *more = realloc(drain->fds, processors * sizeof(*more));
+		int *more = reallocarray(drain->fds, processors, sizeof(*more));
+		struct pollfd *polled;
 
 		if (!more) {
 			message("%s", strerror(ENOMEM));
@@ -47,12 +48,12 @@ static int open_files(struct drain *drain)
 		for (i = drain->fd_count; i < (size_t)processors; i++)
 			more[i] = -1;
 		drain->fds = more;
-		drain->polled = reallocarray(drain->polled, processors + 1,
-					     sizeof(*drain->polled));
-		if (!drain->polled) {
+		polled = reallocarray(drain->polled, processors + 1, sizeof(*polled));
+		if (!polled) {
 			message("%s", strerror(ENOMEM));
 			return -1;
 		}
+		drain->polled = polled;
 		drain->fd_count = processors;
 	}
 	for (i = 0; i < drain->fd_count; i++) {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "convert.h"
+#include "grow.h"
 #include "macros.h"
 #include "message.h"
 #include "names_cache.h"
@@ -245,12 +246,12 @@ static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
 	struct ctf_stream **more;
 
 	if (processor >= ctf->stream_count) {
-		more = reallocarray(ctf->streams, processor + 1, sizeof(struct ctf_stream *));
+		more = grown_to(ctf->streams, ctf->stream_count, processor + 1,
+				sizeof(struct ctf_stream *));
 		if (!more)
 			return NULL;
 		ctf->streams = more;
-		while (ctf->stream_count <= processor)
-			more[ctf->stream_count++] = NULL;
+		ctf->stream_count = processor + 1;
 	}
 	if (!ctf->streams[processor]) {
 		ctf->streams[processor] = calloc(1, sizeof(struct ctf_stream));
