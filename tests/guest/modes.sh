@@ -101,7 +101,7 @@ check "modes: so does the tool's" sh -c '! ntklog selftest >/tmp/selftest.txt &&
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
 # On and off under load, in both.
-load
+load 0
 unmatched=$(sum Unmatched)
 left=0
 for mode in sampled waits sampled waits sampled waits sampled full; do

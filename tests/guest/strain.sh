@@ -4,8 +4,9 @@
 # Linux' own locks, redirected and restored all the time while everything there is goes on at
 # once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
 # and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
-# goes and comes, modules, in all modes. $turns: how often. With locktorture.ko, under the kernel's own torture of
-# its locks of a $type; where there is failslab, without memory too: see fail.c for $stride and $seed.
+# goes and comes, modules, in all modes. $turns: how often. With locktorture.ko, under the kernel's
+# own torture of its locks of a $type; where there is failslab, without memory too: see fail.c for
+# $stride and $seed.
 
 . ./linux_lib.sh
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The wire headers, in C and in C++, by themselves.
+# The wire headers and the library's, in C and in C++, by themselves.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,11 +9,12 @@ need headers
 (cd "$TOP/include/uapi" && ls ntklog/*.h) | while read -r header; do
 	printf '#include <%s>\n' "$header"
 done >"$DIR/all.c"
+echo '#include <ntklog/etl.h>' >>"$DIR/all.c"
 cp "$DIR/all.c" "$DIR/all.cc"
 result "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
-	-I"$TOP/include/uapi" "$DIR/all.c"
+	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.c"
 result "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
-	-I"$TOP/include/uapi" "$DIR/all.cc"
+	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.cc"
 # A wrong layout must not compile: the asserts assert.
 cat >"$DIR/wrong.c" <<-'END'
 	#include <ntklog/layout.h>

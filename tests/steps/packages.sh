@@ -30,6 +30,7 @@ dkms_builds()
 
 need tool
 need deb
+tool generate
 root=$DIR/root
 mkdir -p "$DIR/dkms/var"
 result "packages: make deb" make -s -C "$TOP" deb
@@ -42,11 +43,14 @@ result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
 done
-"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libjansson4
+"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libjansson4 gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
-	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" "$root/"
+	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" \
+	"$OUT"/deb/libntklog-etl{0,-dev}_"${VERSION}"_amd64.deb "$root/"
+"$OUT/build/tool/generate" 1 >"$DIR/trace.etl"
+as_root cp "$DIR/trace.etl" "$root/"
 result "packages: installed in a fresh Debian" \
-	in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb'
+	in_root "$root" sh -c 'dpkg -i /ntklog_*.deb /ntklog-dkms_*.deb /libntklog-etl*.deb'
 result "packages: the tool runs there" sh -c "$(declare -f in_root as_root die);
 	in_root $root ntklog --version | grep -x 'ntklog $VERSION'"
 result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root die);
@@ -54,6 +58,18 @@ result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root
 result "packages: man pages and completion are there" ls \
 	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 	"$root/usr/share/bash-completion/completions/ntklog"
-result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms
+result "packages: the library is linked with there, as its manual says" sh -c "
+	$(declare -f in_root as_root die)
+	set -e
+	in_root $root sh -c 'cc -o /list /usr/share/doc/libntklog-etl-dev/examples/etl_list.c \
+		\$(pkg-config --cflags --libs libntklog-etl)'
+	in_root $root ntklog dump /trace.etl | wc -l >$DIR/dumped
+	in_root $root /list /trace.etl | wc -l | diff $DIR/dumped -
+	! grep -qx 0 $DIR/dumped"
+result "packages: and its manual is there" ls "$root/usr/share/man/man3/ntklog-etl.3.gz" \
+	"$root/usr/share/man/man3/etl_open.3.gz"
+result "packages: and can be removed" in_root "$root" dpkg -P ntklog ntklog-dkms \
+	libntklog-etl-dev libntklog-etl0
+as_root rm -f "$root/list" "$root/trace.etl"
 result "packages: nothing is left" sh -c "! find $root -mindepth 2 -name '*ntklog*' | grep ."
 as_root rm -rf "$root"

@@ -16,14 +16,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../analysis.h"
-#include "../convert.h"
-#include "../etl_merge.h"
-#include "../event_type.h"
-#include "../filter.h"
-#include "../names.h"
-#include "../report.h"
-#include "../rundown.h"
+#include <ntklog/etl.h>
+
+#include "analysis.h"
+#include "convert.h"
+#include "event_type.h"
+#include "filter.h"
+#include "names.h"
+#include "report.h"
+#include "rundown.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -54,28 +55,26 @@ static void merge(struct etl_file *file, const struct names *names,
 		  const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
-	struct etl_merge merged;
-	struct etl_event event;
+	struct etl_merge *merged = etl_merge_open(file);
+	const struct etl_event *event;
 	size_t i;
 
-	if (!etl_merge_open(&merged, file)) {
-		while (etl_merge_next(&merged, &event)) {
-			const struct event_type *type = event_type_find(&event);
+	while (merged && (event = etl_merge_next(merged))) {
+		const struct event_type *type = event_type_find(event);
 
-			/* No event is given twice in a row. */
-			if (event.offset == last_offset)
-				abort();
-			last_offset = event.offset;
-			/* All of it is there to be read. */
-			for (i = 0; i < event.data_size; i++)
-				sum += event.data[i];
-			if (type && event_type_check(file, &event, type))
-				continue;
-			if (filter)
-				sum += filter_match(filter, file, &event, type, names);
-		}
+		/* No event is given twice in a row. */
+		if (event->offset == last_offset)
+			abort();
+		last_offset = event->offset;
+		/* All of it is there to be read. */
+		for (i = 0; i < event->data_size; i++)
+			sum += event->data[i];
+		if (type && event_type_check(file, event, type))
+			continue;
+		if (filter)
+			sum += filter_match(filter, file, event, type, names);
 	}
-	etl_merge_close(&merged);
+	etl_merge_close(merged);
 	/* Nothing that can be left out. */
 	if (sum == 0x0123456789ABCDEF)
 		puts("");
@@ -105,9 +104,10 @@ static void perfetto(struct etl_file *file, const struct names *names)
 	static const struct selection all;
 	struct conversion conversion = { .file = file, .names = names, .selection = &all };
 
-	if (!etl_merge_open(&conversion.merge, file))
+	conversion.merge = etl_merge_open(file);
+	if (conversion.merge)
 		convert_to_perfetto(&conversion, "/dev/null");
-	etl_merge_close(&conversion.merge);
+	etl_merge_close(conversion.merge);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[64], names_path[64], error[160];
 	struct names *names = NULL;
 	struct filter *filter;
-	struct etl_file file;
+	struct etl_file *file;
 	size_t names_size = 0;
 	int fd, names_fd;
 
@@ -145,25 +145,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_file(data + names_size, size - names_size, path);
 	filter = filter_parse(expression, error, sizeof(error));
 	if (!etl_open(&file, path)) {
-		rundown_read(&names, &file);
+		rundown_read(&names, file);
 		switch (choice & 3) {
 		case 0:
-			merge(&file, names, filter);
+			merge(file, names, filter);
 			break;
 		case 1:
-			report(&file, names, false);
+			report(file, names, false);
 			break;
 		case 2:
-			report(&file, names, true);
+			report(file, names, true);
 			break;
 		case 3:
-			perfetto(&file, names);
+			perfetto(file, names);
 		}
-	} else if (!file.error[0]) {
+	} else if (!file->error[0]) {
 		/* What is refused says why. */
 		abort();
 	}
-	etl_close(&file);
+	etl_close(file);
 	close(fd);
 	filter_free(filter);
 	names_free(names);

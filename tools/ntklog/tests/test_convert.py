@@ -8,30 +8,23 @@ Usage: test_convert.py NTKLOG
 import json
 import os
 import re
-import struct
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import etl_writer as etl
 import tap
+import tool
 
-NTKLOG = sys.argv[1]
+NTKLOG = tool.NTKLOG
 
 
 def run(*arguments):
     return subprocess.run(arguments, capture_output=True, text=True, timeout=60)
 
 
-class Case(unittest.TestCase):
+class Case(tool.Case):
     def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.directory.name, "a.etl")
+        super().setUp()
         self.out = os.path.join(self.directory.name, "out")
-
-    def tearDown(self):
-        self.directory.cleanup()
 
     def convert(self, how, data, status=0):
         with open(self.path, "wb") as stream:

@@ -15,36 +15,18 @@ import pty
 import re
 import struct
 import subprocess
-import sys
-import tempfile
 import termios
-import unittest
 
 import etl_writer as etl
 import tap
+import tool
+from tool import NTKLOG, run
 
-NTKLOG = sys.argv[1]
 # Of a cycle: the files' clock is that of the cycles, and PerfFreq is its frequency.
 NS = 1e9 / etl.PERF_FREQ
 
 
-def run(*arguments, **options):
-    return subprocess.run([NTKLOG, *arguments], capture_output=True, text=True, timeout=60,
-                          **options)
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.directory.name, "a.etl")
-
-    def tearDown(self):
-        self.directory.cleanup()
-
-    def write(self, data):
-        with open(self.path, "wb") as stream:
-            stream.write(data)
-
+class Case(tool.Case):
     def report(self, *options, status=0):
         result = run("report", *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)

@@ -9,26 +9,17 @@ import json
 import os
 import struct
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import etl_writer as etl
 import tap
+import tool
 
-NTKLOG = sys.argv[1]
+NTKLOG = tool.NTKLOG
 KERNEL = 0xFFFFF80012345000
 DRIVER = 0xFFFFF80020000000
 
 
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.directory.name, "a.etl")
-
-    def tearDown(self):
-        self.directory.cleanup()
-
+class Case(tool.Case):
     def run_on(self, command, data, *options, status=0):
         with open(self.path, "wb") as stream:
             stream.write(data)
@@ -175,6 +166,27 @@ class Threads(Case):
         self.assertIn("nt??os.exe+0x123", "".join(lines["report", "--csv"]))
         data = data.replace("Logger".encode("utf-16-le"), "Log\n\tr".encode("utf-16-le"))
         self.assertIn("Log??r", self.run_on("info", data).stdout)
+
+    def test_characters_of_two_units(self):
+        """Halves alone, in the wrong order or at the end are none."""
+        first, last = "\U00010000", "\U0010FFFF"
+        for units, name in (
+                ("a\U0001F512b".encode("utf-16-le"), "a\U0001F512b"),
+                ((first + last).encode("utf-16-le"), first + last),
+                (b"\x3D\xD8", "?"), (b"\x12\xDD", "?"), (b"\x12\xDD\x3D\xD8", "??"),
+                (b"\x3D\xD8\x3D\xD8\x12\xDD", "?\U0001F512"), (b"\x3D\xD8A\0", "?A")):
+            named = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units + b"\0\0")
+            cut = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units)
+            for event in named, cut:
+                self.assertEqual(self.last(event, lock())["ThreadName"], name, units)
+        # What has no room is left out, and no half of it is there.
+        for length in range(240, 260):
+            name = self.last(etl.thread(55, 8, name="x" * length + "\U0001F512" * 9, set_name=True),
+                             lock())["ThreadName"]
+            self.assertRegex(name, "^x+\U0001F512*$")
+        data = etl.file(lock()).replace("Logger".encode("utf-16-le"),
+                                        "Lo\U0001F512er".encode("utf-16-le"))
+        self.assertIn("Lo\U0001F512er", self.run_on("info", data).stdout)
 
 
 class Images(Case):

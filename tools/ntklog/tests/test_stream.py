@@ -12,15 +12,13 @@ import re
 import select
 import struct
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
 import etl_writer as etl
 import tap
+import tool
 
-NTKLOG = sys.argv[1]
+NTKLOG = tool.NTKLOG
 NOWHERE = {**os.environ, "TMPDIR": "/nonexistent"}
 # More than is kept in memory.
 MEMORY = 64 << 20
@@ -48,14 +46,7 @@ def buffers(count, processors=2):
     return made
 
 
-class Streams(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.TemporaryDirectory()
-        self.path = os.path.join(self.directory.name, "a.etl")
-
-    def tearDown(self):
-        self.directory.cleanup()
-
+class Streams(tool.Case):
     def both(self, data, *command, **options):
         """Of the file and of the pipe: status and what is printed."""
         with open(self.path, "wb") as stream:
@@ -180,7 +171,7 @@ class Streams(unittest.TestCase):
         self.assertEqual(self.check(bytes(data), "dump")[0], 0)
 
     def test_bytes_changed_and_cuts(self):
-        """Some of those that test_dump.py changes all of."""
+        """Some of those that test_damage.py changes all of."""
         data = etl.header_buffer(4) + b"".join(buffers(3))
         places = list(range(0x48 + 0x20 + 0x120)) + \
             [number * etl.SIZE + at for number in (1, 3) for at in range(0x48 + 0x58)]

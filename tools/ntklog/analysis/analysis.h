@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ANALYSIS_H
+#define _NTKLOG_ANALYSIS_H
+
+/* All that is summed up of a trace, for whoever shows it: report and top. */
+
+#include <ntklog/etl.h>
+
+#include "filter.h"
+#include "names.h"
+#include "resource_stats.h"
+#include "spinlock_stats.h"
+#include "switch_stats.h"
+
+/**
+ * struct analysis_processor - what there is of a processor
+ * @events: of it
+ * @first_time: of them, session clock
+ */
+struct analysis_processor {
+	uint64_t events;
+	uint64_t first_time;
+};
+
+/**
+ * struct analysis - of a trace; all zero: of nothing
+ * @selection: of its events; NULL: all
+ * @names: of addresses and threads, for the selection
+ * @spinlocks: WMI_SPINLOCK
+ * @resources: WMI_RESOURCE
+ * @switches: WMI_CONTEXTSWAP
+ * @processors: by number
+ * @processor_count: how many
+ * @origin: where time lines begin: the session's start, or where what is left of it
+ *	begins; session clock
+ * @events: of all kinds
+ * @first_time: of an event but the header's, session clock
+ * @last_time: likewise
+ * @more: there are events after the last time that is wanted
+ * @rates_changed: a rundown has other rates than those that are used
+ * @unknown: events that are not known, by hook id; made when there is one
+ * @unknown_headers: of those without a hook id, by type of header
+ */
+struct analysis {
+	const struct selection *selection;
+	const struct names *names;
+	struct spinlock_stats spinlocks;
+	struct resource_stats resources;
+	struct switch_stats switches;
+	struct analysis_processor *processors;
+	size_t processor_count;
+	uint64_t origin;
+	uint64_t events;
+	uint64_t first_time;
+	uint64_t last_time;
+	bool more;
+	bool rates_changed;
+	uint64_t *unknown;
+	uint64_t unknown_headers[0x100];
+};
+
+void analysis_find_rates(struct analysis *analysis, struct etl_file *file);
+int analysis_add(struct analysis *analysis, struct etl_file *file,
+		 const struct etl_event *event);
+void analysis_read(struct analysis *analysis, struct etl_file *file);
+double analysis_seconds(const struct analysis *analysis, const struct etl_file *file);
+void analysis_finish(struct analysis *analysis);
+void analysis_free(struct analysis *analysis);
+
+#endif /* _NTKLOG_ANALYSIS_H */

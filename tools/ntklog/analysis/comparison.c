@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the two sides of a comparison mean: a subject by its name, and what that can have. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "comparison.h"
+#include "filter.h"
+#include "macros.h"
+
+static const struct {
+	const char *name;
+	enum subject subject;
+	enum operand_kind kind;
+	uint64_t most;
+} subjects[] = {
+	{ "Event", SUBJECT_EVENT, OPERAND_EVENT, 0 },
+	{ "Cpu", SUBJECT_CPU, OPERAND_NUMBER, UINT16_MAX },
+	{ "Time", SUBJECT_TIME, OPERAND_SECONDS, 0 },
+	{ "TimeStamp", SUBJECT_TIME_STAMP, OPERAND_NUMBER, UINT64_MAX },
+	{ "WrongTimeStamp", SUBJECT_WRONG_TIME_STAMP, OPERAND_NUMBER, UINT64_MAX },
+	{ "HookId", SUBJECT_HOOK_ID, OPERAND_NUMBER, UINT16_MAX },
+	{ "Version", SUBJECT_VERSION, OPERAND_NUMBER, UINT16_MAX },
+	{ "Size", SUBJECT_SIZE, OPERAND_NUMBER, UINT16_MAX },
+	{ "HeaderType", SUBJECT_HEADER_TYPE, OPERAND_NUMBER, UINT8_MAX },
+	{ "PebsIndex", SUBJECT_PEBS_INDEX, OPERAND_NUMBER, UINT64_MAX },
+	{ "Provider", SUBJECT_PROVIDER, OPERAND_TEXT, 0 },
+	{ "ProviderGuid", SUBJECT_PROVIDER, OPERAND_TEXT, 0 },
+	{ "Id", SUBJECT_ID, OPERAND_NUMBER, UINT16_MAX },
+	{ "Opcode", SUBJECT_OPCODE, OPERAND_NUMBER, UINT8_MAX },
+	{ "Level", SUBJECT_LEVEL, OPERAND_NUMBER, UINT8_MAX },
+	{ "ProcessId", SUBJECT_PROCESS_ID, OPERAND_NUMBER, UINT32_MAX },
+	{ "hold", SUBJECT_HOLD, OPERAND_LASTS, 0 },
+	{ "wait", SUBJECT_WAIT, OPERAND_LASTS, 0 },
+	{ "lock", SUBJECT_LOCK, OPERAND_ADDRESS, UINT64_MAX },
+	{ "caller", SUBJECT_CALLER, OPERAND_ADDRESS, UINT64_MAX },
+	{ "thread", SUBJECT_THREAD, OPERAND_THREAD, UINT32_MAX },
+};
+
+/* What is wrong with what begins at this character, from 1 on. */
+__printf(4, 5)
+static int refuse(char *error, size_t size, size_t at, const char *format, ...)
+{
+	va_list arguments;
+	size_t used;
+
+	va_start(arguments, format);
+	vsnprintf(error, size, format, arguments);
+	va_end(arguments);
+	used = strlen(error);
+	snprintf(error + used, size - used, " (character %zu)", at);
+	return -1;
+}
+
+/* What a field of this format is compared as. */
+static enum operand_kind field_operand(const struct event_field *field)
+{
+	if (field->is_cycles)
+		return OPERAND_CYCLES;
+	switch (field->format) {
+	case FIELD_HEX:
+		return OPERAND_ADDRESS;
+	case FIELD_SYMBOL:
+		return OPERAND_SYMBOL;
+	case FIELD_SIGNED:
+		return OPERAND_SIGNED;
+	case FIELD_DECIMAL:
+		break;
+	}
+	return OPERAND_NUMBER;
+}
+
+static uint64_t field_most(const struct event_field *field)
+{
+	unsigned int bytes = field->where[1].size;
+	uint64_t all = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+
+	if (field->mask)
+		return field->mask >> field->shift;
+	return field->format == FIELD_SIGNED ? all >> 1 : all;
+}
+
+/* "Pmc0" to "Pmc7". */
+static bool is_counter(const char *name, unsigned int *number)
+{
+	if (strncasecmp(name, "Pmc", 3) || name[3] < '0' || name[3] > '7' || name[4])
+		return false;
+	*number = name[3] - '0';
+	return true;
+}
+
+/* Is it a field of events, or the symbol of one? */
+static bool find_fields(struct compared *compared, const char *name)
+{
+	size_t length = strlen(name), i, j;
+	bool found = false, symbol;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		for (j = 0; j < event_types[i].field_count; j++) {
+			const struct event_field *field = &event_types[i].fields[j];
+			size_t own = strlen(field->name);
+
+			/* The name of a ThreadId is a ThreadName. */
+			if (field->is_thread && length == own + 2 &&
+			    !strncasecmp(name, field->name, own - 2) &&
+			    !strcasecmp(name + own - 2, "Name")) {
+				compared->fields[i] = field;
+				compared->subject = SUBJECT_FIELD;
+				compared->kind = OPERAND_THREAD;
+				compared->most = UINT32_MAX;
+				found = true;
+			}
+			if (strncasecmp(name, field->name, own))
+				continue;
+			symbol = field->format == FIELD_HEX && length == own + 6 &&
+				 !strcasecmp(name + own, "Symbol");
+			if (length != own && !symbol)
+				continue;
+			compared->fields[i] = field;
+			compared->is_thread = !strcmp(field->name, "ThreadId");
+			compared->subject = symbol ? SUBJECT_FIELD_SYMBOL : SUBJECT_FIELD;
+			compared->kind = symbol ? OPERAND_ADDRESS : field_operand(field);
+			if (!found || field_most(field) > compared->most)
+				compared->most = field_most(field);
+			found = true;
+		}
+	return found;
+}
+
+/**
+ * comparison_find_subject() - what of events has this name?
+ * @compared: is set to that
+ * @name: of a field, in whatever case
+ * @at: where it is in the filter, from 1 on
+ * @error: what is wrong with it is written here
+ * @size: of @error
+ *
+ * Return: 0 or -1.
+ */
+int comparison_find_subject(struct compared *compared, const char *name, size_t at, char *error,
+			    size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(subjects); i++)
+		if (!strcasecmp(name, subjects[i].name)) {
+			compared->subject = subjects[i].subject;
+			compared->kind = subjects[i].kind;
+			compared->most = subjects[i].most;
+			return 0;
+		}
+	if (is_counter(name, &compared->counter)) {
+		compared->subject = SUBJECT_PMC;
+		compared->kind = OPERAND_NUMBER;
+		compared->most = UINT64_MAX;
+		return 0;
+	}
+	if (find_fields(compared, name))
+		return 0;
+	return refuse(error, size, at, "no event has a field %.40s", name);
+}
+
+/* A time with its unit; without one, in @usual nanoseconds, or 0: that is none. */
+static bool parse_time(const char *text, double usual, double *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	double number;
+	char *end;
+	size_t i;
+
+	/* No words: strtod() takes "nan" and "infinity", and hexadecimal ones. */
+	if (strspn(text, "+-.0123456789") == 0 || strpbrk(text, "xX"))
+		return false;
+	number = strtod(text, &end);
+	if (end == text || !isfinite(number))
+		return false;
+	if (!*end) {
+		*ns = number * usual;
+		return usual > 0;
+	}
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(end, units[i].name)) {
+			*ns = number * units[i].ns;
+			return true;
+		}
+	return false;
+}
+
+/**
+ * parse_seconds() - understand a time
+ * @text: seconds, or with a unit: ns, us, ms, s
+ * @seconds: the time
+ *
+ * Return: whether it is one.
+ */
+bool parse_seconds(const char *text, double *seconds)
+{
+	if (!parse_time(text, 1e9, seconds))
+		return false;
+	*seconds /= 1e9;
+	return true;
+}
+
+/* Whole, decimal or hexadecimal; -1: none, 1: beyond 64 bits. */
+static int parse_number(const char *text, bool is_signed, uint64_t *number)
+{
+	const char *digits = text + (is_signed && *text == '-');
+	bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
+	char *end;
+
+	/* Neither an octal one, which nobody means, nor spaces or a second sign. */
+	if (!isdigit((unsigned char)*digits))
+		return -1;
+	errno = 0;
+	*number = strtoull(digits, &end, is_hex ? 16 : 10);
+	if (*end)
+		return -1;
+	if (errno || (digits != text && *number > (uint64_t)INT64_MAX + 1))
+		return 1;
+	if (digits != text)
+		*number = -*number;
+	return 0;
+}
+
+/* SYMBOL[+0xOFFSET][ [MODULE]], as it is printed. */
+static int split_symbol(struct compared *compared, char *error, size_t size)
+{
+	char *module = strchr(compared->text, ' ');
+	char *offset;
+
+	if (module) {
+		*module = '\0';
+		compared->module = strdup(module + 1);
+		if (!compared->module)
+			return refuse(error, size, compared->at, "no memory");
+	}
+	offset = strchr(compared->text, '+');
+	if (!offset)
+		return 0;
+	if (parse_number(offset + 1, false, &compared->number))
+		return refuse(error, size, compared->at + (offset - compared->text) + 1,
+			      "\"%s\" is no offset", offset + 1);
+	*offset = '\0';
+	compared->has_offset = true;
+	return 0;
+}
+
+static int resolve_name_of_value(struct compared *compared, char *error, size_t size)
+{
+	const struct event_field *field = NULL;
+	size_t i, used;
+
+	for (i = 0; i < EVENT_TYPES && !field; i++)
+		field = compared->fields[i];
+	for (i = 0; i < field->symbol_count; i++)
+		if (!strcasecmp(compared->text, field->symbols[i].name)) {
+			compared->number = field->symbols[i].value;
+			compared->is_number = true;
+			return 0;
+		}
+	used = snprintf(error, size, "%s is never \"%.40s\", but a number or", field->name,
+			compared->text);
+	for (i = 0; i < field->symbol_count && used < size; i++)
+		used += snprintf(error + used, size - used, " %s", field->symbols[i].name);
+	if (used < size)
+		snprintf(error + used, size - used, " (character %zu)", compared->at);
+	return -1;
+}
+
+static bool is_text(enum operand_kind kind)
+{
+	return kind == OPERAND_TEXT || kind == OPERAND_EVENT || kind == OPERAND_ADDRESS ||
+	       kind == OPERAND_SYMBOL || kind == OPERAND_THREAD;
+}
+
+/**
+ * comparison_resolve_value() - what does the text mean for what it is compared with?
+ * @compared: whose subject, way and text are set
+ * @field: the subject's name, as it was given
+ * @error: what is wrong with the text is written here
+ * @size: of @error
+ *
+ * Return: 0 or -1.
+ */
+int comparison_resolve_value(struct compared *compared, const char *field, char *error,
+			     size_t size)
+{
+	bool ordered = compared->comparison != IS_EQUAL &&
+		       compared->comparison != IS_NOT_EQUAL;
+	int number;
+
+	if (compared->comparison == CONTAINS) {
+		if (is_text(compared->kind))
+			return 0;
+		return refuse(error, size, compared->at, "%s is no text: ~ is for names", field);
+	}
+	switch (compared->kind) {
+	case OPERAND_EVENT:
+		if (ordered)
+			return refuse(error, size, compared->at,
+				      "%s has no order: ==, != or ~", field);
+		if (!event_name_exists(compared->text))
+			return refuse(error, size, compared->at,
+				      "no event is called \"%.40s\"", compared->text);
+		return 0;
+	case OPERAND_TEXT:
+		return 0;
+	case OPERAND_LASTS:
+	case OPERAND_SECONDS:
+		compared->is_time = true;
+		if (parse_time(compared->text, compared->kind == OPERAND_SECONDS ? 1e9 : 0,
+			       &compared->ns))
+			return 0;
+		return refuse(error, size, compared->at,
+			      "\"%.40s\" is no time: %s wants ns, us, ms or s behind a number",
+			      compared->text, field);
+	case OPERAND_CYCLES:
+		if (parse_time(compared->text, 0, &compared->ns)) {
+			compared->is_time = true;
+			return 0;
+		}
+		break;
+	default:
+		break;
+	}
+	number = parse_number(compared->text, compared->kind == OPERAND_SIGNED,
+			      &compared->number);
+	compared->is_number = !number;
+	if (number > 0 ||
+	    (!number && (compared->kind == OPERAND_SIGNED ?
+			 (int64_t)compared->number > (int64_t)compared->most ||
+			 (int64_t)compared->number < -(int64_t)compared->most - 1 :
+			 compared->number > compared->most)))
+		return refuse(error, size, compared->at, "%s is never %.40s", field,
+			      compared->text);
+	if (!number)
+		return 0;
+	if (compared->kind == OPERAND_SYMBOL) {
+		if (ordered)
+			return refuse(error, size, compared->at,
+				      "names have no order: ==, != or ~");
+		return resolve_name_of_value(compared, error, size);
+	}
+	if (compared->kind == OPERAND_ADDRESS || compared->kind == OPERAND_THREAD) {
+		if (ordered)
+			return refuse(error, size, compared->at,
+				      "names have no order: ==, != or ~");
+		return compared->kind == OPERAND_ADDRESS ?
+			split_symbol(compared, error, size) : 0;
+	}
+	return refuse(error, size, compared->at, "\"%.40s\" is no number: %s wants %s",
+		      compared->text, field, compared->kind == OPERAND_CYCLES ?
+		      "cycles, or a time with ns, us, ms or s" : "a whole one");
+}
+
+/**
+ * comparison_resolve_names() - are the names in it names?
+ * @compared: whose value has been resolved
+ * @names: that the file has, or NULL
+ * @error: what is wrong with it is written here
+ * @size: of @error
+ *
+ * Return: 0 or -1.
+ */
+int comparison_resolve_names(const struct compared *compared, const struct names *names,
+			     char *error, size_t size)
+{
+	if (compared->is_number || compared->comparison == CONTAINS)
+		return 0;
+	if (compared->kind == OPERAND_ADDRESS && !names_have_symbol(names, compared->text))
+		return refuse(error, size, compared->at, "no symbol is called \"%.40s\"",
+			      compared->text);
+	if (compared->kind == OPERAND_THREAD && !names_have_thread(names, compared->text))
+		return refuse(error, size, compared->at, "no thread is called \"%.40s\"",
+			      compared->text);
+	return 0;
+}
+
+/**
+ * comparison_clear() - let go what it has
+ * @compared: the comparison
+ */
+void comparison_clear(struct compared *compared)
+{
+	free(compared->text);
+	free(compared->module);
+}

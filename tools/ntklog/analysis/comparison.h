@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_COMPARISON_H
+#define _NTKLOG_COMPARISON_H
+
+/* One comparison of a filter: what of which event is compared with what, and how. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+
+#include "event_type.h"
+#include "names.h"
+
+enum comparison {
+	IS_EQUAL,
+	IS_NOT_EQUAL,
+	IS_LESS_OR_EQUAL,
+	IS_GREATER_OR_EQUAL,
+	IS_LESS,
+	IS_GREATER,
+	CONTAINS,
+};
+
+/* What is compared. */
+enum subject {
+	/* Of the event's own fields: */
+	SUBJECT_FIELD,
+	SUBJECT_FIELD_SYMBOL,
+	/* Of all events: */
+	SUBJECT_EVENT,
+	SUBJECT_CPU,
+	SUBJECT_TIME,
+	SUBJECT_TIME_STAMP,
+	SUBJECT_WRONG_TIME_STAMP,
+	SUBJECT_HOOK_ID,
+	SUBJECT_VERSION,
+	SUBJECT_SIZE,
+	SUBJECT_HEADER_TYPE,
+	SUBJECT_PMC,
+	SUBJECT_PEBS_INDEX,
+	SUBJECT_PROVIDER,
+	SUBJECT_ID,
+	SUBJECT_OPCODE,
+	SUBJECT_LEVEL,
+	SUBJECT_PROCESS_ID,
+	/* What several events have under different names: */
+	SUBJECT_HOLD,
+	SUBJECT_WAIT,
+	SUBJECT_LOCK,
+	SUBJECT_CALLER,
+	SUBJECT_THREAD,
+};
+
+/* And as what. */
+enum operand_kind {
+	OPERAND_NUMBER,
+	OPERAND_SIGNED,
+	OPERAND_ADDRESS,	/* a number, or a symbol */
+	OPERAND_SYMBOL,		/* of a value: a number, or a name of those there are */
+	OPERAND_CYCLES,		/* a number, or a time with its unit */
+	OPERAND_LASTS,		/* a time with its unit */
+	OPERAND_SECONDS,	/* a time, in seconds if it has none */
+	OPERAND_THREAD,		/* a number, or a name */
+	OPERAND_TEXT,
+	OPERAND_EVENT,		/* a name of an event */
+};
+
+/**
+ * struct compared - a comparison; of what an event of no such field has it is false
+ * @subject: what is compared
+ * @kind: as what
+ * @comparison: how
+ * @fields: of SUBJECT_FIELD: by the event's type
+ * @is_thread: it is ThreadId
+ * @counter: of SUBJECT_PMC
+ * @most: value that the subject can have
+ * @text: the value as it was given, in words of OPERAND_ADDRESS without offset and module
+ * @at: where it was, from 1 on
+ * @is_number: @number counts; else @text
+ * @number: the value, as int64_t of OPERAND_SIGNED
+ * @is_time: @ns counts
+ * @ns: the value
+ * @has_offset: of a symbol: @number counts too
+ * @module: of a symbol, "[...]", or NULL
+ */
+struct compared {
+	enum subject subject;
+	enum operand_kind kind;
+	enum comparison comparison;
+	const struct event_field *fields[EVENT_TYPES];
+	bool is_thread;
+	unsigned int counter;
+	uint64_t most;
+	char *text;
+	size_t at;
+	bool is_number;
+	uint64_t number;
+	bool is_time;
+	double ns;
+	bool has_offset;
+	char *module;
+};
+
+int comparison_find_subject(struct compared *compared, const char *name, size_t at, char *error,
+			    size_t size);
+int comparison_resolve_value(struct compared *compared, const char *field, char *error,
+			     size_t size);
+int comparison_resolve_names(const struct compared *compared, const struct names *names,
+			     char *error, size_t size);
+bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
+			const struct etl_event *event, const struct event_type *type,
+			const struct names *names);
+void comparison_clear(struct compared *compared);
+
+#endif /* _NTKLOG_COMPARISON_H */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Is a comparison true of an event? */
+
+#define _GNU_SOURCE
+
+#include <string.h>
+#include <strings.h>
+
+#include <ntklog/wmi_resource.h>
+
+#include "comparison.h"
+#include "wmi_record.h"
+
+static bool compare_order(enum comparison comparison, int order)
+{
+	switch (comparison) {
+	case IS_EQUAL:
+		return !order;
+	case IS_NOT_EQUAL:
+		return order;
+	case IS_LESS:
+		return order < 0;
+	case IS_GREATER:
+		return order > 0;
+	case IS_LESS_OR_EQUAL:
+		return order <= 0;
+	case IS_GREATER_OR_EQUAL:
+		return order >= 0;
+	case CONTAINS:
+		break;
+	}
+	return false;
+}
+
+static bool compare_text(const struct compared *compared, const char *text)
+{
+	if (compared->comparison == CONTAINS)
+		return strcasestr(text, compared->text);
+	return compare_order(compared->comparison, strcasecmp(text, compared->text));
+}
+
+static bool compare_ns(const struct compared *compared, double ns)
+{
+	return compare_order(compared->comparison,
+			     (ns > compared->ns) - (ns < compared->ns));
+}
+
+static bool compare_number(const struct compared *compared, uint64_t value)
+{
+	if (compared->kind == OPERAND_SIGNED)
+		return compare_order(compared->comparison,
+				     ((int64_t)value > (int64_t)compared->number) -
+				     ((int64_t)value < (int64_t)compared->number));
+	return compare_order(compared->comparison,
+			     (value > compared->number) - (value < compared->number));
+}
+
+static bool compare_address(const struct compared *compared, const struct names *names,
+			    uint64_t address)
+{
+	char text[NAME_SIZE];
+	uint64_t offset;
+	const char *name, *module;
+	bool is_it;
+
+	if (compared->is_number)
+		return compare_number(compared, address);
+	if (compared->comparison == CONTAINS)
+		return names_symbol(names, address, text, sizeof(text)) &&
+		       compare_text(compared, text);
+	name = names_find_symbol(names, address, &offset, &module);
+	is_it = name && !strcmp(name, compared->text) &&
+		(!compared->has_offset || offset == compared->number) &&
+		(!compared->module || (module && !strcmp(module, compared->module)));
+	return is_it == (compared->comparison == IS_EQUAL);
+}
+
+static bool compare_thread(const struct compared *compared, const struct names *names,
+			   uint32_t thread_id)
+{
+	const char *name;
+
+	if (compared->is_number)
+		return compare_number(compared, thread_id);
+	name = names_thread(names, thread_id);
+	return name ? compare_text(compared, name) : compared->comparison == IS_NOT_EQUAL;
+}
+
+static bool compare_field(const struct compared *compared, const struct etl_file *file,
+			  const struct etl_event *event, const struct event_type *type,
+			  const struct names *names)
+{
+	const struct event_field *field = type ? compared->fields[type - event_types] : NULL;
+	const char *symbol;
+	uint64_t value;
+
+	if (!field || !event_has_field(event, field))
+		return false;
+	value = event_field_value(field, event);
+	if (compared->kind == OPERAND_ADDRESS)
+		return compare_address(compared, names, value);
+	if (compared->kind == OPERAND_THREAD)
+		return compare_thread(compared, names, value);
+	if (compared->is_time)
+		return compare_ns(compared, etl_cycles_ns(file, (double)value));
+	if (compared->is_number)
+		return compare_number(compared, value);
+	symbol = event_field_symbol(field, value);
+	return symbol && compare_text(compared, symbol);
+}
+
+/* What is asked of spin locks, resources and context switches alike. */
+static bool compare_record(const struct compared *compared, const struct etl_file *file,
+			   const struct etl_event *event, const struct names *names)
+{
+	struct contextswap_record contextswap;
+	struct resource_record resource;
+	struct spinlock_record spinlock;
+
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&spinlock, event);
+		switch (compared->subject) {
+		case SUBJECT_HOLD:
+			return compare_ns(compared, etl_cycles_ns(file, (double)
+				(int64_t)(spinlock.release_time - spinlock.acquire_time)));
+		case SUBJECT_WAIT:
+			return compare_ns(compared, etl_cycles_ns(file, spinlock.wait_time));
+		case SUBJECT_LOCK:
+			return compare_address(compared, names, spinlock.lock);
+		case SUBJECT_CALLER:
+			return compare_address(compared, names, spinlock.caller);
+		default:
+			return compare_thread(compared, names, spinlock.thread_id);
+		}
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		switch (compared->subject) {
+		case SUBJECT_HOLD:
+			return resource.hold_time &&
+			       compare_ns(compared,
+					  etl_cycles_ns(file, (double)resource.hold_time));
+		case SUBJECT_WAIT:
+			return resource.wait_time != WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+			       compare_ns(compared,
+					  etl_cycles_ns(file, (double)resource.wait_time));
+		case SUBJECT_LOCK:
+			return compare_address(compared, names, resource.resource);
+		case SUBJECT_CALLER:
+			return false;
+		default:
+			return compare_thread(compared, names, resource.thread_id);
+		}
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		if (compared->subject != SUBJECT_THREAD)
+			return false;
+		contextswap_record_read(&contextswap, event);
+		/* One of both is it; or neither is. */
+		if (compared->comparison == IS_NOT_EQUAL)
+			return compare_thread(compared, names, contextswap.old_thread_id) &&
+			       compare_thread(compared, names, contextswap.new_thread_id);
+		return compare_thread(compared, names, contextswap.old_thread_id) ||
+		       compare_thread(compared, names, contextswap.new_thread_id);
+	}
+	return false;
+}
+
+/* What the header says of an event that is not known. */
+static bool compare_header(const struct compared *compared, const struct etl_event *event,
+			   const struct names *names)
+{
+	struct etl_event_header info;
+	char guid[ETL_GUID_SIZE];
+	const char *name;
+
+	etl_read_event_header(&info, event);
+	switch (compared->subject) {
+	case SUBJECT_PROVIDER:
+		if (!info.has_provider)
+			return false;
+		etl_format_guid(info.provider, guid);
+		name = etl_provider_name(info.provider);
+		/* By either of both; or it is neither. */
+		if (compared->comparison == IS_NOT_EQUAL)
+			return compare_text(compared, guid) &&
+			       (!name || compare_text(compared, name));
+		return compare_text(compared, guid) || (name && compare_text(compared, name));
+	case SUBJECT_ID:
+		return info.has_id && compare_number(compared, info.id);
+	case SUBJECT_VERSION:
+		return info.has_opcode && compare_number(compared, info.version);
+	case SUBJECT_OPCODE:
+		return info.has_opcode && compare_number(compared, info.opcode);
+	case SUBJECT_LEVEL:
+		return info.has_opcode && compare_number(compared, info.level);
+	case SUBJECT_PROCESS_ID:
+		return info.has_process && compare_number(compared, info.process_id);
+	default:
+		return info.has_process && compare_thread(compared, names, info.thread_id);
+	}
+}
+
+/**
+ * comparison_is_true() - is it, of this event?
+ * @compared: the comparison
+ * @file: that the event is of
+ * @event: the event
+ * @type: of the event, or NULL if it is not known
+ * @names: of addresses, or NULL
+ *
+ * Return: whether it is.
+ */
+bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
+			const struct etl_event *event, const struct event_type *type,
+			const struct names *names)
+{
+	switch (compared->subject) {
+	case SUBJECT_EVENT:
+		return compare_text(compared, event_name(event, type));
+	case SUBJECT_CPU:
+		return compare_number(compared, event->processor);
+	case SUBJECT_TIME:
+		return compare_ns(compared, 1e9 * etl_seconds(file, event->time_stamp));
+	case SUBJECT_TIME_STAMP:
+		return !event->wrong_time && compare_number(compared, event->time_stamp);
+	case SUBJECT_WRONG_TIME_STAMP:
+		return event->wrong_time && compare_number(compared, event->raw_time);
+	case SUBJECT_HOOK_ID:
+		return event->has_hook_id && compare_number(compared, event->hook_id);
+	case SUBJECT_VERSION:
+		if (!event->has_hook_id)
+			return compare_header(compared, event, names);
+		return compare_number(compared, event->version);
+	case SUBJECT_PROVIDER:
+	case SUBJECT_ID:
+	case SUBJECT_OPCODE:
+	case SUBJECT_LEVEL:
+	case SUBJECT_PROCESS_ID:
+		return !type && compare_header(compared, event, names);
+	case SUBJECT_SIZE:
+		return compare_number(compared, event->size);
+	case SUBJECT_HEADER_TYPE:
+		return compare_number(compared, event->header_type);
+	case SUBJECT_PMC:
+		return compared->counter < event->counters &&
+		       compare_number(compared, event_extension(event, compared->counter));
+	case SUBJECT_PEBS_INDEX:
+		return event->has_pebs_index &&
+		       compare_number(compared, event_extension(event, event->counters));
+	case SUBJECT_FIELD:
+		/* Of those that are not known the header may have it. */
+		if (!type && compared->is_thread)
+			return compare_header(compared, event, names);
+		return compare_field(compared, file, event, type, names);
+	case SUBJECT_FIELD_SYMBOL:
+		return compare_field(compared, file, event, type, names);
+	case SUBJECT_HOLD:
+	case SUBJECT_WAIT:
+	case SUBJECT_LOCK:
+	case SUBJECT_CALLER:
+	case SUBJECT_THREAD:
+		break;
+	}
+	if (!type)
+		return compared->subject == SUBJECT_THREAD &&
+		       compare_header(compared, event, names);
+	return compare_record(compared, file, event, names);
+}

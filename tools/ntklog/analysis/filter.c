@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Expressions that choose events: parsed into a tree of comparisons, and evaluated for each
+ * event.
+ */
+
+#define _GNU_SOURCE
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comparison.h"
+#include "filter.h"
+#include "macros.h"
+
+/* Parentheses and "!" within each other: more are a mistake, or an attack. */
+#define DEPTH_MAX	64
+
+enum filter_kind {
+	FILTER_AND,
+	FILTER_OR,
+	FILTER_NOT,
+	FILTER_COMPARE,
+};
+
+/* Longer ones first: "<=" begins with "<". */
+static const struct {
+	const char *text;
+	enum comparison comparison;
+} operators[] = {
+	{ "==", IS_EQUAL },
+	{ "!=", IS_NOT_EQUAL },
+	{ "<=", IS_LESS_OR_EQUAL },
+	{ ">=", IS_GREATER_OR_EQUAL },
+	{ "<", IS_LESS },
+	{ ">", IS_GREATER },
+	{ "~", CONTAINS },
+	{ "=", IS_EQUAL },
+};
+
+/*
+ * @kind: what it is
+ * @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT
+ * @compared: of FILTER_COMPARE
+ */
+struct filter {
+	enum filter_kind kind;
+	struct filter *left, *right;
+	struct compared compared;
+};
+
+struct parser {
+	const char *start;
+	const char *at;
+	unsigned int depth;
+	char *error;
+	size_t size;
+};
+
+static struct filter *parse_expression(struct parser *parser);
+
+static struct filter *fail(struct parser *parser, const char *expected)
+{
+	if (!parser->error[0])
+		snprintf(parser->error, parser->size, "%s expected at \"%.20s\" (character %zu)",
+			 expected, parser->at, parser->at - parser->start + 1);
+	return NULL;
+}
+
+static void skip_spaces(struct parser *parser)
+{
+	while (isspace((unsigned char)*parser->at))
+		parser->at++;
+}
+
+static bool accept(struct parser *parser, const char *token)
+{
+	skip_spaces(parser);
+	if (strncmp(parser->at, token, strlen(token)))
+		return false;
+	parser->at += strlen(token);
+	return true;
+}
+
+/* A word, or what is between double quotes; NULL: there is none. */
+static char *parse_word(struct parser *parser, size_t *at)
+{
+	const char *from;
+
+	skip_spaces(parser);
+	from = parser->at;
+	*at = from - parser->start + 1;
+	if (*from == '"') {
+		const char *end = strchr(++from, '"');
+
+		if (!end)
+			return NULL;
+		parser->at = end + 1;
+		return strndup(from, end - from);
+	}
+	/* Symbols have dots, threads what they like. */
+	while (*parser->at && (isalnum((unsigned char)*parser->at) ||
+			       strchr("_.+-:/@$", *parser->at)))
+		parser->at++;
+	return parser->at > from ? strndup(from, parser->at - from) : NULL;
+}
+
+static struct filter *parse_comparison(struct parser *parser, struct filter *filter)
+{
+	struct compared *compared = &filter->compared;
+	struct filter *parsed = NULL;
+	size_t at, i;
+	char *name;
+
+	filter->kind = FILTER_COMPARE;
+	name = parse_word(parser, &at);
+	if (!name)
+		return fail(parser, "a field's name");
+	if (comparison_find_subject(compared, name, at, parser->error, parser->size))
+		goto out;
+	for (i = 0; i < ARRAY_SIZE(operators); i++)
+		if (accept(parser, operators[i].text))
+			break;
+	if (i == ARRAY_SIZE(operators)) {
+		fail(parser, "==, !=, <, <=, >, >= or ~");
+		goto out;
+	}
+	compared->comparison = operators[i].comparison;
+	compared->text = parse_word(parser, &compared->at);
+	if (!compared->text)
+		fail(parser, "a value");
+	else if (!comparison_resolve_value(compared, name, parser->error, parser->size))
+		parsed = filter;
+out:
+	free(name);
+	return parsed;
+}
+
+static struct filter *parse_factor(struct parser *parser)
+{
+	struct filter *filter = calloc(1, sizeof(*filter));
+	struct filter *parsed;
+
+	if (!filter || parser->depth++ == DEPTH_MAX) {
+		filter_free(filter);
+		return fail(parser, "less depth");
+	}
+	skip_spaces(parser);
+	if (parser->at[0] == '!' && accept(parser, "!")) {
+		filter->kind = FILTER_NOT;
+		filter->left = parse_factor(parser);
+		parsed = filter->left ? filter : NULL;
+	} else if (accept(parser, "(")) {
+		parsed = parse_expression(parser);
+		if (parsed && !accept(parser, ")")) {
+			filter_free(parsed);
+			parsed = fail(parser, ")");
+		}
+	} else {
+		parsed = parse_comparison(parser, filter);
+	}
+	parser->depth--;
+	if (parsed != filter)
+		filter_free(filter);
+	return parsed;
+}
+
+static struct filter *parse_chain(struct parser *parser, const char *token,
+				  enum filter_kind kind,
+				  struct filter *(*parse)(struct parser *parser))
+{
+	struct filter *left = parse(parser);
+
+	while (left && accept(parser, token)) {
+		struct filter *both = calloc(1, sizeof(*both));
+		struct filter *right = both ? parse(parser) : NULL;
+
+		if (!right) {
+			filter_free(left);
+			filter_free(both);
+			return NULL;
+		}
+		*both = (struct filter) { .kind = kind, .left = left, .right = right };
+		left = both;
+	}
+	return left;
+}
+
+static struct filter *parse_term(struct parser *parser)
+{
+	return parse_chain(parser, "&&", FILTER_AND, parse_factor);
+}
+
+static struct filter *parse_expression(struct parser *parser)
+{
+	return parse_chain(parser, "||", FILTER_OR, parse_term);
+}
+
+/**
+ * filter_parse() - understand an expression
+ * @text: the expression
+ * @error: what is wrong with it is written here
+ * @size: of @error
+ *
+ * Return: the filter, or NULL.
+ */
+struct filter *filter_parse(const char *text, char *error, size_t size)
+{
+	struct parser parser = { text, text, 0, error, size };
+	struct filter *filter;
+
+	error[0] = '\0';
+	filter = parse_expression(&parser);
+	skip_spaces(&parser);
+	if (filter && *parser.at) {
+		filter_free(filter);
+		filter = fail(&parser, "&&, || or the end");
+	}
+	if (!filter && !error[0])
+		fail(&parser, "something else");
+	return filter;
+}
+
+/**
+ * filter_resolve() - are the names in it names?
+ * @filter: the filter, or NULL
+ * @names: that the file has, or NULL
+ * @error: what is wrong with it is written here
+ * @size: of @error
+ *
+ * Return: 0 or -1.
+ */
+int filter_resolve(struct filter *filter, const struct names *names, char *error,
+		   size_t size)
+{
+	if (!filter)
+		return 0;
+	if (filter->kind != FILTER_COMPARE)
+		return filter_resolve(filter->left, names, error, size) ||
+		       filter_resolve(filter->right, names, error, size) ? -1 : 0;
+	return comparison_resolve_names(&filter->compared, names, error, size);
+}
+
+/**
+ * filter_match() - is this event wanted?
+ * @filter: the filter
+ * @file: that the event is of
+ * @event: the event
+ * @type: of the event, or NULL if it is not known
+ * @names: of addresses, or NULL
+ *
+ * Return: whether it is.
+ */
+bool filter_match(const struct filter *filter, const struct etl_file *file,
+		  const struct etl_event *event, const struct event_type *type,
+		  const struct names *names)
+{
+	switch (filter->kind) {
+	case FILTER_AND:
+		return filter_match(filter->left, file, event, type, names) &&
+		       filter_match(filter->right, file, event, type, names);
+	case FILTER_OR:
+		return filter_match(filter->left, file, event, type, names) ||
+		       filter_match(filter->right, file, event, type, names);
+	case FILTER_NOT:
+		return !filter_match(filter->left, file, event, type, names);
+	case FILTER_COMPARE:
+		break;
+	}
+	return comparison_is_true(&filter->compared, file, event, type, names);
+}
+
+/**
+ * filter_free() - let a filter go
+ * @filter: the filter, or NULL
+ */
+void filter_free(struct filter *filter)
+{
+	if (!filter)
+		return;
+	filter_free(filter->left);
+	filter_free(filter->right);
+	comparison_clear(&filter->compared);
+	free(filter);
+}
+
+/**
+ * selection_in_time() - is this event between the limits?
+ * @selection: the limits
+ * @file: that the event is of
+ * @event: the event
+ *
+ * Return: whether it is.
+ */
+bool selection_in_time(const struct selection *selection, const struct etl_file *file,
+		       const struct etl_event *event)
+{
+	double seconds;
+
+	if (!selection->has_from && !selection->has_to)
+		return true;
+	seconds = etl_seconds(file, event->time_stamp);
+	return (!selection->has_from || seconds >= selection->from) &&
+	       (!selection->has_to || seconds <= selection->to);
+}
+
+/**
+ * selection_match() - is this event wanted?
+ * @selection: which are
+ * @file: that the event is of
+ * @event: the event
+ * @type: of the event, or NULL if it is not known
+ * @names: of addresses, or NULL
+ *
+ * Return: whether it is.
+ */
+bool selection_match(const struct selection *selection, const struct etl_file *file,
+		     const struct etl_event *event, const struct event_type *type,
+		     const struct names *names)
+{
+	return selection_in_time(selection, file, event) &&
+	       (!selection->filter ||
+		filter_match(selection->filter, file, event, type, names));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_FILTER_H
+#define _NTKLOG_FILTER_H
+
+/*
+ * Expressions that choose events:
+ *
+ *	expression:	term { "||" term }
+ *	term:		factor { "&&" factor }
+ *	factor:		"!" factor | "(" expression ")" | FIELD OPERATOR VALUE
+ *	OPERATOR:	== != < <= > >= ~ (the text contains)
+ *
+ * FIELD is whatever dump prints, by its name, or one that several events have under
+ * different names: time, cpu, hold, wait, lock, caller, thread. VALUE is what that field
+ * can have, and is understood when the expression is: a number; a time with its unit;
+ * a name of a value (Action == release_shared); a symbol for an address, with an offset or
+ * without; a name of a thread; or any of these in double quotes. What an event has no
+ * field for is false.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <ntklog/etl.h>
+
+#include "event_type.h"
+#include "names.h"
+
+struct filter;
+
+/**
+ * struct selection - which events are wanted
+ * @filter: those for which it is true; NULL: all
+ * @from: seconds since the session's start
+ * @to: likewise
+ * @has_from: there is such a limit
+ * @has_to: likewise
+ */
+struct selection {
+	struct filter *filter;
+	double from;
+	double to;
+	bool has_from;
+	bool has_to;
+};
+
+struct filter *filter_parse(const char *text, char *error, size_t size);
+int filter_resolve(struct filter *filter, const struct names *names, char *error,
+		   size_t size);
+bool filter_match(const struct filter *filter, const struct etl_file *file,
+		  const struct etl_event *event, const struct event_type *type,
+		  const struct names *names);
+void filter_free(struct filter *filter);
+
+bool parse_seconds(const char *text, double *seconds);
+bool selection_in_time(const struct selection *selection, const struct etl_file *file,
+		       const struct etl_event *event);
+bool selection_match(const struct selection *selection, const struct etl_file *file,
+		     const struct etl_event *event, const struct event_type *type,
+		     const struct names *names);
+
+#endif /* _NTKLOG_FILTER_H */

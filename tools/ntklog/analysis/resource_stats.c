@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_RESOURCE records say together, by resource. */
+
+#include <stdlib.h>
+
+#include <ntklog/wmi_resource.h>
+
+#include "resource_stats.h"
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/*
+ * How many last releases a record stands for. With C and S, the rates of contention and of
+ * releases, and R, the processor's count of releases, NT writes one if
+ *
+ *	it has waited and R % C == 0, or
+ *	others have waited for it, a multiple of C of them, or
+ *	R % S == 0.
+ *
+ * So those of the second rule are all written. Of those that have waited, C + S - gcd in
+ * C * S are, by the first or the third rule; of the rest one in S. What a fraction leaves
+ * over goes to the next record: the sums are right.
+ */
+static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record)
+{
+	uint64_t contention = stats->rates.contention_rate, release = stats->rates.release_rate;
+	uint64_t parts, weight;
+
+	if (!stats->rates.known ||
+	    (record->contention_delta && record->contention_delta % contention == 0))
+		return 1;
+	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
+		return release;
+	parts = contention + release - greatest_common_divisor(contention, release);
+	weight = contention * release + stats->remainder;
+	stats->remainder = weight % parts;
+	return weight / parts;
+}
+
+static struct resource_entry *find_resource(struct resource_stats *stats,
+					    uint64_t address)
+{
+	struct resource_entry *entry;
+
+	hash_find_or_add(stats->resources, address, &address, RESOURCES_MAX, entry);
+	if (entry)
+		return entry;
+	stats->no_memory |= HASH_COUNT(stats->resources) < RESOURCES_MAX;
+	return &stats->others;
+}
+
+static void add_release(struct resource_stats *stats, struct resource_entry *entry,
+			enum resource_class class, const struct resource_record *record,
+			uint64_t ticks)
+{
+	struct resource_sum *sum = &entry->classes[class];
+	uint64_t weight = weight_of(stats, record);
+	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+
+	sum->sampled++;
+	sum->releases += weight;
+	sum->contention += record->contention_delta;
+	if (record->depth > sum->max_depth)
+		sum->max_depth = record->depth;
+	if (waited) {
+		sum->waited += weight;
+		timeline_add(&stats->timelines, &entry->timeline, ticks,
+			     (double)record->wait_time * (double)weight);
+	}
+	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
+	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
+		stats->no_memory = true;
+}
+
+/**
+ * resource_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ * @ticks: of the session's clock since where time lines begin
+ */
+void resource_stats_add(struct resource_stats *stats,
+			const struct resource_record *record, uint64_t ticks)
+{
+	struct resource_entry *entry = find_resource(stats, record->resource);
+
+	stats->records++;
+	switch (record->action) {
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
+		add_release(stats, entry, RESOURCE_EXCLUSIVE, record, ticks);
+		break;
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
+		add_release(stats, entry, RESOURCE_SHARED, record, ticks);
+		break;
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
+		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
+		break;
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED:
+		entry->classes[RESOURCE_SHARED].excessive++;
+		break;
+	case WMI_RESOURCE_ACTION_INITIALIZE:
+	case WMI_RESOURCE_ACTION_REINITIALIZE:
+		entry->initialized++;
+		break;
+	}
+}
+
+static void free_entry(struct resource_entry *entry)
+{
+	unsigned int i;
+
+	for (i = 0; i < RESOURCE_CLASSES; i++) {
+		histogram_free(&entry->classes[i].wait);
+		histogram_free(&entry->classes[i].hold);
+	}
+}
+
+/**
+ * resource_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void resource_stats_free(struct resource_stats *stats)
+{
+	struct resource_entry *entry, *next;
+
+	HASH_ITER(hh, stats->resources, entry, next) {
+		HASH_DEL(stats->resources, entry);
+		free_entry(entry);
+		free(entry);
+	}
+	free_entry(&stats->others);
+	timelines_free(&stats->timelines);
+	*stats = (struct resource_stats) { 0 };
+}

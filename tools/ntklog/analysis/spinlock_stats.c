@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_SPINLOCK records say together, by lock and caller. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_spinlock.h>
+
+#include "spinlock_stats.h"
+
+/* Why a record was written. In files that do not say so the byte is nobody's. */
+static uint8_t rule_of(const struct spinlock_rates *rates, const struct spinlock_record *record)
+{
+	return rates->has_rules ? record->rule : 0;
+}
+
+/*
+ * How many acquisitions a record stands for. By NT's rules all that are held longer than the
+ * threshold are written. Of the others, each so many-th of the processor's contended
+ * acquisitions if it has spun enough, and of those that had not to wait. Contended ones
+ * with fewer spins than the threshold are not written, and so not estimated. Where some are
+ * chosen when they are made, however long they are held, there is no hold threshold.
+ */
+static uint64_t weight_of(const struct spinlock_rates *rates,
+			  const struct spinlock_record *record)
+{
+	uint32_t hold = record->release_time - record->acquire_time;
+
+	/* It is none of those that the rates say something of. */
+	if (rule_of(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
+		return 0;
+	if (!rates->known)
+		return 1;
+	if (!(rule_of(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
+	    hold > rates->hold_threshold)
+		return 1;
+	if (!record->spin_count)
+		return rates->acquire_rate;
+	return record->spin_count >= rates->spin_threshold ? rates->contention_rate : 1;
+}
+
+static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *record,
+		       uint64_t hold, uint64_t weight, const struct spinlock_rates *rates)
+{
+	unsigned int depth = record->depth;
+	uint8_t rule = rule_of(rates, record);
+
+	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
+		sum->blockers++;
+		if (!histogram_add(&sum->blocking, hold, rates->blockers ? rates->blockers : 1))
+			return false;
+	}
+	if (rule & WMI_SPINLOCK_RULE_BLOCKER_ONLY) {
+		sum->modes |= UINT64_C(1) << record->mode;
+		return true;
+	}
+	sum->sampled++;
+	sum->acquisitions += weight;
+	if (record->spin_count) {
+		sum->contended += weight;
+		sum->spins += (double)record->spin_count * (double)weight;
+	}
+	sum->dpc += record->dpc ? weight : 0;
+	sum->isr += record->isr ? weight : 0;
+	if (depth > sum->max_depth)
+		sum->max_depth = depth;
+	if (depth >= 1 && depth <= SPINLOCK_DEPTHS)
+		sum->depths[depth - 1] += weight;
+	sum->modes |= UINT64_C(1) << record->mode;
+	if (record->spin_count && !histogram_add(&sum->wait, record->wait_time, weight))
+		return false;
+	if (rule & WMI_SPINLOCK_RULE_WAIT) {
+		sum->waits_only++;
+		return true;
+	}
+	return histogram_add(&sum->hold, hold, weight) &&
+	       (!record->interrupts || histogram_add(&sum->interrupted, hold, weight));
+}
+
+static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
+{
+	unsigned int i;
+
+	sum->sampled += more->sampled;
+	sum->acquisitions += more->acquisitions;
+	sum->contended += more->contended;
+	sum->spins += more->spins;
+	sum->dpc += more->dpc;
+	sum->isr += more->isr;
+	for (i = 0; i < SPINLOCK_DEPTHS; i++)
+		sum->depths[i] += more->depths[i];
+	if (more->max_depth > sum->max_depth)
+		sum->max_depth = more->max_depth;
+	sum->modes |= more->modes;
+	sum->waits_only += more->waits_only;
+	sum->blockers += more->blockers;
+	return histogram_merge(&sum->wait, &more->wait) &&
+	       histogram_merge(&sum->hold, &more->hold) &&
+	       histogram_merge(&sum->interrupted, &more->interrupted) &&
+	       histogram_merge(&sum->blocking, &more->blocking);
+}
+
+/* Out of memory: the record counts among the others. */
+static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
+				       const struct spinlock_key *key)
+{
+	struct spinlock_pair *pair = NULL;
+	struct spinlock_lock *lock;
+
+	if (HASH_COUNT(stats->pairs) >= SPINLOCK_PAIRS_MAX)
+		return NULL;
+	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
+	if (lock)
+		hash_add(stats->pairs, key, key, pair);
+	if (pair)
+		pair->lock = lock;
+	else
+		stats->no_memory = true;
+	return pair;
+}
+
+static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
+				       const struct spinlock_record *record)
+{
+	const struct spinlock_key key = { record->lock, record->caller };
+	uint64_t mixed = (key.lock * 31 + key.caller) * UINT64_C(0x9E3779B97F4A7C15);
+	struct spinlock_pair **cached, *pair;
+
+	cached = &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)];
+	pair = *cached;
+	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
+		return pair;
+	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);
+	if (!pair)
+		pair = make_pair(stats, &key);
+	if (pair)
+		*cached = pair;
+	return pair;
+}
+
+static void add_pending(struct spinlock_stats *stats)
+{
+	unsigned int i;
+
+	for (i = 0; i < stats->pending_count; i++) {
+		const struct spinlock_pending *pending = &stats->pending[i];
+		const struct spinlock_record *record = &pending->record;
+		struct spinlock_pair *pair = pending->pair;
+
+		if (!add_record(pair ? &pair->sum : &stats->others, record,
+				pending->hold, pending->weight,
+				&stats->rates))
+			stats->no_memory = true;
+		if (pair && record->spin_count && pending->weight)
+			timeline_add(&stats->timelines, &pair->lock->timeline,
+				     pending->ticks,
+				     (double)record->wait_time * (double)pending->weight);
+	}
+	stats->pending_count = 0;
+}
+
+/**
+ * spinlock_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ * @ticks: of the session's clock since where time lines begin
+ *
+ * Some are kept back: a distribution of each lock and caller is more than a processor's
+ * caches hold, and so is asked for before it is used.
+ */
+void spinlock_stats_add(struct spinlock_stats *stats,
+			const struct spinlock_record *record, uint64_t ticks)
+{
+	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
+	struct spinlock_pair *pair = find_pair(stats, record);
+
+	*pending = (struct spinlock_pending) {
+		.record = *record,
+		.pair = pair,
+		.hold = record->release_time - record->acquire_time,
+		.weight = weight_of(&stats->rates, record),
+		.ticks = ticks,
+	};
+	if ((int64_t)pending->hold < 0) {
+		stats->backwards++;
+		pending->hold = 0;
+	}
+	if (pair) {
+		histogram_prefetch(&pair->sum.hold, pending->hold);
+		if (record->spin_count)
+			histogram_prefetch(&pair->sum.wait, record->wait_time);
+	}
+	if (++stats->pending_count == SPINLOCK_PENDING)
+		add_pending(stats);
+}
+
+/**
+ * spinlock_stats_finish() - sum up by lock, and of all
+ * @stats: to which nothing is added any more
+ */
+void spinlock_stats_finish(struct spinlock_stats *stats)
+{
+	struct spinlock_pair *pair;
+
+	add_pending(stats);
+	for (pair = stats->pairs; pair; pair = pair->hh.next)
+		if (!add_sum(&pair->lock->sum, &pair->sum) ||
+		    !add_sum(&stats->total, &pair->sum))
+			stats->no_memory = true;
+	if (!add_sum(&stats->total, &stats->others))
+		stats->no_memory = true;
+}
+
+static void free_sum(struct spinlock_sum *sum)
+{
+	histogram_free(&sum->wait);
+	histogram_free(&sum->hold);
+	histogram_free(&sum->interrupted);
+	histogram_free(&sum->blocking);
+}
+
+/**
+ * spinlock_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void spinlock_stats_free(struct spinlock_stats *stats)
+{
+	struct spinlock_pair *pair, *next_pair;
+	struct spinlock_lock *lock, *next_lock;
+
+	HASH_ITER(hh, stats->pairs, pair, next_pair) {
+		HASH_DEL(stats->pairs, pair);
+		free_sum(&pair->sum);
+		free(pair);
+	}
+	HASH_ITER(hh, stats->locks, lock, next_lock) {
+		HASH_DEL(stats->locks, lock);
+		free_sum(&lock->sum);
+		free(lock);
+	}
+	timelines_free(&stats->timelines);
+	free_sum(&stats->others);
+	free_sum(&stats->total);
+	*stats = (struct spinlock_stats) { 0 };
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SPINLOCK_STATS_H
+#define _NTKLOG_SPINLOCK_STATS_H
+
+/*
+ * What WMI_SPINLOCK records say together, by lock and caller. NT writes a sample of all
+ * acquisitions, by known rules, so each record stands for a known number of them:
+ * sums of those are estimates of what really happened.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash.h"
+#include "histogram.h"
+#include "timeline.h"
+#include "wmi_record.h"
+
+/* Deepest nesting that NT tracks. */
+#define SPINLOCK_DEPTHS		8
+
+/* Pairs of lock and caller that are told apart; all others are one. */
+#define SPINLOCK_PAIRS_MAX	16384
+
+/**
+ * struct spinlock_rates - the parameters of the sampling
+ * @known: the file has them
+ * @spin_threshold: SpinLockSpinThreshold
+ * @contention_rate: SpinLockContentionSampleRate
+ * @acquire_rate: SpinLockAcquireSampleRate
+ * @hold_threshold: SpinLockHoldThreshold, cycles
+ * @has_rules: records say by which rule they were written
+ * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
+ * @blockers: one of so many releases that left a waiter behind was written, if @has_rules; 0: none
+ *	for that
+ */
+struct spinlock_rates {
+	uint32_t known;
+	uint32_t spin_threshold;
+	uint32_t contention_rate;
+	uint32_t acquire_rate;
+	uint32_t hold_threshold;
+	uint32_t has_rules;
+	uint32_t linux_mode;
+	uint32_t blockers;
+};
+
+/**
+ * struct spinlock_sum - of records
+ * @sampled: records, but for those that were written only because they left a waiter behind
+ * @acquisitions: estimate
+ * @contended: estimate
+ * @spins: estimate
+ * @dpc: acquisitions released in a DPC, estimate
+ * @isr: likewise in an interrupt routine
+ * @depths: acquisitions by AcquireDepth, from 1 on, estimates
+ * @max_depth: deepest
+ * @modes: bits of WMI_SPINLOCK_* modes seen
+ * @waits_only: records that tell of a wait alone
+ * @wait: of contended ones, cycles
+ * @hold: of all but @waits_only, cycles
+ * @interrupted: of those, the ones that were interrupted
+ * @blockers: records, all that were written because they left a waiter behind
+ * @blocking: of all that did, an estimate by those, cycles that they were held
+ */
+struct spinlock_sum {
+	uint64_t sampled;
+	uint64_t acquisitions;
+	uint64_t contended;
+	double spins;
+	uint64_t dpc;
+	uint64_t isr;
+	uint64_t depths[SPINLOCK_DEPTHS];
+	uint8_t max_depth;
+	uint64_t modes;
+	uint64_t waits_only;
+	struct histogram wait;
+	struct histogram hold;
+	struct histogram interrupted;
+	uint64_t blockers;
+	struct histogram blocking;
+};
+
+/**
+ * struct spinlock_lock - a lock
+ * @address: of it
+ * @sum: of all its callers, once spinlock_stats_finish() was called
+ * @timeline: cycles waited for it in each slot, or NULL
+ * @hh: in the table of locks
+ */
+struct spinlock_lock {
+	uint64_t address;
+	struct spinlock_sum sum;
+	struct timeline *timeline;
+	UT_hash_handle hh;
+};
+
+struct spinlock_key {
+	uint64_t lock;
+	uint64_t caller;
+};
+
+/**
+ * struct spinlock_pair - a lock and a caller
+ * @key: their addresses
+ * @lock: that lock
+ * @sum: of both
+ * @hh: in the table of pairs
+ */
+struct spinlock_pair {
+	struct spinlock_key key;
+	struct spinlock_lock *lock;
+	struct spinlock_sum sum;
+	UT_hash_handle hh;
+};
+
+#define SPINLOCK_CACHE_BITS	13
+
+/* Records that wait until what they are added to has come from memory. */
+#define SPINLOCK_PENDING	32
+
+/**
+ * struct spinlock_pending - a record that is about to be added
+ * @record: the record
+ * @pair: that it is of; NULL: the others
+ * @hold: cycles
+ * @weight: that it has
+ * @ticks: of the session's clock since where time lines begin
+ */
+struct spinlock_pending {
+	struct spinlock_record record;
+	struct spinlock_pair *pair;
+	uint64_t hold;
+	uint64_t weight;
+	uint64_t ticks;
+};
+
+/**
+ * struct spinlock_stats - of a file, or of a time; all zero: empty
+ * @rates: of the sampling
+ * @pairs: table
+ * @locks: table
+ * @timelines: of the locks
+ * @others: all records of pairs beyond SPINLOCK_PAIRS_MAX
+ * @total: of all
+ * @backwards: records released before they were acquired: hold 0
+ * @no_memory: something is missing for want of it
+ * @pending: records not yet added
+ * @pending_count: of them
+ * @cache: pairs by a few bits of their addresses, to find them at once
+ */
+struct spinlock_stats {
+	struct spinlock_rates rates;
+	struct spinlock_pair *pairs;
+	struct spinlock_lock *locks;
+	struct timelines timelines;
+	struct spinlock_sum others;
+	struct spinlock_sum total;
+	uint64_t backwards;
+	bool no_memory;
+	struct spinlock_pending pending[SPINLOCK_PENDING];
+	unsigned int pending_count;
+	struct spinlock_pair *cache[1 << SPINLOCK_CACHE_BITS];
+};
+
+void spinlock_stats_add(struct spinlock_stats *stats,
+			const struct spinlock_record *record, uint64_t ticks);
+void spinlock_stats_finish(struct spinlock_stats *stats);
+void spinlock_stats_free(struct spinlock_stats *stats);
+
+#endif /* _NTKLOG_SPINLOCK_STATS_H */

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What WMI_CONTEXTSWAP records say together, by thread and by processor. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_contextswap.h>
+
+#include "grow.h"
+#include "switch_stats.h"
+
+static struct switch_thread *find_thread(struct switch_stats *stats, uint32_t thread_id)
+{
+	struct switch_thread *thread;
+
+	hash_find_or_add(stats->threads, thread_id, &thread_id, THREADS_MAX, thread);
+	if (thread)
+		return thread;
+	stats->no_memory |= HASH_COUNT(stats->threads) < THREADS_MAX;
+	return &stats->others;
+}
+
+static struct switch_processor *find_processor(struct switch_stats *stats,
+					       unsigned int number)
+{
+	struct switch_processor *more;
+
+	if (number < stats->processor_count)
+		return &stats->processors[number];
+	more = grown_to(stats->processors, stats->processor_count, number + 1, sizeof(*more));
+	if (!more) {
+		stats->no_memory = true;
+		return NULL;
+	}
+	stats->processors = more;
+	stats->processor_count = number + 1;
+	return &more[number];
+}
+
+static void add_run(struct switch_stats *stats, struct switch_processor *processor,
+		    uint32_t thread_id, uint64_t time, uint64_t origin)
+{
+	struct switch_thread *thread;
+	uint64_t run = time - processor->last_time;
+
+	if (!processor->switches)
+		return;
+	if (processor->thread_id != thread_id || (int64_t)run < 0) {
+		processor->unknown++;
+		return;
+	}
+	if (!thread_id) {
+		processor->idle += (double)run;
+		return;
+	}
+	processor->busy += (double)run;
+	thread = find_thread(stats, thread_id);
+	if (!histogram_add(&thread->run, run, 1))
+		stats->no_memory = true;
+	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run);
+}
+
+/**
+ * switch_stats_add() - add a record
+ * @stats: where to
+ * @record: the record
+ * @processor: on which it was
+ * @time: session clock
+ * @origin: where time lines begin, session clock
+ */
+void switch_stats_add(struct switch_stats *stats,
+		      const struct contextswap_record *record, unsigned int processor,
+		      uint64_t time, uint64_t origin)
+{
+	struct switch_processor *there = find_processor(stats, processor);
+	struct switch_thread *thread;
+
+	if (!there)
+		return;
+	add_run(stats, there, record->old_thread_id, time, origin);
+	if (!there->switches++)
+		there->first_time = time;
+	there->last_time = time;
+	there->thread_id = record->new_thread_id;
+	if (record->old_thread_id) {
+		thread = find_thread(stats, record->old_thread_id);
+		thread->switched_out++;
+		if (record->old_thread_state == KTHREAD_STATE_READY ||
+		    record->old_thread_state == KTHREAD_STATE_RUNNING ||
+		    record->old_thread_state == KTHREAD_STATE_STANDBY ||
+		    record->old_thread_state == KTHREAD_STATE_DEFERRED_READY)
+			thread->preempted++;
+	}
+	if (record->new_thread_id) {
+		thread = find_thread(stats, record->new_thread_id);
+		thread->switches++;
+		thread->wait_ticks += record->new_thread_wait_time;
+	}
+}
+
+/**
+ * switch_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void switch_stats_free(struct switch_stats *stats)
+{
+	struct switch_thread *thread, *next;
+
+	HASH_ITER(hh, stats->threads, thread, next) {
+		HASH_DEL(stats->threads, thread);
+		histogram_free(&thread->run);
+		free(thread);
+	}
+	histogram_free(&stats->others.run);
+	timelines_free(&stats->timelines);
+	free(stats->processors);
+	*stats = (struct switch_stats) { 0 };
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog convert: a trace for other tools. */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "command.h"
+#include "convert.h"
+#include "message.h"
+#include "trace_argp.h"
+
+enum {
+	OPTION_CTF = 0x100,
+	OPTION_PERFETTO,
+};
+
+/*
+ * @trace: which file
+ * @ctf: directory, or NULL
+ * @perfetto: path, or NULL
+ */
+struct options {
+	struct trace_options trace;
+	const char *ctf;
+	const char *perfetto;
+};
+
+static int run(struct options *options)
+{
+	struct conversion conversion = { 0 };
+	struct etl_file *file;
+	struct names *names;
+	int status, err = -1;
+	bool is_open;
+
+	status = trace_open(&file, &names, &options->trace, &is_open);
+	if (status)
+		return status;
+	if (is_open) {
+		conversion.file = file;
+		conversion.names = names;
+		conversion.selection = &options->trace.selection;
+		conversion.merge = etl_merge_open(file);
+		if (conversion.merge)
+			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
+					     convert_to_perfetto(&conversion,
+								 options->perfetto);
+		etl_merge_close(conversion.merge);
+		if (!err)
+			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
+				conversion.converted, conversion.left_out);
+	}
+	if (trace_tell_damage(file))
+		err = -1;
+	trace_tell_loss(file);
+	etl_close(file);
+	names_free(names);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case OPTION_CTF:
+		options->ctf = argument;
+		return 0;
+	case OPTION_PERFETTO:
+		options->perfetto = argument;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->ctf == !options->perfetto)
+			argp_error(state, "one of --ctf and --perfetto");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option convert_options[] = {
+	{ "ctf", OPTION_CTF, "DIRECTORY", 0,
+	  "A trace in the Common Trace Format, for babeltrace2 and Trace Compass", 0 },
+	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
+	  "Chrome's trace events as JSON, for ui.perfetto.dev; - is the standard output",
+	  0 },
+	{ 0 }
+};
+
+static const struct argp convert_argp = {
+	.options = convert_options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.children = trace_argp_children,
+	.doc = "Convert an ETL file for other tools.\n"
+	       "\vEvents that are not known are left out and counted; so is what is damaged, which\n"
+	       "is reported with its offset.",
+};
+
+/**
+ * command_convert() - ntklog convert
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_convert(int argc, char **argv)
+{
+	struct options options = { 0 };
+	int status;
+
+	argp_parse(&convert_argp, argc, argv, 0, NULL, &options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
+}

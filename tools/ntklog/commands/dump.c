@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog dump: each event of a file, in the order of time. */
+
+#include <argp.h>
+#include <stdio.h>
+
+#include <ntklog/etl.h>
+
+#include "command.h"
+#include "dump_writer.h"
+#include "event_type.h"
+#include "message.h"
+#include "names.h"
+#include "trace_argp.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_CSV,
+	OPTION_CYCLES,
+	OPTION_HEX,
+};
+
+/*
+ * @trace: which file
+ * @format: of what is printed
+ * @cycles: raw times too
+ * @hex: data too
+ * @names: of addresses and threads
+ */
+struct dump {
+	struct trace_options trace;
+	enum dump_format format;
+	bool cycles;
+	bool hex;
+	struct names *names;
+};
+
+static void dump_events(const struct dump *dump, struct etl_file *file,
+			struct dump_writer *writer)
+{
+	struct etl_merge *merge = etl_merge_open(file);
+	const struct etl_event *event;
+
+	while (merge && (event = etl_merge_next(merge))) {
+		const struct event_type *type = event_type_find(event);
+
+		if (type && event_type_check(file, event, type))
+			continue;
+		if (!selection_match(&dump->trace.selection, file, event, type, dump->names))
+			continue;
+		if (dump_writer_put(writer, event, type))
+			break;
+	}
+	etl_merge_close(merge);
+}
+
+static int run(struct dump *dump)
+{
+	struct dump_writer *writer;
+	struct etl_file *file;
+	bool is_open;
+	int status;
+
+	status = trace_open(&file, &dump->names, &dump->trace, &is_open);
+	if (status)
+		return status;
+	if (is_open) {
+		writer = dump_writer_make(dump->format, file, dump->names, dump->cycles,
+					  dump->hex);
+		if (writer) {
+			dump_writer_begin(writer);
+			etl_on_wait(file, dump_writer_flush, writer);
+			dump_events(dump, file, writer);
+			etl_on_wait(file, NULL, NULL);
+			dump_writer_free(writer);
+		} else {
+			status = NTKLOG_FAILED;
+		}
+	}
+	if (finish_output(stdout, NULL))
+		status = NTKLOG_FAILED;
+	trace_tell_loss(file);
+	if (trace_tell_damage(file))
+		status = NTKLOG_FAILED;
+	etl_close(file);
+	names_free(dump->names);
+	return status;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct dump *dump = state->input;
+
+	switch (key) {
+	case OPTION_JSON:
+	case OPTION_CSV:
+		if (dump->format != DUMP_TEXT)
+			argp_error(state, "one of --json and --csv");
+		dump->format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
+		return 0;
+	case OPTION_CYCLES:
+		dump->cycles = true;
+		return 0;
+	case OPTION_HEX:
+		dump->hex = true;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &dump->trace;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option dump_options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each event, on a line", 0 },
+	{ "csv", OPTION_CSV, NULL, 0, "Comma-separated values, a column for each field", 0 },
+	{ "cycles", OPTION_CYCLES, NULL, 0,
+	  "Also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
+	{ "hex", OPTION_HEX, NULL, 0, "Also the data of each event, in hexadecimal", 0 },
+	{ 0 }
+};
+
+static const struct argp dump_argp = {
+	.options = dump_options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.children = trace_argp_children,
+	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
+	       "of the session, processor, name, and all fields as name=value.\n"
+	       "\vEvents that are not known are printed with what their header says: hook id and\n"
+	       "its name, or provider, id, opcode, process and thread; and size.\n"
+	       "What is damaged is left out, up to the end of its buffer, and reported with the\n"
+	       "offset; events whose time cannot be are printed behind the one before, with\n"
+	       "WrongTimeStamp. A file \"-\" is the standard input; what comes through a pipe is\n"
+	       "printed as it comes: ntklog record -o - | ntklog dump -\n\n"
+	       "EXPR compares what is printed here, by its name, or time, cpu, hold, wait, lock,\n"
+	       "caller, thread, with ==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, !\n"
+	       "and parentheses. See ntklog(1).",
+};
+
+/**
+ * command_dump() - ntklog dump
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_dump(int argc, char **argv)
+{
+	struct dump dump = { 0 };
+	int status;
+
+	argp_parse(&dump_argp, argc, argv, 0, NULL, &dump);
+	status = run(&dump);
+	filter_free(dump.trace.selection.filter);
+	return status;
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog report: what a trace says, summed up. */
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "message.h"
+#include "report.h"
+#include "trace_argp.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_CSV,
+	OPTION_HTML,
+	OPTION_TABLE,
+	OPTION_COLUMNS,
+	OPTION_SORT,
+	OPTION_TOP,
+};
+
+/* Rows of a table that fit a screen. */
+#define TOP	20
+
+/* Of each table of a page, that are there to be shown. */
+#define PAGE_ROWS	200
+
+/*
+ * @trace: which file
+ * @html: path of the page; NULL: none
+ * @json, @csv: instead of text
+ * @tables: that are wanted, as bits
+ * @columns: that are wanted, separated by commas; NULL: the usual ones
+ * @sort: column; NULL: each table's own
+ * @top: rows at most; 0: all
+ * @has_top: it was given
+ */
+struct options {
+	struct trace_options trace;
+	const char *html;
+	bool json, csv;
+	unsigned int tables;
+	char *columns;
+	const char *sort;
+	size_t top;
+	bool has_top;
+};
+
+#define TABLES	"locks, callers, resources, blockers, threads, processors and unknown"
+
+static const char *const table_names[REPORT_TABLES] = {
+	"locks", "callers", "resources", "blockers", "threads", "processors", "unknown",
+};
+
+static void list_columns(const struct report *report, const struct options *options)
+{
+	size_t i, j;
+
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(options->tables & 1 << i))
+			continue;
+		fprintf(stderr, "  %s:", report->tables[i].name);
+		for (j = 0; j < report->tables[i].column_count; j++)
+			fprintf(stderr, " %s", report->tables[i].columns[j].name);
+		fputc('\n', stderr);
+	}
+}
+
+/* Show the column where there is one of that name. */
+static bool show_column(struct report *report, const struct options *options,
+			const char *name)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++) {
+		int column = table_find_column(&report->tables[i], name);
+
+		if (!(options->tables & 1 << i) || column < 0)
+			continue;
+		table_show(&report->tables[i], column);
+		found = true;
+	}
+	return found;
+}
+
+static int choose_columns(struct report *report, const struct options *options)
+{
+	char *name, *next = options->columns;
+	size_t i, j;
+
+	if (!next)
+		return 0;
+	for (i = 0; i < REPORT_TABLES; i++) {
+		report->tables[i].shown_count = 0;
+		for (j = 0; j < report->tables[i].column_count; j++)
+			if (!strcmp(options->columns, "all"))
+				table_show(&report->tables[i], j);
+	}
+	if (!strcmp(options->columns, "all"))
+		return 0;
+	while ((name = strsep(&next, ",")))
+		if (!show_column(report, options, name)) {
+			message("no table has a column \"%s\"; there are", name);
+			list_columns(report, options);
+			return -1;
+		}
+	return 0;
+}
+
+static int choose_sort(struct report *report, const struct options *options)
+{
+	bool found = !options->sort;
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++) {
+		struct table *table = &report->tables[i];
+		int column = options->sort ? table_find_column(table, options->sort) : -1;
+
+		if (column >= 0) {
+			table->sort = column;
+			found |= !!(options->tables & 1 << i);
+		}
+		table_sort(table);
+	}
+	if (!found) {
+		message("no table has a column \"%s\"; there are", options->sort);
+		list_columns(report, options);
+	}
+	return found ? 0 : -1;
+}
+
+static void print_tables(struct report *report, const struct options *options)
+{
+	size_t width = terminal_width(stdout), i;
+
+	if (options->json) {
+		json_t *object = report_json(report, options->top, options->tables);
+
+		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	if (!options->csv)
+		report_facts(report, stdout, "", "");
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(options->tables & 1 << i) || !table_has_cells(&report->tables[i]))
+			continue;
+		if (options->csv) {
+			table_print_csv(&report->tables[i], stdout, options->top);
+		} else {
+			putchar('\n');
+			/* Columns that were asked for are shown. */
+			if (width && !options->columns)
+				table_fit(&report->tables[i], options->top, width);
+			table_print_text(&report->tables[i], stdout, options->top);
+		}
+	}
+}
+
+static int show(struct report *report, const struct options *options)
+{
+	int status = NTKLOG_OK;
+
+	report_make(report);
+	if (choose_columns(report, options) || choose_sort(report, options)) {
+		status = NTKLOG_USAGE;
+	} else if (options->html) {
+		if (report_print_html(report, options->html, options->top,
+				      options->has_top ? options->top : PAGE_ROWS,
+				      options->tables))
+			status = NTKLOG_FAILED;
+	} else {
+		print_tables(report, options);
+		if (finish_output(stdout, NULL))
+			status = NTKLOG_FAILED;
+	}
+	if (!status && !report_is_complete(report)) {
+		message("%s: %s", options->trace.path, strerror(ENOMEM));
+		status = NTKLOG_FAILED;
+	}
+	report_free(report);
+	return status;
+}
+
+static int run(struct options *options)
+{
+	static struct analysis analysis;
+	struct names *names;
+	struct etl_file *file;
+	bool is_open;
+	int status;
+
+	status = trace_open(&file, &names, &options->trace, &is_open);
+	if (status)
+		return status;
+	analysis.selection = &options->trace.selection;
+	analysis.names = names;
+	if (is_open) {
+		struct report report = {
+			.file = file, .analysis = &analysis, .names = names,
+		};
+
+		analysis_read(&analysis, file);
+		report.seconds = analysis_seconds(&analysis, file);
+		status = show(&report, options);
+		analysis_free(&analysis);
+	}
+	if (trace_tell_damage(file) && !status)
+		status = NTKLOG_FAILED;
+	etl_close(file);
+	names_free(names);
+	return status;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+	size_t i;
+
+	switch (key) {
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_CSV:
+		options->csv = true;
+		return 0;
+	case OPTION_HTML:
+		options->html = argument;
+		return 0;
+	case OPTION_TABLE:
+		for (i = 0; i < REPORT_TABLES; i++)
+			if (!strcmp(argument, table_names[i]))
+				break;
+		if (i == REPORT_TABLES)
+			argp_error(state, "no table \"%s\"; there are " TABLES, argument);
+		options->tables |= 1 << i;
+		return 0;
+	case OPTION_COLUMNS:
+		options->columns = argument;
+		return 0;
+	case OPTION_SORT:
+		options->sort = argument;
+		return 0;
+	case OPTION_TOP:
+		options->top = strtoul(argument, &end, 10);
+		if (end == argument || *end || argument[0] == '-')
+			argp_error(state, "--top: \"%s\" is no number", argument);
+		options->has_top = true;
+		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->trace;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->json + options->csv + !!options->html > 1)
+			argp_error(state, "one of --json, --csv and --html");
+		if (!options->has_top && (options->json || options->csv))
+			options->top = 0;
+		if (!options->tables)
+			options->tables = (1 << REPORT_TABLES) - 1;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option report_options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "One JSON object; times are nanoseconds", 0 },
+	{ "csv", OPTION_CSV, NULL, 0,
+	  "Comma-separated values, one table after the other; times are nanoseconds", 0 },
+	{ "html", OPTION_HTML, "PAGE", 0,
+	  "Write one page with tables and pictures, which needs nothing else; - is the standard output",
+	  0 },
+	{ "table", OPTION_TABLE, "TABLE", 0,
+	  "Only this one of " TABLES "; may be given again", 0 },
+	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
+	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
+	{ "top", OPTION_TOP, "N", 0,
+	  "So many rows of each table (20 for people, all for programs); 0: all", 0 },
+	{ 0 }
+};
+
+static const struct argp report_argp = {
+	.options = report_options,
+	.parser = parse_option,
+	.args_doc = "FILE",
+	.children = trace_argp_children,
+	.doc = "Sum up an ETL file: which lock hurts, and who holds it.\n"
+	       "\vNT writes a sample of all acquisitions. Counts with \"~\" are estimates of\n"
+	       "all, by the rates that the file carries; shares, totals, means and percentiles\n"
+	       "are scaled alike. Waits are those of contended acquisitions. Percentiles are\n"
+	       "within 3 percent. A file \"-\" is the standard input.",
+};
+
+/**
+ * command_report() - ntklog report
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_report(int argc, char **argv)
+{
+	struct options options = { .top = TOP };
+	int status;
+
+	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
+	status = run(&options);
+	filter_free(options.trace.selection.filter);
+	return status;
+}

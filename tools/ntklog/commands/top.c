@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog top: the locks that are waited for most, now. */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ntklog/group_mask.h>
+
+#include "command.h"
+#include "drain.h"
+#include "etl_reader.h"
+#include "kernel.h"
+#include "macros.h"
+#include "message.h"
+#include "parameter.h"
+#include "report.h"
+#include "session.h"
+#include "signals.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_ONCE,
+};
+
+/*
+ * @groups: of events
+ * @interval: seconds
+ * @top: rows of each table; 0: what fits the screen
+ * @once: one interval
+ * @json: for programs
+ * @session: number
+ * @drain: of it
+ * @file: what its header says
+ * @analysis: of the present interval
+ * @names: symbols of the kernel
+ * @modules: that were loaded when they were read
+ * @before: counts at the start of the interval
+ * @seconds: of the interval
+ */
+struct top {
+	const char *groups;
+	double interval;
+	size_t top;
+	bool once, json;
+	int session;
+	struct drain drain;
+	struct etl_file *file;
+	struct analysis analysis;
+	struct names *names;
+	size_t modules;
+	struct session_counts before;
+	double seconds;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int take_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	struct etl_cursor cursor = { .buffer = buffer };
+	struct top *top = argument;
+	struct etl_reader *reader = etl_reader(top->file);
+	struct etl_event event;
+
+	if (etl_use_buffer(reader, &cursor, 1))
+		goto damaged;
+	while (cursor.next < cursor.end)
+		if (etl_parse_event(reader, &cursor, &event) != 1 ||
+		    analysis_add(&top->analysis, top->file, &event))
+			goto damaged;
+	return 0;
+
+damaged:
+	message("session %d: %s", top->session, top->file->error);
+	return -1;
+}
+
+static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
+{
+	return 0;
+}
+
+/* Of what is sampled now: rates may be changed while one looks. */
+static int take_rates(struct top *top)
+{
+	struct spinlock_rates *spinlock = &top->analysis.spinlocks.rates;
+	struct resource_rates *resource = &top->analysis.resources.rates;
+	uint32_t values[PARAMETERS_MAX];
+
+	if (parameter_set_get(parameter_set_find("spinlock"), values))
+		return -1;
+	*spinlock = (struct spinlock_rates) {
+		.known = 1,
+		.spin_threshold = values[0],
+		.acquire_rate = values[1],
+		.contention_rate = values[2],
+		.hold_threshold = values[3],
+	};
+	if (parameter_set_get(parameter_set_find("resource"), values))
+		return -1;
+	*resource = (struct resource_rates) {
+		.known = 1,
+		.release_rate = values[0],
+		.contention_rate = values[1],
+		.timeouts = values[2],
+	};
+	return 0;
+}
+
+static size_t count_modules(void)
+{
+	FILE *stream = fopen("/proc/modules", "r");
+	size_t count = 0;
+	int c;
+
+	while (stream && (c = getc(stream)) != EOF)
+		count += c == '\n';
+	if (stream)
+		fclose(stream);
+	return count;
+}
+
+/* The driver that one looks at is often loaded while one looks. */
+static int update_names(struct top *top)
+{
+	size_t modules = count_modules();
+
+	if (top->names && modules == top->modules)
+		return 0;
+	names_free(top->names);
+	top->modules = modules;
+	return names_load(&top->names, "/proc/kallsyms", NULL);
+}
+
+/* Of a terminal that does not say: the usual ones; without one there is no end. */
+static struct winsize screen_size(void)
+{
+	struct winsize size = { 0 };
+
+	if (!isatty(STDOUT_FILENO))
+		return (struct winsize) { .ws_row = 50, .ws_col = USHRT_MAX };
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	if (!size.ws_row)
+		size.ws_row = 24;
+	if (!size.ws_col)
+		size.ws_col = 80;
+	return size;
+}
+
+static void print_table(struct table *table, size_t rows, size_t width)
+{
+	table_fit(table, rows, width);
+	table_print_text(table, stdout, rows);
+}
+
+/* What the events of a group are seen in. */
+static const struct {
+	uint32_t group;
+	enum report_table table;
+} top_tables[] = {
+	{ PERF_MASK_BITS(PERF_SPINLOCK | PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK), REPORT_LOCKS },
+	{ PERF_SYNC_OBJECTS, REPORT_RESOURCES },
+	{ PERF_CONTEXT_SWITCH, REPORT_THREADS },
+	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
+};
+
+static void print_screen(const struct top *top, struct report *report,
+			 const struct session_counts *counts)
+{
+	const struct winsize size = screen_size();
+	uint32_t groups = session_mask(top->groups);
+	size_t rows = top->top, tables = 0, count = 0, i;
+	char clock[16];
+	time_t time_now = time(NULL);
+	struct tm tm;
+
+	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
+		tables += !!(groups & top_tables[i].group);
+	/* Each has two lines of its own and one before it; two are above, and the cursor's. */
+	if (!rows)
+		rows = size.ws_row > 3 + 5 * tables ? (size.ws_row - 3) / tables - 3 : 2;
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
+	if (isatty(STDOUT_FILENO))
+		fputs("\033[H\033[J", stdout);
+	printf("ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
+	       clock, top->seconds,
+	       (double)(counts->generated - top->before.generated) / top->seconds,
+	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
+	for (i = 0; i < ARRAY_SIZE(top_tables); i++) {
+		struct table *table = &report->tables[top_tables[i].table];
+
+		if (!(groups & top_tables[i].group))
+			continue;
+		if (count++)
+			putchar('\n');
+		print_table(table, rows, size.ws_col);
+	}
+}
+
+static void print_object(const struct top *top, const struct report *report,
+			 const struct session_counts *counts)
+{
+	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
+				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
+				     1 << REPORT_THREADS | 1 << REPORT_PROCESSORS);
+
+	json_object_set_new(object, "events",
+			    json_integer(counts->generated - top->before.generated));
+	json_object_set_new(object, "events_lost",
+			    json_integer(counts->lost - top->before.lost));
+	json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	putchar('\n');
+	json_decref(object);
+}
+
+/* What happens now is told as what happens in a second. */
+static void show_rates(struct report *report)
+{
+	static const char *const rates[] = { "per_second", "waiting" };
+	static const char *const totals[] = { "acquisitions", "releases", "wait_total",
+					      "hold_total" };
+	size_t i, j;
+
+	for (i = REPORT_LOCKS; i <= REPORT_RESOURCES; i++) {
+		struct table *table = &report->tables[i];
+
+		for (j = 0; j < ARRAY_SIZE(rates); j++)
+			table_insert(table, table_find_column(table, rates[j]));
+		for (j = 0; j < ARRAY_SIZE(totals); j++)
+			if (table_find_column(table, totals[j]) >= 0)
+				table_hide(table, table_find_column(table, totals[j]));
+	}
+}
+
+static int show(struct top *top)
+{
+	struct report report = { .file = top->file, .analysis = &top->analysis };
+	struct session_counts counts;
+	size_t i;
+
+	if (update_names(top))
+		return -1;
+	report.names = top->names;
+	if (session_counts(top->session, &counts))
+		counts = top->before;
+	analysis_finish(&top->analysis);
+	report.seconds = top->seconds;
+	report_make(&report);
+	/* Programs get all of it. */
+	if (!top->json)
+		show_rates(&report);
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_sort(&report.tables[i]);
+	if (top->json)
+		print_object(top, &report, &counts);
+	else
+		print_screen(top, &report, &counts);
+	report_free(&report);
+	analysis_free(&top->analysis);
+	top->before = counts;
+	return finish_output(stdout, NULL);
+}
+
+/* Gather one interval. 1: a signal says that it is the last. */
+static int gather(struct top *top, int signal_fd)
+{
+	double start = now(), left;
+	int got = 0;
+
+	if (take_rates(top))
+		return -1;
+	top->analysis.origin = top->file->start_clock;
+	while (!got && (left = top->interval - (now() - start)) > 0) {
+		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
+		if (got < 0 || drain_read(&top->drain))
+			return -1;
+	}
+	/* What is in buffers that are not full is wanted too. */
+	kernel_write("1", "sessions/%d/flush", top->session);
+	if (drain_read(&top->drain))
+		return -1;
+	top->seconds = now() - start;
+	return got;
+}
+
+static int watch(struct top *top, int signal_fd)
+{
+	int got;
+
+	do {
+		got = gather(top, signal_fd);
+		if (got < 0)
+			return -1;
+		/* Of an interval that was cut off the rates would be others. */
+		if (!got && show(top))
+			return -1;
+	} while (!got && !top->once);
+	return 0;
+}
+
+/* With the session started; stops it in any case. */
+static int watch_session(struct top *top)
+{
+	unsigned char *header;
+	sigset_t signals;
+	int signal_fd, err;
+	size_t size;
+
+	signal_fd = signals_open(&signals, SIGPIPE);
+	header = signal_fd < 0 ? NULL : drain_read_header(top->session, &size);
+	err = !header || etl_attach(&top->file, "session", header, size);
+	if (err && header)
+		message("session %d: %s", top->session, top->file->error);
+	top->drain.session = top->session;
+	top->drain.give = take_buffer;
+	top->drain.argument = top;
+	if (!err)
+		err = drain_open(&top->drain, top->session, size) || watch(top, signal_fd);
+	if (session_stop(top->session))
+		err = -1;
+	/* What is left is read, though not shown: then the session is free again. */
+	top->drain.give = drop_buffer;
+	if (header) {
+		drain_finish(&top->drain);
+		etl_close(top->file);
+	}
+	drain_close(&top->drain);
+	free(header);
+	if (signal_fd >= 0)
+		close(signal_fd);
+	return err;
+}
+
+static int run(struct top *top)
+{
+	struct session_settings settings = {
+		.buffer_size = 64 << 10,
+		.buffers = 32,
+		.mode = "sequential",
+	};
+	int err;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (!top->groups)
+		top->groups = session_default_groups();
+	settings.groups = top->groups;
+	top->session = session_find_free();
+	/* Before the start: reading all symbols takes a while. */
+	if (top->session < 0 || update_names(top) ||
+	    session_configure(top->session, &settings) || session_start(top->session))
+		return NTKLOG_FAILED;
+	err = watch_session(top);
+	names_free(top->names);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct top *top = state->input;
+	char *end;
+
+	switch (key) {
+	case 'e':
+		if (session_check_groups(argument))
+			argp_usage(state);
+		if (!session_has_events(argument))
+			argp_error(state, "-e: %s has no events: see ntklog list", argument);
+		top->groups = argument;
+		return 0;
+	case 'd':
+		top->interval = strtod(argument, &end);
+		if (end == argument || *end || !(top->interval >= .1))
+			argp_error(state, "-d: \"%s\" is not 0.1 seconds or more", argument);
+		return 0;
+	case 'n':
+		top->top = strtoul(argument, &end, 10);
+		if (!top->top || *end || *argument == '-')
+			argp_error(state, "-n: \"%s\" is no number of rows", argument);
+		return 0;
+	case OPTION_ONCE:
+		top->once = true;
+		return 0;
+	case OPTION_JSON:
+		top->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is \"%s\" for?", argument);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option top_options[] = {
+	{ "events", 'e', "GROUP,...", 0, "As ntklog record's, and the same without it", 0 },
+	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
+	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
+	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each interval, on a line", 0 },
+	{ 0 }
+};
+
+static const struct argp top_argp = {
+	.options = top_options,
+	.parser = parse_option,
+	.doc = "Show the locks that are waited for most, as they are used, each second anew.\n"
+	       "A session of its own is used; others go on. What ntklog report's columns mean\n"
+	       "is what they mean here.",
+};
+
+/**
+ * command_top() - ntklog top
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_top(int argc, char **argv)
+{
+	static struct top top = { .interval = 1 };
+
+	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
+	return run(&top);
+}

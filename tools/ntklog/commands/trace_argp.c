@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the commands that read a file have in common: on the command line, and at the end. */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "command.h"
+#include "message.h"
+#include "rundown.h"
+#include "trace_argp.h"
+
+enum {
+	/* None of the commands' own. */
+	OPTION_NAMES = 0x200,
+	OPTION_FILTER,
+	OPTION_FROM,
+	OPTION_TO,
+};
+
+static double parse_limit(const char *name, const char *text, struct argp_state *state)
+{
+	double seconds = 0;
+
+	if (!parse_seconds(text, &seconds))
+		argp_error(state, "%s: \"%s\" is no time: seconds, or a number and ns, us, ms or s",
+			   name, text);
+	return seconds;
+}
+
+/**
+ * trace_parse_path() - for struct argp's parser: one file, no more and no less
+ * @key: of what is parsed
+ * @argument: of it
+ * @state: of the parsing
+ * @path: of the file
+ *
+ * Return: 0, or ARGP_ERR_UNKNOWN.
+ */
+error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path)
+{
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (*path)
+			argp_error(state, "one file at a time");
+		*path = argument;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "which file?");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct trace_options *options = state->input;
+	struct selection *selection = &options->selection;
+	char error[400];
+
+	switch (key) {
+	case OPTION_NAMES:
+		if (!strcmp(argument, "-"))
+			argp_error(state, "--names: the standard input is for the trace");
+		options->names_path = argument;
+		return 0;
+	case OPTION_FILTER:
+		filter_free(selection->filter);
+		selection->filter = filter_parse(argument, error, sizeof(error));
+		if (!selection->filter)
+			argp_error(state, "--filter: %s", error);
+		return 0;
+	case OPTION_FROM:
+		selection->from = parse_limit("--from", argument, state);
+		selection->has_from = true;
+		return 0;
+	case OPTION_TO:
+		selection->to = parse_limit("--to", argument, state);
+		selection->has_to = true;
+		return 0;
+	default:
+		return trace_parse_path(key, argument, state, &options->path);
+	}
+}
+
+static const struct argp_option trace_options[] = {
+	{ "names", OPTION_NAMES, "FILE", 0,
+	  "Names of addresses and threads, instead of those in FILE.names", 0 },
+	{ "filter", OPTION_FILTER, "EXPR", 0,
+	  "Only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
+	  0 },
+	{ "from", OPTION_FROM, "TIME", 0,
+	  "Only events from this time on: seconds since the start, or with ns, us, ms, s", 0 },
+	{ "to", OPTION_TO, "TIME", 0, "Only events up to this time", 0 },
+	{ 0 }
+};
+
+static const struct argp trace_argp = {
+	.options = trace_options,
+	.parser = parse_option,
+};
+
+const struct argp_child trace_argp_children[] = {
+	{ &trace_argp, 0, NULL, 0 },
+	{ 0 }
+};
+
+/* From where there are any: a file of names, and the trace itself. */
+static int read_names(struct names **names, const struct trace_options *options,
+		      const struct etl_file *file)
+{
+	if (names_load(names, options->names_path, options->path))
+		return -1;
+	if (file->buffers && rundown_read(names, file)) {
+		message("%s: %s", file->path, strerror(ENOMEM));
+		names_free(*names);
+		return -1;
+	}
+	return 0;
+}
+
+/**
+ * trace_open() - open the file; what are addresses and threads called, and those in the filter?
+ * @file: what is opened, or could not be: what is wrong is for trace_tell_damage()
+ * @names: what is read, to be freed; NULL if there are no names
+ * @options: understood
+ * @is_open: whether the file is
+ *
+ * Return: enum ntklog_status; after a message, if it is not NTKLOG_OK, with nothing to be closed
+ * or freed.
+ */
+int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
+	       bool *is_open)
+{
+	int status = NTKLOG_FAILED;
+	char error[400];
+
+	*is_open = !etl_open(file, options->path);
+	if (read_names(names, options, *file))
+		goto close;
+	if (!filter_resolve(options->selection.filter, *names, error, sizeof(error)))
+		return NTKLOG_OK;
+	message("--filter: %s%s", error, *names ? "" : ", there are no names");
+	names_free(*names);
+	status = NTKLOG_USAGE;
+close:
+	etl_close(*file);
+	return status;
+}
+
+/**
+ * trace_tell_loss() - say what is not in the file
+ * @file: the file
+ */
+void trace_tell_loss(const struct etl_file *file)
+{
+	if (file->events_lost || file->buffers_lost)
+		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
+			file->path, file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		message("%s: events were lost after %" PRIu64 " buffers, how many is not known",
+			file->path, file->lossy_buffers);
+}
+
+/**
+ * trace_tell_damage() - say what is wrong with a file that has been read
+ * @file: the file
+ *
+ * Return: 0: nothing is; or -1 after messages.
+ */
+int trace_tell_damage(const struct etl_file *file)
+{
+	if (file->error[0])
+		message("%s: %s", file->path, file->error);
+	if (file->damaged_buffers || file->damaged_events)
+		message("%s: left out: %" PRIu64 " bytes of %" PRIu64
+			" damaged buffers and %" PRIu64 " damaged events",
+			file->path, file->left_out, file->damaged_buffers,
+			file->damaged_events);
+	if (file->wrong_times)
+		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64
+			" events in all, which no sum has",
+			file->path, file->wrong_time_at, file->wrong_times);
+	if (file->twice)
+		message("%s: left out: %" PRIu64 " buffers that are there twice", file->path,
+			file->twice);
+	if (file->missing)
+		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
+			file->path, file->missing, file->first_missing);
+	if (file->late)
+		message("%s: %" PRIu64
+			" buffers came too late to be in the order of time: give a file",
+			file->path, file->late);
+	if (file->unfinished)
+		message("%s: left out: %" PRIu64
+			" bytes of a last buffer that has not been written to its end",
+			file->path, file->unfinished);
+	return file->error[0] || file->wrong_times || file->twice || file->missing || file->late ?
+		-1 : 0;
+}

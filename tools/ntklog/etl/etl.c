@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading ETL files: buffer after buffer in the order of the file, event after event.
+ * One buffer is in memory at a time.
+ */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "etl_reader.h"
+
+/* The places are found as they come; what depends on all of them has them first. */
+static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_header *header)
+{
+	int fd;
+
+	if (!etl_is_flight(&reader->file) && !etl_may_have_names(reader)) {
+		reader->next_number = 1;
+		reader->next_place = 1;
+		return etl_add_place(reader, header, 0);
+	}
+	fd = etl_input_spool(reader->input);
+	if (fd < 0)
+		return etl_damage(reader, 0, "TMPDIR: %s", strerror(errno));
+	etl_input_free(reader->input);
+	reader->input = NULL;
+	reader->fd = fd;
+	return etl_make_index(reader);
+}
+
+static int read_first_buffer(struct etl_reader *reader)
+{
+	struct wmi_buffer_header header;
+	ssize_t got;
+
+	got = reader->input ? etl_input_head(reader->input, &header, sizeof(header)) :
+			    etl_read_at(reader, &header, sizeof(header), 0);
+	if (got < 0)
+		return reader->file.error[0] ? -1 : etl_damage(reader, 0, "%s", strerror(errno));
+	if (got < (ssize_t)sizeof(header))
+		return etl_damage(reader, got, "the file ends before its first buffer header does");
+	if (etl_check_first_header(reader, &header))
+		return -1;
+	if (reader->input)
+		etl_input_set_size(reader->input, reader->file.buffer_size);
+	if (!etl_read_buffer(reader, &reader->cursor, 0) || reader->file.error[0] ||
+	    etl_read_first_event(reader))
+		return -1;
+	return reader->input ? begin_stream(reader, &header) : etl_make_index(reader);
+}
+
+/* What could not even be begun. */
+static struct etl_reader no_memory = { .fd = -1 };
+
+static struct etl_reader *make_reader(const char *path)
+{
+	struct etl_reader *reader = calloc(1, sizeof(*reader));
+
+	if (reader)
+		reader->file.path = strdup(path);
+	if (!reader || !reader->file.path) {
+		free(reader);
+		no_memory.file.path = "";
+		etl_no_memory(&no_memory);
+		return &no_memory;
+	}
+	reader->fd = -1;
+	reader->latest = UINT64_MAX;
+	return reader;
+}
+
+static int open_path(struct etl_reader *reader, const char *path)
+{
+	reader->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) :
+					 fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	if (reader->fd < 0) {
+		snprintf(reader->file.error, sizeof(reader->file.error), "%s", strerror(errno));
+		return -1;
+	}
+	if (lseek(reader->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
+		reader->input = etl_input_make(reader->fd);
+		if (!reader->input)
+			return etl_no_memory(reader);
+		reader->fd = -1;
+	} else {
+		posix_fadvise(reader->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	}
+	if (!read_first_buffer(reader))
+		return 0;
+	/* Those of its first buffer may be had: nothing else of a stream is. */
+	reader->has_ended = true;
+	return -1;
+}
+
+/**
+ * etl_open() - open an ETL file and read its first buffer
+ * @file: set to what is opened, and to be closed in any case
+ * @path: of the file; "-" is the standard input
+ *
+ * Return: 0, or -1 with a message in @file's error.
+ */
+int etl_open(struct etl_file **file, const char *path)
+{
+	struct etl_reader *reader = make_reader(path);
+
+	*file = &reader->file;
+	return reader == &no_memory ? -1 : open_path(reader, path);
+}
+
+static int attach_buffer(struct etl_reader *reader, const void *buffer, size_t size)
+{
+	if (size < sizeof(struct wmi_buffer_header))
+		return etl_damage(reader, size, "the first buffer ends before its header does");
+	if (etl_check_first_header(reader, buffer))
+		return -1;
+	if (size != reader->file.buffer_size)
+		return etl_damage(reader, size, "the first buffer has not 0x%zx bytes",
+				  reader->file.buffer_size);
+	reader->cursor.buffer = malloc(size);
+	if (!reader->cursor.buffer)
+		return etl_no_memory(reader);
+	memcpy(reader->cursor.buffer, buffer, size);
+	if (etl_use_buffer(reader, &reader->cursor, 0))
+		return -1;
+	return etl_read_first_event(reader);
+}
+
+/**
+ * etl_attach() - begin with a trace that comes buffer by buffer
+ * @file: set to what is begun, and to be closed in any case
+ * @path: for messages
+ * @buffer: the first buffer
+ * @size: bytes of @buffer
+ *
+ * The others are for etl_use_buffer(). etl_next_event() gives those of the first one.
+ *
+ * Return: 0, or -1 with a message in @file's error.
+ */
+int etl_attach(struct etl_file **file, const char *path, const void *buffer, size_t size)
+{
+	struct etl_reader *reader = make_reader(path);
+
+	*file = &reader->file;
+	return reader == &no_memory ? -1 : attach_buffer(reader, buffer, size);
+}
+
+/**
+ * etl_next_event() - the next event of the file, in the order of the file
+ * @file: that is open
+ *
+ * What is damaged is left out: see @file's error.
+ *
+ * Return: the event, until the next call, or NULL at the end of the file.
+ */
+const struct etl_event *etl_next_event(struct etl_file *file)
+{
+	struct etl_reader *reader = etl_reader(file);
+	struct etl_cursor *cursor = &reader->cursor;
+
+	for (;;) {
+		while (cursor->next >= cursor->end)
+			if ((reader->next_place >= file->buffers && !etl_more(reader)) ||
+			    !etl_take_buffer(reader, cursor,
+					     reader->places[reader->next_place++].number))
+				return NULL;
+		if (etl_parse_event(reader, cursor, &reader->event) == 1)
+			return &reader->event;
+	}
+}
+
+/**
+ * etl_on_wait() - what is to be done before it may take a while until more comes
+ * @file: that is open
+ * @wait: it
+ * @argument: of @wait
+ */
+void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argument)
+{
+	struct etl_input *input = etl_reader(file)->input;
+
+	if (!input)
+		return;
+	input->wait = wait;
+	input->argument = argument;
+}
+
+/**
+ * etl_close() - let a file go
+ * @file: that was opened, or could not be; NULL: none
+ */
+void etl_close(struct etl_file *file)
+{
+	struct etl_reader *reader = etl_reader(file);
+
+	if (!file || reader == &no_memory)
+		return;
+	if (reader->fd >= 0)
+		close(reader->fd);
+	etl_input_free(reader->input);
+	free(reader->cursor.buffer);
+	etl_free_index(reader);
+	free((char *)file->path);
+	free(reader);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Buffers, one at a time. What does not fit is left out, up to the end of its buffer, whose
+ * size all have: reading goes on with the next one.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "etl_reader.h"
+
+/* NT has at most 2048 processors. */
+#define PROCESSORS_MAX	4096
+
+/* Of NT's LogFileMode: the file is as large at once as it may become. */
+#define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
+
+/* NT's WMI_BUFFER_FLAG_COMPRESSED, and a buffer type whose contents are no events. */
+#define ETW_BUFFER_FLAG_COMPRESSED	0x0040
+#define ETW_BUFFER_TYPE_CTX_SWAP	2
+
+/**
+ * etl_processor() - whose events are these?
+ * @header: of a buffer
+ *
+ * Before Windows 8 the number had a byte, and the next one said how events are aligned.
+ *
+ * Return: the processor's number.
+ */
+unsigned int etl_processor(const struct wmi_buffer_header *header)
+{
+	if (header->buffer_flag & ETW_BUFFER_FLAG_PROCESSOR_INDEX)
+		return header->processor_index;
+	return header->processor_index & 0xFF;
+}
+
+/**
+ * etl_check_buffer() - can it be one of the file's buffers?
+ * @reader: the file, whose buffer size is known
+ * @offset: of the buffer
+ * @header: of the buffer
+ *
+ * Return: 0, or -1 with a message in the file's error.
+ */
+int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
+		     const struct wmi_buffer_header *header)
+{
+	struct etl_file *file = &reader->file;
+
+	if (header->buffer_flag & ETW_BUFFER_FLAG_COMPRESSED)
+		return etl_refuse_compressed(reader, offset, 0);
+	if (header->buffer_size != file->buffer_size)
+		return etl_damage(reader, offset,
+				  "buffer of 0x%x bytes in a file of 0x%zx byte buffers",
+				  header->buffer_size, file->buffer_size);
+	if (header->saved_offset < sizeof(*header) ||
+	    header->saved_offset > file->buffer_size)
+		return etl_damage(reader, offset + offsetof(struct wmi_buffer_header,
+							  saved_offset),
+				  "SavedOffset 0x%x is not in the buffer of 0x%zx bytes",
+				  header->saved_offset, file->buffer_size);
+	if (etl_processor(header) >= PROCESSORS_MAX)
+		return etl_damage(reader, offset + offsetof(struct wmi_buffer_header,
+							  processor_index),
+				  "processor %u", etl_processor(header));
+	return 0;
+}
+
+/**
+ * etl_read_at() - read from the file, or what is kept of a stream
+ * @reader: the file
+ * @to: where to
+ * @count: bytes, within one buffer
+ * @offset: of the first of them
+ *
+ * Return: the bytes that there are, up to @count; or -1 with a message in the file's error.
+ */
+ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset)
+{
+	size_t got = 0;
+
+	if (reader->input) {
+		ssize_t n = etl_input_read(reader->input, to, count, offset);
+
+		return n < 0 ? etl_damage(reader, offset, "%s", strerror(errno)) : n;
+	}
+	while (got < count) {
+		ssize_t n = pread(reader->fd, (char *)to + got, count - got, offset + got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return etl_damage(reader, offset + got, "%s", strerror(errno));
+		if (!n)
+			break;
+		got += n;
+	}
+	return got;
+}
+
+/* What a file that ends before buffer @number means. */
+static void end_of_file(struct etl_reader *reader, uint64_t number)
+{
+	struct etl_file *file = &reader->file;
+
+	if (file->end_time && number < file->buffers_written && !etl_is_circular(file))
+		etl_damage(reader, number * file->buffer_size,
+			   "the file ends after %llu of %u buffers",
+			   (unsigned long long)number, file->buffers_written);
+}
+
+/**
+ * etl_is_past_written() - has what follows been allocated, but never been written?
+ * @reader: the file
+ * @number: of a buffer
+ *
+ * Return: whether it has.
+ */
+bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
+{
+	const struct etl_file *file = &reader->file;
+
+	return file->end_time &&
+	       (file->log_file_mode & EVENT_TRACE_FILE_MODE_PREALLOCATE) &&
+	       !etl_is_circular(file) &&
+	       number >= file->buffers_written;
+}
+
+/**
+ * etl_got_less() - note what a buffer that is not whole means: all has been read
+ * @reader: the file
+ * @number: of the buffer
+ * @got: bytes that there are of it; less than 0: an error, which has been noted
+ *
+ * Of a session that has not ended it is being written, or was when its recorder was killed.
+ */
+void etl_got_less(struct etl_reader *reader, uint64_t number, ssize_t got)
+{
+	struct etl_file *file = &reader->file;
+
+	if (!got)
+		end_of_file(reader, number);
+	else if (got > 0 && number && !file->end_time)
+		file->unfinished = got;
+	else if (got > 0)
+		etl_damage(reader, number * file->buffer_size + got,
+			   "the file ends inside a buffer of 0x%zx bytes", file->buffer_size);
+}
+
+/**
+ * etl_use_buffer() - begin with a buffer that is in memory
+ * @reader: that it is of
+ * @cursor: whose memory holds it; is put at its first event
+ * @number: of the buffer in the file
+ *
+ * Return: 0, or -1 with a message in the file's error.
+ */
+int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
+{
+	struct etl_file *file = &reader->file;
+	const struct wmi_buffer_header *header =
+		(const struct wmi_buffer_header *)cursor->buffer;
+
+	if (etl_check_buffer(reader, number * file->buffer_size, header))
+		return -1;
+	cursor->number = number;
+	cursor->next = sizeof(*header);
+	cursor->end = header->saved_offset;
+	cursor->processor = etl_processor(header);
+	cursor->latest = reader->latest;
+	/* Of a session that has not ended: nothing is younger than its buffer. */
+	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&
+	    (uint64_t)header->time_stamp >= file->start_clock)
+		cursor->latest = header->time_stamp + reader->slack;
+	if (header->buffer_flag & (ETW_BUFFER_FLAG_EVENTS_LOST | ETW_BUFFER_FLAG_BUFFER_LOST))
+		file->lossy_buffers++;
+	if (header->buffer_type == ETW_BUFFER_TYPE_CTX_SWAP) {
+		cursor->next = cursor->end;
+		file->other_buffers++;
+	}
+	return 0;
+}
+
+/**
+ * etl_read_buffer() - read a buffer
+ * @reader: the file
+ * @cursor: is put at the buffer's first event; its memory is made if there is none
+ * @number: of the buffer
+ *
+ * Of a damaged one nothing is given. What is wrong is in the file's error.
+ *
+ * Return: 1, or 0 at the end of what can be read.
+ */
+int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
+{
+	struct etl_file *file = &reader->file;
+	uint64_t offset = number * file->buffer_size;
+	ssize_t got;
+
+	if (etl_is_past_written(reader, number))
+		return 0;
+	if (!cursor->buffer)
+		cursor->buffer = malloc(file->buffer_size);
+	if (!cursor->buffer) {
+		etl_no_memory(reader);
+		return 0;
+	}
+	got = etl_read_at(reader, cursor->buffer, file->buffer_size, offset);
+	if (got < (ssize_t)file->buffer_size) {
+		etl_got_less(reader, number, got);
+		return 0;
+	}
+	if (etl_use_buffer(reader, cursor, number)) {
+		etl_leave_out_bytes(reader, file->buffer_size);
+		cursor->next = 0;
+		cursor->end = 0;
+	}
+	return 1;
+}
+
+/**
+ * etl_take_buffer() - read a buffer that nobody will ask for again
+ * @reader: the file
+ * @cursor: as for etl_read_buffer()
+ * @number: likewise
+ *
+ * Return: likewise.
+ */
+int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
+{
+	int got = etl_read_buffer(reader, cursor, number);
+
+	if (reader->input)
+		etl_input_drop(reader->input, number);
+	return got;
+}

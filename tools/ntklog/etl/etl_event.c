@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events, one after the other in a buffer. */
+
+#include <assert.h>
+
+#include "etl_bytes.h"
+#include "etl_reader.h"
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian");
+
+/*
+ * NT's trace headers. All have their type at offset 2 and TRACE_HEADER_FLAGS at
+ * offset 3, so that a reader can step over those that it does not know.
+ */
+static const struct header_kind {
+	uint8_t header_size;
+	uint8_t size_offset;	/* of a u16: bytes of the event */
+	uint8_t clock_offset;	/* of a u64: the time stamp */
+	uint8_t pointer_size;
+	bool has_hook_id;	/* a u16 after the size, and then a version at 0 */
+} header_kinds[] = {
+	[TRACE_HEADER_TYPE_SYSTEM32] = { 0x20, 4, 0x10, 4, true },
+	[TRACE_HEADER_TYPE_SYSTEM64] = { 0x20, 4, 0x10, 8, true },
+	[TRACE_HEADER_TYPE_COMPACT32] = { 0x18, 4, 0x10, 4, true },
+	[TRACE_HEADER_TYPE_COMPACT64] = { 0x18, 4, 0x10, 8, true },
+	[TRACE_HEADER_TYPE_PERFINFO32] = { 0x10, 4, 0x08, 4, true },
+	[TRACE_HEADER_TYPE_PERFINFO64] = { 0x10, 4, 0x08, 8, true },
+	[TRACE_HEADER_TYPE_FULL_HEADER32] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_FULL_HEADER64] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_INSTANCE32] = { 0x38, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_INSTANCE64] = { 0x38, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_TIMED] = { 0x30, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_ERROR] = { 0x08, 0, 0, 8, false },
+	[TRACE_HEADER_TYPE_WNODE_HEADER] = { 0x30, 0, 0x10, 8, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER32] = { 0x50, 0, 0x10, 4, false },
+	[TRACE_HEADER_TYPE_EVENT_HEADER64] = { 0x50, 0, 0x10, 8, false },
+};
+
+/*
+ * A message of WPP has 0 where the others have their type. What follows its header, a
+ * time among it, is as the message's flags say.
+ */
+static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
+#define MESSAGE_MARKER	0x90
+
+/* NULL: no event begins so. */
+static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
+{
+	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
+		*type = TRACE_HEADER_TYPE_MESSAGE;
+		return &message_kind;
+	}
+	*type = at[2];
+	if (at[2] >= ARRAY_SIZE(header_kinds) || !header_kinds[at[2]].header_size ||
+	    !(at[3] & 0x80))
+		return NULL;
+	return &header_kinds[at[2]];
+}
+
+/* Its time, or that of the event before. */
+static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
+		      const struct header_kind *kind, const unsigned char *at,
+		      struct etl_event *event)
+{
+	struct etl_file *file = &reader->file;
+
+	event->has_time = kind->clock_offset;
+	event->raw_time = event->has_time ? get_u64(at + kind->clock_offset) : 0;
+	event->wrong_time = event->has_time && (event->raw_time < reader->earliest ||
+						event->raw_time > cursor->latest);
+	if (event->wrong_time) {
+		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
+			file->wrong_time_at = event->offset;
+	} else if (event->has_time) {
+		cursor->time_stamp = event->raw_time;
+	}
+	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
+}
+
+/**
+ * etl_parse_event_quietly() - the next event of a buffer, which somebody else will take too
+ * @reader: the file
+ * @cursor: in a buffer that has one more; goes behind it
+ * @event: the event; its data is in the buffer
+ *
+ * Return: 1, or -1 with a message in the file's error; nothing is counted then.
+ */
+int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
+			    struct etl_event *event)
+{
+	size_t room = cursor->end - cursor->next;
+	const unsigned char *at = cursor->buffer + cursor->next;
+	const struct header_kind *kind;
+	size_t extension = 0;
+
+	event->offset = cursor->number * reader->file.buffer_size + cursor->next;
+	if (room < 8)
+		return etl_damage(reader, event->offset,
+				  "%zu bytes before SavedOffset are no event", room);
+	kind = find_kind(at, &event->header_type);
+	if (!kind)
+		return etl_damage(reader, event->offset,
+				  "no event: marker 0x%02x%02x%02x%02x",
+				  at[3], at[2], at[1], at[0]);
+
+	event->size = get_u16(at + kind->size_offset);
+	if (event->size < kind->header_size || event->size > room)
+		return etl_damage(reader, event->offset,
+				  "event of 0x%zx bytes where 0x%x to 0x%zx fit",
+				  event->size, kind->header_size, room);
+	event->processor = cursor->processor;
+	event->header = at;
+	event->pointer_size = kind->pointer_size;
+	read_time(reader, cursor, kind, at, event);
+	event->has_hook_id = kind->has_hook_id;
+	event->hook_id = kind->has_hook_id ? get_u16(at + 6) : 0;
+	event->version = kind->has_hook_id ? get_u16(at) : 0;
+	event->counters = 0;
+	event->has_pebs_index = false;
+	event->extension = at + kind->header_size;
+	if (kind->header_size == sizeof(struct perfinfo_trace_header)) {
+		event->version = at[0];
+		event->counters = at[1] & PERFINFO_EXT_PMC_COUNT;
+		event->has_pebs_index = at[1] & PERFINFO_EXT_PEBS_INDEX;
+		extension = 8 * (event->counters + event->has_pebs_index);
+		if (event->size < kind->header_size + extension)
+			return etl_damage(reader, event->offset,
+					  "event of 0x%zx bytes with 0x%zx bytes of extensions",
+					  event->size, extension);
+	}
+	event->data = at + kind->header_size + extension;
+	event->data_size = event->size - kind->header_size - extension;
+	/* The padding of the last event may be missing. */
+	cursor->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
+	if (cursor->next > cursor->end)
+		cursor->next = cursor->end;
+	return 1;
+}
+
+/**
+ * etl_parse_event() - the next event of a buffer
+ * @reader: the file
+ * @cursor: in a buffer that has one more; goes behind it
+ * @event: the event; its data is in the buffer
+ *
+ * Return: 1, or -1 with a message in the file's error: then the buffer's rest is left out.
+ */
+int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
+		    struct etl_event *event)
+{
+	if (etl_parse_event_quietly(reader, cursor, event) == 1)
+		return 1;
+	etl_leave_out_bytes(reader, cursor->end - cursor->next);
+	cursor->next = cursor->end;
+	return -1;
+}
+
+/**
+ * etl_first_time() - when was the first event of a buffer?
+ * @reader: the file
+ * @data: the buffer, whose header has been checked
+ *
+ * Return: session clock, or 0: not known.
+ */
+uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data)
+{
+	const unsigned char *at = data + sizeof(struct wmi_buffer_header);
+	const struct header_kind *kind;
+	uint64_t time;
+	uint8_t type;
+
+	if (((const struct wmi_buffer_header *)data)->saved_offset <
+	    sizeof(struct wmi_buffer_header) + 0x18)
+		return 0;
+	kind = find_kind(at, &type);
+	time = kind && kind->clock_offset ? get_u64(at + kind->clock_offset) : 0;
+	return time >= reader->earliest && time <= reader->latest ? time : 0;
+}

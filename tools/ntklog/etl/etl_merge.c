@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Merging: each processor's events are in the order of time, and so are its buffers in
+ * the file; in a circular one, whose beginning has been overwritten, sequence numbers tell
+ * the order. One buffer of each processor is in memory, and the earliest event of all is
+ * next. Of a stream, buffers are read until it is certain which event that is.
+ */
+
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "etl_reader.h"
+#include "grow.h"
+
+/*
+ * @cursor: in the present buffer
+ * @event: the next one
+ * @buffers: of the processor
+ * @buffer_count: how many
+ * @next_buffer: after the present one, of @buffers
+ * @is_in_heap: it has an event
+ */
+struct etl_stream {
+	struct etl_cursor cursor;
+	struct etl_event event;
+	struct etl_place *buffers;
+	size_t buffer_count;
+	size_t next_buffer;
+	bool is_in_heap;
+};
+
+/*
+ * @reader: the file
+ * @streams: by processor; NULL: it has no buffer
+ * @stream_count: how many
+ * @heap: those that have an event, the one with the earliest on top
+ * @heap_count: how many
+ * @given: the event on top has been given
+ * @last: its time
+ * @place_count: of the file's, that have been given to the streams
+ * @is_in_order: they have come without gaps in their sequence numbers
+ * @begun: all that comes was taken into use after this, session clock
+ */
+struct etl_merge {
+	struct etl_reader *reader;
+	struct etl_stream **streams;
+	size_t stream_count;
+	struct etl_stream **heap;
+	size_t heap_count;
+	bool given;
+	uint64_t last;
+	size_t place_count;
+	bool is_in_order;
+	uint64_t begun;
+};
+
+static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
+{
+	/* Of two at the same time the one that is first in the file. */
+	if (a->event.time_stamp == b->event.time_stamp)
+		return a->event.offset < b->event.offset;
+	return a->event.time_stamp < b->event.time_stamp;
+}
+
+static void sift_down(struct etl_merge *merge, size_t at)
+{
+	for (;;) {
+		size_t least = at, child = 2 * at + 1;
+		struct etl_stream *stream = merge->heap[at];
+
+		for (; child <= 2 * at + 2 && child < merge->heap_count; child++)
+			if (is_earlier(merge->heap[child], merge->heap[least]))
+				least = child;
+		if (least == at)
+			return;
+		merge->heap[at] = merge->heap[least];
+		merge->heap[least] = stream;
+		at = least;
+	}
+}
+
+/* The stream's next event; false: it has no more. */
+static bool advance(struct etl_merge *merge, struct etl_stream *stream)
+{
+	do {
+		while (stream->cursor.next >= stream->cursor.end)
+			if (stream->next_buffer == stream->buffer_count ||
+			    !etl_take_buffer(merge->reader, &stream->cursor,
+					     stream->buffers[stream->next_buffer++].number))
+				return false;
+	} while (etl_parse_event(merge->reader, &stream->cursor, &stream->event) != 1);
+	return true;
+}
+
+static int add_buffer(struct etl_stream *stream, const struct etl_place *place)
+{
+	struct etl_place *more = grown(stream->buffers, stream->buffer_count, sizeof(*more));
+
+	if (!more)
+		return -1;
+	stream->buffers = more;
+	stream->buffers[stream->buffer_count++] = *place;
+	return 0;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct etl_place *left = a, *right = b;
+
+	if (left->sequence_number != right->sequence_number)
+		return left->sequence_number < right->sequence_number ? -1 : 1;
+	return left->number < right->number ? -1 : 1;
+}
+
+/* Room for so many processors. */
+static int grow(struct etl_merge *merge, size_t count)
+{
+	struct etl_stream **more;
+
+	more = reallocarray(merge->heap, count, sizeof(*more));
+	if (!more)
+		return -1;
+	merge->heap = more;
+	more = grown_to(merge->streams, merge->stream_count, count, sizeof(*more));
+	if (!more)
+		return -1;
+	merge->streams = more;
+	merge->stream_count = count;
+	return 0;
+}
+
+/* Whose buffer is it? NULL: there is no memory. */
+static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_place *place)
+{
+	struct etl_stream *stream;
+
+	if (place->processor >= merge->stream_count && grow(merge, place->processor + 1))
+		return NULL;
+	stream = merge->streams[place->processor];
+	if (!stream)
+		stream = calloc(1, sizeof(*stream));
+	merge->streams[place->processor] = stream;
+	return stream && !add_buffer(stream, place) ? stream : NULL;
+}
+
+/* Which buffers are whose? Of a stream, those that have come. */
+static int make_streams(struct etl_merge *merge)
+{
+	const struct etl_reader *reader = merge->reader;
+	struct etl_stream *stream;
+	size_t i;
+
+	for (; merge->place_count < reader->file.buffers; merge->place_count++)
+		if (!add_place(merge, &reader->places[merge->place_count]))
+			return -1;
+	for (i = 0; etl_is_circular(&reader->file) && i < merge->stream_count; i++) {
+		stream = merge->streams[i];
+		if (stream)
+			qsort(stream->buffers, stream->buffer_count, sizeof(struct etl_place),
+			      compare_places);
+	}
+	return 0;
+}
+
+static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
+{
+	size_t at = merge->heap_count++, parent;
+
+	for (; at; at = parent) {
+		parent = (at - 1) / 2;
+		if (!is_earlier(stream, merge->heap[parent]))
+			break;
+		merge->heap[at] = merge->heap[parent];
+	}
+	merge->heap[at] = stream;
+	stream->is_in_heap = true;
+}
+
+/* One more buffer of a stream; false: there is none. */
+static bool take_more(struct etl_merge *merge)
+{
+	struct etl_reader *reader = merge->reader;
+	const struct etl_place *place;
+	struct etl_stream *stream;
+	uint64_t before;
+
+	if (merge->place_count == reader->file.buffers && !etl_more(reader))
+		return false;
+	place = &reader->places[merge->place_count];
+	merge->is_in_order &= place->sequence_number == (int64_t)merge->place_count;
+	merge->place_count++;
+	if (merge->is_in_order && place->first_time > merge->begun)
+		merge->begun = place->first_time;
+	stream = add_place(merge, place);
+	if (!stream) {
+		etl_no_memory(reader);
+		return false;
+	}
+	if (stream->is_in_heap)
+		return true;
+	before = stream->cursor.time_stamp;
+	if (!advance(merge, stream))
+		return true;
+	/* Of a processor that the header does not count, or taken into use long after its time. */
+	reader->file.late += stream->event.time_stamp < merge->last &&
+		      stream->event.time_stamp >= before;
+	add_to_heap(merge, stream);
+	return true;
+}
+
+/*
+ * Is nothing to come before the earliest event that there is? If all processors have one; or
+ * if buffers come in the order in which they were taken into use, and that was long ago. The
+ * time of an event is taken a little before its place is.
+ */
+static bool is_certain(const struct etl_merge *merge)
+{
+	const struct etl_file *file = &merge->reader->file;
+	size_t processors = file->processors > merge->stream_count ? file->processors :
+								     merge->stream_count;
+
+	if (!merge->heap_count)
+		return false;
+	return merge->heap_count == processors ||
+	       (merge->is_in_order && merge->begun > file->perf_freq / 10 &&
+		merge->heap[0]->event.time_stamp < merge->begun - file->perf_freq / 10);
+}
+
+/**
+ * etl_merge_open() - begin to merge
+ * @file: that is open and of which no event has been read
+ *
+ * What is damaged is left out: see @file's error.
+ *
+ * Return: the merging, or NULL with a message in @file's error.
+ */
+struct etl_merge *etl_merge_open(struct etl_file *file)
+{
+	struct etl_reader *reader = etl_reader(file);
+	struct etl_merge *merge = calloc(1, sizeof(*merge));
+	size_t i;
+
+	if (!merge)
+		goto err;
+	merge->reader = reader;
+	merge->is_in_order = true;
+	if (make_streams(merge))
+		goto err;
+	for (i = 0; i < merge->stream_count; i++)
+		if (merge->streams[i] && advance(merge, merge->streams[i]))
+			add_to_heap(merge, merge->streams[i]);
+	return merge;
+
+err:
+	etl_merge_close(merge);
+	etl_no_memory(reader);
+	return NULL;
+}
+
+/**
+ * etl_merge_next() - the earliest event that has not been given yet
+ * @merge: the merging
+ *
+ * Return: the event, until the next call, or NULL at the end.
+ */
+const struct etl_event *etl_merge_next(struct etl_merge *merge)
+{
+	struct etl_stream *stream;
+
+	/* The one given before is let go only now: its data was in use. */
+	if (merge->given) {
+		stream = merge->heap[0];
+		merge->given = false;
+		if (!advance(merge, stream)) {
+			stream->is_in_heap = false;
+			merge->heap[0] = merge->heap[--merge->heap_count];
+		}
+		if (merge->heap_count)
+			sift_down(merge, 0);
+	}
+	while (merge->reader->input && !is_certain(merge) && take_more(merge))
+		;
+	if (!merge->heap_count)
+		return NULL;
+	merge->given = true;
+	merge->last = merge->heap[0]->event.time_stamp;
+	return &merge->heap[0]->event;
+}
+
+/**
+ * etl_merge_close() - let the merging go
+ * @merge: it, or NULL; the file stays open
+ */
+void etl_merge_close(struct etl_merge *merge)
+{
+	size_t i;
+
+	if (!merge)
+		return;
+	for (i = 0; i < merge->stream_count; i++) {
+		if (!merge->streams[i])
+			continue;
+		free(merge->streams[i]->cursor.buffer);
+		free(merge->streams[i]->buffers);
+		free(merge->streams[i]);
+	}
+	free(merge->streams);
+	free(merge->heap);
+	free(merge);
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events that the tool knows. The layouts come from the wire headers. */
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "event_type.h"
+#include "hook_id.h"
+#include "macros.h"
+
+#define WHERE(type, member) \
+	{ offsetof(type, member), sizeof(((type *)0)->member) }
+
+#define SPINLOCK(_name, _format, _member, ...)				\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(struct wmi_spinlock32, _member),		\
+		   WHERE(struct wmi_spinlock64, _member) },		\
+	__VA_ARGS__							\
+}
+
+static const struct event_symbol acquire_modes[] = {
+	{ WMI_SPINLOCK_ORDINARY, "ordinary" },
+	{ WMI_SPINLOCK_QUEUED, "queued" },
+	{ WMI_SPINLOCK_EXECUTIVE_SHARED, "executive_shared" },
+	{ WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, "executive_exclusive" },
+	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
+};
+
+/* Not NT's: 0 is. */
+static const struct event_symbol rules[] = {
+	{ 0, "nt" },
+	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
+	{ WMI_SPINLOCK_RULE_WAIT, "wait" },
+	{ WMI_SPINLOCK_RULE_BLOCKER, "nt_blocker" },
+	{ WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY, "blocker" },
+};
+
+static const struct event_field spinlock_fields[] = {
+	SPINLOCK("SpinLockAddress", FIELD_HEX, spin_lock_address),
+	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
+	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
+	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
+	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
+		 .is_cycles = true),
+	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
+	SPINLOCK("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
+	SPINLOCK("InterruptCount", FIELD_DECIMAL, interrupt_count),
+	SPINLOCK("Irql", FIELD_DECIMAL, irql),
+	SPINLOCK("AcquireDepth", FIELD_DECIMAL, acquire_depth),
+	SPINLOCK("AcquireMode", FIELD_SYMBOL, flags,
+		 .mask = WMI_SPINLOCK_ACQUIRE_MODE, .symbols = acquire_modes,
+		 .symbol_count = ARRAY_SIZE(acquire_modes)),
+	SPINLOCK("ExecuteDpc", FIELD_DECIMAL, flags,
+		 .mask = WMI_SPINLOCK_EXECUTE_DPC, .shift = 6),
+	SPINLOCK("ExecuteIsr", FIELD_DECIMAL, flags,
+		 .mask = WMI_SPINLOCK_EXECUTE_ISR, .shift = 7),
+	SPINLOCK("Rule", FIELD_SYMBOL, rule, .symbols = rules,
+		 .symbol_count = ARRAY_SIZE(rules)),
+};
+
+#define RESOURCE(_name, _format, _member, ...)				\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(struct wmi_resource32, _member),		\
+		   WHERE(struct wmi_resource64, _member) },		\
+	__VA_ARGS__							\
+}
+
+/* Those that NT only tracks are in no file of its own; a file may have them. */
+static const struct event_symbol actions[] = {
+	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
+	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
+	{ WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE, "acquire_exclusive" },
+	{ WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE, "release_exclusive" },
+	{ WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE, "wait_for_exclusive" },
+	{ WMI_RESOURCE_ACTION_REACQUIRE_EXCLUSIVE, "reacquire_exclusive" },
+	{ WMI_RESOURCE_ACTION_RELEASE_EXCLUSIVE, "release_reacquired_exclusive" },
+	{ WMI_RESOURCE_ACTION_ACQUIRE_SHARED, "acquire_shared" },
+	{ WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED, "release_shared" },
+	{ WMI_RESOURCE_ACTION_WAIT_FOR_SHARED, "wait_for_shared" },
+	{ WMI_RESOURCE_ACTION_REACQUIRE_SHARED, "reacquire_shared" },
+	{ WMI_RESOURCE_ACTION_RELEASE_SHARED, "release_reacquired_shared" },
+	{ WMI_RESOURCE_ACTION_OWNER_POINTER_EXCLUSIVE, "owner_pointer_exclusive" },
+	{ WMI_RESOURCE_ACTION_OWNER_POINTER_SHARED, "owner_pointer_shared" },
+	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE,
+	  "wait_excessive_for_exclusive" },
+	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
+	  "wait_excessive_for_shared" },
+};
+
+static const struct event_field resource_fields[] = {
+	RESOURCE("AcquireTime", FIELD_DECIMAL, acquire_time),
+	RESOURCE("HoldTime", FIELD_DECIMAL, hold_time, .is_cycles = true),
+	RESOURCE("WaitTime", FIELD_DECIMAL, wait_time, .is_cycles = true),
+	RESOURCE("MaxRecursionDepth", FIELD_DECIMAL, max_recursion_depth),
+	RESOURCE("ThreadId", FIELD_DECIMAL, thread_id, .is_thread = true),
+	RESOURCE("Resource", FIELD_HEX, resource),
+	RESOURCE("Action", FIELD_SYMBOL, action, .symbols = actions,
+		 .symbol_count = ARRAY_SIZE(actions)),
+	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
+};
+
+/* Records without pointers are the same for both. */
+#define PLAIN(_type, _name, _member, ...)				\
+{									\
+	.name = _name,							\
+	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	__VA_ARGS__							\
+}
+
+static const struct event_field spinlock_dc_fields[] = {
+	PLAIN(struct perfinfo_spinlock_dc, "SpinThreshold", spin_threshold),
+	PLAIN(struct perfinfo_spinlock_dc, "ContentionSampleRate",
+	      contention_sample_rate),
+	PLAIN(struct perfinfo_spinlock_dc, "AcquireSampleRate",
+	      acquire_sample_rate),
+	PLAIN(struct perfinfo_spinlock_dc, "HoldThreshold", hold_threshold,
+	      .is_cycles = true),
+};
+
+static const struct event_symbol linux_modes[] = {
+	{ NTKLOG_LINUX_MODE_FULL, "full" },
+	{ NTKLOG_LINUX_MODE_SAMPLED, "sampled" },
+	{ NTKLOG_LINUX_MODE_WAITS, "waits" },
+};
+
+static const struct event_field ntklog_dc_fields[] = {
+	PLAIN(struct ntklog_dc, "LinuxMode", linux_mode, .format = FIELD_SYMBOL,
+	      .symbols = linux_modes, .symbol_count = ARRAY_SIZE(linux_modes)),
+	PLAIN(struct ntklog_dc, "Blockers", blockers),
+};
+
+static const struct event_field eresource_dc_fields[] = {
+	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
+	      release_sampling_rate),
+	PLAIN(struct perfinfo_eresource_dc, "ContentionSamplingRate",
+	      contention_sampling_rate),
+	PLAIN(struct perfinfo_eresource_dc, "NumberOfExcessiveTimeouts",
+	      number_of_excessive_timeouts),
+};
+
+#define SWAP_OF(_type, _name, _format, _member, ...)			\
+{									\
+	.name = _name,							\
+	.format = _format,						\
+	.where = { WHERE(_type, _member), WHERE(_type, _member) },	\
+	__VA_ARGS__							\
+}
+
+#define SWAP_V1(...)	SWAP_OF(struct wmi_contextswap_v1, __VA_ARGS__)
+#define SWAP(...)	SWAP_OF(struct wmi_contextswap, __VA_ARGS__)
+
+static const struct event_symbol thread_states[] = {
+	{ KTHREAD_STATE_INITIALIZED, "initialized" },
+	{ KTHREAD_STATE_READY, "ready" },
+	{ KTHREAD_STATE_RUNNING, "running" },
+	{ KTHREAD_STATE_STANDBY, "standby" },
+	{ KTHREAD_STATE_TERMINATED, "terminated" },
+	{ KTHREAD_STATE_WAITING, "waiting" },
+	{ KTHREAD_STATE_TRANSITION, "transition" },
+	{ KTHREAD_STATE_DEFERRED_READY, "deferred_ready" },
+	{ KTHREAD_STATE_GATE_WAIT, "gate_wait" },
+	{ 9, "waiting_for_process_in_swap" },
+};
+
+/* All of NT's KWAIT_REASON, up to those of Windows 11. */
+static const struct event_symbol wait_reasons[] = {
+	{ 0, "executive" },
+	{ 1, "free_page" },
+	{ 2, "page_in" },
+	{ 3, "pool_allocation" },
+	{ 4, "delay_execution" },
+	{ 5, "suspended" },
+	{ 6, "user_request" },
+	{ 7, "wr_executive" },
+	{ 8, "wr_free_page" },
+	{ 9, "wr_page_in" },
+	{ 10, "wr_pool_allocation" },
+	{ 11, "wr_delay_execution" },
+	{ 12, "wr_suspended" },
+	{ 13, "wr_user_request" },
+	{ 14, "wr_event_pair" },
+	{ 15, "wr_queue" },
+	{ 16, "wr_lpc_receive" },
+	{ 17, "wr_lpc_reply" },
+	{ 18, "wr_virtual_memory" },
+	{ 19, "wr_page_out" },
+	{ 20, "wr_rendezvous" },
+	{ 21, "wr_keyed_event" },
+	{ 22, "wr_terminated" },
+	{ 23, "wr_process_in_swap" },
+	{ 24, "wr_cpu_rate_control" },
+	{ 25, "wr_callout_stack" },
+	{ 26, "wr_kernel" },
+	{ 27, "wr_resource" },
+	{ 28, "wr_push_lock" },
+	{ 29, "wr_mutex" },
+	{ 30, "wr_quantum_end" },
+	{ 31, "wr_dispatch_int" },
+	{ 32, "wr_preempted" },
+	{ 33, "wr_yield_execution" },
+	{ 34, "wr_fast_mutex" },
+	{ 35, "wr_guarded_mutex" },
+	{ 36, "wr_rundown" },
+	{ 37, "wr_alert_by_thread_id" },
+	{ 38, "wr_deferred_preempt" },
+	{ 39, "wr_physical_fault" },
+	{ 40, "wr_io_ring" },
+	{ 41, "wr_mdl_cache" },
+};
+
+static const struct event_symbol wait_modes[] = {
+	{ KPROCESSOR_MODE_KERNEL, "kernel" },
+	{ KPROCESSOR_MODE_USER, "user" },
+};
+
+#define SYMBOLS(_symbols) \
+	.symbols = (_symbols), .symbol_count = ARRAY_SIZE(_symbols)
+
+static const struct event_field contextswap_v1_fields[] = {
+	SWAP_V1("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
+	SWAP_V1("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
+	SWAP_V1("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
+	SWAP_V1("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
+	SWAP_V1("NewThreadQuantum", FIELD_SIGNED, new_thread_quantum),
+	SWAP_V1("OldThreadQuantum", FIELD_SIGNED, old_thread_quantum),
+	SWAP_V1("OldThreadWaitReason", FIELD_SYMBOL, old_thread_wait_reason,
+		SYMBOLS(wait_reasons)),
+	SWAP_V1("OldThreadWaitMode", FIELD_SYMBOL, old_thread_wait_mode,
+		SYMBOLS(wait_modes)),
+	SWAP_V1("OldThreadState", FIELD_SYMBOL, old_thread_state,
+		SYMBOLS(thread_states)),
+	SWAP_V1("OldThreadIdealProcessor", FIELD_DECIMAL, old_thread_ideal_processor),
+};
+
+static const struct event_field contextswap_fields[] = {
+	SWAP("NewThreadId", FIELD_DECIMAL, new_thread_id, .is_thread = true),
+	SWAP("OldThreadId", FIELD_DECIMAL, old_thread_id, .is_thread = true),
+	SWAP("NewThreadPriority", FIELD_SIGNED, new_thread_priority),
+	SWAP("OldThreadPriority", FIELD_SIGNED, old_thread_priority),
+	SWAP("PreviousCState", FIELD_DECIMAL, previous_c_state),
+	SWAP("SpareByte", FIELD_SIGNED, spare_byte),
+	SWAP("OldThreadWaitReason", FIELD_SYMBOL, old_thread_wait_reason,
+	     SYMBOLS(wait_reasons)),
+	SWAP("OldThreadWaitMode", FIELD_SYMBOL, flags,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE, SYMBOLS(wait_modes)),
+	SWAP("OldThreadBamEppImportant", FIELD_DECIMAL, flags, .version = 3,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_EPP_IMPORTANT, .shift = 1),
+	SWAP("NewThreadBamEppImportant", FIELD_DECIMAL, flags, .version = 3,
+	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_EPP_IMPORTANT, .shift = 2),
+	SWAP("OldThreadBamQosLevel", FIELD_DECIMAL, flags, .version = 4,
+	     .mask = WMI_CONTEXTSWAP_OLD_THREAD_BAM_QOS_LEVEL, .shift = 1),
+	SWAP("NewThreadBamQosLevel", FIELD_DECIMAL, flags, .version = 4,
+	     .mask = WMI_CONTEXTSWAP_NEW_THREAD_BAM_QOS_LEVEL, .shift = 4),
+	SWAP("OldThreadState", FIELD_SYMBOL, old_thread_state, SYMBOLS(thread_states)),
+	SWAP("OldThreadIdealProcessor", FIELD_DECIMAL, old_thread_ideal_processor),
+	SWAP("NewThreadWaitTime", FIELD_DECIMAL, new_thread_wait_time),
+	SWAP("OldThreadRemainingQuantum", FIELD_SIGNED, old_thread_remaining_quantum),
+};
+
+#define FIELDS(_fields) .fields = (_fields), .field_count = ARRAY_SIZE(_fields)
+
+#define DC(_hook_id, _version, _name, _type, _fields)			\
+{									\
+	.hook_id = _hook_id,						\
+	.version = _version,						\
+	.name = _name,							\
+	.size = { sizeof(_type), sizeof(_type) },			\
+	FIELDS(_fields)							\
+}
+
+const struct event_type event_types[] = {
+	{
+		.hook_id = PERFINFO_LOG_TYPE_SPINLOCK,
+		.version = PERFINFO_SPINLOCK_VERSION,
+		.name = "SpinLock",
+		.size = { sizeof(struct wmi_spinlock32),
+			  sizeof(struct wmi_spinlock64) },
+		FIELDS(spinlock_fields)
+	},
+	{
+		.hook_id = PERFINFO_LOG_TYPE_RESOURCE,
+		.version = PERFINFO_RESOURCE_VERSION,
+		.name = "Resource",
+		.size = { sizeof(struct wmi_resource32),
+			  sizeof(struct wmi_resource64) },
+		FIELDS(resource_fields)
+	},
+	{
+		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
+		.version = 1,
+		.name = "ContextSwap",
+		.size = { sizeof(struct wmi_contextswap_v1),
+			  sizeof(struct wmi_contextswap_v1) },
+		FIELDS(contextswap_v1_fields)
+	},
+	{
+		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
+		.version = 2,
+		.last_version = 4,
+		.name = "ContextSwap",
+		.size = { sizeof(struct wmi_contextswap),
+			  sizeof(struct wmi_contextswap) },
+		FIELDS(contextswap_fields)
+	},
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_START, PERFINFO_SPINLOCK_DC_VERSION,
+	   "SpinLockDCStart", struct perfinfo_spinlock_dc, spinlock_dc_fields),
+	DC(PERFINFO_LOG_TYPE_SPINLOCK_DC_END, PERFINFO_SPINLOCK_DC_VERSION,
+	   "SpinLockDCEnd", struct perfinfo_spinlock_dc, spinlock_dc_fields),
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_START, PERFINFO_ERESOURCE_DC_VERSION,
+	   "ResourceDCStart", struct perfinfo_eresource_dc, eresource_dc_fields),
+	DC(PERFINFO_LOG_TYPE_ERESOURCE_DC_END, PERFINFO_ERESOURCE_DC_VERSION,
+	   "ResourceDCEnd", struct perfinfo_eresource_dc, eresource_dc_fields),
+	DC(NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, "NtklogDCStart", struct ntklog_dc,
+	   ntklog_dc_fields),
+	DC(NTKLOG_LOG_TYPE_DC_END, NTKLOG_DC_VERSION, "NtklogDCEnd", struct ntklog_dc,
+	   ntklog_dc_fields),
+};
+
+static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");
+
+/**
+ * event_type_find() - is this event a known one?
+ * @event: the event
+ *
+ * Return: its type, or NULL.
+ */
+const struct event_type *event_type_find(const struct etl_event *event)
+{
+	size_t i;
+
+	/* The ids of other headers are other events'. */
+	if (event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
+	    event->header_type != TRACE_HEADER_TYPE_PERFINFO64)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(event_types); i++)
+		if (event_types[i].hook_id == event->hook_id &&
+		    (event_types[i].version == event->version ||
+		     (event_types[i].version < event->version &&
+		      event_types[i].last_version >= event->version)))
+			return &event_types[i];
+	return NULL;
+}
+
+/**
+ * event_type_check() - has the event the size that its type has?
+ * @file: that it is of
+ * @event: the event
+ * @type: of it
+ *
+ * Return: 0, or -1 with a message in @file->error.
+ */
+int event_type_check(struct etl_file *file, const struct etl_event *event,
+		     const struct event_type *type)
+{
+	size_t size = type->size[event->pointer_size == 8];
+
+	if (event->data_size == size)
+		return 0;
+	return etl_leave_out_event(file, event,
+				   "%s event with 0x%zx bytes of data, not 0x%zx",
+				   type->name, event->data_size, size);
+}
+
+/**
+ * event_has_field() - is the field in this version of the event?
+ * @event: the event
+ * @field: a field of its type
+ *
+ * Return: whether it is.
+ */
+bool event_has_field(const struct etl_event *event, const struct event_field *field)
+{
+	return !field->version || field->version == event->version;
+}
+
+/**
+ * event_name() - what is this event called?
+ * @event: the event
+ * @type: of it, or NULL: it is not known
+ *
+ * Return: its name, or "Event".
+ */
+const char *event_name(const struct etl_event *event, const struct event_type *type)
+{
+	const char *name = NULL;
+
+	if (type)
+		return type->name;
+	if (event->has_hook_id)
+		name = hook_name(event->hook_id);
+	else if (event->header_type == TRACE_HEADER_TYPE_MESSAGE)
+		name = "WppMessage";
+	return name ? name : "Event";
+}
+
+/**
+ * event_name_exists() - is any event called so?
+ * @name: in whatever case
+ *
+ * Return: whether one is.
+ */
+bool event_name_exists(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (!strcasecmp(name, event_types[i].name))
+			return true;
+	/* What the others are called. */
+	return hook_name_exists(name) || !strcasecmp(name, "WppMessage") ||
+	       !strcasecmp(name, "Event");
+}
+
+/**
+ * event_extension() - what stands before the data: counters, and an index behind them
+ * @event: of any type
+ * @number: of those that it has
+ *
+ * Return: the value.
+ */
+uint64_t event_extension(const struct etl_event *event, unsigned int number)
+{
+	uint64_t value;
+
+	memcpy(&value, event->extension + 8 * (size_t)number, sizeof(value));
+	return value;
+}
+
+/**
+ * event_field_value() - read a field of an event
+ * @field: a field of the event's type
+ * @event: an event whose data has the size of its type
+ *
+ * Return: the value.
+ */
+uint64_t event_field_value(const struct event_field *field,
+			   const struct etl_event *event)
+{
+	int which = event->pointer_size == 8;
+	uint64_t value = 0;
+
+	memcpy(&value, event->data + field->where[which].offset,
+	       field->where[which].size);
+	if (field->mask)
+		value = (value & field->mask) >> field->shift;
+	/* From its own size to all of the value's bits. */
+	if (field->format == FIELD_SIGNED) {
+		uint64_t sign = UINT64_C(1) << (8 * field->where[which].size - 1);
+
+		value = (value ^ sign) - sign;
+	}
+	return value;
+}
+
+/**
+ * event_field_symbol() - the name of a value
+ * @field: a field of FIELD_SYMBOL
+ * @value: its value
+ *
+ * Return: the name, or NULL if it has none.
+ */
+const char *event_field_symbol(const struct event_field *field, uint64_t value)
+{
+	size_t i;
+
+	for (i = 0; i < field->symbol_count; i++)
+		if (field->symbols[i].value == value)
+			return field->symbols[i].name;
+	return NULL;
+}

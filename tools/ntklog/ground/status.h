@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_STATUS_H
+#define _NTKLOG_STATUS_H
+
+/* Exit statuses of all commands. */
+enum ntklog_status {
+	NTKLOG_OK = 0,
+	NTKLOG_FAILED = 1,	/* the file or the system does not allow it */
+	NTKLOG_USAGE = 2,	/* the command line is wrong */
+};
+
+#endif /* _NTKLOG_STATUS_H */

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The Common Trace Format 1.8: a stream for each processor, an event class for each type of
+ * event, fields with NT's names. All fields are of whole bytes and packed, so a record's are
+ * copied as they are; which is what a general writer's messages take their time for.
+ */
+
+#define _GNU_SOURCE
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert.h"
+#include "grow.h"
+#include "macros.h"
+#include "message.h"
+#include "names_cache.h"
+#include "put.h"
+
+#define CTF_MAGIC	0xC1FC1FC1u
+
+#define PACKET_SIZE	0x10000
+
+/* Of an event: its fields, and the symbols of some. */
+#define EVENT_SIZE	0x1000
+
+/* A conversion goes on after so long; what a clock of 64 bits cannot count in ns. */
+#define TICKS_MAX	(UINT64_MAX >> 4)
+
+/* What a packet begins with; see put_metadata(). */
+struct packet_header {
+	uint32_t magic;
+	unsigned char uuid[16];
+	uint32_t stream_id;
+	uint64_t timestamp_begin;
+	uint64_t timestamp_end;
+	uint64_t content_size;
+	uint64_t packet_size;
+} __attribute__((__packed__));
+
+/*
+ * @used: bytes of @packet
+ * @first: time of its first event, ticks
+ * @last: of the stream's last one
+ * @packet: that is filled
+ */
+struct ctf_stream {
+	size_t used;
+	uint64_t first;
+	uint64_t last;
+	char packet[PACKET_SIZE];
+};
+
+/*
+ * @conversion: of the trace
+ * @directory: of what is made of it
+ * @uuid: of that
+ * @streams: by processor; NULL: not yet seen
+ * @stream_count: how many
+ * @names: symbols
+ */
+struct ctf {
+	struct conversion *conversion;
+	const char *directory;
+	unsigned char uuid[16];
+	struct ctf_stream **streams;
+	size_t stream_count;
+	struct names_cache names;
+};
+
+/* The same for the same trace: outputs can be compared. */
+static void make_uuid(struct ctf *ctf)
+{
+	const struct etl_file *file = ctf->conversion->file;
+	const uint64_t parts[] = { file->start_time, file->start_clock, file->perf_freq,
+				   file->end_time, file->processors };
+	uint64_t hash[2] = { UINT64_C(0xCBF29CE484222325), UINT64_C(0x84222325CBF29CE4) };
+	size_t i, j;
+
+	/* FNV-1a, of words. */
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		for (j = 0; j < 2; j++)
+			hash[j] = (hash[j] ^ parts[i]) * UINT64_C(0x100000001B3) ^ hash[j] >> 29;
+	memcpy(ctf->uuid, hash, sizeof(ctf->uuid));
+	/* Version 4, of the usual kind. */
+	ctf->uuid[6] = (ctf->uuid[6] & 0x0F) | 0x40;
+	ctf->uuid[8] = (ctf->uuid[8] & 0x3F) | 0x80;
+}
+
+static void put_field(FILE *stream, const struct event_field *field)
+{
+	unsigned int bits = 8 * field->where[1].size;
+	size_t i;
+
+	if (field->format == FIELD_SYMBOL) {
+		fprintf(stream,
+			"\t\tenum : integer { size = %u; align = 8; signed = false; } {", bits);
+		for (i = 0; i < field->symbol_count; i++)
+			fprintf(stream, "%s \"%s\" = %" PRIu32, i ? "," : "",
+				field->symbols[i].name, field->symbols[i].value);
+		fprintf(stream, " } _%s;\n", field->name);
+		return;
+	}
+	fprintf(stream, "\t\tinteger { size = %u; align = 8; signed = %s; base = %d; } _%s;\n",
+		bits, field->format == FIELD_SIGNED ? "true" : "false",
+		field->format == FIELD_HEX ? 16 : 10, field->name);
+	if (field->format == FIELD_HEX)
+		fprintf(stream, "\t\tstring { encoding = UTF8; } _%sSymbol;\n", field->name);
+}
+
+static void put_metadata(const struct ctf *ctf, FILE *stream)
+{
+	const struct etl_file *file = ctf->conversion->file;
+	uint64_t start = etl_unix_time(file, file->start_clock);
+	const unsigned char *u = ctf->uuid;
+	size_t i, j;
+
+	fputs("/* CTF 1.8 */\n\n", stream);
+	fprintf(stream,
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x\";\n",
+		u[0], u[1], u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12],
+		u[13], u[14], u[15]);
+	fputs("\tbyte_order = le;\n\tpacket.header := struct {\n"
+	      "\t\tinteger { size = 32; align = 8; signed = false; base = 16; } magic;\n"
+	      "\t\tinteger { size = 8; align = 8; signed = false; } uuid[16];\n"
+	      "\t\tinteger { size = 32; align = 8; signed = false; } stream_id;\n\t};\n};\n\n",
+	      stream);
+	fprintf(stream,
+		"env {\n\ttracer_name = \"ntklog\";\n\tevents_lost = %" PRIu32 ";\n};\n\n",
+		file->events_lost);
+	fprintf(stream,
+		"clock {\n\tname = \"session\";\n\tfreq = %" PRIu64 ";\n", file->perf_freq);
+	fprintf(stream,
+		"\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n", start / 10000000,
+		(uint64_t)((double)(start % 10000000) / 1e7 * (double)file->perf_freq));
+	fputs("typealias integer {\n\tsize = 64; align = 8; signed = false;\n"
+	      "\tmap = clock.session.value;\n} := session_t;\n\n"
+	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n"
+	      "\t\tsession_t timestamp_begin;\n\t\tsession_t timestamp_end;\n"
+	      "\t\tinteger { size = 64; align = 8; signed = false; } content_size;\n"
+	      "\t\tinteger { size = 64; align = 8; signed = false; } packet_size;\n\t};\n"
+	      "\tevent.header := struct {\n"
+	      "\t\tinteger { size = 16; align = 8; signed = false; } id;\n"
+	      "\t\tsession_t timestamp;\n\t};\n\tevent.context := struct {\n"
+	      "\t\tinteger { size = 16; align = 8; signed = false; } _cpu_id;\n\t};\n};\n",
+	      stream);
+	for (i = 0; i < EVENT_TYPES; i++) {
+		const struct event_type *type = &event_types[i];
+
+		fprintf(stream,
+			"\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n",
+			type->name, type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
+			type->version == 1 ? "V1" : "", i);
+		/* All fields of all versions; an address is followed by its symbol. */
+		for (j = 0; j < type->field_count; j++)
+			put_field(stream, &type->fields[j]);
+		fputs("\t};\n};\n", stream);
+	}
+}
+
+static int write_metadata(const struct ctf *ctf)
+{
+	FILE *stream;
+	char *path;
+	int err;
+
+	if (asprintf(&path, "%s/metadata", ctf->directory) < 0)
+		return -1;
+	stream = fopen(path, "w");
+	if (stream) {
+		put_metadata(ctf, stream);
+		err = finish_output(stream, path);
+		fclose(stream);
+	} else {
+		message("%s: %s", path, strerror(errno));
+		err = -1;
+	}
+	free(path);
+	return err;
+}
+
+static bool is_empty_or_none(const char *directory)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+	bool empty = true;
+
+	if (!entries)
+		return errno == ENOENT;
+	while ((entry = readdir(entries)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			empty = false;
+	closedir(entries);
+	return empty;
+}
+
+/* The file is open for as long as it takes: there may be more processors than files. */
+static int write_packet(struct ctf *ctf, size_t processor)
+{
+	struct ctf_stream *stream = ctf->streams[processor];
+	struct packet_header header = {
+		.magic = CTF_MAGIC,
+		.timestamp_begin = stream->first,
+		.timestamp_end = stream->last,
+		.content_size = 8 * stream->used,
+		.packet_size = 8 * stream->used,
+	};
+	size_t written = 0;
+	char *path;
+	int fd;
+
+	memcpy(header.uuid, ctf->uuid, sizeof(header.uuid));
+	memcpy(stream->packet, &header, sizeof(header));
+	if (asprintf(&path, "%s/cpu%zu", ctf->directory, processor) < 0)
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	while (fd >= 0 && written < stream->used) {
+		ssize_t n = write(fd, stream->packet + written, stream->used - written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		written += n;
+	}
+	if (written < stream->used)
+		message("%s: cannot write: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	if (written < stream->used)
+		return -1;
+	stream->used = sizeof(header);
+	return 0;
+}
+
+static struct ctf_stream *find_stream(struct ctf *ctf, unsigned int processor)
+{
+	struct ctf_stream **more;
+
+	if (processor >= ctf->stream_count) {
+		more = grown_to(ctf->streams, ctf->stream_count, processor + 1,
+				sizeof(struct ctf_stream *));
+		if (!more)
+			return NULL;
+		ctf->streams = more;
+		ctf->stream_count = processor + 1;
+	}
+	if (!ctf->streams[processor]) {
+		ctf->streams[processor] = calloc(1, sizeof(struct ctf_stream));
+		if (ctf->streams[processor])
+			ctf->streams[processor]->used = sizeof(struct packet_header);
+	}
+	return ctf->streams[processor];
+}
+
+static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event,
+			const struct event_type *type)
+{
+	int which = event->pointer_size == 8;
+	size_t i;
+
+	for (i = 0; i < type->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+		const unsigned char *from = event->data + field->where[which].offset;
+		unsigned int size = field->where[1].size;
+		const struct cached_name *name;
+		uint64_t value = 0;
+
+		/* Of the wider record, little-endian; as it is, if that is what it is. */
+		if (field->mask || field->where[which].size != size)
+			value = event_has_field(event, field) ?
+				event_field_value(field, event) : 0;
+		else if (!event_has_field(event, field))
+			value = 0;
+		else if (size == 8)
+			memcpy(&value, from, 8);
+		else if (size == 4)
+			memcpy(&value, from, 4);
+		else
+			memcpy(&value, from, size);
+		memcpy(to, &value, sizeof(value));
+		to += size;
+		if (field->format != FIELD_HEX)
+			continue;
+		name = names_cache_find(&ctf->names, value);
+		to = put_short(to, name->text, name->length);
+		*to++ = '\0';
+	}
+	return to;
+}
+
+static int put_event(struct ctf *ctf, const struct etl_event *event,
+		     const struct event_type *type)
+{
+	struct ctf_stream *stream = find_stream(ctf, event->processor);
+	uint64_t time = event->time_stamp - ctf->conversion->file->start_clock;
+	uint16_t id = type - event_types, processor = event->processor;
+	char *to;
+
+	if (!stream) {
+		message("%s: %s", ctf->directory, strerror(ENOMEM));
+		return -1;
+	}
+	if (stream->used > PACKET_SIZE - EVENT_SIZE && write_packet(ctf, event->processor))
+		return -1;
+	/* What is before the start or goes back would be no CTF. */
+	if (time > TICKS_MAX || time < stream->last)
+		time = stream->last;
+	stream->last = time;
+	if (stream->used == sizeof(struct packet_header))
+		stream->first = time;
+	to = stream->packet + stream->used;
+	to = put_bytes(to, (const char *)&id, sizeof(id));
+	to = put_bytes(to, (const char *)&time, sizeof(time));
+	to = put_bytes(to, (const char *)&processor, sizeof(processor));
+	to = put_fields(ctf, to, event, type);
+	stream->used = to - stream->packet;
+	return 0;
+}
+
+static int write_events(struct ctf *ctf)
+{
+	const struct event_type *type;
+	const struct etl_event *event;
+	bool made = false;
+	size_t i;
+
+	while ((event = conversion_next(ctf->conversion, &type))) {
+		/* Of nothing there is nothing, a directory neither. */
+		if (!made) {
+			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
+				message("%s: %s", ctf->directory, strerror(errno));
+				return -1;
+			}
+			if (write_metadata(ctf))
+				return -1;
+			made = true;
+		}
+		if (put_event(ctf, event, type))
+			return -1;
+	}
+	for (i = 0; i < ctf->stream_count; i++)
+		if (ctf->streams[i] && write_packet(ctf, i))
+			return -1;
+	if (!made)
+		message("%s: is not made: there are no events to convert", ctf->directory);
+	return made ? 0 : -1;
+}
+
+/**
+ * convert_to_ctf() - write a trace in the Common Trace Format
+ * @conversion: of the trace
+ * @directory: a new or an empty one
+ *
+ * Return: 0, or -1 after a message.
+ */
+int convert_to_ctf(struct conversion *conversion, const char *directory)
+{
+	struct ctf *ctf;
+	size_t i;
+	int err;
+
+	if (!is_empty_or_none(directory)) {
+		message("%s: is not a new or an empty directory", directory);
+		return -1;
+	}
+	ctf = calloc(1, sizeof(*ctf));
+	if (!ctf) {
+		message("%s: %s", directory, strerror(ENOMEM));
+		return -1;
+	}
+	ctf->conversion = conversion;
+	ctf->directory = directory;
+	ctf->names.names = conversion->names;
+	make_uuid(ctf);
+	err = write_events(ctf);
+	for (i = 0; i < ctf->stream_count; i++)
+		free(ctf->streams[i]);
+	free(ctf->streams);
+	names_cache_clear(&ctf->names);
+	free(ctf);
+	return err;
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How the fields of the known events are written: made once, and then followed. */
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dump_plan.h"
+#include "macros.h"
+
+/* Texts of values, by a few bits of the value. */
+#define SYMBOL_SLOTS	64
+
+enum step_kind {
+	STEP_NOTHING,
+	STEP_DECIMAL,
+	STEP_JSON_DECIMAL,
+	STEP_SIGNED,
+	STEP_HEX,
+	STEP_SYMBOL,
+};
+
+/*
+ * @text: of @value
+ * @value: that has one, if the text is not empty
+ */
+struct symbol_slot {
+	struct label text;
+	uint32_t value;
+};
+
+/*
+ * @label: before the value
+ * @kind: how that is written
+ * @where: it is, in the record of either pointer size
+ * @mask: of the value, 0: all
+ * @shift: to the right, after the mask
+ * @after: the value, if it is no NUL
+ * @names: where its name is looked up, or NULL
+ * @name_label: before the name
+ * @field: that it is
+ * @symbols: of STEP_SYMBOL: SYMBOL_SLOTS
+ */
+struct step {
+	struct label label;
+	enum step_kind kind;
+	struct field_place where[2];
+	uint8_t mask;
+	uint8_t shift;
+	char after;
+	struct names_cache *names;
+	struct label name_label;
+	const struct event_field *field;
+	struct symbol_slot *symbols;
+};
+
+/*
+ * @head: before all fields: what the event is called
+ * @count: of @steps
+ * @steps: the fields
+ */
+struct dump_plan {
+	struct label head;
+	size_t count;
+	struct step steps[];
+};
+
+static inline uint64_t step_value(const struct step *step, const struct etl_event *event)
+{
+	int which = event->pointer_size == 8;
+	const unsigned char *at = event->data + step->where[which].offset;
+	uint64_t value64;
+	uint32_t value32;
+	uint16_t value16;
+
+	switch (step->where[which].size) {
+	case 8:
+		memcpy(&value64, at, 8);
+		break;
+	case 4:
+		memcpy(&value32, at, 4);
+		value64 = value32;
+		break;
+	case 2:
+		memcpy(&value16, at, 2);
+		value64 = value16;
+		break;
+	default:
+		value64 = *at;
+	}
+	return step->mask ? (value64 & step->mask) >> step->shift : value64;
+}
+
+/* From its own size to all of the value's bits. */
+static inline int64_t sign_extended(const struct step *step, const struct etl_event *event,
+				    uint64_t value)
+{
+	unsigned int more = 64 - 8 * step->where[event->pointer_size == 8].size;
+
+	return (int64_t)(value << more) >> more;
+}
+
+static inline char *put_symbol(char *to, const struct step *step, uint64_t value)
+{
+	const struct symbol_slot *slot = &step->symbols[value % SYMBOL_SLOTS];
+	const char *text;
+
+	if (slot->text.length && slot->value == value)
+		return put_label(to, &slot->text);
+	text = event_field_symbol(step->field, value);
+	return text ? put_text(to, text) : put_unsigned(to, value);
+}
+
+/**
+ * dump_plans_put() - write an event's name and its fields
+ * @plans: made
+ * @to: where there is room for DUMP_FIELDS_SIZE
+ * @event: of which version its plan is taken
+ * @type: of the event
+ *
+ * Return: behind them.
+ */
+char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event *event,
+		     const struct event_type *type)
+{
+	const struct dump_plan *plan =
+		plans->plans[type - event_types][event->version - type->version];
+	const struct step *step = plan->steps, *end = step + plan->count;
+
+	to = put_label(to, &plan->head);
+	if (plans->format == DUMP_CSV) {
+		to = put_unsigned(to, event->size);
+		to = put_hex(put_literal(to, ","), event->header_type);
+	}
+	for (; step < end; step++) {
+		const struct cached_name *name;
+		uint64_t value;
+
+		to = put_label(to, &step->label);
+		if (step->kind == STEP_NOTHING)
+			continue;
+		value = step_value(step, event);
+		switch (step->kind) {
+		case STEP_HEX:
+			to = put_hex(to, value);
+			break;
+		case STEP_SYMBOL:
+			to = put_symbol(to, step, value);
+			break;
+		case STEP_SIGNED:
+			to = put_signed(to, sign_extended(step, event, value));
+			break;
+		case STEP_JSON_DECIMAL:
+			to = put_json_unsigned(to, value);
+			break;
+		default:
+			to = put_unsigned(to, value);
+		}
+		if (step->after)
+			*to++ = step->after;
+		if (!step->names)
+			continue;
+		name = names_cache_find(step->names, value);
+		if (!name->length)
+			continue;
+		to = put_label(to, &step->name_label);
+		to = put_short(to, name->text, name->length);
+	}
+	return to;
+}
+
+/* A space would end the field, and the module is behind one. */
+static size_t format_text_symbol(char *to, const char *name)
+{
+	return put_bytes(to, name, strcspn(name, " ")) - to;
+}
+
+static size_t format_text_thread(char *to, const char *name)
+{
+	char *at;
+
+	for (at = to; *name; name++)
+		*at++ = *name == ' ' || *name == '\t' ? '_' : *name;
+	return at - to;
+}
+
+static size_t format_csv(char *to, const char *name)
+{
+	char *at = to;
+
+	if (!name[strcspn(name, ",\"")])
+		return put_text(to, name) - to;
+	*at++ = '"';
+	for (; *name; name++) {
+		if (*name == '"')
+			*at++ = '"';
+		*at++ = *name;
+	}
+	*at++ = '"';
+	return at - to;
+}
+
+static size_t format_json(char *to, const char *name)
+{
+	size_t length = names_format_json(to, name);
+
+	to[length++] = '"';
+	return length;
+}
+
+__printf(2, 3)
+static void make_label(struct label *label, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	label->length = vsnprintf(label->text, sizeof(label->text), format, arguments);
+	va_end(arguments);
+}
+
+static int make_symbols(struct step *step)
+{
+	const struct event_field *field = step->field;
+	struct symbol_slot *slot;
+	size_t i;
+
+	step->symbols = calloc(SYMBOL_SLOTS, sizeof(*step->symbols));
+	if (!step->symbols)
+		return -1;
+	for (i = 0; i < field->symbol_count; i++) {
+		slot = &step->symbols[field->symbols[i].value % SYMBOL_SLOTS];
+		/* The others of one slot are looked for in the field. */
+		if (slot->text.length)
+			continue;
+		make_label(&slot->text, "%s", field->symbols[i].name);
+		slot->value = field->symbols[i].value;
+	}
+	return 0;
+}
+
+/* All of a step but its labels. */
+static int make_step(struct dump_plans *plans, struct step *step,
+		     const struct event_field *field)
+{
+	static const enum step_kind kinds[] = {
+		[FIELD_DECIMAL] = STEP_DECIMAL,
+		[FIELD_SIGNED] = STEP_SIGNED,
+		[FIELD_HEX] = STEP_HEX,
+		[FIELD_SYMBOL] = STEP_SYMBOL,
+	};
+	size_t i;
+
+	step->field = field;
+	step->kind = kinds[field->format];
+	if (plans->format == DUMP_JSON && step->kind == STEP_DECIMAL)
+		step->kind = STEP_JSON_DECIMAL;
+	for (i = 0; i < 2; i++)
+		step->where[i] = field->where[i];
+	step->mask = field->mask;
+	step->shift = field->shift;
+	if (plans->has_names && field->format == FIELD_HEX)
+		step->names = &plans->addresses;
+	else if (plans->has_names && field->is_thread)
+		step->names = &plans->threads;
+	return field->format == FIELD_SYMBOL ? make_symbols(step) : 0;
+}
+
+/* Text, and JSON: each field with its name. */
+static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
+			    const struct event_type *type, const struct etl_event *event)
+{
+	bool json = plans->format == DUMP_JSON;
+	size_t i;
+
+	make_label(&plan->head, json ? "%s\"" : " %s", type->name);
+	for (i = 0; i < type->field_count; i++) {
+		const struct event_field *field = &type->fields[i];
+		/* Addresses are text to JSON, whose readers would round them; so are symbols. */
+		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
+		/* The name of a ThreadId is a ThreadName. */
+		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
+		struct step *step = &plan->steps[plan->count];
+
+		if (!event_has_field(event, field))
+			continue;
+		if (make_step(plans, step, field))
+			return -1;
+		make_label(&step->label, json ? ",\"%s\":%s" : " %s=%s", field->name,
+			   quoted ? "\"" : "");
+		make_label(&step->name_label, json ? ",\"%.*s%s\":\"" : " %.*s%s=", length,
+			   field->name, field->is_thread ? "Name" : "Symbol");
+		step->after = quoted ? '"' : '\0';
+		plan->count++;
+	}
+	return 0;
+}
+
+/* Commas of columns that the event has nothing for. */
+static void add_commas(struct label *label, size_t count)
+{
+	memset(label->text + label->length, ',', count);
+	label->length += count;
+}
+
+static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
+			  const struct event_type *type, const struct etl_event *event)
+{
+	const struct dump_columns *columns = &plans->columns;
+	const struct event_field *const *fields = columns->fields[type - event_types];
+	struct step *step = plan->steps;
+	size_t i;
+
+	make_label(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
+	/* Of other headers: Provider, Id, Opcode, Level, ProcessId. */
+	add_commas(&step->label, 5);
+	for (i = 0; i < columns->count; i++) {
+		add_commas(&step->label, 1);
+		if (fields[i] && event_has_field(event, fields[i])) {
+			if (make_step(plans, step, fields[i]))
+				return -1;
+			if (columns->suffixes[i])
+				step->after = ',';
+		} else if (columns->suffixes[i]) {
+			add_commas(&step->label, 1);
+		}
+		/* A step is used up by its value, or by all that its label has room for. */
+		if (step->kind != STEP_NOTHING || step->label.length > sizeof(step->label.text) - 2)
+			step++;
+	}
+	plan->count = step + 1 - plan->steps;
+	return 0;
+}
+
+static int make_plan(struct dump_plans *plans, const struct event_type *type,
+		     unsigned int version)
+{
+	struct dump_plan **place = &plans->plans[type - event_types][version - type->version];
+	const struct etl_event event = { .version = version };
+
+	/* A step for each field, and some for commas alone. */
+	*place = calloc(1, sizeof(**place) +
+			(type->field_count + DUMP_COLUMNS_MAX / 16 + 1) * sizeof(struct step));
+	if (!*place)
+		return -1;
+	return plans->format == DUMP_CSV ? make_csv_steps(plans, *place, type, &event) :
+					   make_named_steps(plans, *place, type, &event);
+}
+
+/* A field that several events have is one column. */
+static void make_columns(struct dump_columns *columns)
+{
+	size_t i, j, k;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		for (j = 0; j < event_types[i].field_count; j++) {
+			const struct event_field *field = &event_types[i].fields[j];
+
+			for (k = 0; k < columns->count; k++)
+				if (!strcmp(columns->names[k], field->name))
+					break;
+			if (k == DUMP_COLUMNS_MAX)
+				continue;
+			columns->fields[i][k] = field;
+			if (k < columns->count)
+				continue;
+			if (!strcmp(field->name, "ThreadId"))
+				columns->thread = k;
+			columns->names[k] = field->name;
+			if (field->format == FIELD_HEX)
+				columns->suffixes[k] = "Symbol";
+			else if (field->is_thread)
+				columns->suffixes[k] = "Name";
+			columns->count++;
+		}
+}
+
+/**
+ * dump_plans_make() - for all types and versions
+ * @plans: all zero
+ * @format: of what is written
+ * @names: of addresses and threads, or NULL
+ *
+ * Return: 0, or -1: there is no memory; dump_plans_clear() in both cases.
+ */
+int dump_plans_make(struct dump_plans *plans, enum dump_format format,
+		    const struct names *names)
+{
+	static size_t (*const formats[][2])(char *to, const char *name) = {
+		[DUMP_TEXT] = { format_text_symbol, format_text_thread },
+		[DUMP_JSON] = { format_json, format_json },
+		[DUMP_CSV] = { format_csv, format_csv },
+	};
+	unsigned int version, last;
+	size_t i;
+
+	plans->format = format;
+	plans->has_names = names;
+	plans->addresses.names = names;
+	plans->addresses.format = formats[format][0];
+	plans->threads.names = names;
+	plans->threads.format = formats[format][1];
+	plans->threads.is_of_threads = true;
+	make_columns(&plans->columns);
+	for (i = 0; i < EVENT_TYPES; i++) {
+		version = event_types[i].version;
+		last = event_types[i].last_version ? event_types[i].last_version : version;
+		assert(last - version < DUMP_VERSIONS_MAX);
+		for (; version <= last; version++)
+			if (make_plan(plans, &event_types[i], version))
+				return -1;
+	}
+	return 0;
+}
+
+/**
+ * dump_plans_clear() - let all go
+ * @plans: what dump_plans_make() was called for
+ */
+void dump_plans_clear(struct dump_plans *plans)
+{
+	size_t i, j, k;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		for (j = 0; j < DUMP_VERSIONS_MAX; j++) {
+			struct dump_plan *plan = plans->plans[i][j];
+
+			for (k = 0; plan && k < plan->count; k++)
+				free(plan->steps[k].symbols);
+			free(plan);
+		}
+	names_cache_clear(&plans->addresses);
+	names_cache_clear(&plans->threads);
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events as text, JSON and CSV. All of a line is put where it is written from, by a pointer
+ * that goes on; the fields of known events by plans.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump_plan.h"
+#include "dump_writer.h"
+#include "message.h"
+#include "out.h"
+#include "put.h"
+
+/* Of a line without the data in hexadecimal. */
+#define LINE_SIZE	(DUMP_FIELDS_SIZE + 2048)
+
+/* Room of a line is not looked for each time. */
+_Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
+
+/*
+ * @out: where to
+ * @format: of it
+ * @file: that the events are of
+ * @cycles: raw times too
+ * @hex: data too
+ * @plans: how known events are written
+ */
+struct dump_writer {
+	struct out out;
+	enum dump_format format;
+	const struct etl_file *file;
+	bool cycles;
+	bool hex;
+	struct dump_plans plans;
+};
+
+/* Four digits at the least, as hook ids have. */
+static char *put_hook_id(char *to, uint16_t id)
+{
+	to = put_literal(to, "0x");
+	*to++ = "0123456789abcdef"[id >> 12];
+	*to++ = "0123456789abcdef"[id >> 8 & 0xF];
+	*to++ = "0123456789abcdef"[id >> 4 & 0xF];
+	*to++ = "0123456789abcdef"[id & 0xF];
+	return to;
+}
+
+/*
+ * Seconds with so many decimals, and blanks before them up to the width: what printf() makes
+ * of them. What is half of the last decimal there is a little more or less, which the
+ * product has lost.
+ */
+static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_stamp,
+			 double scale, unsigned int decimals, unsigned int width)
+{
+	double seconds = etl_seconds(file, time_stamp), value = fabs(seconds) * scale, part;
+	double lost = 0;
+	char digits[OUT_DIGITS + 1], *end = digits + sizeof(digits), *start;
+	unsigned int length, i;
+	uint64_t whole;
+
+	/* More digits than a double has; no session is so long. */
+	if (value >= 1e15)
+		return to + sprintf(to, "%*.*f", width, decimals, seconds);
+	whole = (uint64_t)value;
+	part = value - (double)whole;
+	if (part == .5)
+		lost = fma(fabs(seconds), scale, -value);
+	whole += part > .5 || (part == .5 && (lost > 0 || (!(lost < 0) && whole & 1)));
+	start = out_digits(end, whole);
+	while (end - start <= (int)decimals)
+		*--start = '0';
+	length = end - start;
+	for (i = length + 1 + (seconds < 0); i < width; i++)
+		*to++ = ' ';
+	if (seconds < 0)
+		*to++ = '-';
+	to = put_bytes(to, start, length - decimals);
+	*to++ = '.';
+	return put_bytes(to, end - decimals, decimals);
+}
+
+/* JSON has no need of zeros at the end. */
+static char *put_json_seconds(char *to, const struct etl_file *file, uint64_t time_stamp)
+{
+	to = put_seconds(to, file, time_stamp, 1e12, 12, 0);
+	while (to[-1] == '0' && to[-2] != '.')
+		to--;
+	return to;
+}
+
+static char *put_provider(char *to, const struct etl_event_header *info)
+{
+	const char *name = etl_provider_name(info->provider);
+
+	if (name)
+		return put_text(to, name);
+	etl_format_guid(info->provider, to);
+	return to + ETL_GUID_SIZE - 1;
+}
+
+/* What follows the id of a thread; nothing, if it has no name. */
+static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thread_id)
+{
+	static const char *const before[] = { " ThreadName=", ",\"ThreadName\":\"", "" };
+	const struct cached_name *name;
+
+	if (!writer->plans.has_names)
+		return to;
+	name = names_cache_find(&writer->plans.threads, thread_id);
+	if (!name->length)
+		return to;
+	/* As it is written in this format, with the quote that ends it in JSON. */
+	return put_bytes(put_text(to, before[writer->format]), name->text, name->length);
+}
+
+static char *put_text_unknown(struct dump_writer *writer, char *to,
+			      const struct etl_event *event)
+{
+	struct etl_event_header info;
+
+	etl_read_event_header(&info, event);
+	*to++ = ' ';
+	to = put_text(to, event_name(event, NULL));
+	if (event->has_hook_id) {
+		to = put_hook_id(put_literal(to, " HookId="), event->hook_id);
+		to = put_unsigned(put_literal(to, " Version="), event->version);
+	} else {
+		to = put_literal(to, " HeaderType=0x");
+		*to++ = "0123456789abcdef"[event->header_type >> 4];
+		*to++ = "0123456789abcdef"[event->header_type & 0xF];
+	}
+	to = put_unsigned(put_literal(to, " Size="), event->size);
+	if (info.has_provider)
+		to = put_provider(put_literal(to, " Provider="), &info);
+	if (info.has_id)
+		to = put_unsigned(put_literal(to, " Id="), info.id);
+	if (info.has_opcode) {
+		to = put_unsigned(put_literal(to, " Version="), info.version);
+		to = put_unsigned(put_literal(to, " Opcode="), info.opcode);
+		to = put_unsigned(put_literal(to, " Level="), info.level);
+	}
+	if (info.has_process) {
+		to = put_unsigned(put_literal(to, " ProcessId="), info.process_id);
+		to = put_unsigned(put_literal(to, " ThreadId="), info.thread_id);
+		to = put_thread_name(writer, to, info.thread_id);
+	}
+	return to;
+}
+
+static char *put_text_event(struct dump_writer *writer, char *to,
+			    const struct etl_event *event, const struct event_type *type)
+{
+	unsigned int i;
+
+	to = put_seconds(to, writer->file, event->time_stamp, 1e9, 9, 14);
+	to = put_unsigned(put_literal(to, " cpu"), event->processor);
+	if (type)
+		to = dump_plans_put(&writer->plans, to, event, type);
+	else
+		to = put_text_unknown(writer, to, event);
+	for (i = 0; i < event->counters; i++) {
+		to = put_unsigned(put_literal(to, " Pmc"), i);
+		*to++ = '=';
+		to = put_unsigned(to, event_extension(event, i));
+	}
+	if (event->has_pebs_index)
+		to = put_unsigned(put_literal(to, " PebsIndex="),
+				  event_extension(event, event->counters));
+	if (event->wrong_time)
+		to = put_unsigned(put_literal(to, " WrongTimeStamp="), event->raw_time);
+	else if (writer->cycles)
+		to = put_unsigned(put_literal(to, " TimeStamp="), event->time_stamp);
+	return to;
+}
+
+static char *put_json_unknown(struct dump_writer *writer, char *to,
+			      const struct etl_event *event)
+{
+	struct etl_event_header info;
+
+	etl_read_event_header(&info, event);
+	to = put_text(to, event_name(event, NULL));
+	*to++ = '"';
+	if (event->has_hook_id) {
+		to = put_unsigned(put_literal(to, ",\"HookId\":"), event->hook_id);
+		to = put_unsigned(put_literal(to, ",\"Version\":"), event->version);
+	} else {
+		to = put_unsigned(put_literal(to, ",\"HeaderType\":"), event->header_type);
+	}
+	to = put_unsigned(put_literal(to, ",\"Size\":"), event->size);
+	if (info.has_provider) {
+		to = put_provider(put_literal(to, ",\"Provider\":\""), &info);
+		to = put_literal(to, "\",\"ProviderGuid\":\"");
+		etl_format_guid(info.provider, to);
+		to = put_literal(to + ETL_GUID_SIZE - 1, "\"");
+	}
+	if (info.has_id)
+		to = put_unsigned(put_literal(to, ",\"Id\":"), info.id);
+	if (info.has_opcode) {
+		to = put_unsigned(put_literal(to, ",\"Version\":"), info.version);
+		to = put_unsigned(put_literal(to, ",\"Opcode\":"), info.opcode);
+		to = put_unsigned(put_literal(to, ",\"Level\":"), info.level);
+	}
+	if (info.has_process) {
+		to = put_unsigned(put_literal(to, ",\"ProcessId\":"), info.process_id);
+		to = put_unsigned(put_literal(to, ",\"ThreadId\":"), info.thread_id);
+		to = put_thread_name(writer, to, info.thread_id);
+	}
+	return to;
+}
+
+static char *put_json_event(struct dump_writer *writer, char *to,
+			    const struct etl_event *event, const struct event_type *type)
+{
+	unsigned int i;
+
+	to = put_json_seconds(put_literal(to, "{\"Time\":"), writer->file, event->time_stamp);
+	to = put_unsigned(put_literal(to, ",\"Cpu\":"), event->processor);
+	to = put_literal(to, ",\"Event\":\"");
+	if (type)
+		to = dump_plans_put(&writer->plans, to, event, type);
+	else
+		to = put_json_unknown(writer, to, event);
+	for (i = 0; i < event->counters; i++) {
+		to = put_unsigned(put_literal(to, ",\"Pmc"), i);
+		to = put_json_unsigned(put_literal(to, "\":"), event_extension(event, i));
+	}
+	if (event->has_pebs_index)
+		to = put_json_unsigned(put_literal(to, ",\"PebsIndex\":"),
+				       event_extension(event, event->counters));
+	if (event->wrong_time)
+		to = put_json_unsigned(put_literal(to, ",\"WrongTimeStamp\":"), event->raw_time);
+	else if (writer->cycles)
+		to = put_json_unsigned(put_literal(to, ",\"TimeStamp\":"), event->time_stamp);
+	return to;
+}
+
+static char *put_csv_unknown(struct dump_writer *writer, char *to,
+			     const struct etl_event *event)
+{
+	const struct dump_columns *columns = &writer->plans.columns;
+	struct etl_event_header info;
+	size_t i;
+
+	etl_read_event_header(&info, event);
+	*to++ = ',';
+	to = put_text(to, event_name(event, NULL));
+	*to++ = ',';
+	if (event->has_hook_id)
+		to = put_hook_id(to, event->hook_id);
+	*to++ = ',';
+	if (event->has_hook_id || info.has_opcode)
+		to = put_unsigned(to, event->has_hook_id ? event->version : info.version);
+	to = put_unsigned(put_literal(to, ","), event->size);
+	to = put_hex(put_literal(to, ","), event->header_type);
+	*to++ = ',';
+	if (info.has_provider)
+		to = put_provider(to, &info);
+	*to++ = ',';
+	if (info.has_id)
+		to = put_unsigned(to, info.id);
+	*to++ = ',';
+	if (info.has_opcode)
+		to = put_unsigned(to, info.opcode);
+	*to++ = ',';
+	if (info.has_opcode)
+		to = put_unsigned(to, info.level);
+	*to++ = ',';
+	if (info.has_process)
+		to = put_unsigned(to, info.process_id);
+	for (i = 0; i < columns->count; i++) {
+		*to++ = ',';
+		if (i == columns->thread && info.has_process)
+			to = put_unsigned(to, info.thread_id);
+		if (columns->suffixes[i])
+			*to++ = ',';
+		if (i == columns->thread && info.has_process)
+			to = put_thread_name(writer, to, info.thread_id);
+	}
+	return to;
+}
+
+static char *put_csv_event(struct dump_writer *writer, char *to,
+			   const struct etl_event *event, const struct event_type *type)
+{
+	to = put_seconds(to, writer->file, event->time_stamp, 1e9, 9, 0);
+	*to++ = ',';
+	if (writer->cycles) {
+		to = put_unsigned(to, event->wrong_time ? event->raw_time : event->time_stamp);
+		*to++ = ',';
+	}
+	to = put_unsigned(to, event->processor);
+	return type ? dump_plans_put(&writer->plans, to, event, type) :
+		      put_csv_unknown(writer, to, event);
+}
+
+/* The data, of up to 64 KiB: more than a line has room for. */
+static void put_data(struct dump_writer *writer, const struct etl_event *event)
+{
+	static const char *const before[] = { " Hex=", ",\"Hex\":\"", "," };
+	struct out *out = &writer->out;
+	size_t i;
+
+	out_text(out, before[writer->format]);
+	for (i = 0; i < event->data_size; i++) {
+		out_char(out, "0123456789abcdef"[event->data[i] >> 4]);
+		out_char(out, "0123456789abcdef"[event->data[i] & 0xF]);
+	}
+	if (writer->format == DUMP_JSON)
+		out_char(out, '"');
+}
+
+/**
+ * dump_writer_put() - write an event
+ * @writer: how
+ * @event: the event
+ * @type: of it, or NULL: it is not known
+ *
+ * Return: 0, or -1: it cannot be written.
+ */
+int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
+		    const struct event_type *type)
+{
+	char *from = out_room(&writer->out, LINE_SIZE + PUT_MORE), *to;
+
+	switch (writer->format) {
+	case DUMP_TEXT:
+		to = put_text_event(writer, from, event, type);
+		break;
+	case DUMP_JSON:
+		to = put_json_event(writer, from, event, type);
+		break;
+	default:
+		to = put_csv_event(writer, from, event, type);
+	}
+	writer->out.used += to - from;
+	if (writer->hex)
+		put_data(writer, event);
+	if (writer->format == DUMP_JSON)
+		out_char(&writer->out, '}');
+	out_char(&writer->out, '\n');
+	return ferror(writer->out.stream) ? -1 : 0;
+}
+
+/**
+ * dump_writer_make() - write events to the standard output
+ * @format: how
+ * @file: that they are of
+ * @names: of addresses and threads, or NULL
+ * @cycles: raw times too
+ * @hex: data too
+ *
+ * Return: a writer, or NULL after a message.
+ */
+struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_file *file,
+				     const struct names *names, bool cycles, bool hex)
+{
+	struct dump_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		goto no_memory;
+	writer->out.stream = stdout;
+	writer->format = format;
+	writer->file = file;
+	writer->cycles = cycles;
+	writer->hex = hex;
+	if (dump_plans_make(&writer->plans, format, names))
+		goto no_memory;
+	return writer;
+
+no_memory:
+	message("%s", strerror(ENOMEM));
+	dump_writer_free(writer);
+	return NULL;
+}
+
+/**
+ * dump_writer_begin() - write what is before the events
+ * @writer: how
+ */
+void dump_writer_begin(struct dump_writer *writer)
+{
+	const struct dump_columns *columns = &writer->plans.columns;
+	struct out *out = &writer->out;
+	size_t i;
+
+	if (writer->format != DUMP_CSV)
+		return;
+	out_text(out, writer->cycles ? "Time,TimeStamp,Cpu" : "Time,Cpu");
+	out_literal(out, ",Event,HookId,Version,Size,HeaderType");
+	out_literal(out, ",Provider,Id,Opcode,Level,ProcessId");
+	for (i = 0; i < columns->count; i++) {
+		const char *name = columns->names[i], *suffix = columns->suffixes[i];
+
+		out_char(out, ',');
+		out_text(out, name);
+		if (!suffix)
+			continue;
+		out_char(out, ',');
+		out_bytes(out, name, strlen(name) - (*suffix == 'N' ? 2 : 0));
+		out_text(out, suffix);
+	}
+	if (writer->hex)
+		out_literal(out, ",Hex");
+	out_char(out, '\n');
+}
+
+/**
+ * dump_writer_flush() - let whoever reads it have what there is
+ * @argument: the writer
+ */
+void dump_writer_flush(void *argument)
+{
+	struct dump_writer *writer = argument;
+
+	out_flush(&writer->out);
+	fflush(writer->out.stream);
+}
+
+/**
+ * dump_writer_free() - write what has not been written yet, and let go
+ * @writer: the writer, or NULL
+ */
+void dump_writer_free(struct dump_writer *writer)
+{
+	if (!writer)
+		return;
+	out_flush(&writer->out);
+	dump_plans_clear(&writer->plans);
+	free(writer);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_H
+#define _NTKLOG_REPORT_H
+
+/* The tables of an analysis, and its page. */
+
+#include <ntklog/etl.h>
+
+#include "analysis.h"
+#include "names.h"
+#include "table.h"
+
+enum report_table {
+	REPORT_LOCKS,
+	REPORT_CALLERS,
+	REPORT_RESOURCES,
+	REPORT_BLOCKERS,
+	REPORT_THREADS,
+	REPORT_PROCESSORS,
+	REPORT_UNKNOWN,
+	REPORT_TABLES,
+};
+
+/**
+ * struct report - what is shown of a trace
+ * @file: the trace; only what its header says is used
+ * @analysis: of it
+ * @names: of addresses and threads, or NULL
+ * @seconds: that it lasted
+ * @tables: of the analysis
+ */
+struct report {
+	const struct etl_file *file;
+	const struct analysis *analysis;
+	const struct names *names;
+	double seconds;
+	struct table tables[REPORT_TABLES];
+};
+
+void report_make(struct report *report);
+int report_is_complete(const struct report *report);
+void report_facts(const struct report *report, FILE *stream, const char *before,
+		  const char *after);
+json_t *report_rates_json(const struct analysis *analysis);
+json_t *report_json(const struct report *report, size_t top, unsigned int tables);
+int report_print_html(const struct report *report, const char *path, size_t top, size_t all,
+		      unsigned int tables);
+void report_free(struct report *report);
+
+#endif /* _NTKLOG_REPORT_H */

@@ -1,0 +1,775 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tables of an analysis, what is to be known before they are read, and JSON. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ntklog/event.h>
+#include <ntklog/logfile.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "hook_id.h"
+#include "macros.h"
+#include "message.h"
+#include "report.h"
+
+/* The order is that in which add_spinlock_sum() fills the cells. */
+static const struct column caller_columns[] = {
+	{ "caller", "caller", CELL_TEXT, false },
+	{ "lock", "lock", CELL_TEXT, false },
+	{ "mode", "mode", CELL_TEXT, true },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
+	{ "contended", "contended", CELL_SHARE, false },
+	{ "spins", "spins", CELL_ESTIMATE, true },
+	{ "waiting", "waiting", CELL_SHARE, true },
+	{ "wait_total", "wait", CELL_TIME, false },
+	{ "wait_mean", "wait mean", CELL_TIME, false },
+	{ "wait_p50", "wait p50", CELL_TIME, true },
+	{ "wait_p95", "wait p95", CELL_TIME, false },
+	{ "wait_p99", "wait p99", CELL_TIME, true },
+	{ "wait_max", "wait max", CELL_TIME, false },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "hold max", CELL_TIME, false },
+	{ "depth", "depth", CELL_COUNT, false },
+	{ "dpc", "dpc", CELL_SHARE, false },
+	{ "isr", "isr", CELL_SHARE, false },
+	{ "interrupted", "interrupted", CELL_SHARE, false },
+	{ "interrupted_mean", "interrupted mean", CELL_TIME, true },
+	{ "interrupted_max", "interrupted max", CELL_TIME, true },
+	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true },
+};
+
+static const struct column resource_columns[] = {
+	{ "resource", "resource", CELL_TEXT, false },
+	{ "class", "class", CELL_TEXT, false },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "releases", "released", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
+	{ "waited", "waited", CELL_SHARE, false },
+	{ "contention", "contention", CELL_COUNT, false },
+	{ "excessive", "excessive", CELL_COUNT, false },
+	{ "waiting", "waiting", CELL_SHARE, true },
+	{ "wait_total", "wait", CELL_TIME, false },
+	{ "wait_mean", "wait mean", CELL_TIME, false },
+	{ "wait_p50", "wait p50", CELL_TIME, true },
+	{ "wait_p95", "wait p95", CELL_TIME, false },
+	{ "wait_p99", "wait p99", CELL_TIME, true },
+	{ "wait_max", "wait max", CELL_TIME, false },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "hold max", CELL_TIME, false },
+	{ "depth", "recursion", CELL_COUNT, false },
+	{ "initialized", "initialized", CELL_COUNT, true },
+};
+
+static const struct column blocker_columns[] = {
+	{ "caller", "caller", CELL_TEXT, false },
+	{ "lock", "lock", CELL_TEXT, false },
+	{ "mode", "mode", CELL_TEXT, true },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "blocked", "left waiters", CELL_ESTIMATE, false },
+	{ "per_second", "per second", CELL_ESTIMATE, true },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, false },
+	{ "hold_p50", "hold p50", CELL_TIME, true },
+	{ "hold_p95", "hold p95", CELL_TIME, false },
+	{ "hold_p99", "hold p99", CELL_TIME, true },
+	{ "hold_max", "hold max", CELL_TIME, false },
+};
+
+static const struct column thread_columns[] = {
+	{ "thread", "thread", CELL_COUNT, false },
+	{ "name", "name", CELL_TEXT, false },
+	{ "switches", "switches", CELL_COUNT, false },
+	{ "preempted", "preempted", CELL_SHARE, false },
+	{ "run_total", "run", CELL_TIME, false },
+	{ "run_mean", "run mean", CELL_TIME, false },
+	{ "run_p95", "run p95", CELL_TIME, false },
+	{ "run_max", "run max", CELL_TIME, false },
+	{ "ready_total", "ready", CELL_TIME, false },
+};
+
+static const struct column processor_columns[] = {
+	{ "processor", "processor", CELL_COUNT, false },
+	{ "switches", "switches", CELL_COUNT, false },
+	{ "per_second", "per second", CELL_COUNT, false },
+	{ "busy", "busy", CELL_SHARE, false },
+	{ "busy_total", "busy time", CELL_TIME, false },
+	{ "idle_total", "idle time", CELL_TIME, false },
+	{ "unknown", "gaps", CELL_COUNT, false },
+};
+
+static const struct column unknown_columns[] = {
+	{ "event", "event", CELL_TEXT, false },
+	{ "count", "events", CELL_COUNT, false },
+};
+
+static char *symbol_text(const struct report *report, uint64_t address)
+{
+	char text[NAME_SIZE];
+
+	names_address(report->names, address, text, sizeof(text));
+	return strdup(text);
+}
+
+static double cycles_ns(const struct report *report, double cycles)
+{
+	return etl_cycles_ns(report->file, cycles);
+}
+
+static double ticks_ns(const struct report *report, double ticks)
+{
+	return ticks * 1e9 / (double)report->file->perf_freq;
+}
+
+static union cell *add_unknown_times(union cell *cell)
+{
+	unsigned int i;
+
+	/* As many as add_times() has. */
+	for (i = 0; i < 6; i++)
+		cell++->number = NAN;
+	return cell;
+}
+
+static union cell *add_times(union cell *cell, const struct report *report,
+			     const struct histogram *times)
+{
+	cell++->number = cycles_ns(report, times->sum);
+	cell++->number = cycles_ns(report, histogram_mean(times));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 50));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 95));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 99));
+	cell++->number = cycles_ns(report, (double)times->max);
+	return cell;
+}
+
+static double share(double part, double all)
+{
+	return all > 0 ? part / all : 0;
+}
+
+/* How many waited, on average of the time; as a share of one. */
+static double waiting(const struct report *report, const struct histogram *wait)
+{
+	return share(cycles_ns(report, wait->sum) / 1e9, report->seconds);
+}
+
+static char *modes_text(uint64_t modes)
+{
+	static const char *const names[] = {
+		[WMI_SPINLOCK_ORDINARY] = "ordinary",
+		[WMI_SPINLOCK_QUEUED] = "queued",
+		[WMI_SPINLOCK_EXECUTIVE_SHARED] = "shared",
+		[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "exclusive",
+		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
+	};
+	char text[64] = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (modes & UINT64_C(1) << i)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 *text ? "+" : "", names[i]);
+	return strdup(*text ? text : "other");
+}
+
+/* Holds during which an interrupt came, and the others. */
+static void add_interrupted(union cell *cell, const struct report *report,
+			    const struct spinlock_sum *sum)
+{
+	const struct histogram *hold = &sum->hold, *interrupted = &sum->interrupted;
+	double others = (double)(hold->total - interrupted->total);
+
+	cell++->number = hold->total ? share((double)interrupted->total, (double)hold->total) :
+				       NAN;
+	cell++->number = interrupted->total ? cycles_ns(report, histogram_mean(interrupted)) : NAN;
+	cell++->number = interrupted->total ? cycles_ns(report, (double)interrupted->max) : NAN;
+	cell++->number = others > 0 ?
+		cycles_ns(report, (hold->sum - interrupted->sum) / others) : NAN;
+}
+
+static void add_spinlock_sum(union cell *cell, const struct report *report,
+			     const struct spinlock_sum *sum)
+{
+	/* Of waits alone, all that is known is how many there were. */
+	bool waits_only = sum->waits_only == sum->sampled;
+	double all = (double)sum->acquisitions;
+
+	cell++->text = modes_text(sum->modes);
+	cell++->number = (double)sum->sampled;
+	cell++->number = sum->waits_only ? NAN : all;
+	cell++->number = sum->waits_only ? NAN : share(all, report->seconds);
+	/* Contended ones and others are sampled by rates that are far apart. */
+	cell++->number = report->analysis->spinlocks.rates.known && !sum->waits_only ?
+		share((double)sum->contended, all) : NAN;
+	cell++->number = sum->spins;
+	cell++->number = waiting(report, &sum->wait);
+	cell = add_times(cell, report, &sum->wait);
+	cell = waits_only ? add_unknown_times(cell) : add_times(cell, report, &sum->hold);
+	cell++->number = sum->max_depth ? sum->max_depth : NAN;
+	cell++->number = share((double)sum->dpc, all);
+	cell++->number = share((double)sum->isr, all);
+	add_interrupted(cell, report, sum);
+}
+
+static void make_locks(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	struct table *table = &report->tables[REPORT_LOCKS];
+	const struct spinlock_lock *lock;
+	union cell *cell;
+
+	for (lock = stats->locks; lock; lock = lock->hh.next) {
+		if (!lock->sum.sampled)
+			continue;
+		cell = table_add_row(table);
+		if (!cell)
+			return;
+		cell++->text = symbol_text(report, lock->address);
+		add_spinlock_sum(cell, report, &lock->sum);
+	}
+	cell = stats->others.sampled ? table_add_row(table) : NULL;
+	if (cell) {
+		cell++->text = strdup("(others)");
+		add_spinlock_sum(cell, report, &stats->others);
+	}
+}
+
+static void make_callers(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	struct table *table = &report->tables[REPORT_CALLERS];
+	const struct spinlock_pair *pair;
+	union cell *cell;
+
+	for (pair = stats->pairs; pair; pair = pair->hh.next) {
+		if (!pair->sum.sampled)
+			continue;
+		cell = table_add_row(table);
+		if (!cell)
+			return;
+		cell++->text = symbol_text(report, pair->key.caller);
+		cell++->text = symbol_text(report, pair->key.lock);
+		add_spinlock_sum(cell, report, &pair->sum);
+	}
+	cell = stats->others.sampled ? table_add_row(table) : NULL;
+	if (cell) {
+		cell++->text = strdup("(others)");
+		cell++->text = strdup("(others)");
+		add_spinlock_sum(cell, report, &stats->others);
+	}
+}
+
+/* Who released a lock that somebody waited for. */
+static void add_blocker(struct report *report, char *caller, char *lock,
+			const struct spinlock_sum *sum)
+{
+	union cell *cell = table_add_row(&report->tables[REPORT_BLOCKERS]);
+
+	if (!cell) {
+		free(caller);
+		free(lock);
+		return;
+	}
+	cell++->text = caller;
+	cell++->text = lock;
+	cell++->text = modes_text(sum->modes);
+	cell++->number = (double)sum->blockers;
+	cell++->number = (double)sum->blocking.total;
+	cell++->number = share((double)sum->blocking.total, report->seconds);
+	add_times(cell, report, &sum->blocking);
+}
+
+static void make_blockers(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_pair *pair;
+
+	for (pair = stats->pairs; pair; pair = pair->hh.next)
+		if (pair->sum.blockers)
+			add_blocker(report, symbol_text(report, pair->key.caller),
+				    symbol_text(report, pair->key.lock), &pair->sum);
+	if (stats->others.blockers)
+		add_blocker(report, strdup("(others)"), strdup("(others)"), &stats->others);
+}
+
+static void add_resource(struct report *report, const struct resource_entry *entry,
+			 char *name, enum resource_class class)
+{
+	const struct resource_sum *sum = &entry->classes[class];
+	union cell *cell = table_add_row(&report->tables[REPORT_RESOURCES]);
+
+	if (!cell) {
+		free(name);
+		return;
+	}
+	cell++->text = name;
+	cell++->text = strdup(class == RESOURCE_EXCLUSIVE ? "exclusive" : "shared");
+	cell++->number = (double)sum->sampled;
+	cell++->number = (double)sum->releases;
+	cell++->number = share((double)sum->releases, report->seconds);
+	cell++->number = report->analysis->resources.rates.known ?
+		share((double)sum->waited, (double)sum->releases) : NAN;
+	cell++->number = (double)sum->contention;
+	cell++->number = (double)sum->excessive;
+	cell++->number = waiting(report, &sum->wait);
+	cell = add_times(cell, report, &sum->wait);
+	cell = add_times(cell, report, &sum->hold);
+	cell++->number = sum->max_depth;
+	cell++->number = (double)entry->initialized;
+}
+
+static void make_resources(struct report *report)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+	const struct resource_entry *entry;
+	unsigned int i;
+
+	for (i = 0; i < RESOURCE_CLASSES; i++) {
+		for (entry = stats->resources; entry; entry = entry->hh.next)
+			if (entry->classes[i].sampled || entry->classes[i].excessive)
+				add_resource(report, entry,
+					     symbol_text(report, entry->address), i);
+		if (stats->others.classes[i].sampled || stats->others.classes[i].excessive)
+			add_resource(report, &stats->others, strdup("(others)"), i);
+	}
+}
+
+static void add_thread(struct report *report, const struct switch_thread *thread,
+		       const char *name)
+{
+	union cell *cell = table_add_row(&report->tables[REPORT_THREADS]);
+
+	if (!cell)
+		return;
+	cell++->number = thread->thread_id;
+	cell++->text = strdup(name ? name : "");
+	cell++->number = (double)thread->switches;
+	cell++->number = share((double)thread->preempted, (double)thread->switched_out);
+	cell++->number = ticks_ns(report, thread->run.sum);
+	cell++->number = ticks_ns(report, histogram_mean(&thread->run));
+	cell++->number = ticks_ns(report, histogram_percentile(&thread->run, 95));
+	cell++->number = ticks_ns(report, (double)thread->run.max);
+	cell++->number = (double)thread->wait_ticks * (double)report->file->tick_ns;
+}
+
+static void make_threads(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	const struct switch_thread *thread;
+
+	for (thread = stats->threads; thread; thread = thread->hh.next)
+		add_thread(report, thread, names_thread(report->names, thread->thread_id));
+	if (stats->others.switches || stats->others.switched_out)
+		add_thread(report, &stats->others, "(others)");
+}
+
+static void make_processors(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	size_t i;
+
+	for (i = 0; i < stats->processor_count; i++) {
+		const struct switch_processor *processor = &stats->processors[i];
+		double time = (double)(processor->last_time - processor->first_time);
+		union cell *cell;
+
+		if (!processor->switches)
+			continue;
+		cell = table_add_row(&report->tables[REPORT_PROCESSORS]);
+		if (!cell)
+			return;
+		cell++->number = (double)i;
+		cell++->number = (double)processor->switches;
+		cell++->number = share((double)processor->switches * 1e9,
+				       ticks_ns(report, time));
+		cell++->number = share(processor->busy, processor->busy + processor->idle);
+		cell++->number = ticks_ns(report, processor->busy);
+		cell++->number = ticks_ns(report, processor->idle);
+		cell++->number = (double)processor->unknown;
+	}
+}
+
+__printf(3, 4)
+static void add_unknown(struct report *report, uint64_t count, const char *format, ...)
+{
+	union cell *cell = count ? table_add_row(&report->tables[REPORT_UNKNOWN]) : NULL;
+	va_list arguments;
+	char text[64];
+
+	if (!cell)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	cell++->text = strdup(text);
+	cell++->number = (double)count;
+}
+
+static void make_unknown(struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+	unsigned int i;
+
+	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
+		add_unknown(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
+			    hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
+	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
+		if (i == TRACE_HEADER_TYPE_MESSAGE)
+			add_unknown(report, analysis->unknown_headers[i], "WPP message");
+		else
+			add_unknown(report, analysis->unknown_headers[i],
+				    "HeaderType 0x%04x", i);
+}
+
+static const struct {
+	const char *name;
+	const char *title;
+	const struct column *columns;
+	size_t column_count;
+	const char *sort;
+	void (*make)(struct report *report);
+} kinds[REPORT_TABLES] = {
+	[REPORT_LOCKS] = { "locks", "Spin locks", caller_columns + 1,
+			   ARRAY_SIZE(caller_columns) - 1, "wait_total", make_locks },
+	[REPORT_CALLERS] = { "callers", "Callers of spin locks",
+			     caller_columns, ARRAY_SIZE(caller_columns), "wait_total",
+			     make_callers },
+	[REPORT_RESOURCES] = { "resources", "Executive resources",
+			       resource_columns, ARRAY_SIZE(resource_columns),
+			       "wait_total", make_resources },
+	[REPORT_BLOCKERS] = { "blockers", "Who made others wait for spin locks", blocker_columns,
+			      ARRAY_SIZE(blocker_columns), "hold_total", make_blockers },
+	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
+			     ARRAY_SIZE(thread_columns), "run_total", make_threads },
+	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
+				processor_columns, ARRAY_SIZE(processor_columns),
+				"switches", make_processors },
+	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, stepped over",
+			     unknown_columns, ARRAY_SIZE(unknown_columns), "count",
+			     make_unknown },
+};
+
+/**
+ * report_make() - make the tables
+ * @report: its file, analysis, names and seconds set
+ */
+void report_make(struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (table_init(&report->tables[i], kinds[i].name, kinds[i].title,
+			       kinds[i].columns, kinds[i].column_count, kinds[i].sort))
+			kinds[i].make(report);
+}
+
+/**
+ * report_is_complete() - was there memory for all of it?
+ * @report: made
+ *
+ * Return: whether there was.
+ */
+int report_is_complete(const struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (report->tables[i].no_memory)
+			return false;
+	return !report->analysis->spinlocks.no_memory &&
+	       !report->analysis->resources.no_memory &&
+	       !report->analysis->switches.no_memory &&
+	       !report->analysis->spinlocks.timelines.no_memory &&
+	       !report->analysis->resources.timelines.no_memory &&
+	       !report->analysis->switches.timelines.no_memory;
+}
+
+/* A line of report_facts(). */
+__printf(4, 5)
+static void fact(FILE *stream, const char *before, const char *after,
+		 const char *format, ...)
+{
+	va_list arguments;
+
+	fputs(before, stream);
+	va_start(arguments, format);
+	vfprintf(stream, format, arguments);
+	va_end(arguments);
+	fprintf(stream, "%s\n", after);
+}
+
+static void format_start(const struct report *report, char *text, size_t size)
+{
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
+	struct tm tm;
+
+	if (!seconds || !gmtime_r(&seconds, &tm) ||
+	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
+		snprintf(text, size, "at an unknown time");
+}
+
+/* "all", or "1 in so many". */
+static const char *one_in(uint32_t rate, char *text, size_t size)
+{
+	if (rate == 1)
+		return "all";
+	snprintf(text, size, "1 in %" PRIu32, rate);
+	return text;
+}
+
+static void spinlock_rates_fact(const struct report *report, FILE *stream,
+				const char *before, const char *after)
+{
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
+	const union cell threshold = {
+		.number = cycles_ns(report, rates->hold_threshold)
+	};
+
+	/* Whoever waits spins once at the least. */
+	if (rates->spin_threshold > 1)
+		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
+			 rates->spin_threshold);
+	if (rates->hold_threshold) {
+		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
+			 time, rates->hold_threshold);
+	}
+	fact(stream, before, after,
+	     "spin locks: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
+	     rates->contention_rate == 1 ? "were" : "was",
+	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+}
+
+/* What the mode in which Linux' locks were watched keeps from being known. */
+static void linux_mode_fact(const struct report *report, FILE *stream, const char *before,
+			    const char *after)
+{
+	switch (report->analysis->spinlocks.rates.linux_mode) {
+	case NTKLOG_LINUX_MODE_SAMPLED:
+		fact(stream, before, after,
+		     "Linux' locks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
+		break;
+	case NTKLOG_LINUX_MODE_WAITS:
+		fact(stream, before, after,
+		     "Linux' locks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
+		break;
+	}
+}
+
+static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
+				const char *before, const char *after)
+{
+	char waited[32], others[32], multiple[48] = "";
+
+	if (rates->release_rate == 1) {
+		fact(stream, before, after, "resources: all releases were written");
+		return;
+	}
+	if (rates->contention_rate > 1)
+		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
+			 rates->contention_rate);
+	fact(stream, before, after,
+	     "resources: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     one_in(rates->contention_rate, waited, sizeof(waited)),
+	     *multiple ? multiple : "others",
+	     one_in(rates->release_rate, others, sizeof(others)));
+}
+
+/**
+ * report_facts() - what is to be known before the tables are read
+ * @report: made
+ * @stream: where to
+ * @before: each line
+ * @after: each line
+ */
+void report_facts(const struct report *report, FILE *stream, const char *before,
+		  const char *after)
+{
+	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
+	const struct resource_rates *resource = &report->analysis->resources.rates;
+	const struct analysis *analysis = report->analysis;
+	static const char not_known[] =
+		"the file does not say how they were sampled: counts are of what was written";
+	const struct etl_file *file = report->file;
+	char start[64], blockers[32];
+
+	format_start(report, start, sizeof(start));
+	fact(stream, before, after,
+	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
+	     analysis->events, report->seconds, file->processors, start);
+	if (file->overwritten)
+		fact(stream, before, after,
+		     "a flight recording: %" PRIu64
+		     " older buffers were overwritten; the rest, and rates, are of %.3f s to %.3f s",
+		     file->overwritten, etl_seconds(file, analysis->origin),
+		     analysis->last_time ? etl_seconds(file, analysis->last_time) :
+					   etl_seconds(file, analysis->origin));
+	if (file->events_lost || file->buffers_lost)
+		fact(stream, before, after,
+		     "LOST: %u events, %u buffers: what follows is of the rest",
+		     file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		fact(stream, before, after,
+		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
+		     file->lossy_buffers);
+	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
+		     file->damaged_buffers, file->damaged_events, file->wrong_times);
+	if (file->twice || file->missing)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers are there twice, %" PRIu64 " are missing",
+		     file->twice, file->missing);
+	if (!file->end_time)
+		fact(stream, before, after,
+		     "the session had not ended: the file may not have all, and not say what is lost");
+	if (analysis->spinlocks.total.sampled && spinlock->known)
+		spinlock_rates_fact(report, stream, before, after);
+	if (spinlock->has_rules)
+		linux_mode_fact(report, stream, before, after);
+	if (spinlock->blockers)
+		fact(stream, before, after,
+		     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those",
+		     one_in(spinlock->blockers, blockers, sizeof(blockers)),
+		     spinlock->blockers == 1 ? "were" : "was");
+	if (analysis->resources.records && resource->known)
+		resource_rates_fact(resource, stream, before, after);
+	if (analysis->spinlocks.total.sampled && !spinlock->known)
+		fact(stream, before, after, "spin locks: %s", not_known);
+	if (analysis->resources.records && !resource->known)
+		fact(stream, before, after, "resources: %s", not_known);
+	if ((analysis->spinlocks.total.sampled && spinlock->known) ||
+	    (analysis->resources.records && resource->known))
+		fact(stream, before, after,
+		     "\"~\": estimates of what happened, from those rates; times and shares are scaled alike");
+	if (analysis->rates_changed)
+		fact(stream, before, after,
+		     "the rates were changed meanwhile: estimates are by those at the start");
+	if (analysis->spinlocks.backwards)
+		fact(stream, before, after,
+		     "%" PRIu64 " acquisitions end before they begin: taken as held for no time",
+		     analysis->spinlocks.backwards);
+	if (file->other_buffers)
+		fact(stream, before, after, "%" PRIu64 " buffers hold no events: stepped over",
+		     file->other_buffers);
+	if (!report_is_complete(report))
+		fact(stream, before, after, "there was no memory for all of it");
+}
+
+static const char *linux_mode_name(const struct spinlock_rates *rates)
+{
+	static const char *const names[] = {
+		[NTKLOG_LINUX_MODE_FULL] = "full",
+		[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
+		[NTKLOG_LINUX_MODE_WAITS] = "waits",
+	};
+
+	return rates->linux_mode < ARRAY_SIZE(names) ? names[rates->linux_mode] : "unknown";
+}
+
+/**
+ * report_rates_json() - the parameters of the sampling, for programs
+ * @analysis: of a trace
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_rates_json(const struct analysis *analysis)
+{
+	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
+	const struct resource_rates *resource = &analysis->resources.rates;
+	json_t *rates = json_object();
+
+	if (spinlock->known)
+		json_object_set_new(rates, "spinlock",
+				    json_pack("{s:I, s:I, s:I, s:I}", "spin_threshold",
+					      (json_int_t)spinlock->spin_threshold,
+					      "acquire_sample_rate",
+					      (json_int_t)spinlock->acquire_rate,
+					      "contention_sample_rate",
+					      (json_int_t)spinlock->contention_rate,
+					      "hold_threshold",
+					      (json_int_t)spinlock->hold_threshold));
+	if (spinlock->has_rules)
+		json_object_set_new(rates, "linux",
+				    json_pack("{s:s}", "mode", linux_mode_name(spinlock)));
+	if (spinlock->blockers)
+		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
+	if (resource->known)
+		json_object_set_new(rates, "resource",
+				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",
+					      (json_int_t)resource->release_rate,
+					      "contention_sample_rate",
+					      (json_int_t)resource->contention_rate,
+					      "excessive_timeouts",
+					      (json_int_t)resource->timeouts));
+	return rates;
+}
+
+/**
+ * report_json() - all of it, for programs
+ * @report: made
+ * @top: rows of each table at most; 0: all
+ * @tables: which, as bits
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_json(const struct report *report, size_t top, unsigned int tables)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct etl_file *file = report->file;
+	json_t *object;
+	size_t i;
+
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I,"
+			   " s:I, s:I, s:I, s:I, s:b, s:o}",
+			   "events", (json_int_t)analysis->events,
+			   "seconds", report->seconds,
+			   "processor_count", (json_int_t)file->processors,
+			   "ended", file->end_time != 0,
+			   "events_lost", (json_int_t)file->events_lost,
+			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "buffers_overwritten", (json_int_t)file->overwritten,
+			   "lossy_buffers", (json_int_t)file->lossy_buffers,
+			   "damaged_buffers", (json_int_t)file->damaged_buffers,
+			   "damaged_events", (json_int_t)file->damaged_events,
+			   "wrong_times", (json_int_t)file->wrong_times,
+			   "buffers_twice", (json_int_t)file->twice,
+			   "buffers_missing", (json_int_t)file->missing,
+			   "rates_changed", analysis->rates_changed,
+			   "rates", report_rates_json(analysis));
+	for (i = 0; object && i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			json_object_set_new(object, report->tables[i].name,
+					    table_json(&report->tables[i], top));
+	return object;
+}
+
+/**
+ * report_free() - let the tables go
+ * @report: made
+ */
+void report_free(struct report *report)
+{
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_free(&report->tables[i]);
+}

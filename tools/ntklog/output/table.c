@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tables of what was summed up: sorted, and shown as text, CSV and JSON. */
+
+#define _GNU_SOURCE
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "grow.h"
+#include "macros.h"
+#include "message.h"
+#include "table.h"
+#include "text.h"
+
+#define CELL_SIZE	300
+
+/**
+ * table_init() - make a table without rows
+ * @table: the table
+ * @name: of it
+ * @title: of it
+ * @columns: of it
+ * @column_count: how many
+ * @sort: name of the column to sort it by
+ *
+ * Return: whether there was memory.
+ */
+bool table_init(struct table *table, const char *name, const char *title,
+		const struct column *columns, size_t column_count, const char *sort)
+{
+	size_t i;
+
+	*table = (struct table) {
+		.name = name,
+		.title = title,
+		.columns = columns,
+		.column_count = column_count,
+		.shown = calloc(column_count, sizeof(size_t)),
+	};
+	if (!table->shown) {
+		table->no_memory = true;
+		return false;
+	}
+	for (i = 0; i < column_count; i++)
+		if (!columns[i].extra)
+			table_show(table, i);
+	table->sort = table_find_column(table, sort);
+	return true;
+}
+
+/**
+ * table_add_row() - one more row
+ * @table: the table
+ *
+ * Return: its cells, for the caller to fill, or NULL. Text has to be malloc()'s.
+ */
+union cell *table_add_row(struct table *table)
+{
+	size_t rows = table->rows;
+	union cell *more = grown(table->cells, rows, table->column_count * sizeof(*more));
+
+	if (!more) {
+		table->no_memory = true;
+		return NULL;
+	}
+	table->cells = more;
+	memset(&table->cells[rows * table->column_count], 0,
+	       table->column_count * sizeof(*table->cells));
+	table->rows++;
+	return &table->cells[rows * table->column_count];
+}
+
+static bool is_shown(const struct table *table, size_t column)
+{
+	size_t k;
+
+	for (k = 0; k < table->shown_count; k++)
+		if (table->shown[k] == column)
+			return true;
+	return false;
+}
+
+/**
+ * table_show() - show a column, after all others
+ * @table: the table
+ * @column: its index
+ */
+void table_show(struct table *table, size_t column)
+{
+	if (!is_shown(table, column))
+		table->shown[table->shown_count++] = column;
+}
+
+/**
+ * table_insert() - show a column, where it is by its index
+ * @table: the table
+ * @column: its index
+ */
+void table_insert(struct table *table, size_t column)
+{
+	size_t k;
+
+	if (is_shown(table, column))
+		return;
+	for (k = table->shown_count++; k > 0 && table->shown[k - 1] > column; k--)
+		table->shown[k] = table->shown[k - 1];
+	table->shown[k] = column;
+}
+
+/**
+ * table_hide() - do not show a column
+ * @table: the table
+ * @column: its index
+ */
+void table_hide(struct table *table, size_t column)
+{
+	size_t k, kept = 0;
+
+	for (k = 0; k < table->shown_count; k++)
+		if (table->shown[k] != column)
+			table->shown[kept++] = table->shown[k];
+	table->shown_count = kept;
+}
+
+/**
+ * table_find_column() - which column is that?
+ * @table: the table
+ * @name: of the column
+ *
+ * Return: its index, or -1.
+ */
+int table_find_column(const struct table *table, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (!strcmp(table->columns[i].name, name))
+			return i;
+	return -1;
+}
+
+static int compare_rows(const void *a, const void *b, void *argument)
+{
+	const struct table *table = argument;
+	const union cell *left = (const union cell *)a + table->sort;
+	const union cell *right = (const union cell *)b + table->sort;
+
+	if (table->columns[table->sort].kind == CELL_TEXT)
+		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
+	/* What is not known comes last. */
+	if (isnan(left->number) || isnan(right->number))
+		return !!isnan(left->number) - !!isnan(right->number);
+	return (left->number < right->number) - (left->number > right->number);
+}
+
+/**
+ * table_sort() - by the column that is chosen
+ * @table: the table
+ */
+void table_sort(struct table *table)
+{
+	if (table->rows)
+		qsort_r(table->cells, table->rows,
+			table->column_count * sizeof(*table->cells), compare_rows, table);
+}
+
+/**
+ * table_has_cells() - is there anything to be shown?
+ * @table: the table
+ *
+ * Return: whether it has rows, and a column that is shown.
+ */
+bool table_has_cells(const struct table *table)
+{
+	return table->shown_count && table->rows;
+}
+
+/**
+ * table_top() - how many rows are shown?
+ * @table: the table
+ * @top: at most so many; 0: all
+ *
+ * Return: how many.
+ */
+size_t table_top(const struct table *table, size_t top)
+{
+	return top && top < table->rows ? top : table->rows;
+}
+
+static void format_time(double ns, char *text, size_t size)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
+	size_t i;
+
+	/* From 999.5 on it would read as 1000. */
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (ns >= 0.9995 * units[i].ns) {
+			double value = ns / units[i].ns;
+
+			snprintf(text, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95,
+				 value, units[i].name);
+			return;
+		}
+	snprintf(text, size, "%.0fns", ns);
+}
+
+static bool is_unknown(enum cell_kind kind, const union cell *cell)
+{
+	return kind != CELL_TEXT && isnan(cell->number);
+}
+
+/**
+ * cell_format() - a cell as people read it
+ * @kind: of the cell
+ * @cell: the cell
+ * @text: it is written here
+ * @size: of @text
+ */
+void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
+{
+	if (is_unknown(kind, cell)) {
+		snprintf(text, size, "-");
+		return;
+	}
+	switch (kind) {
+	case CELL_TEXT:
+		/* It may be cut within a character. */
+		if ((size_t)snprintf(text, size, "%s", cell->text ? cell->text : "") >= size)
+			text_clean(text);
+		return;
+	case CELL_COUNT:
+		snprintf(text, size, "%.0f", cell->number);
+		return;
+	case CELL_ESTIMATE:
+		snprintf(text, size, "~%.0f", cell->number);
+		return;
+	case CELL_SHARE:
+		snprintf(text, size, "%.1f%%", 100 * cell->number);
+		return;
+	case CELL_TIME:
+		format_time(cell->number, text, size);
+	}
+}
+
+static const union cell *cell_at(const struct table *table, size_t row, size_t column)
+{
+	return &table->cells[row * table->column_count + column];
+}
+
+/* What comes from a file may hold what a terminal obeys. */
+static void print_plain(FILE *stream, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stream);
+}
+
+static void print_padded(FILE *stream, const char *text, size_t width, bool left,
+			 bool is_last)
+{
+	size_t length = strlen(text);
+	int padding = length < width ? width - length : 0;
+
+	if (!left)
+		fprintf(stream, "%*s", padding, "");
+	print_plain(stream, text);
+	if (left && !is_last)
+		fprintf(stream, "%*s", padding, "");
+	fputs(is_last ? "\n" : "  ", stream);
+}
+
+/* What a column takes, of so many rows. */
+static size_t column_width(const struct table *table, size_t column, size_t rows)
+{
+	size_t width = strlen(table->columns[column].title), row;
+	char text[CELL_SIZE];
+
+	for (row = 0; row < rows; row++) {
+		cell_format(table->columns[column].kind, cell_at(table, row, column), text,
+			    sizeof(text));
+		if (strlen(text) > width)
+			width = strlen(text);
+	}
+	return width;
+}
+
+/**
+ * table_fit() - leave out columns that have no room, but for the first
+ * @table: the table
+ * @top: rows at most; 0: all
+ * @width: of what it is printed on, characters
+ */
+void table_fit(struct table *table, size_t top, size_t width)
+{
+	size_t rows = table_top(table, top), used = 0, kept = 0, k;
+
+	for (k = 0; k < table->shown_count; k++) {
+		used += column_width(table, table->shown[k], rows) + (used ? 2 : 0);
+		if (!k || used <= width)
+			table->shown[kept++] = table->shown[k];
+	}
+	table->shown_count = kept;
+}
+
+/**
+ * table_print_text() - for people
+ * @table: the table
+ * @stream: where to
+ * @top: rows at most; 0: all
+ */
+void table_print_text(const struct table *table, FILE *stream, size_t top)
+{
+	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
+	const char *off = *on ? "\033[0m" : "";
+	size_t rows = table_top(table, top), row, i, k;
+	size_t *width = calloc(table->column_count, sizeof(*width));
+	char text[CELL_SIZE];
+
+	if (!width)
+		return;
+	for (k = 0; k < table->shown_count; k++)
+		width[k] = column_width(table, table->shown[k], rows);
+	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
+		table->columns[table->sort].name);
+	if (rows < table->rows)
+		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	fprintf(stream, "\n%s", on);
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		print_padded(stream, table->columns[i].title, width[k],
+			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
+	}
+	fputs(off, stream);
+	for (row = 0; row < rows; row++)
+		for (k = 0; k < table->shown_count; k++) {
+			i = table->shown[k];
+			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
+				    sizeof(text));
+			print_padded(stream, text, width[k],
+				     table->columns[i].kind == CELL_TEXT,
+				     k + 1 == table->shown_count);
+		}
+	free(width);
+}
+
+/**
+ * table_print_csv() - for spreadsheets; times are nanoseconds
+ * @table: the table
+ * @stream: where to
+ * @top: rows at most; 0: all
+ */
+void table_print_csv(const struct table *table, FILE *stream, size_t top)
+{
+	size_t rows = table_top(table, top), row, i, k;
+
+	fputs("table", stream);
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		fprintf(stream, ",%s%s", table->columns[i].name,
+			table->columns[i].kind == CELL_TIME ? "_ns" : "");
+	}
+	fputc('\n', stream);
+	for (row = 0; row < rows; row++) {
+		csv_print(stream, table->name);
+		for (k = 0; k < table->shown_count; k++) {
+			const union cell *cell;
+
+			i = table->shown[k];
+			cell = cell_at(table, row, i);
+			fputc(',', stream);
+			if (table->columns[i].kind == CELL_TEXT)
+				csv_print(stream, cell->text ? cell->text : "");
+			else if (!is_unknown(table->columns[i].kind, cell))
+				fprintf(stream, "%.15g", cell->number);
+		}
+		fputc('\n', stream);
+	}
+}
+
+/**
+ * table_json() - for programs; times are nanoseconds
+ * @table: the table
+ * @top: rows at most; 0: all
+ *
+ * Return: an array of objects, or NULL.
+ */
+json_t *table_json(const struct table *table, size_t top)
+{
+	size_t rows = table_top(table, top), row, i, k;
+	json_t *array = json_array();
+	char name[64];
+
+	for (row = 0; row < rows; row++) {
+		json_t *object = json_object();
+
+		for (k = 0; k < table->shown_count; k++) {
+			const union cell *cell;
+			enum cell_kind kind;
+			json_t *value;
+
+			i = table->shown[k];
+			cell = cell_at(table, row, i);
+			kind = table->columns[i].kind;
+			if (kind == CELL_TEXT)
+				value = json_string(cell->text ? cell->text : "");
+			else if (is_unknown(kind, cell))
+				value = json_null();
+			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
+				 cell->number < (double)INT64_MAX)
+				value = json_integer((json_int_t)cell->number);
+			else
+				value = json_real(cell->number);
+			snprintf(name, sizeof(name), "%s%s", table->columns[i].name,
+				 kind == CELL_TIME ? "_ns" : "");
+			json_object_set_new(object, name, value);
+		}
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+/**
+ * table_free() - let a table go
+ * @table: the table
+ */
+void table_free(struct table *table)
+{
+	size_t row, i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (table->columns[i].kind == CELL_TEXT)
+			for (row = 0; row < table->rows; row++)
+				free(table->cells[row * table->column_count + i].text);
+	free(table->cells);
+	free(table->shown);
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Damaged files: what is told, with its offset, and all that is read nevertheless.
+
+Usage: test_damage.py NTKLOG
+"""
+
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import etl_writer as etl
+import tap
+from tool import NTKLOG, dump, fields, run, run_on
+
+
+class Damaged(unittest.TestCase):
+    """A message with the offset, status 1, and all that is not in a damaged buffer."""
+
+    def damaged(self, data, offset, words, printed=None):
+        result, lines = dump(data)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"^ntklog: \S+\.etl: offset 0x%x: .*%s"
+                         % (offset, words))
+        self.assertRegex(result.stderr, r"\A[^\n]*\n(ntklog: \S+: left out: [^\n]*\n)?\Z")
+        if printed is not None:
+            self.assertEqual(len(lines), printed)
+
+    def good(self):
+        return bytearray(etl.file(etl.perfinfo(0x0529, etl.spin_lock()),
+                                  etl.perfinfo(0x0529, etl.spin_lock())))
+
+    def test_empty(self):
+        self.damaged(b"", 0, "ends before", 0)
+
+    def test_text(self):
+        self.damaged(b"This is not an ETL file, as anybody can see from it. " * 9,
+                     0, "no ETL file", 0)
+
+    def test_first_buffer_is_no_header(self):
+        data = self.good()
+        self.damaged(data[etl.SIZE:], 0x36, "no ETL file", 0)
+
+    def test_buffer_sizes(self):
+        for size in (0, 8, 0x1004, 0x80000000, 0xFFFFFFFF):
+            data = self.good()
+            struct.pack_into("<I", data, 0, size)
+            self.damaged(data, 0, "buffer size", 0)
+
+    def test_cut_in_the_first_buffer(self):
+        self.damaged(self.good()[:1000], 1000, "ends inside", 0)
+
+    def test_cut_in_the_second_buffer(self):
+        self.damaged(self.good()[:etl.SIZE + 100], etl.SIZE + 100, "ends inside", 3)
+
+    def test_cut_between_buffers(self):
+        self.damaged(self.good()[:etl.SIZE], etl.SIZE, "ends after 1 of 2 buffers", 3)
+
+    def test_cut_between_buffers_of_a_session_that_runs(self):
+        data = etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")])
+        self.assertEqual(dump(data)[0].returncode, 0)
+
+    def test_cut_inside_a_buffer_of_a_session_that_runs(self):
+        """What a recorder that was killed within a write has left is told, and no damage."""
+        data = (etl.header_buffer(7, end_time=0) + etl.buffer([etl.perfinfo(0x1234, b"")]) +
+                etl.buffer([etl.perfinfo(0x1235, b"")], sequence=2))
+        for length in (1, 0x47, 0x48, 0x60, etl.SIZE - 1):
+            cut = bytes(data[:2 * etl.SIZE + length])
+            piped = subprocess.run([NTKLOG, "dump", "-"], input=cut, capture_output=True,
+                                   timeout=60)
+            result, lines = dump(cut)
+            self.assertEqual((result.returncode, piped.returncode), (0, 0))
+            self.assertEqual(piped.stdout.decode(), result.stdout)
+            for messages in (result.stderr, piped.stderr.decode()):
+                self.assertIn(": left out: %d bytes of a last buffer that has not" % length,
+                              messages)
+            self.assertEqual(len(lines), 4)
+
+    def test_other_buffer_size_inside(self):
+        data = self.good()
+        struct.pack_into("<I", data, etl.SIZE, 8192)
+        self.damaged(data, etl.SIZE, "0x2000 bytes in a file", 3)
+
+    def test_saved_offset(self):
+        for saved in (0, 0x47, 0x1001, 0xFFFFFFFF):
+            data = self.good()
+            struct.pack_into("<I", data, etl.SIZE + 4, saved)
+            self.damaged(data, etl.SIZE + 4, "SavedOffset", 3)
+
+    def test_saved_offset_inside_an_event(self):
+        data = self.good()
+        struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 0x10)
+        self.damaged(data, etl.SIZE + 0x48 + 0x48, "0x10 fit", 4)
+        struct.pack_into("<I", data, etl.SIZE + 4, 0x48 + 0x48 + 4)
+        self.damaged(data, etl.SIZE + 0x48 + 0x48, "are no event", 4)
+
+    def test_marker(self):
+        data = self.good()
+        data[etl.SIZE + 0x48 + 0x48 + 3] = 0x00
+        self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
+        data[etl.SIZE + 0x48 + 0x48 + 2:etl.SIZE + 0x48 + 0x48 + 4] = b"\x77\xc0"
+        self.damaged(data, etl.SIZE + 0x48 + 0x48, "no event: marker", 4)
+
+    def test_event_sizes(self):
+        for size in (0, 1, 0x0F, 0x49, 0xFFFF):
+            data = self.good()
+            struct.pack_into("<H", data, etl.SIZE + 0x48 + 0x48 + 4, size)
+            self.damaged(data, etl.SIZE + 0x48 + 0x48, "event of 0x%x" % size, 4)
+
+    def test_extension_beyond_the_event(self):
+        self.damaged(etl.file(etl.perfinfo(0x1234, bytes(8), extended=0x07)),
+                     etl.SIZE + 0x48, "extensions", 3)
+
+    def test_data_of_the_wrong_size(self):
+        for length in (0x37, 0x39, 0x30):
+            self.damaged(etl.file(etl.perfinfo(0x0529, bytes(length))),
+                         etl.SIZE + 0x48, "SpinLock event", 3)
+        self.damaged(etl.file(etl.perfinfo(0x0F4B, bytes(12), version=3)),
+                     etl.SIZE + 0x48, "SpinLockDCStart event", 3)
+
+    def test_no_logfile_header(self):
+        data = self.good()
+        struct.pack_into("<H", data, 0x48 + 6, 0x0005)
+        self.damaged(data, 0x48, "no TRACE_LOGFILE_HEADER", 0)
+        self.damaged(etl.buffer([], kind=4), 0x48, "no TRACE_LOGFILE_HEADER", 0)
+
+    def test_short_logfile_header(self):
+        data = etl.buffer([etl.system(0, bytes(0x117))], kind=4)
+        self.damaged(data, 0x48, "TRACE_LOGFILE_HEADER of 0x117", 0)
+
+    def test_no_clock(self):
+        for frequency in (0, -1):
+            self.damaged(etl.file(etl.perfinfo(0x1234, b""), perf_freq=frequency),
+                         0x48, "PerfFreq", 0)
+
+    def test_pointer_size(self):
+        data = self.good()
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x2C, 4)
+        self.damaged(data, 0x48, "PointerSize 4", 0)
+
+    def test_the_next_buffers_are_read(self):
+        """Of three that are damaged in each way: a header, an event, an event's data."""
+        def events(number):
+            return [etl.perfinfo(0x0529, etl.spin_lock(spins=10 * number + i))
+                    for i in range(4)]
+        data = bytearray(etl.header_buffer(6) + b"".join(
+            etl.buffer(events(i), sequence=i, processor=i % 2) for i in range(1, 6)))
+        struct.pack_into("<I", data, 2 * etl.SIZE, 0)
+        data[3 * etl.SIZE + 0x48 + 0x48 + 2] = 0x77
+        struct.pack_into("<H", data, 4 * etl.SIZE + 0x48 + 4, 0x47)
+        result, lines = dump(bytes(data))
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(sorted(int(fields(line)["SpinCount"]) for line in lines[3:]),
+                         [10, 11, 12, 13, 30, 41, 42, 43, 50, 51, 52, 53])
+        self.assertIn("offset 0x2000: buffer of 0x0 bytes", result.stderr)
+        self.assertIn("left out: %d bytes of 2 damaged buffers and 1 damaged events" %
+                      (etl.SIZE + 3 * 0x48 + 0x47), result.stderr)
+        report = run_on("report", bytes(data), "--json")
+        said = json.loads(report.stdout)
+        self.assertEqual((said["locks"][0]["sampled"], said["damaged_buffers"],
+                          said["damaged_events"]), (12, 2, 1))
+        self.assertIn("DAMAGED: 2 buffers, 1 events, 0 times",
+                      run_on("report", bytes(data)).stdout)
+        self.assertEqual((report.returncode, report.stderr.split(":", 2)[2]),
+                         (1, result.stderr.split(":", 2)[2].replace(
+                             result.stderr.split(":")[1], report.stderr.split(":")[1])))
+
+    def test_times_that_cannot_be(self):
+        """A flipped bit; the clocks of a long session may go apart by seconds."""
+        hour = 3600 * etl.PERF_FREQ
+        start = 132_000_000_000_000_000
+        times = [hour, hour + (1 << 50), 2 * hour, 8 * hour + 2 * etl.PERF_FREQ]
+        for end, wrong in ((start + 8 * 36_000_000_000, 1), (0, 4)):
+            data = etl.header_buffer(2, end_time=end) + etl.buffer(
+                [etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
+                 for time in times])
+            if not end:
+                # Of a session that has not ended the buffer's time counts: of 4 seconds.
+                times[0] = etl.PERF_FREQ
+            result, lines = dump(data)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual([line[0] for line in lines if "WrongTimeStamp" in line[3]],
+                             ["3600.000000000"] if end else ["0.000000000"] * 4)
+            self.assertRegex(result.stderr, "offset 0x%x: the time of an event cannot be; "
+                             "of %d events" % (etl.SIZE + 0x48 + (0x48 if end else 0), wrong))
+            report = json.loads(run_on("report", data, "--json").stdout)
+            if end:
+                self.assertAlmostEqual(report["seconds"], 8 * 3600 + 2)
+                self.assertEqual(report["locks"][0]["sampled"], 3)
+        events = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
+        self.assertEqual(events[4]["WrongTimeStamp"], etl.START_CLOCK + hour + (1 << 50))
+
+    def test_buffers_that_are_there_twice_or_missing(self):
+        def buffer(sequence):
+            return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=sequence))],
+                              sequence=sequence, processor=sequence % 2)
+        for sequences, seen, words in (
+                ((1, 2, 2, 3), [1, 2, 3], "left out: 1 buffers that are there twice"),
+                ((3, 1, 2, 1), [1, 2, 3], "left out: 1 buffers that are there twice"),
+                ((1, 2, 5, 6), [1, 2, 5, 6],
+                 "2 buffers are missing, from sequence number 3 on")):
+            data = etl.header_buffer(5) + b"".join(buffer(i) for i in sequences)
+            for command in "dump", "report":
+                result = run_on(command, data, "--json")
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(words, result.stderr)
+                if command == "dump":
+                    spins = [json.loads(line)["SpinCount"]
+                             for line in result.stdout.splitlines()[3:]]
+                    self.assertEqual(sorted(spins), seen)
+                else:
+                    self.assertEqual(json.loads(result.stdout)["locks"][0]["sampled"],
+                                     len(seen))
+
+    def test_buffers_that_have_the_same_numbers_in_two_sessions(self):
+        data = etl.header_buffer(4) + b"".join(
+            etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=i))], sequence=1 + 5 * (i == 3))
+            for i in range(1, 4))
+        result, lines = dump(data)
+        self.assertEqual((result.returncode, len(lines)), (0, 6), result.stderr)
+
+    def test_sessions_that_overwrite_have_gaps(self):
+        for mode in (0x2, 0x400):
+            data = bytearray(etl.header_buffer(3) + etl.buffer([], sequence=7) +
+                             etl.buffer([], sequence=9))
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+            self.assertEqual(dump(bytes(data))[0].returncode, 0)
+
+    def test_every_byte_changed_and_every_cut(self):
+        """Whatever it says: no signal, and nothing but 0 or 1."""
+        data = self.good()
+        interesting = list(range(0x48 + 0x20 + 0x120)) + \
+            list(range(etl.SIZE, etl.SIZE + 0x48 + 2 * 0x48))
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "x.etl")
+            for at in interesting:
+                changed = bytearray(data)
+                changed[at] ^= 0xFF
+                with open(path, "wb") as stream:
+                    stream.write(changed)
+                self.assertIn(run("dump", path).returncode, (0, 1), "byte 0x%x" % at)
+            for length in range(0, len(data), 61):
+                with open(path, "wb") as stream:
+                    stream.write(data[:length])
+                self.assertEqual(run("dump", path).returncode, 1, "cut at %d" % length)
+
+
+if __name__ == "__main__":
+    tap.main()

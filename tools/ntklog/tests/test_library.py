@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""libntklog-etl as it is installed: what it exports, its header, pkg-config file and manual,
+its example, and what a stranger's program gets of it.
+
+Usage: test_library.py NTKLOG
+
+What NTKLOG was built beside is installed and linked with. CFLAGS of the environment are for
+both.
+"""
+
+import os
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import etl_writer as etl
+import tap
+
+NTKLOG = os.path.abspath(sys.argv[1])
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOOL = os.path.dirname(HERE)
+SONAME = "libntklog-etl.so.0"
+GUID = bytes.fromhex("d0a86f3d05fed0119dda00c04fd7ba7c")
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def setUpModule():
+    global SCRATCH, LIB, INCLUDE, MANUAL
+    SCRATCH = tempfile.TemporaryDirectory()
+    prefix = os.path.join(SCRATCH.name, "opt")
+    LIB, INCLUDE = os.path.join(prefix, "lib"), os.path.join(prefix, "include")
+    MANUAL = os.path.join(prefix, "share", "man", "man3")
+    subprocess.run(["make", "-s", "-C", TOOL, "O=" + os.path.dirname(NTKLOG),
+                    "prefix=" + prefix, "install"], check=True)
+
+
+def tearDownModule():
+    SCRATCH.cleanup()
+
+
+def functions():
+    with open(os.path.join(INCLUDE, "ntklog", "etl.h")) as stream:
+        code = re.sub(r"/\*.*?\*/", "", stream.read(), flags=re.S)
+    return set(re.findall(r"\b(etl_\w+)\(", code))
+
+
+def symbols(*arguments):
+    """Those that are defined."""
+    lines = run("nm", "--defined-only", *arguments).stdout.splitlines()
+    return {line.split()[2].split("@")[0] for line in lines if re.match(r"\w+ [A-Z] ", line)}
+
+
+def build(source, static=False):
+    """What it is called."""
+    program = os.path.join(SCRATCH.name, os.path.basename(source)[:-2] + "-static" * static)
+    environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(LIB, "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", "libntklog-etl", env=environment)
+    link = [os.path.join(LIB, "libntklog-etl.a")] if static else []
+    subprocess.run(["cc", "-std=c11", "-Wall", "-Wextra", "-Werror",
+                    *shlex.split(os.environ.get("CFLAGS", "-g")), "-o", program, source, *link,
+                    *shlex.split(flags.stdout)], check=True)
+    return program
+
+
+def run_linked(*command, **options):
+    return run(*command, env={**os.environ, "LD_LIBRARY_PATH": LIB}, **options)
+
+
+class Installed(unittest.TestCase):
+    def test_exports_what_the_header_has_alone(self):
+        self.assertEqual(symbols("-D", os.path.join(LIB, SONAME)) - {"NTKLOG_ETL_0"},
+                         functions())
+
+    def test_soname(self):
+        library = os.path.join(LIB, "libntklog-etl.so")
+        self.assertEqual(os.readlink(library), SONAME)
+        self.assertRegex(run("readelf", "-d", library).stdout, r"SONAME.*\[%s\]" % SONAME)
+
+    def test_archive_has_names_of_its_own_alone(self):
+        names = symbols("-g", os.path.join(LIB, "libntklog-etl.a"))
+        self.assertLess(functions(), names)
+        self.assertEqual([name for name in names if not name.startswith("etl_")], [])
+
+    def test_library_neither_prints_nor_exits(self):
+        undefined = run("nm", "-D", "-u", os.path.join(LIB, SONAME)).stdout
+        self.assertNotRegex(undefined, r"\b(printf|puts|putchar|vprintf|stdout|stderr|_?exit|abort)\b")
+
+    def test_manual_has_every_function(self):
+        page = run("mandoc", "-Tascii", os.path.join(MANUAL, "ntklog-etl.3")).stdout
+        page = re.sub(".\b", "", page)
+        name, rest = page[:page.index("\nLIBRARY\n")], page[page.index("\nDESCRIPTION\n"):]
+        for function in functions():
+            self.assertRegex(name, r"\b%s\b" % function)
+            self.assertRegex(page, r"\n     %s\(" % function)
+            self.assertRegex(rest, r"\b%s\(" % function)
+            self.assertEqual(os.readlink(os.path.join(MANUAL, function + ".3")), "ntklog-etl.3")
+
+    def test_manual_has_every_member(self):
+        page = re.sub(".\b", "", run("mandoc", "-Tascii",
+                                     os.path.join(MANUAL, "ntklog-etl.3")).stdout)
+        with open(os.path.join(INCLUDE, "ntklog", "etl.h")) as stream:
+            text = stream.read()
+        for struct_name in ("etl_file", "etl_event"):
+            body = re.search(r"\nstruct %s \{\n(.*?)\n\}" % struct_name, text, re.S).group(1)
+            for member in re.findall(r"(\w+)(?:\[\d+\])?;", body):
+                self.assertRegex(page, r"\b%s\b" % member)
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.path = os.path.join(SCRATCH.name, "a.etl")
+
+    def write(self, data):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+
+    def two_processors(self):
+        """Not in the order of time."""
+        first = [etl.perfinfo(0x0529, etl.spin_lock(address=0x1000 + i),
+                              time_stamp=etl.START_CLOCK + 100 * i) for i in range(5)]
+        second = [etl.perfinfo(0x0529, etl.spin_lock(address=0x2000 + i),
+                               time_stamp=etl.START_CLOCK + 50 + 100 * i) for i in range(5)]
+        return etl.header_buffer(3) + etl.buffer(first, sequence=1) + \
+            etl.buffer(second, sequence=2, processor=1)
+
+    def test_example_lists_what_the_tool_lists(self):
+        self.write(self.two_processors())
+        dumped = run(NTKLOG, "dump", self.path).stdout.splitlines()
+        for static in (False, True):
+            program = build(os.path.join(TOOL, "examples", "etl_list.c"), static)
+            result = run_linked(program, self.path)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            lines = result.stdout.splitlines()
+            times = [float(line.split()[0]) for line in lines]
+            self.assertEqual(times, sorted(times))
+            self.assertEqual(len(lines), len(dumped))
+            self.assertRegex(lines[-1], r"^ *0\.000225000 cpu 1 +hook id 0x0529, 56 bytes$")
+        # It is the shared library that one of them had.
+        self.assertNotIn(SONAME, run("readelf", "-d", program).stdout)
+        self.assertIn(SONAME, run("readelf", "-d", program.replace("-static", "")).stdout)
+
+    def test_example_tells_damage_at_the_end(self):
+        data = bytearray(self.two_processors())
+        data[2 * etl.SIZE + 0x48 + 2] = 0x77
+        self.write(data)
+        program = build(os.path.join(TOOL, "examples", "etl_list.c"), True)
+        result = run(program, self.path)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(len(re.findall("hook id 0x0529", result.stdout)), 5)
+        told = run(NTKLOG, "dump", self.path).stderr
+        self.assertIn(result.stderr.splitlines()[0], told)
+        self.assertIn("offset 0x2048: no event", result.stderr)
+        self.assertIn("left out: %d bytes" % (5 * 0x48), result.stderr)
+
+    def facts(self, *arguments, **options):
+        """What the program prints, by its first word."""
+        program = build(os.path.join(HERE, "library.c"), True)
+        result = run(program, *arguments, **options)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        found = {}
+        for line in result.stdout.splitlines():
+            word, _, rest = line.partition(" ")
+            found.setdefault(word, []).append(rest)
+        return found
+
+    def test_what_a_program_gets(self):
+        classic = struct.pack("<HBBBBHIIQ16sQ", 0x30, 0x14, 0xC0, 7, 4, 3, 11, 22,
+                              etl.START_CLOCK + 4, GUID, 0)
+        self.write(etl.header_buffer(2) + etl.buffer([
+            etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + 2), classic],
+            processor=3))
+        facts = self.facts(self.path)
+        self.assertEqual(facts["open"], ["0 " + self.path])
+        self.assertEqual(facts["group_mask"], ["1 0x0"])
+        self.assertEqual(facts["header"], ["%d 8 2 %d" % (etl.SIZE, etl.PERF_FREQ)])
+        self.assertEqual(facts["unix_time"], ["%d" % (132_000_000_000_000_000 -
+                                                      116_444_736_000_000_000)])
+        self.assertEqual(facts["cycles_ns"], ["500000"])
+        self.assertEqual(facts["mode"], ["0 0 0"])
+        self.assertEqual(facts["logfile_header"], ["0 8 L", "-1", "-1"])
+        self.assertEqual(facts["event"], [
+            "0x1048 3 0x11 0x0529 0.000001 0 - - -1",
+            "0x1090 3 0x14 0x0000 0.000002 22 3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c Process 7"])
+        self.assertEqual(facts["spinlock"], ["0xffff888012345678"])
+        self.assertEqual(facts["buffers"], ["2"])
+        self.assertEqual(facts["damaged"], ["0 0 0"])
+        self.assertEqual(facts["error"], [""])
+
+    def test_damage_that_a_program_finds(self):
+        self.write(self.two_processors())
+        facts = self.facts(self.path, "6")
+        # Three of the first buffer.
+        self.assertEqual(facts["damaged"], ["0 7 %d" % (7 * 0x48)])
+        self.assertEqual(facts["error"], ["offset 0x1120: event 7 is not liked"])
+
+    def test_what_cannot_be_opened(self):
+        facts = self.facts("/nonexistent")
+        self.assertEqual(facts["open"], ["-1 /nonexistent"])
+        self.assertEqual(facts["error"], ["No such file or directory"])
+        self.assertNotIn("event", facts)
+        self.write(b"MZ" + bytes(0x2000))
+        facts = self.facts(self.path)
+        self.assertEqual(facts["open"], ["-1 " + self.path])
+        self.assertRegex(facts["error"][0], "no ETL file")
+
+    def test_pipe(self):
+        self.write(self.two_processors())
+        with open(self.path, "rb") as stream:
+            data = stream.read()
+        ours, others = os.pipe()
+        try:
+            os.write(others, data[:2 * etl.SIZE])
+            facts = self.facts("-", stdin=ours)
+        finally:
+            os.close(ours)
+            os.close(others)
+        self.assertEqual(facts["waited"], ["for more"])
+        self.assertNotIn("error", facts)
+
+
+if __name__ == "__main__":
+    tap.main()
