@@ -133,6 +133,46 @@ static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
 	stop(test);
 }
 
+/*
+ * Of a reader that is chosen, what interrupts it reads the same lock, not chosen, and releases it:
+ * the chosen one's hold goes on.
+ */
+static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *test)
+{
+	struct ntklog_spin_lock_query query;
+	unsigned long flags;
+	unsigned int i;
+
+	start(test, 1, 1000000, RATE);
+	local_irq_save(flags);
+	do
+		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+	while (!this_cpu()->sampled_in_use);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
+	/* None of the next few is chosen. */
+	this_cpu()->sampled_left = RATE;
+	for (i = 0; i < 3; i++)
+		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+	ntklog_query_spin_lock(&query);
+	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &query);
+	ntklog_sample_shared_spin_lock_acquire(&lock[1]);
+	for (i = 0; i < 4; i++)
+		release(&lock[0]);
+	release(&lock[1]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
+	release(&lock[0]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	/* And that is forgotten with it. */
+	do
+		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+	while (!this_cpu()->sampled_in_use);
+	release(&lock[0]);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
+	local_irq_restore(flags);
+	stop(test);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
+}
+
 static void another_rate_counts_at_once(struct kunit *test)
 {
 	static const u32 parameters[] = { 5, 1, RATE, 1, 1000000 };
@@ -290,6 +330,7 @@ static void more_than_there_is_room_for_are_counted(struct kunit *test)
 static struct kunit_case spin_lock_sampled_test_cases[] = {
 	KUNIT_CASE(one_of_each_stretch_is_chosen),
 	KUNIT_CASE(each_of_two_that_are_nested_is_chosen),
+	KUNIT_CASE(what_interrupts_a_chosen_reader_does_not_end_its_hold),
 	KUNIT_CASE(another_rate_counts_at_once),
 	KUNIT_CASE(a_rate_that_is_greater_than_the_count_holds),
 	KUNIT_CASE(who_waits_is_chosen_by_the_contention_rate),

@@ -19,6 +19,7 @@
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
+#include "perf/spin_lock_sampled.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -116,6 +117,7 @@ static int __init ntklog_init(void)
 		pr_err("addresses=%s is not raw, hashed or zero\n", addresses);
 		return err;
 	}
+	ntklog_seed_sampling();
 	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
 				    spinlock, spinlock_given);
 	if (err)

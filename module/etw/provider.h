@@ -19,12 +19,14 @@
  * @hook_id: which event
  * @version: its version
  * @length: bytes of @data
+ * @groups: what the session wants that it is for; set before it is made
  * @data: its data
  */
 struct etw_rundown_event {
 	u16 hook_id;
 	u8 version;
 	u16 length;
+	const struct perfinfo_groupmask *groups;
 	u8 data[ETW_RUNDOWN_DATA_MAX];
 };
 

@@ -134,6 +134,7 @@ static void etw_do_rundown(void *data)
 		if (!provider->rundown ||
 		    was_on == etw_group_mask_test(rundown->after, provider->group))
 			continue;
+		event.groups = was_on ? rundown->before : rundown->after;
 		provider->rundown(&event, was_on);
 		if (!event.length)
 			continue;
@@ -162,6 +163,7 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
 		if (!provider->rundown ||
 		    !etw_group_mask_test(&session->group_mask, provider->group))
 			continue;
+		event.groups = &session->group_mask;
 		provider->rundown(&event, true);
 		if (!event.length)
 			continue;
@@ -295,6 +297,20 @@ static void etw_stop_locked(struct etw_session *session)
 	etw_flush_buffers(session->run, ETW_FLUSH_LAST);
 	session->run->end_time = etw_filetime();
 	etw_finish_run(session->run);
+}
+
+/**
+ * etw_session_wants() - does a session that logs want these events?
+ * @group: PERF_*
+ *
+ * Context: thread; etw_mutex held.
+ * Return: whether one does.
+ */
+bool etw_session_wants(u32 group)
+{
+	const struct perfinfo_groupmask mask = etw_union_without(NULL);
+
+	return etw_group_mask_test(&mask, group);
 }
 
 /**

@@ -66,6 +66,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers);
 void etw_allow_sessions(void);
 void etw_exit_sessions(void);
 int etw_start_session(struct etw_session *session);
+bool etw_session_wants(u32 group);
 int etw_stop_session(struct etw_session *session);
 bool etw_session_is_started(struct etw_session *session);
 int etw_flush_session(struct etw_session *session);

@@ -7,7 +7,7 @@
  * called the kernel's function.
  *
  * There is a set of them for each WAY in which locks are watched, so that none pays for another:
- * tracked: each acquisition is; sampled: some are; blocking: as tracked, and a release that
+ * tracked: each acquisition is; sampled: some are, with the hook SAMPLE(lock); blocking: as tracked, and a release that
  * leaves a waiter behind, which WAITED_FOR(lock) tells of a lock that is owned, is told apart.
  */
 
@@ -24,7 +24,7 @@
 #undef WAY
 
 #define WAY				sampled
-#define ACQUIRED(_lock)			ntklog_sample_spin_lock_acquire(_lock)
+#define ACQUIRED(_lock)			SAMPLE(_lock)
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
 #define LOOK_AT(_lock)			false
 #define RELEASED(_lock, _time)		ntklog_release_sampled_spin_lock(_lock, MODE, (_time).low, \
@@ -53,4 +53,5 @@ do {									\
 #undef MODE
 #undef DO
 #undef TAKE
+#undef SAMPLE
 #undef WAITED_FOR

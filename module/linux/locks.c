@@ -26,6 +26,7 @@
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
+#include "../etw/session.h"
 #include "../perf/want.h"
 #include "../trace.h"
 #include "attach.h"
@@ -463,7 +464,8 @@ void ntklog_linux_show_mode(struct seq_file *seq)
  * ntklog_linux_set_mode() - choose the mode in which they are watched from the next time on
  * @name: of the mode
  *
- * Who wants one of them has said in its trace in which mode it is.
+ * Who wants one of them has said in its trace in which mode it is: no session is half-way on or
+ * off while etw_mutex is held.
  *
  * Context: thread; may sleep.
  * Return: 0; -EINVAL: there is no such mode; -EBUSY: somebody wants one of them.
@@ -475,6 +477,7 @@ int ntklog_linux_set_mode(const char *name)
 
 	if (mode < 0)
 		return -EINVAL;
+	mutex_lock(&etw_mutex);
 	mutex_lock(&ntklog_linux_mutex);
 	if (mode != ntklog_linux_mode && ntklog_linux_is_wanted())
 		err = -EBUSY;
@@ -485,6 +488,7 @@ int ntklog_linux_set_mode(const char *name)
 			ntklog_linux_kinds[i].err = 0;
 	}
 	mutex_unlock(&ntklog_linux_mutex);
+	mutex_unlock(&etw_mutex);
 	return err;
 }
 
@@ -493,21 +497,25 @@ int ntklog_linux_set_mode(const char *name)
  * @rate: one of so many; 0: none
  *
  * In mode full the functions that release Linux' locks are others when it is not 0: they look at
- * the lock's word before.
+ * the lock's word before. A session with NT's locks alone has been told if there is a rate.
  *
  * Context: thread; may sleep.
- * Return: 0; -EBUSY: somebody wants Linux' locks, and this would be other functions.
+ * Return: 0; -EBUSY: this would begin or end it, and somebody wants Linux' locks, or a session
+ * NT's.
  */
 int ntklog_linux_set_blockers(u32 rate)
 {
 	int err = 0;
 
+	mutex_lock(&etw_mutex);
 	mutex_lock(&ntklog_linux_mutex);
-	if (!rate != !ntklog_spin_lock_blockers && ntklog_linux_is_wanted())
+	if (!rate != !ntklog_spin_lock_blockers &&
+	    (ntklog_linux_is_wanted() || etw_session_wants(PERF_SPINLOCK)))
 		err = -EBUSY;
 	else
 		WRITE_ONCE(ntklog_spin_lock_blockers, rate);
 	mutex_unlock(&ntklog_linux_mutex);
+	mutex_unlock(&etw_mutex);
 	return err;
 }
 

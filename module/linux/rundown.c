@@ -2,7 +2,7 @@
 /*
  * What sessions are told that NT's rundowns have no words for: the mode in which Linux' own locks
  * are watched, and the rate of blockers. Sessions with Linux' locks always are; those with NT's
- * alone only where there is something that NT has not.
+ * alone, for which all is as in mode full, only where there is something that NT has not.
  */
 
 #include <linux/build_bug.h>
@@ -15,11 +15,10 @@
 #include "../perf/spin_lock.h"
 #include "rundown.h"
 
-/* As struct etw_provider says. */
-static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
+static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 mode)
 {
 	struct ntklog_dc record = {
-		.linux_mode = READ_ONCE(ntklog_linux_mode),
+		.linux_mode = mode,
 		.blockers = READ_ONCE(ntklog_spin_lock_blockers),
 	};
 
@@ -30,10 +29,17 @@ static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
 	memcpy(event->data, &record, sizeof(record));
 }
 
+/* As struct etw_provider says; the other one likewise. */
+static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
+{
+	ntklog_make_rundown(event, end, READ_ONCE(ntklog_linux_mode));
+}
+
 static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 {
-	ntklog_linux_rundown(event, end);
-	if (!READ_ONCE(ntklog_spin_lock_blockers))
+	ntklog_make_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
+	if (!READ_ONCE(ntklog_spin_lock_blockers) ||
+	    etw_group_mask_test(event->groups, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
 		event->length = 0;
 }
 

@@ -22,6 +22,7 @@
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
 #define DO(_operation)		do_raw_read_##_operation
 #define TAKE			do_raw_read_trylock
+#define SAMPLE			ntklog_sample_shared_spin_lock_acquire
 /* A writer, the first in the queue: it waits for all readers. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
 #include "functions.h"
@@ -31,6 +32,7 @@
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
 #define DO(_operation)		do_raw_write_##_operation
 #define TAKE			do_raw_write_trylock
+#define SAMPLE			ntklog_sample_spin_lock_acquire
 /* A writer, or a reader, the first in the queue; or a reader in an interrupt. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)
 #define WITH_LOCK_NESTED

@@ -34,6 +34,7 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #define MODE			(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 #define DO(_operation)		do_raw_spin_##_operation
 #define TAKE			ntklog_spin_take
+#define SAMPLE			ntklog_sample_spin_lock_acquire
 /* Who waits for the owner, or in the queue behind. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
 #define WITH_TRYLOCK_BH

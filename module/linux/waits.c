@@ -25,7 +25,7 @@
 #include "kind.h"
 #include "waits.h"
 
-/* More at once are not seen. */
+/* More at once are not seen, but counted as untracked. */
 #define LINUX_WAITS		8
 
 /* From us to who asked for the lock. */
@@ -47,7 +47,10 @@ struct ntklog_linux_waits {
 
 static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
 
-/* Bits by PERF_SPIN_LOCK_WHOSE(). Written by one at a time, read by the probes. */
+/*
+ * Bits by PERF_SPIN_LOCK_WHOSE(). Written by one at a time, read by the probes. Of whichever kind,
+ * both kinds' waits are noted: the queue of an rwlock is known by the wait for that.
+ */
 static unsigned long ntklog_waits_wanted;
 
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
@@ -83,21 +86,30 @@ static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, cons
 #endif
 }
 
+static bool ntklog_wait_is_wanted(u8 mode)
+{
+	return READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_WHOSE(mode));
+}
+
 static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int flags)
 {
 	struct ntklog_linux_waits *waits;
 	u8 mode = ntklog_mode_of_wait(flags);
 	unsigned long irq_flags;
 
-	if (!(READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_WHOSE(mode))) || in_nmi())
+	if (!mode || in_nmi())
 		return;
 	local_irq_save(irq_flags);
 	waits = this_cpu_ptr(&ntklog_linux_waits);
-	if (waits->depth < LINUX_WAITS && !ntklog_is_queue_of_last(waits, lock)) {
+	if (ntklog_is_queue_of_last(waits, lock)) {
+		/* It is part of the wait for that. */
+	} else if (waits->depth < LINUX_WAITS) {
 		waits->wait[waits->depth].lock = lock;
 		waits->wait[waits->depth].acquire_mode = mode;
 		ntklog_query_spin_lock(&waits->wait[waits->depth].query);
 		waits->depth++;
+	} else if (ntklog_wait_is_wanted(mode)) {
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 	}
 	local_irq_restore(irq_flags);
 }
@@ -124,6 +136,7 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	unsigned long irq_flags;
 	unsigned int number;
 	u32 spins;
+	u8 mode;
 
 	/* So is most: of mutexes and other locks whose waiters sleep. */
 	if (!this_cpu_read(ntklog_linux_waits.depth) || in_nmi())
@@ -137,10 +150,10 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 		const struct ntklog_spin_lock_query *query = &waits->wait[number].query;
 
 		waits->depth = number;
+		mode = waits->wait[number].acquire_mode;
 		spins = ntklog_linux_spins(query);
-		if (!err && ntklog_count_spin_lock_wait(spins))
-			ntklog_log_spin_lock_wait(lock, waits->wait[number].acquire_mode, spins,
-						  query, ntklog_who_asked());
+		if (!err && ntklog_wait_is_wanted(mode) && ntklog_count_spin_lock_wait(spins))
+			ntklog_log_spin_lock_wait(lock, mode, spins, query, ntklog_who_asked());
 	}
 	local_irq_restore(irq_flags);
 }
@@ -211,8 +224,8 @@ want:
  * ntklog_stop_watching_waits() - undo ntklog_watch_waits()
  * @whose: as there
  *
- * Context: as there. At the return nobody is in the probes for that kind's locks, or not
- * for long: waits that are under way are not written.
+ * Context: as there. Waits that are under way are neither counted nor written, but for those that
+ * end at this moment.
  */
 void ntklog_stop_watching_waits(u8 whose)
 {

@@ -86,6 +86,8 @@ struct ntklog_spin_lock_slot {
  * @choice: by the rate; the self-test has others
  * @slot: of those that are owned, the first ones of sampled_in_use
  * @spins: of each slot
+ * @nested: of each slot, acquisitions of the same lock since, shared, that were not chosen; each
+ *	takes one of the 255 that preempt_count has room for
  *
  * All with interrupts off, and not by NMIs.
  */
@@ -97,6 +99,7 @@ struct ntklog_sampled_spin_locks {
 	u8 choice;
 	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
 	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
+	u8 nested[PERF_SAMPLED_SPIN_LOCKS];
 };
 
 /*

@@ -13,7 +13,9 @@
  * acquisition is looked at in its place.
  */
 
+#include <linux/cpumask.h>
 #include <linux/export.h>
+#include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -76,9 +78,41 @@ static void ntklog_choose_next(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 
  */
 void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu)
 {
-	if (!cpu->sampled.random)
-		cpu->sampled.random = get_random_u32() | 1;
 	ntklog_choose_next(cpu, ntklog_sampled_count(cpu), 0);
+}
+
+/**
+ * ntklog_seed_sampling() - let each processor choose as no other does
+ *
+ * Context: load, before anybody looks at a rate, which is done where the kernel's own random
+ * numbers, that take a lock, cannot be had.
+ */
+void __init ntklog_seed_sampling(void)
+{
+	int number;
+
+	for_each_possible_cpu(number)
+		per_cpu_ptr(&ntklog_spin_lock_cpu, number)->sampled.random = get_random_u32() | 1;
+}
+
+/* The most recent one of a lock; -1: none. */
+static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+{
+	int number = cpu->sampled_in_use;
+
+	while (--number >= 0)
+		if ((cpu->sampled.slot[number].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+			break;
+	return number;
+}
+
+/* One that is not chosen of a lock that may be owned already, shared, and have a slot. */
+static void ntklog_note_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
+{
+	int number = ntklog_find_sampled(cpu, lock);
+
+	if (number >= 0)
+		cpu->sampled.nested[number]++;
 }
 
 /* The slot of a lock that is owned from now on, or NULL. */
@@ -92,6 +126,7 @@ static struct ntklog_spin_lock_slot *ntklog_take_slot(struct ntklog_spin_lock_cp
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
+	cpu->sampled.nested[cpu->sampled_in_use] = 0;
 	WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use + 1);
 	return slot;
 }
@@ -106,14 +141,17 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
-	struct ntklog_spin_lock_slot *slot;
+	struct ntklog_spin_lock_slot *slot = NULL;
 	unsigned long flags;
 	u32 count;
 
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	/* An interrupt in between has been looked at in its place, unless all are chosen. */
+	/*
+	 * It is only that something has a slot; or an interrupt in between has been looked at in its
+	 * place; unless all are chosen.
+	 */
 	if (cpu->sampled_left >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_count(cpu);
@@ -128,6 +166,8 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 		slot->interrupts = ntklog_note_interrupts();
 	}
 out:
+	if (!slot)
+		ntklog_note_nested(cpu, lock);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slowly);
@@ -152,6 +192,8 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 	local_irq_save(flags);
 	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
 		slot = ntklog_take_slot(cpu, lock, PERF_SPIN_LOCK_NOTED);
+	if (!slot && !in_nmi())
+		ntklog_note_nested(cpu, lock);
 	if (slot) {
 		slot->time = time;
 		slot->interrupts = query->interrupts;
@@ -163,17 +205,6 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
-/* The most recent one of a lock; -1: none. */
-static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
-{
-	int number = cpu->sampled_in_use;
-
-	while (--number >= 0)
-		if ((cpu->sampled.slot[number].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
-			break;
-	return number;
-}
-
 /**
  * ntklog_release_sampled_spin_lock() - write an acquisition that was chosen, if this is its end
  * @lock: the lock, let go already
@@ -182,7 +213,8 @@ static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const voi
  * @time_high: its high half
  * @caller: where the function that releases returns to
  *
- * Who owns a lock twice, shared, gives back the chosen one first, whichever it was.
+ * Who owns a lock twice, shared, gives back first what was acquired last: what interrupts
+ * another reader does, and of one thread's two nobody can tell.
  *
  * Context: preemption off, right after the release; NMI too.
  */
@@ -206,7 +238,9 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		return;
 	local_irq_save(flags);
 	number = ntklog_find_sampled(cpu, lock);
-	if (number >= 0) {
+	if (number >= 0 && sampled->nested[number]) {
+		sampled->nested[number]--;
+	} else if (number >= 0) {
 		release.slot = &sampled->slot[number];
 		release.spins = sampled->spins[number];
 		if (sampled->choice == PERF_CHOOSE_ALL)
@@ -218,6 +252,8 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 			above * sizeof(sampled->slot[0]));
 		memmove(&sampled->spins[number], &sampled->spins[number + 1],
 			above * sizeof(sampled->spins[0]));
+		memmove(&sampled->nested[number], &sampled->nested[number + 1],
+			above * sizeof(sampled->nested[0]));
 		WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use - 1);
 	}
 	local_irq_restore(flags);

@@ -45,6 +45,21 @@ static __always_inline void ntklog_sample_spin_lock_acquire(const void *lock)
 }
 
 /**
+ * ntklog_sample_shared_spin_lock_acquire() - the same of a lock that may be owned already, shared
+ * @lock: the lock, now owned
+ *
+ * While something chosen is owned each has to be looked at: it may be the same lock.
+ *
+ * Context: as ntklog_sample_spin_lock_acquire().
+ */
+static __always_inline void ntklog_sample_shared_spin_lock_acquire(const void *lock)
+{
+	if (unlikely(ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left)) ||
+	    unlikely(this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use)))
+		ntklog_sample_spin_lock_acquire_slowly(lock);
+}
+
+/**
  * ntklog_sampled_count() - acquisitions had at once of the locks that are sampled
  * @cpu: the processor's
  *
@@ -57,6 +72,7 @@ static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
 }
 
 const void *ntklog_last_sampled_spin_lock(void);
+void ntklog_seed_sampling(void);
 void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu);
 void ntklog_choose_spin_locks(enum ntklog_choice choice);
 void ntklog_start_sampling_spin_locks(void);

@@ -192,6 +192,15 @@ class Waits(unittest.TestCase):
         self.assertEqual([record for record in one.records
                           if address < record.spin_lock_address < address + 8], [])
 
+    def test_nor_if_rwlocks_are_not(self):
+        records = etl.spin_locks(etl.decode(read("waits-spin.etl")))
+        lines = read("waits-spin.truth").decode().split("\n")
+        address = {line.split()[1]: int(line.split()[2], 0) for line in lines if line}
+        spin, rwlock = address["queued_spin"], address["queued_read"]
+        self.assertIn(spin, [record.spin_lock_address for record in records])
+        self.assertEqual([record for record in records
+                          if rwlock <= record.spin_lock_address < rwlock + 8], [])
+
     def test_report_does_not_invent_holds(self):
         row = self.all["waits"].row("queued_spin")
         for column in "hold_total_ns", "hold_mean_ns", "acquisitions", "depth":
@@ -244,6 +253,12 @@ class Blockers(unittest.TestCase):
         for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
             (event,) = etl.in_time(buffers, hook_id)
             self.assertEqual(struct.unpack("<II", event.data), (0, 2))
+
+    def test_for_nts_locks_alone_the_mode_is_full(self):
+        buffers = etl.decode(read("blockers-waits.etl"))
+        for hook_id in etl.NTKLOG_DC_START, etl.NTKLOG_DC_END:
+            (event,) = etl.in_time(buffers, hook_id)
+            self.assertEqual(struct.unpack("<II", event.data), (0, 5))
 
 
 if __name__ == "__main__":

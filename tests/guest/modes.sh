@@ -49,6 +49,14 @@ record sampled sampled pairs=100000 long_pairs=4000
 record full full pairs=20000 queue=1
 record sampled sampled-queue queue=1
 record waits waits pairs=20000 queue=1
+echo PERF_LINUX_SPINLOCK >$S/group_mask
+echo start >$S/state
+insmod linux_pairs.ko queue=1
+rmmod linux_pairs
+echo stop >$S/state
+cat $S/header $S/cpu* >waits-spin.etl
+dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 2 >waits-spin.truth
+echo "$LINUX" >$S/group_mask
 check "modes: no number is no rate of blockers" refused Invalid $P/blockers all
 check "modes: by default there are no blockers" is "$(cat $P/blockers)" 0
 check "modes: a rate of blockers is taken" taken $P/blockers 1
@@ -63,8 +71,15 @@ echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-nt.etl
 check "modes: none again" taken $P/blockers 0
 echo start >$D/sessions/1/state
-check "modes: NT's locks do not mind" taken $P/blockers 5
+check "modes: a session with NT's locks alone has been told that there are none" \
+	refused busy $P/blockers 5
+echo waits >$D/linux_mode
 echo stop >$D/sessions/1/state
+check "modes: when it has ended there may be" taken $P/blockers 5
+echo start >$D/sessions/1/state
+check "modes: one that has been told of some is told of their end" refused busy $P/blockers 0
+echo stop >$D/sessions/1/state
+cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-waits.etl
 check "modes: none at last" taken $P/blockers 0
 for prefix in sampled full sampled-queue waits blockers; do
 	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
