@@ -7,8 +7,9 @@
  * called the kernel's function.
  *
  * There is a set of them for each WAY in which locks are watched, so that none pays for another:
- * tracked: each acquisition is; sampled: some are, with the hook SAMPLE(lock); blocking: as tracked, and a release that
- * leaves a waiter behind, which WAITED_FOR(lock) tells of a lock that is owned, is told apart.
+ * tracked: each acquisition is; sampled: some are, which SAMPLE(lock) chooses; blocking: as
+ * tracked, and a release that leaves a waiter behind, which WAITED_FOR(lock) tells of a lock that
+ * is owned, is told apart.
  */
 
 #define LOCK(_operation)	__PASTE(WAY, SUFFIX(_operation))

@@ -149,8 +149,8 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 		return;
 	local_irq_save(flags);
 	/*
-	 * It is only that something has a slot; or an interrupt in between has been looked at in its
-	 * place; unless all are chosen.
+	 * It is only that something has a slot; or an interrupt in between has been looked at in
+	 * its place; unless all are chosen.
 	 */
 	if (cpu->sampled_left >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
 		goto out;
