@@ -24,7 +24,6 @@ groups_of()
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
-	strain-k*) echo modules vm programs ;;
 	suspend | strain-*) echo unpack modules vm ;;
 	core-* | e2e-* | linux-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;

@@ -60,7 +60,6 @@ plan()
 			100 kernel-kasan kunit-kasan
 			100 kernel-kasan abuse
 			100 kernel-kasan torture-kasan
-			100 kernel-kasan strain-kasan
 			100 kernel-kcsan kunit-kcsan
 			100 kernel-kcsan torture-kcsan
 			100 builds core-newest

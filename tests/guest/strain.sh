@@ -183,7 +183,6 @@ fi
 if [ -e /sys/kernel/debug/failslab ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
-	echo stop >$S/state
 	./fail start $S "$stride" "$seed" $D/linux
 	check "strain: nothing stays redirected without memory" is_off
 	echo start >$S/state
