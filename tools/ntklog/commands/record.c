@@ -25,6 +25,7 @@
 #include "command.h"
 #include "drain.h"
 #include "kernel.h"
+#include "linux_mode.h"
 #include "message.h"
 #include "names_writer.h"
 #include "session.h"
@@ -437,6 +438,7 @@ static int run(struct recording *recording)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct recording *recording = state->input;
+	uint32_t mode;
 	char *end;
 
 	switch (key) {
@@ -469,8 +471,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		recording->no_names = true;
 		return 0;
 	case OPTION_MODE:
-		if (strcmp(argument, "full") && strcmp(argument, "sampled") &&
-		    strcmp(argument, "waits"))
+		if (!linux_mode_find(argument, &mode))
 			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
 		recording->linux_mode = argument;
 		return 0;

@@ -14,6 +14,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "hook_id.h"
+#include "linux_mode.h"
 #include "macros.h"
 #include "message.h"
 #include "report.h"
@@ -674,17 +675,6 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "there was no memory for all of it");
 }
 
-static const char *linux_mode_name(const struct spinlock_rates *rates)
-{
-	static const char *const names[] = {
-		[NTKLOG_LINUX_MODE_FULL] = "full",
-		[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
-		[NTKLOG_LINUX_MODE_WAITS] = "waits",
-	};
-
-	return rates->linux_mode < ARRAY_SIZE(names) ? names[rates->linux_mode] : "unknown";
-}
-
 /**
  * report_rates_json() - the parameters of the sampling, for programs
  * @analysis: of a trace
@@ -709,7 +699,7 @@ json_t *report_rates_json(const struct analysis *analysis)
 					      (json_int_t)spinlock->hold_threshold));
 	if (spinlock->has_rules)
 		json_object_set_new(rates, "linux",
-				    json_pack("{s:s}", "mode", linux_mode_name(spinlock)));
+				    json_pack("{s:s}", "mode", linux_mode_name(spinlock->linux_mode)));
 	if (spinlock->blockers)
 		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
 	if (resource->known)
