@@ -161,6 +161,21 @@ class SpinLocks(Case):
             etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
         self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
 
+    def test_rules_at_the_end_alone(self):
+        """Though the rates are known at the start: of a flight recording whose start is gone."""
+        data = etl.header_buffer(5) + \
+            etl.buffer([etl.spinlock_rundown(), etl.resource_rundown(), lock(rule=12)]) + \
+            etl.buffer([lock(rule=12)], sequence=2) + etl.buffer([lock(rule=12)], sequence=3) + \
+            etl.buffer([etl.ntklog_rundown(blockers=10, end=True)], sequence=4)
+        report = self.json(data=data)
+        self.assertEqual(report["locks"], [])
+        self.assertEqual([row["blocked"] for row in report["blockers"]], [30])
+        self.assertEqual(report["rates"]["linux"]["mode"], "full")
+        # Of a stream more is read for it.
+        result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
+                                check=True)
+        self.assertEqual(json.loads(result.stdout)["locks"], [])
+
     def test_rates_at_the_end_alone(self):
         """As xperf has them: in a rundown at the stop."""
         data = etl.header_buffer(5) + etl.buffer([lock()]) + \
