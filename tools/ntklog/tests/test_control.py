@@ -183,13 +183,6 @@ class Files(Directory):
         result = self.run_there("start", "4", "-e", "spinlock")
         self.assertEqual(result.stderr, "")
 
-    def test_record_sets_the_mode_of_linux_locks_first(self):
-        with open(os.path.join(self.directory, "linux_mode"), "w") as stream:
-            stream.write("full\n")
-        result = self.run_there("record", "--mode", "sampled", "--session", "3")
-        with open(os.path.join(self.directory, "linux_mode")) as stream:
-            self.assertTrue(stream.read().startswith("sampled"), result.stderr)
-
     def test_record_in_a_mode_that_there_is_not(self):
         result = self.run_there("record", "--mode", "most")
         self.assertEqual(result.returncode, 2)
@@ -385,6 +378,63 @@ class Record(Directory):
         self.assertIn("-o -: a terminal", self.recorded(path="-", status=1, stdout=slave))
         os.close(master)
         os.close(slave)
+
+
+class RecordMode(Directory):
+    """record --mode, of a directory like the module's: files are not cut off before a write."""
+
+    def setUp(self):
+        super().setUp()
+        self.linux_mode = os.path.join(self.directory, "linux_mode")
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.set("full\n")
+        for number in 3, 7:
+            with open(self.path(number, "header"), "wb") as stream:
+                stream.write(etl.header_buffer(1))
+            self.write(number, "cpu0", "")
+
+    def set(self, text):
+        with open(self.linux_mode, "w") as stream:
+            stream.write(text)
+
+    def mode(self):
+        with open(self.linux_mode) as stream:
+            return stream.read()
+
+    def record(self, mode, *arguments, status=0, path=None):
+        result = self.run_there("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
+                                path or self.etl, *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stderr
+
+    def test_the_mode_stays_after_a_recording(self):
+        self.record("sampled", "--session", "3")
+        self.assertEqual(self.mode(), "sampled")
+
+    def test_nothing_is_changed_if_nothing_can_be_recorded(self):
+        for number in range(8):
+            self.write(number, "state", "started\n")
+        self.record("waits", path="/nonexistent/x.etl", status=1)
+        self.assertEqual(self.mode(), "full\n")
+
+    def test_a_session_that_cannot_be_started(self):
+        """The mode was set before, and is put back: "full" over "sampled"."""
+        os.unlink(self.path(3, "state"))
+        self.assertIn("session 3: cannot be started",
+                      self.record("sampled", "--session", "3", status=1))
+        self.assertEqual(self.mode(), "fullled")
+
+    def test_a_file_that_cannot_be_made(self):
+        self.record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
+        self.assertEqual(self.mode(), "fullled")
+
+    def test_groups_that_nobody_named_are_those_of_the_mode(self):
+        """Both are one file: the mode is written over the line of a kind that it has not."""
+        os.symlink("linux_mode", os.path.join(self.directory, "linux"))
+        self.set("spinlock: off, 10 functions\nrwlock: off, 19 functions\n")
+        self.record("waits")
+        self.assertEqual(self.read(7, "group_mask"),
+                         "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK")
 
 
 class Top(Directory):
