@@ -122,6 +122,24 @@ class SpinLocks(Case):
         self.assertEqual((only["events"], only["locks"]), (3, []))
         self.assertEqual(sum(row["sampled"] for row in only["blockers"]), 3)
 
+    def test_blockers_are_of_nts_locks_alone_but_in_full(self):
+        linux = "of Linux' locks there are none in this mode"
+        for mode, name in (1, "sampled"), (2, "waits"):
+            for rate, words in ((10, "1 in 10 releases of NT's queued locks that left a waiter behind was"),
+                                (1, "all releases of NT's queued locks that left a waiter behind were")):
+                report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=rate))
+                self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
+                                 ({"mode": name, "blockers": 0}, rate))
+                text = self.report().stdout
+                self.assertIn("blockers: " + words, text)
+                self.assertIn(linux, text)
+                self.assertRegex(run("info", self.path).stdout,
+                                 r"(?m)^ +linux *\n +mode +%s\n +blockers +0\n +blockers +%d$" %
+                                 (name, rate))
+        self.assertEqual(self.json(etl.ntklog_rundown(blockers=1))["rates"]["linux"],
+                         {"mode": "full"})
+        self.assertNotIn(linux, self.report().stdout)
+
     def test_interrupted_holds_are_told_apart(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                            lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
