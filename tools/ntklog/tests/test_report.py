@@ -718,6 +718,31 @@ class Html(Mixed):
                 self.assertAlmostEqual(sum(sum_ for _, sum_ in bars) * slot, total, delta=.05)
         self.assertIn('aria-label="thread 11: 2.00s in all; most from', text)
 
+    @staticmethod
+    def labels(text, title):
+        """Of the rows of a picture; none: there is no such picture."""
+        parts = text.split("<h2>%s</h2>" % title)[1:]
+        return re.findall(r'<div class="row"><span class="name">(\w+)',
+                          parts[0].split("<h2>")[0]) if parts else None
+
+    def test_no_pictures_of_what_is_not_known(self):
+        contention, depths = "When there was contention", "How deep locks are nested"
+        # Those that only blocked are in no picture.
+        other = lock(5, wait=500_000, address=0x200)
+        blocker = lock(5, rule=12, wait=900_000, address=0x100)
+        # Where depth is not known there is no picture of it; of some locks it may be.
+        sampled = lock(5, rule=1, depth=0, wait=900_000, address=0x300)
+        for mode, events, waited, nested in ((0, (blocker, other), ["0x200"], ["0x200"]),
+                                             (0, (blocker,), None, None),
+                                             (1, (sampled,), ["0x300"], None),
+                                             (1, (sampled, other), ["0x300", "0x200"], ["0x200"])):
+            self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1),
+                                *events))
+            page, text = self.page()
+            self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
+                             (waited, nested))
+            self.assertEqual("Who made others wait" in page.text, blocker in events)
+
     def test_page_of_more_rows_than_are_shown(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
         _, text = self.page()
