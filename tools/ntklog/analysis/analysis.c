@@ -143,11 +143,17 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 				   (uint64_t)(selection->from * (double)file->perf_freq);
 }
 
+/* Is there nothing left to be looked for? */
+static bool knows_rates(const struct analysis *analysis)
+{
+	return analysis->spinlocks.rates.known && analysis->spinlocks.rates.has_rules &&
+	       analysis->resources.rates.known;
+}
+
 /* Of a stream more is read while the rates are not known. */
 static bool may_look_further(const struct analysis *analysis, struct etl_reader *reader)
 {
-	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES ||
-	    (analysis->spinlocks.rates.known && analysis->resources.rates.known))
+	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(analysis))
 		return false;
 	return etl_more(reader);
 }
@@ -181,8 +187,7 @@ void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 			last[processor] = reader->places[i].number;
 		}
 	}
-	for (i = 0; i <= UINT16_MAX && (!analysis->spinlocks.rates.known ||
-					!analysis->resources.rates.known); i++)
+	for (i = 0; i <= UINT16_MAX && !knows_rates(analysis); i++)
 		if (last[i])
 			look_for_rundown(analysis, &copy, &cursor, last[i]);
 out:

@@ -8,8 +8,14 @@
 
 #include "spinlock_stats.h"
 
-/* Why a record was written. In files that do not say so the byte is nobody's. */
-static uint8_t rule_of(const struct spinlock_rates *rates, const struct spinlock_record *record)
+/**
+ * spinlock_rule() - why was a record written?
+ * @rates: of its file
+ * @record: the record
+ *
+ * Return: WMI_SPINLOCK_RULE_*; 0 in files that do not say so: there the byte is nobody's.
+ */
+uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record)
 {
 	return rates->has_rules ? record->rule : 0;
 }
@@ -27,11 +33,11 @@ static uint64_t weight_of(const struct spinlock_rates *rates,
 	uint32_t hold = record->release_time - record->acquire_time;
 
 	/* It is none of those that the rates say something of. */
-	if (rule_of(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
+	if (spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
 		return 0;
 	if (!rates->known)
 		return 1;
-	if (!(rule_of(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
+	if (!(spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED) && rates->hold_threshold &&
 	    hold > rates->hold_threshold)
 		return 1;
 	if (!record->spin_count)
@@ -43,7 +49,7 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *r
 		       uint64_t hold, uint64_t weight, const struct spinlock_rates *rates)
 {
 	unsigned int depth = record->depth;
-	uint8_t rule = rule_of(rates, record);
+	uint8_t rule = spinlock_rule(rates, record);
 
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
 		sum->blockers++;

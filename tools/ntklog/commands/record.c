@@ -25,6 +25,7 @@
 #include "command.h"
 #include "drain.h"
 #include "kernel.h"
+#include "linux_mode.h"
 #include "message.h"
 #include "names_writer.h"
 #include "session.h"
@@ -54,6 +55,7 @@ enum {
  * @session: its number; -1: a free one
  * @no_names: write none
  * @linux_mode: how Linux' own locks are watched; NULL: as the module is set
+ * @old_linux_mode: how they were before
  * @command: to run, or NULL
  * @fd: of the file; -1: not made yet
  * @is_stream: it is written in one go: a pipe, or the standard output
@@ -72,6 +74,7 @@ struct recording {
 	int session;
 	bool no_names;
 	const char *linux_mode;
+	char old_linux_mode[KERNEL_TEXT];
 	char **command;
 	int fd;
 	bool is_stream;
@@ -178,7 +181,7 @@ static int write_header(struct recording *recording)
 	else
 		err = write_at(recording, header, size, 0);
 	free(header);
-	if (!recording->bytes)
+	if (!err && !recording->bytes)
 		recording->bytes = size;
 	return err ? -1 : 0;
 }
@@ -397,17 +400,49 @@ static int exit_status(const struct recording *recording)
 	return 128 + WTERMSIG(recording->child_status);
 }
 
+/*
+ * After the mode, the groups that nobody has named: it is one thing what can be redirected and
+ * another what waits, and the module tells what there is in the mode that it is in.
+ */
+static int start_session(const struct recording *recording)
+{
+	struct session_settings groups = { 0 };
+
+	if (!recording->settings.groups) {
+		groups.groups = session_default_groups();
+		if (session_configure(recording->session, &groups))
+			return -1;
+	}
+	return session_start(recording->session);
+}
+
+/* What has been recorded has its mode; else the module is left in the one that it was in. */
+static int record_in_mode(struct recording *recording)
+{
+	const char *mode = recording->linux_mode;
+	int err;
+
+	if (mode && session_set_linux_mode(mode))
+		return -1;
+	err = start_session(recording);
+	if (!err) {
+		err = record_session(recording);
+		print_end(recording);
+	}
+	if (err && mode && !recording->bytes)
+		session_set_linux_mode(recording->old_linux_mode);
+	return err;
+}
+
 static int run(struct recording *recording)
 {
-	int err = 0;
+	int err;
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
-	/* Before the groups: it is one thing what can be redirected and another what waits. */
-	if (recording->linux_mode && session_set_linux_mode(recording->linux_mode))
+	if (recording->linux_mode &&
+	    session_get_linux_mode(recording->linux_mode, recording->old_linux_mode))
 		return NTKLOG_FAILED;
-	if (!recording->settings.groups)
-		recording->settings.groups = session_default_groups();
 	if (recording->session < 0)
 		recording->session = session_find_free();
 	if (recording->session < 0 ||
@@ -420,11 +455,7 @@ static int run(struct recording *recording)
 	/* Before the start: reading all symbols takes a while. */
 	if (!recording->no_names && names_writer_prepare(&recording->names))
 		return NTKLOG_FAILED;
-	err = session_start(recording->session);
-	if (!err) {
-		err = record_session(recording);
-		print_end(recording);
-	}
+	err = record_in_mode(recording);
 	if (names_writer_close(&recording->names))
 		err = -1;
 	if (recording->fd >= 0 && close(recording->fd)) {
@@ -437,6 +468,7 @@ static int run(struct recording *recording)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct recording *recording = state->input;
+	uint32_t mode;
 	char *end;
 
 	switch (key) {
@@ -469,8 +501,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		recording->no_names = true;
 		return 0;
 	case OPTION_MODE:
-		if (strcmp(argument, "full") && strcmp(argument, "sampled") &&
-		    strcmp(argument, "waits"))
+		if (!linux_mode_find(argument, &mode))
 			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
 		recording->linux_mode = argument;
 		return 0;

@@ -2,6 +2,7 @@
 /* ntklog top: the locks that are waited for most, now. */
 
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include "drain.h"
 #include "etl_reader.h"
 #include "kernel.h"
+#include "linux_mode.h"
 #include "macros.h"
 #include "message.h"
 #include "parameter.h"
@@ -94,6 +96,30 @@ static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
 	return 0;
 }
 
+/*
+ * What tells of the rules, as the rundown of a file does; what a module that has none of it
+ * leaves out stays 0.
+ */
+static int take_rules(struct spinlock_rates *rates)
+{
+	const char *name = "linux_mode";
+	char mode[KERNEL_TEXT];
+	int err = kernel_read(mode, sizeof(mode), "%s", name);
+
+	if (!err) {
+		rates->has_rules = linux_mode_find(mode, &rates->linux_mode);
+		err = rates->has_rules ? 0 : -EINVAL;
+	}
+	if (!err) {
+		name = "blockers";
+		err = parameter_get("spinlock", name, &rates->blockers);
+	}
+	if (!err || err == -ENOENT)
+		return 0;
+	message("%s: %s", name, strerror(-err));
+	return -1;
+}
+
 /* Of what is sampled now: rates may be changed while one looks. */
 static int take_rates(struct top *top)
 {
@@ -110,6 +136,8 @@ static int take_rates(struct top *top)
 		.contention_rate = values[2],
 		.hold_threshold = values[3],
 	};
+	if (take_rules(spinlock))
+		return -1;
 	if (parameter_set_get(parameter_set_find("resource"), values))
 		return -1;
 	*resource = (struct resource_rates) {
@@ -216,7 +244,8 @@ static void print_object(const struct top *top, const struct report *report,
 {
 	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
 				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
-				     1 << REPORT_THREADS | 1 << REPORT_PROCESSORS);
+				     1 << REPORT_BLOCKERS | 1 << REPORT_THREADS |
+				     1 << REPORT_PROCESSORS);
 
 	json_object_set_new(object, "events",
 			    json_integer(counts->generated - top->before.generated));

@@ -10,6 +10,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "event_type.h"
+#include "linux_mode.h"
 #include "hook_id.h"
 #include "macros.h"
 
@@ -126,15 +127,9 @@ static const struct event_field spinlock_dc_fields[] = {
 	      .is_cycles = true),
 };
 
-static const struct event_symbol linux_modes[] = {
-	{ NTKLOG_LINUX_MODE_FULL, "full" },
-	{ NTKLOG_LINUX_MODE_SAMPLED, "sampled" },
-	{ NTKLOG_LINUX_MODE_WAITS, "waits" },
-};
-
 static const struct event_field ntklog_dc_fields[] = {
 	PLAIN(struct ntklog_dc, "LinuxMode", linux_mode, .format = FIELD_SYMBOL,
-	      .symbols = linux_modes, .symbol_count = ARRAY_SIZE(linux_modes)),
+	      .symbols = linux_modes, .symbol_count = LINUX_MODES),
 	PLAIN(struct ntklog_dc, "Blockers", blockers),
 };
 

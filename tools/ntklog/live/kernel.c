@@ -139,8 +139,15 @@ int kernel_write(const char *text, const char *format, ...)
 	return err;
 }
 
-static int system_information(unsigned long request, void *information, size_t size,
-			      uint32_t *status)
+/**
+ * kernel_set_information() - NtSetSystemInformation() of the trace's parameters
+ * @information: its first word says which
+ * @size: of it
+ * @status: STATUS_*
+ *
+ * Return: 0 whatever the status is, or -1 after a message.
+ */
+int kernel_set_information(const void *information, size_t size, uint32_t *status)
 {
 	struct ntklog_system_information call = {
 		.system_information_class = SYSTEM_PERFORMANCE_TRACE_INFORMATION,
@@ -159,44 +166,11 @@ static int system_information(unsigned long request, void *information, size_t s
 			message(DEVICE ": %s", strerror(errno));
 		return -1;
 	}
-	if (ioctl(fd, request, &call)) {
+	if (ioctl(fd, NTKLOG_SET_SYSTEM_INFORMATION, &call)) {
 		message(DEVICE ": %s", strerror(errno));
 		err = -1;
 	}
 	close(fd);
 	*status = call.status;
 	return err;
-}
-
-/**
- * kernel_query_information() - NtQuerySystemInformation() of the trace's parameters
- * @information: its first word says which; filled in
- * @size: of it
- *
- * Return: 0, or -1 after a message.
- */
-int kernel_query_information(void *information, size_t size)
-{
-	uint32_t status;
-
-	if (system_information(NTKLOG_QUERY_SYSTEM_INFORMATION, information, size, &status))
-		return -1;
-	if (status == STATUS_SUCCESS)
-		return 0;
-	message(DEVICE ": NTSTATUS 0x%08x", status);
-	return -1;
-}
-
-/**
- * kernel_set_information() - NtSetSystemInformation() of the trace's parameters
- * @information: its first word says which
- * @size: of it
- * @status: STATUS_*
- *
- * Return: 0 whatever the status is, or -1 after a message.
- */
-int kernel_set_information(const void *information, size_t size, uint32_t *status)
-{
-	return system_information(NTKLOG_SET_SYSTEM_INFORMATION, (void *)information, size,
-				  status);
 }

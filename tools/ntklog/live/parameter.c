@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The parameters of the sampling. */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ntklog/system_information.h>
@@ -65,6 +67,29 @@ const struct parameter_set *parameter_set_find(const char *name)
 }
 
 /**
+ * parameter_get() - the present value of one
+ * @set: name of its set, which is that of a directory of the module's
+ * @name: of it, and its file
+ * @value: it; left alone if it cannot be had
+ *
+ * Return: 0 or -errno: -ENOENT of what this module does not know, -EINVAL of what is no number.
+ */
+int parameter_get(const char *set, const char *name, uint32_t *value)
+{
+	char text[KERNEL_TEXT], *end;
+	unsigned long number;
+	int err = kernel_read(text, sizeof(text), "%s/%s", set, name);
+
+	if (err)
+		return err;
+	number = strtoul(text, &end, 10);
+	if (end == text || *end || *text == '-' || number > UINT32_MAX)
+		return -EINVAL;
+	*value = number;
+	return 0;
+}
+
+/**
  * parameter_set_get() - the present values
  * @set: of which
  * @values: they, @set->count
@@ -73,11 +98,16 @@ const struct parameter_set *parameter_set_find(const char *name)
  */
 int parameter_set_get(const struct parameter_set *set, uint32_t *values)
 {
-	uint32_t words[1 + PARAMETERS_MAX] = { set->class };
+	size_t i;
 
-	if (kernel_query_information(words, (1 + set->count) * sizeof(*words)))
+	for (i = 0; i < set->count; i++) {
+		int err = parameter_get(set->name, set->parameters[i].name, &values[i]);
+
+		if (!err)
+			continue;
+		message("%s %s: %s", set->name, set->parameters[i].name, strerror(-err));
 		return -1;
-	memcpy(values, words + 1, set->count * sizeof(*values));
+	}
 	return 0;
 }
 

@@ -45,6 +45,7 @@ extern const struct parameter_set parameter_sets[];
 extern const size_t parameter_set_count;
 
 const struct parameter_set *parameter_set_find(const char *name);
+int parameter_get(const char *set, const char *name, uint32_t *value);
 int parameter_set_get(const struct parameter_set *set, uint32_t *values);
 int parameter_set_put(const struct parameter_set *set, const uint32_t *values,
 		      size_t count);

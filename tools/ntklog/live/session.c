@@ -384,6 +384,30 @@ int session_stop(int number)
 	return err ? -1 : 0;
 }
 
+static int tell_linux_mode(const char *mode, int err)
+{
+	if (err == -EBUSY)
+		message("mode %s: Linux' locks are being watched in another one: stop that first (ntklog list)",
+			mode);
+	else if (err == -ENOENT)
+		message("mode %s: this module knows no modes", mode);
+	else if (err)
+		message("mode %s: %s", mode, strerror(-err));
+	return err ? -1 : 0;
+}
+
+/**
+ * session_get_linux_mode() - how Linux' own locks are watched, before that is changed
+ * @mode: what it is to be changed to, for the message
+ * @old: what it is
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_get_linux_mode(const char *mode, char old[KERNEL_TEXT])
+{
+	return tell_linux_mode(mode, kernel_read(old, KERNEL_TEXT, "linux_mode"));
+}
+
 /**
  * session_set_linux_mode() - how Linux' own locks are watched from the next start on
  * @mode: "full", "sampled" or "waits"
@@ -392,16 +416,5 @@ int session_stop(int number)
  */
 int session_set_linux_mode(const char *mode)
 {
-	int err = kernel_write(mode, "linux_mode");
-
-	if (!err)
-		return 0;
-	if (err == -EBUSY)
-		message("mode %s: Linux' locks are being watched in another one: stop that first (ntklog list)",
-			mode);
-	else if (err == -ENOENT)
-		message("mode %s: this module knows no modes", mode);
-	else
-		message("mode %s: %s", mode, strerror(-err));
-	return -1;
+	return tell_linux_mode(mode, kernel_write(mode, "linux_mode"));
 }

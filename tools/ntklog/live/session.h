@@ -74,6 +74,7 @@ int session_counts(int number, struct session_counts *counts);
 int session_configure(int number, const struct session_settings *settings);
 int session_start(int number);
 int session_stop(int number);
+int session_get_linux_mode(const char *mode, char old[KERNEL_TEXT]);
 int session_set_linux_mode(const char *mode);
 
 #endif /* _NTKLOG_SESSION_H */

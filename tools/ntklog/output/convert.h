@@ -11,6 +11,7 @@
 #include "event_type.h"
 #include "filter.h"
 #include "names.h"
+#include "spinlock_stats.h"
 
 /**
  * struct conversion - of a trace
@@ -18,6 +19,7 @@
  * @merge: its events in the order of time
  * @names: of addresses and threads, or NULL
  * @selection: of its events
+ * @rates: of the sampling of spin locks, and whether records have rules
  * @converted: events
  * @left_out: events that are not known
  */
@@ -26,6 +28,7 @@ struct conversion {
 	struct etl_merge *merge;
 	const struct names *names;
 	const struct selection *selection;
+	struct spinlock_rates rates;
 	uint64_t converted;
 	uint64_t left_out;
 };

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
 
 #include "convert.h"
 #include "message.h"
@@ -298,21 +299,44 @@ static char *put_bool(char *to, bool yes)
 	return yes ? put_literal(to, "true") : put_literal(to, "false");
 }
 
+/* Who had a lock, or waited for it, and where. */
+static char *put_whose(struct perfetto *perfetto, char *to, const struct spinlock_record *record)
+{
+	char number[NUMBER_SIZE];
+	const char *caller;
+	size_t length;
+
+	/* Of two in one place of the cache the first, the lock, is not needed any more. */
+	caller = address_text(perfetto, record->caller, number, &length);
+	/* What is 0 is not known. */
+	if (record->caller) {
+		to = put_short(put_literal(to, "\"caller\":\""), caller, length);
+		to = put_literal(to, "\",");
+	}
+	to = put_unsigned(put_literal(to, "\"thread\":"), record->thread_id);
+	if (record->depth)
+		to = put_unsigned(put_literal(to, ",\"depth\":"), record->depth);
+	to = put_bool(put_literal(to, ",\"dpc\":"), record->dpc);
+	return put_bool(put_literal(to, ",\"isr\":"), record->isr);
+}
+
 static void put_spinlock(struct perfetto *perfetto, const struct etl_event *event)
 {
 	struct slice slice = { .group = GROUP_SPINLOCKS, .category = "hold", .prefix = "" };
 	struct spinlock_record record;
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
-	const char *caller;
-	size_t length;
+	bool is_wait_alone, has_waited;
 	char *to;
 
 	spinlock_record_read(&record, event);
+	is_wait_alone = spinlock_rule(&perfetto->conversion->rates, &record) &
+			WMI_SPINLOCK_RULE_WAIT;
 	end = release_ns(perfetto, event, record.release_time);
 	hold = record.release_time > record.acquire_time ?
 		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
-	wait = record.spin_count ? hold - cycles_ns(perfetto, record.wait_time) : hold;
+	has_waited = record.spin_count || is_wait_alone;
+	wait = has_waited ? hold - cycles_ns(perfetto, record.wait_time) : hold;
 	slice.track = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
 							       event->processor),
 				wait, hold, end);
@@ -320,18 +344,15 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	to = begin_put(perfetto);
 	slice.from = hold;
 	slice.to = end;
-	if (record.spin_count) {
+	if (has_waited) {
 		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"spins\":");
-		to = end_slice(put_unsigned(to, record.spin_count));
+		to = put_unsigned(to, record.spin_count);
+		to = is_wait_alone ? put_literal(to, ",") : end_slice(to);
 	}
-	to = begin_slice(perfetto, to, &slice);
-	/* Of two in one place of the cache the first is not needed any more. */
-	caller = address_text(perfetto, record.caller, number, &length);
-	to = put_short(put_literal(to, "\"caller\":\""), caller, length);
-	to = put_unsigned(put_literal(to, "\",\"thread\":"), record.thread_id);
-	to = put_unsigned(put_literal(to, ",\"depth\":"), record.depth);
-	to = put_bool(put_literal(to, ",\"dpc\":"), record.dpc);
-	to = put_bool(put_literal(to, ",\"isr\":"), record.isr);
+	/* Nothing is known of its hold, so what is told of a hold is told of the wait. */
+	if (!is_wait_alone)
+		to = begin_slice(perfetto, to, &slice);
+	to = put_whose(perfetto, to, &record);
 	end_put(perfetto, end_slice(to));
 }
 

@@ -198,7 +198,7 @@ static int compare_locks(const void *a, const void *b)
 	       (left->acquisitions > right->acquisitions);
 }
 
-/* The locks that were waited for longest, first; to be freed. */
+/* The locks that were waited for longest, first; to be freed. Not those that only blocked. */
 static const struct spinlock_lock **worst_locks(const struct report *report, size_t *count)
 {
 	const struct spinlock_stats *stats = &report->analysis->spinlocks;
@@ -210,7 +210,8 @@ static const struct spinlock_lock **worst_locks(const struct report *report, siz
 	if (!locks)
 		return NULL;
 	for (lock = stats->locks; lock; lock = lock->hh.next)
-		locks[(*count)++] = lock;
+		if (lock->sum.sampled)
+			locks[(*count)++] = lock;
 	qsort(locks, *count, sizeof(*locks), compare_locks);
 	if (*count > ROWS)
 		*count = ROWS;
@@ -496,16 +497,30 @@ static void print_depths(const struct report *report, FILE *stream,
 	fputs("</div></div>\n", stream);
 }
 
-static void print_nesting(const struct report *report, FILE *stream,
-			  const struct spinlock_lock **locks, size_t count)
+static void begin_nesting(FILE *stream)
 {
-	size_t i;
-
 	fputs("<h2>How deep locks are nested</h2>\n<p>Share of a lock's acquisitions that were ",
 	      stream);
 	fputs("released with so many locks owned, itself included.</p>\n", stream);
-	for (i = 0; i < count; i++)
+}
+
+static void print_nesting(const struct report *report, FILE *stream,
+			  const struct spinlock_lock **locks, size_t count)
+{
+	bool is_begun = false;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		/* It is not known of locks that were recorded in some modes. */
+		if (!locks[i]->sum.max_depth)
+			continue;
+		if (!is_begun)
+			begin_nesting(stream);
+		is_begun = true;
 		print_depths(report, stream, locks[i]);
+	}
+	if (!is_begun)
+		return;
 	fputs("<div class=\"row\"><span></span><div class=\"depths axis\">", stream);
 	for (i = 1; i <= SPINLOCK_DEPTHS; i++)
 		fprintf(stream, "<span>%zu</span>", i);

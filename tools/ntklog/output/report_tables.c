@@ -14,6 +14,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "hook_id.h"
+#include "linux_mode.h"
 #include "macros.h"
 #include "message.h"
 #include "report.h"
@@ -574,6 +575,20 @@ static void linux_mode_fact(const struct report *report, FILE *stream, const cha
 	}
 }
 
+/* In the other modes Linux' locks have no such rule: that none of them is told of says nothing. */
+static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, const char *before,
+			  const char *after)
+{
+	bool all = rates->linux_mode == NTKLOG_LINUX_MODE_FULL;
+	char blockers[32];
+
+	fact(stream, before, after,
+	     "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
+	     one_in(rates->blockers, blockers, sizeof(blockers)),
+	     all ? "" : " of NT's queued locks", rates->blockers == 1 ? "were" : "was",
+	     all ? "" : "; of Linux' locks there are none in this mode");
+}
+
 static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
 				const char *before, const char *after)
 {
@@ -609,7 +624,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	static const char not_known[] =
 		"the file does not say how they were sampled: counts are of what was written";
 	const struct etl_file *file = report->file;
-	char start[64], blockers[32];
+	char start[64];
 
 	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
@@ -646,10 +661,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (spinlock->has_rules)
 		linux_mode_fact(report, stream, before, after);
 	if (spinlock->blockers)
-		fact(stream, before, after,
-		     "blockers: %s releases that left a waiter behind %s written as well; only their own table counts those",
-		     one_in(spinlock->blockers, blockers, sizeof(blockers)),
-		     spinlock->blockers == 1 ? "were" : "was");
+		blockers_fact(spinlock, stream, before, after);
 	if (analysis->resources.records && resource->known)
 		resource_rates_fact(resource, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
@@ -674,17 +686,6 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "there was no memory for all of it");
 }
 
-static const char *linux_mode_name(const struct spinlock_rates *rates)
-{
-	static const char *const names[] = {
-		[NTKLOG_LINUX_MODE_FULL] = "full",
-		[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
-		[NTKLOG_LINUX_MODE_WAITS] = "waits",
-	};
-
-	return rates->linux_mode < ARRAY_SIZE(names) ? names[rates->linux_mode] : "unknown";
-}
-
 /**
  * report_rates_json() - the parameters of the sampling, for programs
  * @analysis: of a trace
@@ -695,7 +696,7 @@ json_t *report_rates_json(const struct analysis *analysis)
 {
 	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
 	const struct resource_rates *resource = &analysis->resources.rates;
-	json_t *rates = json_object();
+	json_t *rates = json_object(), *of_linux;
 
 	if (spinlock->known)
 		json_object_set_new(rates, "spinlock",
@@ -707,9 +708,12 @@ json_t *report_rates_json(const struct analysis *analysis)
 					      (json_int_t)spinlock->contention_rate,
 					      "hold_threshold",
 					      (json_int_t)spinlock->hold_threshold));
-	if (spinlock->has_rules)
-		json_object_set_new(rates, "linux",
-				    json_pack("{s:s}", "mode", linux_mode_name(spinlock)));
+	if (spinlock->has_rules) {
+		of_linux = json_pack("{s:s}", "mode", linux_mode_name(spinlock->linux_mode));
+		if (spinlock->blockers && spinlock->linux_mode != NTKLOG_LINUX_MODE_FULL)
+			json_object_set_new(of_linux, "blockers", json_integer(0));
+		json_object_set_new(rates, "linux", of_linux);
+	}
 	if (spinlock->blockers)
 		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
 	if (resource->known)

@@ -183,13 +183,6 @@ class Files(Directory):
         result = self.run_there("start", "4", "-e", "spinlock")
         self.assertEqual(result.stderr, "")
 
-    def test_record_sets_the_mode_of_linux_locks_first(self):
-        with open(os.path.join(self.directory, "linux_mode"), "w") as stream:
-            stream.write("full\n")
-        result = self.run_there("record", "--mode", "sampled", "--session", "3")
-        with open(os.path.join(self.directory, "linux_mode")) as stream:
-            self.assertTrue(stream.read().startswith("sampled"), result.stderr)
-
     def test_record_in_a_mode_that_there_is_not(self):
         result = self.run_there("record", "--mode", "most")
         self.assertEqual(result.returncode, 2)
@@ -385,6 +378,162 @@ class Record(Directory):
         self.assertIn("-o -: a terminal", self.recorded(path="-", status=1, stdout=slave))
         os.close(master)
         os.close(slave)
+
+
+class RecordMode(Directory):
+    """record --mode, of a directory like the module's: files are not cut off before a write."""
+
+    def setUp(self):
+        super().setUp()
+        self.linux_mode = os.path.join(self.directory, "linux_mode")
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.set("full\n")
+        for number in 3, 7:
+            with open(self.path(number, "header"), "wb") as stream:
+                stream.write(etl.header_buffer(1))
+            self.write(number, "cpu0", "")
+
+    def set(self, text):
+        with open(self.linux_mode, "w") as stream:
+            stream.write(text)
+
+    def mode(self):
+        with open(self.linux_mode) as stream:
+            return stream.read()
+
+    def record(self, mode, *arguments, status=0, path=None):
+        result = self.run_there("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
+                                path or self.etl, *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stderr
+
+    def test_the_mode_stays_after_a_recording(self):
+        self.record("sampled", "--session", "3")
+        self.assertEqual(self.mode(), "sampled")
+
+    def test_nothing_is_changed_if_nothing_can_be_recorded(self):
+        for number in range(8):
+            self.write(number, "state", "started\n")
+        self.record("waits", path="/nonexistent/x.etl", status=1)
+        self.assertEqual(self.mode(), "full\n")
+
+    def test_a_session_that_cannot_be_started(self):
+        """The mode was set before, and is put back: "full" over "sampled"."""
+        os.unlink(self.path(3, "state"))
+        self.assertIn("session 3: cannot be started",
+                      self.record("sampled", "--session", "3", status=1))
+        self.assertEqual(self.mode(), "fullled")
+
+    def test_a_file_that_cannot_be_made(self):
+        self.record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
+        self.assertEqual(self.mode(), "fullled")
+
+    def test_groups_that_nobody_named_are_those_of_the_mode(self):
+        """Both are one file: the mode is written over the line of a kind that it has not."""
+        os.symlink("linux_mode", os.path.join(self.directory, "linux"))
+        self.set("spinlock: off, 10 functions\nrwlock: off, 19 functions\n")
+        self.record("waits")
+        self.assertEqual(self.read(7, "group_mask"),
+                         "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK")
+
+
+class Top(Directory):
+    """Of a directory like the module's, whose parameters and records stay as they are."""
+
+    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
+                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
+                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
+                  "resource/excessive_timeouts": 1}
+
+    def setUp(self):
+        super().setUp()
+        for name in "spinlock", "resource":
+            os.mkdir(os.path.join(self.directory, name))
+        for name, value in self.PARAMETERS.items():
+            self.set(name, value)
+
+    def set(self, name, value):
+        with open(os.path.join(self.directory, name), "w") as stream:
+            stream.write("%s\n" % value)
+
+    def log(self, *events):
+        for name, data in ("header", etl.header_buffer(2)), ("cpu0", etl.buffer(events)):
+            with open(self.path(7, name), "wb") as stream:
+                stream.write(data)
+
+    def top(self, *events):
+        self.log(*events)
+        result = self.run_there("top", "--once", "--json", "-d", ".1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    @staticmethod
+    def lock(spins=0, hold=100, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
+                                                  **changes))
+
+    def test_waits_alone_have_no_holds(self):
+        self.set("linux_mode", "waits")
+        top = self.top(*3 * [self.lock(5, rule=2, hold=0, depth=0)])
+        self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
+        for row in top["locks"] + top["callers"]:
+            self.assertEqual(row["sampled"], 3)
+            for column in ("acquisitions", "contended", "hold_total_ns", "hold_mean_ns", "depth"):
+                self.assertIsNone(row[column], column)
+
+    def test_those_chosen_when_they_were_acquired_have_no_hold_threshold(self):
+        self.set("linux_mode", "sampled")
+        top = self.top(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
+        (row,) = top["locks"]
+        self.assertEqual(row["acquisitions"], 3000)
+        self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
+
+    def test_blockers_have_a_table_of_their_own(self):
+        self.set("linux_mode", "full")
+        self.set("spinlock/blockers", 10)
+        top = self.top(etl.spinlock_rundown(hold=1000000), etl.ntklog_rundown(blockers=10),
+                       *3 * [self.lock(rule=12)])
+        self.assertEqual((top["locks"], top["callers"]), ([], []))
+        (row,) = top["blockers"]
+        self.assertEqual((row["sampled"], row["blocked"]), (3, 30))
+        self.assertEqual((top["rates"]["blockers"], top["rates_changed"]), (10, False))
+        self.set("spinlock/blockers", 11)
+        self.assertTrue(self.top(etl.ntklog_rundown(blockers=10))["rates_changed"])
+
+    def test_a_module_without_modes_has_no_rules(self):
+        top = self.top(self.lock(rule=2), self.lock(rule=12))
+        self.assertEqual(top["locks"][0]["acquisitions"], 2000)
+        self.assertNotIn("linux", top["rates"])
+        # Modes are older than blockers.
+        self.set("linux_mode", "waits")
+        top = self.top(self.lock(5, rule=2, hold=0))
+        self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
+        self.assertIsNone(top["locks"][0]["hold_total_ns"])
+
+    def test_parameters_that_cannot_be_read(self):
+        self.log()
+        for name, value, words in (("linux_mode", "most", "linux_mode: Invalid argument"),
+                                   ("spinlock/blockers", "x", "blockers: Invalid argument"),
+                                   ("spinlock/hold_threshold", "4294967296",
+                                    "spinlock hold_threshold: Invalid argument"),
+                                   ("resource/release_sample_rate", "",
+                                    "resource release_sample_rate: Invalid argument")):
+            for good in {"linux_mode": "full", "spinlock/blockers": 0, **self.PARAMETERS}.items():
+                self.set(*good)
+            self.set(name, value)
+            result = self.run_there("top", "--once", "--json", "-d", ".1")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(words, result.stderr)
+
+    def test_list_has_the_present_parameters(self):
+        parameters = json.loads(self.run_there("list", "--json").stdout)["parameters"]
+        self.assertEqual({"%s/%s" % (kind, name): parameter["value"]
+                          for kind, all_ in parameters.items() for name, parameter in all_.items()},
+                         self.PARAMETERS)
+        os.unlink(os.path.join(self.directory, "resource/excessive_timeouts"))
+        result = self.run_there("list")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("resource excessive_timeouts: No such file or directory", result.stderr)
 
 
 KALLSYMS = """0000000000000000 A fixed_percpu_data

@@ -58,6 +58,15 @@ class Ctf(Case):
             "AcquireMode": "queued", "container": "0", "ExecuteDpc": "1", "ExecuteIsr": "0",
             "Rule": "nt"})
 
+    def test_rules_are_those_of_the_record(self):
+        rules = {0: "nt", 1: "sampled", 2: "wait", 4: "nt_blocker", 12: "blocker"}
+        self.convert("--ctf", etl.file(etl.ntklog_rundown(2, blockers=3), *(
+            etl.perfinfo(0x0529, etl.spin_lock(rule=rule)) for rule in rules)))
+        rundown, *lines = self.read()
+        self.assertRegex(rundown, r'LinuxMode = \( "waits" .*, Blockers = 3 ')
+        self.assertEqual([re.search(r'Rule = \( "(\w+)"', line)[1] for line in lines],
+                         list(rules.values()))
+
     def test_all_types_of_events(self):
         data = etl.header_buffer(2) + etl.buffer([
             etl.spinlock_rundown(), etl.resource_rundown(),
@@ -165,6 +174,33 @@ class Perfetto(Case):
         self.assertEqual(hold["name"], "0xffff888012345678")
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
         self.assertTrue(hold["args"]["dpc"])
+
+    def test_waits_alone_are_no_holds(self):
+        def events(**changes):
+            return self.events(10, make=lambda: etl.spin_lock(
+                acquire=2002, release=2002, depth=0, **changes))
+        (wait,) = self.slices(etl.ntklog_rundown(2), *events(rule=2))
+        self.assertEqual((wait["cat"], wait["name"]), ("wait", "wait: 0xffff888012345678"))
+        self.assertAlmostEqual(wait["dur"], 303 * 1e6 / etl.PERF_FREQ)
+        self.assertEqual(wait["args"], {"spins": 44, "caller": "0xffffffff81234567", "thread": 55,
+                                        "dpc": True, "isr": False})
+        (wait,) = self.slices(etl.ntklog_rundown(2), *events(rule=2, caller=0, spins=0))
+        self.assertNotIn("caller", wait["args"])
+        # Of a stream too, and with the rundown at the end.
+        data = etl.header_buffer(3) + etl.buffer(events(rule=2)) + \
+            etl.buffer([etl.ntklog_rundown(2, end=True)], sequence=2)
+        result = subprocess.run([NTKLOG, "convert", "--perfetto", "-", "-"], input=data,
+                                capture_output=True, check=True)
+        self.assertEqual([event["cat"] for event in json.loads(result.stdout)["traceEvents"]
+                          if event["ph"] == "X"], ["wait"])
+        # A stranger's byte is no rule; nor does any rule but that leave the hold out.
+        wait, hold = self.slices(*events(rule=2))
+        self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
+        wait, hold = self.slices(etl.ntklog_rundown(1), *events(rule=1))
+        self.assertEqual((wait["args"], hold["cat"]), ({"spins": 44}, "hold"))
+        self.assertNotIn("depth", hold["args"])
+        (hold,) = self.slices(etl.ntklog_rundown(0, blockers=1), *events(rule=12, spins=0))
+        self.assertEqual(hold["cat"], "hold")
 
     def test_resources(self):
         wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))

@@ -122,6 +122,24 @@ class SpinLocks(Case):
         self.assertEqual((only["events"], only["locks"]), (3, []))
         self.assertEqual(sum(row["sampled"] for row in only["blockers"]), 3)
 
+    def test_blockers_are_of_nts_locks_alone_but_in_full(self):
+        linux = "of Linux' locks there are none in this mode"
+        for mode, name in (1, "sampled"), (2, "waits"):
+            for rate, words in ((10, "1 in 10 releases of NT's queued locks that left a waiter behind was"),
+                                (1, "all releases of NT's queued locks that left a waiter behind were")):
+                report = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=rate))
+                self.assertEqual((report["rates"]["linux"], report["rates"]["blockers"]),
+                                 ({"mode": name, "blockers": 0}, rate))
+                text = self.report().stdout
+                self.assertIn("blockers: " + words, text)
+                self.assertIn(linux, text)
+                self.assertRegex(run("info", self.path).stdout,
+                                 r"(?m)^ +linux *\n +mode +%s\n +blockers +0\n +blockers +%d$" %
+                                 (name, rate))
+        self.assertEqual(self.json(etl.ntklog_rundown(blockers=1))["rates"]["linux"],
+                         {"mode": "full"})
+        self.assertNotIn(linux, self.report().stdout)
+
     def test_interrupted_holds_are_told_apart(self):
         report = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
                            lock(interrupts=0, hold=100), lock(interrupts=0, hold=200),
@@ -160,6 +178,21 @@ class SpinLocks(Case):
             etl.buffer([lock()], sequence=3) + \
             etl.buffer([etl.spinlock_rundown(acquire=3000)], processor=1, sequence=2)
         self.assertEqual(self.json(data=data)["locks"][0]["acquisitions"], 6000)
+
+    def test_rules_at_the_end_alone(self):
+        """Though the rates are known at the start: of a flight recording whose start is gone."""
+        data = etl.header_buffer(5) + \
+            etl.buffer([etl.spinlock_rundown(), etl.resource_rundown(), lock(rule=12)]) + \
+            etl.buffer([lock(rule=12)], sequence=2) + etl.buffer([lock(rule=12)], sequence=3) + \
+            etl.buffer([etl.ntklog_rundown(blockers=10, end=True)], sequence=4)
+        report = self.json(data=data)
+        self.assertEqual(report["locks"], [])
+        self.assertEqual([row["blocked"] for row in report["blockers"]], [30])
+        self.assertEqual(report["rates"]["linux"]["mode"], "full")
+        # Of a stream more is read for it.
+        result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
+                                check=True)
+        self.assertEqual(json.loads(result.stdout)["locks"], [])
 
     def test_rates_at_the_end_alone(self):
         """As xperf has them: in a rundown at the stop."""
@@ -684,6 +717,31 @@ class Html(Mixed):
             if len(bars) > 1:
                 self.assertAlmostEqual(sum(sum_ for _, sum_ in bars) * slot, total, delta=.05)
         self.assertIn('aria-label="thread 11: 2.00s in all; most from', text)
+
+    @staticmethod
+    def labels(text, title):
+        """Of the rows of a picture; none: there is no such picture."""
+        parts = text.split("<h2>%s</h2>" % title)[1:]
+        return re.findall(r'<div class="row"><span class="name">(\w+)',
+                          parts[0].split("<h2>")[0]) if parts else None
+
+    def test_no_pictures_of_what_is_not_known(self):
+        contention, depths = "When there was contention", "How deep locks are nested"
+        # Those that only blocked are in no picture.
+        other = lock(5, wait=500_000, address=0x200)
+        blocker = lock(5, rule=12, wait=900_000, address=0x100)
+        # Where depth is not known there is no picture of it; of some locks it may be.
+        sampled = lock(5, rule=1, depth=0, wait=900_000, address=0x300)
+        for mode, events, waited, nested in ((0, (blocker, other), ["0x200"], ["0x200"]),
+                                             (0, (blocker,), None, None),
+                                             (1, (sampled,), ["0x300"], None),
+                                             (1, (sampled, other), ["0x300", "0x200"], ["0x200"])):
+            self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1),
+                                *events))
+            page, text = self.page()
+            self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
+                             (waited, nested))
+            self.assertEqual("Who made others wait" in page.text, blocker in events)
 
     def test_page_of_more_rows_than_are_shown(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))

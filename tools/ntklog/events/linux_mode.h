@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_MODE_H
+#define _NTKLOG_LINUX_MODE_H
+
+/* How Linux' own locks are watched: the names of NTKLOG_LINUX_MODE_*. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event_type.h"
+
+#define LINUX_MODES	3
+
+extern const struct event_symbol linux_modes[LINUX_MODES];
+
+const char *linux_mode_name(uint32_t mode);
+bool linux_mode_find(const char *name, uint32_t *mode);
+
+#endif /* _NTKLOG_LINUX_MODE_H */
