@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis.h"
 #include "command.h"
 #include "convert.h"
 #include "message.h"
@@ -27,16 +26,6 @@ struct options {
 	const char *perfetto;
 };
 
-/* Of all that is summed up these alone, before the events: it leaves the place in the file. */
-static void find_rates(struct conversion *conversion)
-{
-	static struct analysis analysis;
-
-	analysis_find_rates(&analysis, conversion->file);
-	conversion->rates = analysis.spinlocks.rates;
-	analysis_free(&analysis);
-}
-
 static int run(struct options *options)
 {
 	struct conversion conversion = { 0 };
@@ -52,7 +41,7 @@ static int run(struct options *options)
 		conversion.file = file;
 		conversion.names = names;
 		conversion.selection = &options->trace.selection;
-		find_rates(&conversion);
+		conversion_find_rates(&conversion);
 		conversion.merge = etl_merge_open(file);
 		if (conversion.merge)
 			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :

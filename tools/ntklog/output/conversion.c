@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all conversions have in common: the known events, in the order of time. */
+/* What all conversions have in common: the rates, and the known events in the order of time. */
 
+#include "analysis.h"
 #include "convert.h"
+
+/**
+ * conversion_find_rates() - find the rates of the sampling, before what was sampled
+ * @conversion: of a file that is open; its place stays
+ */
+void conversion_find_rates(struct conversion *conversion)
+{
+	static struct analysis analysis;
+
+	/* Of all that is summed up these alone. */
+	analysis_find_rates(&analysis, conversion->file);
+	conversion->rates = analysis.spinlocks.rates;
+	analysis_free(&analysis);
+}
 
 /**
  * conversion_next() - the next known event

@@ -33,6 +33,7 @@ struct conversion {
 	uint64_t left_out;
 };
 
+void conversion_find_rates(struct conversion *conversion);
 const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type);
 

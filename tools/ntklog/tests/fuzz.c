@@ -104,6 +104,7 @@ static void perfetto(struct etl_file *file, const struct names *names)
 	static const struct selection all;
 	struct conversion conversion = { .file = file, .names = names, .selection = &all };
 
+	conversion_find_rates(&conversion);
 	conversion.merge = etl_merge_open(file);
 	if (conversion.merge)
 		convert_to_perfetto(&conversion, "/dev/null");

@@ -140,7 +140,10 @@ static void add_rundowns(unsigned int processor)
 {
 	struct perfinfo_spinlock_dc spinlock = { 1, 1, 1000, 1000000 };
 	struct perfinfo_eresource_dc resource = { 1000, 1, 1 };
+	/* All that is looked for: of a stream that has not all of it 16 MiB are read first. */
+	struct ntklog_dc rules = { NTKLOG_LINUX_MODE_FULL, 0 };
 
+	add_event(processor, NTKLOG_LOG_TYPE_DC_START, NTKLOG_DC_VERSION, &rules, sizeof(rules));
 	add_event(processor, PERFINFO_LOG_TYPE_SPINLOCK_DC_START,
 		  PERFINFO_SPINLOCK_DC_VERSION, &spinlock, sizeof(spinlock));
 	add_event(processor, PERFINFO_LOG_TYPE_ERESOURCE_DC_START,
