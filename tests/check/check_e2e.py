@@ -62,7 +62,8 @@ def report(name):
         yield int(match.group(1)), etl.SpinLock(
             int(values["spin_lock_address"], 16), int(values["caller_address"], 16),
             *(int(values[name]) for name in etl.SpinLock._fields[2:10]),
-            {"ordinary": 0, "queued": 1}[values["acquire_mode"]], dpc, isr), values
+            {"ordinary": 0, "queued": 1}[values["acquire_mode"]], dpc, isr,
+            {"nt": 0}[values["rule"]]), values
 
 
 class Session(unittest.TestCase):
@@ -196,7 +197,7 @@ class Records(unittest.TestCase):
                     "AcquireTime", "ReleaseTime", "WaitTimeInCycles", "SpinCount", "ThreadId",
                     "InterruptCount", "Irql", "AcquireDepth")),
                 {"queued": 1}[values["AcquireMode"]], int(values["ExecuteDpc"]),
-                int(values["ExecuteIsr"])), record)
+                int(values["ExecuteIsr"]), {"nt": 0}[values["Rule"]]), record)
 
     def test_contended_ones_are_sampled_by_the_rate(self):
         """One of 20: not exactly, for nested releases see the same count."""

@@ -83,6 +83,8 @@ class Refused(unittest.TestCase):
     def test_remedies(self):
         remedy = "modprobe ntklog" if os.path.ismount("/sys/kernel/debug") else \
             "mount -t debugfs"
+        if os.geteuid():
+            remedy = "this needs root: try sudo"
         for command in ("list", "start", "stop", "status", "record", "top"):
             with self.subTest(command):
                 self.refused(1, remedy, command)
