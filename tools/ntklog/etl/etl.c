@@ -27,7 +27,8 @@ static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_heade
 	}
 	fd = etl_input_spool(reader->input);
 	if (fd < 0)
-		return etl_damage(reader, 0, "TMPDIR: %s", strerror(errno));
+		return etl_damage(reader, 0, "%s%s",
+				  reader->input->is_of_file ? "TMPDIR: " : "", strerror(errno));
 	etl_input_free(reader->input);
 	reader->input = NULL;
 	reader->fd = fd;
@@ -55,8 +56,11 @@ static int read_first_buffer(struct etl_reader *reader)
 	return reader->input ? begin_stream(reader, &header) : etl_make_index(reader);
 }
 
-/* What could not even be begun. */
-static struct etl_reader no_memory = { .fd = -1 };
+/* What could not even be begun; nobody writes to it. */
+static struct etl_reader no_memory = {
+	.file = { .path = "", .error = "offset 0x0: Cannot allocate memory" },
+	.fd = -1,
+};
 
 static struct etl_reader *make_reader(const char *path)
 {
@@ -66,8 +70,6 @@ static struct etl_reader *make_reader(const char *path)
 		reader->file.path = strdup(path);
 	if (!reader || !reader->file.path) {
 		free(reader);
-		no_memory.file.path = "";
-		etl_no_memory(&no_memory);
 		return &no_memory;
 	}
 	reader->fd = -1;
@@ -93,8 +95,9 @@ static int open_path(struct etl_reader *reader, const char *path)
 	}
 	if (!read_first_buffer(reader))
 		return 0;
-	/* Those of its first buffer may be had: nothing else of a stream is. */
+	/* Those of its first buffer may be had, and nothing else. */
 	reader->has_ended = true;
+	reader->file.buffers = 0;
 	return -1;
 }
 

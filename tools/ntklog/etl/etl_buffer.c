@@ -208,6 +208,13 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 		return 0;
 	}
 	got = etl_read_at(reader, cursor->buffer, file->buffer_size, offset);
+	if (got < 0 && !reader->input) {
+		/* A bad place of a disk; others can be read. */
+		etl_leave_out_bytes(reader, file->buffer_size);
+		cursor->next = 0;
+		cursor->end = 0;
+		return 1;
+	}
 	if (got < (ssize_t)file->buffer_size) {
 		etl_got_less(reader, number, got);
 		return 0;

@@ -116,27 +116,35 @@ void etl_free_index(struct etl_reader *reader)
  * Buffers that are there again are taken off the index, which is in the order of sequence
  * numbers: those alone that have the same are read.
  */
-static void drop_twice(struct etl_reader *reader)
+static int drop_twice(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 	unsigned char *data = malloc(file->buffer_size);
 	struct etl_place *places = reader->places;
 	size_t size = file->buffer_size, kept = 1, i;
 
-	for (i = 1; data && i < file->buffers; i++) {
+	if (!data)
+		return etl_no_memory(reader);
+	for (i = 1; i < file->buffers; i++) {
 		int64_t number = places[i].sequence_number;
+		int before = 0;
 
 		if (((kept > 1 && places[kept - 1].sequence_number == number) ||
 		     (i + 1 < file->buffers && places[i + 1].sequence_number == number)) &&
-		    etl_read_at(reader, data, size, places[i].number * size) == (ssize_t)size &&
-		    came_before(reader, number, data) == 1)
+		    etl_read_at(reader, data, size, places[i].number * size) == (ssize_t)size)
+			before = came_before(reader, number, data);
+		if (before < 0)
+			break;
+		if (before)
 			file->twice++;
 		else
 			places[kept++] = places[i];
 	}
-	if (data)
-		file->buffers = kept;
 	free(data);
+	if (i < file->buffers)
+		return -1;
+	file->buffers = kept;
+	return 0;
 }
 
 /* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
@@ -149,7 +157,7 @@ static bool is_without_gaps(const struct etl_reader *reader)
 static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 {
 	struct etl_file *file = &reader->file;
-	uint64_t gap = after - before - 1;
+	uint64_t gap = (uint64_t)after - (uint64_t)before - 1;
 
 	if (gap && !file->missing)
 		file->first_missing = before + 1;
@@ -248,7 +256,8 @@ int etl_make_index(struct etl_reader *reader)
 	}
 	if (!sorted) {
 		sort_places(reader, compare_places);
-		drop_twice(reader);
+		if (drop_twice(reader))
+			return -1;
 	}
 	if (is_without_gaps(reader))
 		find_missing(reader);

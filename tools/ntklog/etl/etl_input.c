@@ -232,6 +232,11 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
+	/* It has been dropped. */
+	if (number < input->first) {
+		errno = EINVAL;
+		return -1;
+	}
 	while (number >= input->first + input->count && read_buffer(input))
 		;
 	if (number >= input->first + input->count) {

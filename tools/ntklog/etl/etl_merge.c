@@ -230,9 +230,10 @@ static bool is_certain(const struct etl_merge *merge)
 
 /**
  * etl_merge_open() - begin to merge
- * @file: that is open and of which no event has been read
+ * @file: that is open
  *
- * What is damaged is left out: see @file's error.
+ * What is damaged is left out: see @file's error. A pipe can be merged once, and only if nothing
+ * but events of its first buffer has been read.
  *
  * Return: the merging, or NULL with a message in @file's error.
  */
@@ -242,8 +243,14 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	struct etl_merge *merge = calloc(1, sizeof(*merge));
 	size_t i;
 
+	if (reader->input && (reader->is_merged || reader->next_place > 1)) {
+		free(merge);
+		etl_damage(reader, 0, "a pipe is read once, and this one has been");
+		return NULL;
+	}
 	if (!merge)
 		goto err;
+	reader->is_merged = true;
 	merge->reader = reader;
 	merge->is_in_order = true;
 	if (make_streams(merge))
@@ -263,7 +270,7 @@ err:
  * etl_merge_next() - the earliest event that has not been given yet
  * @merge: the merging
  *
- * Return: the event, until the next call, or NULL at the end.
+ * Return: the event, until the next call or etl_merge_close(), or NULL at the end.
  */
 const struct etl_event *etl_merge_next(struct etl_merge *merge)
 {

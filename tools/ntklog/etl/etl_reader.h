@@ -62,6 +62,7 @@ struct etl_known;
  * @known: table of buffers that have come; of a file, of those that may be there twice
  * @next_number: of the next one, in the stream
  * @has_ended: there is no more
+ * @is_merged: it is, or has been
  * @cursor: where etl_next_event() is
  * @event: that it has given
  * @places: of the buffers that can be read, in the order of the file, the first one too;
@@ -80,6 +81,7 @@ struct etl_reader {
 	struct etl_known *known;
 	uint64_t next_number;
 	bool has_ended;
+	bool is_merged;
 	struct etl_cursor cursor;
 	struct etl_event event;
 	struct etl_place *places;

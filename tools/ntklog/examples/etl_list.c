@@ -60,7 +60,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", argv[1], file->error);
 	if (file->left_out)
 		fprintf(stderr, "%s: left out: %" PRIu64 " bytes\n", argv[1], file->left_out);
-	status = *file->error != '\0';
+	if (file->missing || file->twice || file->late || file->wrong_times)
+		fprintf(stderr,
+			"%s: buffers missing: %" PRIu64 ", twice: %" PRIu64 ", too late: %" PRIu64
+			"; events with wrong times: %" PRIu64 "\n",
+			argv[1], file->missing, file->twice, file->late, file->wrong_times);
+	/* In recording, not in the file. */
+	if (file->events_lost || file->lossy_buffers)
+		fprintf(stderr, "%s: events were lost in recording\n", argv[1]);
+	status = *file->error || file->missing || file->twice || file->late || file->wrong_times;
 	etl_close(file);
 	return status;
 }

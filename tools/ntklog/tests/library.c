@@ -55,6 +55,18 @@ static void print_event(const struct etl_file *file, const struct etl_event *eve
 	}
 }
 
+/* A file can be merged when it has been read, a pipe cannot. */
+static void read_again(struct etl_file *file)
+{
+	struct etl_merge *merge = etl_merge_open(file);
+	size_t count = 0;
+
+	while (merge && etl_merge_next(merge))
+		count++;
+	etl_merge_close(merge);
+	printf("again %zu %s\n", count, merge ? "" : file->error);
+}
+
 int main(int argc, char **argv)
 {
 	size_t good = argc > 2 ? strtoul(argv[2], NULL, 10) : SIZE_MAX, count = 0;
@@ -91,6 +103,8 @@ int main(int argc, char **argv)
 	printf("damaged %llu %llu %llu\n", (unsigned long long)file->damaged_buffers,
 	       (unsigned long long)file->damaged_events, (unsigned long long)file->left_out);
 	printf("error %s\n", file->error);
+	if (!err)
+		read_again(file);
 	etl_close(file);
 	/* Of nothing too. */
 	etl_close(NULL);

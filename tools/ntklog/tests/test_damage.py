@@ -215,6 +215,17 @@ class Damaged(unittest.TestCase):
                     self.assertEqual(json.loads(result.stdout)["locks"][0]["sampled"],
                                      len(seen))
 
+    def test_sequence_numbers_that_cannot_be(self):
+        """UBSan, where the tool is built with it, would tell of a difference that has no room."""
+        data = etl.header_buffer(4) + b"".join(
+            etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=sequence)
+            for sequence in (-2**63, 2**63 - 1, 5))
+        for result in (run_on("dump", data),
+                       subprocess.run([NTKLOG, "dump", "-"], input=data, capture_output=True,
+                                      timeout=60)):
+            self.assertEqual(result.returncode, 1)
+            self.assertNotIn("runtime error", str(result.stderr))
+
     def test_buffers_that_have_the_same_numbers_in_two_sessions(self):
         data = etl.header_buffer(4) + b"".join(
             etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=i))], sequence=1 + 5 * (i == 3))
