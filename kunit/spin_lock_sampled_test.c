@@ -2,7 +2,7 @@
 /*
  * The sampling of locks of which not each acquisition is tracked. What is written is looked at as
  * bytes in the session's buffers. Interrupts are off while acquisitions are counted; nobody else's
- * come here, for this kernel's own locks cannot be redirected.
+ * come here: the suites' module is loaded with linux_locks=0.
  */
 
 #include <linux/bitmap.h>
