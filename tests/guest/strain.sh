@@ -38,18 +38,25 @@ attach()
 	usleep 100000
 }
 
-# Refused while somebody wants them, and so again and again until nobody does.
+# taken_soon FILE TEXT: refused while somebody wants them, and so again and again for a second.
+taken_soon()
+{
+	tries=0
+	until echo "$2" 2>/dev/null >"$1"; do
+		[ $tries -lt 50 ] || return
+		tries=$((tries + 1))
+		usleep 20000
+	done
+	echo "$2" >>/tmp/taken
+}
+
 modes()
 {
 	for mode in sampled waits full; do
-		until echo $mode 2>/dev/null >$D/linux_mode || [ -e /tmp/stop ]; do
-			usleep 20000
-		done
+		taken_soon $D/linux_mode $mode
 		usleep 200000
 	done
-	until echo $((count % 2)) 2>/dev/null >$P/blockers || [ -e /tmp/stop ]; do
-		usleep 20000
-	done
+	taken_soon $P/blockers $((count % 2))
 }
 
 sessions()
@@ -153,6 +160,7 @@ touch /tmp/stop
 # shellcheck disable=SC2086 # numbers
 wait $switching
 grep . /tmp/again.*
+cat /tmp/taken
 check "strain: all is off in the end" is_off
 check "strain: the self-test tested something" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
