@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
+#include <asm/tsc.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../module/etw/event.h"

@@ -9,7 +9,7 @@
  * or, for a lock that is owned on the way back to user space,
  *
  *	insmod lockdep_misuse.ko misuse=none
- *	echo 1 > /sys/module/lockdep_misuse/parameters/own
+ *	echo 1 > /sys/kernel/debug/lockdep_misuse
  *
  * with 2 for a resource.
  */
@@ -17,10 +17,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/string.h>
 #include <linux/mutex.h>
+#include <linux/uaccess.h>
 #include <ntklog/eresource.h>
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
@@ -128,26 +131,32 @@ static void misuse_resource_recursive(void)
 	ex_release_resource_lite(&resource_same_class[0]);
 }
 
-/* Still owned when the write returns to user space. */
-static int own_set(const char *value, const struct kernel_param *parameter)
+/*
+ * Write 1: own a lock, 2: own a resource. Still owned when the write returns to user space; a file
+ * that does nothing after it, where others would take locks of another kind.
+ */
+static ssize_t own_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
 	static struct klock_queue_handle handle;
+	char which;
 
-	if (*value == '2') {
+	if (get_user(which, text))
+		return -EFAULT;
+	if (which == '2') {
 		ex_acquire_resource_exclusive_lite(&resource_a, true);
-		return 0;
+		return size;
 	}
 	ke_acquire_in_stack_queued_spin_lock(&lock_a, &handle);
 	ke_lower_irql(handle.old_irql);
-	return 0;
+	return size;
 }
 
-static const struct kernel_param_ops own_ops = {
-	.set = own_set,
+static const struct file_operations own_fops = {
+	.owner = THIS_MODULE,
+	.write = own_write,
 };
 
-module_param_cb(own, &own_ops, NULL, 0200);
-MODULE_PARM_DESC(own, "write 1: own a lock, 2: own a resource, and go back to user space");
+static struct dentry *own_file;
 
 static void misuse_none(void)
 {
@@ -182,6 +191,8 @@ static int __init lockdep_misuse_init(void)
 	for (i = 0; i < ARRAY_SIZE(misuses); i++) {
 		if (!strcmp(misuse, misuses[i].name)) {
 			misuses[i].run();
+			own_file = debugfs_create_file("lockdep_misuse", 0200, NULL, NULL,
+						       &own_fops);
 			return 0;
 		}
 	}
@@ -189,9 +200,10 @@ static int __init lockdep_misuse_init(void)
 	return -EINVAL;
 }
 
-/* Nothing to undo; there to let it be unloaded. */
+/* What has been misused stays so; there to let it be unloaded. */
 static void __exit lockdep_misuse_exit(void)
 {
+	debugfs_remove(own_file);
 }
 
 module_init(lockdep_misuse_init);

@@ -54,6 +54,19 @@ static void release(u32 *which)
 	ntklog_release_sampled_spin_lock(which, MODE, time.low, time.high, _THIS_IP_);
 }
 
+/* As the functions that acquire do. */
+static void sample(const u32 *which)
+{
+	if (!ntklog_sample_spin_lock_acquire(which))
+		ntklog_sample_spin_lock_acquire_slowly(which);
+}
+
+static void sample_shared(const u32 *which)
+{
+	if (!ntklog_sample_shared_spin_lock_acquire(which))
+		ntklog_sample_spin_lock_acquire_slowly(which);
+}
+
 static void wait_for(u32 *which, u32 spins)
 {
 	struct ntklog_spin_lock_query query;
@@ -75,7 +88,7 @@ static void count_pairs(unsigned int pairs, unsigned long *chosen)
 
 	local_irq_save(flags);
 	for (i = 0; i < pairs; i++) {
-		ntklog_sample_spin_lock_acquire(&lock[0]);
+		sample(&lock[0]);
 		if (this_cpu()->sampled_in_use)
 			__set_bit(i, chosen);
 		release(&lock[0]);
@@ -119,9 +132,9 @@ static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
 	start(test, 1, 1, RATE);
 	local_irq_save(flags);
 	for (i = 0; i < STRETCHES * RATE / 2; i++) {
-		ntklog_sample_spin_lock_acquire(&lock[0]);
+		sample(&lock[0]);
 		outer += this_cpu()->sampled_in_use;
-		ntklog_sample_spin_lock_acquire(&lock[1]);
+		sample(&lock[1]);
 		inner += ntklog_last_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
 		release(&lock[0]);
@@ -146,16 +159,16 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 	start(test, 1, 1000000, RATE);
 	local_irq_save(flags);
 	do
-		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+		sample_shared(&lock[0]);
 	while (!this_cpu()->sampled_in_use);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
 	/* None of the next few is chosen. */
 	this_cpu()->sampled_left = RATE;
 	for (i = 0; i < 3; i++)
-		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+		sample_shared(&lock[0]);
 	ntklog_query_spin_lock(&query);
 	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &query);
-	ntklog_sample_shared_spin_lock_acquire(&lock[1]);
+	sample_shared(&lock[1]);
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
 	release(&lock[1]);
@@ -164,7 +177,7 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
 	/* And that is forgotten with it. */
 	do
-		ntklog_sample_shared_spin_lock_acquire(&lock[0]);
+		sample_shared(&lock[0]);
 	while (!this_cpu()->sampled_in_use);
 	release(&lock[0]);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
@@ -200,7 +213,7 @@ static void a_rate_that_is_greater_than_the_count_holds(struct kunit *test)
 	this_cpu()->sampled.beyond = 5;
 	this_cpu()->sampled.next -= this_cpu()->sampled_left;
 	this_cpu()->sampled_left = 0;
-	ntklog_sample_spin_lock_acquire(&lock[0]);
+	sample(&lock[0]);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_left, 4);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled.beyond, 0);
@@ -258,7 +271,7 @@ static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *te
 	start(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
 	/* Neither for its hold, which is over the threshold. */
-	ntklog_sample_spin_lock_acquire(&lock[1]);
+	sample(&lock[1]);
 	before = get_cycles();
 	wait_for(&lock[0], 7);
 	while (get_cycles() - before < 2000000)

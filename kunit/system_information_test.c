@@ -94,6 +94,47 @@ static void group_masks_are_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
 }
 
+static void stacks_are_set_and_queried(struct kunit *test)
+{
+	/* Class, padding, handle (two words), hook ids in any order, also twice. */
+	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, got[16] = { 6, 0xEE, 3, 0 };
+	u32 none[16] = { 6, 0, 3, 0 };
+	size_t returned, length;
+
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x1C), 0u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x18, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
+	KUNIT_EXPECT_EQ(test, got[1], 0u);
+	KUNIT_EXPECT_EQ(test, got[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, got[5], 0x052Bu);
+	/* Where there is no room it says how much is needed. */
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x14, &returned), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x0C, &returned), 0xC0000004u);
+
+	/* What is refused changes nothing. */
+	words[4] = 0x0F4B;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+	words[4] = 0x0524;
+	words[2] = 8;
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
+	words[2] = 3;
+	for (length = 0x04; length < 0x10; length++)
+		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, length), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x12), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x44), 0xC0000004u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x18, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, got[4], 0x0529u);
+	KUNIT_EXPECT_EQ(test, ntklog_set_system_information(TRACE_CLASS, none, 0x10, false),
+			0xC0000022u);
+
+	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, none, 0x10), 0u);
+	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x10, &returned), 0u);
+	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
+}
+
 static void unknown_classes_and_lengths(struct kunit *test)
 {
 	u32 words[16] = { 5, 2, 1001, 3, 1000001 };
@@ -109,7 +150,7 @@ static void unknown_classes_and_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set(LOCKS_CLASS, words, 0x14), 0xC0000003u);
 	for (class = 0; class < 16; class++) {
 		words[0] = class;
-		if (class == 1 || class == 5 || class == 7)
+		if (class == 1 || class == 5 || class == 6 || class == 7)
 			continue;
 		KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC0000002u);
 		KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, words, 0x14, &returned),
@@ -230,6 +271,7 @@ static void system_information_exit(struct kunit *test)
 static struct kunit_case system_information_test_cases[] = {
 	KUNIT_CASE(each_class_is_set_and_queried),
 	KUNIT_CASE(group_masks_are_set_and_queried),
+	KUNIT_CASE(stacks_are_set_and_queried),
 	KUNIT_CASE(unknown_classes_and_lengths),
 	KUNIT_CASE(without_the_right_access_is_denied),
 	KUNIT_CASE(locks_are_given_if_there_is_room),

@@ -103,7 +103,7 @@ static void a_thread_at_its_end_keeps_what_it_needs(struct kunit *test)
 }
 
 /* More at one time than there are spare ones. */
-#define MANY	300
+#define MANY	150
 
 static DECLARE_COMPLETION(many_may_go);
 

@@ -5,7 +5,8 @@
 /*
  * Every difference between the kernels that ntklog builds for: 6.1, 6.12 and 7.3, whose
  * headers have been seen, also those of 7.2. In which version between 6.13 and 7.1 something
- * has changed is known from reading alone.
+ * has changed is known from reading alone: so it is of all that names one of these. What differs
+ * between architectures is where it matters: see ground/clock.h and perf/interrupt_count.h.
  */
 
 #include <linux/export.h>
@@ -75,6 +76,19 @@ do {									\
 #define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
 
+/* For assembler: this processor's thread, and its count of reasons not to be preempted. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define NTKLOG_CURRENT			"pcpu_hot"
+#define NTKLOG_PREEMPT_COUNT		"pcpu_hot+8"
+#define ntklog_check_current()						\
+	static_assert(offsetof(struct pcpu_hot, current_task) == 0 &&	\
+		      offsetof(struct pcpu_hot, preempt_count) == 8)
+#else
+#define NTKLOG_CURRENT			"current_task"
+#define NTKLOG_PREEMPT_COUNT		"__preempt_count"
+#define ntklog_check_current()		static_assert(true)
+#endif
+
 /* Before, x86's own macros named the variable itself. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
 #define __my_cpu_var(variable)		(variable)
@@ -90,6 +104,16 @@ do {									\
 #else
 #define ntklog_register_direct(_ops, _address)	register_ftrace_direct_multi(_ops, _address)
 #define ntklog_unregister_direct(_ops, _address) unregister_ftrace_direct_multi(_ops, _address)
+#endif
+
+/* For assembler: objtool is told that the function of this name needs no ENDBR. */
+#ifdef ANNOTATE_NOENDBR_SYM
+#define ntklog_annotate_no_endbr(_name)	ASM_ANNOTATE_LABEL(_name, ANNOTYPE_NOENDBR) "\n"
+#elif defined(CONFIG_OBJTOOL)
+#define ntklog_annotate_no_endbr(_name)					\
+	".pushsection .discard.noendbr\n	.quad " _name "\n.popsection\n"
+#else
+#define ntklog_annotate_no_endbr(_name)	""
 #endif
 
 /* What TRACE_LOGFILE_HEADER calls the build number of the system. */

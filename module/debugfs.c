@@ -30,14 +30,18 @@
 #include "etw/run.h"
 #include "etw/session.h"
 #include "etw/snapshot.h"
+#include "etw/stacks.h"
 #include "ex/locks_information.h"
+#include "ground/identity.h"
 #include "linux/locks.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
+#include "perf/sleeping_lock.h"
 #include "perf/spin_lock.h"
+#include "perf/stack.h"
 
 /* Longer than any text that a file takes. */
-#define NTKLOG_TEXT_MAX	128
+#define NTKLOG_TEXT_MAX	512
 
 static struct dentry *ntklog_directory;
 
@@ -270,6 +274,10 @@ static u64 ntklog_get_slots_in_use(int cpu)
 	NTKLOG_COUNTER(_name, ntklog_spin_lock_cpu, _member)
 #define NTKLOG_RESOURCE_COUNTER(_name, _member) \
 	NTKLOG_COUNTER("Resource" _name, ntklog_resource_cpu, _member)
+#define NTKLOG_SLEEPING_COUNTER(_name, _member) \
+	NTKLOG_COUNTER("Sleeping" _name, ntklog_sleeping_cpu, _member)
+#define NTKLOG_STACK_COUNTER(_name, _member) \
+	NTKLOG_COUNTER("Stacks" _name, ntklog_stack_cpu, _member)
 
 /* The columns, in their order. Counters of 32 bits wrap as NT's do. */
 static const struct {
@@ -296,6 +304,17 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
 	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blockers),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
+	NTKLOG_SLEEPING_COUNTER("Acquired", acquired),
+	{ .name = "SleepingReleased", .get = ntklog_sleeping_released },
+	NTKLOG_SLEEPING_COUNTER("Untracked", untracked),
+	NTKLOG_SLEEPING_COUNTER("GivenUp", given_up),
+	NTKLOG_SLEEPING_COUNTER("Again", again),
+	NTKLOG_SLEEPING_COUNTER("Unmatched", unmatched),
+	NTKLOG_SLEEPING_COUNTER("InInterrupts", in_interrupts),
+	NTKLOG_SLEEPING_COUNTER("Waits", waits),
+	NTKLOG_SLEEPING_COUNTER("Waited", waited),
+	NTKLOG_STACK_COUNTER("Walked", walked),
+	NTKLOG_STACK_COUNTER("LeftOut", left_out),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)
@@ -502,12 +521,63 @@ static const struct file_operations ntklog_linux_selftest_fops = {
 	.release = single_release,
 };
 
+/* identities: what the locks of events lie in; a note is made while somebody has it open */
+
+static int ntklog_identities_open(struct inode *inode, struct file *file)
+{
+	struct ntklog_identity_reader *reader;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	reader = ntklog_open_identities();
+	if (IS_ERR(reader))
+		return PTR_ERR(reader);
+	file->private_data = reader;
+	return nonseekable_open(inode, file);
+}
+
+static ssize_t ntklog_identities_read(struct file *file, char __user *to, size_t count,
+				      loff_t *position)
+{
+	return ntklog_read_identities(file->private_data, to, count);
+}
+
+static int ntklog_identities_release(struct inode *inode, struct file *file)
+{
+	ntklog_close_identities(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ntklog_identities_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_identities_open,
+	.read = ntklog_identities_read,
+	.release = ntklog_identities_release,
+};
+
+/* keep_identities: or while this is 1 */
+
+static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
+{
+	seq_printf(seq, "%d\n", ntklog_identities_are_kept());
+}
+
+static int ntklog_keep_identities_store(void *object, char *text)
+{
+	if (strcmp(text, "0") && strcmp(text, "1"))
+		return -EINVAL;
+	return ntklog_keep_identities(*text == '1');
+}
+
 static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "group_mask", .show = ntklog_group_mask_show },
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
 	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
 	  .store = ntklog_linux_mode_store },
+	{ .name = "keep_identities", .show = ntklog_keep_identities_show,
+	  .store = ntklog_keep_identities_store },
 };
 
 /* sessions/<n>/... */
@@ -552,6 +622,21 @@ static int ntklog_session_mask_store(void *object, char *text)
 	if (etw_group_change_parse(text, &change))
 		return -EINVAL;
 	etw_change_group_mask(object, &change);
+	return 0;
+}
+
+static void ntklog_stacks_show(struct seq_file *seq, void *object)
+{
+	etw_stacks_show(seq, etw_get_stacks(object));
+}
+
+static int ntklog_stacks_store(void *object, char *text)
+{
+	u32 stacks;
+
+	if (etw_stacks_parse(text, &stacks))
+		return -EINVAL;
+	etw_set_stacks(object, stacks);
 	return 0;
 }
 
@@ -685,6 +770,7 @@ static const struct ntklog_file ntklog_session_files[] = {
 	{ "state", ntklog_state_show, ntklog_state_store },
 	{ "name", ntklog_name_show, ntklog_name_store },
 	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store },
+	{ "stacks", ntklog_stacks_show, ntklog_stacks_store },
 	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store },
 	{ "buffers", ntklog_buffers_show, ntklog_buffers_store },
 	{ "mode", ntklog_mode_show, ntklog_mode_store },
@@ -877,6 +963,10 @@ int ntklog_debugfs_init(void)
 	}
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("linux_selftest", 0400, ntklog_directory,
 						  NULL, &ntklog_linux_selftest_fops));
+	if (err)
+		return err;
+	err = PTR_ERR_OR_ZERO(debugfs_create_file("identities", 0400, ntklog_directory,
+						  NULL, &ntklog_identities_fops));
 	if (err)
 		return err;
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks", 0400, ntklog_directory,

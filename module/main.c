@@ -6,13 +6,14 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <asm/tsc.h>
 
 #include "address.h"
 #include "debugfs.h"
 #include "device.h"
 #include "etw/buffer.h"
 #include "etw/session.h"
+#include "ground/clock.h"
+#include "ground/identity.h"
 #include "ground/thread.h"
 #include "ke/numbered_spin_lock.h"
 #include "linux/locks.h"
@@ -33,11 +34,13 @@
 NTKLOG_LOCAL_TRACEPOINT(spinlock);
 NTKLOG_LOCAL_TRACEPOINT(linux_spinlock);
 NTKLOG_LOCAL_TRACEPOINT(resource);
+NTKLOG_LOCAL_TRACEPOINT(linux_resource);
 NTKLOG_LOCAL_TRACEPOINT(contextswap);
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(spinlock);
 EXPORT_TRACEPOINT_SYMBOL_GPL(linux_spinlock);
 EXPORT_TRACEPOINT_SYMBOL_GPL(resource);
+EXPORT_TRACEPOINT_SYMBOL_GPL(linux_resource);
 EXPORT_TRACEPOINT_SYMBOL_GPL(contextswap);
 
 static unsigned int buffer_size = ETW_BUFFER_SIZE_DEFAULT;
@@ -108,8 +111,8 @@ static int __init ntklog_init(void)
 	int err;
 
 	/* Every time in every event is of this clock. */
-	if (!tsc_khz) {
-		pr_err("no TSC on this machine\n");
+	if (!ntklog_clock_frequency()) {
+		pr_err("no " NTKLOG_CLOCK_NAME " on this machine\n");
 		return -ENODEV;
 	}
 	err = ntklog_address_init(addresses);
@@ -135,6 +138,7 @@ static int __init ntklog_init(void)
 		pr_err("cannot keep what belongs to threads (%d)\n", err);
 		return err;
 	}
+	ntklog_identity_init();
 	ke_numbered_spin_lock_init();
 	ntklog_spin_lock_init();
 	err = ntklog_resource_init(excessive_first_ms, excessive_next_ms);
@@ -176,6 +180,7 @@ err_resource:
 err_spin_lock:
 	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
+	ntklog_identity_exit();
 	return err;
 }
 
@@ -191,6 +196,7 @@ static void __exit ntklog_exit(void)
 	ntklog_linux_exit();
 	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
+	ntklog_identity_exit();
 }
 
 module_init(ntklog_init);

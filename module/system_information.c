@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "etw/group_mask.h"
 #include "etw/session.h"
+#include "etw/stacks.h"
 #include "ex/locks_information.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -34,15 +35,14 @@ static struct ntklog_information *ntklog_perf_information(u32 event_trace_class)
 	}
 }
 
-static struct etw_session *
-ntklog_session(const struct event_trace_groupmask_information *information)
+static struct etw_session *ntklog_session(u64 trace_handle)
 {
 	unsigned long number;
 
-	if (information->trace_handle >= ETW_SESSIONS)
+	if (trace_handle >= ETW_SESSIONS)
 		return NULL;
 	/* A user's number: not even a mispredicted branch shall go beyond the end. */
-	number = information->trace_handle;
+	number = trace_handle;
 	return &etw_sessions[array_index_nospec(number, ETW_SESSIONS)];
 }
 
@@ -53,7 +53,7 @@ static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *inf
 
 	if (length != sizeof(*information))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information);
+	session = ntklog_session(information->trace_handle);
 	if (!session)
 		return STATUS_INVALID_PARAMETER;
 	information->padding = 0;
@@ -70,11 +70,51 @@ static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information 
 
 	if (length != sizeof(*information))
 		return STATUS_INFO_LENGTH_MISMATCH;
-	session = ntklog_session(information);
+	session = ntklog_session(information->trace_handle);
 	if (!session ||
 	    etw_group_change_from_mask(&information->event_trace_group_masks, &change))
 		return STATUS_INVALID_PARAMETER;
 	etw_change_group_mask(session, &change);
+	return STATUS_SUCCESS;
+}
+
+static u32 ntklog_query_stacks(struct event_trace_system_event_information *information,
+			       size_t length, size_t *return_length)
+{
+	u32 hook_ids[ETW_STACKED_EVENTS];
+	struct etw_session *session;
+	size_t count;
+
+	if (length < sizeof(*information))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	session = ntklog_session(information->trace_handle);
+	if (!session)
+		return STATUS_INVALID_PARAMETER;
+	count = etw_stacks_to_hook_ids(etw_get_stacks(session), hook_ids);
+	*return_length = struct_size(information, hook_id, count);
+	if (length < *return_length)
+		return STATUS_INFO_LENGTH_MISMATCH;
+	information->padding = 0;
+	memcpy(information->hook_id, hook_ids, count * sizeof(*hook_ids));
+	return STATUS_SUCCESS;
+}
+
+static u32 ntklog_set_stacks(const struct event_trace_system_event_information *information,
+			     size_t length)
+{
+	struct etw_session *session;
+	u32 stacks;
+
+	if (length < sizeof(*information) || length > NTKLOG_INFORMATION_MAX ||
+	    (length - sizeof(*information)) % sizeof(*information->hook_id))
+		return STATUS_INFO_LENGTH_MISMATCH;
+	session = ntklog_session(information->trace_handle);
+	if (!session ||
+	    etw_stacks_from_hook_ids(information->hook_id,
+				     (length - sizeof(*information)) /
+				     sizeof(*information->hook_id), &stacks))
+		return STATUS_INVALID_PARAMETER;
+	etw_set_stacks(session, stacks);
 	return STATUS_SUCCESS;
 }
 
@@ -89,6 +129,8 @@ static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length
 	memcpy(&event_trace_class, buffer, sizeof(event_trace_class));
 	if (event_trace_class == EVENT_TRACE_GROUPMASK_INFORMATION_CLASS)
 		return ntklog_query_group_mask(buffer, length, return_length);
+	if (event_trace_class == EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS)
+		return ntklog_query_stacks(buffer, length, return_length);
 	information = ntklog_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;
@@ -117,7 +159,7 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
  * @length: bytes that the caller's buffer has
  * @privileged: the caller may see addresses
  * @out: what is given, for kvfree(); NULL if nothing is
- * @return_length: bytes given; for locks also those needed
+ * @return_length: bytes given; for locks and stacks also those needed
  *
  * Context: thread; may sleep.
  * Return: STATUS_SUCCESS; STATUS_INVALID_INFO_CLASS; STATUS_NOT_IMPLEMENTED for
@@ -183,6 +225,8 @@ u32 ntklog_set_system_information(u32 information_class, const void *in,
 	memcpy(&event_trace_class, in, sizeof(event_trace_class));
 	if (event_trace_class == EVENT_TRACE_GROUPMASK_INFORMATION_CLASS)
 		return ntklog_set_group_mask(in, length);
+	if (event_trace_class == EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS)
+		return ntklog_set_stacks(in, length);
 	information = ntklog_perf_information(event_trace_class);
 	if (!information)
 		return STATUS_NOT_IMPLEMENTED;

@@ -19,6 +19,10 @@
 #define __traceiter_resource		__traceiter_ntklog_resource
 #define __probestub_resource		__probestub_ntklog_resource
 #define tp_func_resource		tp_func_ntklog_resource
+#define __tracepoint_linux_resource	__tracepoint_ntklog_linux_resource
+#define __traceiter_linux_resource	__traceiter_ntklog_linux_resource
+#define __probestub_linux_resource	__probestub_ntklog_linux_resource
+#define tp_func_linux_resource		tp_func_ntklog_linux_resource
 #define __tracepoint_contextswap	__tracepoint_ntklog_contextswap
 #define __traceiter_contextswap		__traceiter_ntklog_contextswap
 #define __probestub_contextswap		__probestub_ntklog_contextswap
@@ -42,6 +46,8 @@ int ntklog_context_swap_tracepoint_reg(void);
 void ntklog_context_swap_tracepoint_unreg(void);
 int ntklog_linux_tracepoint_reg(void);
 void ntklog_linux_tracepoint_unreg(void);
+int ntklog_sleeping_tracepoint_reg(void);
+void ntklog_sleeping_tracepoint_unreg(void);
 int ntklog_resource_tracepoint_reg(void);
 void ntklog_resource_tracepoint_unreg(void);
 int ntklog_spin_lock_tracepoint_reg(void);
@@ -175,6 +181,61 @@ TRACE_EVENT_FN(resource,
 		  __entry->thread_id, __entry->contention_delta),
 
 	ntklog_resource_tracepoint_reg, ntklog_resource_tracepoint_unreg
+);
+
+/* Linux' own locks that sleep: kind says which. */
+TRACE_EVENT_FN(linux_resource,
+
+	TP_PROTO(const struct wmi_resource64 *record, u64 caller_address),
+
+	TP_ARGS(record, caller_address),
+
+	TP_STRUCT__entry(
+		__field(u64, acquire_time)
+		__field(u64, hold_time)
+		__field(u64, wait_time)
+		__field(u64, lock_address)
+		__field(u64, caller_address)
+		__field(u32, max_recursion_depth)
+		__field(u32, thread_id)
+		__field(u32, contention_delta)
+		__field(u16, kind)
+		__field(u16, action)
+	),
+
+	TP_fast_assign(
+		__entry->acquire_time = record->acquire_time;
+		__entry->hold_time = record->hold_time;
+		__entry->wait_time = record->wait_time;
+		__entry->lock_address = record->resource;
+		__entry->caller_address = caller_address;
+		__entry->max_recursion_depth = record->max_recursion_depth;
+		__entry->thread_id = record->thread_id;
+		__entry->contention_delta = record->contention_delta;
+		__entry->kind = record->action >> 16;
+		__entry->action = record->action & 0xFFFF;
+	),
+
+	TP_printk("kind=%s action=%s lock_address=0x%llx lock=%pS caller_address=0x%llx caller=%pS acquire_time=%llu hold_time=%llu wait_time=%llu max_recursion_depth=%u thread_id=%u contention_delta=%u",
+		  __print_symbolic(__entry->kind,
+				   { 0x8001, "mutex" },
+				   { 0x8002, "rwsem" },
+				   { 0x8003, "semaphore" },
+				   { 0x8004, "rt_mutex" },
+				   { 0x8005, "percpu_rwsem" },
+				   { 0x8006, "ww_mutex" }),
+		  __print_symbolic(__entry->action,
+				   { 0x0022, "release_exclusive" },
+				   { 0x0042, "release_shared" },
+				   { 0x0224, "wait_excessive_for_exclusive" },
+				   { 0x0244, "wait_excessive_for_shared" }),
+		  __entry->lock_address, (void *)(unsigned long)__entry->lock_address,
+		  __entry->caller_address, (void *)(unsigned long)__entry->caller_address,
+		  __entry->acquire_time, __entry->hold_time,
+		  __entry->wait_time, __entry->max_recursion_depth,
+		  __entry->thread_id, __entry->contention_delta),
+
+	ntklog_sleeping_tracepoint_reg, ntklog_sleeping_tracepoint_unreg
 );
 
 TRACE_EVENT_FN(contextswap,

@@ -89,6 +89,17 @@ for count in 1 2 4 8; do
 	in_sessions sessions_$count $count PERF_SPINLOCK
 done
 in_sessions one_of_8 8 PERF_SYNC_OBJECTS
+# The same with their stacks; and what another's stacks are to an event.
+echo "PERF_SPINLOCK PERF_SYNC_OBJECTS" >$S/group_mask
+for stacks in spinlock resource; do
+	echo $stacks >$S/stacks
+	for pair in in_stack_at_dpc_level resource_exclusive; do
+		echo start >$S/state
+		bench stacks_$stacks 0 0 $pair
+		echo stop >$S/state
+	done
+done
+echo none >$S/stacks
 context_swaps version_1 1
 context_swaps version_4 4
 echo 1 >$E

@@ -2,47 +2,20 @@
 # shellcheck shell=sh
 #
 # The part of the benchmark of Linux' own locks that runs in the virtual machine, on one
-# processor: pairs, and a whole workload, with nothing redirected, in each mode, and in full with
-# blockers.
+# processor: pairs, and a whole workload, with nothing redirected, in each mode, in full with
+# blockers, and of the locks that sleep.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 
-# The kernel's clock, which counts instructions here.
-now()
-{
-	awk '$1 == "now" { print $3 }' /proc/timer_list
-}
-
-# Everything is read once before, so that each run finds the same.
-workload()
-{
-	find /sys /proc/sys >/dev/null 2>&1
-	dd if=/dev/zero of=/tmp/workload bs=64k count=256 2>/dev/null
-	rm /tmp/workload
-	fork=0
-	while [ $fork -lt 100 ]; do
-		/bin/true
-		fork=$((fork + 1))
-	done
-}
+. ./workload.sh
 
 # bench STATE
 bench()
 {
-	for pair in raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock; do
-		insmod ntklog_bench.ko state="$1" only=$pair || exit 1
-		rmmod ntklog_bench
-	done
-	least=
-	# shellcheck disable=SC2034
-	for run in 1 2 3 4 5; do
-		start=$(now)
-		workload
-		took=$(($(now) - start))
-		[ -n "$least" ] && [ "$least" -le $took ] || least=$took
-	done
-	echo "workload $1 $least"
+	measure_pairs "$1" raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
+		mutex mutex_trylock down_read down_write rt_mutex semaphore
+	measure_workload "$1" 5
 }
 
 insmod ntklog.ko || exit 1
@@ -61,6 +34,14 @@ for mode in full blockers sampled waits; do
 	echo stop >$S/state
 	cat $S/stats
 done
+echo full >$D/linux_mode
+echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
+	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
+echo start >$S/state
+bench sleeping
+cat $D/linux $D/counters
+echo stop >$S/state
+cat $S/stats
 bench restored
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

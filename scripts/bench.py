@@ -46,6 +46,11 @@ def read(path):
     costs = pairs["in_stack_at_dpc_level"]
     for state in ["sessions_%d" % count for count in SESSIONS] + ["one_of_8"]:
         costs["event_" + state] = (costs[state] - costs["unsampled"]) * 1000
+    for pair, own, others in (("in_stack_at_dpc_level", "spinlock", "resource"),
+                              ("resource_exclusive", "resource", "spinlock")):
+        for name, stacks in (("event_stack", own), ("event_others_stack", others)):
+            pairs[pair][name] = (pairs[pair]["stacks_" + stacks] -
+                                 pairs[pair]["unsampled"]) * 1000
     costs["event_further"] = (costs["event_sessions_8"] - costs["event_sessions_1"]) / 7
     return {"pairs": pairs, "contended": contended, "handover": handover, "memory": memory}
 
@@ -114,6 +119,8 @@ def show_goals(run):
     for name, event in ("spin lock", event), ("resource", resource):
         print("one %s event: %.0f into a session's buffer, %.0f through the tracepoint into "
               "ftrace" % (name, event["event_session"], event["event_ftrace"]))
+        print("one with its stack: %.0f; without, where another event has one: %.0f" % (
+            event["event_stack"], event["event_others_stack"]))
     event = pairs["in_stack_at_dpc_level"]
     print("one spin lock event into %s sessions: %s; with eight of which one wants it: %.0f" % (
         ", ".join(map(str, SESSIONS)),
@@ -138,7 +145,7 @@ def show(name, run):
     columns = STATES + ["written"] if exact else STATES
     pairs = run["pairs"]
     base = pairs["raw_spin_lock"]["off"]
-    unit = "instructions" if exact else "TSC cycles"
+    unit = "instructions" if exact else "cycles of the clock"
     print("\n%s: %s of an uncontended acquire and release\n" % (name, unit))
     print("%-28s" % "" + "".join("%10s" % state for state in columns) +
           "   off / raw_spin_lock")

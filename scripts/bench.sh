@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # bench.sh: what the locks cost, side by side in one run: counting instructions, which repeats,
-# in a small kernel and in Debian's, which is what users have, and with parallel processors,
-# for ratios; what they cost on this machine's own processors, next to other programs' locks;
-# and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as JSON in
-# out/bench/.
+# in a small kernel and in Debian's, which is what users have, next to other tools there, and with
+# parallel processors, for ratios; what they cost on this machine's own processors, next to other
+# programs' locks; and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as
+# JSON in out/bench/.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -42,6 +42,7 @@ python3 "$TOP/scripts/bench.py" "$BENCH/bench.json" \
 	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
 	parallel="$BENCH/parallel/guest.log"
 "$TOP/scripts/bench-linux.sh"
+"$TOP/scripts/bench-peers.sh"
 "$TOP/scripts/bench-recorder.sh"
 say "the locks as a program, on this machine's own processors"
 "$TOP/scripts/bench-native.sh"
@@ -54,4 +55,4 @@ quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntkl
 python3 "$TOP/scripts/bench_tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
 	"$BENCH/bench-tool.json"
 rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
-say "the same as JSON is in $BENCH/bench.json, bench-native.json and bench-tool.json"
+say "the same as JSON is in $BENCH/*.json"

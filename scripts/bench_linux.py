@@ -8,12 +8,13 @@ Usage: bench_linux.py OUTPUT.json guest.log
 import json
 import sys
 
-STATES = ["plain", "full", "blockers", "sampled", "waits", "restored"]
+STATES = ["plain", "full", "blockers", "sampled", "waits", "sleeping", "restored"]
 # At most, of a mode: instructions of a pair, and the share of a workload.
 GOALS = {
     "full": {"raw_spin_lock": 42, "spin_lock_irqsave": 58, "spin_lock_bh": 58, "workload": 0.015},
     "sampled": {"raw_spin_lock": 30, "workload": 0.006},
     "waits": {"workload": 0.001},
+    "sleeping": {"mutex": 80, "down_read": 100, "down_write": 100, "workload": 0.02},
 }
 
 

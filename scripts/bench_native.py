@@ -12,12 +12,17 @@ import sys
 # What everything is a multiple of, and what takes no time but the loop's.
 BASE = "in-stack"
 LOOP = "nothing"
+# And the same for Linux' own lock, of which there are cycles, too.
+LINUX = "Linux' own"
 
 # What shall be at most, or at least, by the names of the two and the load: issue's goals.
 GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
+    # 120 and 40 cycles where the plain one takes 20.
+    ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
+    ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "1000-0", "ordinary", None, "least", 0.7),
 ]
 
@@ -56,6 +61,20 @@ def pair_ratios(pairs):
             for name, values in pairs.items() if name != LOOP}
 
 
+def linux_cycles(pairs):
+    """Of a pair without the loop, and against the plain one."""
+    result = {}
+    for name, values in pairs.items():
+        if name.startswith(LINUX):
+            result[name] = {
+                "cycles": quartiles([value - nothing for value, nothing
+                                     in zip(values, pairs[LOOP])]),
+                "ratio": quartiles([(value - nothing) / (plain - nothing)
+                                    for value, nothing, plain
+                                    in zip(values, pairs[LOOP], pairs[LINUX])])}
+    return result
+
+
 def contended_ratios(load):
     ratios = {}
     for name, runs in load.items():
@@ -85,12 +104,25 @@ def goals(result):
             if one not in result["pair"] or other not in result["pair"]:
                 continue
             value = result["pair"][one]["median"] / result["pair"][other]["median"]
+        elif where == "linux":
+            value = result["linux"][one]["ratio"]["median"]
         elif where in result["contended"]:
             value = result["contended"][where][one]["fairness"]
         else:
             continue
         met = value <= limit if kind == "most" else value >= limit
         yield {"goal": text, kind: limit, "value": round(value, 3), "met": met}
+
+
+def show_linux(result):
+    print("\nnative: cycles of the TSC of an uncontended pair of Linux' own spin lock, and "
+          "%s = 1\n" % LINUX)
+    print("%-32s %8s   %-14s %6s %20s %6s" % ("", "at once", "", "", "100 cycles apart", ""))
+    for name, pair in result["linux"].items():
+        apart = result["linux_apart"][name]
+        print("%-32s %8.1f   %5.1f to %-6.1f %5.2f %20.1f %6.2f" % (
+            name, pair["cycles"]["median"], *pair["cycles"]["quartiles"],
+            pair["ratio"]["median"], apart["cycles"]["median"], apart["ratio"]["median"]))
 
 
 def show_repeated(repeated, kind):
@@ -110,6 +142,7 @@ def show(result):
             name, ratio["median"], *ratio["quartiles"], apart["median"], *apart["quartiles"]))
     show_repeated(result["repeated"], "pair-0")
     show_repeated(result["repeated"], "pair-1")
+    show_linux(result)
     for load, locks in result["contended"].items():
         section, outside = load.split("-")
         print("\nnative: two processors, sections of %s cycles, %s outside; ownerships, %s = 1" % (
@@ -139,6 +172,8 @@ def main():
     pair = statistics.median(pairs["pair"][BASE]) - statistics.median(pairs["pair"][LOOP])
     result = {"runs": len(pairs["pair"][BASE]), "pair": pair_ratios(pairs["pair"]),
               "pair_apart": pair_ratios(pairs["pair_apart"]),
+              "linux": linux_cycles(pairs["pair"]),
+              "linux_apart": linux_cycles(pairs["pair_apart"]),
               "contended": {load: contended_ratios(locks)
                             for load, locks in contended.items()},
               "ownership": {load: ownership(locks, cycles, pair)

@@ -6,8 +6,9 @@
 #
 #	IMAGE=... MODULES=... KDIR=... ABI=... SUITE=...
 #
-# KERNEL is a series that the system's apt has (6.12, 6.1), for its newest; or the name of
-# another suite, for that suite's (trixie); or "newest", for the newest of all that can be
+# KERNEL is a series that the system's apt has (6.12, 6.1), for its newest, with -rt that of
+# PREEMPT_RT, and with -arm64 or -686-pae another architecture's of the same Debian; or the name
+# of another suite, for that suite's (trixie); or "newest", for the newest of all that can be
 # reached. SUITE says whose compiler and libraries its headers need: nothing for the system's.
 # With -n, only tell: exit status 1 if it is not there.
 #
@@ -56,8 +57,10 @@ unpack_kernel()
 	mapfile -t packages < <(
 		{
 			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
+			# What builds runs here, whatever it builds for.
 			depends "linux-headers-$abi" \
-				'linux-headers-.*-common\|linux-kbuild-.*\|linux-base-[0-9].*'
+				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
+				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
 			kernel_apt apt-cache search --names-only "^linux-modules-$abi\$" |
 				cut -d ' ' -f 1
 		} | sort -u)
@@ -70,10 +73,23 @@ unpack_kernel()
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-# suite_abi: the name of the kernel of $suite.
+# suite_abi [META]: the name of the kernel of $suite that its package META has.
 suite_abi()
 {
-	depends linux-image-amd64 'linux-image-[0-9].*' | sed 's/^linux-image-//'
+	depends "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
+}
+
+# foreign ARCHITECTURE META...: set suite and abi to another architecture's kernel of this
+# machine's Debian, by the first of these packages that it has.
+foreign()
+{
+	local meta
+	suite=$(foreign_suite "$1")
+	shift
+	for meta; do
+		abi=$(suite_abi "$meta" 2>/dev/null) || true
+		[ -z "$abi" ] || return 0
+	done
 }
 
 # newest: set suite and base to those of the newest kernel that can be reached.
@@ -99,6 +115,13 @@ absent=
 mkdir -p "$CACHE"
 suite='' base=''
 case ${1:-$KERNEL_SERIES} in
+[0-9]*-arm64)
+	foreign arm64 "linux-image-$1" linux-image-arm64
+	;;
+[0-9]*-686-pae)
+	# Its oldest has no number.
+	foreign i386 "linux-image-$1" linux-image-686-pae
+	;;
 [0-9]*)
 	abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
 	;;

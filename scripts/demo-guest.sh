@@ -47,6 +47,14 @@ run "ntklog record -o linux.etl -e linux_spinlock,linux_rwlock -- sh load.sh"
 run "ntklog report linux.etl --top 6 --table locks --table callers"
 run "cat $D/linux"
 
+title "Those that sleep: mutexes and rw_semaphores, mmap_lock and inodes' locks among them"
+run "ntklog set resource 100 1 1"
+run "ntklog record -o sleeping.etl -e linux_mutex,linux_rwsem -- sh load.sh"
+run "ntklog report sleeping.etl --top 6 --table resources"
+run "trace-cmd record -q -e ntklog:linux_resource -o sleeping.dat sh load.sh 2>&1 | tail -n 2"
+run "trace-cmd report -q sleeping.dat 2>/dev/null | sed -n 's/.* \\(kind=[a-z_]*\\) .*\\(caller=[a-z_0-9]*\\).*/\\1 \\2/p' | sort | uniq -c | sort -rn | head -n 8"
+run "ntklog set resource 1000 1 1"
+
 title "The parameters of EVENT_TRACE_SPINLOCK_INFORMATION, by default"
 run "cd $P && grep . spin_threshold *_rate hold_threshold; cd /host"
 

@@ -19,14 +19,17 @@ groups_of()
 	style) echo style source unpack modules ;;
 	tool) echo tool tool-tests ;;
 	model) echo model ;;
+	litmus) echo source ;;
 	fuzz) echo tool fuzz ;;
 	page) echo tool page ;;
 	packages) echo tool deb root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
 	suspend | strain-*) echo unpack modules vm ;;
-	core-* | e2e-* | linux-*) echo tool unpack modules vm programs programs32 ;;
+	core-* | e2e-* | linux-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
+	arm64 | rt) echo tool unpack modules vm programs ;;
+	i386) echo tool unpack modules programs32 ;;
 	builds) echo root unpack ;;
 	*) echo modules vm programs ;;
 	esac
@@ -65,6 +68,15 @@ for step; do
 	kernel-*)
 		"$TOP/scripts/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
 			costs 5 600 "build the test kernel ${step#kernel-}" ;;
+	arm64)
+		"$TOP/scripts/debian-kernel.sh" -n 6.12-arm64 >/dev/null ||
+			costs 2 1200 "fetch Debian's kernel, QEMU and libraries for arm64 (160 MB)" ;;
+	i386)
+		"$TOP/scripts/debian-kernel.sh" -n 6.1-686-pae >/dev/null ||
+			costs 1 1000 "fetch Debian's kernel and libraries for i386 (120 MB)" ;;
+	rt)
+		"$TOP/scripts/debian-kernel.sh" -n 6.12-rt >/dev/null ||
+			costs 1 800 "fetch Debian's kernel 6.12-rt and its headers (120 MB)" ;;
 	core-* | e2e-* | linkage-*)
 		"$TOP/scripts/debian-kernel.sh" -n "${step#*-}" >/dev/null ||
 			costs 1 800 "fetch Debian's kernel ${step#*-} and its headers (120 MB)" ;;
@@ -85,7 +97,7 @@ if [ ${#lines[@]} -gt 0 ]; then
 fi
 case $tier in
 check) say "the steps themselves take less than 3 minutes on 2 processors" ;;
-*) [ -n "${ONLY:-}" ] || say "the steps themselves take about half an hour on 2 processors" ;;
+*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 45 minutes on 2 processors" ;;
 esac
 
 # room DIRECTORY MEGABYTES

@@ -4,7 +4,7 @@
 # Debian's packages that are needed, by what for. lib.sh installs them: need GROUP.
 
 declare -A PACKAGES=(
-	[tool]="ccache gcc make libc6-dev pkg-config libjansson-dev uthash-dev"
+	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev"
 	[tool-tests]="python3 bash-completion mandoc time babeltrace2"
 	[headers]="gcc g++ libc6-dev"
 	[style]="perl git sparse"

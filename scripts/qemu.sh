@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# qemu.sh [-n]: have a QEMU of 8.1 or later and print the words that start it. The system's if it
+# qemu.sh [-n] [x86_64|aarch64]: have a QEMU of 8.1 or later that emulates that (x86_64), and
+# print the words that start it. The system's if it
 # is new enough, else Debian's backport with the libraries that the system lacks, unpacked in
 # the cache: no package of the system changes. With -n, only
 # tell: exit status 1 if there is none yet.
@@ -14,7 +15,15 @@
 . "$(dirname "$0")/suite.sh"
 
 LEAST=8.1
-PACKAGE=qemu-system-x86
+
+absent=
+[ "${1:-}" != -n ] || { absent=1; shift; }
+PROGRAM=qemu-system-${1:-x86_64}
+case ${1:-x86_64} in
+x86_64) PACKAGE=qemu-system-x86 kept=$CACHE/qemu ;;
+aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
+*) die "no QEMU for $1 is known here" ;;
+esac
 
 # version_of QEMU...: as 10.0.2, or nothing if it does not run.
 version_of()
@@ -31,24 +40,11 @@ new_enough()
 
 unpack_qemu()
 {
-	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
-
-	quietly download-qemu suite_install_files "$suite" "$PACKAGE"
-	for deb in "$archives"/*.deb; do
-		dpkg-deb -x "$deb" "$dir"
-	done
-	rm -f "$archives"/*.deb
+	suite_unpack_fetched "$1" "$2" "$PACKAGE"
 }
 
-# suite_install_files SUITE PACKAGE: what an installation would fetch.
-suite_install_files()
-{
-	suite_apt "$1" apt-get install -y --download-only --no-install-recommends \
-		-t "$1" "$2"
-}
-
-if new_enough qemu-system-x86_64; then
-	echo qemu-system-x86_64
+if new_enough "$PROGRAM"; then
+	echo "$PROGRAM"
 	exit
 fi
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
@@ -61,24 +57,24 @@ if suite_reached "$suite" "$codename"; then
 		awk -F ' *\\| *' '{ print $2 }' | sort -V | tail -n 1)
 	# Without the epoch: a colon divides the folders of LD_LIBRARY_PATH.
 	version=${version#*:}
-	dir=$CACHE/qemu/$version
+	dir=$kept/$version
 else
-	mkdir -p "$CACHE/qemu"
-	dir=$(find "$CACHE/qemu" -mindepth 1 -maxdepth 1 -type d -name '*[0-9]' | sort -V |
+	mkdir -p "$kept"
+	dir=$(find "$kept" -mindepth 1 -maxdepth 1 -type d -name '*[0-9]' | sort -V |
 		tail -n 1)
 	version=${dir##*/}
 fi
 [ -n "$version" ] ||
 	die "virtual machines need QEMU $LEAST or later: install one, or let apt reach $suite"
 qemu="env LD_LIBRARY_PATH=$dir/usr/lib/x86_64-linux-gnu:$dir/lib/x86_64-linux-gnu
-	$dir/usr/bin/qemu-system-x86_64 -L $dir/usr/share/qemu -L $dir/usr/share/seabios"
+	$dir/usr/bin/$PROGRAM -L $dir/usr/share/qemu -L $dir/usr/share/seabios"
 # Libraries that were there when it was unpacked may have gone.
 # shellcheck disable=SC2086 # words
 [ ! -d "$dir" ] || new_enough $qemu || rm -rf "$dir"
 if [ ! -d "$dir" ]; then
-	[ "${1:-}" != -n ] || exit 1
-	system=$(version_of qemu-system-x86_64)
-	say "fetching QEMU $version of $suite into the cache: the system has ${system:-none}," \
+	[ -z "$absent" ] || exit 1
+	system=$(version_of "$PROGRAM")
+	say "fetching $PROGRAM $version of $suite into the cache: the system has ${system:-none}," \
 		"and parallel processors need $LEAST"
 fi
 once "$dir" unpack_qemu "$suite"

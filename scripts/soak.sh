@@ -11,6 +11,7 @@
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
 #	strain-kasan	Linux' own locks: all that can be is switched 160 times, under their torture
+#	strain-kcsan, strain-kunit	the same in the kernels with KCSAN and with lockdep
 #
 # The last line is that of the tests; what failed is kept, with its logs.
 
@@ -21,11 +22,12 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600 [strain-kasan]=160)
+	[torture-kcsan]=3600 [strain-kasan]=160 [strain-kcsan]=160 [strain-kunit]=160)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [strain-kasan]=turns)
+	[torture-kcsan]=seconds [strain-kasan]=turns [strain-kcsan]=turns [strain-kunit]=turns)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan
+	strain-kcsan strain-kunit)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done
@@ -84,7 +86,8 @@ torture_slice()
 # strain_slice PART: ten turns under the torture of the next type of Linux' locks.
 strain_slice()
 {
-	local types=(spin_lock spin_lock_irq rw_lock rw_lock_irq)
+	local types=(spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock rw_lock_irq
+		ww_mutex_lock percpu_rwsem_lock)
 	slice "$1" 10 env STRAIN_TYPE="${types[$(($(done_of "$1") / 10 % ${#types[@]}))]}" \
 		STRAIN_TURNS=10 STRAIN_STRIDE=20 "$TOP/tests/steps/strain.sh" "${1#strain-}"
 }

@@ -3,19 +3,26 @@
 #
 # Packages of other suites of Debian, for scripts that source lib.sh: apt with lists and a
 # cache of its own in $CACHE/apt. The system's sources and packages stay as they are.
+#
+# A suite's name may end in +ARCHITECTURE (bookworm+arm64): packages are that one's then, but
+# those that are named with :amd64, and nothing of them is installed. Nor is the architecture
+# made known to the system.
 
-# archive: where the system's apt has Debian itself from.
+# archive SUITE: where the system's apt has Debian itself from; or what it has of security.
 archive()
 {
-	local codename uri
+	local codename label=Debian uri
 
 	codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+	case $1 in
+	*-security) codename=$1 label=Debian-Security ;;
+	esac
 	# shellcheck disable=SC2016 # apt fills these in
 	uri=$(apt-get indextargets \
 		--format '$(REPO_URI) $(RELEASE) $(ORIGIN) $(LABEL) $(COMPONENT)' \
 		"Created-By: Packages" |
-		awk -v release="$codename" \
-			'$2 == release && $3 == "Debian" && $4 == "Debian" && $5 == "main" {
+		awk -v release="$codename" -v label="$label" \
+			'$2 == release && $3 == "Debian" && $4 == label && $5 == "main" {
 				print $1; exit }')
 	[ -n "$uri" ] || die "no source of apt's has Debian $codename: run apt-get update"
 	printf '%s\n' "$uri"
@@ -25,9 +32,16 @@ archive()
 # system has installed, so that only what is missing is fetched.
 suite_apt()
 {
-	local dir=$CACHE/apt/$1 command=$2
+	local dir=$CACHE/apt/$1 command=$2 foreign=()
+	case $1 in
+	*+*)
+		foreign=(-o APT::Architecture="${1#*+}" -o APT::Architectures::="${1#*+}"
+			-o APT::Architectures::="$(dpkg --print-architecture)"
+			-o Dir::State::status=/dev/null)
+		;;
+	esac
 	shift 2
-	LC_ALL=C "$command" -o Dir::Etc::sourcelist="$dir/sources.list" \
+	LC_ALL=C "$command" "${foreign[@]}" -o Dir::Etc::sourcelist="$dir/sources.list" \
 		-o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/lists" \
 		-o Dir::Cache="$dir/cache" -o APT::Get::AllowUnauthenticated=false \
 		-o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
@@ -44,7 +58,8 @@ suite_reached()
 	if [ -z "$(find "$dir/reached" -mmin -1440 2>/dev/null)" ]; then
 		for name; do
 			printf 'deb [signed-by=%s] %s %s main\n' \
-				/usr/share/keyrings/debian-archive-keyring.gpg "$(archive)" "$name"
+				/usr/share/keyrings/debian-archive-keyring.gpg \
+				"$(archive "${name%+*}")" "${name%+*}"
 		done >"$dir/sources.list"
 		say "fetching the lists of $suite (once a day)"
 		mkdir -p "$OUT/log"
@@ -62,10 +77,46 @@ suite_reached()
 	exec 8>&-
 }
 
+# foreign_suite ARCHITECTURE: have the lists of this machine's Debian for another architecture, and
+# print the suite's name. Of i386 without security, of which no kernel is taken.
+foreign_suite()
+{
+	local codename
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	case $1 in
+	i386) suite_reached "$codename+$1" ;;
+	*) suite_reached "$codename+$1" "$codename-security" ;;
+	esac || die "Debian's packages for $1 cannot be reached"
+	echo "$codename+$1"
+}
+
 # suite_candidate SUITE PACKAGE: the version that the suite has, or nothing.
 suite_candidate()
 {
 	suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
+}
+
+# suite_fetch SUITE PACKAGE...: with what they need and is not installed, into the archives of
+# the suite's cache.
+suite_fetch()
+{
+	local suite=$1
+	shift
+	quietly "download-$suite" suite_apt "$suite" apt-get install -y --download-only \
+		--no-install-recommends -t "${suite%+*}" "$@"
+}
+
+# suite_unpack_fetched SUITE DIRECTORY PACKAGE...: the same, unpacked.
+suite_unpack_fetched()
+{
+	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
+	shift 2
+	say "fetching $* of $suite into the cache"
+	suite_fetch "$suite" "$@"
+	for deb in "$archives"/*.deb; do
+		dpkg-deb -x "$deb" "$dir"
+	done
+	rm -f "$archives"/*.deb
 }
 
 # suite_unpack SUITE DIRECTORY PACKAGE...: download them, and unpack them in the directory.

@@ -13,9 +13,10 @@ tier=${1:?usage: test.sh check|test [STEP...]}
 shift
 [ $# = 0 ] || export ONLY=$*
 
-# The plan: a step in its tier, what it keeps of a processor busy, in percent (a virtual
-# machine's sleep is not work), the steps that have to be done before, and its name. Steps
-# begin in this order as soon as there is room.
+# The plan: a step in its tier, what it keeps of a processor busy, in percent (its seconds of a
+# processor by those that pass beside others; a virtual machine's sleep is not work), the steps
+# that have to be done before, and its name. Steps begin in this order as soon as there is room:
+# the longest first, so that in the end the short ones fill both processors.
 plan()
 {
 	case $1 in
@@ -32,42 +33,55 @@ plan()
 	test)
 		cat <<-'END'
 			100 - kernel-kunit
-			100 - tool
-			100 - style
 			100 kernel-kunit kernel-kasan
-			100 - e2e-6.12
-			100 - fuzz
 			100 kernel-kasan kernel-kcsan
-			100 - e2e-6.1
-			50 - instructions
-			100 - linkage-6.12
-			100 - linkage-6.1
-			100 kernel-kunit kunit-kunit
-			100 - packages
 			100 - builds
-			100 - page
-			100 - model
-			50 - headers
-			100 kernel-kunit parallel
-			100 - switching
-			100 - linux-6.12
-			100 - linux-6.1
-			100 - modes-6.12
-			100 - modes-6.1
-			100 - strain-6.12
-			50 - suspend
-			100 kernel-kunit cycles
-			100 kernel-kasan kunit-kasan
-			100 kernel-kasan abuse
+			50 kernel-kasan abuse
+			75 builds linux-newest
+			75 - e2e-6.12
+			75 kernel-kasan kunit-kasan
+			75 - linux-6.12
+			75 - e2e-6.1
+			75 builds core-newest
+			75 - linux-6.1
+			75 - sleeping-6.12
+			75 - sleeping-6.1
+			75 builds sleeping-newest
+			75 - classes-6.12
+			75 - classes-6.1
+			75 builds classes-newest
+			50 kernel-kunit lockdep
 			100 kernel-kasan torture-kasan
-			100 kernel-kcsan kunit-kcsan
+			75 - modes-6.12
+			75 - modes-6.1
+			75 - stacks-6.12
+			75 - stacks-6.1
+			75 builds stacks-newest
 			100 kernel-kcsan torture-kcsan
-			100 builds core-newest
-			100 builds core-trixie
-			100 builds linux-newest
-			100 kernel-kunit lockdep
+			100 - arm64
+			75 - rt
+			75 - i386
+			75 builds core-trixie
+			75 kernel-kcsan kunit-kcsan
+			100 - strain-6.12
+			75 - tool
+			100 kernel-kunit parallel
+			75 - switching
+			75 kernel-kunit kunit-kunit
+			50 kernel-kunit cycles
+			50 - page
+			100 - fuzz
+			75 - suspend
 			100 kernel-kunit window
 			100 kernel-kunit crowd
+			100 - packages
+			75 - linkage-6.12
+			75 - linkage-6.1
+			100 - style
+			100 - litmus
+			50 - model
+			50 - instructions
+			50 - headers
 		END
 		;;
 	*)
@@ -216,5 +230,4 @@ main()
 	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
 }
 
-main
-exit
+main; exit

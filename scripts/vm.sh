@@ -13,6 +13,8 @@
 #			interrupt of which the kernel panics: what all were doing is in the log then
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
+#	-A ROOT		another architecture's: it is told from the kernel's image, and its programs
+#			and libraries are those of this Debian (foreign-root.sh); STRIP strips its modules
 #	-i		count instructions: the clocks, TSC too, go by them, and the processors
 #			take turns, which is how QEMU counts
 #	-v		show the output of guest.sh as it comes
@@ -24,7 +26,8 @@
 . "$(dirname "$0")/lib.sh"
 
 cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
-while getopts k:M:c:m:t:a:P:iv option; do
+foreign='' machine=x86_64
+while getopts k:M:c:m:t:a:P:A:iv option; do
 	case $option in
 	k) image=$OPTARG ;;
 	M) modules=$OPTARG ;;
@@ -33,6 +36,7 @@ while getopts k:M:c:m:t:a:P:iv option; do
 	t) limit=$OPTARG ;;
 	a) append=$OPTARG ;;
 	P) programs+=("$OPTARG") ;;
+	A) foreign=$OPTARG ;;
 	i) icount=(-icount shift=0,sleep=off) thread=single ;;
 	v) show=1 ;;
 	*) exit 2 ;;
@@ -42,16 +46,52 @@ shift $((OPTIND - 1))
 share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$image" ] || die "no kernel image: $image"
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
-[ "$thread" = single ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
+# arm64's images have this at byte 56; x86's are told by what they are not.
+[ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
+# The module is x86-64's.
+[ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
+
+# program NAME: where it is: a path, this machine's, or the foreign Debian's.
+program()
+{
+	case $1 in
+	/*) echo "$1" ;;
+	*)
+		if [ -n "$foreign" ]; then
+			find "$foreign" -path "*bin/$1" -print -quit
+		else
+			command -v "$1"
+		fi
+		;;
+	esac
+}
 
 # copy_program PROGRAM: into the image, with the libraries that it needs.
 copy_program()
 {
 	local file
-
-	install -D "$(command -v "$1")" "$root/bin/$(basename "$1")"
-	ldd "$(command -v "$1")" | grep -o '/[^ ]*' | while read -r file; do
+	file=$(program "$1")
+	install -D "$file" "$root/bin/$(basename "$1")"
+	if [ -n "$foreign" ]; then
+		copy_foreign_libraries "$file"
+		return
+	fi
+	ldd "$file" | grep -o '/[^ ]*' | while read -r file; do
 		install -D "$file" "$root$file"
+	done
+}
+
+# copy_foreign_libraries FILE: what it names, and what those do. ldd would execute it.
+copy_foreign_libraries()
+{
+	local name library
+	readelf -Wld "$1" | sed -n 's,.*Requesting program interpreter: \(.*\)],\1,p
+		s,.*(NEEDED).*\[\(.*\)],\1,p' | while read -r name; do
+		[ ! -e "$root/lib/$(basename "$name")" ] || continue
+		library=$(find "$foreign" -path "*/lib/*/$(basename "$name")" -print -quit)
+		[ -n "$library" ] || die "no $name for $1 in $foreign"
+		install -D "$(readlink -f "$library")" "$root/lib/$(basename "$name")"
+		copy_foreign_libraries "$library"
 	done
 }
 
@@ -94,11 +134,11 @@ watch()
 }
 
 need vm
-read -ra qemu < <("$TOP/scripts/qemu.sh") || die "no QEMU"
+read -ra qemu < <("$TOP/scripts/qemu.sh" $machine) || die "no QEMU"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
-cp "$(command -v busybox)" "$root/bin/busybox"
+cp "$(program busybox)" "$root/bin/busybox"
 copy_program trace-cmd
 # BusyBox' modprobe does not unpack modules; Debian's own does.
 copy_program kmod
@@ -121,6 +161,8 @@ mkdir /dev/pts && mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
+# kmemleak's own scan after a minute takes as long as a test, and nobody asks it.
+[ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
 cd /host
@@ -137,7 +179,7 @@ chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$share/initramfs"
 # Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
 # a second at each load.
-find "$share" -maxdepth 1 -name '*.ko' -exec strip --strip-debug {} +
+find "$share" -maxdepth 1 -name '*.ko' -exec "${STRIP:-strip}" --strip-debug {} +
 rm -f "$share/status" "$share/stale"
 : >"$share/guest.log"
 if [ -n "$show" ]; then
@@ -153,6 +195,16 @@ fi
 # that it does not let run for twenty seconds is no stall, nor a lockup.
 # log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
 # panic_print: all tasks, and all processors (0x40).
+case $machine in
+x86_64)
+	hardware=()
+	console="console=ttyS0 pci=noacpi no_timer_check tsc=nowatchdog unknown_nmi_panic"
+	;;
+aarch64)
+	hardware=(-M "virt,gic-version=3" -cpu cortex-a76)
+	console="console=ttyAMA0"
+	;;
+esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
 rm -f "$share/alive"
 # Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
@@ -160,13 +212,13 @@ rm -f "$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!
 trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT
-timeout --foreground "$((limit + 120))" "${qemu[@]}" \
+timeout --foreground "$((limit + 120))" "${qemu[@]}" "${hardware[@]}" \
 	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
 	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
 	-no-reboot -nodefaults -serial stdio -kernel "$image" \
 	-initrd "$share/initramfs" \
 	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
-	-append "console=ttyS0 panic=-1 loglevel=7 pci=noacpi no_timer_check tsc=nowatchdog rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 log_buf_len=4M unknown_nmi_panic panic_print=0x41 $append" \
+	-append "$console panic=-1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 log_buf_len=4M panic_print=0x41 $append" \
 	</dev/null >"$share/console.log" 2>&1 || true
 kill "$watch" 2>/dev/null || true
 wait "$watch" 2>/dev/null || true

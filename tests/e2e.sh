@@ -8,13 +8,20 @@
 vm_options=()
 
 # run_guest KERNEL SCRIPT...: run these scripts of tests/guest/ there. Kernels whose compiler
-# is not this machine's have been built for by the step builds.
+# is not this machine's have been built for by the step builds. Those of another architecture
+# (after foreign) get the tool as it is built for them.
 run_guest()
 {
-	local kernel=$1 built recording
+	local kernel=$1 built recording program
 	shift
-	need tool programs programs32
+	need tool programs
 	tool
+	program=$NTKLOG
+	if [ -n "$FOREIGN" ]; then
+		foreign_tool
+		program=$FOREIGN_NTKLOG
+		vm_options+=(-A "$FOREIGN")
+	fi
 	debian_kernel "$kernel"
 	if [ -z "$SUITE" ]; then
 		built=$OUT/build/$ABI
@@ -46,10 +53,14 @@ run_guest()
 		done
 	END
 	guest_programs "$DIR" drain follow ioctl terminal
-	gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" "$TESTS/programs/ioctl.c"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
+	if [ -z "$FOREIGN" ]; then
+		need programs32
+		gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" \
+			"$TESTS/programs/ioctl.c"
+	fi
 	result "$kernel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" -t 3000 \
+		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
 	# As text, here, for the guest is emulated; not by plugins, of which that has none.

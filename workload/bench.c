@@ -9,7 +9,7 @@
  *	ntklog_bench: handover STATE NAME CYCLES
  *
  * `pair` is one uncontended acquisition and its release, less the empty loop, in
- * thousandths of a TSC cycle; under QEMU's -icount a cycle is an instruction.
+ * thousandths of a cycle of the clock; under QEMU's -icount a cycle is an instruction.
  * `contended` is the ownerships per second of all processors that do nothing else,
  * and what the least and the most successful of them had, in thousandths of an
  * even share. `handover` is the median time from before a release on one processor
@@ -29,7 +29,9 @@
 #include <linux/kthread.h>
 #include <linux/math64.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/rtmutex.h>
 #include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
@@ -91,6 +93,8 @@ static struct ex_spin_lock ex_lock;
 static DECLARE_RWSEM(linux_rwsem);
 static struct semaphore linux_semaphore;
 static struct eresource resource;
+static DEFINE_MUTEX(linux_mutex);
+static DEFINE_RT_MUTEX(linux_rt_mutex);
 
 /* Makes run_NAME(). */
 #define BENCH_PAIR(_name, _declare, _acquire, _release)			\
@@ -145,6 +149,11 @@ BENCH_PAIR(down_write, (void)0,
 	   down_write(&linux_rwsem), up_write(&linux_rwsem))
 BENCH_PAIR(down_read, (void)0,
 	   down_read(&linux_rwsem), up_read(&linux_rwsem))
+BENCH_PAIR(mutex, (void)0, mutex_lock(&linux_mutex), mutex_unlock(&linux_mutex))
+BENCH_PAIR(mutex_trylock, (void)0,
+	   WARN_ON_ONCE(!mutex_trylock(&linux_mutex)), mutex_unlock(&linux_mutex))
+BENCH_PAIR(rt_mutex, (void)0, rt_mutex_lock(&linux_rt_mutex), rt_mutex_unlock(&linux_rt_mutex))
+BENCH_PAIR(semaphore, (void)0, down(&linux_semaphore), up(&linux_semaphore))
 BENCH_PAIR(resource_exclusive, (void)0,
 	   ex_acquire_resource_exclusive_lite(&resource, true),
 	   ex_release_resource_lite(&resource))
@@ -207,6 +216,10 @@ static const struct bench_op {
 	{ "ordinary_raising", run_ordinary_raising, .raises = true },
 	{ "ordinary_to_synch", run_ordinary_to_synch, .raises = true },
 	{ "critical_region", run_critical_region, .raises = true },
+	{ "mutex", run_mutex, .raises = true },
+	{ "mutex_trylock", run_mutex_trylock, .raises = true },
+	{ "rt_mutex", run_rt_mutex, .raises = true },
+	{ "semaphore", run_semaphore, .raises = true },
 	{ "down_write", run_down_write, .raises = true },
 	{ "down_read", run_down_read, .raises = true },
 	{ "resource_exclusive", run_resource_exclusive, .raises = true },
@@ -480,7 +493,7 @@ static const struct bench_sleeper {
 /*
  * @go: acquire, or @stop
  * @done: released again
- * @acquired: when it was acquired, TSC cycles
+ * @acquired: when it was acquired, cycles
  */
 struct bench_waiter {
 	const struct bench_sleeper *sleeper;

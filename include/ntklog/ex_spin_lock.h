@@ -110,7 +110,7 @@ __ex_acquire_spin_lock_exclusive_at_once(struct ex_spin_lock *spin_lock)
 static __always_inline void
 ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	lock_acquire_shared(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_acquire_spin_lock_shared_traced(spin_lock);
@@ -129,7 +129,7 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 static __always_inline void
 ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_acquire_spin_lock_exclusive_traced(spin_lock);

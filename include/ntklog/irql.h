@@ -13,21 +13,23 @@
  * thread). So Linux' own local_bh_disable() and spin_lock_bh() raise the IRQL
  * that ke_get_current_irql() tells, which is the truth.
  *
+ * With PREEMPT_RT softirqs are run by threads that can be preempted, and local_bh_disable() leaves
+ * preemption on. So DISPATCH_LEVEL is preempt_disable() there: no softirq runs meanwhile, for its
+ * thread does not. A softirq is at PASSIVE_LEVEL until it raises.
+ *
  * Raising above PASSIVE_LEVEL from a thread that has turned interrupts off by
  * Linux' means follows the rule of spin_lock_bh(): do not.
  */
 
 #include <linux/bottom_half.h>
 #include <linux/build_bug.h>
+#include <linux/bug.h>
 #include <linux/interrupt.h>
+#include <linux/lockdep.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
-
-#ifdef CONFIG_PREEMPT_RT
-#error "ntklog needs softirqs that are disabled with preemption; PREEMPT_RT has none"
-#endif
 
 #define PASSIVE_LEVEL	0
 #define APC_LEVEL	1
@@ -38,6 +40,25 @@
 #define IPI_LEVEL	14
 #define HIGH_LEVEL	15
 
+/*
+ * What raises the IRQL of a context, and how much of it raising from PASSIVE_LEVEL to
+ * DISPATCH_LEVEL adds; both shifted so that an IRQL fits below. Do softirqs run at
+ * DISPATCH_LEVEL?
+ */
+#ifdef CONFIG_PREEMPT_RT
+#define __ke_raised()			((u32)preempt_count() << 8)
+#define __KE_DISPATCH			((u32)PREEMPT_OFFSET << 8)
+#define __KE_LEAST			__KE_DISPATCH
+#define __KE_DISPATCH_COUNT		PREEMPT_OFFSET
+#define KE_SOFTIRQS_ARE_RAISED		false
+#else
+#define __ke_raised()			((u32)irq_count())
+#define __KE_DISPATCH			((u32)SOFTIRQ_DISABLE_OFFSET)
+#define __KE_LEAST			SOFTIRQ_OFFSET
+#define __KE_DISPATCH_COUNT		SOFTIRQ_DISABLE_OFFSET
+#define KE_SOFTIRQS_ARE_RAISED		true
+#endif
+
 struct ntklog_thread;
 
 /**
@@ -45,7 +66,7 @@ struct ntklog_thread;
  * @passive: one that, wherever it is now, is not at APC_LEVEL, nor was when it raised; NULL:
  *	none
  * @thread: the last that looked for what is kept of it; NULL: none
- * @room: that, while @thread is the current thread
+ * @room: what is kept of the last that looked; of nobody: one of nobody's
  *
  * Threads are compared, never followed. Written by a thread for itself, when it is on the
  * processor. Before it is at APC_LEVEL it makes all processors forget that it was not, and
@@ -84,9 +105,12 @@ static __always_inline bool __ke_thread_is_passive(void)
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
-	if (unlikely(irq_count()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
 		return ke_raise_irql_slow(DISPATCH_LEVEL);
-	local_bh_disable();
+	if (KE_SOFTIRQS_ARE_RAISED)
+		local_bh_disable();
+	else
+		preempt_disable();
 	return PASSIVE_LEVEL;
 }
 
@@ -108,8 +132,24 @@ static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 				 IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||	\
 				 IS_ENABLED(CONFIG_DEBUG_PREEMPT))
 
-/* From below DISPATCH_LEVEL to there. @more: how often to disable them besides. */
-static __always_inline void ke_disable_softirqs(u32 more)
+#ifdef CONFIG_PREEMPT_RT
+
+static __always_inline void ke_enter_dispatch_level(u32 more)
+{
+	preempt_disable();
+	__preempt_count_add(more * __KE_DISPATCH_COUNT);
+}
+
+static __always_inline void ke_leave_dispatch_level(u32 more)
+{
+	__preempt_count_sub(more * __KE_DISPATCH_COUNT);
+	preempt_enable();
+}
+
+#else
+
+/* From below DISPATCH_LEVEL to there. @more: how often to disable softirqs besides. */
+static __always_inline void ke_enter_dispatch_level(u32 more)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
 		local_bh_disable();
@@ -127,7 +167,7 @@ static __always_inline void ke_disable_softirqs(u32 more)
  * itself. The count is 0 where a reschedule is due, since x86 keeps that bit in it,
  * inverted. @more: how often they are disabled besides.
  */
-static __always_inline void ke_enable_softirqs(u32 more)
+static __always_inline void ke_leave_dispatch_level(u32 more)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
 		__preempt_count_sub(more * SOFTIRQ_DISABLE_OFFSET);
@@ -144,6 +184,20 @@ static __always_inline void ke_enable_softirqs(u32 more)
 	}
 }
 
+#endif
+
+/*
+ * NT's ...AtDpcLevel functions leave the IRQL alone, which is to be there. With PREEMPT_RT a
+ * softirq has to raise, or to use ...ForDpc.
+ */
+static __always_inline void __ke_assert_dispatch_level(void)
+{
+	lockdep_assert_preemption_disabled();
+	if (!KE_SOFTIRQS_ARE_RAISED)
+		WARN_ONCE(preemptible(), "an ...AtDpcLevel function at IRQL %u: a softirq raises with PREEMPT_RT\n",
+			  ke_get_current_irql());
+}
+
 /**
  * ke_lower_irql() - NT's KeLowerIrql
  * @new_irql: the IRQL to lower to, as a raising function returned it
@@ -156,18 +210,18 @@ static __always_inline void ke_enable_softirqs(u32 more)
 static __always_inline void ke_lower_irql(u8 new_irql)
 {
 	/* One comparison for both: an IRQL has no bit of the counts. */
-	u32 state = (u32)irq_count() | new_irql;
+	u32 state = __ke_raised() | new_irql;
 
-	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < SOFTIRQ_OFFSET);
+	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_LEAST);
 	/*
 	 * Once disabled and not serving: a thread that raised from PASSIVE_LEVEL
 	 * to DISPATCH_LEVEL, or has lowered to there. ke_raise_irql_slow() disables
 	 * once more for higher levels, and for a thread that comes from APC_LEVEL,
 	 * so that they do not pass for it.
 	 */
-	if (likely(state == SOFTIRQ_DISABLE_OFFSET))
-		ke_enable_softirqs(0);
-	else if (state != (SOFTIRQ_DISABLE_OFFSET | DISPATCH_LEVEL))
+	if (likely(state == __KE_DISPATCH))
+		ke_leave_dispatch_level(0);
+	else if (state != (__KE_DISPATCH | DISPATCH_LEVEL))
 		ke_lower_irql_slow(state);
 }
 

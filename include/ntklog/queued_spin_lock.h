@@ -156,7 +156,7 @@ static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 						  struct klock_queue_handle *lock_handle)
 {
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	lock_handle->lock_queue.next = NULL;
 	lock_handle->lock_queue.lock = (unsigned long)spin_lock;
 	__ke_acquire_queued_spin_lock(&lock_handle->lock_queue);
@@ -231,13 +231,14 @@ ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
  * @lock_handle: the caller's, to be left alone until it has been released
  *
  * Context: softirq, where it leaves the IRQL alone, or thread at IRQL <=
- * DISPATCH_LEVEL, where it raises: for code that may run as a threaded DPC.
+ * DISPATCH_LEVEL, where it raises: for code that may run as a threaded DPC. With
+ * PREEMPT_RT all of them are such.
  */
 static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_for_dpc(struct kspin_lock *spin_lock,
 					     struct klock_queue_handle *lock_handle)
 {
-	if (in_serving_softirq())
+	if (KE_SOFTIRQS_ARE_RAISED && in_serving_softirq())
 		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock,
 								  lock_handle);
 	else
@@ -254,7 +255,7 @@ ke_acquire_in_stack_queued_spin_lock_for_dpc(struct kspin_lock *spin_lock,
 static __always_inline void
 ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_handle)
 {
-	if (in_serving_softirq())
+	if (KE_SOFTIRQS_ARE_RAISED && in_serving_softirq())
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(lock_handle);
 	else
 		ke_release_in_stack_queued_spin_lock(lock_handle);

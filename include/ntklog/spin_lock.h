@@ -98,7 +98,7 @@ static inline bool ke_test_spin_lock(const struct kspin_lock *spin_lock)
 static __always_inline void
 ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ke_acquire_spin_lock_traced(spin_lock);
@@ -121,7 +121,7 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
 	bool owned;
 
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		owned = ke_try_to_acquire_spin_lock_traced(spin_lock);
 	else

@@ -15,12 +15,12 @@
 #include <linux/percpu.h>
 #include <linux/relay.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <linux/wait.h>
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 
 #include "../compat.h"
+#include "../ground/clock.h"
 #include "buffer.h"
 #include "run.h"
 
@@ -98,7 +98,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	header->saved_offset = buf->offset;
 	header->current_offset = buf->offset;
 	header->offset = buf->offset;
-	header->time_stamp = get_cycles();
+	header->time_stamp = ntklog_cycles();
 	header->buffer_flag |= flags;
 	if (cpu->lost_unmarked) {
 		header->buffer_flag |= ETW_BUFFER_FLAG_EVENTS_LOST;
@@ -220,8 +220,9 @@ static noinline void *etw_make_place(struct etw_run *run, size_t size)
  * @data: the event's data
  *
  * Context: interrupts off.
+ * Return: whether it has been written.
  */
-void etw_buffer_write(struct etw_run *run,
+bool etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,
 		      const void *data)
 {
@@ -231,10 +232,11 @@ void etw_buffer_write(struct etw_run *run,
 	if (unlikely(in_nmi() || !etw_take_place(run->cpus, size, &event))) {
 		event = etw_make_place(run, size);
 		if (!event)
-			return;
+			return false;
 	}
 	memcpy(event, header, sizeof(*header));
 	etw_copy_padded(event + sizeof(*header), data,
 			header->size - sizeof(*header));
+	return true;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_buffer_write);

@@ -47,7 +47,7 @@ static __always_inline bool etw_take_place(struct etw_buffer_cpu __percpu *cpus,
 	return true;
 }
 
-void etw_buffer_write(struct etw_run *run,
+bool etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,
 		      const void *data);
 bool etw_buffer_has_events(const struct rchan_buf *buf);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What ties the session clock, the TSC, to the time of day. */
+/* What ties the session clock to the time of day. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -7,10 +7,9 @@
 #include <linux/ktime.h>
 #include <linux/printk.h>
 #include <linux/timekeeping.h>
-#include <linux/timex.h>
-#include <asm/tsc.h>
 #include <uapi/ntklog/logfile.h>
 
+#include "../ground/clock.h"
 #include "clock.h"
 #include "run.h"
 
@@ -52,15 +51,15 @@ void etw_read_clocks(struct etw_run *run)
 	unsigned long flags;
 	int i;
 
-	run->clock_frequency = (u64)tsc_khz * 1000;
+	run->clock_frequency = ntklog_clock_frequency();
 	for (i = 0; i < ETW_CLOCK_TRIES; i++) {
 		u64 before, after;
 		ktime_t real;
 
 		local_irq_save(flags);
-		before = get_cycles();
+		before = ntklog_cycles();
 		real = ktime_get_real();
-		after = get_cycles();
+		after = ntklog_cycles();
 		local_irq_restore(flags);
 		if (after - before >= closest)
 			continue;
@@ -75,13 +74,14 @@ void etw_read_clocks(struct etw_run *run)
 /**
  * etw_check_clock() - tell, once, that times may be wrong
  *
- * Files say that their clock is the processor's cycle counter. Linux may have found that
- * it differs from processor to processor, or stops: at the boot, or at any time later.
+ * Files say that there is one clock. Linux may have found that it differs from processor to
+ * processor, or stops: at the boot, or at any time later.
  *
  * Context: any.
  */
 void etw_check_clock(void)
 {
-	if (check_tsc_unstable())
-		pr_warn_once("the TSC is unstable: times of different processors do not compare, and may be wrong\n");
+	if (ntklog_clock_is_unstable())
+		pr_warn_once("the %s is unstable: times of different processors do not compare, and may be wrong\n",
+			     NTKLOG_CLOCK_NAME);
 }

@@ -5,7 +5,6 @@
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
-#include <linux/timex.h>
 #include <uapi/ntklog/event.h>
 
 #include "../compat.h"
@@ -21,6 +20,34 @@ union etw_versions etw_contextswap_versions;
 EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 
 /**
+ * etw_log_event_to() - log an event to some sessions
+ * @sessions: a byte of 1 for each, of those that etw_wanted() has given
+ * @hook_id: which event
+ * @version: its version
+ * @data: its data
+ * @length: bytes of @data
+ *
+ * Context: interrupts off since etw_wanted(). Takes no lock, does not allocate. A session
+ * without room loses the event and counts it.
+ * Return: where it is now.
+ */
+struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
+				   u16 length)
+{
+	struct perfinfo_trace_header header;
+	struct etw_logged logged = {};
+
+	/* From the time stamp to the copy: time stamps in a buffer only go up. */
+	lockdep_assert_irqs_disabled();
+	header = etw_trace_header(hook_id, version, length);
+	logged.time = header.time_stamp;
+	for (; sessions; sessions &= sessions - 1)
+		if (etw_buffer_write(etw_sessions[etw_first_session(sessions)].run, &header, data))
+			logged.sessions |= sessions & -sessions;
+	return logged;
+}
+
+/**
  * etw_log_event() - log an event to all sessions that want it
  * @group: the group mask that enables it, one bit
  * @hook_id: which event
@@ -28,20 +55,13 @@ EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
  * @data: its data
  * @length: bytes of @data
  *
- * Context: interrupts off. Takes no lock, does not allocate. A session without
- * room loses the event and counts it.
+ * Context: interrupts off; otherwise as etw_log_event_to().
+ * Return: where it is now.
  */
-void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
-		   u16 length)
+struct etw_logged etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
+				u16 length)
 {
-	struct perfinfo_trace_header header;
-	u64 wanted;
-
-	/* From the time stamp to the copy: time stamps in a buffer only go up. */
-	lockdep_assert_irqs_disabled();
-	header = etw_trace_header(hook_id, version, length);
-	for (wanted = etw_wanted(group); wanted; wanted &= wanted - 1)
-		etw_buffer_write(etw_sessions[etw_first_session(wanted)].run, &header, data);
+	return etw_log_event_to(etw_wanted(group), hook_id, version, data, length);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
 
@@ -58,23 +78,29 @@ static_assert(ETW_EVENT_VERSIONS == 4);
  * @later_length: bytes of @later
  *
  * Context: as etw_log_event().
+ * Return: where it is now.
  */
-void etw_log_event_versions(u64 wanted, u16 hook_id, const void *first, u16 first_length,
-			    const void *later, u16 later_length)
+struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
+					 u16 first_length, const void *later,
+					 u16 later_length)
 {
 	struct etw_session *session = etw_sessions;
 	struct perfinfo_trace_header header;
+	struct etw_logged logged = {};
 
 	lockdep_assert_irqs_disabled();
 	header = etw_trace_header(hook_id, 0, 0);
+	logged.time = header.time_stamp;
 	for (; wanted; wanted >>= ETW_WANTED_SHIFT, session++) {
 		header.version = wanted & ETW_WANTED_MASK;
 		if (!header.version)
 			continue;
 		header.size = sizeof(header) +
 			      (header.version == 1 ? first_length : later_length);
-		etw_buffer_write(session->run, &header, header.version == 1 ? first : later);
+		if (etw_buffer_write(session->run, &header, header.version == 1 ? first : later))
+			logged.sessions |= 1ULL << session->id * ETW_WANTED_SHIFT;
 	}
+	return logged;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
 

@@ -6,11 +6,12 @@
 #include <linux/build_bug.h>
 #include <linux/lockdep.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <linux/types.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 
+#include "../ground/clock.h"
+#include "../ground/word.h"
 #include "buffer.h"
 #include "session.h"
 
@@ -36,6 +37,16 @@
  */
 extern u64 etw_wanting[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
 
+/**
+ * struct etw_logged - where an event has gone
+ * @sessions: that have room for it, a byte of 1 for each
+ * @time: its time stamp
+ */
+struct etw_logged {
+	u64 sessions;
+	u64 time;
+};
+
 /* What etw_take_place() needs of each session's run. Written before the session's bytes. */
 extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 
@@ -58,7 +69,7 @@ static __always_inline u64 etw_wanted(u32 group)
 	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
 
 	/* All of a session after its byte. Pairs with the release in etw_tell_loggers(). */
-	return smp_load_acquire(&etw_wanting[PERF_MASK_INDEX(group)][bit]);
+	return ntklog_read_word_acquire(etw_wanting[PERF_MASK_INDEX(group)][bit]);
 }
 
 /**
@@ -73,7 +84,7 @@ static __always_inline u64 etw_wanted(u32 group)
  */
 static __always_inline u64 etw_event_wanted(u32 group)
 {
-	return etw_wanted(group) * ETW_WANTED_MASK & READ_ONCE(etw_contextswap_versions.all);
+	return etw_wanted(group) * ETW_WANTED_MASK & ntklog_read_word(etw_contextswap_versions.all);
 }
 
 /**
@@ -86,7 +97,7 @@ static __always_inline u64 etw_event_wanted(u32 group)
 static __always_inline bool etw_later_wanted(u64 wanted)
 {
 	BUILD_BUG_ON(ETW_LATER_WANTED != 0x0101010101010101ULL * 6);
-	return wanted * 6 & READ_ONCE(etw_contextswap_versions.all);
+	return wanted * 6 & ntklog_read_word(etw_contextswap_versions.all);
 }
 
 static __always_inline unsigned long etw_first_session(u64 wanted)
@@ -103,7 +114,7 @@ etw_trace_header(u16 hook_id, u8 version, u16 length)
 		.flags = TRACE_HEADER_FLAGS,
 		.size = sizeof(struct perfinfo_trace_header) + length,
 		.hook_id = hook_id,
-		.time_stamp = get_cycles(),
+		.time_stamp = ntklog_cycles(),
 	};
 }
 
@@ -144,10 +155,12 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
  * @length: bytes of it, likewise
  *
  * Context: as etw_begin_event(). A session without room loses the event and counts it.
+ * Return: where it is now.
  */
-static __always_inline void etw_end_event(u64 wanted, const void *data, u16 length)
+static __always_inline struct etw_logged etw_end_event(u64 wanted, const void *data, u16 length)
 {
 	const struct perfinfo_trace_header *header = data - sizeof(*header);
+	struct etw_logged logged = { .sessions = wanted & -wanted, .time = header->time_stamp };
 
 	/* Each byte is 1: this is one session less. */
 	while (unlikely(wanted &= wanted - 1)) {
@@ -156,15 +169,20 @@ static __always_inline void etw_end_event(u64 wanted, const void *data, u16 leng
 
 		if (likely(etw_take_place(etw_run_cpus[id], sizeof(*header) + length, &event)))
 			memcpy(event, header, sizeof(*header) + length);
-		else
-			etw_buffer_write(etw_sessions[id].run, header, data);
+		else if (!etw_buffer_write(etw_sessions[id].run, header, data))
+			continue;
+		logged.sessions |= wanted & -wanted;
 	}
+	return logged;
 }
 
-void etw_log_event_versions(u64 wanted, u16 hook_id, const void *first, u16 first_length,
-			    const void *later, u16 later_length);
-void etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
-		   u16 length);
+struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
+					 u16 first_length, const void *later,
+					 u16 later_length);
+struct etw_logged etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
+				u16 length);
+struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
+				   u16 length);
 void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length);
 

@@ -12,11 +12,11 @@
 #include <linux/relay.h>
 #include <linux/string.h>
 #include <linux/time.h>
-#include <asm/tsc.h>
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/logfile.h>
 
 #include "../compat.h"
+#include "../ground/clock.h"
 #include "buffer.h"
 #include "logfile.h"
 #include "run.h"
@@ -75,12 +75,12 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);
-	header->cpu_speed_in_mhz = tsc_khz / 1000;
+	header->cpu_speed_in_mhz = ntklog_clock_processor_mhz();
 	header->time_zone.bias = sys_tz.tz_minuteswest;
 	header->boot_time = run->boot_time;
 	header->perf_freq = run->clock_frequency;
 	header->start_time = run->start_time;
-	header->reserved_flags = ETW_CLOCK_CPU_CYCLE;
+	header->reserved_flags = NTKLOG_CLOCK_TYPE;
 	size += etw_put_utf16(to + size, session->name);
 	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
 	return size;

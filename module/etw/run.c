@@ -20,6 +20,7 @@
 #include <uapi/ntklog/buffer.h>
 
 #include "../compat.h"
+#include "../ground/clock.h"
 #include "buffer.h"
 #include "clock.h"
 #include "run.h"
@@ -57,7 +58,7 @@ void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run
 {
 	memset(header, 0, sizeof(*header));
 	header->buffer_size = size;
-	header->clock_type = ETW_CLOCK_CPU_CYCLE;
+	header->clock_type = NTKLOG_CLOCK_TYPE;
 	header->frequency = run->clock_frequency;
 	header->processor_index = cpu;
 	header->logger_id = run->logger_id;

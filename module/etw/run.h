@@ -58,7 +58,7 @@ struct etw_buffer_cpu {
  * @channel: the buffers
  * @cpus: what there is of each processor
  * @sequence_number: of the buffer taken into use last, over all processors
- * @clock_frequency: ticks of the session clock (TSC) per second
+ * @clock_frequency: ticks of the session clock per second
  * @start_clock: session clock at the start
  * @start_time: FILETIME of the same moment
  * @end_time: FILETIME of the stop, 0 before

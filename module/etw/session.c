@@ -23,6 +23,7 @@
 #include "provider.h"
 #include "run.h"
 #include "session.h"
+#include "stacks.h"
 
 /*
  * Guards all sessions and the list of providers. Outermost of our locks: the
@@ -52,7 +53,7 @@ static void etw_tell_loggers(void)
 				    etw_sessions[i].group_mask.masks[word] & BIT(bit))
 					wanting |= 1ULL << i * ETW_WANTED_SHIFT;
 			/* All of a session before its byte. Pairs with etw_wanted(). */
-			smp_store_release(&etw_wanting[word][bit], wanting);
+			ntklog_write_word_release(etw_wanting[word][bit], wanting);
 		}
 	}
 }
@@ -61,6 +62,9 @@ static void etw_tell_loggers(void)
 static void etw_set_logging(struct etw_session *session, bool logging)
 {
 	WRITE_ONCE(session->logging, logging);
+	/* Before its first event, and after its last one: see etw_stop_locked(). */
+	if (logging)
+		etw_tell_stack_walkers();
 	etw_tell_loggers();
 }
 
@@ -116,10 +120,13 @@ struct perfinfo_groupmask etw_global_group_mask(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_global_group_mask);
 
+static const struct perfinfo_groupmask etw_no_groups;
+
 struct etw_rundown {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *before;
 	const struct perfinfo_groupmask *after;
+	bool of_stacks;
 };
 
 static void etw_do_rundown(void *data)
@@ -141,6 +148,25 @@ static void etw_do_rundown(void *data)
 		etw_log_session_event(rundown->session, event.hook_id, event.version,
 				      event.data, event.length);
 	}
+	if (etw_stacks_rundown(&event, rundown->session->stacks,
+			       rundown->after == &etw_no_groups) || rundown->of_stacks)
+		etw_log_session_event(rundown->session, event.hook_id, event.version,
+				      event.data, event.length);
+}
+
+/* The event, padded; its bytes. */
+static size_t etw_put_rundown_event(u8 *to, size_t room, const struct etw_rundown_event *event)
+{
+	const struct perfinfo_trace_header header =
+		etw_trace_header(event->hook_id, event->version, event->length);
+	size_t size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
+
+	if (WARN_ON_ONCE(size > room))
+		return 0;
+	memset(to, 0, size);
+	memcpy(to, &header, sizeof(header));
+	memcpy(to + sizeof(header), event->data, event->length);
+	return size;
 }
 
 /**
@@ -154,10 +180,9 @@ static void etw_do_rundown(void *data)
  */
 size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
 {
-	struct perfinfo_trace_header header;
 	struct etw_rundown_event event;
 	struct etw_provider *provider;
-	size_t used = 0, size;
+	size_t used = 0;
 
 	list_for_each_entry(provider, &etw_providers, list) {
 		if (!provider->rundown ||
@@ -165,17 +190,11 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
 			continue;
 		event.groups = &session->group_mask;
 		provider->rundown(&event, true);
-		if (!event.length)
-			continue;
-		header = etw_trace_header(event.hook_id, event.version, event.length);
-		size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
-		if (WARN_ON_ONCE(size > room - used))
-			break;
-		memset(to + used, 0, size);
-		memcpy(to + used, &header, sizeof(header));
-		memcpy(to + used + sizeof(header), event.data, event.length);
-		used += size;
+		if (event.length)
+			used += etw_put_rundown_event(to + used, room - used, &event);
 	}
+	if (etw_stacks_rundown(&event, session->stacks, true))
+		used += etw_put_rundown_event(to + used, room - used, &event);
 	return used;
 }
 
@@ -184,6 +203,14 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
  * written on the processor whose file comes last, so that the last buffer of the
  * file is in use when the session stops and can be marked as the last.
  */
+static void etw_call_rundown(struct etw_rundown *rundown)
+{
+	cpus_read_lock();
+	smp_call_function_single(etw_last_file_cpu(rundown->session->run), etw_do_rundown,
+				 rundown, 1);
+	cpus_read_unlock();
+}
+
 static void etw_rundown(struct etw_session *session,
 			const struct perfinfo_groupmask *before,
 			const struct perfinfo_groupmask *after)
@@ -194,13 +221,22 @@ static void etw_rundown(struct etw_session *session,
 		.after = after,
 	};
 
-	cpus_read_lock();
-	smp_call_function_single(etw_last_file_cpu(session->run), etw_do_rundown,
-				 &rundown, 1);
-	cpus_read_unlock();
+	etw_call_rundown(&rundown);
 }
 
-static const struct perfinfo_groupmask etw_no_groups;
+/* Likewise, where nothing has changed but which events carry a stack, be it that none does. */
+static void etw_rundown_stacks(struct etw_session *session)
+{
+	struct etw_rundown rundown = {
+		.session = session,
+		.before = &session->group_mask,
+		.after = &session->group_mask,
+		.of_stacks = true,
+	};
+
+	if (session->logging)
+		etw_call_rundown(&rundown);
+}
 
 /* Called with etw_mutex held, for a session that logs. */
 static void etw_schedule_flush(struct etw_session *session)
@@ -294,6 +330,7 @@ static void etw_stop_locked(struct etw_session *session)
 	etw_set_logging(session, false);
 	/* Loggers, who have interrupts off, have left the buffers. */
 	synchronize_rcu();
+	etw_tell_stack_walkers();
 	etw_flush_buffers(session->run, ETW_FLUSH_LAST);
 	session->run->end_time = etw_filetime();
 	etw_finish_run(session->run);
@@ -557,6 +594,50 @@ void etw_change_group_mask(struct etw_session *session,
 	mutex_unlock(&etw_mutex);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
+
+/**
+ * etw_set_stacks() - set which events of a session carry a stack
+ * @session: the session, started or not
+ * @stacks: bits by enum etw_stacked
+ *
+ * While the session logs, it is told of what goes off before the first event without, and of what
+ * goes on when each event has it: all after a rundown that says so have a stack.
+ *
+ * Context: thread; may sleep.
+ */
+void etw_set_stacks(struct etw_session *session, u32 stacks)
+{
+	u32 both;
+
+	mutex_lock(&etw_mutex);
+	both = session->stacks & stacks;
+	if (session->stacks != both) {
+		WRITE_ONCE(session->stacks, both);
+		etw_rundown_stacks(session);
+		etw_tell_stack_walkers();
+	}
+	if (stacks != both) {
+		WRITE_ONCE(session->stacks, stacks);
+		etw_tell_stack_walkers();
+		/* Loggers, who have interrupts off, have seen it. */
+		synchronize_rcu();
+		etw_rundown_stacks(session);
+	}
+	mutex_unlock(&etw_mutex);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_set_stacks);
+
+/**
+ * etw_get_stacks() - which events of a session carry a stack
+ * @session: the session
+ *
+ * Context: any.
+ * Return: bits by enum etw_stacked.
+ */
+u32 etw_get_stacks(struct etw_session *session)
+{
+	return READ_ONCE(session->stacks);
+}
 
 /**
  * etw_get_group_mask() - which events a session wants

@@ -34,6 +34,7 @@ enum etw_mode {
  * @name: its name
  * @directory: where its files are; set once at load
  * @group_mask: which events it wants; see etw_wanting
+ * @stacks: which of them carry a stack, bits by enum etw_stacked; see etw_stacks_wanting
  * @mode: for the next start
  * @flush_timer: milliseconds between two flushes while it logs; 0: none
  * @flush_work: makes them
@@ -50,6 +51,7 @@ struct etw_session {
 	char name[ETW_NAME_MAX];
 	struct dentry *directory;
 	struct perfinfo_groupmask group_mask;
+	u32 stacks;
 	enum etw_mode mode;
 	u32 flush_timer;
 	struct delayed_work flush_work;
@@ -78,6 +80,8 @@ int etw_set_flush_timer(struct etw_session *session, u32 milliseconds);
 int etw_set_contextswap_version(struct etw_session *session, u32 version);
 void etw_change_group_mask(struct etw_session *session,
 			   const struct etw_group_change *change);
+void etw_set_stacks(struct etw_session *session, u32 stacks);
+u32 etw_get_stacks(struct etw_session *session);
 size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
 struct perfinfo_groupmask etw_get_group_mask(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);

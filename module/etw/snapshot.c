@@ -19,12 +19,12 @@
 #include <linux/relay.h>
 #include <linux/sort.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/logfile.h>
 
 #include "../compat.h"
+#include "../ground/clock.h"
 #include "flush.h"
 #include "logfile.h"
 #include "run.h"
@@ -45,6 +45,8 @@ static size_t etw_list_buffers(const struct etw_run *run,
 	unsigned int cpu;
 	size_t count = 0;
 
+	/* What relay has made of a processor that comes up: see etw_prepare_reader(). */
+	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
 		size_t i;
@@ -59,6 +61,7 @@ static size_t etw_list_buffers(const struct etw_run *run,
 			count++;
 		}
 	}
+	cpus_read_unlock();
 	return count;
 }
 
@@ -79,7 +82,7 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	header->saved_offset = used;
 	header->current_offset = used;
 	header->offset = used;
-	header->time_stamp = get_cycles();
+	header->time_stamp = ntklog_cycles();
 	header->sequence_number = atomic64_read(&run->sequence_number) + 1;
 	memset(buffer + used, ETW_BUFFER_FILL, size - used);
 	return true;

@@ -376,7 +376,7 @@ ex_acquire_resource(struct eresource *resource, bool wait,
 {
 	if (wait)
 		might_sleep();
-	if (unlikely(irq_count()))
+	if (unlikely(__ke_raised()))
 		return ex_acquire_resource_raised(resource, wait, request, caller);
 	return __ex_acquire_resource(resource, wait, request, caller);
 }
@@ -526,7 +526,7 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	}
 	table = eresource_shrink(resource);
 	eresource_unlock_and_wake(resource, flags, &granted);
-	kfree(table);
+	eresource_free_table(table);
 	if (sampled)
 		ntklog_write_resource(&record);
 }

@@ -133,7 +133,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 		      ntklog_address((unsigned long)resource),
 		      live ? "owned" : "not live", ntklog_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
-	kfree(table);
+	eresource_free_table(table);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_GPL(ex_delete_resource_lite);

@@ -57,6 +57,7 @@ bool eresource_has_room(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
 bool eresource_grow(struct eresource *resource, u32 had);
 struct eresource_owner *eresource_shrink(struct eresource *resource);
+void eresource_free_table(struct eresource_owner *table);
 
 bool eresource_refuse_null(const char *function, unsigned long caller);
 

@@ -184,7 +184,7 @@ unsigned long eresource_any_owner(struct eresource *resource)
  *
  * It reclaims no memory: the caller may be who writes pages out.
  *
- * Context: IRQL <= DISPATCH_LEVEL.
+ * Context: IRQL <= DISPATCH_LEVEL, where with PREEMPT_RT memory cannot be allocated.
  * Return: whether there was memory.
  */
 bool eresource_grow(struct eresource *resource, u32 had)
@@ -193,6 +193,8 @@ bool eresource_grow(struct eresource *resource, u32 had)
 	struct eresource_owner *table;
 	unsigned long flags;
 
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible())
+		return false;
 	table = kcalloc(size, sizeof(*table), GFP_ATOMIC | __GFP_NOWARN);
 	if (!table)
 		return false;
@@ -210,6 +212,29 @@ bool eresource_grow(struct eresource *resource, u32 had)
 	return true;
 }
 
+static void eresource_free_by_rcu(struct rcu_head *head)
+{
+	kfree(head);
+}
+
+/**
+ * eresource_free_table() - free a table of owners
+ * @table: it, or NULL
+ *
+ * With PREEMPT_RT the allocator sleeps, and so leaves it to RCU to free what goes at
+ * DISPATCH_LEVEL, which needs no memory but the table's own.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL, the resource not locked.
+ */
+void eresource_free_table(struct eresource_owner *table)
+{
+	static_assert(sizeof(*table) * ERESOURCE_OWNERS_FIRST >= sizeof(struct rcu_head));
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) && table && !preemptible())
+		call_rcu((struct rcu_head *)table, eresource_free_by_rcu);
+	else
+		kfree(table);
+}
+
 /**
  * eresource_shrink() - give a large table back
  * @resource: the resource, locked; an owner has just gone
@@ -217,7 +242,7 @@ bool eresource_grow(struct eresource *resource, u32 had)
  * Each search for an owner goes through the whole table, with interrupts off: many owners at
  * one time shall not make the resource slow for good.
  *
- * Return: the table, for kfree() when the resource is unlocked, or NULL.
+ * Return: the table, for eresource_free_table() when the resource is unlocked, or NULL.
  */
 struct eresource_owner *eresource_shrink(struct eresource *resource)
 {

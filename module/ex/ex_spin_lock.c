@@ -172,7 +172,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 {
 	int value = atomic_read(&spin_lock->value);
 
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	do {
 		if (value & ~EX_SPIN_LOCK_SHARED_COUNT)
 			return false;
@@ -196,7 +196,7 @@ EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
  */
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
-	lockdep_assert_preemption_disabled();
+	__ke_assert_dispatch_level();
 	if (atomic_read(&spin_lock->value) ||
 	    !__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
 		return false;

@@ -54,7 +54,7 @@ static u8 ke_context_irql(void)
 		return HIGH_LEVEL;
 	if (in_hardirq())
 		return DIRQL_LEVEL;
-	if (in_serving_softirq())
+	if (KE_SOFTIRQS_ARE_RAISED && in_serving_softirq())
 		return DISPATCH_LEVEL;
 	return PASSIVE_LEVEL;
 }
@@ -75,14 +75,14 @@ u8 ke_get_current_irql(void)
 	 * Only with interrupts off, and then with softirqs disabled or in an
 	 * interrupt, is the processor's level that of the caller.
 	 */
-	if (irq_count()) {
+	if (__ke_raised()) {
 		level = this_cpu_read(ke_irql.level);
 		if (level)
 			return level;
 	}
 	if (in_hardirq())
 		return DIRQL_LEVEL;
-	if (softirq_count())
+	if (__ke_raised())
 		return DISPATCH_LEVEL;
 	return ke_thread_is_at_apc_level() ? APC_LEVEL : PASSIVE_LEVEL;
 }
@@ -113,7 +113,7 @@ static __always_inline void ke_lower_from_above_dispatch_level(void)
 /* From below DISPATCH_LEVEL to there and back. */
 static void ke_raise_to_dispatch_level(bool from_apc_level)
 {
-	ke_disable_softirqs(from_apc_level);
+	ke_enter_dispatch_level(from_apc_level);
 	if (from_apc_level)
 		this_cpu_write(ke_irql.from_apc_level, true);
 }
@@ -124,7 +124,7 @@ static void ke_lower_from_dispatch_level(void)
 
 	if (from_apc_level)
 		this_cpu_write(ke_irql.from_apc_level, false);
-	ke_enable_softirqs(from_apc_level);
+	ke_leave_dispatch_level(from_apc_level);
 }
 
 /**
@@ -154,7 +154,7 @@ u8 ke_raise_irql_slow(u8 new_irql)
 		if (this_cpu_read(ke_irql.level)) {
 			this_cpu_write(ke_irql.level, new_irql);
 		} else {
-			__preempt_count_add(SOFTIRQ_DISABLE_OFFSET);
+			__preempt_count_add(__KE_DISPATCH_COUNT);
 			ke_raise_above_dispatch_level(new_irql);
 		}
 	}
@@ -170,9 +170,9 @@ EXPORT_SYMBOL_GPL(ke_raise_irql_slow);
  */
 u8 ke_raise_irql_to_synch_level(void)
 {
-	if (unlikely(irq_count()) || !__ke_thread_is_passive())
+	if (unlikely(__ke_raised()) || !__ke_thread_is_passive())
 		return ke_raise_irql_slow(SYNCH_LEVEL);
-	ke_disable_softirqs(1);
+	ke_enter_dispatch_level(1);
 	ke_raise_above_dispatch_level(SYNCH_LEVEL);
 	return PASSIVE_LEVEL;
 }
@@ -195,7 +195,7 @@ static noinline void ke_lower_irql_any(u8 new_irql)
 			return;
 		}
 		ke_lower_from_above_dispatch_level();
-		__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET);
+		__preempt_count_sub(__KE_DISPATCH_COUNT);
 	}
 	if (new_irql < DISPATCH_LEVEL && old_irql >= DISPATCH_LEVEL)
 		ke_lower_from_dispatch_level();
@@ -209,16 +209,16 @@ static noinline void ke_lower_irql_any(u8 new_irql)
 
 /**
  * ke_lower_irql_slow() - lower to any IRQL from any
- * @state: the IRQL, with irq_count()
+ * @state: the IRQL, with __ke_raised()
  *
  * Context: any; see ke_lower_irql().
  */
 void ke_lower_irql_slow(u32 state)
 {
 	/* A thread that raised from PASSIVE_LEVEL to above DISPATCH_LEVEL. */
-	if (state == 2 * SOFTIRQ_DISABLE_OFFSET && likely(this_cpu_read(ke_irql.level))) {
+	if (state == 2 * __KE_DISPATCH && likely(this_cpu_read(ke_irql.level))) {
 		ke_lower_from_above_dispatch_level();
-		ke_enable_softirqs(1);
+		ke_leave_dispatch_level(1);
 	} else {
 		ke_lower_irql_any(state);
 	}

@@ -26,8 +26,15 @@
 #include "../compat.h"
 #include "thread.h"
 
-/* Rooms at hand; below half of them more are made. */
-#define NTKLOG_SPARE_THREADS	128
+/*
+ * Rooms at hand; below half of them more are made. While each thread that takes a lock gets one, a
+ * burst of new ones finds more.
+ */
+#define NTKLOG_SPARE_THREADS		128
+#define NTKLOG_MORE_SPARE_THREADS	1024
+
+/* Times that one who must not wait for ever looks whether ntklog_threads_lock is free. */
+#define NTKLOG_LOCK_TRIES		10000
 
 static struct kmem_cache *ntklog_thread_cache;
 
@@ -40,9 +47,19 @@ static DEFINE_HASHTABLE(ntklog_threads, 10);
 static u32 ntklog_threads_in_use;
 static HLIST_HEAD(ntklog_spare_threads);
 static u32 ntklog_spare_count;
+/* Written with the lock held; read without by who asks how many are to be at hand. */
+static bool ntklog_rooms_are_kept;
+
+/* The room of nobody, which a processor remembers that knows of none. */
+static struct ntklog_thread ntklog_nobody;
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
 EXPORT_PER_CPU_SYMBOL_GPL(ntklog_here);
+
+static u32 ntklog_spare_target(void)
+{
+	return READ_ONCE(ntklog_rooms_are_kept) ? NTKLOG_MORE_SPARE_THREADS : NTKLOG_SPARE_THREADS;
+}
 
 /* Whether the room is now a spare one: there may be enough of them. */
 static bool ntklog_put_spare(struct ntklog_thread *thread)
@@ -51,13 +68,26 @@ static bool ntklog_put_spare(struct ntklog_thread *thread)
 	bool put;
 
 	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-	put = ntklog_spare_count < NTKLOG_SPARE_THREADS;
+	put = ntklog_spare_count < NTKLOG_SPARE_THREADS || ntklog_rooms_are_kept;
 	if (put) {
 		hlist_add_head(&thread->node, &ntklog_spare_threads);
 		WRITE_ONCE(ntklog_spare_count, ntklog_spare_count + 1);
 	}
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
 	return put;
+}
+
+/* Called with ntklog_threads_lock held. */
+static struct ntklog_thread *ntklog_take_first_spare(void)
+{
+	struct ntklog_thread *thread;
+
+	thread = hlist_entry_safe(ntklog_spare_threads.first, struct ntklog_thread, node);
+	if (thread) {
+		hlist_del(&thread->node);
+		WRITE_ONCE(ntklog_spare_count, ntklog_spare_count - 1);
+	}
+	return thread;
 }
 
 /**
@@ -69,14 +99,51 @@ void ntklog_make_spare_threads(void)
 {
 	struct ntklog_thread *thread;
 
-	while (READ_ONCE(ntklog_spare_count) < NTKLOG_SPARE_THREADS) {
-		thread = kmem_cache_alloc(ntklog_thread_cache, GFP_KERNEL);
+	while (READ_ONCE(ntklog_spare_count) < ntklog_spare_target()) {
+		thread = kmem_cache_zalloc(ntklog_thread_cache, GFP_KERNEL);
 		/* The next who takes a spare one asks again. */
 		if (!thread)
 			return;
 		if (!ntklog_put_spare(thread))
 			kmem_cache_free(ntklog_thread_cache, thread);
 	}
+}
+
+/**
+ * ntklog_keep_rooms() - from now on a room stays one, and its memory that of a room
+ *
+ * Context: thread. One at a time.
+ */
+void ntklog_keep_rooms(void)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
+	WRITE_ONCE(ntklog_rooms_are_kept, true);
+	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
+	/* What is being freed now has been forgotten by all processors. */
+	rcu_barrier();
+}
+
+/**
+ * ntklog_let_rooms_go() - undo ntklog_keep_rooms()
+ *
+ * Context: thread; nobody is in what relies on it. One at a time.
+ */
+void ntklog_let_rooms_go(void)
+{
+	struct ntklog_thread *thread;
+	unsigned long flags;
+
+	do {
+		raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
+		WRITE_ONCE(ntklog_rooms_are_kept, false);
+		thread = ntklog_spare_count > NTKLOG_SPARE_THREADS ? ntklog_take_first_spare() :
+								     NULL;
+		raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
+		if (thread)
+			kmem_cache_free(ntklog_thread_cache, thread);
+	} while (thread);
 }
 
 static void ntklog_spare_work_run(struct work_struct *work)
@@ -94,20 +161,21 @@ static void ntklog_spare_irq_work_run(struct irq_work *work)
 
 static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_spare_irq_work_run);
 
+static void ntklog_ask_for_spare(void)
+{
+	if (READ_ONCE(ntklog_spare_count) < ntklog_spare_target() / 2)
+		irq_work_queue(&ntklog_spare_irq_work);
+}
+
 static struct ntklog_thread *ntklog_take_spare(void)
 {
 	struct ntklog_thread *thread;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-	thread = hlist_entry_safe(ntklog_spare_threads.first, struct ntklog_thread, node);
-	if (thread) {
-		hlist_del(&thread->node);
-		WRITE_ONCE(ntklog_spare_count, ntklog_spare_count - 1);
-	}
+	thread = ntklog_take_first_spare();
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
-	if (READ_ONCE(ntklog_spare_count) < NTKLOG_SPARE_THREADS / 2)
-		irq_work_queue(&ntklog_spare_irq_work);
+	ntklog_ask_for_spare();
 	return thread;
 }
 
@@ -160,23 +228,62 @@ static void ntklog_forget_here(struct ntklog_thread *thread, int but)
 		if (cpu == but)
 			continue;
 		(void)cmpxchg(&here->thread, thread->task, NULL);
+		(void)cmpxchg(&here->room, thread, &ntklog_nobody);
 		__clear_bit(cpu, thread->cpus);
 	}
+}
+
+/* Called with interrupts off and ntklog_threads_lock held, for one that is not in the table. */
+static void ntklog_insert_thread_locked(struct ntklog_thread *thread, bool late)
+{
+	memset(thread, 0, struct_size(thread, cpus, BITS_TO_LONGS(nr_cpu_ids)));
+	thread->task = current;
+	thread->next_slot = &thread->slots[1];
+	thread->next_sleeping_slot = &thread->sleeping_slots[1];
+	thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS].lock = thread;
+	thread->late = late;
+	if (late) {
+		get_task_struct(current);
+		/* It goes without regard to these. */
+		thread->next_sleeping_slot = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	}
+	hash_add_rcu(ntklog_threads, &thread->node, (unsigned long)current);
+	WRITE_ONCE(ntklog_threads_in_use, ntklog_threads_in_use + 1);
 }
 
 /* Called with interrupts off, for a thread that is not in the table. */
 static void ntklog_insert_thread(struct ntklog_thread *thread, bool late)
 {
-	memset(thread, 0, struct_size(thread, cpus, BITS_TO_LONGS(nr_cpu_ids)));
-	thread->task = current;
-	thread->next_slot = &thread->slots[1];
-	thread->late = late;
-	if (late)
-		get_task_struct(current);
 	raw_spin_lock(&ntklog_threads_lock);
-	hash_add_rcu(ntklog_threads, &thread->node, (unsigned long)current);
-	WRITE_ONCE(ntklog_threads_in_use, ntklog_threads_in_use + 1);
+	ntklog_insert_thread_locked(thread, late);
 	raw_spin_unlock(&ntklog_threads_lock);
+}
+
+/*
+ * As ntklog_insert_thread(), of a spare one; NULL: there is none, or it is not to be had now. Who
+ * takes a room from within a function of a lock may be called by what the owner of
+ * ntklog_threads_lock calls: a tracepoint's probe, what prints a report. He gets none then.
+ */
+static struct ntklog_thread *ntklog_insert_spare(void)
+{
+	struct ntklog_thread *thread = NULL;
+	int tries = NTKLOG_LOCK_TRIES;
+
+	while (READ_ONCE(ntklog_spare_count) && tries--) {
+		if (raw_spin_trylock(&ntklog_threads_lock))
+			goto locked;
+		cpu_relax();
+	}
+	goto out;
+
+locked:
+	thread = ntklog_take_first_spare();
+	if (thread)
+		ntklog_insert_thread_locked(thread, false);
+	raw_spin_unlock(&ntklog_threads_lock);
+out:
+	ntklog_ask_for_spare();
+	return thread;
 }
 
 static void ntklog_free_thread(struct rcu_head *rcu)
@@ -185,6 +292,18 @@ static void ntklog_free_thread(struct rcu_head *rcu)
 
 	if (!ntklog_put_spare(thread))
 		kmem_cache_free(ntklog_thread_cache, thread);
+}
+
+/* What threads still owned, or seemed to, when they exited. */
+static atomic64_t ntklog_forgotten_sleeping_slots;
+
+static void ntklog_forget_sleeping_slots(struct ntklog_thread *thread)
+{
+	int i;
+
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+		if (xchg(&thread->sleeping_slots[i].lock, NULL))
+			atomic64_inc(&ntklog_forgotten_sleeping_slots);
 }
 
 /* By the thread itself, which looks for no room meanwhile. */
@@ -197,8 +316,10 @@ static void ntklog_forget_thread(struct ntklog_thread *thread)
 	WRITE_ONCE(ntklog_threads_in_use, ntklog_threads_in_use - 1);
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
 	ntklog_forget_here(thread, -1);
+	ntklog_forget_sleeping_slots(thread);
 	if (thread->late)
 		put_task_struct(thread->task);
+	WRITE_ONCE(thread->task, NULL);
 	call_rcu(&thread->rcu, ntklog_free_thread);
 }
 
@@ -236,11 +357,8 @@ struct ntklog_thread *ntklog_take_thread(void)
 
 	local_irq_save(flags);
 	thread = ntklog_look_up(current);
-	if (!thread && !(current->flags & PF_EXITING)) {
-		thread = ntklog_take_spare();
-		if (thread)
-			ntklog_insert_thread(thread, false);
-	}
+	if (!thread && !(current->flags & PF_EXITING))
+		thread = ntklog_insert_spare();
 	if (thread)
 		ntklog_remember_here(thread);
 	local_irq_restore(flags);
@@ -255,7 +373,7 @@ static struct ntklog_thread *ntklog_try_to_get_thread(void)
 	unsigned long flags;
 
 	if (!spare)
-		spare = kmem_cache_alloc(ntklog_thread_cache, GFP_ATOMIC | __GFP_NOWARN);
+		spare = kmem_cache_zalloc(ntklog_thread_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!spare)
 		return NULL;
 	local_irq_save(flags);
@@ -376,6 +494,35 @@ u32 ntklog_thread_count(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_thread_count);
 
+/**
+ * ntklog_visit_threads() - call for the room of each thread that has one
+ * @call: what; it may not sleep
+ * @data: for it
+ *
+ * Context: thread. Rooms that come or go meanwhile may be left out.
+ */
+void ntklog_visit_threads(ntklog_thread_func_t call, void *data)
+{
+	struct ntklog_thread *thread;
+	unsigned int bucket;
+
+	rcu_read_lock();
+	hash_for_each_rcu(ntklog_threads, bucket, thread, node)
+		call(thread, data);
+	rcu_read_unlock();
+}
+
+/**
+ * ntklog_sleeping_slots_forgotten() - what threads still owned when they exited
+ *
+ * Context: any.
+ * Return: how many of Linux' own locks, so far.
+ */
+u64 ntklog_sleeping_slots_forgotten(void)
+{
+	return atomic64_read(&ntklog_forgotten_sleeping_slots);
+}
+
 static void ntklog_warn_of_thread(const struct ntklog_thread *thread)
 {
 	if (thread->apc_level)
@@ -433,8 +580,11 @@ static void __init ntklog_find_exit_tracepoint(struct tracepoint *tracepoint, vo
 int __init ntklog_threads_init(void)
 {
 	struct ntklog_thread *thread;
-	int err;
+	int cpu, err;
 
+	/* A module's per-CPU data begin without relocations. */
+	for_each_possible_cpu(cpu)
+		per_cpu(ntklog_here.room, cpu) = &ntklog_nobody;
 	for_each_kernel_tracepoint(ntklog_find_exit_tracepoint, &ntklog_exit_tracepoint);
 	if (!ntklog_exit_tracepoint)
 		return -ENOENT;

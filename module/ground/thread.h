@@ -21,14 +21,16 @@
 #include <linux/types.h>
 #include <ntklog/irql.h>
 
+#include "word.h"
+
 /* NT's: locks that sleep, tracked for each thread. */
 #define NTKLOG_THREAD_SLOTS	8
 
 /**
  * struct ntklog_slot - what is known of one lock that a thread owns
  * @lock: which; NULL: free, or about to be filled
- * @acquire_time: when ownership began, TSC cycles
- * @wait_time: TSC cycles
+ * @acquire_time: when ownership began, cycles
+ * @wait_time: cycles
  * @processor: where ownership began
  * @max_recursion_depth: the most acquisitions owned at once
  * @contention_count: of the lock, at the acquisition
@@ -50,7 +52,45 @@ struct ntklog_slot {
 	u32 reserved[6];
 };
 
+#ifdef CONFIG_64BIT
 static_assert(sizeof(struct ntklog_slot) == 0x40);
+#endif
+
+/**
+ * struct ntklog_sleeping_slot - what is known of one of Linux' own locks that a thread owns, or
+ *	waits for
+ * @lock: which; NULL: free
+ * @acquire_time: when ownership began, cycles; of a wait: when it began
+ * @acquire_time_halves: the same, the low one first
+ * @wait_time: cycles, if @action says that there was one
+ * @caller: who called the function that acquires
+ * @state: the next two as one
+ * @action: of which class, and how: the tracking's own
+ * @contentions: waits that began while it was owned
+ * @timeouts: of a wait that is too long, so far
+ *
+ * The thread itself fills it, and then names the lock. It is free when the thread clears @lock;
+ * or when another does, who releases the lock in its place or forgets it. Where two may, each
+ * exchanges it for the lock that it means, and who has done it counts it. Waiters add to
+ * @contentions, and who looks for long waits counts @timeouts.
+ */
+struct ntklog_sleeping_slot {
+	const void *lock;
+	union {
+		u64 acquire_time;
+		u32 acquire_time_halves[2];
+	};
+	u64 wait_time;
+	unsigned long caller;
+	union {
+		u64 state;
+		struct {
+			u32 action;
+			u32 contentions;
+		};
+	};
+	u32 timeouts;
+};
 
 /**
  * struct ntklog_thread - what is kept of a thread
@@ -64,12 +104,17 @@ static_assert(sizeof(struct ntklog_slot) == 0x40);
  *	as soon as there is nothing to keep, and holds a reference to the thread until then
  * @node: in the table, or among the spare ones
  * @rcu: to be freed by
- * @slots: of what tracks locks that sleep. The first is never used: so there always is one
+ * @slots: of what tracks NT's locks that sleep. The first is never used: so there always is one
  *	before @next_slot
+ * @is_waiting: for one of Linux' own locks: a slot may say so
+ * @next_sleeping_slot: as @next_slot, of @sleeping_slots
+ * @sleeping_slots: of what tracks Linux' own; the first is never used here either, and the last
+ *	seems to be always
  * @cpus: processors that may remember the room; as many bits as there are processors
  *
- * The thread itself writes these, and interrupts on top of it write the slots; others only
- * take slots away. @task and @late do not change while the room is in the table.
+ * The thread itself writes these, and interrupts on top of it write @slots; others only
+ * take slots away. @task and @late do not change while the room is in the table; @task of a room
+ * that is nobody's is NULL.
  */
 struct ntklog_thread {
 	struct task_struct *task;
@@ -79,11 +124,16 @@ struct ntklog_thread {
 	u32 guarded_regions;
 	bool apc_level;
 	bool late;
+	bool is_waiting;
 	struct hlist_node node;
 	struct rcu_head rcu;
 	struct ntklog_slot slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *next_sleeping_slot;
+	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_THREAD_SLOTS + 1];
 	unsigned long cpus[];
 };
+
+typedef void (*ntklog_thread_func_t)(struct ntklog_thread *thread, void *data);
 
 struct ntklog_thread *ntklog_find_thread_slow(void);
 struct ntklog_thread *ntklog_take_thread(void);
@@ -93,7 +143,11 @@ struct ntklog_thread *ntklog_get_thread(void);
 void ntklog_put_thread_late(struct ntklog_thread *thread);
 void ntklog_set_apc_level(struct ntklog_thread *thread, bool apc_level);
 void ntklog_make_spare_threads(void);
+void ntklog_keep_rooms(void);
+void ntklog_let_rooms_go(void);
 u32 ntklog_thread_count(void);
+void ntklog_visit_threads(ntklog_thread_func_t call, void *data);
+u64 ntklog_sleeping_slots_forgotten(void);
 
 int ntklog_threads_init(void);
 void ntklog_threads_exit(void);
@@ -107,6 +161,18 @@ void ntklog_threads_exit(void);
 static __always_inline bool ntklog_is_here(void)
 {
 	return likely(__this_cpu_read(ntklog_here.thread) == current);
+}
+
+/**
+ * ntklog_is_own_room() - is it the current thread's?
+ * @room: what this processor remembers
+ *
+ * Context: thread, with preemption off; or with it on, after ntklog_keep_rooms(): whichever
+ * processor's memory it was, a room is a room, and that of the thread that it says.
+ */
+static __always_inline bool ntklog_is_own_room(const struct ntklog_thread *room)
+{
+	return likely(READ_ONCE(room->task) == current);
 }
 
 /**

@@ -1,66 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The functions that acquire one kind of lock in one way: see functions.h. ACQUIRED(lock) is the
- * hook of one had at once, WAITED(lock, query) of one waited for.
+ * hook of one had at once, and tells whether that was all or LOOK(lock) is to follow, WAITED(lock,
+ * query) that of one waited for.
+ *
+ * What a function returns goes through what it seldom calls: so it has nothing to save for that.
  */
 
-static notrace noinline void PART(wait)(ntklog_lock_t *lock)
+static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned long result)
 {
 	struct ntklog_spin_lock_query query;
 
 	ntklog_query_spin_lock(&query);
+	lock_contended(&lock->dep_map, _RET_IP_);
 	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
 	DO(lock)(lock);
+	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_owned_by_caller(lock);
 	WAITED(lock, &query);
+	return result;
 }
 
-static __always_inline void PART(acquire)(ntklog_lock_t *lock)
+static notrace noinline unsigned long PART(look)(ntklog_lock_t *lock, unsigned long result)
 {
-	if (likely(TAKE(lock)))
-		ACQUIRED(lock);
-	else
-		PART(wait)(lock);
+	LOOK(lock);
+	return result;
 }
 
-static __always_inline bool PART(try)(ntklog_lock_t *lock)
+static __always_inline unsigned long PART(acquire)(ntklog_lock_t *lock, unsigned long result)
+{
+	if (unlikely(!TAKE(lock)))
+		return PART(wait)(lock, result);
+	lock_acquired(&lock->dep_map, _RET_IP_);
+	if (unlikely(!ACQUIRED(lock)))
+		return PART(look)(lock, result);
+	return result;
+}
+
+static __always_inline unsigned long PART(try)(ntklog_lock_t *lock)
 {
 	if (!DO(trylock)(lock))
-		return false;
-	ACQUIRED(lock);
-	return true;
+		return 0;
+	DEPEND(&lock->dep_map, 0, 1, _RET_IP_);
+	if (unlikely(!ACQUIRED(lock)))
+		return PART(look)(lock, 1);
+	return 1;
 }
 
-static notrace noinline __used void LOCK(lock)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(lock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
-	PART(acquire)(lock);
+	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	PART(acquire)(lock, 0);
 }
 
-static notrace noinline __used void LOCK(lock_irq)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(lock_irq)(ntklog_lock_t *lock)
 {
 	local_irq_disable();
 	preempt_disable();
-	PART(acquire)(lock);
+	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	PART(acquire)(lock, 0);
 }
 
-static notrace noinline __used unsigned long LOCK(lock_irqsave)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr unsigned long LOCK(lock_irqsave)(ntklog_lock_t *lock)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	preempt_disable();
-	PART(acquire)(lock);
-	return flags;
+	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	return PART(acquire)(lock, flags);
 }
 
-static notrace noinline __used void LOCK(lock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(lock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	PART(acquire)(lock);
+	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	PART(acquire)(lock, 0);
 }
 
-static notrace noinline __used int LOCK(trylock)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr int LOCK(trylock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
 	if (PART(try)(lock))
@@ -71,16 +90,17 @@ static notrace noinline __used int LOCK(trylock)(ntklog_lock_t *lock)
 
 #ifdef WITH_LOCK_IRQ_DISABLE
 /* Interrupts are off until as many of these are undone. */
-static notrace noinline __used void LOCK(lock_irq_disable)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(lock_irq_disable)(ntklog_lock_t *lock)
 {
 	local_interrupt_disable();
 	preempt_disable();
-	PART(acquire)(lock);
+	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
+	PART(acquire)(lock, 0);
 }
 #endif
 
 #ifdef WITH_TRYLOCK_BH
-static noinline notrace __used int LOCK(trylock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr int LOCK(trylock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	if (PART(try)(lock))
@@ -91,13 +111,35 @@ static noinline notrace __used int LOCK(trylock_bh)(ntklog_lock_t *lock)
 #endif
 
 #ifdef WITH_LOCK_NESTED
-/* The class is lockdep's affair. */
-static noinline notrace __used void LOCK(lock_nested)(ntklog_lock_t *lock, int subclass)
+static notrace noinline __used __noendbr void LOCK(lock_nested)(ntklog_lock_t *lock, int subclass)
 {
 	preempt_disable();
-	PART(acquire)(lock);
+	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
+	PART(acquire)(lock, 0);
+}
+#endif
+
+#ifdef WITH_LOCK_NEST_LOCK
+static notrace noinline __used __noendbr
+unsigned long LOCK(lock_irqsave_nested)(ntklog_lock_t *lock, int subclass)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	preempt_disable();
+	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
+	return PART(acquire)(lock, flags);
+}
+
+static notrace noinline __used __noendbr
+void LOCK(lock_nest_lock)(ntklog_lock_t *lock, struct lockdep_map *nest_lock)
+{
+	preempt_disable();
+	lock_acquire_exclusive(&lock->dep_map, 0, 0, nest_lock, _RET_IP_);
+	PART(acquire)(lock, 0);
 }
 #endif
 
 #undef ACQUIRED
+#undef LOOK
 #undef WAITED

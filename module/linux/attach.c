@@ -11,6 +11,9 @@
  *	redirected releases give back their slots. Then releases are restored and who is in ours
  *	is waited for, and perf's tracking goes, if nobody else wants it.
  *
+ * While each acquisition is tracked, interrupts are heard of: from before the first to after the
+ * last.
+ *
  * Where some acquisitions are chosen a release that finds none is what most are: there is nothing
  * to arm and nothing to wait for after the acquisitions are redirected.
  */
@@ -19,6 +22,8 @@
 #include <linux/rcupdate.h>
 
 #include "attach.h"
+#include "do_raw.h"
+#include "interrupts.h"
 
 #ifdef NTKLOG_LINUX_LOCKS
 
@@ -32,39 +37,31 @@
  */
 const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks)
 {
+	const char *missing;
+
 	*lacks = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
 	*lacks = true;
-	return ntklog_find_functions(functions->redirects, functions->count);
-}
-
-/**
- * ntklog_is_stuck() - ftrace has switched itself off: are some functions redirected for good?
- * @functions: a kind's
- *
- * Context: as ntklog_attach().
- * Return: whether they are.
- */
-bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
-{
-	size_t i;
-
-	for (i = 0; i < functions->count; i++)
-		if (functions->redirects[i].is_stuck)
-			return true;
-	return false;
+	missing = ntklog_why_no_interrupts() ?: ntklog_find_do_raw();
+	return missing ?: ntklog_find_functions(functions->redirects, functions->count);
 }
 
 /* Before the first function comes to us. */
-static void ntklog_join(const struct ntklog_linux_functions *functions)
+static int ntklog_join(const struct ntklog_linux_functions *functions, const char **failed)
 {
-	if (functions->way == NTKLOG_SAMPLING)
+	int err;
+
+	if (functions->way == NTKLOG_SAMPLING) {
 		ntklog_start_sampling_spin_locks();
-	else
+		return 0;
+	}
+	err = ntklog_hear_of_interrupts(failed);
+	if (!err)
 		ntklog_join_spin_locks();
+	return err;
 }
 
 /* When all do. */
@@ -83,10 +80,12 @@ static void ntklog_leave(const struct ntklog_linux_functions *functions)
 {
 	if (ntklog_is_stuck(functions))
 		return;
-	if (functions->way == NTKLOG_SAMPLING)
+	if (functions->way == NTKLOG_SAMPLING) {
 		ntklog_stop_sampling_spin_locks();
-	else
-		ntklog_leave_spin_locks();
+		return;
+	}
+	ntklog_leave_spin_locks();
+	ntklog_stop_hearing_of_interrupts();
 }
 
 /**
@@ -111,7 +110,11 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
 	}
 	functions->way = way;
 	ntklog_choose_way(functions->redirects, functions->count, way);
-	ntklog_join(functions);
+	err = ntklog_join(functions, failed);
+	if (err) {
+		ntklog_let_ftrace_go();
+		return err;
+	}
 	err = ntklog_redirect_functions(functions->redirects, functions->count, true, failed);
 	if (err)
 		goto leave;
@@ -160,8 +163,8 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 #define NTKLOG_LACKS	"no CONFIG_KPROBES"
 #elif defined(CONFIG_PREEMPT_RT)
 #define NTKLOG_LACKS	"CONFIG_PREEMPT_RT has other locks"
-#elif defined(CONFIG_DEBUG_SPINLOCK) || defined(CONFIG_DEBUG_LOCK_ALLOC)
-#define NTKLOG_LACKS	"CONFIG_DEBUG_SPINLOCK checks locks in a way of its own"
+#elif defined(NTKLOG_DO_RAW_IS_GUARDED)
+#define NTKLOG_LACKS	"CONFIG_DEBUG_SPINLOCK with CONFIG_X86_KERNEL_IBT or CFI"
 #elif !defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LACKS	"no CONFIG_PREEMPT_BUILD: unlocks are inlined"
 #else

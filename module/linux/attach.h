@@ -15,7 +15,6 @@ const char *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool
 int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
 		  const char **failed);
 void ntklog_detach(struct ntklog_linux_functions *functions);
-bool ntklog_is_stuck(const struct ntklog_linux_functions *functions);
 
 #else
 
@@ -30,11 +29,6 @@ static inline int ntklog_attach(struct ntklog_linux_functions *functions, enum n
 
 static inline void ntklog_detach(struct ntklog_linux_functions *functions)
 {
-}
-
-static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
-{
-	return false;
 }
 
 #endif

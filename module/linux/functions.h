@@ -4,7 +4,8 @@
  * makes the end of the name of one that is in place of the kernel's, MODE is the record's
  * AcquireMode. DO(lock), DO(trylock) and DO(unlock) are what the kernel does with the lock's
  * word, TAKE() how it begins to. They differ in what is switched off around it. _RET_IP_ is who
- * called the kernel's function.
+ * called the kernel's function. DEPEND() and DEPENDED() are how lockdep hears of it, where it is;
+ * elsewhere they are nothing.
  *
  * There is a set of them for each WAY in which locks are watched, so that none pays for another:
  * tracked: each acquisition is; sampled: some are, which SAMPLE(lock) chooses; blocking: as
@@ -16,34 +17,37 @@
 #define PART(_operation)	__PASTE(__PASTE(ntklog_, WAY), SUFFIX(_operation))
 
 #define WAY				tracked
-#define ACQUIRED(_lock)			ntklog_track_spin_lock_acquire(_lock)
+#define ACQUIRED			ntklog_push_heard_spin_lock
+#define LOOK				ntklog_track_spin_lock_acquire_slowly
 #define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
-#define LOOK_AT(_lock)			false
-#define RELEASED(_lock, _time)		ntklog_log_spin_lock_release(_lock, MODE, _time)
+#define POPPED(_lock)			ntklog_pop_spin_lock(_lock, ntklog_read_time().low)
+#define MODE_NOW(_lock)			MODE
+#define RELEASED(_lock, _mode, _time, _caller)						\
+	ntklog_track_spin_lock_release_slowly(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
 #undef WAY
 
 #define WAY				sampled
-#define ACQUIRED(_lock)			SAMPLE(_lock)
+#define ACQUIRED			SAMPLE
+#define LOOK				ntklog_sample_spin_lock_acquire_slowly
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
-#define LOOK_AT(_lock)			false
-#define RELEASED(_lock, _time)		ntklog_release_sampled_spin_lock(_lock, MODE, (_time).low, \
-									 (_time).high, _RET_IP_)
+/* The trampoline has looked whether there is one to pop. */
+#define POPPED(_lock)			false
+#define MODE_NOW(_lock)			MODE
+#define RELEASED(_lock, _mode, _time, _caller)						\
+	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
 #undef WAY
 
 #define WAY				blocking
-#define LOOK_AT				WAITED_FOR
-#define RELEASED(_lock, _time)		\
-do {									\
-	if (unlikely(is_waited_for))					\
-		ntklog_track_spin_lock_release_slowly(_lock, MODE | PERF_SPIN_LOCK_LEAVES_WAITER, \
-						      (_time).low, (_time).high, _RET_IP_);	\
-	else								\
-		ntklog_log_spin_lock_release(_lock, MODE, _time);	\
-} while (0)
+#define POPPED(_lock)									\
+	(!WAITED_FOR(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
+#define MODE_NOW(_lock)									\
+	(WAITED_FOR(_lock) ? MODE | PERF_SPIN_LOCK_LEAVES_WAITER : MODE)
+#define RELEASED(_lock, _mode, _time, _caller)						\
+	ntklog_track_spin_lock_release_slowly(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "releasing.h"
 #undef WAY
 
@@ -54,5 +58,7 @@ do {									\
 #undef MODE
 #undef DO
 #undef TAKE
+#undef DEPEND
+#undef DEPENDED
 #undef SAMPLE
 #undef WAITED_FOR

@@ -17,9 +17,15 @@
 #include "../perf/spin_lock_sampled.h"
 #include "redirect.h"
 
-/* What the locks' fast paths are made of is only the kernel's own if nothing else is in them. */
+/* What is found by name, and not exported, is not called by a pointer where those are checked. */
+#if defined(CONFIG_DEBUG_SPINLOCK) && (defined(CONFIG_X86_KERNEL_IBT) || \
+	defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI))
+#define NTKLOG_DO_RAW_IS_GUARDED
+#endif
+
+/* What the locks' functions are made of is only the kernel's own if nothing else is in them. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT) && \
-	!defined(CONFIG_DEBUG_SPINLOCK) && !defined(CONFIG_DEBUG_LOCK_ALLOC) && \
+	!defined(NTKLOG_DO_RAW_IS_GUARDED) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
 	defined(CONFIG_UNINLINE_SPIN_UNLOCK)
 #define NTKLOG_LINUX_LOCKS
@@ -36,6 +42,35 @@ struct ntklog_linux_functions {
 	size_t count;
 	enum ntklog_way way;
 };
+
+/**
+ * ntklog_is_stuck() - ftrace has switched itself off: are some functions redirected for good?
+ * @functions: a kind's
+ *
+ * Context: as ntklog_attach().
+ * Return: whether they are.
+ */
+static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
+{
+#ifdef NTKLOG_CAN_REDIRECT
+	size_t i;
+
+	for (i = 0; i < functions->count; i++)
+		if (functions->redirects[i].is_stuck)
+			return true;
+#endif
+	return false;
+}
+
+/* How many of them this kernel has. */
+static inline size_t ntklog_function_count(const struct ntklog_linux_functions *functions)
+{
+#ifdef NTKLOG_CAN_REDIRECT
+	return ntklog_count_functions(functions->redirects, functions->count);
+#else
+	return 0;
+#endif
+}
 
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
 extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;

@@ -22,18 +22,22 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../etw/session.h"
+#include "../perf/sleeping_lock.h"
 #include "../perf/want.h"
 #include "../trace.h"
 #include "attach.h"
+#include "contention.h"
 #include "kind.h"
 #include "locks.h"
 #include "rundown.h"
 #include "selftest.h"
+#include "sleeping_lock.h"
 #include "waits.h"
 
 u32 ntklog_linux_test_cycles __read_mostly = 1;
@@ -64,7 +68,8 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @err: why
  * @attach_us: microseconds that the last attempt took
  * @detach_us: that the last restoring took
- * @whose: PERF_SPIN_LOCK_WHOSE() of it
+ * @whose: PERF_SPIN_LOCK_WHOSE() of it; of one that sleeps nothing
+ * @class: NTKLOG_SLEEPING_CLASS() of one that sleeps; 0: it spins
  * @want: who wants it
  */
 struct ntklog_linux_kind {
@@ -78,59 +83,97 @@ struct ntklog_linux_kind {
 	s64 attach_us;
 	s64 detach_us;
 	u8 whose;
+	u32 class;
 	struct ntklog_want want;
 };
 
 /* Two kinds join and leave perf's tracking one at a time. Inside of a want's mutex. */
 static DEFINE_MUTEX(ntklog_linux_mutex);
 
-static void ntklog_update_linux_spin_locks(const struct perfinfo_groupmask *wanted);
-static void ntklog_update_linux_rw_locks(const struct perfinfo_groupmask *wanted);
+static void ntklog_update_linux_kind(struct ntklog_want *want,
+				     const struct perfinfo_groupmask *wanted);
 
 #ifdef NTKLOG_LINUX_LOCKS
-#define LINUX_FUNCTIONS(_functions)	(&(_functions))
+#define LINUX_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
 #else
-#define LINUX_FUNCTIONS(_functions)	NULL
+#define LINUX_FUNCTIONS(_kind)	NULL
 #endif
 
-#define LINUX_KIND(_i, _name, _functions, _mode, _group, _update)		\
+#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+#define LINUX_SLEEPING_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
+#else
+#define LINUX_SLEEPING_FUNCTIONS(_kind)	NULL
+#endif
+
+#define LINUX_WANT(_i, _group, _rundown)					\
+	.want = {								\
+		.provider = {							\
+			.group = _group,					\
+			.rundown = _rundown,					\
+		},								\
+		.update = ntklog_update_linux_kind,				\
+		/* Registering functions takes locks that are outside of tracepoints_mutex. */ \
+		.by_work = true,						\
+		PERF_WANT_INITIALIZER(ntklog_linux_kinds[_i].want),		\
+	}
+
+#define LINUX_KIND(_i, _name, _functions, _mode, _group)			\
 {										\
 	.name = _name,								\
 	.functions = LINUX_FUNCTIONS(_functions),				\
 	.whose = PERF_SPIN_LOCK_WHOSE(_mode),					\
-	.want = {								\
-		.provider = {							\
-			.group = _group,					\
-			.rundown = ntklog_spin_lock_rundown,			\
-		},								\
-		.update = _update,						\
-		/* Registering functions takes locks that are outside of tracepoints_mutex. */ \
-		.by_work = true,						\
-		PERF_WANT_INITIALIZER(ntklog_linux_kinds[_i].want),		\
-	},									\
+	LINUX_WANT(_i, _group, ntklog_spin_lock_rundown),			\
+}
+
+/* What they are told of the rates all of these have together: see rundown.c. */
+#define LINUX_SLEEPING_KIND(_i, _name, _NAME)					\
+{										\
+	.name = #_name,								\
+	.functions = LINUX_SLEEPING_FUNCTIONS(_name),				\
+	.class = NTKLOG_SLEEPING_CLASS(_NAME),				\
+	LINUX_WANT(_i, PERF_LINUX_##_NAME, NULL),				\
 }
 
 static struct ntklog_linux_kind ntklog_linux_kinds[] = {
-	LINUX_KIND(0, "spinlock", ntklog_linux_spin_lock_functions, PERF_SPIN_LOCK_LINUX_SPIN,
-		   PERF_LINUX_SPINLOCK, ntklog_update_linux_spin_locks),
-	LINUX_KIND(1, "rwlock", ntklog_linux_rw_lock_functions, PERF_SPIN_LOCK_LINUX_RW,
-		   PERF_LINUX_RWLOCK, ntklog_update_linux_rw_locks),
+	LINUX_KIND(0, "spinlock", spin_lock, PERF_SPIN_LOCK_LINUX_SPIN, PERF_LINUX_SPINLOCK),
+	LINUX_KIND(1, "rwlock", rw_lock, PERF_SPIN_LOCK_LINUX_RW, PERF_LINUX_RWLOCK),
+	LINUX_SLEEPING_KIND(2, mutex, MUTEX),
+	LINUX_SLEEPING_KIND(3, rwsem, RWSEM),
+	LINUX_SLEEPING_KIND(4, semaphore, SEMAPHORE),
+	LINUX_SLEEPING_KIND(5, rt_mutex, RT_MUTEX),
+	LINUX_SLEEPING_KIND(6, percpu_rwsem, PERCPU_RWSEM),
+	LINUX_SLEEPING_KIND(7, ww_mutex, WW_MUTEX),
 };
+
+/* Modes are of locks that spin. */
+static bool ntklog_only_waits(const struct ntklog_linux_kind *kind)
+{
+	return !kind->class && ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS;
+}
+
+/* Why not even its waits can be watched; NULL: they can be. */
+static const char *ntklog_why_no_waits(const struct ntklog_linux_kind *kind)
+{
+	/* There the tracepoints tell of raw spin locks, and of all others as sleeping. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	    kind->whose != PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN))
+		return "CONFIG_PREEMPT_RT has other locks";
+	return ntklog_why_no_contention();
+}
 
 /* Why the kind cannot be watched in the present mode; NULL: it can be. */
 static const char *ntklog_why_not(const struct ntklog_linux_kind *kind)
 {
 	if (ntklog_linux_forbidden)
 		return ntklog_linux_forbidden;
-	return ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS ? ntklog_why_no_waits() :
-							      kind->unavailable;
+	return ntklog_only_waits(kind) ? ntklog_why_no_waits(kind) : kind->unavailable;
 }
 
 /* What one does instead, or nothing. */
-static const char *ntklog_alternative(void)
+static const char *ntklog_alternative(const struct ntklog_linux_kind *kind)
 {
-	return !ntklog_linux_forbidden && ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS &&
-	       !ntklog_why_no_waits() ? "; mode \"waits\" can be had" : "";
+	return !ntklog_linux_forbidden && !kind->class && !ntklog_only_waits(kind) &&
+	       !ntklog_why_no_waits(kind) ? "; mode \"waits\" can be had" : "";
 }
 
 static bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
@@ -140,6 +183,8 @@ static bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
 
 static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 {
+	if (kind->class)
+		return ntklog_attach_sleeping(kind->functions, kind->class, &kind->failed);
 	switch (ntklog_linux_mode) {
 	case NTKLOG_LINUX_MODE_WAITS:
 		return ntklog_watch_waits(kind->whose, &kind->failed);
@@ -151,12 +196,28 @@ static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 	}
 }
 
+static void ntklog_end_detaching(struct work_struct *work)
+{
+	mutex_lock(&ntklog_linux_mutex);
+	ntklog_end_detaching_sleeping();
+	mutex_unlock(&ntklog_linux_mutex);
+}
+
+static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
+
+/* By then a session that stops has let go of all kinds. */
+#define NTKLOG_END_DETACHING_AFTER	HZ
+
 static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 {
-	if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS)
+	if (kind->class) {
+		ntklog_detach_sleeping(kind->functions, kind->class);
+		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_AFTER);
+	} else if (ntklog_only_waits(kind)) {
 		ntklog_stop_watching_waits(kind->whose);
-	else
+	} else {
 		ntklog_detach(kind->functions);
+	}
 }
 
 /* Not to go on with what is not the same. */
@@ -176,7 +237,7 @@ static void ntklog_switch_on(struct ntklog_linux_kind *kind)
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
-	if (ntklog_linux_mode != NTKLOG_LINUX_MODE_WAITS)
+	if (!kind->class && !ntklog_only_waits(kind))
 		wrong = ntklog_selftest(kind->functions, NULL);
 	if (wrong)
 		ntklog_let_go(kind, wrong);
@@ -206,10 +267,11 @@ static void ntklog_complain(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else does" : "");
 }
 
-static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
+static void ntklog_update_linux_kind(struct ntklog_want *want,
 				     const struct perfinfo_groupmask *wanted)
 {
-	bool on = etw_group_mask_test(wanted, kind->want.provider.group);
+	struct ntklog_linux_kind *kind = container_of(want, struct ntklog_linux_kind, want);
+	bool on = etw_group_mask_test(wanted, want->provider.group);
 	ktime_t start = ktime_get();
 
 	mutex_lock(&ntklog_linux_mutex);
@@ -224,16 +286,6 @@ static void ntklog_update_linux_kind(struct ntklog_linux_kind *kind,
 	}
 	ntklog_give_up_if_stuck(kind);
 	mutex_unlock(&ntklog_linux_mutex);
-}
-
-static void ntklog_update_linux_spin_locks(const struct perfinfo_groupmask *wanted)
-{
-	ntklog_update_linux_kind(&ntklog_linux_kinds[0], wanted);
-}
-
-static void ntklog_update_linux_rw_locks(const struct perfinfo_groupmask *wanted)
-{
-	ntklog_update_linux_kind(&ntklog_linux_kinds[1], wanted);
 }
 
 /* What one test of a lock's word takes who waits: the least of some, for interrupts come. */
@@ -262,7 +314,7 @@ static void __init ntklog_tell_kind(const struct ntklog_linux_kind *kind)
 	if (why)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
 			why == kind->unavailable && kind->lacks ? "no function " : "", why,
-			ntklog_alternative());
+			ntklog_alternative(kind));
 }
 
 static int ntklog_find_mode(const char *name)
@@ -294,7 +346,9 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
-		kind->unavailable = ntklog_why_not_attach(kind->functions, &kind->lacks);
+		kind->unavailable = kind->class ?
+			ntklog_why_not_attach_sleeping(kind->functions, &kind->lacks) :
+			ntklog_why_not_attach(kind->functions, &kind->lacks);
 		ntklog_tell_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
@@ -322,6 +376,9 @@ void ntklog_linux_exit(void)
 		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
 			schedule_timeout_uninterruptible(HZ);
 	}
+	/* Nobody schedules it any more. */
+	cancel_delayed_work_sync(&ntklog_end_detaching_work);
+	ntklog_end_detaching(NULL);
 }
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
@@ -332,15 +389,15 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 	if (why)
 		seq_printf(seq, "unavailable: %s%s%s\n",
 			   why == kind->unavailable && kind->lacks ? "no function " : "", why,
-			   ntklog_alternative());
+			   ntklog_alternative(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
-	else if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS)
+	else if (ntklog_only_waits(kind))
 		seq_printf(seq, "%s, waits only, attached in %lld us, detached in %lld us\n",
 			   kind->is_on ? "on" : "off", kind->attach_us, kind->detach_us);
 	else
 		seq_printf(seq, "%s, %zu functions, attached in %lld us, detached in %lld us\n",
-			   kind->is_on ? "on" : "off", kind->functions->count,
+			   kind->is_on ? "on" : "off", ntklog_function_count(kind->functions),
 			   kind->attach_us, kind->detach_us);
 }
 
@@ -350,7 +407,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	bool was_on = kind->is_on;
 	int err = kind->err;
 
-	if (ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS && !ntklog_why_not(kind)) {
+	if (kind->class)
+		return;
+	if (ntklog_only_waits(kind) && !ntklog_why_not(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"waits\"\n", kind->name);
 		return;
 	}
@@ -379,7 +438,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		}
 	}
 	seq_printf(seq, "%s: %zu functions do what the kernel's own do\n", kind->name,
-		   kind->functions->count);
+		   ntklog_function_count(kind->functions));
 }
 
 /**
@@ -412,13 +471,20 @@ void ntklog_linux_selftest(struct seq_file *seq)
  */
 void ntklog_linux_describe(struct seq_file *seq)
 {
+	struct ntklog_sleeping_sum sum;
 	size_t i;
 
 	mutex_lock(&ntklog_linux_mutex);
+	/* What is forgotten is not owned. */
+	ntklog_end_detaching_sleeping();
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_describe_kind(seq, &ntklog_linux_kinds[i]);
 	seq_printf(seq, "mode: %s\ncycles of a test: %u\n",
 		   ntklog_linux_modes[ntklog_linux_mode], ntklog_linux_test_cycles);
+	sum = ntklog_sum_sleeping_locks();
+	seq_printf(seq,
+		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
+		   sum.owned, sum.waiting, sum.forgotten, sum.forgotten_waits);
 	mutex_unlock(&ntklog_linux_mutex);
 }
 
@@ -437,14 +503,15 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, ntklog_linux_kinds[i].want.provider.group);
 }
 
-/* Has anybody been told how they are watched? */
+/* Has anybody been told how those that spin are watched? */
 static bool ntklog_linux_is_wanted(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
-		if (ntklog_linux_kinds[i].is_on ||
-		    ntklog_want_has_wanters(&ntklog_linux_kinds[i].want))
+		if (!ntklog_linux_kinds[i].class &&
+		    (ntklog_linux_kinds[i].is_on ||
+		     ntklog_want_has_wanters(&ntklog_linux_kinds[i].want)))
 			return true;
 	return false;
 }
@@ -519,24 +586,47 @@ int ntklog_linux_set_blockers(u32 rate)
 	return err;
 }
 
-/* The tracepoint is both kinds': its filter tells them apart. */
-int ntklog_linux_tracepoint_reg(void)
+/* A tracepoint is that of all kinds that spin, or that sleep: its filter tells them apart. */
+static int ntklog_register_tracepoint(bool sleeping)
 {
 	size_t i;
 	int err;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
+		if (!ntklog_linux_kinds[i].class == sleeping)
+			continue;
 		err = ntklog_want_register(&ntklog_linux_kinds[i].want);
-		if (err)	/* After exit, which both have had, or will have at once. */
+		if (err)	/* After exit, which all have had, or will have at once. */
 			return err;
 	}
 	return 0;
 }
 
-void ntklog_linux_tracepoint_unreg(void)
+static void ntklog_unregister_tracepoint(bool sleeping)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
-		ntklog_want_unregister(&ntklog_linux_kinds[i].want);
+		if (!ntklog_linux_kinds[i].class != sleeping)
+			ntklog_want_unregister(&ntklog_linux_kinds[i].want);
+}
+
+int ntklog_linux_tracepoint_reg(void)
+{
+	return ntklog_register_tracepoint(false);
+}
+
+void ntklog_linux_tracepoint_unreg(void)
+{
+	ntklog_unregister_tracepoint(false);
+}
+
+int ntklog_sleeping_tracepoint_reg(void)
+{
+	return ntklog_register_tracepoint(true);
+}
+
+void ntklog_sleeping_tracepoint_unreg(void)
+{
+	ntklog_unregister_tracepoint(true);
 }

@@ -1,55 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that release one kind of lock in one way: see functions.h. RELEASED(lock, time)
- * is the hook, LOOK_AT(lock) what it wants to know of the lock before.
+ * The functions that release one kind of lock in one way: see functions.h. POPPED(lock) is the
+ * hook, of a lock that is still owned, and tells whether that was all or RELEASED(lock, mode,
+ * time, caller) is to follow, of one that is not; MODE_NOW(lock) is its mode, while it is owned.
  */
 
-static __always_inline void PART(release)(ntklog_lock_t *lock)
+static notrace noinline
+unsigned long PART(release_slowly)(ntklog_lock_t *lock, unsigned long caller, unsigned long result)
 {
 	struct ntklog_time time = ntklog_read_time();
-	bool is_waited_for __maybe_unused = LOOK_AT(lock);
+	u8 mode = MODE_NOW(lock);
 
 	ntklog_released_for_caller(lock);
 	DO(unlock)(lock);
 	/* The lock may be gone already; only its address is looked at. */
-	RELEASED(lock, time);
+	RELEASED(lock, mode, time, caller);
+	return result;
 }
 
-static notrace noinline __used void LOCK(unlock)(ntklog_lock_t *lock)
+/* The caller is that of what this is in: as an argument it would be looked up each time. */
+static __always_inline unsigned long PART(release)(ntklog_lock_t *lock, unsigned long result)
 {
-	PART(release)(lock);
+	DEPENDED(&lock->dep_map, _RET_IP_);
+	if (unlikely(!POPPED(lock)))
+		return PART(release_slowly)(lock, _RET_IP_, result);
+	ntklog_released_for_caller(lock);
+	DO(unlock)(lock);
+	return result;
+}
+
+static notrace noinline __used __noendbr void LOCK(unlock)(ntklog_lock_t *lock)
+{
+	PART(release)(lock, 0);
 	preempt_enable();
 }
 
-static notrace noinline __used void LOCK(unlock_irq)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(unlock_irq)(ntklog_lock_t *lock)
 {
-	PART(release)(lock);
+	PART(release)(lock, 0);
 	local_irq_enable();
 	preempt_enable();
 }
 
-static notrace noinline __used
+static notrace noinline __used __noendbr
 void LOCK(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
 {
-	PART(release)(lock);
+	flags = PART(release)(lock, flags);
 	local_irq_restore(flags);
 	preempt_enable();
 }
 
 #ifdef WITH_LOCK_IRQ_DISABLE
-static notrace noinline __used void LOCK(unlock_irq_enable)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(unlock_irq_enable)(ntklog_lock_t *lock)
 {
-	PART(release)(lock);
+	PART(release)(lock, 0);
 	local_interrupt_enable();
 	preempt_enable();
 }
 #endif
 
-static notrace noinline __used void LOCK(unlock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void LOCK(unlock_bh)(ntklog_lock_t *lock)
 {
-	PART(release)(lock);
+	PART(release)(lock, 0);
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 }
 
+#undef POPPED
+#undef MODE_NOW
 #undef RELEASED
-#undef LOOK_AT

@@ -12,6 +12,7 @@
 #include <uapi/ntklog/group_mask.h>
 
 #include "../etw/provider.h"
+#include "../perf/resource.h"
 #include "../perf/spin_lock.h"
 #include "rundown.h"
 
@@ -43,6 +44,18 @@ static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
+#define LINUX_SLEEPING_LOCKS	(PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | \
+				 PERF_LINUX_RT_MUTEX | PERF_LINUX_PERCPU_RWSEM | \
+				 PERF_LINUX_WW_MUTEX)
+
+/* The rates, which are NT's resources' too. */
+static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
+{
+	ntklog_resource_rundown(event, end);
+	if (etw_group_mask_test(event->groups, PERF_SYNC_OBJECTS))
+		event->length = 0;
+}
+
 /* These only tell; others are told who wants what. */
 static void ntklog_ignore_mask(struct etw_provider *provider,
 			       const struct perfinfo_groupmask *mask)
@@ -59,6 +72,11 @@ static struct etw_provider ntklog_rundown_providers[] = {
 		.group = PERF_SPINLOCK,
 		.set_mask = ntklog_ignore_mask,
 		.rundown = ntklog_nt_rundown,
+	},
+	{
+		.group = LINUX_SLEEPING_LOCKS,
+		.set_mask = ntklog_ignore_mask,
+		.rundown = ntklog_sleeping_rundown,
 	},
 };
 

@@ -13,6 +13,7 @@
 #include <linux/spinlock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "do_raw.h"
 #include "kind.h"
 
 #ifdef NTKLOG_LINUX_LOCKS
@@ -20,8 +21,10 @@
 #define ntklog_lock_t		rwlock_t
 #define SUFFIX(_operation)	__raw_read_##_operation
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_SHARED | PERF_SPIN_LOCK_LINUX_RW)
-#define DO(_operation)		do_raw_read_##_operation
-#define TAKE			do_raw_read_trylock
+#define DO(_operation)		ntklog_do_raw(do_raw_read_##_operation)
+#define DEPEND			rwlock_acquire_read
+#define DEPENDED		rwlock_release
+#define TAKE			ntklog_do_raw(do_raw_read_trylock)
 #define SAMPLE			ntklog_sample_shared_spin_lock_acquire
 /* A writer, the first in the queue: it waits for all readers. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
@@ -30,8 +33,10 @@
 #define ntklog_lock_t		rwlock_t
 #define SUFFIX(_operation)	__raw_write_##_operation
 #define MODE			(WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW)
-#define DO(_operation)		do_raw_write_##_operation
-#define TAKE			do_raw_write_trylock
+#define DO(_operation)		ntklog_do_raw(do_raw_write_##_operation)
+#define DEPEND			rwlock_acquire
+#define DEPENDED		rwlock_release
+#define TAKE			ntklog_do_raw(do_raw_write_trylock)
 #define SAMPLE			ntklog_sample_spin_lock_acquire
 /* A writer, or a reader, the first in the queue; or a reader in an interrupt. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)

@@ -236,16 +236,24 @@ ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 /* In whatever context, on one processor. What a wrong function has left is undone. */
 static void ntklog_try_here(const struct ntklog_selftest_case *test)
 {
+	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
+	unsigned int context __maybe_unused = in_hardirq() ? 2 : in_serving_softirq();
 	bool is_spin = test->functions == &ntklog_linux_spin_lock_functions;
 	int count = preempt_count();
 	bool interrupts = irqs_disabled();
 
 	ntklog_run.preempt = count & PREEMPT_MASK;
 	ntklog_run.softirqs = softirq_count();
-	if (is_spin)
+	/* Interrupts are not always off: for lockdep it is another lock in each context. */
+	if (is_spin) {
 		raw_spin_lock_init(&ntklog_run.lock.spin);
-	else
+		lockdep_set_class(&ntklog_run.lock.spin, &keys[0][context]);
+	} else {
 		rwlock_init(&ntklog_run.lock.rw);
+		/* Raw: in interrupts, too, it is right where no rwlock sleeps. */
+		lockdep_init_map_wait(&ntklog_run.lock.rw.dep_map, "ntklog_run.lock.rw",
+				      &keys[1][context], 0, LD_WAIT_SPIN);
+	}
 	if (test->is_owned)
 		WRITE_ONCE(ntklog_run.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
 	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());

@@ -17,33 +17,45 @@
 #include <linux/spinlock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "do_raw.h"
 #include "kind.h"
 
 #ifdef NTKLOG_LINUX_LOCKS
 
 /* As queued_spin_lock() begins: do_raw_spin_trylock() reads the lock first. */
+#ifdef CONFIG_DEBUG_SPINLOCK
+#define ntklog_spin_take	ntklog_do_raw(do_raw_spin_trylock)
+#else
 static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 {
 	int value = 0;
 
 	return atomic_try_cmpxchg_acquire(&lock->raw_lock.val, &value, _Q_LOCKED_VAL);
 }
+#endif
 
 #define ntklog_lock_t		raw_spinlock_t
 #define SUFFIX(_operation)	__raw_spin_##_operation
 #define MODE			(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
-#define DO(_operation)		do_raw_spin_##_operation
+#define DO(_operation)		ntklog_do_raw(do_raw_spin_##_operation)
+#define DEPEND			spin_acquire
+#define DEPENDED		spin_release
 #define TAKE			ntklog_spin_take
 #define SAMPLE			ntklog_sample_spin_lock_acquire
 /* Who waits for the owner, or in the queue behind. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
 #define WITH_TRYLOCK_BH
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+#define WITH_LOCK_NESTED
+#define WITH_LOCK_NEST_LOCK
+#endif
 /* From 7.3 on. What their inline trylock acquires comes by _raw_spin_trylock(). */
 #ifdef raw_spin_lock_irq_disable
 #define WITH_LOCK_IRQ_DISABLE
 #endif
 #include "functions.h"
 #undef WITH_TRYLOCK_BH
+#undef WITH_LOCK_NESTED
 
 NTKLOG_ACQUIRING(_raw_spin_lock);
 NTKLOG_ACQUIRING(_raw_spin_lock_irq);
@@ -51,6 +63,11 @@ NTKLOG_ACQUIRING(_raw_spin_lock_irqsave);
 NTKLOG_ACQUIRING(_raw_spin_lock_bh);
 #ifdef WITH_LOCK_IRQ_DISABLE
 NTKLOG_ACQUIRING(_raw_spin_lock_irq_disable);
+#endif
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+NTKLOG_ACQUIRING(_raw_spin_lock_nested);
+NTKLOG_ACQUIRING(_raw_spin_lock_irqsave_nested);
+NTKLOG_ACQUIRING(_raw_spin_lock_nest_lock);
 #endif
 NTKLOG_ACQUIRING(_raw_spin_trylock);
 NTKLOG_ACQUIRING(_raw_spin_trylock_bh);
@@ -70,6 +87,11 @@ static struct ntklog_redirect ntklog_spin_redirects[] = {
 	NTKLOG_ACQUIRES(_raw_spin_lock_bh),
 #ifdef WITH_LOCK_IRQ_DISABLE
 	NTKLOG_ACQUIRES(_raw_spin_lock_irq_disable),
+#endif
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	NTKLOG_ACQUIRES(_raw_spin_lock_nested),
+	NTKLOG_ACQUIRES(_raw_spin_lock_irqsave_nested),
+	NTKLOG_ACQUIRES(_raw_spin_lock_nest_lock),
 #endif
 	NTKLOG_ACQUIRES(_raw_spin_trylock),
 	NTKLOG_ACQUIRES(_raw_spin_trylock_bh),

@@ -6,7 +6,10 @@
  * a queued spin lock, who alone waits for its owner, comes by none (design.rst).
  *
  * A processor's waits nest: a reader waits for the lock of the queue of an rwlock, an interrupt
- * for another lock. Only its own processor writes them, with interrupts off.
+ * for another lock. Only its own processor writes them, with interrupts off, but while no probe
+ * is registered: then ntklog_watch_waits() empties those of all. What the last probes wrote is
+ * before that: tracepoint_synchronize_unregister() of ntklog_stop_watching_waits() has waited for
+ * them.
  */
 
 #include <linux/atomic.h>
@@ -17,11 +20,10 @@
 #include <linux/preempt.h>
 #include <linux/spinlock.h>
 #include <linux/stacktrace.h>
-#include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <trace/events/lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "contention.h"
 #include "kind.h"
 #include "waits.h"
 
@@ -52,8 +54,6 @@ static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
  * both kinds' waits are noted: the queue of an rwlock is known by the wait for that.
  */
 static unsigned long ntklog_waits_wanted;
-
-static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 
 /* What the kernel says of a lock, as an AcquireMode; 0: it is none of these two kinds. */
 static u8 ntklog_mode_of_wait(unsigned int flags)
@@ -158,35 +158,10 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	local_irq_restore(irq_flags);
 }
 
-static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
-{
-	if (!strcmp(tracepoint->name, "contention_begin"))
-		ntklog_contention_begin = tracepoint;
-	else if (!strcmp(tracepoint->name, "contention_end"))
-		ntklog_contention_end = tracepoint;
-}
-
-/**
- * ntklog_why_no_waits() - does this kernel tell of them?
- *
- * Context: thread.
- * Return: NULL, or why not.
- */
-const char *ntklog_why_no_waits(void)
-{
-	/* 6.1 does not export them. */
-	if (!ntklog_contention_end)
-		for_each_kernel_tracepoint(ntklog_take_tracepoint, NULL);
-	return ntklog_contention_begin && ntklog_contention_end ? NULL :
-		"no tracepoints contention_begin and contention_end";
-}
-
 /**
  * ntklog_watch_waits() - write the waits for the locks of one kind
  * @whose: PERF_SPIN_LOCK_WHOSE() of the kind's
  * @failed: set to what could not be
- *
- * Ends of waits are heard of before beginnings are.
  *
  * Context: thread; may sleep, and takes tracepoints_mutex. One at a time.
  * Return: 0 or a negative errno.
@@ -195,27 +170,14 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 {
 	int cpu, err;
 
-	/* The probes are what their tracepoints call. */
-	check_trace_callback_type_contention_begin(ntklog_wait_begins);
-	check_trace_callback_type_contention_end(ntklog_wait_ends);
-	if (ntklog_waits_wanted)
-		goto want;
-	/* What had begun when it was last switched off has not ended here. */
-	for_each_possible_cpu(cpu)
-		per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
-	*failed = ntklog_contention_end->name;
-	err = tracepoint_probe_register(ntklog_contention_end, ntklog_wait_ends, NULL);
-	if (err)
-		return err;
-	*failed = ntklog_contention_begin->name;
-	err = tracepoint_probe_register(ntklog_contention_begin, ntklog_wait_begins, NULL);
-	if (err) {
-		tracepoint_probe_unregister(ntklog_contention_end, ntklog_wait_ends, NULL);
-		tracepoint_synchronize_unregister();
-		return err;
+	if (!ntklog_waits_wanted) {
+		/* What had begun when it was last switched off has not ended here. */
+		for_each_possible_cpu(cpu)
+			per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
+		err = ntklog_watch_contention(ntklog_wait_begins, ntklog_wait_ends, failed);
+		if (err)
+			return err;
 	}
-	*failed = NULL;
-want:
 	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted | BIT(whose));
 	return 0;
 }
@@ -230,9 +192,6 @@ want:
 void ntklog_stop_watching_waits(u8 whose)
 {
 	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted & ~BIT(whose));
-	if (ntklog_waits_wanted)
-		return;
-	tracepoint_probe_unregister(ntklog_contention_begin, ntklog_wait_begins, NULL);
-	tracepoint_probe_unregister(ntklog_contention_end, ntklog_wait_ends, NULL);
-	tracepoint_synchronize_unregister();
+	if (!ntklog_waits_wanted)
+		ntklog_stop_watching_contention(ntklog_wait_begins, ntklog_wait_ends);
 }

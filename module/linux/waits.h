@@ -6,7 +6,6 @@
 
 #include <linux/types.h>
 
-const char *ntklog_why_no_waits(void);
 int ntklog_watch_waits(u8 whose, const char **failed);
 void ntklog_stop_watching_waits(u8 whose);
 

@@ -19,7 +19,6 @@
 #include <linux/sched/prio.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
-#include <asm/tsc.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_contextswap.h>
@@ -27,8 +26,10 @@
 #include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/provider.h"
+#include "../ground/clock.h"
 #include "../trace.h"
 #include "context_swap.h"
+#include "stack.h"
 #include "want.h"
 
 /* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
@@ -144,7 +145,7 @@ static u32 ntklog_wait_ticks(const struct task_struct *thread)
 
 	if (!queued)
 		return 0;
-	now = sched_clock_cpu(smp_processor_id());
+	now = cpu_clock(smp_processor_id());
 	/* The clocks of two processors may differ a little. */
 	if (now > queued)
 		return div_u64(now - queued, TICK_NSEC);
@@ -155,8 +156,7 @@ static u32 ntklog_wait_ticks(const struct task_struct *thread)
 /* What is left of its time slice, in units of 1024 cycles; can be negative. */
 static s32 ntklog_remaining_quantum(const struct task_struct *thread)
 {
-	return div_s64(ntklog_remaining_slice(thread) * (s64)tsc_khz,
-		       (s32)(USEC_PER_SEC * 1024));
+	return ntklog_kilocycles_of_ns(ntklog_remaining_slice(thread));
 }
 
 /*
@@ -220,13 +220,15 @@ ntklog_log_context_swap(bool preempted, struct task_struct *old, struct task_str
 	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 first;
+	struct etw_logged logged;
 
 	ntklog_make_context_swap_v1(&first, preempted, old, new, old_state);
 	memcpy(&record, &first, sizeof(first));
 	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
 		ntklog_make_context_swap_rest(&record, old, new);
-	etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
-			       &first, sizeof(first), &record, sizeof(record));
+	logged = etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
+					&first, sizeof(first), &record, sizeof(record));
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
 	trace_contextswap(&record);
 }
 
@@ -247,12 +249,15 @@ ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *ol
 	}
 	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
 	ntklog_make_context_swap_rest(data, old, new);
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
+			   etw_end_event(wanted, data, sizeof(struct wmi_contextswap)), 0, false);
 }
 
 /* Not inline: with one session there is no call, and nothing to save for it. */
 static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
 {
-	etw_end_event(wanted, first, sizeof(*first));
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
+			   etw_end_event(wanted, first, sizeof(*first)), 0, false);
 }
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,
@@ -273,7 +278,8 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 				   sizeof(struct wmi_contextswap_v1), &first)) {
 		/* The scheduler does not run in an NMI. */
 		ntklog_make_context_swap_v1(first, preempted, old, new, old_state);
-		if (unlikely(wanted & (wanted - 1)))
+		if (unlikely(wanted & (wanted - 1) ||
+			     etw_stack_wanted(ETW_STACKED_CONTEXTSWAP, wanted)))
 			ntklog_copy_context_swap(wanted, first);
 	} else {
 		ntklog_log_context_swap(preempted, old, new, old_state);
@@ -288,7 +294,8 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 }
 
 /* One at a time: see struct ntklog_want. */
-static void ntklog_update_context_swaps(const struct perfinfo_groupmask *wanted)
+static void ntklog_update_context_swaps(struct ntklog_want *want,
+					const struct perfinfo_groupmask *wanted)
 {
 	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;

@@ -5,8 +5,8 @@
 /*
  * NT's InterruptCount of the current processor: every interrupt that the kernel counts for
  * it - those of devices, the local timer's, those between processors, NMIs. What
- * kstat_cpu_irqs_sum() and arch_irq_stat_cpu() sum up for /proc/stat; the latter is not
- * exported, the counters are.
+ * kstat_cpu_irqs_sum() and arch_irq_stat_cpu() sum up for /proc/stat. x86 counts its own in the
+ * latter, which is not exported, but the counters are; elsewhere all interrupts are in the former.
  *
  * An acquisition only notes them, two counters of 32 bits in each word of 64: the difference
  * of two such notes has the sum of what one half's counters have grown by in its low half, of
@@ -22,6 +22,8 @@
 
 #include "../compat.h"
 #include "this_cpu.h"
+
+#ifdef CONFIG_X86
 
 /* Is there a counter of interrupts at this offset in irq_stat? */
 static __always_inline bool ntklog_irq_stat_counts(size_t offset)
@@ -73,18 +75,14 @@ union ntklog_irq_stat {
 #define ntklog_irq_stat (*(union ntklog_irq_stat __percpu *)&irq_stat)
 #define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
 
-/**
- * ntklog_note_interrupts() - the counters, for ntklog_interrupts_since()
- *
- * Context: preemption off. Interrupts write the counters meanwhile: each is read once.
- * Return: a note, which means nothing but in comparison.
+/*
+ * The note with x86's own counters added to it. No loop is left of these: what is at an offset is
+ * known when this is compiled.
  */
-static __always_inline u64 ntklog_note_interrupts(void)
+static __always_inline u64 ntklog_add_irq_stat(u64 note)
 {
-	u64 note = (u32)raw_cpu_read(kstat.irqs_sum);
 	size_t i;
 
-	/* No loop is left of these: what is at an offset is known when this is compiled. */
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++) {
 		bool low = ntklog_irq_stat_counts(i * sizeof(u64));
@@ -101,6 +99,26 @@ static __always_inline u64 ntklog_note_interrupts(void)
 		    ntklog_irq_stat_counts(i * sizeof(u64) + sizeof(u32)))
 			ntklog_this_cpu_add_to(note, ntklog_irq_stat.pair[i]);
 	return note;
+}
+
+#else
+
+static __always_inline u64 ntklog_add_irq_stat(u64 note)
+{
+	return note;
+}
+
+#endif
+
+/**
+ * ntklog_note_interrupts() - the counters, for ntklog_interrupts_since()
+ *
+ * Context: preemption off. Interrupts write the counters meanwhile: each is read once.
+ * Return: a note, which means nothing but in comparison.
+ */
+static __always_inline u64 ntklog_note_interrupts(void)
+{
+	return ntklog_add_irq_stat((u32)raw_cpu_read(kstat.irqs_sum));
 }
 
 /**

@@ -16,18 +16,21 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <linux/timex.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/identity.h>
 #include <uapi/ntklog/wmi_resource.h>
 
 #include "../address.h"
 #include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/provider.h"
+#include "../ground/identity.h"
 #include "../trace.h"
 #include "resource.h"
 #include "resource_slots.h"
+#include "sleeping_lock.h"
+#include "stack.h"
 #include "want.h"
 
 struct static_key_false ntklog_resource_key = STATIC_KEY_FALSE_INIT;
@@ -68,6 +71,7 @@ struct ntklog_information ntklog_resource_information = {
 	.v1_length = sizeof(ntklog_resource_words),
 	.parameters = ntklog_resource_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
+	.changed = ntklog_look_at_sleeping_rate,
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
@@ -80,14 +84,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 /* Set at load. */
 static unsigned long ntklog_first_timeout, ntklog_next_timeout;
 
-/**
- * ntklog_write_resource() - write an event
- * @record: its data
- *
- * Context: IRQL <= DISPATCH_LEVEL.
- */
-void ntklog_write_resource(const struct wmi_resource64 *record)
+/* @caller, @lock: of Linux' own; NT's resources have neither, and their own tracepoint. */
+static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, unsigned long caller,
+			       unsigned long lock)
 {
+	struct etw_logged logged;
 	unsigned long flags;
 
 	/*
@@ -100,14 +101,52 @@ void ntklog_write_resource(const struct wmi_resource64 *record)
 	} else {
 		this_cpu_write(ntklog_resource_cpu.writing, true);
 		this_cpu_inc(ntklog_resource_cpu.events);
-		etw_log_event(PERF_SYNC_OBJECTS, PERFINFO_LOG_TYPE_RESOURCE,
-			      PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
-		trace_resource(record);
+		/* Before the event has its time: a note holds from its own time on. */
+		if (lock)
+			ntklog_note_identity(lock, caller,
+					     NTKLOG_IDENTITY_OF_CLASS(record->action));
+		logged = etw_log_event(group, PERFINFO_LOG_TYPE_RESOURCE,
+				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
+			ntklog_leave_out_stack(ETW_STACKED_RESOURCE, logged);
+		else
+			ntklog_write_stack(ETW_STACKED_RESOURCE, logged, 0,
+					   group != PERF_SYNC_OBJECTS);
+		if (group == PERF_SYNC_OBJECTS)
+			trace_resource(record);
+		else
+			trace_linux_resource(record, ntklog_address(caller));
 		this_cpu_write(ntklog_resource_cpu.writing, false);
 	}
 	local_irq_restore(flags);
 }
+
+/**
+ * ntklog_write_resource() - write an event
+ * @record: its data
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ */
+void ntklog_write_resource(const struct wmi_resource64 *record)
+{
+	ntklog_write_event(record, PERF_SYNC_OBJECTS, 0, 0);
+}
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
+
+/**
+ * ntklog_write_sleeping_lock() - write an event of one of Linux' own locks
+ * @record: its data
+ * @lock: it; of the record it is only what is shown of it
+ * @caller: who called the function that acquires
+ *
+ * Context: thread, whatever is owned; preemption off.
+ */
+void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
+				unsigned long caller)
+{
+	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
+			   (unsigned long)lock);
+}
 
 /**
  * ntklog_log_resource_initialize() - write that a resource has been initialised
@@ -205,7 +244,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 		return;
 	/* The clocks of two processors need not agree. */
 	if (wait->processor == smp_processor_id())
-		record.hold_time = get_cycles() - wait->start_time;
+		record.hold_time = ntklog_cycles() - wait->start_time;
 	ntklog_write_resource(&record);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_resource_timeout);
@@ -235,7 +274,7 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 {
 	/* One processor's clock. */
 	preempt_disable();
-	wait->start_time = get_cycles();
+	wait->start_time = ntklog_cycles();
 	wait->processor = smp_processor_id();
 	preempt_enable();
 	wait->resource = resource;
@@ -310,7 +349,7 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 		this_cpu_inc(ntklog_resource_cpu.untracked);
 		goto out;
 	}
-	now = get_cycles();
+	now = ntklog_cycles();
 	if (depth > 1)
 		ntklog_fill_resource_slot(slot, resource, WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN,
 					  WMI_RESOURCE_WAIT_TIME_UNKNOWN, depth,
@@ -331,7 +370,7 @@ static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contenti
 		READ_ONCE(ntklog_resource_words.contention_sampling_rate);
 	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count);
 
-	if (READ_ONCE(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
+	if (ntklog_read_word(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
 	    releases % contention_rate == 0)
 		return true;
 	if (contention_delta && contention_delta % contention_rate == 0)
@@ -372,8 +411,8 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 	sampled = ntklog_resource_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
-			.acquire_time = READ_ONCE(slot->acquire_time),
-			.wait_time = READ_ONCE(slot->wait_time),
+			.acquire_time = ntklog_read_word(slot->acquire_time),
+			.wait_time = ntklog_read_word(slot->wait_time),
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* Who has slots has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)thread),
@@ -387,7 +426,7 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 		/* The clocks of two processors need not agree. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
-			record->hold_time = get_cycles() - record->acquire_time;
+			record->hold_time = ntklog_cycles() - record->acquire_time;
 	}
 	ntklog_free_slot(owner, slot);
 	return sampled;
@@ -395,7 +434,8 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_for);
 
 /* One at a time: see struct ntklog_want. */
-static void ntklog_update_resource_key(const struct perfinfo_groupmask *wanted)
+static void ntklog_update_resource_key(struct ntklog_want *want,
+				       const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
 
@@ -411,7 +451,12 @@ static void ntklog_update_resource_key(const struct perfinfo_groupmask *wanted)
 	}
 }
 
-static void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
+/**
+ * ntklog_resource_rundown() - the rates
+ * @event: as struct etw_provider says
+ * @end: likewise
+ */
+void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =
@@ -467,6 +512,7 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 		return -EINVAL;
 	ntklog_first_timeout = msecs_to_jiffies(first_timeout_ms);
 	ntklog_next_timeout = msecs_to_jiffies(next_timeout_ms);
+	ntklog_sleeping_locks_init(first_timeout_ms, next_timeout_ms);
 	ntklog_want_init(&ntklog_resource_want);
 	return 0;
 }

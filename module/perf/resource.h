@@ -15,10 +15,11 @@
 #include <linux/preempt.h>
 #include <linux/smp.h>
 #include <linux/timer.h>
-#include <linux/timex.h>
 #include <linux/types.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../etw/provider.h"
+#include "../ground/clock.h"
 #include "information.h"
 #include "resource_slots.h"
 
@@ -60,7 +61,7 @@ extern struct ntklog_information ntklog_resource_information;
  * struct ntklog_resource_wait - a wait that may become excessive
  * @timer: looks after the wait, which itself sleeps on
  * @resource: that is waited for
- * @start_time: of the wait, TSC cycles
+ * @start_time: of the wait, cycles
  * @processor: where it began
  * @thread_id: who waits
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
@@ -95,14 +96,17 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 				       bool exclusive, u32 contention_count, u32 releases,
 				       struct wmi_resource64 *record);
 void ntklog_write_resource(const struct wmi_resource64 *record);
+void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
+				unsigned long caller);
+void ntklog_resource_rundown(struct etw_rundown_event *event, bool end);
 
 /* What a slot that has been taken has to say. */
 static __always_inline void
 ntklog_fill_resource_slot(struct ntklog_slot *slot, const void *resource, u64 acquire_time,
 			  u64 wait_time, u32 depth, u32 contention_count)
 {
-	WRITE_ONCE(slot->acquire_time, acquire_time);
-	WRITE_ONCE(slot->wait_time, wait_time);
+	ntklog_write_word(slot->acquire_time, acquire_time);
+	ntklog_write_word(slot->wait_time, wait_time);
 	WRITE_ONCE(slot->processor, smp_processor_id());
 	WRITE_ONCE(slot->max_recursion_depth, depth);
 	WRITE_ONCE(slot->contention_count, contention_count);
@@ -134,7 +138,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	WRITE_ONCE(thread->next_slot, slot + 1);
 	/* A softirq takes the next one. */
 	barrier();
-	ntklog_fill_resource_slot(slot, resource, get_cycles(), 0, 1, contention_count);
+	ntklog_fill_resource_slot(slot, resource, ntklog_cycles(), 0, 1, contention_count);
 	preempt_enable();
 	return;
 slow:

@@ -17,15 +17,18 @@
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/identity.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../address.h"
 #include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/provider.h"
+#include "../ground/identity.h"
 #include "../trace.h"
 #include "spin_lock.h"
 #include "spin_lock_slots.h"
+#include "stack.h"
 #include "want.h"
 
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
@@ -92,7 +95,7 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	record->wait_time_in_cycles = noted ? slot->wait_time : 0;
 	record->spin_count = noted ? release->spins : 0;
 	record->thread_id = task_pid_nr(current);
-	record->interrupt_count = ntklog_interrupts_since(slot->interrupts);
+	record->interrupt_count = release->interrupts;
 	/*
 	 * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what
 	 * NT's IRQL is made of does not know that. And to ask for a thread's takes a lock, one of
@@ -104,7 +107,8 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 		record->irql = ke_get_current_irql();
 	record->acquire_depth = release->depth;
 	/* As NT's, which is still in the DPC when one interrupts it. */
-	record->flags = ((noted ? slot->acquire_mode : release->acquire_mode) &
+	record->flags = ((noted && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN ?
+			  slot->acquire_mode : release->acquire_mode) &
 			 WMI_SPINLOCK_ACQUIRE_MODE) |
 			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
 			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
@@ -119,6 +123,9 @@ static const u32 ntklog_spin_lock_groups[] = {
 	PERF_LINUX_RWLOCK,
 };
 
+static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
+static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
+
 static __always_inline bool ntklog_spin_lock_is_traced(u8 acquire_mode)
 {
 	return PERF_SPIN_LOCK_WHOSE(acquire_mode) ? trace_linux_spinlock_enabled() :
@@ -130,11 +137,13 @@ static noinline void
 ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
 {
 	struct wmi_spinlock64 record;
+	struct etw_logged logged;
 
 	ntklog_make_spin_lock_record(&record, release);
-	etw_log_event(ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)],
-		      PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
-		      sizeof(record));
+	logged = etw_log_event(ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)],
+			       PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
+			       sizeof(record));
+	ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, release->caller, false);
 	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
 		trace_linux_spinlock(&record);
 	else
@@ -170,6 +179,10 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	if (!wanted && !traced)
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	/* Before the event has its time: a note holds from its own time on. */
+	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
+		ntklog_note_identity(release->slot->lock & ~PERF_SPIN_LOCK_TAGS, release->caller,
+				     PERF_SPIN_LOCK_WHOSE(release->acquire_mode));
 	/* Nothing logs while there is a place that is not filled. */
 	cpu->writing = true;
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
@@ -177,7 +190,9 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(struct wmi_spinlock64), &record)) {
 		ntklog_make_spin_lock_record(record, release);
-		etw_end_event(wanted, record, sizeof(struct wmi_spinlock64));
+		ntklog_write_stack(ETW_STACKED_SPINLOCK,
+				   etw_end_event(wanted, record, sizeof(struct wmi_spinlock64)),
+				   release->caller, false);
 	} else {
 		ntklog_write_spin_lock_slowly(release);
 	}
@@ -193,7 +208,8 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 }
 
 /* One at a time: see struct ntklog_want. */
-static void ntklog_update_spin_lock_keys(const struct perfinfo_groupmask *wanted)
+static void ntklog_update_spin_lock_keys(struct ntklog_want *want,
+					 const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
 	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);

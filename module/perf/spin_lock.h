@@ -17,6 +17,7 @@
 #include <linux/types.h>
 #include <ntklog/spin_lock.h>
 
+#include "../ground/clock.h"
 #include "information.h"
 #include "interrupt_count.h"
 #include "this_cpu.h"
@@ -34,6 +35,9 @@ struct etw_rundown_event;
 
 /* Taken beyond those, not yet given back: by a thread, a softirq, a hard interrupt, an NMI. */
 #define PERF_SPIN_LOCK_SPARE	4
+
+/* The mode of a slot that is noted for it was interrupted: its release says it. */
+#define PERF_SPIN_LOCK_MODE_UNKNOWN	0xff
 
 /* In the word of a slot's lock, whose address is a multiple of four. */
 #define PERF_SPIN_LOCK_NOTED		1UL
@@ -65,16 +69,20 @@ struct ntklog_spin_lock_query {
  * struct ntklog_spin_lock_slot - one acquisition
  * @lock: the lock's address, and its tags
  * @time: when ownership began
- * @interrupts: ntklog_note_interrupts(), at the query if it waited
+ * @interrupts: ntklog_note_interrupts(), at the query if it waited; nothing where interrupts are
+ *	heard of: see ntklog_spin_locks_interrupted()
  * @wait_time: if noted, cycles from the query to ownership
- * @acquire_mode: if noted, WMI_SPINLOCK_*; the others' is what their release says
+ * @acquire_mode: if noted, WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; the others' is what
+ *	their release says
+ * @heard: if noted, interrupts that were heard of since
  */
 struct ntklog_spin_lock_slot {
 	unsigned long lock;
 	struct ntklog_time time;
 	u64 interrupts;
 	u32 wait_time;
-	u8 acquire_mode;
+	u32 acquire_mode : 8;
+	u32 heard : 24;
 };
 
 /**
@@ -177,6 +185,7 @@ void ntklog_count_spin_lock_acquire_slowly(void);
 void ntklog_track_spin_lock_acquire_slowly(const void *lock);
 void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
 					   u32 time_high, unsigned long caller);
+void ntklog_spin_locks_interrupted(void);
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				    const struct ntklog_spin_lock_query *query);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
@@ -197,61 +206,105 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
 }
 
 /* A member of the slot so many bytes on. */
-#define ntklog_spin_lock_slot_at(_bytes)						\
-	(*(struct ntklog_spin_lock_slot __percpu *)					\
-	 ((char __percpu *)&ntklog_spin_lock_cpu.slot + (_bytes)))
+#define ntklog_write_spin_lock_slot(_bytes, _member, _value)				\
+	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
- * ntklog_track_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
+ * ntklog_push_spin_lock() - take a slot and fill it, but for interrupts
  * @lock: the lock, now owned
+ * @used: set to how many bytes on the slot is
  *
- * For who is only there while the tracking key is on. One reading of the clock is both when it
- * was asked for and when it was owned: NT reads it twice, but what it measures then is the
- * reading itself. WaitTimeInCycles is 0.
- *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition; NMI too.
+ * Context: as ntklog_log_spin_lock_acquire().
+ * Return: whether it is filled. If not, it is taken all the same: and
+ * ntklog_track_spin_lock_acquire_slowly() is to be called.
  */
-static __always_inline void ntklog_track_spin_lock_acquire(const void *lock)
+static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned long *used)
 {
 	struct ntklog_time time;
-	unsigned long used;
 
 	if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
 						     PERF_SPIN_LOCK_ONE - PERF_SPIN_LOCK_SLOT)))
-		goto slowly;
-	used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
-	if (unlikely(used > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT))
-		goto slowly;
+		return false;
+	*used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	if (unlikely(*used > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT))
+		return false;
+	/* First: from now on interrupts that are heard of are noted in it. */
+	ntklog_write_spin_lock_slot(*used, lock, (unsigned long)lock);
 	time = ntklog_read_time();
-	this_cpu_write(ntklog_spin_lock_slot_at(used).time.low, time.low);
-	this_cpu_write(ntklog_spin_lock_slot_at(used).time.high, time.high);
-	this_cpu_write(ntklog_spin_lock_slot_at(used).interrupts, ntklog_note_interrupts());
-	this_cpu_write(ntklog_spin_lock_slot_at(used).lock, (unsigned long)lock);
-	return;
-slowly:
-	ntklog_track_spin_lock_acquire_slowly(lock);
+	ntklog_write_spin_lock_slot(*used, time.low, time.low);
+	ntklog_write_spin_lock_slot(*used, time.high, time.high);
+	return true;
 }
 
 /**
- * ntklog_log_spin_lock_acquire() - the same, or only count it
+ * ntklog_push_heard_spin_lock() - NT's PerfLogSpinLockAcquire, of a lock had at once
  * @lock: the lock, now owned
+ *
+ * For who is only there while the tracking key is on, and while interrupts are heard of: see
+ * ntklog_spin_locks_interrupted(). They need no note.
+ *
+ * Context: preemption off, right after the acquisition; NMI too.
+ * Return: whether that was all; else ntklog_track_spin_lock_acquire_slowly() is to be called.
+ */
+static __always_inline bool ntklog_push_heard_spin_lock(const void *lock)
+{
+	unsigned long used;
+
+	return ntklog_push_spin_lock(lock, &used);
+}
+
+/**
+ * ntklog_pop_spin_lock() - give back a slot that is not to be looked at
+ * @lock: the lock that is released
+ * @time: the low half of when
+ *
+ * That of the lock acquired last, had at once, tracked; not long held, and none of those sampled.
+ *
+ * Context: as ntklog_log_spin_lock_release().
+ * Return: whether it is; if not, ntklog_track_spin_lock_release_slowly() is to be called.
+ */
+static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
+{
+	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+
+	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, used, lock)))
+		return false;
+	ntklog_this_cpu_sub_from_at(time, ntklog_spin_lock_cpu.slot[0].time.low, used);
+	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time)))
+		return false;
+	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, used);
+	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
+	return true;
+}
+
+/**
+ * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
+ * @lock: the lock, now owned
+ *
+ * Tracked, or only counted. One reading of the clock is both when it was asked for and when it was
+ * owned: NT reads it twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
 static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
 {
-	if (static_branch_likely(&ntklog_spin_lock_tracking_key))
-		ntklog_track_spin_lock_acquire(lock);
-	else if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
-							  PERF_SPIN_LOCK_ONE)))
-		ntklog_count_spin_lock_acquire_slowly();
+	unsigned long used;
+
+	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
+		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+							     PERF_SPIN_LOCK_ONE)))
+			ntklog_count_spin_lock_acquire_slowly();
+	} else if (likely(ntklog_push_spin_lock(lock, &used))) {
+		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
+	} else {
+		ntklog_track_spin_lock_acquire_slowly(lock);
+	}
 }
 
 /**
  * ntklog_log_spin_lock_release() - NT's PerfLogSpinLockRelease
  * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then, and
- *	PERF_SPIN_LOCK_LINUX_* if it is one of Linux'
+ * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then
  * @release_time: ntklog_read_time(), from before that
  *
  * The event's CallerAddress is where the function that this is in returns to.
@@ -261,22 +314,9 @@ static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
 static __always_inline void ntklog_log_spin_lock_release(const void *lock, u8 acquire_mode,
 							 struct ntklog_time release_time)
 {
-	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
-	u32 hold_time = release_time.low;
-
-	/* The last acquired, had at once, tracked; not long held, and none of those sampled. */
-	if (unlikely(!ntklog_this_cpu_equals(ntklog_spin_lock_slot_at(used).lock,
-					     (unsigned long)lock)))
-		goto slowly;
-	ntklog_this_cpu_sub_from(hold_time, ntklog_spin_lock_slot_at(used).time.low);
-	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, hold_time)))
-		goto slowly;
-	this_cpu_write(ntklog_spin_lock_slot_at(used).lock, 0);
-	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
-	return;
-slowly:
-	ntklog_track_spin_lock_release_slowly(lock, acquire_mode, release_time.low,
-					      release_time.high, _RET_IP_);
+	if (unlikely(!ntklog_pop_spin_lock(lock, release_time.low)))
+		ntklog_track_spin_lock_release_slowly(lock, acquire_mode, release_time.low,
+						      release_time.high, _RET_IP_);
 }
 
 /* One of so many releases that leave a waiter behind is written; 0: none is for that. */

@@ -243,6 +243,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	} else if (number >= 0) {
 		release.slot = &sampled->slot[number];
 		release.spins = sampled->spins[number];
+		release.interrupts = ntklog_interrupts_since(release.slot->interrupts);
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else

@@ -33,15 +33,16 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
 				      u32 time_high, unsigned long caller);
 
 /**
- * ntklog_sample_spin_lock_acquire() - count an acquisition of a lock had at once, maybe choose it
+ * ntklog_sample_spin_lock_acquire() - count an acquisition of a lock had at once
  * @lock: the lock, now owned
  *
  * Context: preemption off, right after the acquisition; NMI too.
+ * Return: whether that was all; else ntklog_sample_spin_lock_acquire_slowly() is to be called,
+ * which may choose it.
  */
-static __always_inline void ntklog_sample_spin_lock_acquire(const void *lock)
+static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
 {
-	if (unlikely(ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left)))
-		ntklog_sample_spin_lock_acquire_slowly(lock);
+	return likely(!ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left));
 }
 
 /**
@@ -51,12 +52,12 @@ static __always_inline void ntklog_sample_spin_lock_acquire(const void *lock)
  * While something chosen is owned each has to be looked at: it may be the same lock.
  *
  * Context: as ntklog_sample_spin_lock_acquire().
+ * Return: likewise.
  */
-static __always_inline void ntklog_sample_shared_spin_lock_acquire(const void *lock)
+static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *lock)
 {
-	if (unlikely(ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left)) ||
-	    unlikely(this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use)))
-		ntklog_sample_spin_lock_acquire_slowly(lock);
+	return ntklog_sample_spin_lock_acquire(lock) &&
+	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use));
 }
 
 /**

@@ -288,6 +288,7 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 	struct ntklog_spin_lock_release release = {
 		.slot = &slot,
 		.spins = spin_count,
+		.interrupts = ntklog_interrupts_since(query->interrupts),
 		.rule = WMI_SPINLOCK_RULE_WAIT,
 		.acquire_mode = acquire_mode,
 		.time = time,
@@ -340,6 +341,57 @@ static u32 ntklog_find_slot(const struct ntklog_spin_lock_cpu *cpu, const void *
 	return number;
 }
 
+/* What has been had at once has more to tell than it has a tag for. */
+static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
+{
+	struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
+
+	slot->lock |= PERF_SPIN_LOCK_NOTED;
+	slot->wait_time = 0;
+	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
+	slot->heard = 0;
+	cpu->spins[number] = 0;
+}
+
+/**
+ * ntklog_spin_locks_interrupted() - an interrupt begins
+ *
+ * While Linux' own locks are tracked each interrupt is heard of but NMIs, and noted in the slots
+ * of what it interrupts. So who acquires has nothing to note: there are a dozen counters of
+ * interrupts, and next to none between an acquisition and its release. Of NT's locks, which know
+ * the counters, nobody asks for it. One that comes while a slot is being filled or given back is
+ * lost: the lock has been owned for two instructions, or is about to be released.
+ *
+ * Context: interrupts off; not NMI.
+ */
+notrace void ntklog_spin_locks_interrupted(void)
+{
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	u32 number;
+
+	for (number = ntklog_slots_in_use(cpu); number; number--) {
+		/* Taken and not yet filled, or about to be given back. */
+		if (!cpu->slot[number].lock)
+			continue;
+		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS))
+			ntklog_note_slot(cpu, number);
+		cpu->slot[number].heard++;
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_locks_interrupted);
+
+/* InterruptCount. */
+static u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot, u8 acquire_mode)
+{
+	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
+
+	/* NT's, and who waited. */
+	if (!PERF_SPIN_LOCK_WHOSE(acquire_mode) ||
+	    (noted && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
+		return ntklog_interrupts_since(slot->interrupts);
+	return noted ? slot->heard : 0;
+}
+
 /* The lock is no longer owned: those above move down. */
 static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
@@ -373,11 +425,8 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	local_irq_save(flags);
 	number = ntklog_find_slot(cpu, lock);
 	if (number) {
-		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS)) {
-			cpu->slot[number].lock |= PERF_SPIN_LOCK_NOTED;
-			cpu->slot[number].wait_time = 0;
-			cpu->spins[number] = 0;
-		}
+		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS))
+			ntklog_note_slot(cpu, number);
 		cpu->slot[number].time = time;
 		cpu->slot[number].acquire_mode = acquire_mode;
 	}
@@ -451,6 +500,7 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 	if (number) {
 		release.slot = &cpu->slot[number];
 		release.spins = cpu->spins[number];
+		release.interrupts = ntklog_interrupts_of_slot(release.slot, acquire_mode);
 		release.depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
 		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED))
 			ntklog_write_if_sampled(cpu, number, acquire_mode, &release);

@@ -15,6 +15,7 @@
  * struct ntklog_spin_lock_release - a release that is sampled
  * @slot: the lock's
  * @spins: if noted, additional tests of the lock
+ * @interrupts: the record's InterruptCount
  * @depth: the record's AcquireDepth
  * @rule: WMI_SPINLOCK_RULE_*
  * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
@@ -24,6 +25,7 @@
 struct ntklog_spin_lock_release {
 	const struct ntklog_spin_lock_slot *slot;
 	u32 spins;
+	u32 interrupts;
 	u8 depth;
 	u8 rule;
 	u8 acquire_mode;

@@ -8,27 +8,9 @@
  */
 
 #include <linux/percpu.h>
-#include <linux/timex.h>
 #include <linux/types.h>
 
 #include "../compat.h"
-
-/**
- * struct ntklog_time - a reading of the clock that locks are timed by
- * @low: its low half
- * @high: its high half
- *
- * In halves, as the processor gives it: most are never put together.
- */
-struct ntklog_time {
-	u32 low;
-	u32 high;
-};
-
-static __always_inline u64 ntklog_time_value(struct ntklog_time time)
-{
-	return (u64)time.high << 32 | time.low;
-}
 
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 
@@ -83,22 +65,69 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 	__half;									\
 })
 
+/*
+ * A member of the first of some things in a row is what these are given, and how many bytes on the
+ * one that is meant is: the compiler would add the two in an instruction of its own.
+ */
+
 /**
- * ntklog_this_cpu_equals() - compare a word of this processor's
- * @_variable: the word, a long
+ * ntklog_this_cpu_write_at() - write a word of this processor's
+ * @_variable: the first such word
+ * @_bytes: so many bytes on
+ * @_value: what
+ */
+#define ntklog_this_cpu_write_at(_variable, _bytes, _value)			\
+({										\
+	asm volatile("mov %[value], %%gs:%c[variable](%[bytes])"			\
+		     : : [variable] "i" (&(_variable)),				\
+			 [bytes] "r" ((unsigned long)(_bytes)),			\
+			 [value] "r" ((typeof(_variable))(_value)) : "memory");	\
+})
+
+/**
+ * ntklog_this_cpu_clear_at() - clear a word of this processor's
+ * @_variable: the first such word, a long
+ * @_bytes: so many bytes on
+ */
+#define ntklog_this_cpu_clear_at(_variable, _bytes)				\
+({										\
+	asm volatile("movq $0, %%gs:%c[variable](%[bytes])"			\
+		     : : [variable] "i" (&(_variable)),				\
+			 [bytes] "r" ((unsigned long)(_bytes)) : "memory");	\
+})
+
+/**
+ * ntklog_this_cpu_equals_at() - compare a word of this processor's
+ * @_variable: the first such word, a long
+ * @_bytes: so many bytes on
  * @_value: with what
  *
  * Return: whether they are the same.
  */
-#define ntklog_this_cpu_equals(_variable, _value)				\
+#define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
 ({										\
 	bool __equal;								\
 										\
-	asm volatile("cmpq %[value], " __percpu_arg([variable])				\
+	asm volatile("cmpq %[value], %%gs:%c[variable](%[bytes])"		\
 		     : "=@cce" (__equal)					\
-		     : [variable] "m" (__my_cpu_var(_variable)),		\
-		       [value] "r" (_value));					\
+		     : [variable] "i" (&(_variable)),				\
+		       [bytes] "r" ((unsigned long)(_bytes)),			\
+		       [value] "r" (_value) : "memory");			\
 	__equal;								\
+})
+
+/**
+ * ntklog_this_cpu_sub_from_at() - subtract a word of this processor's from a value
+ * @_value: a u32
+ * @_variable: the first such word, a u32
+ * @_bytes: so many bytes on
+ */
+#define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
+({										\
+	asm volatile("subl %%gs:%c[variable](%[bytes]), %[value]"		\
+		     : [value] "+r" (_value)					\
+		     : [variable] "i" (&(_variable)),				\
+		       [bytes] "r" ((unsigned long)(_bytes)) : "cc");	\
 })
 
 /**
@@ -117,18 +146,6 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 		     : [variable] "m" (__my_cpu_var(_variable)),		\
 		       [value] "r" (_value));					\
 	__exceeds;								\
-})
-
-/**
- * ntklog_this_cpu_sub_from() - subtract a word of this processor's from a value
- * @_value: a u32
- * @_variable: the word, a u32
- */
-#define ntklog_this_cpu_sub_from(_value, _variable)				\
-({										\
-	asm volatile("subl " __percpu_arg([variable]) ", %[value]"				\
-		     : [value] "+r" (_value)					\
-		     : [variable] "m" (__my_cpu_var(_variable)) : "cc");	\
 })
 
 /**
@@ -155,14 +172,6 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 		     : [variable] "m" (__my_cpu_var(_variable)) : "cc");	\
 })
 
-static __always_inline struct ntklog_time ntklog_read_time(void)
-{
-	struct ntklog_time time;
-
-	asm volatile("rdtsc" : "=a" (time.low), "=d" (time.high));
-	return time;
-}
-
 #else
 
 #define ntklog_this_cpu_sub_is_negative(_variable, _amount)			\
@@ -171,23 +180,22 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 	(this_cpu_dec_return(_variable) < 0)
 #define ntklog_this_cpu_low_half(_variable)					\
 	((unsigned long)(u16)this_cpu_read(_variable))
-#define ntklog_this_cpu_equals(_variable, _value)				\
-	(this_cpu_read(_variable) == (_value))
+#define ntklog_this_cpu_at(_variable, _bytes)					\
+	(*(typeof(_variable) __percpu *)((char __percpu *)&(_variable) + (_bytes)))
+#define ntklog_this_cpu_write_at(_variable, _bytes, _value)			\
+	this_cpu_write(ntklog_this_cpu_at(_variable, _bytes), _value)
+#define ntklog_this_cpu_clear_at(_variable, _bytes)				\
+	this_cpu_write(ntklog_this_cpu_at(_variable, _bytes), 0)
+#define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
+	(this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)) == (_value))
+#define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
+	((_value) -= this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)))
 #define ntklog_this_cpu_exceeds(_variable, _value)				\
 	(this_cpu_read(_variable) > (_value))
-#define ntklog_this_cpu_sub_from(_value, _variable)				\
-	((_value) -= this_cpu_read(_variable))
 #define ntklog_this_cpu_add_to(_sum, _variable)					\
 	((_sum) += this_cpu_read(_variable))
 #define ntklog_this_cpu_add_word_to(_sum, _variable)				\
 	((_sum) = (u32)((_sum) + this_cpu_read(_variable)))
-
-static __always_inline struct ntklog_time ntklog_read_time(void)
-{
-	u64 cycles = get_cycles();
-
-	return (struct ntklog_time){ .low = cycles, .high = cycles >> 32 };
-}
 
 #endif
 

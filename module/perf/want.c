@@ -22,7 +22,7 @@ static void ntklog_want_update(struct ntklog_want *want)
 		etw_group_mask_set(&wanted, want->provider.group);
 	spin_unlock(&want->lock);
 	if (usable)
-		want->update(&wanted);
+		want->update(want, &wanted);
 	mutex_unlock(&want->mutex);
 }
 
@@ -72,7 +72,7 @@ void ntklog_want_exit(struct ntklog_want *want)
 	spin_lock(&want->lock);
 	want->state = PERF_WANT_AFTER_EXIT;
 	spin_unlock(&want->lock);
-	want->update(&ntklog_want_nothing);
+	want->update(want, &ntklog_want_nothing);
 	mutex_unlock(&want->mutex);
 	/* No one is scheduled any more. */
 	cancel_work_sync(&want->work);

@@ -30,7 +30,7 @@ enum ntklog_want_state {
  * struct ntklog_want - who wants the events of a group
  * @provider: the group, which is the tracepoint's too, and its rundown; the rest is filled
  *	in by ntklog_want_init()
- * @update: do what follows: this is wanted now. Called from a thread between
+ * @update: do what follows of a want: this is wanted now. Called from a thread between
  *	ntklog_want_init() and ntklog_want_exit(), with @mutex held; may sleep. Not always after
  *	a change only
  * @by_work: @update takes tracepoints_mutex, which the tracepoint's registration holds: a
@@ -47,7 +47,7 @@ enum ntklog_want_state {
  */
 struct ntklog_want {
 	struct etw_provider provider;
-	void (*update)(const struct perfinfo_groupmask *wanted);
+	void (*update)(struct ntklog_want *want, const struct perfinfo_groupmask *wanted);
 	bool by_work;
 	struct mutex mutex;		/* over each update */
 	spinlock_t lock;		/* of what follows */

@@ -15,7 +15,8 @@ import etl_decoder as etl
 import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
-Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasing after thread")
+Truth = namedtuple("Truth", "name lock mode depth waited before acquired releasing after thread "
+                            "least most")
 HOLD = 1500000
 
 
@@ -74,6 +75,13 @@ class LinuxLocks(unittest.TestCase):
     def test_thread(self):
         for truth in self.truths:
             self.assertEqual(self.of(truth).thread_id, truth.thread, truth)
+
+    def test_interrupts_are_those_that_came_while_it_was_owned(self):
+        for truth in self.truths:
+            self.assertGreaterEqual(self.of(truth).interrupt_count, truth.least, truth)
+            self.assertLessEqual(self.of(truth).interrupt_count, truth.most, truth)
+        # One of work and one of the scheduler's, where they could come.
+        self.assertGreaterEqual([truth.least >= 2 for truth in self.truths].count(True), 8)
 
     def test_waits(self):
         for truth in self.truths:

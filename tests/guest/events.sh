@@ -4,18 +4,8 @@
 # Real events of a contended workload, for check_e2e.py to decode.
 
 # With a tracepoint and a session at once: both see the same events.
-echo 100 >$S/buffers
-echo 20 >$P/contention_sample_rate
-cat >/tmp/both.sh <<END
-. ./lib.sh
-cat $D/counters >both.before
-echo start >$S/state
-torture_until "grown SpinLockContentionCount 5000" locks=12 nest=10
-echo stop >$S/state
-cat $D/counters >both.after
-END
 check "events: trace-cmd records" trace-cmd record -b 8192 -o /tmp/both.dat \
-	-e ntklog:spinlock sh /tmp/both.sh
+	-e ntklog:spinlock sh both.sh
 check "events: torture in thread, softirq and hard interrupt" succeeded
 mv /tmp/both.dat both.dat
 cat $S/stats >both.stats

@@ -16,7 +16,7 @@ check "example: unloads" rmmod ntklog_example
 check "example: its resource is gone" is "$(wc -l <$D/locks) $(wc -c <$D/locks_information)" "1 8"
 check "bench: runs" insmod ntklog_bench.ko times=1000 contended_ms=50
 check "bench: measures every pair" is \
-	"$(dmesg | grep -c 'ntklog_bench: pair off ')" 22
+	"$(dmesg | grep -c 'ntklog_bench: pair off ')" 26
 check "bench: unloads" rmmod ntklog_bench
 check "bench: bad parameters are refused" sh -c "! insmod ntklog_bench.ko times=1"
 echo stop >$S/state

@@ -3,19 +3,15 @@
 #
 # The text files: modes, defaults, what they take and what they refuse.
 
-mode_is()
-{
-	is "$(stat -c '%a %u' "$1")" "$2 0"
-}
-
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $P/hold_threshold $P/information $R/release_sample_rate $R/contention_sample_rate \
     $R/excessive_timeouts $R/information $S/state $S/name $S/group_mask $S/buffer_size \
-    $S/buffers $S/mode $S/flush_timer $S/contextswap_version $S/flush /dev/ntklog; do
+    $S/buffers $S/mode $S/flush_timer $S/contextswap_version $S/stacks $S/flush \
+    $D/keep_identities /dev/ntklog; do
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
 check "files: others do not come so far" mode_is ${D%/*} 700
-for file in $D/group_mask $D/counters $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot \
+for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot \
     $S/cpu0 $S/cpu1; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
@@ -109,7 +105,7 @@ for text in PERF_NOTHING 0x1 0x20010001 536936448 'PERF_SPINLOCK PERF_NOTHING' +
 	check "files: group_mask refuses '$text'" \
 		refused 'Invalid argument' $S/group_mask "$text"
 done
-long=$(printf '%0200d' 1000)
+long=$(printf '%0600d' 1000)
 check "files: a text that is too long is refused" \
 	refused 'Invalid argument' $P/acquire_sample_rate "$long"
 

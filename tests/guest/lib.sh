@@ -47,6 +47,12 @@ taken()
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
+# mode_is FILE MODE: its permissions, and it is root's.
+mode_is()
+{
+	is "$(stat -c '%a %u' "$1")" "$2 0"
+}
+
 # le32 NUMBER...: as binary words.
 le32()
 {

@@ -46,6 +46,33 @@ is_off()
 		is "$(redirected)" 0 && is "$(in_use)" 0
 }
 
+# record MODE PREFIX ARGUMENT...: a session in that mode over one load of linux_pairs.
+record()
+{
+	mode=$1
+	prefix=$2
+	shift 2
+	check "modes: $mode can be chosen" taken $D/linux_mode "$mode"
+	cat $D/counters >"$prefix.before"
+	echo start >$S/state
+	cat $D/linux
+	check "modes: $prefix: they are watched" is_on
+	redirected >"$prefix.redirected"
+	check "modes: $prefix: no other mode meanwhile" refused busy $D/linux_mode \
+		"$([ "$mode" = full ] && echo waits || echo full)"
+	check "modes: $prefix: the same one is none" taken $D/linux_mode "$mode"
+	lines=$(dmesg | wc -l)
+	check "modes: $prefix: the module with the pairs runs" insmod linux_pairs.ko "$@"
+	grep -w linux_pairs /proc/modules >"$prefix.module"
+	rmmod linux_pairs
+	echo stop >$S/state
+	cat $D/counters >"$prefix.after"
+	cat $S/header $S/cpu* >"$prefix.etl"
+	cat $S/stats >"$prefix.stats"
+	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
+	check "modes: $prefix: the end of the session restores" is_off
+}
+
 # load PAUSE: something of everything, until the file is gone; with so many microseconds between,
 # for where it is to be there, but not to fill the processors while others wait.
 load()

@@ -18,33 +18,6 @@ check "modes: another word is refused" refused 'Invalid' $D/linux_mode most
 check "modes: as is more than a word" refused 'Invalid' $D/linux_mode 'full sampled'
 echo "$LINUX" >$S/group_mask
 
-# record MODE PREFIX ARGUMENT...: a session in that mode over one load of linux_pairs.
-record()
-{
-	mode=$1
-	prefix=$2
-	shift 2
-	check "modes: $mode can be chosen" taken $D/linux_mode "$mode"
-	cat $D/counters >"$prefix.before"
-	echo start >$S/state
-	cat $D/linux
-	check "modes: $prefix: they are watched" is_on
-	redirected >"$prefix.redirected"
-	check "modes: $prefix: no other mode meanwhile" refused busy $D/linux_mode \
-		"$([ "$mode" = full ] && echo waits || echo full)"
-	check "modes: $prefix: the same one is none" taken $D/linux_mode "$mode"
-	lines=$(dmesg | wc -l)
-	check "modes: $prefix: the module with the pairs runs" insmod linux_pairs.ko "$@"
-	grep -w linux_pairs /proc/modules >"$prefix.module"
-	rmmod linux_pairs
-	echo stop >$S/state
-	cat $D/counters >"$prefix.after"
-	cat $S/header $S/cpu* >"$prefix.etl"
-	cat $S/stats >"$prefix.stats"
-	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
-	check "modes: $prefix: the end of the session restores" is_off
-}
-
 record sampled sampled pairs=100000 long_pairs=4000
 record full full pairs=20000 queue=1
 record sampled sampled-queue queue=1
@@ -116,7 +89,7 @@ check "modes: so does the tool's" sh -c '! ntklog selftest >/tmp/selftest.txt &&
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
 # On and off under load, in both.
-load 0
+load 300000
 unmatched=$(sum Unmatched)
 left=0
 for mode in sampled waits sampled waits sampled waits sampled full; do

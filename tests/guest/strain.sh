@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2154,SC2086
 #
 # Linux' own locks, redirected and restored all the time while everything there is goes on at
 # once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
 # and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
-# goes and comes, modules, in all modes. $turns: how often. With locktorture.ko, under the kernel's
-# own torture of its locks of a $type; where there is failslab, without memory too: see fail.c for
-# $stride and $seed.
+# goes and comes, modules, in all modes. $turns: how often; $pause: microseconds that the load
+# leaves between its rounds, and that who has had all turns waits before the next one, for others
+# to get theirs. With locktorture.ko, under the kernel's own torture of its locks of a $type; where
+# there is failslab, without memory too: see fail.c for $stride and $seed.
 
 . ./linux_lib.sh
+. ./sleeping_lib.sh
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
@@ -20,6 +22,7 @@ again()
 		"$1"
 		count=$((count + 1))
 		echo $count >"/tmp/again.$1"
+		[ $count -lt "$turns" ] || usleep "$pause"
 	done
 }
 
@@ -43,9 +46,9 @@ taken_soon()
 {
 	tries=0
 	until echo "$2" 2>/dev/null >"$1"; do
-		[ $tries -lt 50 ] || return
+		[ $tries -lt 10 ] || return
 		tries=$((tries + 1))
-		usleep 20000
+		usleep 100000
 	done
 	echo "$2" >>/tmp/taken
 }
@@ -127,19 +130,20 @@ balanced()
 load_ntklog()
 {
 	insmod ntklog.ko buffers=64
-	echo "$LINUX" >$S/group_mask
+	echo $LINUX $SLEEPING >$S/group_mask
 	echo PERF_SPINLOCK PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
-	echo PERF_LINUX_RWLOCK >$D/sessions/2/group_mask
+	echo PERF_LINUX_RWLOCK PERF_LINUX_MUTEX >$D/sessions/2/group_mask
 }
 
 load_ntklog
-check "strain: this kernel's locks can be watched" sh -c "cat $D/linux; ! grep unavailable $D/linux"
+check "strain: this kernel's locks can be watched" sh -c \
+	"cat $D/linux; ! grep -E '^(spinlock|rwlock|mutex|rwsem): unavailable' $D/linux"
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
 # A processor that the host takes away is no slow handler, which the kernel would tell of.
 echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
-load 0
+load "$pause"
 if [ -e locktorture.ko ]; then
 	insmod torture.ko
 	insmod locktorture.ko torture_type="$type" verbose=0 stat_interval=0 nwriters_stress=3 \
@@ -154,7 +158,7 @@ for what in attach sessions hotplug tracers ftrace_off selftest modules modes; d
 done
 # However long that takes on a busy host.
 until all_done 8; do
-	usleep 200000
+	sleep 1
 done
 touch /tmp/stop
 # shellcheck disable=SC2086 # numbers
@@ -162,6 +166,8 @@ wait $switching
 grep . /tmp/again.*
 cat /tmp/taken
 check "strain: all is off in the end" is_off
+check "strain: so are those that sleep" sleeping_is_off
+check "strain: of which each acquisition and each wait has come to its end" sleeping_balanced
 check "strain: the self-test tested something" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
 check "strain: nor did the one at each switching on" sh -c '! dmesg | grep "would not do what"'

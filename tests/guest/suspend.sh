@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2154,SC2086
 #
 # Suspend-to-idle while Linux' locks are redirected, by pm_test up to where the processors would
 # idle: nothing wakes this virtual machine from there (its RTC and its ACPI do not work together).
@@ -7,6 +7,7 @@
 # script's status.
 
 . ./linux_lib.sh
+. ./sleeping_lib.sh
 
 # Onto the console, and without the share.
 tell()
@@ -25,9 +26,10 @@ suspended()
 suspend_once()
 {
 	insmod ntklog.ko buffers=64
-	echo "$LINUX" >$S/group_mask
+	echo $LINUX $SLEEPING >$S/group_mask
 	echo start >$S/state
 	tell "suspend: Linux' locks are redirected" is_on
+	tell "suspend: and those that sleep are hooked" sleeping_is_on
 	mark
 	load 0
 	echo 0 >status
@@ -36,6 +38,7 @@ suspend_once()
 	echo freeze >/sys/power/state
 	tell "suspend: to idle and back" suspended 1
 	tell "suspend: they are still redirected" is_on
+	tell "suspend: those that sleep are still hooked" sleeping_is_on
 	tell "suspend: and counted" grown SpinLockAcquireCount 100
 	end_load
 	echo stop >$S/state

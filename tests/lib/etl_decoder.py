@@ -6,6 +6,7 @@ sharing nothing with the module or the tool: what it reads is what they wrote.
 Anything that is not as described raises Wrong.
 """
 
+import os
 import struct
 from collections import namedtuple
 
@@ -22,6 +23,7 @@ ContextSwap = namedtuple("ContextSwap", "new_thread_id old_thread_id new_thread_
                          "old_thread_wait_reason flags old_thread_state "
                          "old_thread_ideal_processor new_thread_wait_time "
                          "old_thread_remaining_quantum")
+StackWalk = namedtuple("StackWalk", "event_time_stamp process thread addresses")
 Lock = namedtuple("Lock", "address type creator_back_trace_index owning_thread lock_count "
                   "contention_count entry_count recursion_count number_of_waiting_shared "
                   "number_of_waiting_exclusive")
@@ -29,9 +31,15 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
                            "buffers_written pointer_size events_lost mhz boot_time perf_freq "
                            "start_time clock_type buffers_lost logger_name")
 
+# Of the machine that the files are of: 3 on x86, 1 on arm64.
+CLOCK_TYPE = int(os.environ.get("CLOCK_TYPE", 3))
+# Where the kernel begins there.
+KERNEL = 2**64 - (2**47 if CLOCK_TYPE == 3 else 2**48)
+
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
 NTKLOG_DC_START, NTKLOG_DC_END = 0xA04B, 0xA04C
 CONTEXTSWAP = 0x0524
+STACKWALK, STACKS_DC_START, STACKS_DC_END = 0x1820, 0xA04D, 0xA04E
 RESOURCE, RESOURCE_DC_START, RESOURCE_DC_END = 0x052B, 0x0F4D, 0x0F4E
 
 
@@ -158,6 +166,49 @@ def context_swap(event):
     return ContextSwap(*struct.unpack("<IIbbBbBBBBIi", event.data))
 
 
+def stack_walk(event):
+    """The record of a STACKWALK event, of 64-bit addresses."""
+    expect(event.hook_id == STACKWALK and event.version == 2, "no stack")
+    addresses = len(event.data) - 0x10
+    expect(addresses > 0 and addresses % 8 == 0 and addresses // 8 <= 64, "0x%x: 0x%x bytes",
+           event.offset, len(event.data))
+    return StackWalk(*struct.unpack_from("<QII", event.data),
+                     struct.unpack_from("<%dQ" % (addresses // 8), event.data, 0x10))
+
+
+def stacks_of(event):
+    """The hook ids of the events that carry a stack, of a rundown that says it."""
+    expect(event.hook_id in (STACKS_DC_START, STACKS_DC_END) and event.version == 1,
+           "no rundown of stacks")
+    expect(len(event.data) == 4, "0x%x: 0x%x bytes", event.offset, len(event.data))
+    stacks, = struct.unpack("<I", event.data)
+    expect(stacks < 8, "0x%x: stacks 0x%x", event.offset, stacks)
+    return [hook_id for bit, hook_id in ((1, CONTEXTSWAP), (2, SPINLOCK), (4, RESOURCE))
+            if stacks & bit]
+
+
+def with_stacks(buffers):
+    """Pairs of an event and the stack that is right behind it on its processor, or None; and the
+    stacks that are behind none."""
+    pairs, without = [], []
+    for processor in sorted({buffer.processor for buffer in buffers[1:]}):
+        before = None
+        for buffer in sorted((b for b in buffers[1:] if b.processor == processor),
+                             key=lambda buffer: buffer.sequence):
+            for event in buffer.events:
+                if event.hook_id != STACKWALK:
+                    pairs.append((event, None))
+                    before = event
+                    continue
+                stack = stack_walk(event)
+                if before and before.time_stamp == stack.event_time_stamp:
+                    pairs[-1] = before, stack
+                else:
+                    without.append(stack)
+                before = None
+    return pairs, without
+
+
 def locks(data):
     """RTL_PROCESS_LOCKS with 64-bit pointers."""
     expect(len(data) >= 8, "%d bytes are no RTL_PROCESS_LOCKS", len(data))
@@ -176,7 +227,11 @@ def check_file(buffers, recorder=False):
     header = logfile_header(buffers)
     expect(header.mode == (0x02000400 if recorder else 0x02000001), "mode 0x%x", header.mode)
     expect(header.version == 0x0501000A, "version 0x%x", header.version)
-    expect(header.pointer_size == 8 and header.clock_type == 3, "not 64-bit or not TSC")
+    expect(header.pointer_size == 8, "not 64-bit")
+    expect(header.clock_type == CLOCK_TYPE, "clock type %d", header.clock_type)
+    # Of the processor's speed only x86's clock tells.
+    expect(header.mhz == (header.perf_freq // 10**6 if CLOCK_TYPE == 3 else 0), "%d MHz",
+           header.mhz)
     expect(header.buffer_size == buffers[0].size, "buffer size")
     expect(header.buffers_written == len(buffers), "%d buffers, the header says %d",
            len(buffers), header.buffers_written)
@@ -198,7 +253,7 @@ def check_file(buffers, recorder=False):
             expect(earlier.events[-1].time_stamp <= later.events[0].time_stamp,
                    "cpu%d: time goes back between buffers", processor)
     for buffer in buffers[1:]:
-        expect(buffer.clock_type == 3 and buffer.frequency == header.perf_freq, "clock")
+        expect(buffer.clock_type == CLOCK_TYPE and buffer.frequency == header.perf_freq, "clock")
         expect(buffer.start_time == header.start_time, "start time")
     last = [buffer for buffer in buffers[1:] if buffer.flags & 1]
     expect(last == buffers[-1:], "the last buffer, and no other, has the flush marker")

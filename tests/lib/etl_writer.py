@@ -76,6 +76,38 @@ def ntklog_rundown(linux_mode=0, end=False, blockers=0):
                     version=1)
 
 
+# Not NT's: classes of Linux' own locks that sleep, the upper half of Action.
+LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000,
+               "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
+
+
+def linux_lock(kind, action=0x22, bits=64, **changes):
+    """A WMI_RESOURCE of one of them; a release for whoever had it exclusively."""
+    return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,
+                                     **{"depth": 1, **changes}), bits=bits)
+
+
+def pointers(values, bits=64):
+    return struct.pack("<%d%s" % (len(values), "Q" if bits == 64 else "I"),
+                       *(value & (2 ** bits - 1) for value in values))
+
+
+def stack(event_time, addresses, thread=55, process=54, bits=64, hook_id=0x1820, **changes):
+    """The stack of an event, or with a hook id of its kind the key of one."""
+    return perfinfo(hook_id, struct.pack("<QII", event_time, process, thread) +
+                    pointers(addresses, bits), bits=bits,
+                    **{"time_stamp": event_time + 1, **changes})
+
+
+def stack_definition(key, addresses, bits=64, hook_id=0x1822, **changes):
+    return perfinfo(hook_id, pointers([key, *addresses], bits), bits=bits, **changes)
+
+
+def stacks_rundown(stacks, end=False, **changes):
+    """Not NT's: 1 context swaps, 2 spin locks, 4 resources carry a stack."""
+    return perfinfo(0xA04E if end else 0xA04D, struct.pack("<I", stacks), version=1, **changes)
+
+
 def resource_rundown(release=1000, contention=1, timeouts=1):
     return perfinfo(0x0F4D, struct.pack("<III", release, contention, timeouts))
 

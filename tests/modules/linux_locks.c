@@ -3,11 +3,13 @@
  * linux_locks: takes Linux' spin locks and rwlocks in each way that there is, holds them for so
  * long that their releases are written, and prints what is true of each:
  *
- *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD
+ *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD \
+ *		LEAST MOST
  *
  * BEFORE and ACQUIRED are the clock before and after the acquisition, RELEASING and AFTER
  * before and after the release; the record's times are in between. WAITED: another processor
- * owned it for as long as `hold` at least. And what was left as it should not:
+ * owned it for as long as `hold` at least. LEAST and MOST are how many interrupts the kernel has
+ * counted from ACQUIRED to RELEASING, and from BEFORE to AFTER. And what was left as it should not:
  *
  *	linux_locks: wrong NAME WHAT
  */
@@ -17,34 +19,50 @@
 #include <linux/bottom_half.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
+#include <linux/irq_work.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/pid.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/timex.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../../module/perf/interrupt_count.h"
+
 static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "cycles that each lock is owned for at least");
 
+/* Meanwhile this processor interrupts itself, as the scheduler does and as work does. */
+static void interrupt(struct irq_work *work)
+{
+}
+
+static DEFINE_IRQ_WORK(interrupting_work, interrupt);
+
 static void spend(cycles_t cycles)
 {
+	/* Not the macro of that name. */
+	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 
+	irq_work_queue(&interrupting_work);
+	reschedule(raw_smp_processor_id());
 	while (get_cycles() - start < cycles)
 		cpu_relax();
 }
 
 static void tell(const char *name, void *lock, int mode, int depth, bool waited,
-		 const u64 time[4])
+		 const u64 time[4], u32 least, u32 most)
 {
-	pr_info("truth %s 0x%lx %d %d %d %llu %llu %llu %llu %d\n", name, (unsigned long)lock,
-		mode, depth, waited, time[0], time[1], time[2], time[3], task_pid_nr(current));
+	pr_info("truth %s 0x%lx %d %d %d %llu %llu %llu %llu %d %u %u\n", name,
+		(unsigned long)lock, mode, depth, waited, time[0], time[1], time[2], time[3],
+		task_pid_nr(current), least, most);
 }
 
 /* What a lock function changes besides the lock. */
@@ -76,20 +94,24 @@ static void take_##_name(void)								\
 	static _define(lock);								\
 	unsigned long flags __maybe_unused;						\
 	struct state before = state_now(), inside = before;				\
-	u64 time[4];									\
+	u64 outer = ntklog_note_interrupts(), inner, time[4];				\
+	u32 least, most;								\
 											\
 	inside.preempt_count += _offset;						\
 	inside.irqs_disabled |= _irqs_off;						\
 	time[0] = get_cycles();								\
 	_acquire;									\
 	time[1] = get_cycles();								\
+	inner = ntklog_note_interrupts();						\
 	compare(#_name " inside", state_now(), inside);					\
 	spend(hold);									\
+	least = ntklog_interrupts_since(inner);						\
 	time[2] = get_cycles();								\
 	_release;									\
 	time[3] = get_cycles();								\
+	most = ntklog_interrupts_since(outer);						\
 	compare(#_name " after", state_now(), before);					\
-	tell(#_name, &lock, _mode, 1, false, time);					\
+	tell(#_name, &lock, _mode, 1, false, time, least, most);				\
 }
 
 #define SPIN(_name, _offset, _irqs_off, _acquire, _release)				\
@@ -164,7 +186,7 @@ static void take_nested(void)
 	local_irq_restore(flags);
 	for (i = 0; i < 3; i++)
 		tell("nested", &locks[order[i]], WMI_SPINLOCK_QUEUED, 3 - i, false,
-		     time[order[i]]);
+		     time[order[i]], 0, 0);
 }
 
 /* Failed trylocks are nothing that was acquired. */
@@ -257,7 +279,7 @@ static int take_waiting(int which, const char *name, int mode)
 		write_unlock(&wanted_rw_lock);
 	time[3] = get_cycles();
 	local_irq_restore(flags);
-	tell(name, which ? (void *)&wanted_rw_lock : &wanted_lock, mode, 1, true, time);
+	tell(name, which ? (void *)&wanted_rw_lock : &wanted_lock, mode, 1, true, time, 0, 0);
 	kthread_stop(owner);
 	return 0;
 }

@@ -18,6 +18,7 @@
 
 #include <linux/atomic.h>
 #include <linux/cpu.h>
+#include <linux/delay.h>
 #include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
@@ -180,7 +181,7 @@ static void own_with_waiters(bool is_rw_lock)
 		raw_spin_lock(&queue_lock);
 	atomic_set(&step, 1);
 	reach(3);
-	spend(hold * 400ULL);
+	mdelay(200);
 	released = get_cycles();
 	if (is_rw_lock)
 		write_unlock(&queue_rw_lock);
@@ -200,7 +201,9 @@ static long run(void *unused)
 		/* Who waits has preemption off: no processor is to come or go meanwhile. */
 		cpus_read_lock();
 		own_with_waiters(false);
-		own_with_waiters(true);
+		/* Those of PREEMPT_RT sleep. */
+		if (!IS_ENABLED(CONFIG_PREEMPT_RT))
+			own_with_waiters(true);
 		cpus_read_unlock();
 	}
 	return 0;

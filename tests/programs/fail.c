@@ -9,6 +9,7 @@
  *
  * Most allocations of a load are debugfs' for its files, which the module does without: after one
  * that has not made the load fail, only each STRIDEth is tried until one does; which, SEED says.
+ * The first ones of a load are tried one by one: it cannot do without some of them.
  *
  * Of a load, from where the module's own code begins: what the kernel allocates before is
  * its own business, and its tracing warns when some of that fails. Where that is, a load
@@ -27,6 +28,9 @@
 
 /* What the kernel may allocate to clean up after such a load, and more. */
 #define MARGIN 15
+
+/* Of a load, what is tried one by one: that margin, and what the module begins with. */
+#define DENSE (2 * MARGIN)
 
 static char state_path[256];
 
@@ -164,6 +168,8 @@ int main(int argc, char **argv)
 			complain("cannot be stopped", n);
 		if (left)
 			break;
+		if (is_load && n < first + DENSE)
+			continue;
 		/* The first time some less, so that another seed has others. */
 		n += skip;
 		skip = stride - 1;

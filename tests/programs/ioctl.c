@@ -96,6 +96,24 @@ static void check_group_mask(void)
 	      set(0x1F, &information, sizeof(information)) == STATUS_INVALID_PARAMETER);
 }
 
+/* With events that carry a stack. */
+static void check_stacks(void)
+{
+	uint32_t information[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };
+	uint32_t none[4] = { 6, 0, 7, 0 }, got[16] = { 6, 0, 7, 0 };
+
+	check("no event carries a stack", query(0x1F, got, 0x10) == 0 && returned == 0x10);
+	check("sets which do", set(0x1F, information, 0x18) == 0);
+	check("says how many bytes they take",
+	      query(0x1F, got, 0x14) == STATUS_INFO_LENGTH_MISMATCH && returned == 0x18);
+	check("has set them", query(0x1F, got, sizeof(got)) == 0 && returned == 0x18 &&
+	      got[4] == 0x0524 && got[5] == 0x052B);
+	check("refuses an event that cannot", set(0x1F, wrong, 0x14) == STATUS_INVALID_PARAMETER);
+	check("still has them", query(0x1F, got, 0x18) == 0 && got[4] == 0x0524);
+	check("sets none", set(0x1F, none, 0x10) == 0 && query(0x1F, got, 0x10) == 0 &&
+	      returned == 0x10);
+}
+
 static void check_locks(void)
 {
 	static struct rtl_process_locks64 *locks;
@@ -148,6 +166,7 @@ int main(void)
 	check("opens", device >= 0);
 	check_parameters();
 	check_group_mask();
+	check_stacks();
 	check_locks();
 	check_bad_addresses();
 	check_without_rights();

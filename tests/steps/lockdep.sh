@@ -5,20 +5,25 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# lockdep_catches MISUSE REPORT: lockdep must catch this.
+share "$DIR" kunit </dev/null
+
+# lockdep_catches MISUSE REPORT: lockdep must catch this. One processor boots soonest, and each
+# misuse is one thread's.
 lockdep_catches()
 {
-	local DIR=$DIR/$1
-	share "$DIR" kunit <<-END
+	local dir=$DIR/$1
+	mkdir "$dir"
+	cp "$DIR"/{ntklog,lockdep_misuse,stale_code}.ko "$dir/"
+	cat >"$dir/guest.sh" <<-END
 		insmod ntklog.ko
-		O=/sys/module/lockdep_misuse/parameters/own
+		O=/sys/kernel/debug/lockdep_misuse
 		case $1 in own*) misuse=none ;; *) misuse=$1 ;; esac
 		insmod lockdep_misuse.ko misuse=\$misuse || exit 1
 		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
-	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$DIR" &&
-		has_reports "$DIR/dmesg.log" "$2"
+	"$TOP/scripts/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir" &&
+		has_reports "$dir/dmesg.log" "$2"
 }
 
 result "lockdep: two queued locks in two orders" \

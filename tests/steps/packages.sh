@@ -43,7 +43,7 @@ result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
 done
-"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libjansson4 gcc libc6-dev pkg-config
+"$TOP/scripts/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
 	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" \
 	"$OUT"/deb/libntklog-etl{0,-dev}_"${VERSION}"_amd64.deb "$root/"

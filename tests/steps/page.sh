@@ -17,10 +17,10 @@ browser()
 		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"
 }
 
-# with_script NAME: a page that does what the standard input says, when all is loaded.
+# with_script NAME [PAGE]: a page that does what the standard input says, when all is loaded.
 with_script()
 {
-	{ sed '/^<\/body>/,$d' "$DIR/report.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
+	{ sed '/^<\/body>/,$d' "$DIR/${2:-report}.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
 		>"$DIR/$1.html"
 }
 
@@ -102,6 +102,40 @@ document.body.dataset.found = found.join(" ");
 END
 result "page: its tables are sorted and get longer" says 1280 sort \
 	"20 180 true true ascending 20 true descending  true ascending false Show less"
+
+# A flame graph: root calls two functions, of which one is three times as wide as the other, and
+# calls a third.
+python3 - "$DIR/flames.etl" <<'END'
+import sys
+import etl_writer as etl
+start, events = etl.START_CLOCK + etl.PERF_FREQ, []
+for i, (wait, stack) in enumerate(((100, [2, 1]), (300, [4, 3, 1]))):
+    events += [etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=wait), time_stamp=start + 9 * i),
+               etl.stack(start + 9 * i, [0xFFFFFFFF81000000 + 0x1000 * at for at in stack])]
+with open(sys.argv[1], "wb") as stream:
+    stream.write(etl.file(*events))
+END
+"$NTKLOG" report "$DIR/flames.etl" --html "$DIR/flames.html" --table stacks
+with_script flame flames <<'END'
+const flame = document.querySelector(".flame.wait"), said = flame.nextElementSibling;
+const spans = [...flame.querySelectorAll("span")], found = [spans.length];
+const width = (span) => Math.round(span.getBoundingClientRect().width / flame.clientWidth * 100);
+const shown = () => spans.map((span) => span.offsetParent ? width(span) : "-").join();
+found.push(shown());
+spans[2].dispatchEvent(new MouseEvent("mouseover", { bubbles: true }));
+found.push(said.textContent === spans[2].title, /75.0 %/.test(said.textContent));
+spans[2].click();
+found.push(shown());
+spans[2].click();
+found.push(shown());
+spans[1].dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+found.push(shown());
+document.body.dataset.found = found.join(" ");
+END
+result "page: a flame graph says its numbers, and is widened by a click and a key" says 1280 flame \
+	"4 100,25,75,75 true true 100,-,100,100 100,25,75,75 100,100,-,-"
+result "page: a flame graph is as wide as a telephone" browser 400 flames \
+	--screenshot="$DIR/flames-400.png"
 
 # Who has scripts off: all rows are there, and nothing to press.
 sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"

@@ -9,8 +9,20 @@
 
 #include <stdbool.h>
 
-/* What has tracing set up for a lock that is NT's; the others do not know of it. */
-enum native_tracing { NATIVE_OFF, NATIVE_COUNTED, NATIVE_TRACKED };
+/*
+ * What has tracing set up, for a lock that is NT's, or for Linux' own: both of its functions
+ * call a trampoline that only returns, or one that goes on in a copy of them, or those of ntklog's
+ * modes. The others do not know of it.
+ */
+enum native_tracing {
+	NATIVE_OFF,
+	NATIVE_COUNTED,
+	NATIVE_TRACKED,
+	NATIVE_LINUX_ENTERED,
+	NATIVE_LINUX_REDIRECTED,
+	NATIVE_LINUX_SAMPLED,
+	NATIVE_LINUX_FULL,
+};
 
 /**
  * struct native_contender - one of the threads that want the lock
@@ -54,6 +66,8 @@ struct native_contestant {
 };
 
 extern const struct native_contestant native_nt[], native_others[], native_qspinlock[];
+extern const struct native_contestant native_linux[];
+void native_redirect_linux(enum native_tracing tracing);
 void native_set_tracing(enum native_tracing tracing);
 void native_start(void);
 void native_be_cpu(int cpu);

@@ -321,6 +321,7 @@ int main(int argc, char **argv)
 		die("sched_getaffinity");
 	add(native_others);
 	add(native_qspinlock);
+	add(native_linux);
 	add(native_nt);
 	be_on(0);
 	native_start();

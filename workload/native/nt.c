@@ -6,6 +6,7 @@
 #include <ntklog/spin_lock.h>
 
 #include "ke/numbered_spin_lock.h"
+#include "perf/spin_lock_sampled.h"
 #include "perf/spin_lock_slots.h"
 
 #include "contestant.h"
@@ -81,7 +82,8 @@ const struct native_contestant native_nt[] = {
 void native_set_tracing(enum native_tracing tracing)
 {
 	bool was_tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
-	bool is_tracked = tracing == NATIVE_TRACKED, is_counted = tracing != NATIVE_OFF;
+	bool is_tracked = tracing == NATIVE_TRACKED || tracing == NATIVE_LINUX_FULL;
+	bool is_counted = is_tracked || tracing == NATIVE_COUNTED;
 
 	if (was_tracked && !is_tracked) {
 		ntklog_disarm_spin_lock_slots();
@@ -95,12 +97,14 @@ void native_set_tracing(enum native_tracing tracing)
 		static_branch_enable(&ntklog_spin_lock_tracking_key);
 		ntklog_arm_spin_lock_slots();
 	}
+	native_redirect_linux(tracing);
 }
 
 void native_start(void)
 {
 	shim_start();
 	shim_be_cpu(0);
+	ntklog_seed_sampling();
 	ke_numbered_spin_lock_init();
 }
 

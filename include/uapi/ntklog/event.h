@@ -14,16 +14,27 @@
 #define PERFINFO_LOG_TYPE_SPINLOCK_DC_END	0x0F4C
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
+#define PERFINFO_LOG_TYPE_STACKWALK		0x1820
+/* Stacks that are told once, and then referred to by a key. ntklog writes none. */
+#define PERFINFO_LOG_TYPE_STACKWALK_CREATE	0x1822
+#define PERFINFO_LOG_TYPE_STACKWALK_DELETE	0x1823
+#define PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN	0x1824
+#define PERFINFO_LOG_TYPE_STACKWALK_KEY_KERNEL	0x1825
+#define PERFINFO_LOG_TYPE_STACKWALK_KEY_USER	0x1826
 
 #define PERFINFO_SPINLOCK_VERSION		2
 #define PERFINFO_RESOURCE_VERSION		2
 #define PERFINFO_SPINLOCK_DC_VERSION		3
+#define PERFINFO_ERESOURCE_DC_VERSION		2
+#define PERFINFO_STACKWALK_VERSION		2
 
 /* Not NT's, in a group of event types of which NT has none. */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
+#define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
+#define NTKLOG_LOG_TYPE_STACKS_DC_END		0xA04E
 #define NTKLOG_DC_VERSION			1
-#define PERFINFO_ERESOURCE_DC_VERSION		2
+#define NTKLOG_STACKS_DC_VERSION		1
 
 /* header_type: which header it is, and the pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -49,7 +60,7 @@
  * @flags: TRACE_HEADER_FLAGS
  * @size: bytes of this header and the data, unpadded
  * @hook_id: which event, PERFINFO_LOG_TYPE_*
- * @time_stamp: raw clock of the session (here: TSC cycles)
+ * @time_stamp: raw clock of the session (here: cycles of the one clock)
  */
 struct perfinfo_trace_header {
 	__u8 version;
@@ -115,7 +126,7 @@ NTKLOG_ASSERT_OFFSET(struct system_trace_header, user_time, 0x1C);
  * @spin_threshold: SpinLockSpinThreshold
  * @contention_sample_rate: SpinLockContentionSampleRate
  * @acquire_sample_rate: SpinLockAcquireSampleRate
- * @hold_threshold: SpinLockHoldThreshold, TSC cycles
+ * @hold_threshold: SpinLockHoldThreshold, cycles
  *
  * Not in the order of EVENT_TRACE_SPINLOCK_INFORMATION.
  */
@@ -153,6 +164,24 @@ struct ntklog_dc {
 NTKLOG_ASSERT_SIZE(struct ntklog_dc, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dc, linux_mode, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
+
+/* stacks: of which events */
+#define NTKLOG_STACKS_CONTEXTSWAP		0x00000001
+#define NTKLOG_STACKS_SPINLOCK			0x00000002
+#define NTKLOG_STACKS_RESOURCE			0x00000004
+
+/**
+ * struct ntklog_stacks_dc - data of the rundown events of stacks
+ * @stacks: the events that carry a stack in this session, NTKLOG_STACKS_*
+ *
+ * Where there is none of these, nobody has asked for stacks.
+ */
+struct ntklog_stacks_dc {
+	__u32 stacks;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_stacks_dc, 0x04);
+NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

@@ -21,11 +21,17 @@
 #define PERF_SPININSTR			0x20210000
 
 /*
- * Not NT's: Linux' own locks. NT has no groups in masks[5]. Their events are those of NT's spin
- * locks.
+ * Not NT's: Linux' own locks. NT has no groups in masks[5]. The events of the first two are those
+ * of NT's spin locks, the events of the others are those of NT's resources.
  */
 #define PERF_LINUX_SPINLOCK		0xA0000001
 #define PERF_LINUX_RWLOCK		0xA0000002
+#define PERF_LINUX_MUTEX		0xA0000004
+#define PERF_LINUX_RWSEM		0xA0000008
+#define PERF_LINUX_SEMAPHORE		0xA0000010
+#define PERF_LINUX_RT_MUTEX		0xA0000020
+#define PERF_LINUX_PERCPU_RWSEM		0xA0000040
+#define PERF_LINUX_WW_MUTEX		0xA0000080
 
 /* In masks[0], NT's documented EnableFlags; maps to PERF_CONTEXT_SWITCH. */
 #define EVENT_TRACE_FLAG_CSWITCH	0x00000010

@@ -107,7 +107,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @start_buffers: 1
  * @pointer_size: 8 or 4
  * @events_lost: events that found no buffer
- * @cpu_speed_in_mhz: of the TSC
+ * @cpu_speed_in_mhz: of the TSC; 0 where the clock is not the processor's
  * @logger_name: not meaningful in a file
  * @log_file_name: not meaningful in a file
  * @time_zone: how local time relates to UTC

@@ -14,6 +14,7 @@
 /* EventTraceInformationClass */
 #define EVENT_TRACE_GROUPMASK_INFORMATION_CLASS			1
 #define EVENT_TRACE_SPINLOCK_INFORMATION_CLASS			5
+#define EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS		6
 #define EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS	7
 
 /* The least that NT permits; a hold threshold may also be 0: none. */
@@ -55,6 +56,26 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information,
 		     event_trace_group_masks, 0x10);
 
 /**
+ * struct event_trace_system_event_information - NT's EVENT_TRACE_SYSTEM_EVENT_INFORMATION
+ * @event_trace_information_class: EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS
+ * @padding: zero
+ * @trace_handle: which session: its number, 0 to 7
+ * @hook_id: PERFINFO_LOG_TYPE_*, of the events that carry a stack; as many as the length says
+ */
+struct event_trace_system_event_information {
+	__u32 event_trace_information_class;
+	__u32 padding;
+	__u64 trace_handle;
+	__u32 hook_id[];
+};
+
+NTKLOG_ASSERT_SIZE(struct event_trace_system_event_information, 0x10);
+NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information,
+		     event_trace_information_class, 0x00);
+NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, trace_handle, 0x08);
+NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, hook_id, 0x10);
+
+/**
  * struct event_trace_spinlock_information_v1 - until NT 6.2
  * @event_trace_information_class: EVENT_TRACE_SPINLOCK_INFORMATION_CLASS
  * @spin_lock_spin_threshold: fewest spins for a contended sample, >= 1
@@ -84,7 +105,7 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information_v1,
  * @spin_lock_spin_threshold: fewest spins for a contended sample, >= 1
  * @spin_lock_acquire_sample_rate: 1 of so many uncontended, >= 1000
  * @spin_lock_contention_sample_rate: 1 of so many contended, >= 1
- * @spin_lock_hold_threshold: TSC cycles, 0 (off) or >= 1000000
+ * @spin_lock_hold_threshold: cycles, 0 (off) or >= 1000000
  */
 struct event_trace_spinlock_information {
 	__u32 event_trace_information_class;

@@ -29,8 +29,24 @@
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE	0x00010224
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED		0x00010244
 
+/* Of both: somebody waits too long, and somebody else tells it. */
+#define WMI_RESOURCE_ACTION_EXCESSIVE				0x00000200
+
 /* The class of an action: of which kind of object. */
 #define WMI_RESOURCE_ACTION_CLASS				0xFFFF0000
+#define WMI_RESOURCE_CLASS_RESOURCE				0x00010000
+
+/*
+ * Not NT's: Linux' own locks that sleep. What happened is in the low half as for resources, of
+ * which these have RELEASE (exclusive and shared, final) and WAIT_EXCESSIVE. max_recursion_depth
+ * of a release is 1. thread_id is the thread that acquired it.
+ */
+#define WMI_RESOURCE_CLASS_LINUX_MUTEX				0x80010000
+#define WMI_RESOURCE_CLASS_LINUX_RWSEM				0x80020000
+#define WMI_RESOURCE_CLASS_LINUX_SEMAPHORE			0x80030000
+#define WMI_RESOURCE_CLASS_LINUX_RT_MUTEX			0x80040000
+#define WMI_RESOURCE_CLASS_LINUX_PERCPU_RWSEM			0x80050000
+#define WMI_RESOURCE_CLASS_LINUX_WW_MUTEX			0x80060000
 
 /* acquire_time and wait_time that are not known. */
 #define WMI_RESOURCE_WAIT_TIME_UNKNOWN				1
@@ -38,10 +54,10 @@
 
 /**
  * struct wmi_resource64 - NT's WMI_RESOURCE with 64-bit pointers
- * @acquire_time: when ownership began, TSC cycles
- * @hold_time: from then to the release, TSC cycles; 0 if not known. Excessive
+ * @acquire_time: when ownership began, cycles
+ * @hold_time: from then to the release, cycles; 0 if not known. Excessive
  *	wait: how long the wait has lasted
- * @wait_time: before the ownership, TSC cycles; 0: none, 1: not known. Excessive
+ * @wait_time: before the ownership, cycles; 0: none, 1: not known. Excessive
  *	wait: when the wait began
  * @max_recursion_depth: the most acquisitions that the thread owned at once.
  *	Excessive wait: time-outs so far. Reinitialised: owner entries there were

@@ -32,9 +32,9 @@
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers
  * @spin_lock_address: the lock
  * @caller_address: where the function that released the lock returned to
- * @acquire_time: when ownership began, TSC cycles
- * @release_time: when the lock was about to be let go, TSC cycles
- * @wait_time_in_cycles: from the query to ownership, TSC cycles
+ * @acquire_time: when ownership began, cycles
+ * @release_time: when the lock was about to be let go, cycles
+ * @wait_time_in_cycles: from the query to ownership, cycles
  * @spin_count: additional tests of the lock while waiting; 0: uncontended
  * @thread_id: thread that released
  * @interrupt_count: interrupts of the processor from the query to the release

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
 #include "analysis.h"
 #include "etl_reader.h"
 #include "event_type.h"
@@ -212,7 +215,8 @@ static void check_rundown(struct analysis *analysis, const struct etl_event *eve
 			read_spinlock_rates(&spinlock, event);
 		if (memcmp(&spinlock, &analysis->spinlocks.rates, sizeof(spinlock)))
 			analysis->rates_changed = true;
-	} else {
+	} else if (event->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
+		   event->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_END) {
 		read_resource_rates(&resource, event);
 		if (memcmp(&resource, &analysis->resources.rates, sizeof(resource)))
 			analysis->rates_changed = true;
@@ -264,22 +268,68 @@ static void take_time(struct analysis *analysis, unsigned int number, uint64_t t
 		analysis->last_time = time;
 }
 
+static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct etl_event *event)
+{
+	return analysis->by_address ? address :
+		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
+}
+
+static void add_spinlock(struct analysis *analysis, const struct etl_event *event,
+			 const struct stack *stack)
+{
+	const struct spinlock_rates *rates = &analysis->spinlocks.rates;
+	struct spinlock_record record;
+	int64_t hold;
+
+	spinlock_record_read(&record, event);
+	record.lock = key_of(analysis, record.lock, event);
+	spinlock_stats_add(&analysis->spinlocks, &record, event->time_stamp - analysis->origin);
+	if (!stack)
+		return;
+	hold = record.release_time - record.acquire_time;
+	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+		.weight = spinlock_weight(rates, &record),
+		.has_waited = record.spin_count,
+		.wait = record.wait_time,
+		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
+		.hold = hold > 0 ? hold : 0,
+	});
+}
+
+static void add_resource(struct analysis *analysis, const struct etl_event *event,
+			 const struct stack *stack)
+{
+	struct resource_record record;
+	uint64_t weight;
+
+	resource_record_read(&record, event);
+	record.resource = key_of(analysis, record.resource, event);
+	weight = resource_stats_add(&analysis->resources, &record,
+				    event->time_stamp - analysis->origin);
+	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
+		.weight = weight,
+		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
+		.wait = record.wait_time,
+		.has_hold = record.hold_time,
+		.hold = record.hold_time,
+	});
+}
+
 /**
  * analysis_add() - add an event
  * @analysis: where to
  * @file: that it is of
  * @event: the event
+ * @stack: of it, or NULL
  *
  * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
  */
 int analysis_add(struct analysis *analysis, struct etl_file *file,
-		 const struct etl_event *event)
+		 const struct etl_event *event, const struct stack *stack)
 {
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
-	struct spinlock_record spinlock;
-	struct resource_record resource;
 
 	if (event->wrong_time)
 		return 0;
@@ -298,20 +348,16 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return 0;
 	analysis->events++;
 	if (!type) {
-		if (!is_of_header(file, event))
+		if (!is_of_header(file, event) && !(stack && stack->state == STACK_ALONE))
 			add_unknown(analysis, event);
 		return 0;
 	}
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		spinlock_record_read(&spinlock, event);
-		spinlock_stats_add(&analysis->spinlocks, &spinlock,
-				   event->time_stamp - analysis->origin);
+		add_spinlock(analysis, event, stack);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		resource_record_read(&resource, event);
-		resource_stats_add(&analysis->resources, &resource,
-				   event->time_stamp - analysis->origin);
+		add_resource(analysis, event, stack);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
@@ -324,6 +370,11 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	return 0;
 }
 
+static const struct etl_event *next_event(void *file)
+{
+	return etl_next_event(file);
+}
+
 /**
  * analysis_read() - sum up a file
  * @analysis: empty
@@ -334,11 +385,21 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_event *event;
+	const struct stack *stack;
+	struct stacks *stacks;
 
 	analysis_find_rates(analysis, file);
 	find_origin(analysis, file);
-	while ((event = etl_next_event(file)))
-		analysis_add(analysis, file, event);
+	stacks = stacks_open(file, next_event, file);
+	if (!stacks) {
+		analysis->stacks.no_memory = true;
+		return;
+	}
+	while ((event = stacks_next(stacks, &stack)))
+		analysis_add(analysis, file, event, stack);
+	analysis->stacks.counts = *stacks_counts(stacks);
+	analysis->stacks.has_any = stacks_has_any(stacks);
+	stacks_close(stacks);
 	analysis_finish(analysis);
 }
 
@@ -407,9 +468,11 @@ void analysis_finish(struct analysis *analysis)
  */
 void analysis_free(struct analysis *analysis)
 {
+	lock_classes_free(&analysis->classes);
 	spinlock_stats_free(&analysis->spinlocks);
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
+	stack_stats_free(&analysis->stacks);
 	free(analysis->processors);
 	free(analysis->unknown);
 	*analysis = (struct analysis) { 0 };

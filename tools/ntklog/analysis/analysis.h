@@ -7,9 +7,11 @@
 #include <ntklog/etl.h>
 
 #include "filter.h"
+#include "lock_classes.h"
 #include "names.h"
 #include "resource_stats.h"
 #include "spinlock_stats.h"
+#include "stack_stats.h"
 #include "switch_stats.h"
 
 /**
@@ -25,10 +27,13 @@ struct analysis_processor {
 /**
  * struct analysis - of a trace; all zero: of nothing
  * @selection: of its events; NULL: all
- * @names: of addresses and threads, for the selection
+ * @names: of addresses and threads, for the selection and the classes of locks
+ * @by_address: each lock by itself, and not by class
+ * @classes: of the locks, unless @by_address
  * @spinlocks: WMI_SPINLOCK
  * @resources: WMI_RESOURCE
  * @switches: WMI_CONTEXTSWAP
+ * @stacks: all but the last, by their stacks
  * @processors: by number
  * @processor_count: how many
  * @origin: where time lines begin: the session's start, or where what is left of it
@@ -44,9 +49,12 @@ struct analysis_processor {
 struct analysis {
 	const struct selection *selection;
 	const struct names *names;
+	bool by_address;
+	struct lock_classes classes;
 	struct spinlock_stats spinlocks;
 	struct resource_stats resources;
 	struct switch_stats switches;
+	struct stack_stats stacks;
 	struct analysis_processor *processors;
 	size_t processor_count;
 	uint64_t origin;
@@ -61,7 +69,7 @@ struct analysis {
 
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file);
 int analysis_add(struct analysis *analysis, struct etl_file *file,
-		 const struct etl_event *event);
+		 const struct etl_event *event, const struct stack *stack);
 void analysis_read(struct analysis *analysis, struct etl_file *file);
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file);
 void analysis_finish(struct analysis *analysis);

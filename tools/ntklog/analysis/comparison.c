@@ -40,6 +40,7 @@ static const struct {
 	{ "wait", SUBJECT_WAIT, OPERAND_LASTS, 0 },
 	{ "lock", SUBJECT_LOCK, OPERAND_ADDRESS, UINT64_MAX },
 	{ "caller", SUBJECT_CALLER, OPERAND_ADDRESS, UINT64_MAX },
+	{ "class", SUBJECT_CLASS, OPERAND_TEXT, 0 },
 	{ "thread", SUBJECT_THREAD, OPERAND_THREAD, UINT32_MAX },
 };
 
@@ -95,6 +96,12 @@ static bool is_counter(const char *name, unsigned int *number)
 	return true;
 }
 
+/* The fields, and behind them what is part of one. */
+static const struct event_field *field_at(const struct event_type *type, size_t i)
+{
+	return i < type->field_count ? &type->fields[i] : type->part;
+}
+
 /* Is it a field of events, or the symbol of one? */
 static bool find_fields(struct compared *compared, const char *name)
 {
@@ -102,10 +109,13 @@ static bool find_fields(struct compared *compared, const char *name)
 	bool found = false, symbol;
 
 	for (i = 0; i < EVENT_TYPES; i++)
-		for (j = 0; j < event_types[i].field_count; j++) {
-			const struct event_field *field = &event_types[i].fields[j];
-			size_t own = strlen(field->name);
+		for (j = 0; j <= event_types[i].field_count; j++) {
+			const struct event_field *field = field_at(&event_types[i], j);
+			size_t own;
 
+			if (!field)
+				continue;
+			own = strlen(field->name);
 			/* The name of a ThreadId is a ThreadName. */
 			if (field->is_thread && length == own + 2 &&
 			    !strncasecmp(name, field->name, own - 2) &&
@@ -313,6 +323,9 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 				      "no event is called \"%.40s\"", compared->text);
 		return 0;
 	case OPERAND_TEXT:
+		if (ordered && compared->subject == SUBJECT_CLASS)
+			return refuse(error, size, compared->at,
+				      "names have no order: ==, != or ~");
 		return 0;
 	case OPERAND_LASTS:
 	case OPERAND_SECONDS:
@@ -378,6 +391,9 @@ int comparison_resolve_names(const struct compared *compared, const struct names
 		return 0;
 	if (compared->kind == OPERAND_ADDRESS && !names_have_symbol(names, compared->text))
 		return refuse(error, size, compared->at, "no symbol is called \"%.40s\"",
+			      compared->text);
+	if (compared->subject == SUBJECT_CLASS && !names_have_class(names, compared->text))
+		return refuse(error, size, compared->at, "no class is called \"%.40s\"",
 			      compared->text);
 	if (compared->kind == OPERAND_THREAD && !names_have_thread(names, compared->text))
 		return refuse(error, size, compared->at, "no thread is called \"%.40s\"",

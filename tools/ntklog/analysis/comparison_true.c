@@ -75,6 +75,19 @@ static bool compare_address(const struct compared *compared, const struct names 
 	return is_it == (compared->comparison == IS_EQUAL);
 }
 
+static bool compare_class(const struct compared *compared, const struct names *names,
+			  const struct etl_event *event, uint64_t address)
+{
+	uint64_t key = names_lock_key(names, address, event->time_stamp);
+	char text[NAME_SIZE];
+
+	/* A lock of no class is of another one than any. */
+	if (!names_key_is_class(names, key))
+		return compared->comparison == IS_NOT_EQUAL;
+	names_symbol(names, key, text, sizeof(text));
+	return compare_text(compared, text);
+}
+
 static bool compare_thread(const struct compared *compared, const struct names *names,
 			   uint32_t thread_id)
 {
@@ -130,6 +143,8 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 			return compare_address(compared, names, spinlock.lock);
 		case SUBJECT_CALLER:
 			return compare_address(compared, names, spinlock.caller);
+		case SUBJECT_CLASS:
+			return compare_class(compared, names, event, spinlock.lock);
 		default:
 			return compare_thread(compared, names, spinlock.thread_id);
 		}
@@ -148,6 +163,8 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 			return compare_address(compared, names, resource.resource);
 		case SUBJECT_CALLER:
 			return false;
+		case SUBJECT_CLASS:
+			return compare_class(compared, names, event, resource.resource);
 		default:
 			return compare_thread(compared, names, resource.thread_id);
 		}
@@ -258,6 +275,7 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 	case SUBJECT_WAIT:
 	case SUBJECT_LOCK:
 	case SUBJECT_CALLER:
+	case SUBJECT_CLASS:
 	case SUBJECT_THREAD:
 		break;
 	}

@@ -26,6 +26,9 @@
 #include "event_type.h"
 #include "names.h"
 
+/* Room for what is wrong with one, and all names that a value can have. */
+#define FILTER_ERROR_SIZE	2048
+
 struct filter;
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What WMI_RESOURCE records say together, by resource. */
+/* What WMI_RESOURCE records say together, by resource; and by lock, of Linux' that sleep. */
 
 #include <stdlib.h>
 
@@ -47,20 +47,32 @@ static uint64_t weight_of(struct resource_stats *stats, const struct resource_re
 }
 
 static struct resource_entry *find_resource(struct resource_stats *stats,
-					    uint64_t address)
+					    const struct resource_record *record)
 {
+	const struct resource_key key = { record->resource, record->kind };
 	struct resource_entry *entry;
 
-	hash_find_or_add(stats->resources, address, &address, RESOURCES_MAX, entry);
+	hash_find_or_add(stats->resources, key, &key, RESOURCES_MAX, entry);
 	if (entry)
 		return entry;
 	stats->no_memory |= HASH_COUNT(stats->resources) < RESOURCES_MAX;
-	return &stats->others;
+	return &stats->others[record->kind];
 }
 
-static void add_release(struct resource_stats *stats, struct resource_entry *entry,
-			enum resource_class class, const struct resource_record *record,
-			uint64_t ticks)
+/* Of what it is, or what happened to it, nothing is known. */
+static void add_unknown(struct resource_stats *stats, const struct resource_record *record)
+{
+	if (!stats->unknown)
+		stats->unknown = calloc(RESOURCE_WMI_CLASSES, sizeof(*stats->unknown));
+	if (stats->unknown)
+		stats->unknown[record->action >> 16]++;
+	else
+		stats->no_memory = true;
+}
+
+static uint64_t add_release(struct resource_stats *stats, struct resource_entry *entry,
+			    enum resource_class class, const struct resource_record *record,
+			    uint64_t ticks)
 {
 	struct resource_sum *sum = &entry->classes[class];
 	uint64_t weight = weight_of(stats, record);
@@ -79,6 +91,7 @@ static void add_release(struct resource_stats *stats, struct resource_entry *ent
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
 		stats->no_memory = true;
+	return weight;
 }
 
 /**
@@ -86,20 +99,26 @@ static void add_release(struct resource_stats *stats, struct resource_entry *ent
  * @stats: where to
  * @record: the record
  * @ticks: of the session's clock since where time lines begin
+ *
+ * Return: last releases that it stands for; 0: it is of something else.
  */
-void resource_stats_add(struct resource_stats *stats,
-			const struct resource_record *record, uint64_t ticks)
+uint64_t resource_stats_add(struct resource_stats *stats,
+			    const struct resource_record *record, uint64_t ticks)
 {
-	struct resource_entry *entry = find_resource(stats, record->resource);
+	struct resource_entry *entry;
 
 	stats->records++;
+	if ((record->action & WMI_RESOURCE_ACTION_CLASS) != WMI_RESOURCE_CLASS_RESOURCE) {
+		add_unknown(stats, record);
+		return 0;
+	}
+	stats->kinds |= 1 << record->kind;
+	entry = find_resource(stats, record);
 	switch (record->action) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
-		add_release(stats, entry, RESOURCE_EXCLUSIVE, record, ticks);
-		break;
+		return add_release(stats, entry, RESOURCE_EXCLUSIVE, record, ticks);
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
-		add_release(stats, entry, RESOURCE_SHARED, record, ticks);
-		break;
+		return add_release(stats, entry, RESOURCE_SHARED, record, ticks);
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
 		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
 		break;
@@ -111,6 +130,7 @@ void resource_stats_add(struct resource_stats *stats,
 		entry->initialized++;
 		break;
 	}
+	return 0;
 }
 
 static void free_entry(struct resource_entry *entry)
@@ -124,19 +144,33 @@ static void free_entry(struct resource_entry *entry)
 }
 
 /**
+ * resource_stats_has_linux() - is anything there of Linux' locks?
+ * @stats: of a file, or of a time
+ *
+ * Return: whether there is.
+ */
+bool resource_stats_has_linux(const struct resource_stats *stats)
+{
+	return stats->kinds & ~(1 << RESOURCE_KIND_NT);
+}
+
+/**
  * resource_stats_free() - make it an empty one
  * @stats: whatever it holds
  */
 void resource_stats_free(struct resource_stats *stats)
 {
 	struct resource_entry *entry, *next;
+	unsigned int i;
 
 	HASH_ITER(hh, stats->resources, entry, next) {
 		HASH_DEL(stats->resources, entry);
 		free_entry(entry);
 		free(entry);
 	}
-	free_entry(&stats->others);
+	for (i = 0; i < RESOURCE_KINDS; i++)
+		free_entry(&stats->others[i]);
+	free(stats->unknown);
 	timelines_free(&stats->timelines);
 	*stats = (struct resource_stats) { 0 };
 }

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_RESOURCE_STATS_H
 #define _NTKLOG_RESOURCE_STATS_H
 
-/* What WMI_RESOURCE records say together, by resource. */
+/* What WMI_RESOURCE records say together, by resource; and by lock, of Linux' that sleep. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,11 +10,15 @@
 
 #include "hash.h"
 #include "histogram.h"
+#include "resource_kind.h"
 #include "timeline.h"
 #include "wmi_record.h"
 
 /* Resources that are told apart; all others are one. */
 #define RESOURCES_MAX	16384
+
+/* What a record can say that it is of, known or not. */
+#define RESOURCE_WMI_CLASSES	0x10000
 
 /**
  * struct resource_rates - the parameters of the sampling
@@ -58,16 +62,22 @@ struct resource_sum {
 	struct histogram hold;
 };
 
+/* Memory that was of one kind may be of another later. */
+struct resource_key {
+	uint64_t address;
+	uint64_t kind;
+};
+
 /**
  * struct resource_entry - a resource
- * @address: of it
+ * @key: its address, and its enum resource_kind
  * @classes: of its owners
  * @initialized: times that it was, again too
  * @timeline: cycles waited for it in each slot, or NULL
  * @hh: in the table
  */
 struct resource_entry {
-	uint64_t address;
+	struct resource_key key;
 	struct resource_sum classes[RESOURCE_CLASSES];
 	uint64_t initialized;
 	struct timeline *timeline;
@@ -79,8 +89,11 @@ struct resource_entry {
  * @rates: of the sampling
  * @remainder: of the last weight that was a fraction
  * @resources: table
- * @others: those beyond RESOURCES_MAX
+ * @others: those beyond RESOURCES_MAX, by kind
  * @records: of all
+ * @kinds: bits of the kinds seen
+ * @unknown: records of which nothing is known, by the upper half of their actions; made when
+ *	there is one
  * @timelines: of the resources
  * @no_memory: something is missing for want of it
  */
@@ -88,14 +101,17 @@ struct resource_stats {
 	struct resource_rates rates;
 	uint64_t remainder;
 	struct resource_entry *resources;
-	struct resource_entry others;
+	struct resource_entry others[RESOURCE_KINDS];
 	uint64_t records;
+	uint32_t kinds;
+	uint64_t *unknown;
 	struct timelines timelines;
 	bool no_memory;
 };
 
-void resource_stats_add(struct resource_stats *stats,
-			const struct resource_record *record, uint64_t ticks);
+uint64_t resource_stats_add(struct resource_stats *stats,
+			    const struct resource_record *record, uint64_t ticks);
+bool resource_stats_has_linux(const struct resource_stats *stats);
 void resource_stats_free(struct resource_stats *stats);
 
 #endif /* _NTKLOG_RESOURCE_STATS_H */

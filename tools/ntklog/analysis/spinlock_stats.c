@@ -20,15 +20,21 @@ uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_
 	return rates->has_rules ? record->rule : 0;
 }
 
-/*
- * How many acquisitions a record stands for. By NT's rules all that are held longer than the
- * threshold are written. Of the others, each so many-th of the processor's contended
- * acquisitions if it has spun enough, and of those that had not to wait. Contended ones
- * with fewer spins than the threshold are not written, and so not estimated. Where some are
- * chosen when they are made, however long they are held, there is no hold threshold.
+/**
+ * spinlock_weight() - how many acquisitions does a record stand for?
+ * @rates: of its file
+ * @record: the record
+ *
+ * By NT's rules all that are held longer than the threshold are written. Of the others, each so
+ * many-th of the processor's contended acquisitions if it has spun enough, and of those that had
+ * not to wait. Contended ones with fewer spins than the threshold are not written, and so not
+ * estimated. Where some are chosen when they are made, however long they are held, there is no
+ * hold threshold.
+ *
+ * Return: so many; 0: it was written only because it left a waiter behind.
  */
-static uint64_t weight_of(const struct spinlock_rates *rates,
-			  const struct spinlock_record *record)
+uint64_t spinlock_weight(const struct spinlock_rates *rates,
+			 const struct spinlock_record *record)
 {
 	uint32_t hold = record->release_time - record->acquire_time;
 
@@ -184,7 +190,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 		.record = *record,
 		.pair = pair,
 		.hold = record->release_time - record->acquire_time,
-		.weight = weight_of(&stats->rates, record),
+		.weight = spinlock_weight(&stats->rates, record),
 		.ticks = ticks,
 	};
 	if ((int64_t)pending->hold < 0) {

@@ -165,6 +165,8 @@ struct spinlock_stats {
 };
 
 uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record);
+uint64_t spinlock_weight(const struct spinlock_rates *rates,
+			 const struct spinlock_record *record);
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record, uint64_t ticks);
 void spinlock_stats_finish(struct spinlock_stats *stats);

@@ -63,16 +63,17 @@ static const char *session_text(int number, const char *name, char *text, size_t
 static json_t *session_json(int number)
 {
 	char state[KERNEL_TEXT], name[KERNEL_TEXT], mask[KERNEL_TEXT], mode[KERNEL_TEXT];
-	char size[KERNEL_TEXT], buffers[KERNEL_TEXT];
+	char size[KERNEL_TEXT], buffers[KERNEL_TEXT], stacks[KERNEL_TEXT];
 	struct session_counts counts;
 
 	session_counts(number, &counts);
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I}",
 			 "session", number,
 			 "state", session_text(number, "state", state, sizeof(state)),
 			 "name", session_text(number, "name", name, sizeof(name)),
 			 "group_mask", session_text(number, "group_mask", mask, sizeof(mask)),
 			 "mode", session_text(number, "mode", mode, sizeof(mode)),
+			 "stacks", session_text(number, "stacks", stacks, sizeof(stacks)),
 			 "buffer_size",
 			 atoi(session_text(number, "buffer_size", size, sizeof(size))),
 			 "buffers",
@@ -102,6 +103,7 @@ static void print_session(int number)
 static void print_session_counts(int number)
 {
 	struct session_counts counts;
+	char stacks[KERNEL_TEXT];
 
 	if (session_counts(number, &counts))
 		return;
@@ -109,6 +111,9 @@ static void print_session_counts(int number)
 	       counts.generated, counts.written, counts.lost);
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
 	       counts.finished, counts.unread);
+	session_text(number, "stacks", stacks, sizeof(stacks));
+	if (*stacks && strcmp(stacks, SESSION_STACKS_NONE))
+		printf("     with stacks of %s\n", stacks);
 }
 
 static int finish_json(json_t *object)
@@ -175,12 +180,15 @@ static int list(const struct options *options)
 							(json_int_t)group->mask, "trouble",
 							trouble));
 		else
-			printf("  %-18s %-20s 0x%08" PRIx32 "  %s%s%s\n", group->name,
+			printf("  %-18s %-23s 0x%08" PRIx32 "  %s%s%s\n", group->name,
 			       group->mask_name, group->mask, group->help,
 			       trouble ? ": " : "", trouble ?: "");
 	}
 	if (!object)
-		puts("\nParameters, in the order of ntklog set");
+		puts("\nNot seen of Linux' own locks\n"
+		     "  readers of percpu_rw_semaphores and others' copies of lock functions, which are\n"
+		     "  inlined; futexes' rt_mutexes; what interrupts do with locks that sleep\n"
+		     "\nParameters, in the order of ntklog set");
 	for (i = 0; i < parameter_set_count; i++) {
 		if (parameter_set_get(&parameter_sets[i], values)) {
 			json_decref(object);
@@ -207,6 +215,17 @@ static int list(const struct options *options)
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
+/* With the last session what its locks lie in goes. */
+static void forget_identities(void)
+{
+	int number;
+
+	for (number = 0; number < KERNEL_SESSIONS; number++)
+		if (session_is_started(number))
+			return;
+	kernel_write("0", "keep_identities");
+}
+
 static int start(const struct options *options)
 {
 	int number = options->session;
@@ -215,9 +234,14 @@ static int start(const struct options *options)
 		return NTKLOG_FAILED;
 	if (number < 0)
 		number = session_find_free();
-	if (number < 0 || session_configure(number, &options->settings) ||
-	    session_start(number))
+	if (number < 0 || session_configure(number, &options->settings))
 		return NTKLOG_FAILED;
+	/* Until the stop nobody reads what locks lie in. Where nothing is noted nothing is kept. */
+	kernel_write("1", "keep_identities");
+	if (session_start(number)) {
+		forget_identities();
+		return NTKLOG_FAILED;
+	}
 	printf("session %d is started; ntklog stop %d -o FILE writes what it has logged\n",
 	       number, number);
 	return NTKLOG_OK;
@@ -274,7 +298,7 @@ static int save(int number, const struct options *options)
 
 static int stop(const struct options *options)
 {
-	int number = options->session;
+	int number = options->session, err;
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
@@ -286,7 +310,9 @@ static int stop(const struct options *options)
 		message("session %d is not started; what it still holds is written", number);
 	else if (session_stop(number))
 		return NTKLOG_FAILED;
-	if (options->output && save(number, options))
+	err = options->output && save(number, options);
+	forget_identities();
+	if (err)
 		return NTKLOG_FAILED;
 	print_session_counts(number);
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;

@@ -2,8 +2,10 @@
 /* ntklog convert: a trace for other tools. */
 
 #include <argp.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "convert.h"
@@ -26,9 +28,15 @@ struct options {
 	const char *perfetto;
 };
 
+static const struct etl_event *next_merged(void *merge)
+{
+	return etl_merge_next(merge);
+}
+
 static int run(struct options *options)
 {
 	struct conversion conversion = { 0 };
+	struct etl_merge *merge;
 	struct etl_file *file;
 	struct names *names;
 	int status, err = -1;
@@ -42,15 +50,20 @@ static int run(struct options *options)
 		conversion.names = names;
 		conversion.selection = &options->trace.selection;
 		conversion_find_rates(&conversion);
-		conversion.merge = etl_merge_open(file);
-		if (conversion.merge)
+		merge = etl_merge_open(file);
+		conversion.stacks = merge ? stacks_open(file, next_merged, merge) : NULL;
+		if (conversion.stacks)
 			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 					     convert_to_perfetto(&conversion,
 								 options->perfetto);
-		etl_merge_close(conversion.merge);
+		else if (merge)
+			message("%s", strerror(ENOMEM));
 		if (!err)
 			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 				conversion.converted, conversion.left_out);
+		stacks_tell(conversion.stacks, file);
+		stacks_close(conversion.stacks);
+		etl_merge_close(merge);
 	}
 	if (trace_tell_damage(file))
 		err = -1;

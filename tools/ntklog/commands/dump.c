@@ -2,7 +2,9 @@
 /* ntklog dump: each event of a file, in the order of time. */
 
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <ntklog/etl.h>
 
@@ -11,6 +13,7 @@
 #include "event_type.h"
 #include "message.h"
 #include "names.h"
+#include "stacks.h"
 #include "trace_argp.h"
 
 enum {
@@ -35,23 +38,78 @@ struct dump {
 	struct names *names;
 };
 
-static void dump_events(const struct dump *dump, struct etl_file *file,
-			struct dump_writer *writer)
+/*
+ * @dump: how
+ * @file: what is printed
+ * @writer: where to
+ * @stacks: its events with their stacks
+ */
+struct dumping {
+	const struct dump *dump;
+	struct etl_file *file;
+	struct dump_writer *writer;
+	struct stacks *stacks;
+};
+
+static const struct etl_event *next_merged(void *merge)
 {
+	return etl_merge_next(merge);
+}
+
+static int dump_event(const struct dumping *dumping, const struct etl_event *event,
+		      const struct stack *stack)
+{
+	const struct dump *dump = dumping->dump;
+	const struct event_type *type = event_type_find(event);
+
+	if (type && event_type_check(dumping->file, event, type))
+		return 0;
+	if (!selection_match(&dump->trace.selection, dumping->file, event, type, dump->names))
+		return 0;
+	return dump_writer_put(dumping->writer, event, type, stack);
+}
+
+/* Nothing comes for now: whoever reads it has what there is, also what waits for its stack. */
+static void flush(void *argument)
+{
+	const struct dumping *dumping = argument;
+	const struct etl_event *event;
+	const struct stack *stack;
+
+	while (dumping->stacks && (event = stacks_next_pending(dumping->stacks, &stack)))
+		dump_event(dumping, event, stack);
+	dump_writer_flush(dumping->writer);
+}
+
+static int dump_events(const struct dump *dump, struct etl_file *file,
+		       struct dump_writer *writer)
+{
+	struct dumping dumping = { .dump = dump, .file = file, .writer = writer };
 	struct etl_merge *merge = etl_merge_open(file);
 	const struct etl_event *event;
+	const struct stack *stack = NULL;
+	int err = 0;
 
-	while (merge && (event = etl_merge_next(merge))) {
-		const struct event_type *type = event_type_find(event);
-
-		if (type && event_type_check(file, event, type))
-			continue;
-		if (!selection_match(&dump->trace.selection, file, event, type, dump->names))
-			continue;
-		if (dump_writer_put(writer, event, type))
+	/* A row has no place for a stack, which has rows of its own. */
+	if (merge && dump->format != DUMP_CSV) {
+		dumping.stacks = stacks_open(file, next_merged, merge);
+		if (!dumping.stacks) {
+			message("%s", strerror(ENOMEM));
+			err = -1;
+		}
+	}
+	etl_on_wait(file, flush, &dumping);
+	while (merge && !err) {
+		event = dumping.stacks ? stacks_next(dumping.stacks, &stack) :
+					 etl_merge_next(merge);
+		if (!event || dump_event(&dumping, event, stack))
 			break;
 	}
+	etl_on_wait(file, NULL, NULL);
+	stacks_tell(dumping.stacks, file);
+	stacks_close(dumping.stacks);
 	etl_merge_close(merge);
+	return err;
 }
 
 static int run(struct dump *dump)
@@ -69,9 +127,8 @@ static int run(struct dump *dump)
 					  dump->hex);
 		if (writer) {
 			dump_writer_begin(writer);
-			etl_on_wait(file, dump_writer_flush, writer);
-			dump_events(dump, file, writer);
-			etl_on_wait(file, NULL, NULL);
+			if (dump_events(dump, file, writer))
+				status = NTKLOG_FAILED;
 			dump_writer_free(writer);
 		} else {
 			status = NTKLOG_FAILED;

@@ -11,6 +11,7 @@
 
 #include <ntklog/group_mask.h>
 #include <ntklog/logfile.h>
+#include <ntklog/wmi_resource.h>
 
 #include "analysis.h"
 #include "command.h"
@@ -21,6 +22,7 @@
 #include "text.h"
 #include "trace_argp.h"
 #include "utf16.h"
+#include "wmi_record.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -29,7 +31,7 @@ enum {
 /* Of a name in the file's header. */
 #define NAME_BYTES	1024
 
-/* Kinds of events that are told apart by provider; the others are by header. */
+/* Kinds of events that are told apart by provider or class; the others are by header. */
 #define KINDS_MAX	4096
 
 /*
@@ -107,6 +109,12 @@ static const struct {
 	{ PERF_SPINLOCK_CNTRS, "spinlock_counters" },
 	{ PERF_LINUX_SPINLOCK, "linux_spinlock" },
 	{ PERF_LINUX_RWLOCK, "linux_rwlock" },
+	{ PERF_LINUX_MUTEX, "linux_mutex" },
+	{ PERF_LINUX_RWSEM, "linux_rwsem" },
+	{ PERF_LINUX_SEMAPHORE, "linux_semaphore" },
+	{ PERF_LINUX_RT_MUTEX, "linux_rt_mutex" },
+	{ PERF_LINUX_PERCPU_RWSEM, "linux_percpu_rwsem" },
+	{ PERF_LINUX_WW_MUTEX, "linux_ww_mutex" },
 };
 
 static void set_text(json_t *object, const char *name, char *text)
@@ -258,6 +266,23 @@ static const char *describe(const struct etl_event *event, bool in_short, char *
 	return text;
 }
 
+/* Other records of resources than NT's are counted by kind. */
+static const char *describe_resource(const struct etl_event *event, bool in_short, const char *name,
+				     char *text, size_t size)
+{
+	struct resource_record record;
+
+	resource_record_read(&record, event);
+	if (record.kind == RESOURCE_KIND_NT || (record.kind == RESOURCE_KINDS && in_short))
+		return name;
+	if (record.kind == RESOURCE_KINDS)
+		snprintf(text, size, "%s, class 0x%08" PRIx32, name,
+			 record.action & WMI_RESOURCE_ACTION_CLASS);
+	else
+		snprintf(text, size, "%s, %s", name, resource_kinds[record.kind].name);
+	return text;
+}
+
 /* How many of which; to be freed. */
 static json_t *count_events(struct etl_file *file, json_t *header)
 {
@@ -268,7 +293,8 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 	while ((event = etl_next_event(file))) {
 		const struct event_type *type = event_type_find(event);
 		const char *name = event_name(event, type);
-		char unknown[96];
+		bool in_short = json_object_size(counts) >= KINDS_MAX;
+		char text[96];
 
 		if (event->offset < file->buffer_size) {
 			if (!has_header)
@@ -282,8 +308,9 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 			continue;
 		/* A stranger's file may have a provider of its own in each event. */
 		if (!strcmp(name, "Event"))
-			name = describe(event, json_object_size(counts) >= KINDS_MAX, unknown,
-					sizeof(unknown));
+			name = describe(event, in_short, text, sizeof(text));
+		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
+			name = describe_resource(event, in_short, name, text, sizeof(text));
 		set_number(counts, name,
 			   json_integer_value(json_object_get(counts, name)) + 1);
 	}

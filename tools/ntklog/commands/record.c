@@ -522,7 +522,7 @@ static const struct argp_option record_options[] = {
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ "mode", OPTION_MODE, "MODE", 0,
-	  "Watch Linux' own locks so from now on: full, sampled (cheaper: without depth and hold threshold) or waits (next to free: without holds)",
+	  "Watch Linux' own spin locks and rwlocks so from now on: full, sampled (cheaper: without depth and hold threshold) or waits (next to free: without holds)",
 	  0 },
 	{ 0 }
 };
@@ -535,8 +535,9 @@ static const struct argp record_argp = {
 	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
 	       "Ctrl-C. A command that has not ended is told to (SIGTERM), with all of its process\n"
 	       "group, and killed after 5 seconds. Without options: -b 64K -n 64, and the\n"
-	       "events spinlock,resource,linux_spinlock,linux_rwlock, of the last two those that\n"
-	       "the running kernel allows (ntklog list says why not).\n"
+	       "events spinlock and resource, and of Linux' own locks those that the\n"
+	       "running kernel allows (ntklog list says why not). In the modes sampled and\n"
+	       "waits Linux' locks that sleep are left out: they are always tracked in full.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
 	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols that\n"
 	       "it has addresses of, and names of its threads: dump and report read it. If the\n"
@@ -564,6 +565,7 @@ int command_record(int argc, char **argv)
 			/* A recording that is killed lacks no more than twice this. */
 			.flush_ms = 1000,
 			.mode = "sequential",
+			.stacks = SESSION_STACKS_NONE,
 		},
 		.path = "ntklog.etl",
 		.session = -1,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "flame.h"
 #include "message.h"
 #include "report.h"
 #include "trace_argp.h"
@@ -20,6 +21,9 @@ enum {
 	OPTION_COLUMNS,
 	OPTION_SORT,
 	OPTION_TOP,
+	OPTION_STACKS,
+	OPTION_FOLDED,
+	OPTION_ADDRESSES,
 };
 
 /* Rows of a table that fit a screen. */
@@ -32,27 +36,33 @@ enum {
  * @trace: which file
  * @html: path of the page; NULL: none
  * @json, @csv: instead of text
+ * @by_address: each lock by itself
  * @tables: that are wanted, as bits
  * @columns: that are wanted, separated by commas; NULL: the usual ones
  * @sort: column; NULL: each table's own
  * @top: rows at most; 0: all
  * @has_top: it was given
+ * @is_folded: nothing but stacks, for who draws flame graphs
+ * @folded: what of them
  */
 struct options {
 	struct trace_options trace;
 	const char *html;
 	bool json, csv;
+	bool by_address;
 	unsigned int tables;
 	char *columns;
 	const char *sort;
 	size_t top;
 	bool has_top;
+	bool is_folded;
+	enum flame_of folded;
 };
 
-#define TABLES	"locks, callers, resources, blockers, threads, processors and unknown"
+#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors and unknown"
 
 static const char *const table_names[REPORT_TABLES] = {
-	"locks", "callers", "resources", "blockers", "threads", "processors", "unknown",
+	"locks", "callers", "resources", "blockers", "stacks", "threads", "processors", "unknown",
 };
 
 static void list_columns(const struct report *report, const struct options *options)
@@ -152,6 +162,9 @@ static void print_tables(struct report *report, const struct options *options)
 			continue;
 		if (options->csv) {
 			table_print_csv(&report->tables[i], stdout, options->top);
+		} else if (i == REPORT_STACKS) {
+			putchar('\n');
+			report_print_stacks(report, stdout, options->top);
 		} else {
 			putchar('\n');
 			/* Columns that were asked for are shown. */
@@ -162,10 +175,24 @@ static void print_tables(struct report *report, const struct options *options)
 	}
 }
 
+static int print_folded(const struct report *report, enum flame_of what)
+{
+	struct flame root = { 0 };
+	bool is_complete = flame_make(&root, report->analysis, report->file, report->names);
+
+	flame_print_folded(&root, what, stdout);
+	flame_free(&root);
+	if (!is_complete)
+		message("%s: %s", report->file->path, strerror(ENOMEM));
+	return finish_output(stdout, NULL) || !is_complete ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
 static int show(struct report *report, const struct options *options)
 {
 	int status = NTKLOG_OK;
 
+	if (options->is_folded)
+		return print_folded(report, options->folded);
 	report_make(report);
 	if (choose_columns(report, options) || choose_sort(report, options)) {
 		status = NTKLOG_USAGE;
@@ -192,7 +219,7 @@ static int run(struct options *options)
 	static struct analysis analysis;
 	struct names *names;
 	struct etl_file *file;
-	bool is_open;
+	bool is_open, has_stacks = false;
 	int status;
 
 	status = trace_open(&file, &names, &options->trace, &is_open);
@@ -200,6 +227,7 @@ static int run(struct options *options)
 		return status;
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
+	analysis.by_address = options->by_address;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
@@ -207,9 +235,12 @@ static int run(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
+		has_stacks = analysis.stacks.has_any;
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
+	if (options->tables == 1 << REPORT_STACKS && is_open && !has_stacks)
+		message("%s: no event has a stack (ntklog record --stacks)", file->path);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
@@ -241,11 +272,24 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "no table \"%s\"; there are " TABLES, argument);
 		options->tables |= 1 << i;
 		return 0;
+	case OPTION_STACKS:
+		options->tables |= 1 << REPORT_STACKS;
+		return 0;
+	case OPTION_FOLDED:
+		if (argument && strcmp(argument, "wait") && strcmp(argument, "hold"))
+			argp_error(state, "--folded: \"%s\" is not wait or hold", argument);
+		options->is_folded = true;
+		options->folded = argument && !strcmp(argument, "hold") ? FLAME_HOLD : FLAME_WAIT;
+		options->tables |= 1 << REPORT_STACKS;
+		return 0;
 	case OPTION_COLUMNS:
 		options->columns = argument;
 		return 0;
 	case OPTION_SORT:
 		options->sort = argument;
+		return 0;
+	case OPTION_ADDRESSES:
+		options->by_address = true;
 		return 0;
 	case OPTION_TOP:
 		options->top = strtoul(argument, &end, 10);
@@ -257,8 +301,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &options->trace;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->json + options->csv + !!options->html > 1)
-			argp_error(state, "one of --json, --csv and --html");
+		if (options->json + options->csv + !!options->html + options->is_folded > 1)
+			argp_error(state, "one of --json, --csv, --html and --folded");
 		if (!options->has_top && (options->json || options->csv))
 			options->top = 0;
 		if (!options->tables)
@@ -278,8 +322,14 @@ static const struct argp_option report_options[] = {
 	  0 },
 	{ "table", OPTION_TABLE, "TABLE", 0,
 	  "Only this one of " TABLES "; may be given again", 0 },
+	{ "stacks", OPTION_STACKS, NULL, 0,
+	  "Waits and holds by stack, and no other table that is not asked for: --table stacks", 0 },
+	{ "folded", OPTION_FOLDED, "wait|hold", OPTION_ARG_OPTIONAL,
+	  "Only stacks, as flame graph tools take them: functions from the outermost on with ; between, and nanoseconds waited (or held)",
+	  0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
+	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Each lock by itself, and not its class", 0 },
 	{ "top", OPTION_TOP, "N", 0,
 	  "So many rows of each table (20 for people, all for programs); 0: all", 0 },
 	{ 0 }

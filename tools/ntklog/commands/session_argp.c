@@ -6,6 +6,10 @@
 #include "session.h"
 #include "session_argp.h"
 
+enum {
+	OPTION_STACKS = 0x200,
+};
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct session_settings *settings = state->input;
@@ -27,6 +31,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (!settings->buffers || *end || *argument == '-')
 			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
 		return 0;
+	case OPTION_STACKS:
+		settings->stacks = argument ? argument : SESSION_STACKS_ALL;
+		if (session_check_stacks(settings->stacks))
+			argp_usage(state);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -34,9 +43,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option session_options[] = {
 	{ "events", 'e', "GROUP,...", 0,
-	  "spinlock, resource, contextswap, spinlock_counters, linux_spinlock, linux_rwlock", 0 },
+	  "spinlock, resource, contextswap, spinlock_counters; and of Linux' own linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
+	  0 },
 	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
 	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
+	{ "stacks", OPTION_STACKS, "EVENT,...", OPTION_ARG_OPTIONAL,
+	  "Of these events the kernel's stacks too: spinlock, resource, contextswap (all of them)",
+	  0 },
 	{ 0 }
 };
 

@@ -22,6 +22,7 @@
 #include "kernel.h"
 #include "linux_mode.h"
 #include "macros.h"
+#include "identities.h"
 #include "message.h"
 #include "parameter.h"
 #include "report.h"
@@ -31,7 +32,11 @@
 enum {
 	OPTION_JSON = 0x100,
 	OPTION_ONCE,
+	OPTION_ADDRESSES,
 };
+
+/* So much is known of locks before all of it is read anew. */
+#define LOCKS_MAX	262144
 
 /*
  * @groups: of events
@@ -39,11 +44,14 @@ enum {
  * @top: rows of each table; 0: what fits the screen
  * @once: one interval
  * @json: for programs
+ * @by_address: each lock by itself
  * @session: number
  * @drain: of it
  * @file: what its header says
  * @analysis: of the present interval
- * @names: symbols of the kernel
+ * @names: symbols of the kernel, and classes of locks
+ * @identities: what locks lie in
+ * @is_new: a lock has been noted that is not in order in @names yet
  * @modules: that were loaded when they were read
  * @before: counts at the start of the interval
  * @seconds: of the interval
@@ -53,11 +61,14 @@ struct top {
 	double interval;
 	size_t top;
 	bool once, json;
+	bool by_address;
 	int session;
 	struct drain drain;
 	struct etl_file *file;
 	struct analysis analysis;
 	struct names *names;
+	struct identities identities;
+	bool is_new;
 	size_t modules;
 	struct session_counts before;
 	double seconds;
@@ -82,7 +93,7 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 		goto damaged;
 	while (cursor.next < cursor.end)
 		if (etl_parse_event(reader, &cursor, &event) != 1 ||
-		    analysis_add(&top->analysis, top->file, &event))
+		    analysis_add(&top->analysis, top->file, &event, NULL))
 			goto damaged;
 	return 0;
 
@@ -166,12 +177,40 @@ static size_t count_modules(void)
 static int update_names(struct top *top)
 {
 	size_t modules = count_modules();
+	struct names *old = top->names;
+	char path[PATH_SIZE];
 
-	if (top->names && modules == top->modules)
+	if (old && modules == top->modules)
 		return 0;
-	names_free(top->names);
+	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
+	if (names_load(&top->names, path, NULL)) {
+		top->names = old;
+		return -1;
+	}
+	if (old)
+		names_move_classes(top->names, old);
+	names_free(old);
 	top->modules = modules;
-	return names_load(&top->names, "/proc/kallsyms", NULL);
+	identities_refresh(&top->identities);
+	return 0;
+}
+
+static void take_note(void *argument, const struct class_note *note)
+{
+	struct top *top = argument;
+
+	if (!names_add_lock(&top->names, note->address, note->time, note->class))
+		top->is_new = true;
+}
+
+/* What the events are of, before the events. */
+static int read_events(struct top *top)
+{
+	top->is_new = false;
+	identities_read(&top->identities, take_note, top);
+	if (top->is_new)
+		names_sort_locks(top->names);
+	return drain_read(&top->drain);
 }
 
 /* Of a terminal that does not say: the usual ones; without one there is no end. */
@@ -200,8 +239,11 @@ static const struct {
 	uint32_t group;
 	enum report_table table;
 } top_tables[] = {
-	{ PERF_MASK_BITS(PERF_SPINLOCK | PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK), REPORT_LOCKS },
+	{ PERF_SPINLOCK, REPORT_LOCKS },
+	{ PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK, REPORT_LOCKS },
 	{ PERF_SYNC_OBJECTS, REPORT_RESOURCES },
+	{ PERF_LINUX_MUTEX | PERF_LINUX_RWSEM | PERF_LINUX_SEMAPHORE | PERF_LINUX_RT_MUTEX |
+	  PERF_LINUX_PERCPU_RWSEM | PERF_LINUX_WW_MUTEX, REPORT_RESOURCES },
 	{ PERF_CONTEXT_SWITCH, REPORT_THREADS },
 	{ PERF_CONTEXT_SWITCH, REPORT_PROCESSORS },
 };
@@ -210,14 +252,16 @@ static void print_screen(const struct top *top, struct report *report,
 			 const struct session_counts *counts)
 {
 	const struct winsize size = screen_size();
-	uint32_t groups = session_mask(top->groups);
-	size_t rows = top->top, tables = 0, count = 0, i;
+	unsigned int wanted = 0;
+	size_t rows = top->top, tables, count = 0, i;
 	char clock[16];
 	time_t time_now = time(NULL);
 	struct tm tm;
 
 	for (i = 0; i < ARRAY_SIZE(top_tables); i++)
-		tables += !!(groups & top_tables[i].group);
+		if (session_wants(top->groups, top_tables[i].group))
+			wanted |= 1 << top_tables[i].table;
+	tables = __builtin_popcount(wanted);
 	/* Each has two lines of its own and one before it; two are above, and the cursor's. */
 	if (!rows)
 		rows = size.ws_row > 3 + 5 * tables ? (size.ws_row - 3) / tables - 3 : 2;
@@ -228,14 +272,12 @@ static void print_screen(const struct top *top, struct report *report,
 	       clock, top->seconds,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
 	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
-	for (i = 0; i < ARRAY_SIZE(top_tables); i++) {
-		struct table *table = &report->tables[top_tables[i].table];
-
-		if (!(groups & top_tables[i].group))
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (!(wanted & 1 << i))
 			continue;
 		if (count++)
 			putchar('\n');
-		print_table(table, rows, size.ws_col);
+		print_table(&report->tables[i], rows, size.ws_col);
 	}
 }
 
@@ -312,15 +354,22 @@ static int gather(struct top *top, int signal_fd)
 
 	if (take_rates(top))
 		return -1;
+	/* Objects come and go, and their locks with them. */
+	if (names_lock_count(top->names) > LOCKS_MAX) {
+		names_forget_classes(top->names);
+		identities_again(&top->identities);
+	}
+	top->analysis.names = top->names;
+	top->analysis.by_address = top->by_address;
 	top->analysis.origin = top->file->start_clock;
 	while (!got && (left = top->interval - (now() - start)) > 0) {
 		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
-		if (got < 0 || drain_read(&top->drain))
+		if (got < 0 || read_events(top))
 			return -1;
 	}
 	/* What is in buffers that are not full is wanted too. */
 	kernel_write("1", "sessions/%d/flush", top->session);
-	if (drain_read(&top->drain))
+	if (read_events(top))
 		return -1;
 	top->seconds = now() - start;
 	return got;
@@ -380,6 +429,7 @@ static int run(struct top *top)
 		.buffer_size = 64 << 10,
 		.buffers = 32,
 		.mode = "sequential",
+		.stacks = SESSION_STACKS_NONE,
 	};
 	int err;
 
@@ -390,10 +440,13 @@ static int run(struct top *top)
 	settings.groups = top->groups;
 	top->session = session_find_free();
 	/* Before the start: reading all symbols takes a while. */
-	if (top->session < 0 || update_names(top) ||
-	    session_configure(top->session, &settings) || session_start(top->session))
+	if (top->session < 0 || update_names(top))
+		return NTKLOG_FAILED;
+	identities_open(&top->identities);
+	if (session_configure(top->session, &settings) || session_start(top->session))
 		return NTKLOG_FAILED;
 	err = watch_session(top);
+	identities_close(&top->identities);
 	names_free(top->names);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
@@ -427,6 +480,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_JSON:
 		top->json = true;
 		return 0;
+	case OPTION_ADDRESSES:
+		top->by_address = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "what is \"%s\" for?", argument);
 		return 0;
@@ -440,6 +496,7 @@ static const struct argp_option top_options[] = {
 	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
 	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
+	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Each lock by itself, and not its class", 0 },
 	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each interval, on a line", 0 },
 	{ 0 }
 };

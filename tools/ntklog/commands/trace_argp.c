@@ -57,7 +57,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct trace_options *options = state->input;
 	struct selection *selection = &options->selection;
-	char error[400];
+	char error[FILTER_ERROR_SIZE];
 
 	switch (key) {
 	case OPTION_NAMES:
@@ -106,12 +106,30 @@ const struct argp_child trace_argp_children[] = {
 	{ 0 }
 };
 
+/* What is of another boot names other things, if anything. */
+static int check_boot(const struct names *names, const struct trace_options *options,
+		      const struct etl_file *file)
+{
+	uint64_t boot_time = names_boot_time(names);
+
+	if (!boot_time || !file->boot_time || boot_time == file->boot_time)
+		return 0;
+	message("%s%s: names of another boot (%s); --names takes others, /dev/null none",
+		options->names_path ? options->names_path : options->path,
+		options->names_path ? "" : NAMES_SUFFIX, names_boot_id(names));
+	return -1;
+}
+
 /* From where there are any: a file of names, and the trace itself. */
 static int read_names(struct names **names, const struct trace_options *options,
 		      const struct etl_file *file)
 {
 	if (names_load(names, options->names_path, options->path))
 		return -1;
+	if (check_boot(*names, options, file)) {
+		names_free(*names);
+		return -1;
+	}
 	if (file->buffers && rundown_read(names, file)) {
 		message("%s: %s", file->path, strerror(ENOMEM));
 		names_free(*names);
@@ -134,7 +152,7 @@ int trace_open(struct etl_file **file, struct names **names, struct trace_option
 	       bool *is_open)
 {
 	int status = NTKLOG_FAILED;
-	char error[400];
+	char error[FILTER_ERROR_SIZE];
 
 	*is_open = !etl_open(file, options->path);
 	if (read_names(names, options, *file))

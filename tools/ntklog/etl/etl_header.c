@@ -180,6 +180,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	}
 	file->start_time = header.start_time;
 	file->end_time = header.end_time;
+	file->boot_time = header.boot_time;
 	file->tick_ns = UINT64_C(100) * header.timer_resolution;
 	file->perf_freq = header.perf_freq;
 	buffer = (const struct wmi_buffer_header *)reader->cursor.buffer;

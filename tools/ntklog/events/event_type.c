@@ -13,6 +13,7 @@
 #include "linux_mode.h"
 #include "hook_id.h"
 #include "macros.h"
+#include "resource_kind.h"
 
 #define WHERE(type, member) \
 	{ offsetof(type, member), sizeof(((type *)0)->member) }
@@ -75,6 +76,13 @@ static const struct event_field spinlock_fields[] = {
 	__VA_ARGS__							\
 }
 
+/* Not NT's: of Linux' locks that sleep there are these four, of each kind. */
+#define LINUX(_class, _action, _name)						\
+{										\
+	WMI_RESOURCE_CLASS_LINUX_##_class |					\
+	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
+}
+
 /* Those that NT only tracks are in no file of its own; a file may have them. */
 static const struct event_symbol actions[] = {
 	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
@@ -95,6 +103,31 @@ static const struct event_symbol actions[] = {
 	  "wait_excessive_for_exclusive" },
 	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	  "wait_excessive_for_shared" },
+	LINUX(MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "mutex_release_exclusive"),
+	LINUX(MUTEX, COMPLETE_RELEASE_SHARED, "mutex_release_shared"),
+	LINUX(MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "mutex_wait_excessive_for_exclusive"),
+	LINUX(MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "mutex_wait_excessive_for_shared"),
+	LINUX(RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "rwsem_release_exclusive"),
+	LINUX(RWSEM, COMPLETE_RELEASE_SHARED, "rwsem_release_shared"),
+	LINUX(RWSEM, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "rwsem_wait_excessive_for_exclusive"),
+	LINUX(RWSEM, WAIT_EXCESSIVE_FOR_SHARED, "rwsem_wait_excessive_for_shared"),
+	LINUX(SEMAPHORE, COMPLETE_RELEASE_EXCLUSIVE, "semaphore_release_exclusive"),
+	LINUX(SEMAPHORE, COMPLETE_RELEASE_SHARED, "semaphore_release_shared"),
+	LINUX(SEMAPHORE, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "semaphore_wait_excessive_for_exclusive"),
+	LINUX(SEMAPHORE, WAIT_EXCESSIVE_FOR_SHARED, "semaphore_wait_excessive_for_shared"),
+	LINUX(RT_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "rt_mutex_release_exclusive"),
+	LINUX(RT_MUTEX, COMPLETE_RELEASE_SHARED, "rt_mutex_release_shared"),
+	LINUX(RT_MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "rt_mutex_wait_excessive_for_exclusive"),
+	LINUX(RT_MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "rt_mutex_wait_excessive_for_shared"),
+	LINUX(PERCPU_RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "percpu_rwsem_release_exclusive"),
+	LINUX(PERCPU_RWSEM, COMPLETE_RELEASE_SHARED, "percpu_rwsem_release_shared"),
+	LINUX(PERCPU_RWSEM, WAIT_EXCESSIVE_FOR_EXCLUSIVE,
+	      "percpu_rwsem_wait_excessive_for_exclusive"),
+	LINUX(PERCPU_RWSEM, WAIT_EXCESSIVE_FOR_SHARED, "percpu_rwsem_wait_excessive_for_shared"),
+	LINUX(WW_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "ww_mutex_release_exclusive"),
+	LINUX(WW_MUTEX, COMPLETE_RELEASE_SHARED, "ww_mutex_release_shared"),
+	LINUX(WW_MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "ww_mutex_wait_excessive_for_exclusive"),
+	LINUX(WW_MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "ww_mutex_wait_excessive_for_shared"),
 };
 
 static const struct event_field resource_fields[] = {
@@ -108,6 +141,11 @@ static const struct event_field resource_fields[] = {
 		 .symbol_count = ARRAY_SIZE(actions)),
 	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
 };
+
+/* It is printed in Action. */
+static const struct event_field resource_kind_field =
+	RESOURCE("Kind", FIELD_SYMBOL, action, .mask = WMI_RESOURCE_ACTION_CLASS,
+		 .symbols = resource_kinds, .symbol_count = RESOURCE_KINDS);
 
 /* Records without pointers are the same for both. */
 #define PLAIN(_type, _name, _member, ...)				\
@@ -131,6 +169,24 @@ static const struct event_field ntklog_dc_fields[] = {
 	PLAIN(struct ntklog_dc, "LinuxMode", linux_mode, .format = FIELD_SYMBOL,
 	      .symbols = linux_modes, .symbol_count = LINUX_MODES),
 	PLAIN(struct ntklog_dc, "Blockers", blockers),
+};
+
+/* All that there can be together. */
+static const struct event_symbol stacked_events[] = {
+	{ 0, "none" },
+	{ NTKLOG_STACKS_CONTEXTSWAP, "contextswap" },
+	{ NTKLOG_STACKS_SPINLOCK, "spinlock" },
+	{ NTKLOG_STACKS_CONTEXTSWAP | NTKLOG_STACKS_SPINLOCK, "contextswap|spinlock" },
+	{ NTKLOG_STACKS_RESOURCE, "resource" },
+	{ NTKLOG_STACKS_CONTEXTSWAP | NTKLOG_STACKS_RESOURCE, "contextswap|resource" },
+	{ NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE, "spinlock|resource" },
+	{ NTKLOG_STACKS_CONTEXTSWAP | NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE,
+	  "contextswap|spinlock|resource" },
+};
+
+static const struct event_field ntklog_stacks_dc_fields[] = {
+	PLAIN(struct ntklog_stacks_dc, "Stacks", stacks, .format = FIELD_SYMBOL,
+	      .symbols = stacked_events, .symbol_count = ARRAY_SIZE(stacked_events)),
 };
 
 static const struct event_field eresource_dc_fields[] = {
@@ -287,7 +343,8 @@ const struct event_type event_types[] = {
 		.name = "Resource",
 		.size = { sizeof(struct wmi_resource32),
 			  sizeof(struct wmi_resource64) },
-		FIELDS(resource_fields)
+		FIELDS(resource_fields),
+		.part = &resource_kind_field,
 	},
 	{
 		.hook_id = PERFINFO_LOG_TYPE_CONTEXTSWAP,
@@ -318,6 +375,10 @@ const struct event_type event_types[] = {
 	   ntklog_dc_fields),
 	DC(NTKLOG_LOG_TYPE_DC_END, NTKLOG_DC_VERSION, "NtklogDCEnd", struct ntklog_dc,
 	   ntklog_dc_fields),
+	DC(NTKLOG_LOG_TYPE_STACKS_DC_START, NTKLOG_STACKS_DC_VERSION, "NtklogStacksDCStart",
+	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
+	DC(NTKLOG_LOG_TYPE_STACKS_DC_END, NTKLOG_STACKS_DC_VERSION, "NtklogStacksDCEnd",
+	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");

@@ -44,7 +44,7 @@ struct event_field {
 	const char *name;
 	enum field_format format;
 	struct field_place where[2];
-	uint8_t mask;
+	uint32_t mask;
 	uint8_t shift;
 	uint8_t version;
 	bool is_thread;
@@ -61,6 +61,7 @@ struct event_field {
  * @size: bytes of the 32-bit and of the 64-bit record
  * @fields: in the order of the record
  * @field_count: how many
+ * @part: of a field, by a name of its own, for who chooses events by it; NULL: none
  */
 struct event_type {
 	uint16_t hook_id;
@@ -70,9 +71,10 @@ struct event_type {
 	size_t size[2];
 	const struct event_field *fields;
 	size_t field_count;
+	const struct event_field *part;
 };
 
-#define EVENT_TYPES	10
+#define EVENT_TYPES	12
 
 extern const struct event_type event_types[EVENT_TYPES];
 

@@ -10,6 +10,7 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "resource_kind.h"
 #include "wmi_record.h"
 
 /* What the layouts have in common, under the same names. */
@@ -37,7 +38,8 @@
 		.wait_time = (_raw).wait_time,				\
 		.depth = (_raw).max_recursion_depth,			\
 		.thread_id = (_raw).thread_id,				\
-		.action = (_raw).action,				\
+		.kind = resource_kind_find((_raw).action),		\
+		.action = resource_nt_action((_raw).action),		\
 		.contention_delta = (_raw).contention_delta,		\
 	})
 

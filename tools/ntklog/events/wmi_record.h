@@ -9,6 +9,8 @@
 
 #include <ntklog/etl.h>
 
+#include "resource_kind.h"
+
 /**
  * struct spinlock_record - a WMI_SPINLOCK
  * @lock: address
@@ -48,7 +50,8 @@ struct spinlock_record {
  * @wait_time: cycles; 0: none, 1: not known
  * @depth: most acquisitions at once; of an excessive wait, the time-outs so far
  * @thread_id: the owner
- * @action: WMI_RESOURCE_ACTION_*
+ * @kind: of the object; RESOURCE_KINDS: not known
+ * @action: WMI_RESOURCE_ACTION_*, of whatever kind; or what is none of them
  * @contention_delta: waits that others began meanwhile
  */
 struct resource_record {
@@ -57,6 +60,7 @@ struct resource_record {
 	uint64_t wait_time;
 	uint32_t depth;
 	uint32_t thread_id;
+	enum resource_kind kind;
 	uint32_t action;
 	uint32_t contention_delta;
 };

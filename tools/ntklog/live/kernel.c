@@ -47,6 +47,18 @@ const char *kernel_proc(void)
 }
 
 /**
+ * kernel_system() - where the kernel tells of its types and caches
+ *
+ * Return: $NTKLOG_SYS, or the usual place.
+ */
+const char *kernel_system(void)
+{
+	const char *directory = getenv("NTKLOG_SYS");
+
+	return directory && *directory ? directory : "/sys/kernel";
+}
+
+/**
  * kernel_check() - is the module there, and may one use it?
  *
  * Return: 0, or -1 after a message.

@@ -24,6 +24,7 @@
 
 const char *kernel_directory(void);
 const char *kernel_proc(void);
+const char *kernel_system(void);
 int kernel_check(void);
 __printf(3, 4)
 int kernel_read(char *text, size_t size, const char *format, ...);

@@ -6,7 +6,8 @@
  * The kernel's symbols are read before the session begins, and again when there is a module
  * that was not there then: before it is gone. Names of threads are read at the start, when
  * a thread is new, some times while it is young, since programs get their names after they
- * were started, and at the end.
+ * were started, and at the end. What locks lie in is noted by the module while their events are
+ * written, and read here before the events are: of those whose events the trace has it is written.
  */
 
 #define _GNU_SOURCE
@@ -32,12 +33,11 @@
 #include "names_writer.h"
 #include "wmi_record.h"
 
+/* Locks of which is known what they lie in. */
+#define LOCKS_MAX	1048576
+
 /* Updates for which a thread is young. */
 #define YOUNG	3
-
-/* Of what a StackWalk event has before the addresses. */
-#define HOOK_ID_STACK_WALK	0x1820
-#define STACK_WALK_HEADER	16
 
 /*
  * @address: of the trace, or of a symbol
@@ -46,6 +46,32 @@
  */
 struct names_address {
 	uint64_t address;
+	bool is_written;
+	UT_hash_handle hh;
+};
+
+/*
+ * @time: from which on
+ * @class: it is one of these
+ */
+struct names_note {
+	uint64_t time;
+	char *class;
+};
+
+/*
+ * @address: of a lock
+ * @notes: that are not written yet
+ * @count: of them
+ * @last: class that was noted last
+ * @is_written: there is a line with the lock
+ * @hh: in the table
+ */
+struct names_lock {
+	uint64_t address;
+	struct names_note *notes;
+	size_t count;
+	char *last;
 	bool is_written;
 	UT_hash_handle hh;
 };
@@ -134,11 +160,70 @@ static void look_for_modules(struct names_writer *writer)
 	char *modules = read_modules();
 
 	if (modules && has_new_module(modules, writer->modules) && !read_symbols(writer)) {
+		identities_refresh(&writer->identities);
 		free(writer->modules);
 		writer->modules = modules;
 	} else {
 		free(modules);
 	}
+}
+
+/* What a lock is, from when on; the same once more is nothing new. */
+static void add_note(struct names_lock *lock, const struct class_note *note)
+{
+	struct names_note *more;
+	char *class;
+
+	if (lock->last && !strcmp(lock->last, note->class))
+		return;
+	more = grown(lock->notes, lock->count, sizeof(*more));
+	if (!more)
+		return;
+	lock->notes = more;
+	class = strdup(note->class);
+	more[lock->count].class = strdup(note->class);
+	if (!class || !more[lock->count].class) {
+		free(class);
+		free(more[lock->count].class);
+		return;
+	}
+	more[lock->count++].time = note->time;
+	free(lock->last);
+	lock->last = class;
+}
+
+/* A later line for the same lock holds from then on. */
+static void write_notes(struct names_writer *writer, struct names_lock *lock)
+{
+	size_t i;
+
+	for (i = 0; i < lock->count; i++) {
+		fprintf(writer->stream, "lock 0x%" PRIx64, lock->address);
+		if (lock->is_written)
+			fprintf(writer->stream, "@%" PRIu64, lock->notes[i].time);
+		fprintf(writer->stream, " %s\n", lock->notes[i].class);
+		lock->is_written = true;
+		free(lock->notes[i].class);
+	}
+	free(lock->notes);
+	lock->notes = NULL;
+	lock->count = 0;
+}
+
+/* Of whatever session the event is: it is written when the lock is seen in this one's. */
+static void take_note(void *argument, const struct class_note *note)
+{
+	struct names_writer *writer = argument;
+	struct names_address *known;
+	struct names_lock *lock;
+
+	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
+	if (!lock)
+		return;
+	add_note(lock, note);
+	HASH_FIND(hh, writer->addresses, &note->address, sizeof(note->address), known);
+	if (known && writer->stream)
+		write_notes(writer, lock);
 }
 
 static void take_address(struct names_writer *writer, uint64_t address)
@@ -220,7 +305,6 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	struct contextswap_record contextswap;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
-	size_t at;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -239,14 +323,24 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		take_thread(writer, contextswap.new_thread_id);
 		take_thread(writer, contextswap.old_thread_id);
 		break;
-	case HOOK_ID_STACK_WALK:
-		for (at = STACK_WALK_HEADER; at + 8 <= event->data_size; at += 8) {
-			uint64_t address;
+	}
+}
 
-			memcpy(&address, event->data + at, sizeof(address));
-			take_address(writer, address);
-		}
-		break;
+static void take_stack(struct names_writer *writer, const struct etl_event *event)
+{
+	struct etl_stack stack;
+	size_t i;
+
+	if (etl_read_stack(&stack, writer->file, event))
+		return;
+	if (stack.thread_id)
+		take_thread(writer, stack.thread_id);
+	for (i = 0; i < stack.count; i++) {
+		uint64_t address = etl_stack_address(&stack, i);
+
+		take_address(writer, address);
+		/* Behind a call that is the last of its function is another one. */
+		take_address(writer, address - 1);
 	}
 }
 
@@ -266,8 +360,9 @@ void names_writer_take(struct names_writer *writer, unsigned char *buffer)
 	while (cursor.next < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
 		const struct event_type *type = event_type_find(&event);
 
-		if (type ? !event_type_check(writer->file, &event, type) :
-			   event.hook_id == HOOK_ID_STACK_WALK)
+		if (!type)
+			take_stack(writer, &event);
+		else if (!event_type_check(writer->file, &event, type))
 			take_event(writer, &event);
 	}
 }
@@ -306,7 +401,24 @@ int names_writer_prepare(struct names_writer *writer)
 	if (read_symbols(writer))
 		return -1;
 	read_threads(writer);
+	identities_open(&writer->identities);
 	return 0;
+}
+
+/* Addresses are those of one boot, and nothing in another. */
+static void write_boot(struct names_writer *writer)
+{
+	char path[PATH_SIZE], id[64];
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/random/boot_id", kernel_proc());
+	stream = fopen(path, "re");
+	if (!stream)
+		return;
+	if (fgets(id, sizeof(id), stream))
+		fprintf(writer->stream, "boot %.*s %" PRIu64 "\n", (int)strcspn(id, "\n"), id,
+			writer->file->boot_time);
+	fclose(stream);
 }
 
 /**
@@ -345,6 +457,7 @@ int names_writer_open(struct names_writer *writer, const char *trace_path,
 			close(fd);
 		return -1;
 	}
+	write_boot(writer);
 	return 0;
 }
 
@@ -372,10 +485,16 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 
 static void resolve_addresses(struct names_writer *writer)
 {
+	struct names_lock *lock;
 	size_t i;
 
-	for (i = 0; i < writer->unresolved_count; i++)
+	identities_read(&writer->identities, take_note, writer);
+	for (i = 0; i < writer->unresolved_count; i++) {
 		write_symbols(writer, writer->unresolved[i]);
+		HASH_FIND(hh, writer->locks, &writer->unresolved[i], sizeof(uint64_t), lock);
+		if (lock)
+			write_notes(writer, lock);
+	}
 	writer->unresolved_count = 0;
 }
 
@@ -409,6 +528,17 @@ void names_writer_update(struct names_writer *writer)
 	fflush(writer->stream);
 }
 
+static void free_lock(struct names_lock *lock)
+{
+	size_t i;
+
+	for (i = 0; i < lock->count; i++)
+		free(lock->notes[i].class);
+	free(lock->notes);
+	free(lock->last);
+	free(lock);
+}
+
 /**
  * names_writer_close() - the trace has ended
  * @writer: prepared, or zero
@@ -419,6 +549,7 @@ int names_writer_close(struct names_writer *writer)
 {
 	struct names_address *address, *next_address;
 	struct names_thread *thread, *next_thread;
+	struct names_lock *lock, *next_lock;
 	int err = 0;
 
 	if (writer->stream) {
@@ -430,6 +561,11 @@ int names_writer_close(struct names_writer *writer)
 	HASH_ITER(hh, writer->addresses, address, next_address) {
 		HASH_DEL(writer->addresses, address);
 		free(address);
+	}
+	identities_close(&writer->identities);
+	HASH_ITER(hh, writer->locks, lock, next_lock) {
+		HASH_DEL(writer->locks, lock);
+		free_lock(lock);
 	}
 	HASH_ITER(hh, writer->threads, thread, next_thread) {
 		HASH_DEL(writer->threads, thread);

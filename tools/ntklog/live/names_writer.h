@@ -14,11 +14,13 @@
 
 #include <ntklog/etl.h>
 
+#include "identities.h"
 #include "names.h"
 
 #define NAMES_SEEN_BITS	10
 
 struct names_address;
+struct names_lock;
 struct names_thread;
 
 /**
@@ -31,6 +33,8 @@ struct names_thread;
  * @addresses: that the trace has, and of symbols that have been written
  * @unresolved: that the trace has, and that have not been looked up
  * @unresolved_count: of them
+ * @identities: what locks lie in
+ * @locks: of which that is known
  * @threads: that there were, or are in the trace
  * @seen: the last addresses by a few bits, to know them at once
  * @seen_threads: likewise
@@ -45,6 +49,8 @@ struct names_writer {
 	struct names_address *addresses;
 	uint64_t *unresolved;
 	size_t unresolved_count;
+	struct identities identities;
+	struct names_lock *locks;
 	struct names_thread *threads;
 	uint64_t seen[1 << NAMES_SEEN_BITS];
 	uint32_t seen_threads[1 << NAMES_SEEN_BITS];

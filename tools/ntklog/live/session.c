@@ -14,7 +14,12 @@
 #include "message.h"
 #include "session.h"
 
-#define GROUP(_name, _mask, _help, _linux_kind)	{ _name, #_mask, _mask, _help, _linux_kind }
+#define GROUP(_name, _mask, _help, _linux_kind) \
+	{ _name, #_mask, _mask, _help, _linux_kind, false }
+
+#define SLEEPING(_kind, _mask, _what) \
+	{ "linux_" _kind, #_mask, _mask, _what ": releases, sampled, and excessive waits", \
+	  _kind, true }
 
 const struct session_group session_groups[] = {
 	GROUP("spinlock", PERF_SPINLOCK, "releases of spin locks, sampled", NULL),
@@ -27,9 +32,19 @@ const struct session_group session_groups[] = {
 	      "releases of Linux' own spin locks, sampled", "spinlock"),
 	GROUP("linux_rwlock", PERF_LINUX_RWLOCK,
 	      "releases of Linux' own rwlocks, sampled", "rwlock"),
+	SLEEPING("mutex", PERF_LINUX_MUTEX, "Linux' own mutexes"),
+	SLEEPING("rwsem", PERF_LINUX_RWSEM, "Linux' own rw_semaphores"),
+	SLEEPING("semaphore", PERF_LINUX_SEMAPHORE, "Linux' own semaphores"),
+	SLEEPING("rt_mutex", PERF_LINUX_RT_MUTEX, "Linux' own rt_mutexes"),
+	SLEEPING("percpu_rwsem", PERF_LINUX_PERCPU_RWSEM,
+		 "writers of Linux' own percpu_rw_semaphores"),
+	SLEEPING("ww_mutex", PERF_LINUX_WW_MUTEX, "Linux' own ww_mutexes"),
 };
 
 const size_t session_group_count = ARRAY_SIZE(session_groups);
+
+/* Of a Linux' kind: the module is older than the tool, or has nothing of them at all. */
+static const char not_known[] = "this module does not know them";
 
 static const struct session_group *find_group(const char *name)
 {
@@ -40,6 +55,12 @@ static const struct session_group *find_group(const char *name)
 		    !strcmp(name, session_groups[i].mask_name))
 			return &session_groups[i];
 	return NULL;
+}
+
+/* Whether a mask has a group. */
+static bool has_group(const struct perfinfo_groupmask *mask, const struct session_group *group)
+{
+	return mask->masks[PERF_MASK_INDEX(group->mask)] & PERF_MASK_BITS(group->mask);
 }
 
 /**
@@ -57,7 +78,7 @@ const char *session_group_trouble(const struct session_group *group, char text[K
 	if (!group->linux_kind)
 		return NULL;
 	if (kernel_read(text, KERNEL_TEXT, "linux"))
-		return "this module does not know them";
+		return not_known;
 	length = strlen(group->linux_kind);
 	while ((line = strsep(&next, "\n"))) {
 		if (strncmp(line, group->linux_kind, length) || strncmp(line + length, ": ", 2))
@@ -65,19 +86,24 @@ const char *session_group_trouble(const struct session_group *group, char text[K
 		line += length + 2;
 		return strncmp(line, "on", 2) && strncmp(line, "off", 3) ? line : NULL;
 	}
-	return "this module does not know them";
+	return not_known;
 }
 
 /**
  * session_default_groups() - what is recorded if nobody says what
+ *
+ * Those of Linux' locks that sleep cost as much in each mode: who has chosen a cheaper one than
+ * full is told that they are left out.
  *
  * Return: NT's locks, and of Linux' those that the running kernel allows. What failed the last
  * time may not now.
  */
 const char *session_default_groups(void)
 {
-	static char groups[128];
-	char text[KERNEL_TEXT];
+	static char groups[256];
+	char text[KERNEL_TEXT], mode[KERNEL_TEXT];
+	bool is_full = kernel_read(mode, sizeof(mode), "linux_mode") || !strcmp(mode, "full");
+	bool are_left_out = false;
 	const char *trouble;
 	size_t i;
 
@@ -86,10 +112,17 @@ const char *session_default_groups(void)
 		if (!session_groups[i].linux_kind)
 			continue;
 		trouble = session_group_trouble(&session_groups[i], text);
-		if (!trouble || !strncmp(trouble, "failed: ", 8))
+		if (trouble && strncmp(trouble, "failed: ", 8))
+			continue;
+		if (session_groups[i].sleeps && !is_full)
+			are_left_out = true;
+		else
 			snprintf(groups + strlen(groups), sizeof(groups) - strlen(groups), ",%s",
 				 session_groups[i].name);
 	}
+	if (are_left_out)
+		message("mode %s: Linux' locks that sleep are left out, for they are tracked in full in each mode (-e has them)",
+			mode);
 	return groups;
 }
 
@@ -112,19 +145,18 @@ static void warn_of_groups(int number)
 	}
 }
 
-/* As the file group_mask takes them; -1 after a message. */
-static int format_groups(const char *groups, char *text, size_t size)
+/* -1 after a message. */
+static int parse_groups(const char *groups, struct perfinfo_groupmask *mask)
 {
 	char *copy = strdup(groups), *next = copy, *name;
 	int err = copy ? 0 : -1;
 
-	text[0] = '\0';
+	*mask = (struct perfinfo_groupmask) { 0 };
 	while (!err && (name = strsep(&next, ","))) {
 		const struct session_group *group = find_group(name);
 
 		if (group) {
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? " " : "", group->mask_name);
+			mask->masks[PERF_MASK_INDEX(group->mask)] |= PERF_MASK_BITS(group->mask);
 			continue;
 		}
 		message("no events are called \"%s\": see ntklog list", name);
@@ -132,6 +164,18 @@ static int format_groups(const char *groups, char *text, size_t size)
 	}
 	free(copy);
 	return err;
+}
+
+/* As the file group_mask takes them, each once. */
+static void format_groups(const struct perfinfo_groupmask *mask, char *text, size_t size)
+{
+	size_t i;
+
+	text[0] = '\0';
+	for (i = 0; i < session_group_count; i++)
+		if (has_group(mask, &session_groups[i]))
+			snprintf(text + strlen(text), size - strlen(text), "%s%s",
+				 *text ? " " : "", session_groups[i].mask_name);
 }
 
 /**
@@ -142,30 +186,24 @@ static int format_groups(const char *groups, char *text, size_t size)
  */
 int session_check_groups(const char *groups)
 {
-	char text[256];
+	struct perfinfo_groupmask mask;
 
-	return format_groups(groups, text, sizeof(text));
+	return parse_groups(groups, &mask);
 }
 
 /**
- * session_mask() - bits of groups
+ * session_wants() - is a group among these?
  * @groups: names, separated by commas, that have been checked
+ * @group: PERF_*
  *
- * Return: the masks, together, without the numbers of their words: no two have a bit in common.
+ * Return: whether it is, or a part of it.
  */
-uint32_t session_mask(const char *groups)
+bool session_wants(const char *groups, uint32_t group)
 {
-	char *copy = strdup(groups), *next = copy, *name;
-	uint32_t mask = 0;
+	struct perfinfo_groupmask mask;
 
-	while ((name = strsep(&next, ","))) {
-		const struct session_group *group = find_group(name);
-
-		if (group)
-			mask |= PERF_MASK_BITS(group->mask);
-	}
-	free(copy);
-	return mask;
+	return !parse_groups(groups, &mask) &&
+	       mask.masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
 /**
@@ -176,7 +214,13 @@ uint32_t session_mask(const char *groups)
  */
 bool session_has_events(const char *groups)
 {
-	return session_mask(groups) & ~PERF_SPINLOCK_CNTRS;
+	size_t i;
+
+	for (i = 0; i < session_group_count; i++)
+		if (session_groups[i].mask != PERF_SPINLOCK_CNTRS &&
+		    session_wants(groups, session_groups[i].mask))
+			return true;
+	return false;
 }
 
 /**
@@ -320,6 +364,70 @@ static int set_number(int number, const char *name, unsigned long value,
 	return set(number, name, text, limits);
 }
 
+/* What a module that is older than the tool refuses is named. */
+static int set_groups(int number, const char *groups)
+{
+	char text[KERNEL_TEXT], names[512], limits[128] = "see ntklog list";
+	struct perfinfo_groupmask mask;
+	size_t i;
+
+	if (parse_groups(groups, &mask))
+		return -1;
+	for (i = session_group_count; i-- > 0;)
+		if (has_group(&mask, &session_groups[i]) &&
+		    session_group_trouble(&session_groups[i], text) == not_known)
+			snprintf(limits, sizeof(limits), "this module does not know %s",
+				 session_groups[i].name);
+	format_groups(&mask, names, sizeof(names));
+	return set(number, "group_mask", names, limits);
+}
+
+/**
+ * session_check_stacks() - are these events that can carry a stack?
+ * @stacks: separated by commas
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_check_stacks(const char *stacks)
+{
+	static const char *const names[] = { "spinlock", "resource", "contextswap" };
+	const char *at = stacks;
+	size_t length, i;
+
+	for (;; at += length + 1) {
+		length = strcspn(at, ",");
+		for (i = 0; i < ARRAY_SIZE(names); i++)
+			if (length == strlen(names[i]) && !strncmp(at, names[i], length))
+				break;
+		if (i == ARRAY_SIZE(names)) {
+			message("--stacks: \"%.*s\" is not spinlock, resource or contextswap, which Linux' locks' events are too",
+				(int)length, at);
+			return -1;
+		}
+		if (!at[length])
+			return 0;
+	}
+}
+
+/* A module that is older than the tool has no such file, and no stacks. */
+static int set_stacks(int number, const char *stacks)
+{
+	char text[KERNEL_TEXT], *comma;
+	int err;
+
+	snprintf(text, sizeof(text), "%s", stacks);
+	while ((comma = strchr(text, ',')))
+		*comma = ' ';
+	err = kernel_write(text, "sessions/%d/stacks", number);
+	if (err == -ENOENT && !strcmp(stacks, SESSION_STACKS_NONE))
+		return 0;
+	if (err == -ENOENT)
+		message("--stacks: this module knows no stacks");
+	else if (err)
+		message("session %d: stacks: %s", number, strerror(-err));
+	return err ? -1 : 0;
+}
+
 /**
  * session_configure() - set what is to be set
  * @number: of the session
@@ -329,13 +437,11 @@ static int set_number(int number, const char *name, unsigned long value,
  */
 int session_configure(int number, const struct session_settings *settings)
 {
-	char groups[256];
-
-	if (settings->groups &&
-	    (format_groups(settings->groups, groups, sizeof(groups)) ||
-	     set(number, "group_mask", groups, "see ntklog list")))
+	if (settings->groups && set_groups(number, settings->groups))
 		return -1;
 	if (settings->mode && set(number, "mode", settings->mode, "sequential or buffering"))
+		return -1;
+	if (settings->stacks && set_stacks(number, settings->stacks))
 		return -1;
 	if (set_number(number, "buffer_size", settings->buffer_size,
 		       "4096 to 1048576 bytes, a multiple of the page size") ||

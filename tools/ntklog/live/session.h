@@ -17,6 +17,7 @@
  * @mask: NT's
  * @help: what they are
  * @linux_kind: of Linux' own locks: what the module's file linux calls the kind; NULL: of others
+ * @sleeps: such a lock, whoever waits for which sleeps
  */
 struct session_group {
 	const char *name;
@@ -24,6 +25,7 @@ struct session_group {
 	uint32_t mask;
 	const char *help;
 	const char *linux_kind;
+	bool sleeps;
 };
 
 extern const struct session_group session_groups[];
@@ -36,6 +38,7 @@ extern const size_t session_group_count;
  * @buffers: of each processor
  * @flush_ms: after which buffers that are not full can be read
  * @mode: "sequential" or "buffering"
+ * @stacks: events that carry a stack, separated by commas, or "none"
  */
 struct session_settings {
 	const char *groups;
@@ -43,7 +46,12 @@ struct session_settings {
 	unsigned long buffers;
 	unsigned long flush_ms;
 	const char *mode;
+	const char *stacks;
 };
+
+/* All that can, for who does not say which. */
+#define SESSION_STACKS_ALL	"spinlock,resource,contextswap"
+#define SESSION_STACKS_NONE	"none"
 
 /**
  * struct session_counts - of a session's run, all processors
@@ -64,7 +72,8 @@ struct session_counts {
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
 const char *session_default_groups(void);
 int session_check_groups(const char *groups);
-uint32_t session_mask(const char *groups);
+int session_check_stacks(const char *stacks);
+bool session_wants(const char *groups, uint32_t group);
 bool session_has_events(const char *groups);
 unsigned long session_parse_size(const char *text);
 bool session_is_started(int number);

@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "grow.h"
+#include "hash.h"
 #include "message.h"
 #include "names.h"
 #include "text.h"
@@ -52,6 +53,30 @@ struct thread_name {
 	size_t order;
 };
 
+/*
+ * @address: of the lock
+ * @clock: from which on it is one of the class; 0: from the beginning
+ * @class: number of the class
+ * @order: in the file: of two from the same time on the later counts
+ */
+struct lock_class {
+	uint64_t address;
+	uint64_t clock;
+	uint32_t class;
+	size_t order;
+};
+
+/*
+ * @text: of the class, in the text of the file
+ * @number: of it
+ * @hh: in the table
+ */
+struct class_name {
+	const char *text;
+	uint32_t number;
+	UT_hash_handle hh;
+};
+
 /* A name that is in no file of names. */
 struct added_name {
 	struct added_name *next;
@@ -68,6 +93,16 @@ struct names {
 	size_t symbol_count;
 	struct thread_name *threads;
 	size_t thread_count;
+	char boot_id[40];
+	uint64_t boot_time;
+	struct lock_class *locks;
+	size_t lock_count;
+	/* By a hash of the address: 1 and where those of the address begin in @locks. */
+	uint32_t *lock_index;
+	size_t lock_index_size;
+	struct class_name **classes;
+	struct class_name *class_table;
+	size_t class_count;
 };
 
 static int compare_symbols(const void *a, const void *b)
@@ -142,11 +177,11 @@ static int add_symbol(struct names *names, char *line)
 	if (module) {
 		*module++ = '\0';
 		module = strchr(module, '[');
-		if (module)
+		if (module && strchr(module, ']'))
 			module[strcspn(module, "]") + 1] = '\0';
 	}
-	/* What the kernel does not tell. */
-	if (!address)
+	/* What the kernel does not tell, and what has no size and hides the variable behind it. */
+	if (!address || !strncmp(name, "__key.", 6))
 		return 0;
 	more = grown(names->symbols, names->symbol_count, sizeof(*more));
 	if (!more)
@@ -163,6 +198,94 @@ static int add_symbol(struct names *names, char *line)
 	return 0;
 }
 
+static struct class_name *find_class(struct names *names, const char *text)
+{
+	struct class_name *class, **more;
+
+	HASH_FIND_STR(names->class_table, text, class);
+	if (class)
+		return class;
+	more = grown(names->classes, names->class_count, sizeof(*more));
+	if (!more)
+		return NULL;
+	names->classes = more;
+	class = calloc(1, sizeof(*class));
+	if (!class)
+		return NULL;
+	class->text = text;
+	class->number = names->class_count;
+	HASH_ADD_KEYPTR(hh, names->class_table, text, strlen(text), class);
+	if (!class->hh.tbl) {
+		free(class);
+		return NULL;
+	}
+	names->classes[names->class_count++] = class;
+	return class;
+}
+
+static int add_lock_class(struct names *names, uint64_t address, uint64_t clock,
+			  const struct class_name *class)
+{
+	struct lock_class *more = class && names->lock_count < UINT32_MAX ?
+		grown(names->locks, names->lock_count, sizeof(*more)) : NULL;
+
+	if (!more)
+		return -ENOMEM;
+	names->locks = more;
+	names->locks[names->lock_count] = (struct lock_class) {
+		address, clock, class->number, names->lock_count
+	};
+	names->lock_count++;
+	return 0;
+}
+
+/* "ADDRESS CLASS" or "ADDRESS@CLOCK CLASS" */
+static int add_lock(struct names *names, char *line)
+{
+	char *end;
+	uint64_t address = parse_address(line, &end), clock = 0;
+
+	if (end == line)
+		return -EINVAL;
+	if (*end == '@') {
+		if (end[1] < '0' || end[1] > '9')
+			return -EINVAL;
+		errno = 0;
+		clock = strtoull(end + 1, &end, 10);
+		if (errno)
+			return -EINVAL;
+	}
+	if (*end != ' ' || !end[1] || end[1] == ' ')
+		return -EINVAL;
+	return add_lock_class(names, address, clock, find_class(names, end + 1));
+}
+
+/* "ID TIME": a UUID, and in units of 100 ns, as the trace's header has it. */
+static int set_boot(struct names *names, const char *line)
+{
+	char id[sizeof(names->boot_id)];
+	uint64_t time;
+	int used = 0;
+
+	if (sscanf(line, "%36[0-9a-f-] %" SCNu64 "%n", id, &time, &used) != 2 || line[used] ||
+	    strlen(id) != 36)
+		return -EINVAL;
+	memcpy(names->boot_id, id, sizeof(id));
+	names->boot_time = time;
+	return 0;
+}
+
+static int read_line(struct names *names, char *line)
+{
+	if (!strncmp(line, "thread ", 7))
+		return add_thread(names, line + 7);
+	if (!strncmp(line, "lock ", 5))
+		return add_lock(names, line + 5);
+	if (!strncmp(line, "boot ", 5))
+		return set_boot(names, line + 5);
+	return add_symbol(names, line);
+}
+
 static int read_lines(struct names *names, const char *path)
 {
 	unsigned long number = 0;
@@ -177,13 +300,10 @@ static int read_lines(struct names *names, const char *path)
 		number++;
 		if (!*line)
 			continue;
-		if (!strncmp(line, "thread ", 7))
-			err = add_thread(names, line + 7);
-		else
-			err = add_symbol(names, line);
+		err = read_line(names, line);
 		if (err == -EINVAL)
-			message("%s: line %lu is neither a symbol nor a thread", path,
-				number);
+			message("%s: line %lu is neither a symbol nor a thread, a lock or a boot",
+				path, number);
 		else if (err)
 			message("%s: %s", path, strerror(-err));
 		if (err)
@@ -309,11 +429,215 @@ int names_add_thread(struct names **names, uint32_t id, const char *name)
 }
 
 /**
+ * names_add_lock() - say of which class a lock is
+ * @names: where to; made if there are none
+ * @address: of the lock
+ * @clock: from which on it is
+ * @class: name of the class
+ *
+ * Nothing is found before names_sort_locks().
+ *
+ * Return: 0, or -1: no memory.
+ */
+int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class)
+{
+	struct class_name *known = NULL;
+	const char *text;
+
+	if (*names)
+		HASH_FIND_STR((*names)->class_table, class, known);
+	if (!known) {
+		text = add_name(names, class);
+		known = text ? find_class(*names, text) : NULL;
+	}
+	return known && !add_lock_class(*names, address, clock, known) ? 0 : -1;
+}
+
+/**
+ * names_move_classes() - have what is known of locks in other names
+ * @to: which know nothing of locks
+ * @from: from which it goes; none of it has been read from a file
+ *
+ * A class keeps its key.
+ */
+void names_move_classes(struct names *to, struct names *from)
+{
+	struct added_name **last = &to->added;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = from->added;
+	from->added = NULL;
+	to->locks = from->locks;
+	to->lock_count = from->lock_count;
+	to->lock_index = from->lock_index;
+	to->lock_index_size = from->lock_index_size;
+	to->classes = from->classes;
+	to->class_table = from->class_table;
+	to->class_count = from->class_count;
+	from->locks = NULL;
+	from->lock_count = 0;
+	from->lock_index = NULL;
+	from->classes = NULL;
+	from->class_table = NULL;
+	from->class_count = 0;
+}
+
+static int compare_locks(const void *a, const void *b)
+{
+	const struct lock_class *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	if (left->clock != right->clock)
+		return left->clock < right->clock ? -1 : 1;
+	return left->order < right->order ? -1 : 1;
+}
+
+static size_t lock_place(const struct names *names, uint64_t address)
+{
+	return address * UINT64_C(0x9E3779B97F4A7C15) >> 20 & (names->lock_index_size - 1);
+}
+
+/**
+ * names_sort_locks() - put locks that were added where they are found
+ * @names: names, not NULL
+ *
+ * Without memory for it nothing has a class.
+ */
+void names_sort_locks(struct names *names)
+{
+	size_t size = 1 << 4, i, at;
+
+	if (!names->lock_count)
+		return;
+	qsort(names->locks, names->lock_count, sizeof(*names->locks), compare_locks);
+	while (size < 2 * names->lock_count)
+		size *= 2;
+	free(names->lock_index);
+	names->lock_index_size = 0;
+	names->lock_index = calloc(size, sizeof(*names->lock_index));
+	if (!names->lock_index)
+		return;
+	names->lock_index_size = size;
+	for (i = 0; i < names->lock_count; i++) {
+		if (i && names->locks[i].address == names->locks[i - 1].address)
+			continue;
+		at = lock_place(names, names->locks[i].address);
+		while (names->lock_index[at])
+			at = (at + 1) & (size - 1);
+		names->lock_index[at] = i + 1;
+	}
+}
+
+/**
+ * names_lock_key() - what a lock is summed up as
+ * @names: names, or NULL
+ * @address: of the lock
+ * @clock: of the event
+ *
+ * Return: its class, of which all functions here tell the name; or the address itself.
+ */
+uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock)
+{
+	size_t at, i, found = SIZE_MAX;
+
+	if (!names || !names->lock_index)
+		return address;
+	for (at = lock_place(names, address); names->lock_index[at];
+	     at = (at + 1) & (names->lock_index_size - 1))
+		if (names->locks[names->lock_index[at] - 1].address == address)
+			found = names->lock_index[at] - 1;
+	if (found == SIZE_MAX)
+		return address;
+	/* What was before the first is not known to have been anything else. */
+	for (i = found + 1; i < names->lock_count && names->locks[i].address == address &&
+	     names->locks[i].clock <= clock; i++)
+		found = i;
+	return NAMES_CLASS_KEY + names->locks[found].class;
+}
+
+/**
+ * names_key_is_class() - is it no address, but a class?
+ * @names: names, or NULL
+ * @key: from names_lock_key()
+ *
+ * Return: whether it is.
+ */
+bool names_key_is_class(const struct names *names, uint64_t key)
+{
+	return names && key - NAMES_CLASS_KEY < names->class_count;
+}
+
+/**
+ * names_lock_count() - how much is known of locks?
+ * @names: names, or NULL
+ *
+ * Return: how many times a lock has become one of a class.
+ */
+size_t names_lock_count(const struct names *names)
+{
+	return names ? names->lock_count : 0;
+}
+
+/**
+ * names_have_classes() - is any lock one of a class?
+ * @names: names, or NULL
+ *
+ * Return: whether one is.
+ */
+bool names_have_classes(const struct names *names)
+{
+	return names && names->lock_count;
+}
+
+/**
+ * names_have_class() - has any class this text in its name?
+ * @names: names, or NULL
+ * @text: the text
+ *
+ * Return: whether one has.
+ */
+bool names_have_class(const struct names *names, const char *text)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->class_count; i++)
+		if (strstr(names->classes[i]->text, text))
+			return true;
+	return false;
+}
+
+/**
+ * names_boot_time() - of which boot are they?
+ * @names: names, or NULL
+ *
+ * Return: when it was, as the trace's header has it; 0: they do not say.
+ */
+uint64_t names_boot_time(const struct names *names)
+{
+	return names ? names->boot_time : 0;
+}
+
+/**
+ * names_boot_id() - of which boot are they?
+ * @names: names, or NULL
+ *
+ * Return: what the kernel calls it; empty: they do not say.
+ */
+const char *names_boot_id(const struct names *names)
+{
+	return names ? names->boot_id : "";
+}
+
+/**
  * names_sort() - put all where it is found
  * @names: names, or NULL
  */
 void names_sort(struct names *names)
 {
+	if (names)
+		names_sort_locks(names);
 	if (names)
 		sort_symbols(names->symbols, names->symbol_count);
 	if (names && names->thread_count)
@@ -407,13 +731,39 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 const char *names_find_symbol(const struct names *names, uint64_t address,
 			      uint64_t *offset, const char **module)
 {
-	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+	const struct symbol *symbol;
 
+	if (names_key_is_class(names, address)) {
+		*offset = 0;
+		*module = NULL;
+		return names->classes[address - NAMES_CLASS_KEY]->text;
+	}
+	symbol = names ? find_symbol(names, address) : NULL;
 	if (!symbol)
 		return NULL;
 	*offset = address - symbol->address;
 	*module = symbol->module;
 	return symbol->name;
+}
+
+/**
+ * names_function() - the function that a return address of a stack is in
+ * @names: names, or NULL
+ * @address: where it returns to: behind the call, which may be the function's last instruction
+ * @text: its symbol; the address, if there is none; of an image, whose functions are not known,
+ *	with the place in it
+ * @size: of @text
+ */
+void names_function(const struct names *names, uint64_t address, char *text, size_t size)
+{
+	const struct symbol *symbol = names ? find_symbol(names, address - 1) : NULL;
+
+	if (!symbol)
+		snprintf(text, size, "0x%" PRIx64, address);
+	else if (symbol->size)
+		snprintf(text, size, "%s+0x%" PRIx64, symbol->name, address - symbol->address);
+	else
+		snprintf(text, size, "%s", symbol->name);
 }
 
 /**
@@ -515,10 +865,17 @@ bool names_have_thread(const struct names *names, const char *name)
  */
 bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size)
 {
-	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+	const struct symbol *symbol;
 	int used;
 
 	text[0] = '\0';
+	if (names_key_is_class(names, address)) {
+		if (snprintf(text, size, "%s",
+			     names->classes[address - NAMES_CLASS_KEY]->text) >= (int)size)
+			text_clean(text);
+		return true;
+	}
+	symbol = names ? find_symbol(names, address) : NULL;
 	if (!symbol)
 		return false;
 	used = snprintf(text, size, "%s", symbol->name);
@@ -534,7 +891,7 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
 }
 
 /**
- * names_address() - an address for people: its symbol, or the number
+ * names_address() - an address for people: its symbol, or the number, and what that is one of
  * @names: names, or NULL
  * @address: which
  * @text: it is written here
@@ -542,8 +899,18 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
  */
 void names_address(const struct names *names, uint64_t address, char *text, size_t size)
 {
-	if (!names_symbol(names, address, text, size))
-		snprintf(text, size, "0x%" PRIx64, address);
+	uint64_t key;
+	int used;
+
+	if (names_symbol(names, address, text, size))
+		return;
+	used = snprintf(text, size, "0x%" PRIx64, address);
+	/* Of a lock that has been of several classes the last one. */
+	key = names_lock_key(names, address, UINT64_MAX);
+	if (key == address || (size_t)used + 2 > size)
+		return;
+	text[used] = ' ';
+	names_symbol(names, key, text + used + 1, size - used - 1);
 }
 
 /**
@@ -571,6 +938,29 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
 }
 
 /**
+ * names_forget_classes() - know nothing of locks
+ * @names: names, not NULL
+ *
+ * Texts of classes that were added stay until all names go.
+ */
+void names_forget_classes(struct names *names)
+{
+	size_t i;
+
+	HASH_CLEAR(hh, names->class_table);
+	for (i = 0; i < names->class_count; i++)
+		free(names->classes[i]);
+	free(names->classes);
+	free(names->locks);
+	free(names->lock_index);
+	names->classes = NULL;
+	names->class_count = 0;
+	names->locks = NULL;
+	names->lock_count = 0;
+	names->lock_index = NULL;
+}
+
+/**
  * names_free() - let names go
  * @names: names, or NULL
  */
@@ -587,5 +977,6 @@ void names_free(struct names *names)
 	free(names->text);
 	free(names->symbols);
 	free(names->threads);
+	names_forget_classes(names);
 	free(names);
 }

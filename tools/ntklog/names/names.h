@@ -5,8 +5,9 @@
 /*
  * Names of addresses and threads. `ntklog record' writes them beside an ETL file, to
  * FILE.names: the bytes of the ETL file are NT's, and any reader of such files takes it.
- * Lines are some of those of /proc/kallsyms, and "thread ID NAME". Files of Windows have
- * names in their own events: see rundown.h.
+ * Lines are some of those of /proc/kallsyms, "thread ID NAME", "boot ID TIME", which says of which
+ * boot they are, and "lock ADDRESS CLASS": what a lock is one of, with ADDRESS@CLOCK from then
+ * on. Files of Windows have names in their own events: see rundown.h.
  */
 
 #include <stdbool.h>
@@ -17,6 +18,12 @@
 
 /* Room for a symbol with its offset and module, and for a number. */
 #define NAME_SIZE	256
+
+/*
+ * In place of the address of a lock, its class: no address that there is. Whatever takes the
+ * address of a lock takes it, and sums up all locks of a class as it sums up what one lock does.
+ */
+#define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
 
 struct names;
 
@@ -43,11 +50,23 @@ bool names_symbol_at(const struct names *names, size_t index, struct names_symbo
 bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);
 bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size);
+void names_function(const struct names *names, uint64_t address, char *text, size_t size);
 void names_address(const struct names *names, uint64_t address, char *text, size_t size);
+uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
+bool names_key_is_class(const struct names *names, uint64_t key);
+bool names_have_classes(const struct names *names);
+bool names_have_class(const struct names *names, const char *text);
+uint64_t names_boot_time(const struct names *names);
+const char *names_boot_id(const struct names *names);
 const char *names_thread(const struct names *names, uint32_t thread_id);
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank);
 int names_add_thread(struct names **names, uint32_t id, const char *name);
+int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
+void names_move_classes(struct names *to, struct names *from);
+void names_forget_classes(struct names *names);
+size_t names_lock_count(const struct names *names);
+void names_sort_locks(struct names *names);
 void names_sort(struct names *names);
 void names_free(struct names *names);
 

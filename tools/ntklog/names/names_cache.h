@@ -74,4 +74,18 @@ static inline const struct cached_name *names_cache_find(struct names_cache *cac
 	return names_cache_fill(cache, entry, key);
 }
 
+/**
+ * names_cache_find_at() - the name of an address as it is at a time: a lock's is its class
+ * @cache: where
+ * @address: whose
+ * @clock: of the event that has it
+ *
+ * Return: it, until the next call.
+ */
+static inline const struct cached_name *names_cache_find_at(struct names_cache *cache,
+							    uint64_t address, uint64_t clock)
+{
+	return names_cache_find(cache, names_lock_key(cache->names, address, clock));
+}
+
 #endif /* _NTKLOG_NAMES_CACHE_H */

@@ -32,8 +32,10 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 {
 	const struct etl_event *event;
 
-	while ((event = etl_merge_next(conversion->merge))) {
-		if (event->wrong_time)
+	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
+		/* A stack alone is of nothing that is converted. */
+		if (event->wrong_time ||
+		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;
 		*type = event_type_find(event);
 		if (!*type && !selection_match(conversion->selection, conversion->file, event,

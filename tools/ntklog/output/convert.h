@@ -12,11 +12,13 @@
 #include "filter.h"
 #include "names.h"
 #include "spinlock_stats.h"
+#include "stacks.h"
 
 /**
  * struct conversion - of a trace
  * @file: the trace
- * @merge: its events in the order of time
+ * @stacks: its events in the order of time, with their stacks
+ * @stack: of the event that conversion_next() has given, or NULL
  * @names: of addresses and threads, or NULL
  * @selection: of its events
  * @rates: of the sampling of spin locks, and whether records have rules
@@ -25,7 +27,8 @@
  */
 struct conversion {
 	struct etl_file *file;
-	struct etl_merge *merge;
+	struct stacks *stacks;
+	const struct stack *stack;
 	const struct names *names;
 	const struct selection *selection;
 	struct spinlock_rates rates;

@@ -26,10 +26,13 @@
 
 #define CTF_MAGIC	0xC1FC1FC1u
 
-#define PACKET_SIZE	0x10000
+/* A packet ends before an event that may be behind this. */
+#define PACKET_FULL	0x10000
 
-/* Of an event: its fields, and the symbols of some. */
+/* Of an event: its fields, and the symbols of some; and its stack, with its symbols. */
 #define EVENT_SIZE	0x1000
+#define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_MORE))
+#define PACKET_SIZE	(PACKET_FULL + STACK_SIZE)
 
 /* A conversion goes on after so long; what a clock of 64 bits cannot count in ns. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
@@ -65,6 +68,7 @@ struct ctf_stream {
  * @streams: by processor; NULL: not yet seen
  * @stream_count: how many
  * @names: symbols
+ * @has_stacks: some events have a stack
  */
 struct ctf {
 	struct conversion *conversion;
@@ -73,6 +77,7 @@ struct ctf {
 	struct ctf_stream **streams;
 	size_t stream_count;
 	struct names_cache names;
+	bool has_stacks;
 };
 
 /* The same for the same trace: outputs can be compared. */
@@ -115,6 +120,19 @@ static void put_field(FILE *stream, const struct event_field *field)
 		fprintf(stream, "\t\tstring { encoding = UTF8; } _%sSymbol;\n", field->name);
 }
 
+/* As LTTng calls it, and what is there, as text: before the others. */
+static const char stack_fields[] =
+	"\t\tinteger { size = 32; align = 8; signed = false; } __callstack_kernel_length;\n"
+	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
+	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
+
+static bool has_stack(const struct ctf *ctf, const struct event_type *type)
+{
+	return ctf->has_stacks && (type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK ||
+				   type->hook_id == PERFINFO_LOG_TYPE_RESOURCE ||
+				   type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP);
+}
+
 static void put_metadata(const struct ctf *ctf, FILE *stream)
 {
 	const struct etl_file *file = ctf->conversion->file;
@@ -155,9 +173,12 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 		const struct event_type *type = &event_types[i];
 
 		fprintf(stream,
-			"\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n",
+			"\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n",
 			type->name, type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
 			type->version == 1 ? "V1" : "", i);
+		fputs("\tfields := struct {\n", stream);
+		if (has_stack(ctf, type))
+			fputs(stack_fields, stream);
 		/* All fields of all versions; an address is followed by its symbol. */
 		for (j = 0; j < type->field_count; j++)
 			put_field(stream, &type->fields[j]);
@@ -290,8 +311,26 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 		to += size;
 		if (field->format != FIELD_HEX)
 			continue;
-		name = names_cache_find(&ctf->names, value);
+		name = names_cache_find_at(&ctf->names, value, event->time_stamp);
 		to = put_short(to, name->text, name->length);
+		*to++ = '\0';
+	}
+	return to;
+}
+
+/* Of an event without a stack, no addresses. */
+static char *put_stack(struct ctf *ctf, char *to)
+{
+	const struct stack *stack = ctf->conversion->stack;
+	uint32_t count = stack ? stack->count : 0, i;
+	const struct cached_name *name;
+
+	to = put_bytes(to, (const char *)&count, sizeof(count));
+	for (i = 0; i < count; i++)
+		to = put_bytes(to, (const char *)&stack->addresses[i], sizeof(uint64_t));
+	for (i = 0; i < count; i++) {
+		name = names_cache_find(&ctf->names, stack->addresses[i]);
+		to = put_bytes(to, name->text, name->length);
 		*to++ = '\0';
 	}
 	return to;
@@ -309,7 +348,7 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 		message("%s: %s", ctf->directory, strerror(ENOMEM));
 		return -1;
 	}
-	if (stream->used > PACKET_SIZE - EVENT_SIZE && write_packet(ctf, event->processor))
+	if (stream->used > PACKET_FULL - EVENT_SIZE && write_packet(ctf, event->processor))
 		return -1;
 	/* What is before the start or goes back would be no CTF. */
 	if (time > TICKS_MAX || time < stream->last)
@@ -321,6 +360,8 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	to = put_bytes(to, (const char *)&id, sizeof(id));
 	to = put_bytes(to, (const char *)&time, sizeof(time));
 	to = put_bytes(to, (const char *)&processor, sizeof(processor));
+	if (has_stack(ctf, type))
+		to = put_stack(ctf, to);
 	to = put_fields(ctf, to, event, type);
 	stream->used = to - stream->packet;
 	return 0;
@@ -340,6 +381,7 @@ static int write_events(struct ctf *ctf)
 				message("%s: %s", ctf->directory, strerror(errno));
 				return -1;
 			}
+			ctf->has_stacks = stacks_may_have_any(ctf->conversion->stacks);
 			if (write_metadata(ctf))
 				return -1;
 			made = true;

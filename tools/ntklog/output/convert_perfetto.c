@@ -18,6 +18,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "convert.h"
+#include "hash.h"
 #include "message.h"
 #include "names_cache.h"
 #include "out.h"
@@ -35,6 +36,9 @@ enum {
 
 /* Of an event in JSON at most: up to four slices' parts, names in each. */
 #define EVENT_SIZE	(4 * (2 * NAMES_CACHE_TEXT + 512) + PUT_MORE)
+
+/* Functions of stacks that are told apart by who called them; an event whose has more has none. */
+#define FRAMES_MAX	0x10000
 
 /* Of a number as text, with what put_short() may read behind it. */
 #define NUMBER_SIZE	(OUT_DIGITS + PUT_MORE)
@@ -60,6 +64,18 @@ struct slice {
 	int64_t to;
 };
 
+/* Where a stack goes through, and the number of where that was called from; 0: of nothing. */
+struct frame_key {
+	uint64_t address;
+	uint64_t caller;
+};
+
+struct frame {
+	struct frame_key key;
+	uint64_t number;
+	UT_hash_handle hh;
+};
+
 /*
  * @out: where to
  * @conversion: of the trace
@@ -69,6 +85,7 @@ struct slice {
  * @tracks: of processors and threads
  * @next_id: of the next slice that finds no lane
  * @ns_per_tick: of the session's clock
+ * @frames: of stacks: a table, in the order of their numbers
  * @running: by processor: who, 0: nobody known; and since when, ns; and its tracks
  */
 struct perfetto {
@@ -80,6 +97,7 @@ struct perfetto {
 	struct perfetto_tracks tracks;
 	uint64_t next_id;
 	double ns_per_tick;
+	struct frame *frames;
 	struct {
 		uint32_t thread_id;
 		int64_t since;
@@ -234,14 +252,104 @@ static char *begin_wait(struct perfetto *perfetto, char *to, const struct slice 
 
 #define end_slice(to)	put_literal(to, "}}")
 
+/* The number of the innermost one, or 0: there are too many. */
+static uint64_t find_frames(struct perfetto *perfetto, const struct stack *stack)
+{
+	struct frame_key key = { .caller = 0 };
+	struct frame *frame;
+	size_t i;
+
+	for (i = stack->count; i--;) {
+		key.address = stack->addresses[i];
+		hash_find_or_add(perfetto->frames, key, &key, FRAMES_MAX, frame);
+		if (!frame)
+			return 0;
+		if (!frame->number)
+			frame->number = HASH_COUNT(perfetto->frames);
+		key.caller = frame->number;
+	}
+	return key.caller;
+}
+
+/* A symbol, or the number in its place. */
+static void put_address(struct perfetto *perfetto, uint64_t address)
+{
+	const struct cached_name *name = names_cache_find(&perfetto->names, address);
+
+	if (name->length)
+		out_bytes(&perfetto->out, name->text, name->length);
+	else
+		out_hex(&perfetto->out, address);
+}
+
+/*
+ * The end of the slice at @to, with the stack of the event: among its arguments, which viewers
+ * show, and as Chrome has it, by the number of its innermost frame.
+ */
+static void end_slice_with_stack(struct perfetto *perfetto, const char *to)
+{
+	const struct stack *stack = perfetto->conversion->stack;
+	struct out *out = &perfetto->out;
+	uint64_t number;
+	size_t i;
+
+	out->used = to - out->buffer;
+	if (!stack || !stack->count) {
+		out_literal(out, "}}");
+		return;
+	}
+	out_literal(out, ",\"stack\":[");
+	for (i = 0; i < stack->count; i++) {
+		out_text(out, i ? ",\"" : "\"");
+		put_address(perfetto, stack->addresses[i]);
+		out_char(out, '"');
+	}
+	out_literal(out, "]}");
+	number = find_frames(perfetto, stack);
+	if (number) {
+		out_literal(out, ",\"sf\":");
+		out_unsigned(out, number);
+	}
+	out_char(out, '}');
+}
+
+static void put_frames(struct perfetto *perfetto)
+{
+	struct out *out = &perfetto->out;
+	const struct frame *frame;
+
+	if (!perfetto->frames)
+		return;
+	out_literal(out, ",\"stackFrames\":{");
+	for (frame = perfetto->frames; frame; frame = frame->hh.next) {
+		out_text(out, frame->number > 1 ? ",\n\"" : "\n\"");
+		out_unsigned(out, frame->number);
+		out_literal(out, "\":{\"name\":\"");
+		put_address(perfetto, frame->key.address);
+		out_char(out, '"');
+		if (frame->key.caller) {
+			out_literal(out, ",\"parent\":\"");
+			out_unsigned(out, frame->key.caller);
+			out_char(out, '"');
+		}
+		out_char(out, '}');
+	}
+	out_literal(out, "\n}");
+}
+
+static void free_frames(struct perfetto *perfetto)
+{
+	struct frame *frame, *next;
+
+	HASH_ITER(hh, perfetto->frames, frame, next) {
+		HASH_DEL(perfetto->frames, frame);
+		free(frame);
+	}
+}
+
 static char *begin_put(struct perfetto *perfetto)
 {
 	return out_room(&perfetto->out, EVENT_SIZE);
-}
-
-static void end_put(struct perfetto *perfetto, const char *to)
-{
-	perfetto->out.used = to - perfetto->out.buffer;
 }
 
 /* A damaged frequency makes any number of a time: at most a century of it is shown. */
@@ -280,11 +388,11 @@ static int64_t release_ns(const struct perfetto *perfetto, const struct etl_even
 	return ticks_ns(perfetto, event->time_stamp);
 }
 
-/* The name of an address, or its number. */
-static const char *address_text(struct perfetto *perfetto, uint64_t address,
+/* The name of an address of an event, or its number. */
+static const char *address_text(struct perfetto *perfetto, uint64_t address, uint64_t clock,
 				char number[NUMBER_SIZE], size_t *length)
 {
-	const struct cached_name *name = names_cache_find(&perfetto->names, address);
+	const struct cached_name *name = names_cache_find_at(&perfetto->names, address, clock);
 
 	if (name->length) {
 		*length = name->length;
@@ -307,7 +415,7 @@ static char *put_whose(struct perfetto *perfetto, char *to, const struct spinloc
 	size_t length;
 
 	/* Of two in one place of the cache the first, the lock, is not needed any more. */
-	caller = address_text(perfetto, record->caller, number, &length);
+	caller = address_text(perfetto, record->caller, 0, number, &length);
 	/* What is 0 is not known. */
 	if (record->caller) {
 		to = put_short(put_literal(to, "\"caller\":\""), caller, length);
@@ -340,7 +448,8 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	slice.track = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
 							       event->processor),
 				wait, hold, end);
-	slice.name = address_text(perfetto, record.lock, number, &slice.length);
+	slice.name = address_text(perfetto, record.lock, event->time_stamp, number,
+				  &slice.length);
 	to = begin_put(perfetto);
 	slice.from = hold;
 	slice.to = end;
@@ -353,14 +462,23 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	if (!is_wait_alone)
 		to = begin_slice(perfetto, to, &slice);
 	to = put_whose(perfetto, to, &record);
-	end_put(perfetto, end_slice(to));
+	end_slice_with_stack(perfetto, to);
+}
+
+/* Of Linux' locks that sleep the kind too. */
+static char *put_class(char *to, const char *kind, const char *class)
+{
+	if (kind)
+		to = put_literal(put_text(put_literal(to, "\"kind\":\""), kind), "\",");
+	to = put_text(put_literal(to, "\"class\":\""), class);
+	return put_literal(to, "\"");
 }
 
 static void put_resource(struct perfetto *perfetto, const struct etl_event *event)
 {
 	struct slice slice = { .group = GROUP_RESOURCES, .category = "hold", .prefix = "" };
 	struct resource_record record;
-	const char *class = "exclusive";
+	const char *class = "exclusive", *kind = NULL;
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
 	char *to;
@@ -370,6 +488,8 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 		class = "shared";
 	else if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;
+	if (record.kind != RESOURCE_KIND_NT)
+		kind = resource_kinds[record.kind].name;
 	end = ticks_ns(perfetto, event->time_stamp);
 	hold = end - cycles_ns(perfetto, record.hold_time);
 	/* Without the hold time it is not known when it waited. */
@@ -378,17 +498,18 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	slice.track = find_lane(perfetto, perfetto_track_find(&perfetto->tracks, GROUP_RESOURCES,
 							      record.thread_id),
 				wait, hold, end);
-	slice.name = address_text(perfetto, record.resource, number, &slice.length);
+	slice.name = address_text(perfetto, record.resource, event->time_stamp, number,
+				  &slice.length);
 	to = begin_put(perfetto);
 	slice.from = hold;
 	slice.to = end;
 	if (wait < hold) {
-		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"class\":\"");
-		to = end_slice(put_literal(put_text(to, class), "\""));
+		to = put_class(begin_wait(perfetto, to, &slice, wait), kind, class);
+		to = end_slice(to);
 	}
-	to = put_literal(begin_slice(perfetto, to, &slice), "\"class\":\"");
-	to = put_literal(put_text(to, class), "\",\"contention\":");
-	end_put(perfetto, end_slice(put_unsigned(to, record.contention_delta)));
+	to = put_class(begin_slice(perfetto, to, &slice), kind, class);
+	to = put_literal(to, ",\"contention\":");
+	end_slice_with_stack(perfetto, put_unsigned(to, record.contention_delta));
 }
 
 static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
@@ -425,7 +546,7 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 		to = put_unsigned(to, record.old_thread_state);
 		to = put_literal(to, ",\"wait_reason\":");
 		to = put_unsigned(to, record.old_thread_wait_reason);
-		end_put(perfetto, end_slice(to));
+		end_slice_with_stack(perfetto, to);
 	}
 	perfetto->running[processor].thread_id = record.new_thread_id;
 	perfetto->running[processor].since = now;
@@ -481,11 +602,14 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	put_name(perfetto, GROUP_RESOURCES, NULL, "resources, by thread");
 	put_name(perfetto, GROUP_THREADS, NULL, "threads, by processor");
 	put_events(perfetto);
-	out_literal(&perfetto->out, "\n]}\n");
+	out_literal(&perfetto->out, "\n]");
+	put_frames(perfetto);
+	out_literal(&perfetto->out, "}\n");
 	out_flush(&perfetto->out);
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
+	free_frames(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
 	names_cache_clear(&perfetto->names);
 	names_cache_clear(&perfetto->threads);

@@ -46,7 +46,7 @@ struct step {
 	struct label label;
 	enum step_kind kind;
 	struct field_place where[2];
-	uint8_t mask;
+	uint32_t mask;
 	uint8_t shift;
 	char after;
 	struct names_cache *names;
@@ -101,9 +101,15 @@ static inline int64_t sign_extended(const struct step *step, const struct etl_ev
 	return (int64_t)(value << more) >> more;
 }
 
+/* Values differ in their low bits; those of one kind in some above. */
+static inline uint64_t symbol_slot(uint64_t value)
+{
+	return (value ^ value >> 14) % SYMBOL_SLOTS;
+}
+
 static inline char *put_symbol(char *to, const struct step *step, uint64_t value)
 {
-	const struct symbol_slot *slot = &step->symbols[value % SYMBOL_SLOTS];
+	const struct symbol_slot *slot = &step->symbols[symbol_slot(value)];
 	const char *text;
 
 	if (slot->text.length && slot->value == value)
@@ -161,7 +167,9 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			*to++ = step->after;
 		if (!step->names)
 			continue;
-		name = names_cache_find(step->names, value);
+		name = step->names == &plans->addresses ?
+			names_cache_find_at(step->names, value, event->time_stamp) :
+			names_cache_find(step->names, value);
 		if (!name->length)
 			continue;
 		to = put_label(to, &step->name_label);
@@ -229,7 +237,7 @@ static int make_symbols(struct step *step)
 	if (!step->symbols)
 		return -1;
 	for (i = 0; i < field->symbol_count; i++) {
-		slot = &step->symbols[field->symbols[i].value % SYMBOL_SLOTS];
+		slot = &step->symbols[symbol_slot(field->symbols[i].value)];
 		/* The others of one slot are looked for in the field. */
 		if (slot->text.length)
 			continue;

@@ -18,6 +18,9 @@
 /* Of a line without the data in hexadecimal. */
 #define LINE_SIZE	(DUMP_FIELDS_SIZE + 2048)
 
+/* What is before the lines of a stack: the processor of the event above, or thereabouts. */
+#define STACK_INDENT	"               "
+
 /* Room of a line is not looked for each time. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
@@ -315,16 +318,88 @@ static void put_data(struct dump_writer *writer, const struct etl_event *event)
 		out_char(out, '"');
 }
 
+/* Below the event, a line for each address. */
+static void put_text_stack(struct dump_writer *writer, const struct stack *stack)
+{
+	struct out *out = &writer->out;
+	const struct cached_name *name;
+	size_t i;
+
+	if (stack->state == STACK_MISSING)
+		out_literal(out, STACK_INDENT "no stack: it was lost, or left out\n");
+	if (stack->state == STACK_UNKNOWN)
+		out_literal(out, STACK_INDENT
+			    "no stack: what its key stands for is not in the file\n");
+	for (i = 0; i < stack->count; i++) {
+		out_literal(out, STACK_INDENT);
+		out_hex(out, stack->addresses[i]);
+		name = names_cache_find(&writer->plans.addresses, stack->addresses[i]);
+		if (name->length) {
+			out_char(out, ' ');
+			out_bytes(out, name->text, name->length);
+		}
+		out_char(out, '\n');
+	}
+}
+
+static void put_json_stack(struct dump_writer *writer, const struct stack *stack)
+{
+	struct out *out = &writer->out;
+	const struct cached_name *name;
+	size_t i;
+
+	if (stack->state == STACK_MISSING || stack->state == STACK_UNKNOWN) {
+		out_literal(out, ",\"Stack\":null");
+		return;
+	}
+	if (stack->state == STACK_ALONE) {
+		out_literal(out, ",\"EventTimeStamp\":");
+		out_unsigned(out, stack->event_time_stamp);
+	}
+	out_literal(out, ",\"StackProcess\":");
+	out_unsigned(out, stack->process_id);
+	out_literal(out, ",\"StackThread\":");
+	out_unsigned(out, stack->thread_id);
+	out_literal(out, ",\"Stack\":[");
+	for (i = 0; i < stack->count; i++) {
+		out_text(out, i ? ",{\"Address\":\"" : "{\"Address\":\"");
+		out_hex(out, stack->addresses[i]);
+		out_char(out, '"');
+		name = names_cache_find(&writer->plans.addresses, stack->addresses[i]);
+		if (name->length) {
+			out_literal(out, ",\"Symbol\":\"");
+			/* With the quote that ends it. */
+			out_bytes(out, name->text, name->length);
+		}
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+/* Of a stack whose event is not there: what it says of that. */
+static void put_text_alone(struct dump_writer *writer, const struct stack *stack)
+{
+	struct out *out = &writer->out;
+
+	out_literal(out, " EventTimeStamp=");
+	out_unsigned(out, stack->event_time_stamp);
+	out_literal(out, " StackProcess=");
+	out_unsigned(out, stack->process_id);
+	out_literal(out, " StackThread=");
+	out_unsigned(out, stack->thread_id);
+}
+
 /**
  * dump_writer_put() - write an event
  * @writer: how
  * @event: the event
  * @type: of it, or NULL: it is not known
+ * @stack: of it, or NULL; CSV has no place for one
  *
  * Return: 0, or -1: it cannot be written.
  */
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
-		    const struct event_type *type)
+		    const struct event_type *type, const struct stack *stack)
 {
 	char *from = out_room(&writer->out, LINE_SIZE + PUT_MORE), *to;
 
@@ -341,9 +416,15 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 	writer->out.used += to - from;
 	if (writer->hex)
 		put_data(writer, event);
+	if (stack && writer->format == DUMP_TEXT && stack->state == STACK_ALONE)
+		put_text_alone(writer, stack);
+	if (stack && writer->format == DUMP_JSON)
+		put_json_stack(writer, stack);
 	if (writer->format == DUMP_JSON)
 		out_char(&writer->out, '}');
 	out_char(&writer->out, '\n');
+	if (stack && writer->format == DUMP_TEXT)
+		put_text_stack(writer, stack);
 	return ferror(writer->out.stream) ? -1 : 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "event_type.h"
 #include "names.h"
+#include "stacks.h"
 
 enum dump_format {
 	DUMP_TEXT,
@@ -21,7 +22,7 @@ struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_f
 				     const struct names *names, bool cycles, bool hex);
 void dump_writer_begin(struct dump_writer *writer);
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
-		    const struct event_type *type);
+		    const struct event_type *type, const struct stack *stack);
 void dump_writer_flush(void *argument);
 void dump_writer_free(struct dump_writer *writer);
 

@@ -15,6 +15,7 @@ enum report_table {
 	REPORT_CALLERS,
 	REPORT_RESOURCES,
 	REPORT_BLOCKERS,
+	REPORT_STACKS,
 	REPORT_THREADS,
 	REPORT_PROCESSORS,
 	REPORT_UNKNOWN,
@@ -39,8 +40,10 @@ struct report {
 
 void report_make(struct report *report);
 int report_is_complete(const struct report *report);
+const char *report_resources(const struct report *report);
 void report_facts(const struct report *report, FILE *stream, const char *before,
 		  const char *after);
+void report_print_stacks(const struct report *report, FILE *stream, size_t top);
 json_t *report_rates_json(const struct analysis *analysis);
 json_t *report_json(const struct report *report, size_t top, unsigned int tables);
 int report_print_html(const struct report *report, const char *path, size_t top, size_t all,

@@ -55,6 +55,22 @@ static const char head[] =
 	".depths.axis span { background: none; color: var(--quiet); }\n"
 	".charts { display: grid; gap: 1rem 1.5rem;\n"
 	"  grid-template-columns: repeat(auto-fit, minmax(min(380px, 100%), 1fr)); }\n"
+	".flame { font-size: 12px; overflow: hidden; }\n"
+	".flame ul { display: flex; margin: 0; padding: 0; list-style: none; }\n"
+	".flame li { flex: none; min-width: 0; margin: 0; }\n"
+	".flame span { display: block; height: 18px; line-height: 18px; margin: 0 1px 1px 0;\n"
+	"  padding: 0 2px; overflow: hidden; white-space: nowrap; color: var(--text);\n"
+	"  background: color-mix(in srgb, var(--flame) 32%, var(--page)); cursor: pointer; }\n"
+	".flame li li:nth-child(even) > span, .flame > ul > li:nth-child(even) > span {\n"
+	"  background: color-mix(in srgb, var(--flame) 48%, var(--page)); }\n"
+	".flame span:hover, .flame span:focus { outline: 1px solid var(--text);\n"
+	"  outline-offset: -1px; }\n"
+	".flame small { color: var(--quiet); }\n"
+	".flame.wait { --flame: var(--wait); }\n"
+	".flame.hold { --flame: var(--hold); }\n"
+	".flame .away { display: none; }\n"
+	".flame .whole { width: 100% !important; }\n"
+	".said { min-height: 1.5em; font: 13px/1.4 ui-monospace, monospace; }\n"
 	".key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }\n"
 	".table { overflow-x: auto; }\n"
 	"table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }\n"
@@ -126,6 +142,41 @@ static const char script[] =
 	"      heads.forEach((each) => each.removeAttribute(\"aria-sort\"));\n"
 	"      head.setAttribute(\"aria-sort\", order);\n"
 	"    };\n"
+	"  });\n"
+	"}\n"
+	/* A click makes a function as wide as the page, and what it is called by; again: all. */
+	"for (const flame of document.querySelectorAll(\".flame\")) {\n"
+	"  const said = flame.nextElementSibling;\n"
+	"  const widen = (span) => {\n"
+	"    const item = span.parentNode, again = item.dataset.widened;\n"
+	"    flame.querySelectorAll(\".away, .whole, [data-widened]\").forEach((each) => {\n"
+	"      each.classList.remove(\"away\", \"whole\");\n"
+	"      delete each.dataset.widened;\n"
+	"    });\n"
+	"    if (again)\n"
+	"      return;\n"
+	"    item.dataset.widened = \"1\";\n"
+	"    for (let at = item; at !== flame; at = at.parentNode.parentNode) {\n"
+	"      for (const other of at.parentNode.children)\n"
+	"        if (other !== at)\n"
+	"          other.classList.add(\"away\");\n"
+	"      at.classList.add(\"whole\");\n"
+	"    }\n"
+	"  };\n"
+	"  const tell = (event) => {\n"
+	"    const span = event.target.closest(\"span\");\n"
+	"    said.textContent = span ? span.title : \"\";\n"
+	"  };\n"
+	"  flame.addEventListener(\"mouseover\", tell);\n"
+	"  flame.addEventListener(\"focusin\", tell);\n"
+	"  flame.addEventListener(\"click\", (event) => {\n"
+	"    const span = event.target.closest(\"span\");\n"
+	"    if (span)\n"
+	"      widen(span);\n"
+	"  });\n"
+	"  flame.addEventListener(\"keydown\", (event) => {\n"
+	"    if (event.key === \"Enter\" && event.target.matches(\"span\"))\n"
+	"      widen(event.target);\n"
 	"  });\n"
 	"}\n"
 	"</script>\n";
@@ -238,8 +289,12 @@ static void print_page(const struct report *report, FILE *stream, size_t top, si
 		html_print_resource_pictures(report, stream);
 	if (tables & 1 << REPORT_THREADS)
 		html_print_thread_pictures(report, stream);
+	if (tables & 1 << REPORT_STACKS)
+		html_print_flames(report, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
-		if (tables & 1 << i && table_has_cells(&report->tables[i]))
+		/* The flame graphs are the stacks'. */
+		if (i != REPORT_STACKS && tables & 1 << i &&
+		    table_has_cells(&report->tables[i]))
 			print_table(&report->tables[i], stream, top, all);
 	fputs("</main>\n", stream);
 	fputs(script, stream);

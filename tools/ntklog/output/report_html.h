@@ -12,6 +12,7 @@ void html_print_escaped(FILE *stream, const char *text);
 
 void html_print_lock_pictures(const struct report *report, FILE *stream);
 void html_print_resource_pictures(const struct report *report, FILE *stream);
+void html_print_flames(const struct report *report, FILE *stream);
 void html_print_thread_pictures(const struct report *report, FILE *stream);
 
 #endif /* _NTKLOG_REPORT_HTML_H */

@@ -28,6 +28,9 @@
 /* Powers of ten that are named at an axis. */
 #define AXIS_LABELS	8
 
+/* Of a label, for the kind of what it names. */
+#define KIND_SIZE	16
+
 /* A time, as the tables have it. */
 static const char *format_ns(double ns, char *text, size_t size)
 {
@@ -52,7 +55,7 @@ static void print_name(const struct report *report, FILE *stream, uint64_t addre
  * @timeline: of it, or NULL
  */
 struct row {
-	char label[NAME_SIZE];
+	char label[NAME_SIZE + KIND_SIZE];
 	const struct timeline *timeline;
 };
 
@@ -424,11 +427,19 @@ static const struct resource_entry **worst_resources(const struct report *report
 	return resources;
 }
 
+/* The kind, where there are others than NT's. */
+static const char *kind_text(const struct report *report, const struct resource_entry *entry)
+{
+	return resource_stats_has_linux(&report->analysis->resources) ?
+		resource_kinds[entry->key.kind].name : "";
+}
+
 static void print_resource_histograms(const struct report *report, FILE *stream,
 				      const struct resource_entry **resources, size_t count)
 {
-	static const char *const classes[] = { " exclusive", " shared" };
+	static const char *const classes[] = { "exclusive", "shared" };
 	struct axis axis = { 0 };
+	char what[48];
 	size_t i, j;
 
 	if (count > HISTOGRAMS / 2)
@@ -440,15 +451,21 @@ static void print_resource_histograms(const struct report *report, FILE *stream,
 		}
 	if (!axis.decades)
 		return;
-	fputs("<h2>How long resources are waited for and held</h2>\n", stream);
+	fprintf(stream, "<h2>How long %s are waited for and held</h2>\n",
+		report_resources(report));
 	fprintf(stream, "%s<div class=\"charts\">\n", times_key);
 	for (i = 0; i < count; i++)
-		for (j = 0; j < RESOURCE_CLASSES; j++)
-			if (resources[i]->classes[j].sampled)
-				print_histogram(report, stream, resources[i]->address,
-						classes[j],
-						&resources[i]->classes[j].wait,
-						&resources[i]->classes[j].hold, &axis);
+		for (j = 0; j < RESOURCE_CLASSES; j++) {
+			const char *kind = kind_text(report, resources[i]);
+
+			if (!resources[i]->classes[j].sampled)
+				continue;
+			snprintf(what, sizeof(what), "%s%s %s", *kind ? " " : "", kind,
+				 classes[j]);
+			print_histogram(report, stream, resources[i]->key.address, what,
+					&resources[i]->classes[j].wait,
+					&resources[i]->classes[j].hold, &axis);
+		}
 	fputs("</div>\n", stream);
 }
 
@@ -552,17 +569,25 @@ void html_print_lock_pictures(const struct report *report, FILE *stream)
  */
 void html_print_resource_pictures(const struct report *report, FILE *stream)
 {
+	bool has_linux = resource_stats_has_linux(&report->analysis->resources);
+	char title[80];
 	const struct timeline_picture picture = {
-		"When resources were waited for", "threads that waited for the resource", "wait",
+		title, has_linux ? "threads that waited for it" :
+		"threads that waited for the resource", "wait",
 		&report->analysis->resources.timelines, etl_cycles_ns(report->file, 1)
 	};
 	size_t count, i;
 	const struct resource_entry **resources = worst_resources(report, &count);
 	struct row rows[ROWS];
 
+	snprintf(title, sizeof(title), "When %s were waited for", report_resources(report));
 	for (i = 0; i < count && i < ROWS; i++) {
-		names_address(report->names, resources[i]->address, rows[i].label,
-			      sizeof(rows[i].label));
+		char *label = rows[i].label;
+
+		names_address(report->names, resources[i]->key.address, label,
+			      sizeof(rows[i].label) - KIND_SIZE);
+		snprintf(label + strlen(label), KIND_SIZE, "%s%s", has_linux ? " " : "",
+			 kind_text(report, resources[i]));
 		rows[i].timeline = resources[i]->timeline;
 	}
 	print_timelines(report, stream, &picture, rows, i);

@@ -23,6 +23,7 @@
 static const struct column caller_columns[] = {
 	{ "caller", "caller", CELL_TEXT, false },
 	{ "lock", "lock", CELL_TEXT, false },
+	{ "locks", "locks", CELL_COUNT, true },
 	{ "mode", "mode", CELL_TEXT, true },
 	{ "sampled", "sampled", CELL_COUNT, false },
 	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
@@ -53,6 +54,8 @@ static const struct column caller_columns[] = {
 
 static const struct column resource_columns[] = {
 	{ "resource", "resource", CELL_TEXT, false },
+	{ "locks", "locks", CELL_COUNT, true },
+	{ "kind", "kind", CELL_TEXT, true },
 	{ "class", "class", CELL_TEXT, false },
 	{ "sampled", "sampled", CELL_COUNT, false },
 	{ "releases", "released", CELL_ESTIMATE, false },
@@ -92,6 +95,19 @@ static const struct column blocker_columns[] = {
 	{ "hold_max", "hold max", CELL_TIME, false },
 };
 
+static const struct column stack_columns[] = {
+	{ "stack", "stack", CELL_TEXT, false },
+	{ "sampled", "sampled", CELL_COUNT, false },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
+	{ "contended", "contended", CELL_SHARE, false },
+	{ "wait_total", "wait", CELL_TIME, false },
+	{ "wait_mean", "wait mean", CELL_TIME, true },
+	{ "wait_max", "wait max", CELL_TIME, false },
+	{ "hold_total", "hold", CELL_TIME, false },
+	{ "hold_mean", "hold mean", CELL_TIME, true },
+	{ "hold_max", "hold max", CELL_TIME, false },
+};
+
 static const struct column thread_columns[] = {
 	{ "thread", "thread", CELL_COUNT, false },
 	{ "name", "name", CELL_TEXT, false },
@@ -125,6 +141,12 @@ static char *symbol_text(const struct report *report, uint64_t address)
 
 	names_address(report->names, address, text, sizeof(text));
 	return strdup(text);
+}
+
+/* How many a class has: known where there are classes. */
+static double lock_count(const struct report *report, uint64_t key)
+{
+	return (double)lock_classes_count(&report->analysis->classes, key);
 }
 
 static double cycles_ns(const struct report *report, double cycles)
@@ -242,11 +264,13 @@ static void make_locks(struct report *report)
 		if (!cell)
 			return;
 		cell++->text = symbol_text(report, lock->address);
+		cell++->number = lock_count(report, lock->address);
 		add_spinlock_sum(cell, report, &lock->sum);
 	}
 	cell = stats->others.sampled ? table_add_row(table) : NULL;
 	if (cell) {
 		cell++->text = strdup("(others)");
+		cell++->number = NAN;
 		add_spinlock_sum(cell, report, &stats->others);
 	}
 }
@@ -266,12 +290,14 @@ static void make_callers(struct report *report)
 			return;
 		cell++->text = symbol_text(report, pair->key.caller);
 		cell++->text = symbol_text(report, pair->key.lock);
+		cell++->number = lock_count(report, pair->key.lock);
 		add_spinlock_sum(cell, report, &pair->sum);
 	}
 	cell = stats->others.sampled ? table_add_row(table) : NULL;
 	if (cell) {
 		cell++->text = strdup("(others)");
 		cell++->text = strdup("(others)");
+		cell++->number = NAN;
 		add_spinlock_sum(cell, report, &stats->others);
 	}
 }
@@ -310,7 +336,8 @@ static void make_blockers(struct report *report)
 }
 
 static void add_resource(struct report *report, const struct resource_entry *entry,
-			 char *name, enum resource_class class)
+			 char *name, double locks, enum resource_kind kind,
+			 enum resource_class class)
 {
 	const struct resource_sum *sum = &entry->classes[class];
 	union cell *cell = table_add_row(&report->tables[REPORT_RESOURCES]);
@@ -320,6 +347,8 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 		return;
 	}
 	cell++->text = name;
+	cell++->number = locks;
+	cell++->text = strdup(resource_kinds[kind].name);
 	cell++->text = strdup(class == RESOURCE_EXCLUSIVE ? "exclusive" : "shared");
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
@@ -338,16 +367,121 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 static void make_resources(struct report *report)
 {
 	const struct resource_stats *stats = &report->analysis->resources;
+	struct table *table = &report->tables[REPORT_RESOURCES];
 	const struct resource_entry *entry;
-	unsigned int i;
+	unsigned int i, kind;
 
 	for (i = 0; i < RESOURCE_CLASSES; i++) {
 		for (entry = stats->resources; entry; entry = entry->hh.next)
 			if (entry->classes[i].sampled || entry->classes[i].excessive)
 				add_resource(report, entry,
-					     symbol_text(report, entry->address), i);
-		if (stats->others.classes[i].sampled || stats->others.classes[i].excessive)
-			add_resource(report, &stats->others, strdup("(others)"), i);
+					     symbol_text(report, entry->key.address),
+					     lock_count(report, entry->key.address),
+					     entry->key.kind, i);
+		for (kind = 0; kind < RESOURCE_KINDS; kind++) {
+			entry = &stats->others[kind];
+			if (entry->classes[i].sampled || entry->classes[i].excessive)
+				add_resource(report, entry, strdup("(others)"), NAN, kind, i);
+		}
+	}
+	/* Files of Windows have but one. */
+	if (!resource_stats_has_linux(stats))
+		return;
+	table_insert(table, table_find_column(table, "kind"));
+	table->title = stats->kinds & 1 << RESOURCE_KIND_NT ?
+		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
+}
+
+/* Between the functions of a stack, from the innermost on: who was called < by whom. */
+#define STACK_SEPARATOR	" < "
+
+static char *stack_text(const struct report *report, const struct stack_entry *entry)
+{
+	char *text = malloc(entry->count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1), *at = text;
+	size_t i;
+
+	for (i = 0; text && i < entry->count; i++) {
+		if (i)
+			at = stpcpy(at, STACK_SEPARATOR);
+		names_address(report->names, entry->addresses[i], at, NAME_SIZE);
+		at += strlen(at);
+	}
+	return text;
+}
+
+static void add_stack(struct report *report, char *text, const struct stack_sum *sum)
+{
+	union cell *cell;
+
+	if (!sum->sampled) {
+		free(text);
+		return;
+	}
+	cell = text ? table_add_row(&report->tables[REPORT_STACKS]) : NULL;
+	if (!cell) {
+		report->tables[REPORT_STACKS].no_memory = true;
+		free(text);
+		return;
+	}
+	cell++->text = text;
+	cell++->number = sum->sampled;
+	cell++->number = sum->acquisitions;
+	cell++->number = share(sum->waited, sum->acquisitions);
+	cell++->number = cycles_ns(report, sum->wait);
+	cell++->number = cycles_ns(report, share(sum->wait, sum->waited));
+	cell++->number = cycles_ns(report, (double)sum->wait_max);
+	cell++->number = cycles_ns(report, sum->hold);
+	cell++->number = cycles_ns(report, share(sum->hold, sum->held));
+	cell->number = cycles_ns(report, (double)sum->hold_max);
+}
+
+static void make_stacks(struct report *report)
+{
+	const struct stack_stats *stats = &report->analysis->stacks;
+	const struct stack_entry *entry;
+
+	for (entry = stats->stacks; entry; entry = entry->hh.next)
+		add_stack(report, stack_text(report, entry), &entry->sum);
+	add_stack(report, strdup("(other stacks)"), &stats->others);
+	add_stack(report, strdup("(no stack)"), &stats->without);
+}
+
+/**
+ * report_print_stacks() - the table of stacks, for people: each row's functions below its numbers
+ * @report: made
+ * @stream: where to
+ * @top: stacks at most; 0: all
+ */
+void report_print_stacks(const struct report *report, FILE *stream, size_t top)
+{
+	const struct table *table = &report->tables[REPORT_STACKS];
+	size_t rows = table_top(table, top), row, k, length;
+	char text[NAME_SIZE];
+	const char *at;
+
+	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort].name);
+	if (rows < table->rows)
+		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	for (row = 0; row < rows; row++) {
+		const union cell *cells = &table->cells[row * table->column_count];
+
+		fputs("\n  ", stream);
+		for (k = 0; k < table->shown_count; k++) {
+			const struct column *column = &table->columns[table->shown[k]];
+
+			if (column->kind == CELL_TEXT)
+				continue;
+			cell_format(column->kind, &cells[table->shown[k]], text, sizeof(text));
+			fprintf(stream, "%s%s %s", k > 1 ? ", " : "", column->title, text);
+		}
+		fputc('\n', stream);
+		for (at = cells[0].text; *at; at += length) {
+			const char *end = strstr(at, STACK_SEPARATOR);
+
+			length = end ? (size_t)(end - at) : strlen(at);
+			fprintf(stream, "      %.*s\n", (int)length, at);
+			length += end ? strlen(STACK_SEPARATOR) : 0;
+		}
 	}
 }
 
@@ -425,8 +559,11 @@ static void add_unknown(struct report *report, uint64_t count, const char *forma
 static void make_unknown(struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
+	const struct resource_stats *resources = &analysis->resources;
 	unsigned int i;
 
+	for (i = 0; resources->unknown && i < RESOURCE_WMI_CLASSES; i++)
+		add_unknown(report, resources->unknown[i], "Resource, class 0x%08x", i << 16);
 	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
 		add_unknown(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
 			    hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
@@ -456,6 +593,8 @@ static const struct {
 			       "wait_total", make_resources },
 	[REPORT_BLOCKERS] = { "blockers", "Who made others wait for spin locks", blocker_columns,
 			      ARRAY_SIZE(blocker_columns), "hold_total", make_blockers },
+	[REPORT_STACKS] = { "stacks", "Stacks of locks", stack_columns,
+			    ARRAY_SIZE(stack_columns), "wait_total", make_stacks },
 	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
 			     ARRAY_SIZE(thread_columns), "run_total", make_threads },
 	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
@@ -478,6 +617,11 @@ void report_make(struct report *report)
 		if (table_init(&report->tables[i], kinds[i].name, kinds[i].title,
 			       kinds[i].columns, kinds[i].column_count, kinds[i].sort))
 			kinds[i].make(report);
+	for (i = 0; i < REPORT_TABLES && names_have_classes(report->names) &&
+	     !report->analysis->by_address; i++)
+		if (table_find_column(&report->tables[i], "locks") >= 0)
+			table_insert(&report->tables[i],
+				     table_find_column(&report->tables[i], "locks"));
 }
 
 /**
@@ -496,6 +640,7 @@ int report_is_complete(const struct report *report)
 	return !report->analysis->spinlocks.no_memory &&
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory &&
+	       !report->analysis->stacks.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&
 	       !report->analysis->resources.timelines.no_memory &&
 	       !report->analysis->switches.timelines.no_memory;
@@ -523,6 +668,22 @@ static void format_start(const struct report *report, char *text, size_t size)
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
 	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
 		snprintf(text, size, "at an unknown time");
+}
+
+/**
+ * report_resources() - what is in the table of resources?
+ * @report: its analysis set
+ *
+ * Return: what that is called in a sentence.
+ */
+const char *report_resources(const struct report *report)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+
+	if (!resource_stats_has_linux(stats))
+		return "resources";
+	return stats->kinds & 1 << RESOURCE_KIND_NT ?
+		"resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
 
 /* "all", or "1 in so many". */
@@ -566,11 +727,11 @@ static void linux_mode_fact(const struct report *report, FILE *stream, const cha
 	switch (report->analysis->spinlocks.rates.linux_mode) {
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		fact(stream, before, after,
-		     "Linux' locks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
+		     "Linux' spin locks and rwlocks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
 		fact(stream, before, after,
-		     "Linux' locks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
+		     "Linux' spin locks and rwlocks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
 		break;
 	}
 }
@@ -589,23 +750,45 @@ static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, cons
 	     all ? "" : "; of Linux' locks there are none in this mode");
 }
 
-static void resource_rates_fact(const struct resource_rates *rates, FILE *stream,
-				const char *before, const char *after)
+static void resource_rates_fact(const struct report *report, FILE *stream, const char *before,
+				const char *after)
 {
+	const struct resource_rates *rates = &report->analysis->resources.rates;
+	const char *what = report_resources(report);
 	char waited[32], others[32], multiple[48] = "";
 
 	if (rates->release_rate == 1) {
-		fact(stream, before, after, "resources: all releases were written");
+		fact(stream, before, after, "%s: all releases were written", what);
 		return;
 	}
 	if (rates->contention_rate > 1)
 		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
 			 rates->contention_rate);
 	fact(stream, before, after,
-	     "resources: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     "%s: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     what,
 	     one_in(rates->contention_rate, waited, sizeof(waited)),
 	     *multiple ? multiple : "others",
 	     one_in(rates->release_rate, others, sizeof(others)));
+}
+
+/* What has a stack, and what should have. */
+static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const char *before,
+			const char *after)
+{
+	if (counts->found)
+		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
+	if (counts->missing)
+		fact(stream, before, after,
+		     "%" PRIu64 " events have no stack: theirs was lost, or left out",
+		     counts->missing);
+	if (counts->unknown)
+		fact(stream, before, after,
+		     "%" PRIu64 " events have stacks of which the file does not say what they are",
+		     counts->unknown);
+	if (counts->alone)
+		fact(stream, before, after, "%" PRIu64 " stacks are of events that are not there",
+		     counts->alone);
 }
 
 /**
@@ -663,11 +846,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (spinlock->blockers)
 		blockers_fact(spinlock, stream, before, after);
 	if (analysis->resources.records && resource->known)
-		resource_rates_fact(resource, stream, before, after);
+		resource_rates_fact(report, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
 	if (analysis->resources.records && !resource->known)
-		fact(stream, before, after, "resources: %s", not_known);
+		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
 	if ((analysis->spinlocks.total.sampled && spinlock->known) ||
 	    (analysis->resources.records && resource->known))
 		fact(stream, before, after,
@@ -675,6 +858,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (analysis->rates_changed)
 		fact(stream, before, after,
 		     "the rates were changed meanwhile: estimates are by those at the start");
+	stacks_fact(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,
 		     "%" PRIu64 " acquisitions end before they begin: taken as held for no time",
@@ -759,6 +943,16 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing,
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
+	if (object && analysis->stacks.has_any)
+		json_object_set_new(object, "stack_counts",
+				    json_pack("{s:I, s:I, s:I, s:I}",
+					      "found", (json_int_t)analysis->stacks.counts.found,
+					      "missing",
+					      (json_int_t)analysis->stacks.counts.missing,
+					      "unknown",
+					      (json_int_t)analysis->stacks.counts.unknown,
+					      "alone",
+					      (json_int_t)analysis->stacks.counts.alone));
 	for (i = 0; object && i < REPORT_TABLES; i++)
 		if (tables & 1 << i)
 			json_object_set_new(object, report->tables[i].name,

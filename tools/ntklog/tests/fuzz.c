@@ -25,6 +25,7 @@
 #include "names.h"
 #include "report.h"
 #include "rundown.h"
+#include "stacks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -51,15 +52,22 @@ static int make_pipe(const void *data, size_t size, char *path)
 	return fds[0];
 }
 
+static const struct etl_event *next_merged(void *merged)
+{
+	return etl_merge_next(merged);
+}
+
 static void merge(struct etl_file *file, const struct names *names,
 		  const struct filter *filter)
 {
 	uint64_t last_offset = UINT64_MAX, sum = 0;
 	struct etl_merge *merged = etl_merge_open(file);
+	struct stacks *stacks = merged ? stacks_open(file, next_merged, merged) : NULL;
 	const struct etl_event *event;
+	const struct stack *stack;
 	size_t i;
 
-	while (merged && (event = etl_merge_next(merged))) {
+	while (stacks && (event = stacks_next(stacks, &stack))) {
 		const struct event_type *type = event_type_find(event);
 
 		/* No event is given twice in a row. */
@@ -69,11 +77,14 @@ static void merge(struct etl_file *file, const struct names *names,
 		/* All of it is there to be read. */
 		for (i = 0; i < event->data_size; i++)
 			sum += event->data[i];
+		for (i = 0; stack && i < stack->count; i++)
+			sum += stack->addresses[i];
 		if (type && event_type_check(file, event, type))
 			continue;
 		if (filter)
 			sum += filter_match(filter, file, event, type, names);
 	}
+	stacks_close(stacks);
 	etl_merge_close(merged);
 	/* Nothing that can be left out. */
 	if (sum == 0x0123456789ABCDEF)
@@ -104,11 +115,15 @@ static void perfetto(struct etl_file *file, const struct names *names)
 	static const struct selection all;
 	struct conversion conversion = { .file = file, .names = names, .selection = &all };
 
+	struct etl_merge *merged;
+
 	conversion_find_rates(&conversion);
-	conversion.merge = etl_merge_open(file);
-	if (conversion.merge)
+	merged = etl_merge_open(file);
+	conversion.stacks = merged ? stacks_open(file, next_merged, merged) : NULL;
+	if (conversion.stacks)
 		convert_to_perfetto(&conversion, "/dev/null");
-	etl_merge_close(conversion.merge);
+	stacks_close(conversion.stacks);
+	etl_merge_close(merged);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

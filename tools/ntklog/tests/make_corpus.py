@@ -19,7 +19,9 @@ def files():
              etl.perfinfo(0x0529, etl.spin_lock(spins=0))]
     others = [etl.resource_rundown(), etl.perfinfo(0x052B, etl.resource()),
               etl.perfinfo(0x0524, etl.context_swap(), 4),
-              etl.perfinfo(0x0524, etl.context_swap(1), 1)]
+              etl.perfinfo(0x0524, etl.context_swap(1), 1),
+              etl.linux_lock("mutex"), etl.linux_lock("rwsem", 0x244),
+              etl.perfinfo(0x052B, etl.resource(action=0x80990022))]
     header = etl.header_buffer(3)
     yield header + etl.buffer(locks) + etl.buffer(others, processor=1, sequence=2)
     yield header + etl.buffer(others) + etl.buffer(locks, processor=1, sequence=2, kind=2)
@@ -31,6 +33,20 @@ def files():
         etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(32), bits=32),
                 etl.perfinfo(0x052B, etl.resource(32), bits=32)])
 
+
+    # Stacks, plain and by keys, with and without their events.
+    time = etl.START_CLOCK + etl.PERF_FREQ
+    for bits in 32, 64:
+        lock = etl.perfinfo(0x0529, etl.spin_lock(bits), bits=bits)
+        yield etl.header_buffer(3, bits=bits) + \
+            etl.buffer([etl.stacks_rundown(7), lock,
+                        etl.stack(time, [0x81234567, 0x80000001], bits=bits), lock,
+                        etl.stack(time + 9, [1], bits=bits)]) + \
+            etl.buffer([etl.stack_definition(1, [0x81234567, 3], bits=bits), lock,
+                        etl.stack(time, [1], bits=bits, hook_id=0x1825),
+                        etl.stack(time, [2], bits=bits, hook_id=0x1826),
+                        etl.stack_definition(2, [5], bits=bits, hook_id=0x1824),
+                        etl.stacks_rundown(0, end=True)], processor=1, sequence=2)
 
     for bits in 32, 64:
         base = 0x82000000 if bits == 32 else 0xFFFFF80012345000
@@ -49,6 +65,7 @@ def main():
     os.makedirs(directory, exist_ok=True)
     names = b"ffffffff81234000 T caller\t[driver]\nthread 55 worker\n"
     inputs = [b"\x7fSpinCount > 3 && !(Action == release_shared || Time < 1.5)",
+              b"\x7fkind == ww_mutex || kind ~ x && kind != 0x80990000",
               b'\x7fCallerAddress ~ "x" && Event != SpinLock']
     for data in files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]

@@ -71,6 +71,8 @@ class Refused(unittest.TestCase):
                 ("record -e spinlock_counters", "no events: nothing would be recorded"),
                 ("top -e spinlock_counters", "spinlock_counters has no events"),
                 ("record -e frobs", 'no events are called "frobs"'),
+                ("record --stacks=frobs", '"frobs" is not spinlock, resource or contextswap'),
+                ("start --stacks=spinlock,", '"" is not spinlock, resource or contextswap'),
                 ("record -b 3G", '"3G" is no size'), ("record -n x", "no number of buffers"),
                 ("record --duration -1", "no number of seconds"),
                 ("record --session 8", "is not 0 to 7"), ("start 8", "one session, 0 to 7"),
@@ -144,10 +146,16 @@ class Files(Directory):
                          ["stopped"] * 3 + ["started"] + ["stopped"] * 4)
         self.assertEqual(sessions[3], {
             "session": 3, "state": "started", "name": "Logger 3",
-            "group_mask": "0x20010000 PERF_SPINLOCK", "mode": "sequential",
+            "group_mask": "0x20010000 PERF_SPINLOCK", "mode": "sequential", "stacks": "",
             "buffer_size": 65536, "buffers": 16, "generated": 10, "written": 7, "lost": 3,
             "finished": 4, "unread": 0})
         self.assertIn("lost 3", self.run_there("status", "3").stdout)
+        self.assertNotIn("stacks", self.run_there("status", "3").stdout)
+        self.write(3, "stacks", "0x0529 spinlock\n0x052b resource\n")
+        self.assertIn("with stacks of 0x0529 spinlock 0x052b resource\n",
+                      self.run_there("status", "3").stdout)
+        self.write(3, "stacks", "none\n")
+        self.assertNotIn("stacks", self.run_there("status", "3").stdout)
 
     def test_names_that_are_no_utf8(self):
         with open(self.path(3, "name"), "wb") as stream:
@@ -170,6 +178,30 @@ class Files(Directory):
         self.assertEqual({name: self.read(5, name) for name in settings}, settings)
         # Over "stopped": the module's files are not cut off before a write.
         self.assertEqual(self.read(5, "state"), "start" + "stopped\n"[5:])
+
+    def test_stacks_of_events(self):
+        for arguments, text in (((), "before"), (("--stacks",), "spinlock resource contextswap"),
+                                (("--stacks=resource,spinlock",), "resource spinlock")):
+            self.write(5, "state", "stopped\n")
+            self.write(5, "stacks", "before\n")
+            result = self.run_there("start", "5", *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(self.read(5, "stacks")[:len(text)], text)
+
+    def test_a_recording_has_no_stacks_of_an_earlier_one(self):
+        for number in range(8):
+            self.write(number, "stacks", "spinlock\n")
+        self.run_there("record", "--duration", ".1", "--no-names",
+                       "-o", os.path.join(self.directory, "a.etl"))
+        self.assertEqual([self.read(number, "stacks")[:4] for number in range(8)].count("none"), 1)
+
+    def test_a_module_that_knows_no_stacks(self):
+        result = self.run_there("start", "5")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        result = self.run_there("start", "4", "--stacks")
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "ntklog: --stacks: this module knows no stacks\n"))
+        self.assertEqual(self.read(4, "state"), "stopped\n")
 
     def linux(self, spin, rw):
         with open(os.path.join(self.directory, "linux"), "w") as stream:
@@ -209,6 +241,50 @@ class Files(Directory):
             self.write(7, "group_mask", "")
             self.run_there("record", "--no-names", "-o", header, "--duration", ".1")
             self.assertEqual(self.read(7, "group_mask"), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
+
+    SLEEPING = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
+
+    def linux_of_all(self, **lines):
+        with open(os.path.join(self.directory, "linux"), "w") as stream:
+            for kind in ["spinlock", "rwlock"] + self.SLEEPING:
+                stream.write("%s: %s\n" % (kind, lines.get(kind, "off, 3 functions, attached in 0 us, "
+                                                           "detached in 0 us")))
+            stream.write("mode: full\ncycles of a test: 20\n")
+
+    def test_groups_of_locks_that_sleep(self):
+        self.linux_of_all(rt_mutex="unavailable: no function rt_mutex_lock")
+        groups = ["linux_" + kind for kind in self.SLEEPING]
+        result = self.run_there("start", "3", "-e", ",".join(groups + groups[:1]))
+        # Each once, in the order of their bits.
+        self.assertEqual(self.read(3, "group_mask"),
+                         " ".join("PERF_" + group.upper() for group in groups))
+        self.assertEqual((result.returncode, result.stderr),
+                         (0, "ntklog: linux_rt_mutex: nothing will be recorded: unavailable: no "
+                          "function rt_mutex_lock\n"))
+
+    def test_locks_that_sleep_are_recorded_if_nobody_says_what(self):
+        for lines, there in (({}, self.SLEEPING),
+                             ({"semaphore": "unavailable: linux_locks=0",
+                               "ww_mutex": "failed: x (-16)"},
+                              [kind for kind in self.SLEEPING if kind != "semaphore"])):
+            self.linux_of_all(**lines)
+            self.write(7, "group_mask", "")
+            result = self.run_there("record", "--no-names", "-o",
+                                    os.path.join(self.directory, "a.etl"), "--duration", ".1")
+            self.assertEqual(self.read(7, "group_mask"),
+                             "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK" +
+                             "".join(" PERF_LINUX_" + kind.upper() for kind in there))
+            self.assertNotIn("left out", result.stderr)
+
+    def test_what_a_module_refuses_that_is_older_is_named(self):
+        """What it takes instead of the file gives EINVAL, as the module does."""
+        self.linux("off, 10 functions", "off, 19 functions")
+        os.unlink(self.path(3, "group_mask"))
+        os.symlink("/proc/self/oom_score_adj", self.path(3, "group_mask"))
+        result = self.run_there("start", "3", "-e", "spinlock,linux_rwsem")
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "ntklog: session 3: group_mask PERF_SPINLOCK PERF_LINUX_RWSEM is out of "
+                          "range: this module does not know linux_rwsem\n"))
 
     def test_selftest(self):
         rows = ("Function Context Word Preempt Softirqs Interrupts Slots Result\n"
@@ -439,6 +515,32 @@ class RecordMode(Directory):
                          "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK")
 
 
+    def test_locks_that_sleep_are_left_out_of_cheaper_modes(self):
+        """They cost the same in each; who names them has them."""
+        for kinds in ["mutex: off, 9 functions\n", ""]:
+            with open(os.path.join(self.directory, "linux"), "w") as stream:
+                stream.write("spinlock: off, 10 functions\n" + kinds)
+            for mode in "sampled", "waits", "full":
+                with self.subTest(mode, kinds=kinds):
+                    self.set("")
+                    self.write(7, "group_mask", "")
+                    error = self.record(mode)
+                    wanted = "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK"
+                    if mode == "full" and kinds:
+                        wanted += " PERF_LINUX_MUTEX"
+                    self.assertEqual(self.read(7, "group_mask"), wanted)
+                    self.assertEqual(
+                        [line for line in error.splitlines() if "left out" in line],
+                        ["ntklog: mode %s: Linux' locks that sleep are left out, for they are tracked "
+                         "in full in each mode (-e has them)" % mode]
+                        if mode != "full" and kinds else [])
+        with open(os.path.join(self.directory, "linux"), "w") as stream:
+            stream.write("mutex: off, 9 functions\n")
+        self.write(7, "group_mask", "")
+        self.assertNotIn("left out", self.record("sampled", "-e", "linux_mutex"))
+        self.assertEqual(self.read(7, "group_mask"), "PERF_LINUX_MUTEX")
+
+
 class Top(Directory):
     """Of a directory like the module's, whose parameters and records stay as they are."""
 
@@ -512,6 +614,31 @@ class Top(Directory):
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         self.assertIsNone(top["locks"][0]["hold_total_ns"])
 
+    def test_tables_are_those_of_the_groups(self):
+        """A group's bit is in one word of the mask: 0x4 of another is context switches."""
+        self.log(self.lock(), etl.linux_lock("mutex"), etl.perfinfo(0x0524, etl.context_swap(), 4))
+        for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
+                               ("linux_rt_mutex,linux_rwlock", ["Spin locks", "Linux' locks that sleep"]),
+                               ("contextswap", ["Threads", "Context switches of processors"]),
+                               ("spinlock,resource", ["Spin locks", "Linux' locks that sleep"])):
+            result = self.run_there("top", "--once", "-d", ".1", "-n", "3", "-e", groups)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual([line.split(", by ")[0] for line in result.stdout.splitlines()
+                              if ", by " in line], titles, groups)
+        self.assertRegex(result.stdout, r"\n0xffff888012345678 +mutex +exclusive ")
+
+    def test_cheaper_modes_leave_out_locks_that_sleep(self):
+        with open(os.path.join(self.directory, "linux"), "w") as stream:
+            stream.write("rwlock: off, 19 functions\nmutex: off, 9 functions\n")
+        for mode, wanted in (("waits", ""), ("full", " PERF_LINUX_MUTEX")):
+            self.set("linux_mode", mode)
+            self.write(7, "group_mask", "")
+            self.log(self.lock())
+            result = self.run_there("top", "--once", "-d", ".1")
+            self.assertEqual(self.read(7, "group_mask"),
+                             "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK" + wanted)
+            self.assertEqual("left out" in result.stderr, not wanted)
+
     def test_parameters_that_cannot_be_read(self):
         self.log()
         for name, value, words in (("linux_mode", "most", "linux_mode: Invalid argument"),
@@ -526,6 +653,23 @@ class Top(Directory):
             result = self.run_there("top", "--once", "--json", "-d", ".1")
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn(words, result.stderr)
+
+    def test_list_has_locks_that_sleep(self):
+        kinds = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
+        with open(os.path.join(self.directory, "linux"), "w") as stream:
+            stream.write("rt_mutex: unavailable: no function x\n" +
+                         "".join("%s: on, 3 functions\n" % kind for kind in kinds[:3] + kinds[4:5]))
+        troubles = {"rt_mutex": "unavailable: no function x",
+                    "ww_mutex": "this module does not know them"}
+        listed = json.loads(self.run_there("list", "--json").stdout)["groups"]
+        self.assertEqual([(group["name"], group["mask_name"], group["mask"], group["trouble"])
+                          for group in listed[6:]],
+                         [("linux_" + kind, "PERF_LINUX_" + kind.upper(),
+                           0xA0000000 | 4 << i, troubles.get(kind))
+                          for i, kind in enumerate(kinds)])
+        # Columns below each other, whatever the longest name is.
+        lines = self.run_there("list").stdout.split("\n\n")[0].splitlines()[1:]
+        self.assertEqual(len({line.index(" 0x") for line in lines}), 1)
 
     def test_list_has_the_present_parameters(self):
         parameters = json.loads(self.run_there("list", "--json").stdout)["parameters"]
@@ -610,7 +754,15 @@ class Names(Directory):
         self.run_there("stop", "2", "-o", self.etl)
         self.assertEqual(self.names(), [
             "ffffffff81300000 T unused", "ffffffff81400000 T unused_too",
-            "ffffffff82000000 B the_lock"])
+            "ffffffff82000000 B the_lock", "thread 55 worker"])
+
+    def test_a_call_that_is_the_last_of_its_function(self):
+        """What it returns to is another function, which has not called anything."""
+        self.log(2, etl.buffer([self.event(spins=1),
+                                etl.stack(etl.START_CLOCK + etl.PERF_FREQ, [0xffffffff81400000])]))
+        self.run_there("stop", "2", "-o", self.etl)
+        folded = run("report", "--folded", self.etl).stdout
+        self.assertTrue(folded.startswith("unused "), folded)
 
     def test_no_names(self):
         self.log(2, etl.buffer([self.event()]))

@@ -58,6 +58,16 @@ class Ctf(Case):
             "AcquireMode": "queued", "container": "0", "ExecuteDpc": "1", "ExecuteIsr": "0",
             "Rule": "nt"})
 
+    def test_kinds_are_those_of_the_record(self):
+        actions = {"%s_release_shared" % kind: etl.LINUX_KINDS[kind] | 0x42
+                   for kind in etl.LINUX_KINDS}
+        self.convert("--ctf", etl.file(*(etl.perfinfo(0x052B, etl.resource(action=action))
+                                         for action in (*actions.values(), 0x80990022))))
+        *lines, unknown = self.read()
+        self.assertEqual([re.search(r'Action = \( "(\w+)"', line)[1] for line in lines],
+                         list(actions))
+        self.assertRegex(unknown, r"Action = \( <unknown> : container = %d \)" % 0x80990022)
+
     def test_rules_are_those_of_the_record(self):
         rules = {0: "nt", 1: "sampled", 2: "wait", 4: "nt_blocker", 12: "blocker"}
         self.convert("--ctf", etl.file(etl.ntklog_rundown(2, blockers=3), *(
@@ -207,6 +217,18 @@ class Perfetto(Case):
         self.assertEqual((wait["tid"], hold["tid"], hold["args"]["class"]),
                          (55, 55, "exclusive"))
 
+    def test_linux_locks_that_sleep(self):
+        for kind in etl.LINUX_KINDS:
+            wait, hold = self.slices(etl.linux_lock(kind, 0x42))
+            self.assertEqual((wait["cat"], wait["tid"], wait["args"]),
+                             ("wait", 55, {"kind": kind, "class": "shared"}))
+            self.assertEqual((hold["cat"], hold["args"]),
+                             ("hold", {"kind": kind, "class": "shared", "contention": 66}))
+        # What has not been released, and what is not known, is no slice.
+        self.assertEqual(self.slices(
+            etl.linux_lock("mutex", 0x224), etl.linux_lock("mutex", 0x08),
+            etl.perfinfo(0x052B, etl.resource(action=0x80990022))), [])
+
     def test_threads_run(self):
         (run_,) = self.slices(
             *self.events(10, hook_id=0x0524, version=4,
@@ -304,6 +326,68 @@ class Perfetto(Case):
             self.assertIn(words, result.stderr, options)
         result = run(NTKLOG, "convert", "--perfetto", self.out, "--filter", "lock == x", self.path)
         self.assertEqual(result.returncode, 2)
+
+
+class Stacks(Case):
+    """Of the events that have one, in both formats."""
+
+    TIME = etl.START_CLOCK + 2000000
+    CHAIN = [0xFFFFFFFF81002010, 0xFFFFFFFF81000010]
+
+    def file(self):
+        with open(self.path + ".names", "w", encoding="ascii") as stream:
+            stream.write("ffffffff81000000 T root\nffffffff81002000 T inner\n"
+                         "ffffffff81004000 T behind\n")
+        return etl.file(etl.stacks_rundown(7, time_stamp=self.TIME - 1),
+                        etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME),
+                        etl.stack(self.TIME, self.CHAIN),
+                        etl.perfinfo(0x052B, etl.resource(), time_stamp=self.TIME + 2),
+                        etl.stack(self.TIME + 2, [0x10, *self.CHAIN]),
+                        etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 4))
+
+    def test_ctf(self):
+        result = self.convert("--ctf", self.file())
+        self.assertIn("1 events have no stack", result.stderr)
+        result = run("babeltrace2", self.out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        _, lock, resource, without = result.stdout.splitlines()
+        self.assertIn("callstack_kernel_length = 2, callstack_kernel = [ [0] = 0xFFFFFFFF81002010,"
+                      " [1] = 0xFFFFFFFF81000010 ], callstack_symbols = "
+                      '[ [0] = "inner+0x10", [1] = "root+0x10" ]', lock)
+        self.assertIn('callstack_symbols = [ [0] = "", [1] = "inner+0x10", ', resource)
+        self.assertIn("callstack_kernel_length = 0", without)
+
+    def test_ctf_without_stacks_is_as_ever(self):
+        self.convert("--ctf", etl.file(*self.events(2000000)))
+        with open(os.path.join(self.out, "metadata"), encoding="ascii") as stream:
+            self.assertNotIn("callstack", stream.read())
+
+    def test_perfetto_and_chrome(self):
+        self.convert("--perfetto", self.file())
+        with open(self.out, encoding="ascii") as stream:
+            trace = json.load(stream)
+        holds = [event for event in trace["traceEvents"] if event.get("cat") == "hold"]
+        self.assertEqual([event["args"].get("stack") for event in holds],
+                         [["inner+0x10", "root+0x10"], ["0x10", "inner+0x10", "root+0x10"], None])
+        frames = trace["stackFrames"]
+
+        def frames_of(event):
+            number, names = event.get("sf"), []
+            while number:
+                names.append(frames[str(number)]["name"])
+                number = frames[str(number)].get("parent")
+            return names
+        self.assertEqual([frames_of(event) for event in holds],
+                         [event["args"].get("stack", []) for event in holds])
+        # What both go through is there once.
+        self.assertEqual(len(frames), 3)
+
+    def test_perfetto_without_stacks_is_as_ever(self):
+        self.convert("--perfetto", etl.file(*self.events(2000000)))
+        with open(self.out, encoding="ascii") as stream:
+            text = stream.read()
+        self.assertNotIn("stackFrames", text)
+        self.assertNotIn('"sf"', text)
 
 
 class CommandLine(Case):

@@ -98,6 +98,42 @@ class Known(unittest.TestCase):
         self.assertEqual([fields(line)["Action"] for line in lines[3:]],
                          list(names.values()))
 
+    def test_actions_of_linux_locks(self):
+        """The four that they have, by their kind; what is not known is a number."""
+        halves = {0x22: "release_exclusive", 0x42: "release_shared",
+                  0x224: "wait_excessive_for_exclusive", 0x244: "wait_excessive_for_shared"}
+        names = {base | half: "%s_%s" % (kind, name) for kind, base in etl.LINUX_KINDS.items()
+                 for half, name in halves.items()}
+        names.update({action: str(action) for action in (
+            0x80010008, 0x80020021, 0x80060120, 0x80070022, 0x80990022, 0x00020022, 0x22, 0x80000022,
+            0xFFFF0022)})
+        for bits in 32, 64:
+            events = [etl.perfinfo(0x052B, etl.resource(bits, action=action), bits=bits)
+                      for action in names]
+            data = etl.file(*events, bits=bits)
+            _, lines = dump(data)
+            self.assertEqual([fields(line)["Action"] for line in lines[3:]], list(names.values()))
+            rows = [json.loads(line) for line in run_on("dump", data, "--json").stdout.splitlines()]
+            self.assertEqual([row["Action"] for row in rows[3:]], list(names.values()))
+            rows = csv.DictReader(io.StringIO(run_on("dump", data, "--csv").stdout))
+            self.assertEqual([row["Action"] for row in rows][3:], list(names.values()))
+
+    def test_kinds_are_chosen(self):
+        data = etl.file(*(etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS
+                          for action in (0x22, 0x42)),
+                        etl.perfinfo(0x052B, etl.resource()), etl.perfinfo(0x0529, etl.spin_lock()),
+                        *3 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))])
+        for expression, expected in (
+                *(("kind == " + kind, 2) for kind in etl.LINUX_KINDS), ("kind == resource", 1),
+                ("KIND == Mutex", 2), ("kind ~ mutex", 6), ("kind != mutex", 14),
+                ("kind == 0x80010000", 2), ("kind == 0x80990000", 3), ("kind >= 0x80000000", 15),
+                ("kind == mutex && Action ~ exclusive", 1),
+                ("Action == mutex_release_shared", 1), ("Action == release_exclusive", 1),
+                ("kind == rwsem && hold == 101us && wait > 151us && thread == 55", 2),
+                ("lock == 0xffff888012345678 && kind == percpu_rwsem", 2)):
+            result, lines = dump(data, "--filter", expression)
+            self.assertEqual((result.returncode, len(lines)), (0, expected), expression)
+
     def test_context_swaps_in_all_versions(self):
         common = {"NewThreadId": "11", "OldThreadId": "22", "NewThreadPriority": "8",
                   "OldThreadPriority": "-1", "OldThreadWaitReason": "user_request",
@@ -348,6 +384,11 @@ class Output(unittest.TestCase):
                 ("OldThreadPriority == 128", "OldThreadPriority is never 128"),
                 ("SpinLockAddress == 0x1ffffffffffffffff", "is never"),
                 ("Action == frobs", 'Action is never "frobs", but a number or initialize'),
+                ("Action == frobs", " ww_mutex_wait_excessive_for_shared (character 11)"),
+                ("kind == frobs", 'Kind is never "frobs", but a number or resource mutex rwsem '
+                 'semaphore rt_mutex percpu_rwsem ww_mutex (character 9)'),
+                ("kind == 0xffff0001", "kind is never 0xffff0001"),
+                ("kind > mutex", "names have no order"),
                 ("Event == Frobs", 'no event is called "Frobs" (character 10)'),
                 ("Event < SpinLock", "Event has no order"),
                 ("lock > the_lock", "names have no order"),

@@ -26,7 +26,9 @@ MODES = {0: "ordinary", 1: "queued", 2: "executive_shared", 3: "executive_exclus
          4: "executive_converted"}
 ACTIONS = {0x10022: "release_exclusive", 0x10042: "release_shared",
            0x10024: "wait_for_exclusive", 0x10224: "wait_excessive_for_exclusive",
-           0x10044: "wait_for_shared", 0x10244: "wait_excessive_for_shared"}
+           0x10044: "wait_for_shared", 0x10244: "wait_excessive_for_shared",
+           0x80010022: "mutex_release_exclusive", 0x80060022: "ww_mutex_release_exclusive",
+           0x80050244: "percpu_rwsem_wait_excessive_for_shared"}
 STATES = {0: "initialized", 1: "ready", 2: "running", 5: "waiting",
           9: "waiting_for_process_in_swap"}
 REASONS = {0: "executive", 6: "user_request", 27: "wr_resource", 41: "wr_mdl_cache"}

@@ -34,6 +34,14 @@ class Info(unittest.TestCase):
             masks = data[:at] + struct.pack("<II", 0x2000012, 0x10004) + data[at + 8:]
             self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
                              "thread cswitch file_io contextswap spinlock")
+            # All that there is of Linux' own, and a bit that is nobody's.
+            masks = data[:at + 20] + struct.pack("<I", 0x1FF) + data[at + 24:]
+            self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
+                             "linux_spinlock linux_rwlock linux_mutex linux_rwsem linux_semaphore "
+                             "linux_rt_mutex linux_percpu_rwsem linux_ww_mutex")
+            masks = data[:at] + b"\xff" * 32 + data[at + 32:]
+            self.assertTrue(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"]
+                            .endswith(" linux_ww_mutex"))
             self.assertEqual(info["Contents"]["Buffers"], 2)
             if bits == 64:
                 self.assertEqual(info["Events"], {"SpinLockDCStart": 1, "SpinLock": 2,
@@ -42,6 +50,23 @@ class Info(unittest.TestCase):
         text = run_on("info", etl.file(*events)).stdout
         self.assertRegex(text, r"\n  LoggerName +Logger\n")
         self.assertRegex(text, r"\n  SpinLock +2\n")
+
+    def test_resources_are_counted_by_kind(self):
+        events = [etl.perfinfo(0x052B, etl.resource())] + \
+            [etl.linux_lock(kind, action) for kind in etl.LINUX_KINDS for action in (0x22, 0x244)] + \
+            3 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))]
+        info = json.loads(run_on("info", etl.file(*events), "--json").stdout)
+        self.assertEqual(info["Events"], {"Resource": 1, "Resource, class 0x80990000": 3,
+                                          **{"Resource, " + kind: 2 for kind in etl.LINUX_KINDS}})
+
+    def test_classes_of_strangers_are_not_told_apart_for_ever(self):
+        """Each record has another: some are enough."""
+        data = etl.header_buffer(111)
+        for i in range(110):
+            data += etl.buffer([etl.perfinfo(0x052B, etl.resource(action=(0x9000 + 40 * i + j) << 16))
+                                for j in range(40)], sequence=i + 1)
+        events = json.loads(run_on("info", data, "--json").stdout)["Events"]
+        self.assertEqual((len(events), events["Resource"]), (4097, 4400 - 4096))
 
     def test_numbers_of_strangers(self):
         for offset, kind, least, name, text in (

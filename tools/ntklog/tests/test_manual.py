@@ -105,6 +105,9 @@ class Completion(unittest.TestCase):
     def test_values(self):
         self.assertEqual(complete("ntklog", "set", ""), {"spinlock", "resource"})
         self.assertEqual(complete("ntklog", "start", "-m", ""), {"sequential", "buffering"})
+        for command in "start", "record", "top":
+            offered = complete("ntklog", command, "-e", "linux_r")
+            self.assertEqual(offered, {"linux_rwlock", "linux_rwsem", "linux_rt_mutex"})
         self.assertIn("callers", complete("ntklog", "report", "--table", ""))
         for option in "--columns", "--sort":
             offered = complete("ntklog", "report", option, "")

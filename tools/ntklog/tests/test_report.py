@@ -350,6 +350,186 @@ class Resources(Case):
                       "waited for, were written; of the others 1 in 50", self.report().stdout)
 
 
+class LinuxLocks(Case):
+    """Linux' own locks that sleep, in records of resources."""
+
+    def test_each_kind_is_one_of_its_own(self):
+        """At one address too: memory is used again. Estimates are as of NT's."""
+        kinds = list(etl.LINUX_KINDS)
+        report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),
+                           *(etl.linux_lock(kind, wait=0, delta=0, hold=10 * (1 + i))
+                             for i, kind in enumerate(kinds)),
+                           etl.linux_lock("mutex", wait=500, delta=0, hold=10),
+                           etl.linux_lock("mutex", wait=500, delta=8, hold=10),
+                           etl.linux_lock("rwsem", 0x42, wait=0, delta=3),
+                           etl.linux_lock("rwsem", 0x244), etl.linux_lock("rwsem", 0x224),
+                           etl.linux_lock("rwsem", 0x224))
+        rows = {(row["kind"], row["class"]): row for row in report["resources"]}
+        self.assertEqual({key: (row["sampled"], row["releases"], row["excessive"], row["depth"])
+                          for key, row in rows.items()},
+                         {("resource", "exclusive"): (1, 4, 0, 44),
+                          ("mutex", "exclusive"): (3, 100 + 4 + 1, 0, 1),
+                          ("rwsem", "exclusive"): (1, 100, 2, 1), ("rwsem", "shared"): (1, 100, 1, 1),
+                          **{(kind, "exclusive"): (1, 100, 0, 1) for kind in kinds[2:]}})
+        self.assertEqual({row["resource"] for row in rows.values()}, {"0xffff888012345678"})
+        self.assertAlmostEqual(rows["mutex", "exclusive"]["waited"], 5 / 105)
+        self.assertAlmostEqual(rows["mutex", "exclusive"]["wait_total_ns"], 5 * 500 * NS)
+        self.assertAlmostEqual(rows["ww_mutex", "exclusive"]["hold_total_ns"], 100 * 60 * NS)
+        self.assertEqual(report["unknown"], [])
+
+    def test_records_of_32_bits(self):
+        report = self.json(data=etl.file(etl.linux_lock("semaphore", bits=32), bits=32))
+        self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
+                         [("0x12345678", "semaphore")])
+
+    def test_kinds_are_a_column_where_there_are_others_than_nts(self):
+        nt = etl.perfinfo(0x052B, etl.resource())
+        mutex = etl.linux_lock("mutex")
+        for events, columns, title, words in (
+                ((nt,), ["resource", "class"], "Executive resources, by", "resources: the file"),
+                ((mutex,), ["resource", "kind", "class"], "Linux' locks that sleep, by",
+                 "Linux' locks that sleep: the file"),
+                ((nt, mutex), ["resource", "kind", "class"],
+                 "Executive resources and Linux' locks that sleep, by",
+                 "resources and Linux' locks that sleep: the file")):
+            self.write(etl.file(*events))
+            text = self.report().stdout
+            self.assertIn("\n" + title, text)
+            self.assertIn("\n" + words, text)
+            text = self.report("--csv", "--table", "resources").stdout
+            self.assertEqual(text.split(",sampled")[0].split(","), ["table", *columns])
+        rows = json.loads(self.report("--json").stdout)["resources"]
+        self.assertEqual({row["kind"] for row in rows}, {"resource", "mutex"})
+        # It can be asked for of any file.
+        self.write(etl.file(nt))
+        (row,) = json.loads(self.report("--json", "--columns", "kind").stdout)["resources"]
+        self.assertEqual(row, {"kind": "resource"})
+
+    def test_what_is_not_known_is_a_number_and_counted(self):
+        report = self.json(etl.linux_lock("mutex"),
+                           *2 * [etl.perfinfo(0x052B, etl.resource(action=0x80990022))],
+                           etl.perfinfo(0x052B, etl.resource(action=0x00020042)),
+                           # NT's alone are initialised.
+                           etl.linux_lock("rwsem", 0x08))
+        self.assertEqual([(row["kind"], row["sampled"]) for row in report["resources"]],
+                         [("mutex", 1)])
+        self.assertEqual({row["event"]: row["count"] for row in report["unknown"]},
+                         {"Resource, class 0x80990000": 2, "Resource, class 0x00020000": 1,
+                          "Resource, class 0x80020000": 1})
+        self.assertEqual(report["events"], 3 + 5)
+
+    def test_more_than_are_told_apart(self):
+        """All others are one of each kind."""
+        data = etl.header_buffer(413)
+        for i in range(411):
+            data += etl.buffer([etl.linux_lock("mutex", address=0x100 * (i * 40 + j))
+                                for j in range(40)], sequence=i + 1)
+        data += etl.buffer([etl.linux_lock("rwsem", address=1),
+                            etl.perfinfo(0x052B, etl.resource(address=2))], sequence=412)
+        self.write(data)
+        rows = json.loads(self.report("--json").stdout)["resources"]
+        self.assertEqual({row["kind"]: row["sampled"] for row in rows
+                          if row["resource"] == "(others)"},
+                         {"mutex": 411 * 40 - 16384, "rwsem": 1, "resource": 1})
+
+    def test_a_stream_is_as_its_file(self):
+        data = etl.header_buffer(3) + etl.buffer([etl.resource_rundown(50, 4)]) + \
+            etl.buffer([etl.linux_lock("rwsem", 0x42), etl.linux_lock("mutex"),
+                        etl.perfinfo(0x052B, etl.resource())], processor=1, sequence=2)
+        self.write(data)
+        result = subprocess.run([NTKLOG, "report", "--json", "-"], input=data, capture_output=True,
+                                check=True)
+        self.assertEqual(result.stdout.decode(), self.report("--json").stdout)
+        self.assertEqual(len(json.loads(result.stdout)["resources"]), 3)
+
+    def test_what_is_selected_by_kind(self):
+        events = [etl.linux_lock(kind) for kind in etl.LINUX_KINDS]
+        report = self.json(*events, etl.perfinfo(0x052B, etl.resource()),
+                           options=("--filter", "kind == rt_mutex || kind == resource"))
+        self.assertEqual({row["kind"] for row in report["resources"]}, {"rt_mutex", "resource"})
+
+    def test_pictures_name_the_kind(self):
+        for events, title, label, caption in (
+                ([etl.linux_lock("percpu_rwsem"), etl.perfinfo(0x052B, etl.resource())],
+                 "resources and Linux' locks that sleep", " percpu_rwsem", " percpu_rwsem exclusive"),
+                ([etl.linux_lock("mutex")], "Linux' locks that sleep", " mutex", " mutex exclusive"),
+                ([etl.perfinfo(0x052B, etl.resource())], "resources", "", " exclusive")):
+            self.write(etl.file(*events))
+            text = self.report("--html", "-").stdout
+            self.assertIn("<h2>When %s were waited for</h2>" % title, text)
+            self.assertIn("<h2>How long %s are waited for and held</h2>" % title, text)
+            self.assertIn('<span class="name">0xffff888012345678%s</span>' % label, text)
+            self.assertIn('<figcaption class="name">0xffff888012345678%s</figcaption>' % caption,
+                          text)
+
+
+class Unchanged(Case):
+    """Files of Windows: each byte of what is said of NT's resources alone."""
+
+    NAME = "0xffff888012345678"
+
+    def setUp(self):
+        super().setUp()
+        self.write(etl.file(etl.resource_rundown(50, 4), *(etl.perfinfo(0x052B, event) for event in (
+            etl.resource(wait=500, delta=1), etl.resource(address=0x40, action=0x10042, wait=0,
+                                                          delta=0, depth=1),
+            etl.resource(action=0x10244), etl.resource(action=0x10099),
+            etl.resource(action=0x10008)))))
+
+    def test_text(self):
+        self.assertEqual(self.report().stdout, """\
+9 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
+resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were written; \
+of the others 1 in 50
+"~": estimates of what happened, from those rates; times and shares are scaled alike
+
+Executive resources, by wait_total
+resource            class      sampled  released  waited  contention  excessive   wait  wait mean\
+  wait p95  wait max    hold  hold mean  hold p95  hold max  recursion
+0xffff888012345678  exclusive        1        ~3  100.0%           1          0  750us      250us\
+     250us     250us   303us      101us     101us     101us         44
+0xffff888012345678  shared           0        ~0    0.0%           0          1    0ns        0ns\
+       0ns       0ns     0ns        0ns       0ns       0ns          0
+0x40                shared           1       ~50    0.0%           0          0    0ns        0ns\
+       0ns       0ns  5.05ms      101us     101us     101us          1
+""")
+
+    def test_csv(self):
+        self.assertEqual(self.report("--csv").stdout, """\
+table,resource,class,sampled,releases,waited,contention,excessive,wait_total_ns,wait_mean_ns,\
+wait_p95_ns,wait_max_ns,hold_total_ns,hold_mean_ns,hold_p95_ns,hold_max_ns,depth
+resources,0xffff888012345678,exclusive,1,3,1,1,0,750000,250000,250000,250000,303000,101000,101000,\
+101000,44
+resources,0xffff888012345678,shared,0,0,0,0,1,0,0,0,0,0,0,0,0,0
+resources,0x40,shared,1,50,0,0,0,0,0,0,0,5050000,101000,101000,101000,1
+""")
+
+    def test_json(self):
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual(list(report["resources"][0]), [
+            "resource", "class", "sampled", "releases", "waited", "contention", "excessive",
+            "wait_total_ns", "wait_mean_ns", "wait_p95_ns", "wait_max_ns", "hold_total_ns",
+            "hold_mean_ns", "hold_p95_ns", "hold_max_ns", "depth"])
+        self.assertEqual(report["unknown"], [])
+
+    def test_dump(self):
+        lines = run("dump", self.path).stdout.splitlines()[4:]
+        self.assertEqual(lines, [
+            "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=202 WaitTime=%d "
+            "MaxRecursionDepth=%d ThreadId=55 Resource=%s Action=%s ContentionDelta=%d" % values
+            for values in ((500, 44, self.NAME, "release_exclusive", 1),
+                           (0, 1, "0x40", "release_shared", 0),
+                           (303, 44, self.NAME, "wait_excessive_for_shared", 66),
+                           (303, 44, self.NAME, "65689", 66),
+                           (303, 44, self.NAME, "initialize", 66))])
+
+    def test_conversion(self):
+        trace = run("convert", "--perfetto", "-", self.path).stdout
+        self.assertIn('"args":{"class":"exclusive"}}', trace)
+        self.assertIn('"args":{"class":"exclusive","contention":1}}', trace)
+        self.assertIn('"args":{"class":"shared","contention":0}}', trace)
+
+
 class ContextSwaps(Case):
     def swap(self, time, new, old, state=5, version=4):
         return etl.perfinfo(0x0524, etl.context_swap(version, new=new, old=old, state=state,

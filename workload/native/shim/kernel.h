@@ -31,6 +31,7 @@ typedef __s64 s64;
 /* Debian's configuration, as far as these sources look at it. */
 #define CONFIG_64BIT			1
 #define CONFIG_SMP			1
+#define CONFIG_X86			1
 #define CONFIG_X86_64			1
 #define CONFIG_X86_LOCAL_APIC		1
 #define CONFIG_X86_THERMAL_VECTOR	1
@@ -38,6 +39,10 @@ typedef __s64 s64;
 #define CONFIG_X86_MCE_AMD		1
 #define CONFIG_X86_HV_CALLBACK_VECTOR	1
 #define CONFIG_HYPERV			1
+#define CONFIG_QUEUED_SPINLOCKS		1
+#define CONFIG_UNINLINE_SPIN_UNLOCK	1
+#define CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS	1
+#define CONFIG_KPROBES			1
 #define KERNEL_VERSION(a, b, c)		(((a) << 16) + ((b) << 8) + (c))
 #define LINUX_VERSION_CODE		KERNEL_VERSION(6, 12, 0)
 
@@ -48,12 +53,21 @@ typedef __s64 s64;
 #define SHIM_IS_1(x)			SHIM_HAS_ARGUMENT(SHIM_ARGUMENT_##x)
 #define IS_ENABLED(x)			SHIM_IS_1(x)
 
+/* Of the clock only what reads it is used. */
+#define USEC_PER_SEC			1000000L
+#define div_u64(a, b)			((a) / (b))
+#define div_s64(a, b)			((a) / (b))
+extern unsigned int tsc_khz;
+int check_tsc_unstable(void);
+
 /* The compiler. */
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define __aligned(x)		__attribute__((aligned(x)))
 #define __section(x)		__attribute__((section(x)))
 #define __init
+#define __used			__attribute__((used))
+#define __noendbr
 #define __percpu
 #define __read_mostly
 #define noinline		__attribute__((noinline))
@@ -69,6 +83,11 @@ typedef __s64 s64;
 #define sizeof_field(t, m)	sizeof(((t *)0)->m)
 #define offsetofend(t, m)	(offsetof(t, m) + sizeof_field(t, m))
 #define min(a, b)		((a) < (b) ? (a) : (b))
+#define max(a, b)		((a) > (b) ? (a) : (b))
+#define __PASTE_NOW(a, b)	a##b
+#define __PASTE(a, b)		__PASTE_NOW(a, b)
+#define __acquire(x)		((void)0)
+#define __release(x)		((void)0)
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define U32_MAX			((u32)~0U)
 #define S32_MAX			((s32)(U32_MAX >> 1))
@@ -260,6 +279,48 @@ DECLARE_PER_CPU(struct task_struct *, shim_current);
 #define __preempt_count_sub(n)		this_cpu_sub(shim_preempt_count, n)
 #define local_bh_disable()		__preempt_count_add(SOFTIRQ_DISABLE_OFFSET)
 #define local_bh_enable()		__preempt_count_sub(SOFTIRQ_DISABLE_OFFSET)
+#define SOFTIRQ_LOCK_OFFSET		(SOFTIRQ_DISABLE_OFFSET + 1)
+#define __local_bh_disable_ip(ip, n)	do { (void)(ip); __preempt_count_add(n); } while (0)
+#define __local_bh_enable_ip(ip, n)	do { (void)(ip); __preempt_count_sub(n); } while (0)
+#define preempt_disable()		do { __preempt_count_add(1); barrier(); } while (0)
+#define preempt_enable()							\
+do {										\
+	bool __reschedule;							\
+										\
+	asm volatile("decl %%gs:%1"						\
+		     : "=@cce" (__reschedule), "+m" (shim_preempt_count) :: "memory");	\
+	if (unlikely(__reschedule))						\
+		abort();							\
+} while (0)
+#define local_irq_disable()		barrier()
+#define local_irq_enable()		barrier()
+
+/* Linux' spin lock, which nobody contends for here. */
+typedef struct {
+	union {
+		atomic_t val;
+		u8 locked;
+	} raw_lock;
+} raw_spinlock_t;
+#define _Q_LOCKED_VAL			1
+#define _Q_LOCKED_MASK			0xff
+#define do_raw_spin_lock(lock)		((void)(lock), abort())
+#define do_raw_spin_trylock(lock)						\
+({										\
+	int __found = atomic_read(&(lock)->raw_lock.val);			\
+										\
+	likely(!__found) &&							\
+	likely(try_cmpxchg(&(lock)->raw_lock.val.counter, &__found, _Q_LOCKED_VAL));	\
+})
+#define do_raw_spin_unlock(lock)	smp_store_release(&(lock)->raw_lock.locked, 0)
+
+/* What the functions in place of the kernel's are called by: see shim_set_call(). */
+struct ftrace_ops { int none; };
+#define ANNOTATE_NOENDBR
+#define ASM_RET				"ret\n"
+#define FRAME_BEGIN
+#define FRAME_END
+#define NATIVE_TRACED			__attribute__((noipa, patchable_function_entry(5)))
 
 /*
  * Static keys, all of them off at first. A site is a no-op of five bytes or a jump, and has an
@@ -295,6 +356,12 @@ jumped:
 void shim_set_key(struct static_key_false *key, bool on);
 #define static_branch_enable(key)	shim_set_key(key, true)
 #define static_branch_disable(key)	shim_set_key(key, false)
+
+/*
+ * As ftrace does it: what a function that is NATIVE_TRACED does first is to call @target, or
+ * nothing if that is NULL. While no other thread runs it.
+ */
+void shim_set_call(void *function, const void *target);
 
 /* runtime.c: before anything else; and the calling thread is from now on this processor's. */
 void shim_start(void);

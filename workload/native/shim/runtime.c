@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "linux/kind.h"
 #include "perf/spin_lock_slots.h"
 
 DEFINE_PER_CPU(unsigned long, shim_this_cpu_off);
@@ -34,17 +35,32 @@ static void shim_check(bool right, const char *what)
 	exit(1);
 }
 
+static const unsigned char shim_nop[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+
+#define SHIM_JUMP	0xe9
+#define SHIM_CALL	0xe8
+
+static void shim_write(unsigned char *code, unsigned char operation, const unsigned char *target)
+{
+	int distance = target - (code + sizeof(shim_nop));
+
+	code[0] = operation;
+	memcpy(code + 1, &distance, sizeof(distance));
+}
+
 static void shim_patch(const struct shim_site *site)
 {
-	static const unsigned char nop[] = { 0x0f, 0x1f, 0x44, 0, 0 };
-	int distance = site->target - (site->code + sizeof(nop));
+	if (site->key->on == site->on_is_nop)
+		memcpy(site->code, shim_nop, sizeof(shim_nop));
+	else
+		shim_write(site->code, SHIM_JUMP, site->target);
+}
 
-	if (site->key->on == site->on_is_nop) {
-		memcpy(site->code, nop, sizeof(nop));
-	} else {
-		site->code[0] = 0xe9;
-		memcpy(site->code + 1, &distance, sizeof(distance));
-	}
+/* What has been written is what all threads execute. */
+static void shim_patched(void)
+{
+	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
+		   "membarrier");
 }
 
 /* The text can be written from now on; and each processor has its words. */
@@ -100,8 +116,25 @@ void shim_set_key(struct static_key_false *key, bool on)
 	for (site = __start_shim_sites; site < __stop_shim_sites; site++)
 		if (site->key == key)
 			shim_patch(site);
-	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
-		   "membarrier");
+	shim_patched();
+}
+
+void shim_set_call(void *function, const void *target)
+{
+	static const unsigned char room[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	unsigned char *code = function;
+
+	if (!memcmp(code, endbr, sizeof(endbr)))
+		code += sizeof(endbr);
+	if (memcmp(code, room, sizeof(room)) && memcmp(code, shim_nop, sizeof(shim_nop)) &&
+	    code[0] != SHIM_CALL)
+		abort();
+	if (target)
+		shim_write(code, SHIM_CALL, target);
+	else
+		memcpy(code, shim_nop, sizeof(shim_nop));
+	shim_patched();
 }
 
 /* Of module/perf/spin_lock.c, whose events and parameters the locks do not need. */
@@ -119,6 +152,9 @@ struct event_trace_spinlock_information ntklog_spin_lock_words = {
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
 {
 }
+
+/* Of module/linux/locks.c: nobody waits. */
+u32 ntklog_linux_test_cycles = 1;
 
 /* For warnings, and the ways of the IRQL that are not a thread's to DISPATCH_LEVEL and back. */
 enum ntklog_address_mode ntklog_address_mode;

@@ -67,6 +67,7 @@ extern "C" {
  * @late: buffers of a stream that begin before what has been given
  * @unfinished: bytes of a last buffer that has not been written to its end yet
  * @error: what is wrong with the file, the first in it; empty if nothing
+ * @boot_time: FILETIME of the boot; 0: not known
  *
  * The library changes it while the file is read, and nobody else.
  */
@@ -100,6 +101,7 @@ struct etl_file {
 	uint64_t late;
 	uint64_t unfinished;
 	char error[240];
+	uint64_t boot_time;
 };
 
 /**
@@ -172,6 +174,44 @@ struct etl_event_header {
 	uint16_t id;
 };
 
+/**
+ * enum etl_stack_kind - what an event tells of stacks
+ * @ETL_STACK_NONE: nothing: it is another event
+ * @ETL_STACK_OF_EVENT: the stack of another event
+ * @ETL_STACK_KEY_OF_EVENT: likewise, by a key
+ * @ETL_STACK_DEFINITION: the stack that a key stands for
+ * @ETL_STACK_DELETION: that a key stands for it no more
+ */
+enum etl_stack_kind {
+	ETL_STACK_NONE,
+	ETL_STACK_OF_EVENT,
+	ETL_STACK_KEY_OF_EVENT,
+	ETL_STACK_DEFINITION,
+	ETL_STACK_DELETION,
+};
+
+/**
+ * struct etl_stack - a stack, as an event tells it; what its kind does not have is 0
+ * @kind: what it tells
+ * @event_time_stamp: of the event that the stack belongs to, session clock
+ * @process_id: whose stack it is
+ * @thread_id: likewise
+ * @key: that stands for a stack
+ * @count: of @addresses
+ * @addresses: the innermost first; in the file, by etl_stack_address()
+ * @pointer_size: of each, and of the key
+ */
+struct etl_stack {
+	enum etl_stack_kind kind;
+	uint64_t event_time_stamp;
+	uint32_t process_id;
+	uint32_t thread_id;
+	uint64_t key;
+	size_t count;
+	const unsigned char *addresses;
+	unsigned int pointer_size;
+};
+
 /* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" and a NUL. */
 #define ETL_GUID_SIZE	37
 
@@ -198,6 +238,9 @@ int etl_logfile_header(const struct etl_event *event, struct trace_logfile_heade
 		       const unsigned char **names);
 
 void etl_read_event_header(struct etl_event_header *header, const struct etl_event *event);
+int etl_read_stack(struct etl_stack *stack, struct etl_file *file,
+		   const struct etl_event *event);
+uint64_t etl_stack_address(const struct etl_stack *stack, size_t number);
 void etl_format_guid(const unsigned char *guid, char *text);
 const char *etl_provider_name(const unsigned char *guid);
 

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stacks behind their events, as bytes in the sessions' buffers: whose, for whom, and what is
+ * counted where there is none. That the functions are the right ones is for a kernel with an
+ * unwinder that knows all of them: see tests/guest/stacks.sh.
+ */
+
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
+#include <ntklog/queued_spin_lock.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#include "../module/etw/event.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/run.h"
+#include "../module/etw/session.h"
+#include "../module/etw/stacks.h"
+#include "../module/perf/resource.h"
+#include "../module/perf/stack.h"
+#include "fixture.h"
+
+#define STACK_HOOK_ID	0x1820
+#define STACK_TIME	(EVENT_DATA + 0x00)	/* u64 */
+#define STACK_PROCESS	(EVENT_DATA + 0x08)	/* u32 */
+#define STACK_THREAD	(EVENT_DATA + 0x0C)	/* u32 */
+#define STACK_ADDRESSES	(EVENT_DATA + 0x10)
+#define TEST_HOOK_ID	0x0FFE
+#define SPINLOCKS	BIT(1)
+#define RESOURCES	BIT(2)
+
+static struct kspin_lock lock;
+
+static int stack_test_init(struct kunit *test)
+{
+	ke_initialize_spin_lock(&lock);
+	return fixture_init(test);
+}
+
+static void stack_test_exit(struct kunit *test)
+{
+	etw_set_stacks(&etw_sessions[0], 0);
+	etw_set_stacks(&etw_sessions[1], 0);
+	fixture_exit(test);
+}
+
+static const struct ntklog_stack_cpu *stack_counts(void)
+{
+	return per_cpu_ptr(&ntklog_stack_cpu, TEST_CPU);
+}
+
+static const struct etw_buffer_cpu *session_counts(int i)
+{
+	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
+}
+
+/* A release that is written, for the lock was owned longer than the threshold. */
+static noinline void write_release(void)
+{
+	struct klock_queue_handle handle;
+	cycles_t start;
+
+	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
+	/* From now on: to acquire it for the first time takes lockdep a while. */
+	start = get_cycles();
+	while (get_cycles() - start < 1500000)
+		cpu_relax();
+	ke_release_in_stack_queued_spin_lock(&handle);
+	/* Not the last instruction: there is a frame. */
+	barrier();
+}
+
+static const u8 *behind(const u8 *event)
+{
+	return event + ALIGN(get_u16(event, EVENT_SIZE), 8);
+}
+
+static void a_stack_is_right_behind_its_event(struct kunit *test)
+{
+	u64 walked = stack_counts()->walked;
+	const u8 *event, *stack;
+	u32 count;
+
+	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	write_release();
+	event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	stack = behind(event);
+	KUNIT_EXPECT_EQ(test, get_u32(stack, EVENT_MARKER), 0xC0110002u);
+	KUNIT_ASSERT_EQ(test, get_u16(stack, EVENT_HOOK_ID), STACK_HOOK_ID);
+	KUNIT_EXPECT_GE(test, get_u64(stack, EVENT_TIME), get_u64(event, EVENT_TIME));
+	KUNIT_EXPECT_EQ(test, get_u64(stack, STACK_TIME), get_u64(event, EVENT_TIME));
+	KUNIT_EXPECT_EQ(test, get_u32(stack, STACK_PROCESS), task_tgid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u32(stack, STACK_THREAD), task_pid_nr(current));
+	count = (get_u16(stack, EVENT_SIZE) - STACK_ADDRESSES) / 8;
+	KUNIT_EXPECT_EQ(test, get_u16(stack, EVENT_SIZE), STACK_ADDRESSES + 8 * count);
+	/* Some frames of KUnit's are below. */
+	KUNIT_EXPECT_GT(test, count, 2);
+	KUNIT_EXPECT_LE(test, count, 64);
+	KUNIT_EXPECT_EQ(test, get_u64(stack, STACK_ADDRESSES), get_u64(event, SPINLOCK_CALLER));
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	session_stop(test);
+}
+
+static void who_does_not_ask_gets_none(struct kunit *test)
+{
+	u64 walked = stack_counts()->walked, left_out = stack_counts()->left_out;
+	const u8 *event;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	write_release();
+	/* Others' events have none either. */
+	etw_set_stacks(&etw_sessions[0], RESOURCES);
+	write_release();
+	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
+	KUNIT_EXPECT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 0);
+	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked);
+	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
+	session_stop(test);
+}
+
+static void of_two_sessions_the_one_that_asks_gets_it(struct kunit *test)
+{
+	struct etw_group_change change = { .replace = true };
+	u64 written;
+
+	etw_group_mask_set(&change.set, PERF_SPINLOCK);
+	etw_change_group_mask(&etw_sessions[1], &change);
+	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
+	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	written = session_counts(1)->written;
+	write_release();
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
+	/* As soon as it asks, it has them too. */
+	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
+	written = session_counts(1)->written;
+	write_release();
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 2);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 2);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
+}
+
+static void fill(unsigned int events)
+{
+	u8 bytes[0x40] = {};
+
+	/* 0x50 bytes each. */
+	while (events--)
+		etw_log_session_event(&etw_sessions[0], TEST_HOOK_ID, 1, bytes, sizeof(bytes));
+}
+
+/* (4096 - 0x48) / 0x50 = 50, and 24 bytes are left; after 49, 104: for the event, of 0x48. */
+static void a_stack_without_room_is_counted_as_lost(struct kunit *test)
+{
+	u64 walked = stack_counts()->walked;
+
+	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
+	session_start(test, PERF_SPINLOCK, 4096, 2);
+	fill(50 + 49);
+	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 0);
+	write_release();
+	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 0);
+	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
+	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
+			session_counts(0)->written + session_counts(0)->lost);
+	/* Of an event that is lost itself nobody walks a stack. */
+	write_release();
+	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
+	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
+	session_stop(test);
+}
+
+static void resources_have_stacks_but_for_others_waits(struct kunit *test)
+{
+	struct ntklog_resource_wait wait = {
+		.action = WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE,
+		.thread_id = 1,
+	};
+	struct wmi_resource64 record = { .action = WMI_RESOURCE_ACTION_INITIALIZE };
+	u64 left_out = stack_counts()->left_out;
+	const u8 *event;
+
+	etw_set_stacks(&etw_sessions[0], RESOURCES);
+	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
+	ntklog_write_resource(&record);
+	event = session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_ASSERT_EQ(test, get_u16(behind(event), EVENT_HOOK_ID), STACK_HOOK_ID);
+	KUNIT_EXPECT_EQ(test, get_u64(behind(event), STACK_TIME), get_u64(event, EVENT_TIME));
+	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
+
+	/* Who waits is somebody else. */
+	ntklog_log_resource_timeout(&wait);
+	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out + 1);
+	session_stop(test);
+}
+
+static void write_release_there(void *unused)
+{
+	write_release();
+}
+
+static void interrupts_have_stacks(struct kunit *test)
+{
+	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	test_run_in_softirq(write_release_there, NULL);
+	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);
+	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
+	session_stop(test);
+}
+
+static void names_and_hook_ids(struct kunit *test)
+{
+	static const char * const refused[] = {
+		"", " ", "spin", "0x0f4b", "1321", "spinlock,resource", "none resource", "all",
+	};
+	char text[64];
+	u32 stacks = 99;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++) {
+		strscpy(text, refused[i], sizeof(text));
+		KUNIT_EXPECT_EQ(test, etw_stacks_parse(text, &stacks), -EINVAL);
+		KUNIT_EXPECT_EQ(test, stacks, 99);
+	}
+	strscpy(text, "  resource 0x0529 ", sizeof(text));
+	KUNIT_EXPECT_EQ(test, etw_stacks_parse(text, &stacks), 0);
+	KUNIT_EXPECT_EQ(test, stacks, SPINLOCKS | RESOURCES);
+	strscpy(text, "none", sizeof(text));
+	KUNIT_EXPECT_EQ(test, etw_stacks_parse(text, &stacks), 0);
+	KUNIT_EXPECT_EQ(test, stacks, 0);
+}
+
+static struct kunit_case stack_test_cases[] = {
+	KUNIT_CASE(a_stack_is_right_behind_its_event),
+	KUNIT_CASE(who_does_not_ask_gets_none),
+	KUNIT_CASE(of_two_sessions_the_one_that_asks_gets_it),
+	KUNIT_CASE(a_stack_without_room_is_counted_as_lost),
+	KUNIT_CASE(resources_have_stacks_but_for_others_waits),
+	KUNIT_CASE(interrupts_have_stacks),
+	KUNIT_CASE(names_and_hook_ids),
+	{}
+};
+
+static struct kunit_suite stack_test_suite = {
+	.name = "ntklog_stack",
+	.init = stack_test_init,
+	.exit = stack_test_exit,
+	.test_cases = stack_test_cases,
+};
+
+kunit_test_suite(stack_test_suite);

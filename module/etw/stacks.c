@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which events carry a stack: names and hook ids, and who wants which. */
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "event.h"
+#include "provider.h"
+#include "session.h"
+#include "stacks.h"
+
+DEFINE_STATIC_KEY_FALSE(etw_stacks_key);
+u64 etw_stacks_wanting[ETW_STACKED_EVENTS];
+
+static const struct {
+	const char *name;
+	u16 hook_id;
+} etw_stacked[ETW_STACKED_EVENTS] = {
+	[ETW_STACKED_CONTEXTSWAP] = { "contextswap", PERFINFO_LOG_TYPE_CONTEXTSWAP },
+	[ETW_STACKED_SPINLOCK] = { "spinlock", PERFINFO_LOG_TYPE_SPINLOCK },
+	[ETW_STACKED_RESOURCE] = { "resource", PERFINFO_LOG_TYPE_RESOURCE },
+};
+
+/* The bits are those of the rundown. */
+static_assert(NTKLOG_STACKS_CONTEXTSWAP == BIT(ETW_STACKED_CONTEXTSWAP));
+static_assert(NTKLOG_STACKS_SPINLOCK == BIT(ETW_STACKED_SPINLOCK));
+static_assert(NTKLOG_STACKS_RESOURCE == BIT(ETW_STACKED_RESOURCE));
+
+static int etw_stacked_by_hook_id(u32 hook_id)
+{
+	int i;
+
+	for (i = 0; i < ETW_STACKED_EVENTS; i++)
+		if (etw_stacked[i].hook_id == hook_id)
+			return i;
+	return -EINVAL;
+}
+
+static int etw_stacked_parse(const char *word)
+{
+	u32 number;
+	int i;
+
+	for (i = 0; i < ETW_STACKED_EVENTS; i++)
+		if (!strcmp(word, etw_stacked[i].name))
+			return i;
+	if (strncmp(word, "0x", 2) || kstrtou32(word, 16, &number))
+		return -EINVAL;
+	return etw_stacked_by_hook_id(number);
+}
+
+/**
+ * etw_stacks_parse() - read which events are to carry a stack
+ * @text: names or 0x hook ids between spaces, or "none"; is cut up
+ * @stacks: the result, bits by enum etw_stacked; unchanged on error
+ *
+ * Return: 0, or -EINVAL for an unknown name or hook id, or for nothing at all.
+ */
+int etw_stacks_parse(char *text, u32 *stacks)
+{
+	unsigned int words = 0;
+	bool none = false;
+	u32 parsed = 0;
+	char *word;
+	int event;
+
+	while ((word = strsep(&text, " \t\n"))) {
+		if (!*word)
+			continue;
+		words++;
+		if (!strcmp(word, "none")) {
+			none = true;
+			continue;
+		}
+		event = etw_stacked_parse(word);
+		if (event < 0)
+			return event;
+		parsed |= BIT(event);
+	}
+	if (!words || (none && words > 1))
+		return -EINVAL;
+	*stacks = parsed;
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
+
+/**
+ * etw_stacks_from_hook_ids() - as etw_stacks_parse(), by their hook ids
+ * @hook_ids: of the events
+ * @count: of them; 0: none carries a stack
+ * @stacks: the result; unchanged on error
+ *
+ * Return: 0, or -EINVAL for an event that cannot.
+ */
+int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
+{
+	u32 bits = 0;
+	int event;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		event = etw_stacked_by_hook_id(hook_ids[i]);
+		if (event < 0)
+			return event;
+		bits |= BIT(event);
+	}
+	*stacks = bits;
+	return 0;
+}
+
+/**
+ * etw_stacks_to_hook_ids() - the reverse of etw_stacks_from_hook_ids()
+ * @stacks: bits by enum etw_stacked
+ * @hook_ids: the result
+ *
+ * Return: how many there are.
+ */
+size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
+{
+	size_t count = 0;
+	int i;
+
+	for (i = 0; i < ETW_STACKED_EVENTS; i++)
+		if (stacks & BIT(i))
+			hook_ids[count++] = etw_stacked[i].hook_id;
+	return count;
+}
+
+/**
+ * etw_stacks_show() - write which events carry a stack
+ * @file: where to
+ * @stacks: bits by enum etw_stacked
+ *
+ * One line for each, hook id and name; "none" if there is none.
+ */
+void etw_stacks_show(struct seq_file *file, u32 stacks)
+{
+	int i;
+
+	for (i = 0; i < ETW_STACKED_EVENTS; i++)
+		if (stacks & BIT(i))
+			seq_printf(file, "0x%04x %s\n", etw_stacked[i].hook_id,
+				   etw_stacked[i].name);
+	if (!stacks)
+		seq_puts(file, "none\n");
+}
+
+/**
+ * etw_stacks_rundown() - for who reads a session's events: which of them carry a stack
+ * @event: that tells it
+ * @stacks: bits by enum etw_stacked
+ * @end: it is the session's end
+ *
+ * Context: any.
+ * Return: whether there is anything to be told.
+ */
+bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
+{
+	const struct ntklog_stacks_dc record = { .stacks = stacks };
+
+	event->hook_id = end ? NTKLOG_LOG_TYPE_STACKS_DC_END : NTKLOG_LOG_TYPE_STACKS_DC_START;
+	event->version = NTKLOG_STACKS_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+	return stacks;
+}
+
+/**
+ * etw_tell_stack_walkers() - who logs, or of which events they want stacks, has changed
+ *
+ * Context: thread, with etw_mutex held; may sleep.
+ */
+void etw_tell_stack_walkers(void)
+{
+	bool any = false;
+	int event, i;
+
+	for (event = 0; event < ETW_STACKED_EVENTS; event++) {
+		u64 wanting = 0;
+
+		for (i = 0; i < ETW_SESSIONS; i++) {
+			if (!(etw_sessions[i].stacks & BIT(event)))
+				continue;
+			wanting |= 1ULL << i * ETW_WANTED_SHIFT;
+			any |= etw_sessions[i].logging;
+		}
+		WRITE_ONCE(etw_stacks_wanting[event], wanting);
+	}
+	if (any)
+		static_branch_enable(&etw_stacks_key);
+	else
+		static_branch_disable(&etw_stacks_key);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_WORD_H
+#define _NTKLOG_GROUND_WORD_H
+
+/*
+ * Words of 64 bits that others read while they are written. A processor of 32 bits does so in
+ * halves, each by itself with the order that is asked for: what is in one half alone, as a byte for
+ * each session, is as on others; a number may have half of what it was.
+ */
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <asm/barrier.h>
+
+#ifdef CONFIG_64BIT
+
+#define ntklog_read_word(_word)		READ_ONCE(_word)
+#define ntklog_write_word(_word, _value) WRITE_ONCE(_word, _value)
+/* What they pair with their users say. */
+#define ntklog_read_word_acquire(_word)	smp_load_acquire(&(_word))
+/* Likewise. */
+#define ntklog_write_word_release(_word, _value) smp_store_release(&(_word), _value)
+
+#else
+
+/* Little-endian, as all that writes ETL files is: the low half comes first. */
+static __always_inline u64 ntklog_read_halves(const u32 *half)
+{
+	u32 low = READ_ONCE(half[0]);
+
+	return low | (u64)READ_ONCE(half[1]) << 32;
+}
+
+static __always_inline u64 ntklog_read_halves_acquire(const u32 *half)
+{
+	/* What it pairs with its user says. */
+	u32 low = smp_load_acquire(&half[0]);
+
+	/* Likewise. */
+	return low | (u64)smp_load_acquire(&half[1]) << 32;
+}
+
+static __always_inline void ntklog_write_halves(u32 *half, u64 value)
+{
+	WRITE_ONCE(half[0], (u32)value);
+	WRITE_ONCE(half[1], (u32)(value >> 32));
+}
+
+static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
+{
+	/* What it pairs with its user says. */
+	smp_store_release(&half[0], (u32)value);
+	/* Likewise. */
+	smp_store_release(&half[1], (u32)(value >> 32));
+}
+
+#define ntklog_read_word(_word)		ntklog_read_halves((const u32 *)&(_word))
+#define ntklog_write_word(_word, _value) ntklog_write_halves((u32 *)&(_word), _value)
+#define ntklog_read_word_acquire(_word)	ntklog_read_halves_acquire((const u32 *)&(_word))
+#define ntklog_write_word_release(_word, _value)	\
+	ntklog_write_halves_release((u32 *)&(_word), _value)
+
+#endif
+
+#endif /* _NTKLOG_GROUND_WORD_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_CONTENTION_H
+#define _NTKLOG_LINUX_CONTENTION_H
+
+/* The kernel's tracepoints contention_begin and contention_end. */
+
+typedef void (*ntklog_contention_begins_t)(void *unused, void *lock, unsigned int flags);
+typedef void (*ntklog_contention_ends_t)(void *unused, void *lock, int err);
+
+const char *ntklog_why_no_contention(void);
+int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention_ends_t ends,
+			    const char **failed);
+void ntklog_stop_watching_contention(ntklog_contention_begins_t begins,
+				     ntklog_contention_ends_t ends);
+
+#endif /* _NTKLOG_LINUX_CONTENTION_H */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See do_raw.h. */
+
+#include <linux/init.h>
+#include <linux/kernel.h>
+
+#include "do_raw.h"
+#include "kind.h"
+
+#if defined(NTKLOG_LINUX_LOCKS) && defined(CONFIG_DEBUG_SPINLOCK)
+
+struct ntklog_do_raw ntklog_do_raw __ro_after_init;
+
+/**
+ * ntklog_find_do_raw() - find what the kernel's lock functions call
+ *
+ * Context: load.
+ * Return: NULL, or the name of one that this kernel does not have.
+ */
+const char __init *ntklog_find_do_raw(void)
+{
+	static const struct {
+		const char *name;
+		void *where;
+	} functions[] = {
+#define FUNCTION(_name) { .name = #_name, .where = &ntklog_do_raw._name }
+		FUNCTION(do_raw_spin_lock),
+		FUNCTION(do_raw_spin_trylock),
+		FUNCTION(do_raw_spin_unlock),
+		FUNCTION(do_raw_read_lock),
+		FUNCTION(do_raw_read_trylock),
+		FUNCTION(do_raw_read_unlock),
+		FUNCTION(do_raw_write_lock),
+		FUNCTION(do_raw_write_trylock),
+		FUNCTION(do_raw_write_unlock),
+#undef FUNCTION
+	};
+	unsigned long address;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		address = ntklog_find_function(functions[i].name);
+		if (!address)
+			return functions[i].name;
+		*(unsigned long *)functions[i].where = address;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_DO_RAW_H
+#define _NTKLOG_LINUX_DO_RAW_H
+
+/*
+ * What the kernel's lock functions do with a lock's word: inline, or where CONFIG_DEBUG_SPINLOCK
+ * looks at who does it, functions that it does not export.
+ */
+
+#include <linux/spinlock.h>
+
+#ifdef CONFIG_DEBUG_SPINLOCK
+
+/* Found at load, then constant. */
+extern struct ntklog_do_raw {
+	void (*do_raw_spin_lock)(raw_spinlock_t *lock);
+	int (*do_raw_spin_trylock)(raw_spinlock_t *lock);
+	void (*do_raw_spin_unlock)(raw_spinlock_t *lock);
+	void (*do_raw_read_lock)(rwlock_t *lock);
+	int (*do_raw_read_trylock)(rwlock_t *lock);
+	void (*do_raw_read_unlock)(rwlock_t *lock);
+	void (*do_raw_write_lock)(rwlock_t *lock);
+	int (*do_raw_write_trylock)(rwlock_t *lock);
+	void (*do_raw_write_unlock)(rwlock_t *lock);
+} ntklog_do_raw;
+
+#define ntklog_do_raw(_function)	ntklog_do_raw._function
+
+const char *ntklog_find_do_raw(void);
+
+#else
+
+#define ntklog_do_raw(_function)	_function
+
+static inline const char *ntklog_find_do_raw(void)
+{
+	return NULL;
+}
+
+#endif
+
+#endif /* _NTKLOG_LINUX_DO_RAW_H */

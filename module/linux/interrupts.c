@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hearing of interrupts while Linux' own locks are tracked, so that who acquires one need not read
+ * the kernel's counters of them: see ntklog_spin_locks_interrupted().
+ *
+ * All of x86's but NMIs come by irq_enter_rcu(), and the scheduler's, which does not, by a
+ * tracepoint of its own. What the function tracer's call costs, an interrupt pays, which are few
+ * next to locks.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
+#include <linux/ftrace.h>
+#include <linux/module.h>
+#include <linux/printk.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+
+#include "interrupts.h"
+#include "kind.h"
+
+#ifdef NTKLOG_LINUX_LOCKS
+
+#include <asm/trace/irq_vectors.h>
+
+#define INTERRUPT_ENTRY		"irq_enter_rcu"
+#define RESCHEDULE_ENTRY	"reschedule_entry"
+
+static unsigned long ntklog_interrupt_entry;
+static struct tracepoint *ntklog_reschedule_entry;
+
+/* Who wants to hear of them. Both kinds attach, one at a time. */
+static unsigned int ntklog_hearers;
+
+/* In a hard interrupt already: one that stands for several devices' enters twice. */
+static notrace void ntklog_interrupt_begins(unsigned long ip, unsigned long parent,
+					    struct ftrace_ops *ops, struct ftrace_regs *regs)
+{
+	if (!in_hardirq())
+		ntklog_spin_locks_interrupted();
+}
+
+static notrace void ntklog_reschedule_begins(void *unused, int vector)
+{
+	ntklog_spin_locks_interrupted();
+}
+
+static struct ftrace_ops ntklog_interrupt_ops;
+static bool ntklog_interrupts_are_stuck;
+
+static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, RESCHEDULE_ENTRY))
+		ntklog_reschedule_entry = tracepoint;
+}
+
+/**
+ * ntklog_why_no_interrupts() - does this kernel tell of them?
+ *
+ * Context: thread.
+ * Return: NULL, or the name of what it lacks.
+ */
+const char *ntklog_why_no_interrupts(void)
+{
+	if (!ntklog_interrupt_entry)
+		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY);
+	if (!ntklog_reschedule_entry)
+		for_each_kernel_tracepoint(ntklog_take_tracepoint, NULL);
+	if (!ntklog_interrupt_entry)
+		return INTERRUPT_ENTRY;
+	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;
+}
+
+static int ntklog_register_interrupts(void)
+{
+	int err;
+
+	/* Else it has what its last use has left. */
+	memset(&ntklog_interrupt_ops, 0, sizeof(ntklog_interrupt_ops));
+	ntklog_interrupt_ops.func = ntklog_interrupt_begins;
+	err = ftrace_set_filter_ip(&ntklog_interrupt_ops, ntklog_interrupt_entry, 0, 0);
+	if (!err)
+		err = register_ftrace_function(&ntklog_interrupt_ops);
+	if (err) {
+		/* Who walks over all ops may have come by it. */
+		synchronize_rcu();
+		ftrace_free_filter(&ntklog_interrupt_ops);
+	}
+	return err;
+}
+
+/**
+ * ntklog_hear_of_interrupts() - have each noted in the slots of what it interrupts
+ * @failed: set to what could not be
+ *
+ * Context: thread; may sleep. One at a time. Between ntklog_keep_ftrace_enabled() and
+ * ntklog_let_ftrace_go(); ntklog_why_no_interrupts() has none.
+ * Return: 0, and then ntklog_stop_hearing_of_interrupts() is to follow; or a negative errno.
+ */
+int ntklog_hear_of_interrupts(const char **failed)
+{
+	int err;
+
+	*failed = INTERRUPT_ENTRY;
+	if (ntklog_interrupts_are_stuck)
+		return -ENODEV;
+	if (ntklog_hearers++)
+		return 0;
+	/* The probe is what its tracepoint calls. */
+	check_trace_callback_type_reschedule_entry(ntklog_reschedule_begins);
+	*failed = RESCHEDULE_ENTRY;
+	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	if (err)
+		goto err_hearers;
+	*failed = INTERRUPT_ENTRY;
+	err = ntklog_register_interrupts();
+	if (err)
+		goto err_tracepoint;
+	*failed = NULL;
+	return 0;
+
+err_tracepoint:
+	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	tracepoint_synchronize_unregister();
+err_hearers:
+	ntklog_hearers--;
+	return err;
+}
+
+/**
+ * ntklog_stop_hearing_of_interrupts() - undo ntklog_hear_of_interrupts()
+ *
+ * Context: thread; may sleep. One at a time. At the return nobody is in what heard of them.
+ */
+void ntklog_stop_hearing_of_interrupts(void)
+{
+	int err;
+
+	if (--ntklog_hearers)
+		return;
+	err = unregister_ftrace_function(&ntklog_interrupt_ops);
+	if (err) {
+		/* ftrace has switched itself off, and has the ops in its list for good. */
+		pr_err("ftrace is out of order (%d)\n", err);
+		ntklog_interrupts_are_stuck = true;
+		__module_get(THIS_MODULE);
+		return;
+	}
+	/* Who walks over all ops. */
+	synchronize_rcu();
+	ftrace_free_filter(&ntklog_interrupt_ops);
+	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+#endif /* NTKLOG_LINUX_LOCKS */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_INTERRUPTS_H
+#define _NTKLOG_LINUX_INTERRUPTS_H
+
+/* Interrupts, heard of when they begin. */
+
+const char *ntklog_why_no_interrupts(void);
+int ntklog_hear_of_interrupts(const char **failed);
+void ntklog_stop_hearing_of_interrupts(void);
+
+#endif /* _NTKLOG_LINUX_INTERRUPTS_H */

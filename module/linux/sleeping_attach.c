@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The order in which the functions of a kind of lock that sleeps are hooked and left alone again,
+ * and the waits between the two, of which the kernel's tracepoints of contention tell.
+ *
+ * On:	the tracepoints, for the first kind; releases; acquisitions. Whoever acquires a lock
+ *	through us releases it through us. Releases of what was acquired before are unmatched.
+ * Off:	acquisitions, then releases. Who still owns a lock may do so for days: it is forgotten,
+ *	when who was in a hook has been waited for. That takes a tenth of a second, and is done
+ *	for all kinds at once, a moment later. Then the tracepoints go, if no kind is left.
+ */
+
+#include <linux/cpufeature.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <trace/events/lock.h>
+
+#include "contention.h"
+#include "kind.h"
+#include "sleeping_lock.h"
+
+#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+
+#include "../perf/sleeping_lock.h"
+
+/* Kinds that are attached to; the tracepoints are watched. Written by one at a time. */
+static unsigned int ntklog_sleeping_kinds;
+static bool ntklog_contention_is_watched;
+
+/*
+ * How many waits for locks that spin a processor is in, one within the other. They are told by the
+ * same tracepoints, but at their end not as what they are: there it is known by this, for who spins
+ * stays on the processor. Only its own processor writes it, with preemption off.
+ */
+static DEFINE_PER_CPU(unsigned int, ntklog_spinning);
+
+static notrace void ntklog_begins_to_sleep(void *unused, void *lock, unsigned int flags)
+{
+	const struct task_struct *owner;
+	u32 class;
+
+	if ((flags & (LCB_F_SPIN | LCB_F_MUTEX)) == LCB_F_SPIN) {
+		this_cpu_inc(ntklog_spinning);
+		return;
+	}
+	if (!in_task())
+		return;
+	class = ntklog_sleeping_wait_begins(lock);
+	owner = class ? ntklog_owner_of_sleeping_lock(lock, class) : NULL;
+	if (owner && owner != current)
+		ntklog_note_sleeping_contention(lock, class, owner);
+}
+
+static notrace void ntklog_has_slept(void *unused, void *lock, int err)
+{
+	if (this_cpu_read(ntklog_spinning))
+		this_cpu_dec(ntklog_spinning);
+	else if (in_task())
+		ntklog_sleeping_wait_ends(lock, err);
+}
+
+/**
+ * ntklog_why_not_attach_sleeping() - find a kind's functions, and what keeps them from being hooked
+ * @functions: the kind's
+ * @lacks: set to whether it is that this kernel lacks one
+ *
+ * Context: load.
+ * Return: NULL; or the reason, or the name of the function that it lacks.
+ */
+const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions,
+						  bool *lacks)
+{
+	const char *why;
+
+	*lacks = false;
+#ifdef X86_FEATURE_CALL_DEPTH
+	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
+		return "retbleed=stuff counts calls";
+#endif
+	why = ntklog_why_no_contention();
+	if (why)
+		return why;
+	*lacks = true;
+	return ntklog_find_functions(functions->redirects, functions->count);
+}
+
+/* Kinds that nobody comes to any more, but who was there has not been waited for. */
+static struct {
+	struct ntklog_linux_functions *functions;
+	u32 class;
+} ntklog_leaving[NTKLOG_SLEEPING_CLASSES];
+static unsigned int ntklog_leaving_count;
+
+static int ntklog_watch_sleeping_contention(const char **failed)
+{
+	int cpu, err;
+
+	if (ntklog_contention_is_watched)
+		return 0;
+	/* What had begun when it was last switched off. */
+	for_each_possible_cpu(cpu)
+		per_cpu(ntklog_spinning, cpu) = 0;
+	err = ntklog_watch_contention(ntklog_begins_to_sleep, ntklog_has_slept, failed);
+	ntklog_contention_is_watched = !err;
+	return err;
+}
+
+/* When nothing is left to be told of. */
+static void ntklog_stop_watching_sleeping_contention(void)
+{
+	if (ntklog_sleeping_kinds || !ntklog_contention_is_watched)
+		return;
+	ntklog_stop_watching_contention(ntklog_begins_to_sleep, ntklog_has_slept);
+	ntklog_contention_is_watched = false;
+}
+
+/**
+ * ntklog_end_detaching_sleeping() - end what ntklog_detach_sleeping() has begun
+ *
+ * Context: thread; may sleep. One at a time.
+ */
+void ntklog_end_detaching_sleeping(void)
+{
+	if (!ntklog_leaving_count)
+		return;
+	synchronize_rcu_tasks();
+	synchronize_rcu();
+	while (ntklog_leaving_count) {
+		struct ntklog_linux_functions *functions;
+
+		ntklog_leaving_count--;
+		functions = ntklog_leaving[ntklog_leaving_count].functions;
+		ntklog_forget_restored(functions->redirects, functions->count);
+		/* Else its hooks are still called, and rooms stay what they are. */
+		if (!ntklog_is_stuck(functions))
+			ntklog_stop_sleeping_locks(ntklog_leaving[ntklog_leaving_count].class);
+	}
+	ntklog_stop_watching_sleeping_contention();
+}
+
+/**
+ * ntklog_attach_sleeping() - hook a kind's functions
+ * @functions: the kind's, for which there is no reason not to
+ * @class: of its locks
+ * @failed: set to what could not be
+ *
+ * Context: thread; may sleep. One at a time.
+ * Return: 0, or a negative errno, and then none is: see ntklog_redirect_functions() and
+ * ntklog_keep_ftrace_enabled().
+ */
+int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
+			   const char **failed)
+{
+	int err;
+
+	ntklog_end_detaching_sleeping();
+	err = ntklog_keep_ftrace_enabled();
+	if (err) {
+		*failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
+		return err;
+	}
+	functions->way = NTKLOG_TRACKING;
+	ntklog_choose_way(functions->redirects, functions->count, functions->way);
+	ntklog_start_sleeping_locks(class);
+	err = ntklog_watch_sleeping_contention(failed);
+	if (err)
+		goto stop;
+	err = ntklog_redirect_functions(functions->redirects, functions->count, true, failed);
+	if (err)
+		goto stop_watching;
+	err = ntklog_redirect_functions(functions->redirects, functions->count, false, failed);
+	if (err) {
+		ntklog_restore_functions(functions->redirects, functions->count, true);
+		goto stop_watching;
+	}
+	ntklog_sleeping_kinds++;
+	ntklog_let_ftrace_go();
+	return 0;
+
+stop_watching:
+	ntklog_stop_watching_sleeping_contention();
+stop:
+	if (!ntklog_is_stuck(functions))
+		ntklog_stop_sleeping_locks(class);
+	ntklog_let_ftrace_go();
+	return err;
+}
+
+/**
+ * ntklog_detach_sleeping() - begin to undo ntklog_attach_sleeping()
+ * @functions: the kind's
+ * @class: of its locks
+ *
+ * ntklog_end_detaching_sleeping() is to follow, some time before this module goes.
+ *
+ * Context: as there. What is_stuck is not restored.
+ */
+void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
+{
+	ntklog_restore_without_waiting(functions->redirects, functions->count);
+	ntklog_leaving[ntklog_leaving_count].functions = functions;
+	ntklog_leaving[ntklog_leaving_count].class = class;
+	ntklog_leaving_count++;
+	ntklog_sleeping_kinds--;
+}
+
+#else /* !NTKLOG_LINUX_SLEEPING_LOCKS */
+
+const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions,
+						  bool *lacks)
+{
+	*lacks = false;
+#if !defined(CONFIG_X86_64)
+	return "this architecture is not x86-64";
+#elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
+	return "no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS";
+#elif !defined(CONFIG_KPROBES)
+	return "no CONFIG_KPROBES";
+#else
+	return "CONFIG_PREEMPT_RT has other locks";
+#endif
+}
+
+#endif /* !NTKLOG_LINUX_SLEEPING_LOCKS */

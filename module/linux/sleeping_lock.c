@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Linux' own locks that sleep, with NT's hooks for resources. Of most functions the entry is
+ * hooked: nothing of ours is on the stack of a thread that sleeps. Those that try, and so say only
+ * at their end whether they have acquired, are redirected to ours, which call the kernel's behind
+ * its first instruction: they do not sleep.
+ *
+ * Functions that another kernel has, or one with lockdep, are optional; what an acquisition has
+ * to have so that it ends is not.
+ */
+
+#include <linux/hash.h>
+#include <linux/instruction_pointer.h>
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/preempt.h>
+#include <linux/rtmutex.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/semaphore.h>
+#include <linux/stringify.h>
+#include <linux/ww_mutex.h>
+
+#include "../perf/sleeping_lock.h"
+#include "kind.h"
+#include "sleeping_at_once.h"
+#include "sleeping_lock.h"
+
+#ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+
+#define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
+#define EXCLUSIVE(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
+#define SHARED(_class)		(CLASS_OF(_class) | NTKLOG_SLEEPING_SHARED)
+
+/* In a lock's word of who owns it, the low bits are something else. */
+#define OWNER(_word)		((const struct task_struct *)((_word) & ~7UL))
+
+static const struct task_struct *ntklog_owner_of_mutex(const void *lock)
+{
+	return OWNER(atomic_long_read(&((const struct mutex *)lock)->owner));
+}
+
+/* Of readers it tells the last that has come, who may have gone. */
+static const struct task_struct *ntklog_owner_of_rwsem(const void *lock)
+{
+	return OWNER(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
+}
+
+static const struct task_struct *ntklog_owner_of_rt_mutex(const void *lock)
+{
+	const struct rt_mutex *mutex = lock;
+
+	return OWNER((unsigned long)READ_ONCE(mutex->rtmutex.owner));
+}
+
+/*
+ * A semaphore has no word for its owner, and is often released by another thread: that of the
+ * console is handed over. So who acquired it last is kept here, as far as there is room; what is
+ * overwritten, or read half, is found out by the slot that is not there. Written by any thread.
+ */
+#define SEMAPHORE_OWNERS_BITS	6
+
+static struct ntklog_semaphore_owner {
+	const void *lock;
+	const struct task_struct *owner;
+} ntklog_semaphore_owners[1 << SEMAPHORE_OWNERS_BITS];
+
+static struct ntklog_semaphore_owner *ntklog_semaphore_owner(const void *lock)
+{
+	return &ntklog_semaphore_owners[hash_ptr(lock, SEMAPHORE_OWNERS_BITS)];
+}
+
+static const struct task_struct *ntklog_owner_of_semaphore(const void *lock)
+{
+	const struct ntklog_semaphore_owner *last = ntklog_semaphore_owner(lock);
+
+	return READ_ONCE(last->lock) == lock ? READ_ONCE(last->owner) : NULL;
+}
+
+static void ntklog_track_semaphore_acquire(const void *lock, unsigned long caller, u32 action)
+{
+	struct ntklog_semaphore_owner *last = ntklog_semaphore_owner(lock);
+
+	ntklog_acquire_sleeping_slowly(lock, caller, action);
+	WRITE_ONCE(last->lock, lock);
+	WRITE_ONCE(last->owner, current);
+}
+
+/**
+ * ntklog_owner_of_sleeping_lock() - who owns a lock, if its words tell
+ * @lock: which; it is there as long as this takes
+ * @class: of the lock
+ *
+ * Context: any.
+ * Return: the thread, only to be compared; NULL: nobody, or nobody knows.
+ */
+const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class)
+{
+	switch (class) {
+	case CLASS_OF(MUTEX):
+	case CLASS_OF(WW_MUTEX):	/* It begins with a mutex. */
+		return ntklog_owner_of_mutex(lock);
+	case CLASS_OF(RWSEM):
+		return ntklog_owner_of_rwsem(lock);
+	case CLASS_OF(RT_MUTEX):
+		return ntklog_owner_of_rt_mutex(lock);
+	case CLASS_OF(SEMAPHORE):
+		return ntklog_owner_of_semaphore(lock);
+	default:
+		return NULL;
+	}
+}
+
+static_assert(offsetof(struct ww_mutex, base) == 0);
+static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
+
+/* Called by a trampoline, and not by a pointer. */
+#ifndef __noendbr
+#define __noendbr
+#endif
+
+/* How: the slow way looks first whether it has a slot already. */
+#define AT_ONCE		ntklog_track_sleeping_acquire
+#define LOOK_FIRST	ntklog_acquire_sleeping_slowly
+
+#define ACQUIRES(_hook, _how, _action)						\
+NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
+static noinline notrace __used __noendbr void _hook(const void *lock, unsigned long caller)	\
+{										\
+	_how(lock, caller, _action);						\
+}
+
+/* One that is counted already, and whose count is one to look at. */
+#define COUNTED(_hook, _action, _owner)						\
+NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
+static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
+{										\
+	ntklog_release_sleeping_slowly(lock, _action, _owner, true);		\
+}
+
+#define RELEASES(_hook, _action, _owner)					\
+static noinline notrace __used __noendbr void _hook(const void *lock)		\
+{										\
+	ntklog_track_sleeping_release(lock, _action, _owner);			\
+}										\
+COUNTED(_hook, _action, _owner)
+
+/* Interrupts may do it too, whose slots are not the thread's. */
+#define RELEASES_ANYWHERE(_hook, _action, _owner)				\
+static noinline notrace __used __noendbr void _hook(const void *lock)		\
+{										\
+	if (likely(in_task()))							\
+		ntklog_track_sleeping_release(lock, _action, _owner);		\
+	else									\
+		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);		\
+}										\
+COUNTED(_hook, _action, _owner)
+
+ACQUIRES(acquire_mutex, AT_ONCE, EXCLUSIVE(MUTEX))
+RELEASES(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex)
+ACQUIRES(acquire_rwsem_exclusive, AT_ONCE, EXCLUSIVE(RWSEM))
+RELEASES(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem)
+ACQUIRES(acquire_rwsem_shared, AT_ONCE, SHARED(RWSEM))
+/* The word tells of the last reader that came: it may own its own. */
+RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL)
+ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
+RELEASES_ANYWHERE(release_semaphore, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore)
+ACQUIRES(acquire_rt_mutex, AT_ONCE, EXCLUSIVE(RT_MUTEX))
+RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex)
+ACQUIRES(acquire_percpu_rwsem, AT_ONCE, EXCLUSIVE(PERCPU_RWSEM))
+RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL)
+ACQUIRES(acquire_ww_mutex, LOOK_FIRST, EXCLUSIVE(WW_MUTEX))
+RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex)
+
+static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
+{
+	ntklog_share_sleeping_lock(lock, CLASS_OF(RWSEM));
+}
+
+/* Spinning for an rwsem ends, which no tracepoint tells. */
+static noinline notrace __used __noendbr void spun_for_rwsem(const void *queue)
+{
+#ifdef CONFIG_RWSEM_SPIN_ON_OWNER
+	if (in_task())
+		ntklog_sleeping_lock_was_spun_for(container_of(queue, struct rw_semaphore, osq),
+						  CLASS_OF(RWSEM));
+#endif
+}
+
+/* Of what is called in place of a function: where that goes on behind its first instruction. */
+#ifdef CONFIG_X86_KERNEL_IBT
+#define BEHIND	9
+#else
+#define BEHIND	5
+#endif
+
+/* Not by a pointer: the middle of a function is no place for those to go to. */
+#define CALL_BEHIND(_name, _lock, _context)					\
+({										\
+	const void *__lock = (_lock), *__context = (_context);			\
+	int __result;								\
+										\
+	asm volatile("call " #_name " + " __stringify(BEHIND)			\
+		     : "=a" (__result), "+D" (__lock), "+S" (__context),	\
+		       ASM_CALL_CONSTRAINT					\
+		     : : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");	\
+	__result;								\
+})
+
+/* @_has: what it returns when it has acquired. */
+#define TRIES(_name, _has, _how, _action)					\
+static noinline notrace __used __noendbr					\
+int tracked_##_name(const void *lock, const void *context)			\
+{										\
+	int result = CALL_BEHIND(_name, lock, context);				\
+										\
+	if (!result == !(_has)) {						\
+		if (likely(in_task()))						\
+			_how(lock, _RET_IP_, _action);				\
+		else								\
+			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
+	}									\
+	return result;								\
+}										\
+void trampoline_##_name(void);							\
+asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
+
+#define TRYING(_name)								\
+{										\
+	.places = (struct ntklog_place[]){ { .name = #_name } },		\
+	.place_count = 1,							\
+	.trampolines = { [NTKLOG_TRACKING] = trampoline_##_name },		\
+	.behind = (const u8 *)(_name) + BEHIND,					\
+}
+
+/* A kernel with lockdep may have it under another name. */
+#ifndef mutex_trylock
+TRIES(mutex_trylock, 1, AT_ONCE, EXCLUSIVE(MUTEX));
+#define TRYING_MUTEX	TRYING(mutex_trylock)
+#else
+TRIES(_mutex_trylock_nest_lock, 1, AT_ONCE, EXCLUSIVE(MUTEX));
+#define TRYING_MUTEX	TRYING(_mutex_trylock_nest_lock)
+#endif
+
+ACQUIRING(acquire_mutex);
+NTKLOG_HOOK_2(acquire_mutex);
+RELEASING(release_mutex, "");
+
+static struct ntklog_place ntklog_mutex_lock[] = {
+	{ .name = "mutex_lock", .optional = true },
+	{ .name = "mutex_lock_interruptible", .optional = true },
+	{ .name = "mutex_lock_killable", .optional = true },
+	{ .name = "mutex_lock_io", .optional = true, .wraps = "mutex_lock" },
+};
+
+static struct ntklog_place ntklog_mutex_lock_2[] = {
+	{ .name = "mutex_lock_nested", .optional = true },
+	{ .name = "mutex_lock_interruptible_nested", .optional = true },
+	{ .name = "mutex_lock_killable_nested", .optional = true },
+	{ .name = "mutex_lock_io_nested", .optional = true, .wraps = "mutex_lock_nested" },
+	{ .name = "_mutex_lock_nest_lock", .optional = true },
+	{ .name = "_mutex_lock_killable", .optional = true },
+};
+
+static struct ntklog_place ntklog_mutex_unlock[] = { { .name = "mutex_unlock" } };
+
+static struct ntklog_redirect ntklog_mutex_redirects[] = {
+	NTKLOG_HOOKED(trampoline_acquire_mutex, ntklog_mutex_lock),
+	NTKLOG_HOOKED(trampoline_2_acquire_mutex, ntklog_mutex_lock_2),
+	TRYING_MUTEX,
+	NTKLOG_HOOKED(trampoline_release_mutex, ntklog_mutex_unlock, .releases = true),
+};
+
+TRIES(down_read_trylock, 1, AT_ONCE, SHARED(RWSEM));
+TRIES(down_write_trylock, 1, AT_ONCE, EXCLUSIVE(RWSEM));
+ACQUIRING(acquire_rwsem_shared);
+NTKLOG_HOOK_2(acquire_rwsem_shared);
+RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK);
+ACQUIRING(acquire_rwsem_exclusive);
+NTKLOG_HOOK_2(acquire_rwsem_exclusive);
+RELEASING(release_rwsem_exclusive, "");
+NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
+NTKLOG_HOOK_OF_LOCK(spun_for_rwsem);
+
+static struct ntklog_place ntklog_down_read[] = {
+	{ .name = "down_read" },
+	{ .name = "down_read_interruptible" },
+	{ .name = "down_read_killable" },
+	{ .name = "down_read_non_owner", .optional = true },
+};
+
+static struct ntklog_place ntklog_down_read_2[] = {
+	{ .name = "down_read_nested", .optional = true },
+	{ .name = "down_read_killable_nested", .optional = true },
+};
+
+static struct ntklog_place ntklog_down_write[] = {
+	{ .name = "down_write" },
+	{ .name = "down_write_killable" },
+};
+
+static struct ntklog_place ntklog_down_write_2[] = {
+	{ .name = "down_write_nested", .optional = true },
+	{ .name = "down_write_killable_nested", .optional = true },
+	{ .name = "_down_write_nest_lock", .optional = true },
+};
+
+static struct ntklog_place ntklog_up_read[] = {
+	{ .name = "up_read" },
+	{ .name = "up_read_non_owner", .optional = true },
+};
+
+static struct ntklog_place ntklog_up_write[] = { { .name = "up_write" } };
+static struct ntklog_place ntklog_downgrade_write[] = { { .name = "downgrade_write" } };
+static struct ntklog_place ntklog_osq_unlock[] = { { .name = "osq_unlock", .optional = true } };
+
+static struct ntklog_redirect ntklog_rwsem_redirects[] = {
+	NTKLOG_HOOKED(trampoline_acquire_rwsem_shared, ntklog_down_read),
+	NTKLOG_HOOKED(trampoline_2_acquire_rwsem_shared, ntklog_down_read_2),
+	NTKLOG_HOOKED(trampoline_acquire_rwsem_exclusive, ntklog_down_write),
+	NTKLOG_HOOKED(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
+	TRYING(down_read_trylock),
+	TRYING(down_write_trylock),
+	NTKLOG_HOOKED(trampoline_spun_for_rwsem, ntklog_osq_unlock),
+	/* What was acquired as a writer's is released as a reader's. */
+	NTKLOG_HOOKED(trampoline_downgrade_rwsem, ntklog_downgrade_write, .releases = true),
+	NTKLOG_HOOKED(trampoline_release_rwsem_shared, ntklog_up_read, .releases = true),
+	NTKLOG_HOOKED(trampoline_release_rwsem_exclusive, ntklog_up_write, .releases = true),
+};
+
+TRIES(down_trylock, 0, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
+NTKLOG_HOOK(acquire_semaphore);
+NTKLOG_HOOK_2(acquire_semaphore);
+RELEASING(release_semaphore, NTKLOG_UNLESS_IN_TASK);
+
+static struct ntklog_place ntklog_down[] = {
+	{ .name = "down" },
+	{ .name = "down_interruptible" },
+	{ .name = "down_killable" },
+};
+
+static struct ntklog_place ntklog_down_2[] = { { .name = "down_timeout" } };
+static struct ntklog_place ntklog_up[] = { { .name = "up" } };
+
+static struct ntklog_redirect ntklog_semaphore_redirects[] = {
+	NTKLOG_HOOKED(trampoline_acquire_semaphore, ntklog_down),
+	NTKLOG_HOOKED(trampoline_2_acquire_semaphore, ntklog_down_2),
+	TRYING(down_trylock),
+	NTKLOG_HOOKED(trampoline_release_semaphore, ntklog_up, .releases = true),
+};
+
+TRIES(rt_mutex_trylock, 1, AT_ONCE, EXCLUSIVE(RT_MUTEX));
+ACQUIRING(acquire_rt_mutex);
+NTKLOG_HOOK_2(acquire_rt_mutex);
+RELEASING(release_rt_mutex, "");
+
+static struct ntklog_place ntklog_rt_mutex_lock[] = {
+	{ .name = "rt_mutex_lock", .optional = true },
+	{ .name = "rt_mutex_lock_interruptible" },
+	{ .name = "rt_mutex_lock_killable" },
+};
+
+static struct ntklog_place ntklog_rt_mutex_lock_2[] = {
+	{ .name = "rt_mutex_lock_nested", .optional = true },
+	{ .name = "_rt_mutex_lock_nest_lock", .optional = true },
+};
+
+static struct ntklog_place ntklog_rt_mutex_unlock[] = { { .name = "rt_mutex_unlock" } };
+
+static struct ntklog_redirect ntklog_rt_mutex_redirects[] = {
+	NTKLOG_HOOKED(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
+	NTKLOG_HOOKED(trampoline_2_acquire_rt_mutex, ntklog_rt_mutex_lock_2),
+	TRYING(rt_mutex_trylock),
+	NTKLOG_HOOKED(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .releases = true),
+};
+
+ACQUIRING(acquire_percpu_rwsem);
+RELEASING(release_percpu_rwsem, "");
+
+static struct ntklog_place ntklog_percpu_down_write[] = { { .name = "percpu_down_write" } };
+static struct ntklog_place ntklog_percpu_up_write[] = { { .name = "percpu_up_write" } };
+
+static struct ntklog_redirect ntklog_percpu_rwsem_redirects[] = {
+	NTKLOG_HOOKED(trampoline_acquire_percpu_rwsem, ntklog_percpu_down_write),
+	NTKLOG_HOOKED(trampoline_release_percpu_rwsem, ntklog_percpu_up_write, .releases = true),
+};
+
+TRIES(ww_mutex_trylock, 1, LOOK_FIRST, EXCLUSIVE(WW_MUTEX));
+NTKLOG_HOOK_2(acquire_ww_mutex);
+RELEASING(release_ww_mutex, "");
+
+static struct ntklog_place ntklog_ww_mutex_lock[] = {
+	{ .name = "ww_mutex_lock" },
+	{ .name = "ww_mutex_lock_interruptible" },
+};
+
+/* One that calls mutex_unlock() would be a mutex's release too. */
+static struct ntklog_place ntklog_ww_mutex_unlock[] = {
+	{ .name = "ww_mutex_unlock", .wraps = "mutex_unlock" },
+};
+
+static struct ntklog_redirect ntklog_ww_mutex_redirects[] = {
+	NTKLOG_HOOKED(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
+	TRYING(ww_mutex_trylock),
+	NTKLOG_HOOKED(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .releases = true),
+};
+
+#define FUNCTIONS(_kind)							\
+struct ntklog_linux_functions ntklog_linux_##_kind##_functions = {		\
+	.redirects = ntklog_##_kind##_redirects,				\
+	.count = ARRAY_SIZE(ntklog_##_kind##_redirects),			\
+}
+
+FUNCTIONS(mutex);
+FUNCTIONS(rwsem);
+FUNCTIONS(semaphore);
+FUNCTIONS(rt_mutex);
+FUNCTIONS(percpu_rwsem);
+FUNCTIONS(ww_mutex);
+
+#endif /* NTKLOG_LINUX_SLEEPING_LOCKS */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
+#define _NTKLOG_LINUX_SLEEPING_LOCK_H
+
+/* Linux' own locks that sleep: their functions, and how they are attached to. For locks.c. */
+
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "redirect.h"
+
+struct ntklog_linux_functions;
+struct task_struct;
+
+/* With PREEMPT_RT these are other locks. */
+#if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT)
+#define NTKLOG_LINUX_SLEEPING_LOCKS
+
+extern struct ntklog_linux_functions ntklog_linux_mutex_functions;
+extern struct ntklog_linux_functions ntklog_linux_rwsem_functions;
+extern struct ntklog_linux_functions ntklog_linux_semaphore_functions;
+extern struct ntklog_linux_functions ntklog_linux_rt_mutex_functions;
+extern struct ntklog_linux_functions ntklog_linux_percpu_rwsem_functions;
+extern struct ntklog_linux_functions ntklog_linux_ww_mutex_functions;
+
+const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class);
+const char *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
+			   const char **failed);
+void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
+void ntklog_end_detaching_sleeping(void);
+
+#else
+
+const char *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+
+/* None of these is asked for where functions cannot be hooked. */
+static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
+					 const char **failed)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
+{
+}
+
+static inline void ntklog_end_detaching_sleeping(void)
+{
+}
+
+#endif
+
+#endif /* _NTKLOG_LINUX_SLEEPING_LOCK_H */

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Classes of Linux' own locks, against a module that has told what is where.
+
+Usage: check_classes.py NTKLOG DIRECTORY
+"""
+
+import bisect
+import collections
+import json
+import os
+import re
+import sys
+import unittest
+
+import etl_decoder as etl
+import tap
+
+NTKLOG, DIRECTORY = sys.argv[1:]
+
+
+def path(name):
+    return os.path.join(DIRECTORY, name)
+
+
+class Names:
+    """Of FILE.names: a later line for an address holds from its time on."""
+
+    def __init__(self, name):
+        self.locks = collections.defaultdict(list)
+        with open(path(name), encoding="utf-8") as stream:
+            for line in stream:
+                if line.startswith("lock "):
+                    _, where, class_ = line.rstrip("\n").split(" ", 2)
+                    address, _, clock = where.partition("@")
+                    self.locks[int(address, 16)].append((int(clock or 0), class_))
+
+    def find(self, address, clock):
+        entries = self.locks.get(address)
+        if not entries:
+            return None
+        at = bisect.bisect_right([entry[0] for entry in entries], clock)
+        return entries[max(at - 1, 0)][1]
+
+
+class Truth:
+    """Walks: what has one class in two that follow each other has it in between."""
+
+    def __init__(self, name):
+        self.begins, self.ends, self.walks = [], [], []
+        with open(path(name), encoding="utf-8") as stream:
+            for line in stream:
+                word, value = line.split()
+                if word == "walk":
+                    walk, begin = {}, int(value)
+                elif word == "end":
+                    self.begins.append(begin)
+                    self.ends.append(int(value))
+                    self.walks.append(walk)
+                else:
+                    walk[int(word, 16)] = value
+
+    def find(self, address, clock):
+        at = bisect.bisect_left(self.begins, clock)
+        if not 0 < at < len(self.walks) or self.ends[at - 1] > clock:
+            return None
+        before = self.walks[at - 1].get(address)
+        return before if before == self.walks[at].get(address) else None
+
+
+def events(name):
+    """Address and time of each event of a lock."""
+    with open(path(name), "rb") as stream:
+        for buffer in etl.decode(stream.read()):
+            for event in buffer.events:
+                if event.hook_id == etl.SPINLOCK:
+                    yield etl.spin_lock(event).spin_lock_address, event.time_stamp
+                elif event.hook_id == etl.RESOURCE:
+                    yield etl.resource(event).resource, event.time_stamp
+
+
+# What says that it is not sure, or that it does not know.
+MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
+
+
+def is_right(class_, truth):
+    # A ~ is a guess that may be right; of what cache it is, is no part of it.
+    return re.sub(r" \([^)]*\)$", "", class_.lstrip("~")) == truth
+
+
+class Classes(unittest.TestCase):
+    def look(self, name, least):
+        names, truth = Names(name + ".etl.names"), Truth(name + ".truth")
+        counts = collections.Counter()
+        wrong = collections.Counter()
+        for address, clock in events(name + ".etl"):
+            class_, true = names.find(address, clock), truth.find(address, clock)
+            counts["events"] += 1
+            counts["named"] += class_ is not None
+            counts["marked"] += bool(class_ and MARKED.search(class_))
+            if true and class_:
+                counts["known"] += 1
+                counts["right"] += is_right(class_, true)
+                if not is_right(class_, true) and not MARKED.search(class_):
+                    wrong[true, class_] += 1
+        silent = sum(wrong.values())
+        print("# %s: %s; silently wrong %d: %s" % (name, dict(counts), silent,
+                                                   wrong.most_common(5)))
+        self.assertGreater(counts["events"], 1000)
+        self.assertGreater(counts["known"], 100)
+        self.assertGreaterEqual(counts["named"], least * counts["events"])
+        self.assertLessEqual(silent, .001 * counts["known"])
+
+    def test_usual_load(self):
+        self.look("normal", .97)
+
+    def test_churn(self):
+        self.look("churn", .90)
+
+    def test_report_sums_by_class(self):
+        with open(path("normal.json"), encoding="utf-8") as stream:
+            report = json.load(stream)
+        rows = {row["lock"]: row for row in report["locks"]}
+        self.assertGreater(rows["dentry.d_lockref.lock"]["locks"], 10)
+        self.assertLess(len(rows), 400)
+
+    def test_top(self):
+        with open(path("top.json"), encoding="utf-8") as stream:
+            locks = {row["lock"] for row in json.load(stream)["locks"]}
+        with open(path("addresses.json"), encoding="utf-8") as stream:
+            single = json.load(stream)["locks"]
+        self.assertIn("dentry.d_lockref.lock", locks)
+        self.assertEqual([row for row in single if "locks" in row], [])
+        self.assertIn("dentry.d_lockref.lock", {row["lock"].partition(" ")[2] for row in single})
+
+    def test_hashed_events_have_classes(self):
+        names = Names("hashed.etl.names")
+        found = [names.find(address, clock) for address, clock in events("hashed.etl")]
+        named = [class_ for class_ in found if class_]
+        print("# hashed: %d of %d events" % (len(named), len(found)))
+        self.assertGreaterEqual(len(named), .97 * len(found))
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""What was written of Linux' own locks that sleep, against a module that knows what is true.
+
+Usage: check_sleeping.py NTKLOG DIRECTORY
+"""
+
+import json
+import os
+import sys
+import unittest
+from collections import Counter, namedtuple
+
+import etl_decoder as etl
+import tap
+
+NTKLOG, DIRECTORY = sys.argv[1:]
+Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
+                            "thread")
+HOLD = 1500000
+# Words of the module's that are as many as its calls of take() and the like.
+WAYS, CONTENDED, GIVEN_UP, TRIED, LONG = 27, 11 + 17, 10, 6, 6
+
+
+def read(name):
+    with open(os.path.join(DIRECTORY, name), "rb") as stream:
+        return stream.read()
+
+
+def lines(word):
+    for line in read("sleeping.truth").decode().splitlines():
+        first, *rest = line.split()
+        if first == word:
+            yield rest
+
+
+class SleepingLocks(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.buffers = etl.decode(read("sleeping.etl"))
+        cls.records = list(etl.resources(cls.buffers))
+        cls.releases = [record for record in cls.records if not record.action & 0x200]
+        cls.truths = [Truth(name, *(int(value, 0) for value in values))
+                      for name, *values in lines("truth")]
+
+    def of(self, truth):
+        """The record whose times are between the truth's."""
+        found = [record for record in self.releases
+                 if record.resource == truth.lock
+                 and truth.before <= record.acquire_time <= truth.acquired
+                 and truth.releasing <= record.acquire_time + record.hold_time <= truth.after]
+        self.assertEqual(len(found), 1, (truth, found))
+        return found[0]
+
+    def test_the_module_found_nothing_wrong(self):
+        self.assertEqual(list(lines("wrong")), [])
+        # 8 of ten, two of one reader's, with a context, released by another and taken again.
+        self.assertEqual(len(self.truths),
+                         WAYS + CONTENDED + GIVEN_UP + TRIED + 8 + 2 + 1 + 2 + LONG)
+
+    def test_each_hold_is_written_with_its_times_once(self):
+        for truth in self.truths:
+            self.of(truth)
+
+    def test_no_other_is(self):
+        """Of the module's locks: what was not tracked, given up or tried in vain is not written."""
+        locks = {truth.lock for truth in self.truths}
+        locks |= {int(lock, 0) for _name, lock in lines("none")}
+        written = [record for record in self.releases if record.resource in locks]
+        self.assertEqual(len(written), len(self.truths))
+
+    def test_actions_and_kinds(self):
+        for truth in self.truths:
+            self.assertEqual(self.of(truth).action, truth.action, truth)
+
+    def test_threads_and_depths(self):
+        for truth in self.truths:
+            record = self.of(truth)
+            self.assertEqual((record.thread_id, record.max_recursion_depth), (truth.thread, 1),
+                             truth)
+
+    def test_waits(self):
+        for truth in self.truths:
+            wait = self.of(truth).wait_time
+            if truth.waited:
+                self.assertGreaterEqual(wait, HOLD * 9 // 10, truth)
+                self.assertLessEqual(wait, truth.acquired - truth.before, truth)
+            elif not truth.name.startswith("percpu_rwsem"):
+                self.assertEqual(wait, 0, truth)
+
+    def test_contentions(self):
+        for truth in self.truths:
+            self.assertEqual(self.of(truth).contention_delta, truth.contentions, truth)
+
+    def test_long_waits_are_written_while_they_last(self):
+        for name, lock, action, thread in lines("long"):
+            timeouts = [record for record in self.records if record.action == int(action, 0)
+                        and record.resource == int(lock, 0) and record.thread_id == int(thread)]
+            self.assertGreaterEqual(len(timeouts), 2, name)
+            self.assertEqual([record.max_recursion_depth for record in timeouts],
+                             list(range(1, len(timeouts) + 1)), name)
+            truth, = [truth for truth in self.truths
+                      if truth.thread == int(thread) and truth.lock == int(lock, 0)]
+            for record in timeouts:
+                self.assertTrue(truth.before <= record.wait_time <= truth.acquired, name)
+                self.assertLess(record.wait_time + record.hold_time, truth.acquired, name)
+
+    def test_generated_is_written_and_lost(self):
+        for row in read("sleeping.stats").decode().splitlines()[1:]:
+            generated, written, lost = (int(word) for word in row.split()[1:4])
+            self.assertEqual(generated, written + lost, row)
+
+    def test_the_rates_are_there_once(self):
+        kinds = Counter(event.hook_id for b in self.buffers[1:] for event in b.events)
+        self.assertEqual((kinds[etl.RESOURCE_DC_START], kinds[etl.RESOURCE_DC_END]), (1, 1))
+        self.assertEqual(kinds[etl.DC_START], 0)
+
+    def test_record_takes_them_without_being_told(self):
+        report = json.loads(read("sleeping-default.json"))
+        kinds = {row["kind"] for row in report["resources"]}
+        self.assertTrue(kinds & {"mutex", "rwsem"}, kinds)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# A session with events of a contended workload, and the counters before and after: both.*.
+
+. ./lib.sh
+
+echo 100 >$S/buffers
+echo 20 >$P/contention_sample_rate
+cat $D/counters >both.before
+echo start >$S/state
+torture_until "grown SpinLockContentionCount 5000" locks=12 nest=10
+echo stop >$S/state
+cat $D/counters >both.after

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# The records of events.sh without trace-cmd, which takes minutes of emulated machines that are
+# slow: for kernels where they are another compiler's, or another architecture's.
+
+sh both.sh
+check "records: torture in thread, softirq and hard interrupt" succeeded
+cat $S/header $S/cpu* >both.etl
+cat $S/stats >both.stats
+echo 1 >$P/contention_sample_rate
+echo 16 >$S/buffers

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154,SC2034
+#
+# What the scripts about Linux' own locks that sleep share, besides linux_lib.sh.
+
+SLEEPING="PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX
+	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
+SLEEPING_KINDS="mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex"
+# Functions of a stock kernel.
+SLEEPING_FUNCTIONS=34
+
+# Functions of the kernel that call us, hooked or redirected.
+hooked()
+{
+	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|spun)|trampoline_[a-z_]*trylock' \
+		$T/enabled_functions || true
+}
+
+sleeping_is_on()
+{
+	cat $D/linux
+	for kind in $SLEEPING_KINDS; do
+		grep -q "^$kind: on" $D/linux || return 1
+	done
+}
+
+sleeping_is_off()
+{
+	cat $D/linux
+	for kind in $SLEEPING_KINDS; do
+		! grep -q "^$kind: on" $D/linux || return 1
+	done
+	is "$(hooked)" 0 && is "$(sleeping_now owned)" 0
+}
+
+# sleeping_now owned|"waited for"|forgotten: of all threads.
+sleeping_now()
+{
+	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
+}
+
+# Each acquisition has come to one end, and each wait. Nothing is on.
+sleeping_balanced()
+{
+	cat $D/linux $D/counters
+	forgotten=$(sleeping_now forgotten)
+	is "$(sum SleepingAcquired)" $(($(sum SleepingReleased) + $(sum SleepingUntracked) +
+		$(sum SleepingGivenUp) + $(sum SleepingAgain) + forgotten)) &&
+	is "$(sum SleepingWaits)" $(($(sum SleepingWaited) + $(sum SleepingGivenUp) +
+		$(sleeping_now "while waited for")))
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Stacks: which events carry one, who gets them, and what is refused. check_stacks.py looks at
+# what was written.
+
+. ./linux_lib.sh
+
+WATCHED="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_SPINLOCK
+	PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH"
+
+insmod ntklog.ko buffers=64
+check "stacks: by default no event carries one" is "$(cat $S/stacks)" none
+for text in '' spin 'spinlock,resource' 'none spinlock' 0x0f4b 1 'spinlock all'; do
+	check "stacks: '$text' is refused" refused Invalid $S/stacks "$text\n"
+done
+check "stacks: names are taken" taken $S/stacks 'resource  contextswap' "0x0524 contextswap
+0x052b resource"
+check "stacks: and hook ids" taken $S/stacks '0x0529' "0x0529 spinlock"
+check "stacks: and none of them" taken $S/stacks none
+check "stacks: each session has its own" is "$(cat $D/sessions/1/stacks)" none
+
+# chain PREFIX: what the module with the chains does, in the sessions that are set up.
+chain()
+{
+	lines=$(dmesg | wc -l)
+	check "stacks: $1: the module with the chains runs" insmod stack_chain.ko
+	grep -F '[stack_chain]' /proc/kallsyms >"$1.kallsyms"
+	rmmod stack_chain
+	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*stack_chain: //p' >"$1.truth"
+}
+
+echo 1 >$R/release_sample_rate
+for session in 0 1 2; do
+	echo "$WATCHED" | tr -d '\n' >$D/sessions/$session/group_mask
+done
+echo spinlock resource contextswap >$S/stacks
+echo contextswap >$D/sessions/1/stacks
+echo 1 >$D/sessions/1/contextswap_version
+for session in 0 1 2; do
+	echo start >$D/sessions/$session/state
+done
+chain all
+# A running session is told; what has none any more has none from then on.
+echo none >$D/sessions/1/stacks
+usleep 100000
+echo spinlock >$D/sessions/1/stacks
+for session in 0 1 2; do
+	echo stop >$D/sessions/$session/state
+	cat $D/sessions/$session/header $D/sessions/$session/cpu* >all.$session.etl
+	cat $D/sessions/$session/stats >all.$session.stats
+done
+grep -E ' (mutex_unlock|up_read|_raw_spin_unlock|__schedule)$' /proc/kallsyms >kernel.kallsyms
+cat $D/counters >all.counters
+
+# Without room: what is lost is counted, and told as every event.
+echo 2 >$S/buffers
+echo 4096 >$S/buffer_size
+echo PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$S/group_mask
+echo 1000 >$P/acquire_sample_rate
+echo start >$S/state
+load 1000
+wait_for total 0 lost 100
+end_load
+echo stop >$S/state
+cat $S/header $S/cpu* >full.etl
+cat $S/stats >full.stats
+
+# A flight recorder's first stacks may have lost their events.
+echo 16 >$S/buffers
+echo buffering >$S/mode
+echo start >$S/state
+load 1000
+wait_for total 0 overwritten 40
+cat $S/snapshot >flight.etl
+end_load
+echo stop >$S/state
+
+# Sampled and waits: the caller is found there, too.
+echo sequential >$S/mode
+echo 64 >$S/buffers
+echo 65536 >$S/buffer_size
+echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
+for mode in sampled waits; do
+	check "stacks: mode $mode" taken $D/linux_mode $mode
+	echo start >$S/state
+	if [ $mode = sampled ]; then
+		load 1000
+		wait_for total 0 written 2000
+		end_load
+	else
+		insmod linux_pairs.ko pairs=1000 queue=1
+		rmmod linux_pairs
+	fi
+	echo stop >$S/state
+	cat $S/header $S/cpu* >$mode.etl
+	cat $S/stats >$mode.stats
+done
+check "stacks: the kernel is silent" kernel_is_silent
+rmmod ntklog
+for mode in hashed zero; do
+	insmod ntklog.ko buffers=64 addresses=$mode
+	echo PERF_LINUX_SPINLOCK >$S/group_mask
+	echo spinlock >$S/stacks
+	echo start >$S/state
+	chain $mode
+	echo stop >$S/state
+	cat $S/header $S/cpu* >$mode.etl
+	rmmod ntklog
+done

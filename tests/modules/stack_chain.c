@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stack_chain: takes locks of each kind, in functions of its own that call one another, holds them
+ * for so long that their releases are written, and prints where they are:
+ *
+ *	stack_chain: lock NAME ADDRESS THREAD
+ *
+ * NAME's taker is take_NAME(), which chain_c() calls, which chain_b() does, which chain_a() does.
+ * "deep" is taken below DEPTH calls of deeper(), "hardirq" and "softirq" in an interrupt of
+ * chain_a(). "other" is acquired by one thread and released by another. And a thread sleeps, in
+ * sleep_there(), to be switched away from: "sleep".
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bottom_half.h>
+#include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/rwsem.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/timex.h>
+#include <linux/workqueue.h>
+#include <ntklog/eresource.h>
+#include <ntklog/queued_spin_lock.h>
+#include <ntklog/spin_lock.h>
+
+#define DEPTH	100
+
+static unsigned int hold = 1500000;
+module_param(hold, uint, 0444);
+MODULE_PARM_DESC(hold, "cycles that each spin lock is owned for at least");
+
+static void spend(void)
+{
+	cycles_t start = get_cycles();
+
+	while (get_cycles() - start < hold)
+		cpu_relax();
+}
+
+static void tell(const char *name, const void *lock)
+{
+	pr_info("lock %s 0x%lx %d\n", name, (unsigned long)lock, task_pid_nr(current));
+}
+
+/* What follows a call keeps the compiler from making a jump of it: then there is no frame. */
+#define CALL(_call)		\
+do {				\
+	_call;			\
+	barrier();		\
+} while (0)
+
+#define TAKE(_name, _define, _acquire, _release)	\
+static noinline void take_##_name(void)			\
+{							\
+	_define;					\
+							\
+	CALL(_acquire);					\
+	spend();					\
+	CALL(_release);					\
+	tell(#_name, &lock);				\
+}
+
+TAKE(spin, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TAKE(irq, static DEFINE_SPINLOCK(lock), spin_lock_irq(&lock), spin_unlock_irq(&lock))
+TAKE(read, static DEFINE_RWLOCK(lock), read_lock(&lock), read_unlock(&lock))
+TAKE(write, static DEFINE_RWLOCK(lock), write_lock_bh(&lock), write_unlock_bh(&lock))
+TAKE(deep, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TAKE(hardirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TAKE(softirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TAKE(mutex, static DEFINE_MUTEX(lock), mutex_lock(&lock), mutex_unlock(&lock))
+TAKE(rwsem, static DECLARE_RWSEM(lock), down_read(&lock), up_read(&lock))
+
+static noinline void take_queued(void)
+{
+	static struct kspin_lock lock;
+	struct klock_queue_handle handle;
+
+	ke_initialize_spin_lock(&lock);
+	CALL(ke_acquire_in_stack_queued_spin_lock(&lock, &handle));
+	spend();
+	CALL(ke_release_in_stack_queued_spin_lock(&handle));
+	tell("queued", &lock);
+}
+
+static noinline void take_resource(void)
+{
+	static struct eresource lock;
+
+	if (ex_initialize_resource_lite(&lock))
+		return;
+	CALL(ex_enter_critical_region_and_acquire_resource_exclusive(&lock));
+	CALL(ex_release_resource_and_leave_critical_region(&lock));
+	tell("resource", &lock);
+	ex_delete_resource_lite(&lock);
+}
+
+static noinline void sleep_there(void)
+{
+	CALL(msleep(20));
+	pr_info("lock sleep 0x0 %d\n", task_pid_nr(current));
+}
+
+static noinline void chain_c(void (*take)(void))
+{
+	CALL(take());
+}
+
+static noinline void chain_b(void (*take)(void))
+{
+	CALL(chain_c(take));
+}
+
+static noinline void chain_a(void (*take)(void))
+{
+	CALL(chain_b(take));
+}
+
+static noinline void deeper(unsigned int depth)
+{
+	if (depth)
+		CALL(deeper(depth - 1));
+	else
+		CALL(take_deep());
+}
+
+static void take_in_hardirq(void *unused)
+{
+	CALL(take_hardirq());
+}
+
+static noinline void interrupted(void)
+{
+	/* The processor sends it to itself. */
+	CALL(smp_call_function_single(raw_smp_processor_id(), take_in_hardirq, NULL, true));
+}
+
+static void take_in_softirq(struct tasklet_struct *unused)
+{
+	CALL(take_softirq());
+}
+
+static DECLARE_TASKLET(in_softirq, take_in_softirq);
+
+static noinline void interrupted_softly(void)
+{
+	local_bh_disable();
+	tasklet_schedule(&in_softirq);
+	/* It runs there. */
+	CALL(local_bh_enable());
+	tasklet_kill(&in_softirq);
+}
+
+static DEFINE_MUTEX(other);
+
+static void release_other(struct work_struct *work)
+{
+	mutex_unlock(&other);
+	tell("other", &other);
+}
+
+static int __init stack_chain_init(void)
+{
+	static void (* const takers[])(void) = {
+		take_spin, take_irq, take_read, take_write, take_mutex, take_rwsem, take_queued,
+		take_resource, sleep_there, interrupted, interrupted_softly,
+	};
+	DECLARE_WORK(work, release_other);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(takers); i++)
+		CALL(chain_a(takers[i]));
+	CALL(deeper(DEPTH));
+	mutex_lock(&other);
+	schedule_work(&work);
+	flush_work(&work);
+	return 0;
+}
+
+static void __exit stack_chain_exit(void)
+{
+}
+
+module_init(stack_chain_init);
+module_exit(stack_chain_exit);
+
+MODULE_DESCRIPTION("Takes locks at the end of chains of calls that are known");
+MODULE_LICENSE("GPL");

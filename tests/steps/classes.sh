@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# classes.sh KERNEL: classes of Linux' own locks on a stock kernel of Debian's, against a module
+# that knows what is where.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../e2e.sh"
+
+run_guest "$1" classes
+check_with "$1" check_classes.py

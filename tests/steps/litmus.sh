@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The kernel's memory model about each pair of accesses that design.rst has an order for, as small
+# programs of which herd7 tries all executions: what must not be seen never is, and is where the
+# order is broken. Each says itself which of the two it is.
+
+. "$(dirname "$0")/../lib.sh"
+
+herd=$(known herd)
+
+# verdict TEST WANTED: herd7's is that.
+verdict()
+{
+	local said
+	# shellcheck disable=SC2086 # words
+	said=$($herd "$1" 2>&1)
+	printf '%s\n' "$said"
+	grep -q "^Observation $(basename "$1" .litmus) $2 " <<<"$said"
+}
+
+for litmus in "$TESTS"/litmus/*.litmus; do
+	name=$(basename "$litmus" .litmus)
+	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
+	result "litmus: $name: $wanted" verdict "$litmus" "$wanted"
+done
+# Without the one that fails each is an argument about nothing.
+every_order_is_broken()
+{
+	local litmus
+	for litmus in "$TESTS"/litmus/*.litmus; do
+		[[ $litmus == *+* ]] || compgen -G "${litmus%.litmus}+broken*.litmus" ||
+			{ echo "$litmus has no broken variant"; return 1; }
+		[[ $litmus == *+* ]] && wanted=Sometimes || wanted=Never
+		grep -q "^ \* Result: $wanted\$" "$litmus" ||
+			{ echo "$litmus: not $wanted"; return 1; }
+	done
+}
+result "litmus: each has a variant that is broken" every_order_is_broken

@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# sleeping.sh KERNEL: NT's instrumentation of resources on Linux' own locks that sleep, on a stock
+# kernel of Debian's, against a module that knows what is true.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../e2e.sh"
+
+run_guest "$1" sleeping
+check_with "$1" check_sleeping.py

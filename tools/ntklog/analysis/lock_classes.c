@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See lock_classes.h. */
+
+#include "hash.h"
+#include "lock_classes.h"
+
+struct class_lock_key {
+	uint64_t address;
+	uint64_t key;
+};
+
+/*
+ * @is: a lock and its class: one that has had several is counted in each
+ * @hh: in the table
+ */
+struct class_lock {
+	struct class_lock_key is;
+	UT_hash_handle hh;
+};
+
+/*
+ * @key: of the class
+ * @locks: that were seen of it
+ * @hh: in the table
+ */
+struct class_count {
+	uint64_t key;
+	size_t locks;
+	UT_hash_handle hh;
+};
+
+static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t key)
+{
+	const struct class_lock_key is = { address, key };
+	struct class_count *count;
+	struct class_lock *lock;
+
+	HASH_FIND(hh, classes->locks, &is, sizeof(is), lock);
+	if (lock || HASH_COUNT(classes->locks) >= LOCK_CLASSES_LOCKS)
+		return;
+	hash_add(classes->locks, is, &is, lock);
+	hash_find_or_add(classes->counts, key, &key, LOCK_CLASSES_LOCKS, count);
+	if (lock && count)
+		count->locks++;
+}
+
+/**
+ * lock_classes_key() - as what an event's lock is summed up
+ * @classes: that are counted
+ * @names: names, or NULL
+ * @address: of the lock
+ * @clock: of the event
+ *
+ * Return: as names_lock_key().
+ */
+uint64_t lock_classes_key(struct lock_classes *classes, const struct names *names,
+			  uint64_t address, uint64_t clock)
+{
+	uint64_t key = names_lock_key(names, address, clock);
+	uint64_t mixed = address * UINT64_C(0x9E3779B97F4A7C15);
+	struct lock_classes_cached *cached =
+		&classes->cache[mixed >> (64 - LOCK_CLASSES_CACHE_BITS)];
+
+	if (!names_key_is_class(names, key) ||
+	    (cached->address == address && cached->key == key))
+		return key;
+	*cached = (struct lock_classes_cached) { address, key };
+	count_lock(classes, address, key);
+	return key;
+}
+
+/**
+ * lock_classes_count() - how many locks were summed up?
+ * @classes: that were counted
+ * @key: as which
+ *
+ * Return: locks of a class; 1 of an address.
+ */
+size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
+{
+	struct class_count *count;
+
+	HASH_FIND(hh, classes->counts, &key, sizeof(key), count);
+	return count ? count->locks : 1;
+}
+
+/**
+ * lock_classes_free() - make it none
+ * @classes: whatever they are
+ */
+void lock_classes_free(struct lock_classes *classes)
+{
+	struct class_count *count, *next_count;
+	struct class_lock *lock, *next_lock;
+
+	HASH_ITER(hh, classes->locks, lock, next_lock) {
+		HASH_DEL(classes->locks, lock);
+		free(lock);
+	}
+	HASH_ITER(hh, classes->counts, count, next_count) {
+		HASH_DEL(classes->counts, count);
+		free(count);
+	}
+	memset(classes, 0, sizeof(*classes));
+}

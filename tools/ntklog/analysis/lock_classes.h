@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LOCK_CLASSES_H
+#define _NTKLOG_LOCK_CLASSES_H
+
+/* Classes of locks that a trace has, and how many locks each of them. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "names.h"
+
+/* Locks that are counted; all others are summed up as these, but not counted. */
+#define LOCK_CLASSES_LOCKS	262144
+
+#define LOCK_CLASSES_CACHE_BITS	10
+
+struct class_lock;
+struct class_count;
+
+/**
+ * struct lock_classes - of a trace; all zero: none
+ * @locks: that were seen, each with its class
+ * @counts: of each class
+ * @cache: the last ones by a few bits of their addresses
+ */
+struct lock_classes {
+	struct class_lock *locks;
+	struct class_count *counts;
+	struct lock_classes_cached {
+		uint64_t address;
+		uint64_t key;
+	} cache[1 << LOCK_CLASSES_CACHE_BITS];
+};
+
+uint64_t lock_classes_key(struct lock_classes *classes, const struct names *names,
+			  uint64_t address, uint64_t clock);
+size_t lock_classes_count(const struct lock_classes *classes, uint64_t key);
+void lock_classes_free(struct lock_classes *classes);
+
+#endif /* _NTKLOG_LOCK_CLASSES_H */

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What records say together, by the stack that they were written with. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "stack_stats.h"
+
+static void add_record(struct stack_sum *sum, const struct stack_record *record)
+{
+	sum->sampled++;
+	sum->acquisitions += record->weight;
+	if (record->has_waited) {
+		sum->waited += record->weight;
+		sum->wait += (double)record->wait * (double)record->weight;
+		if (record->wait > sum->wait_max)
+			sum->wait_max = record->wait;
+	}
+	if (record->has_hold) {
+		sum->held += record->weight;
+		sum->hold += (double)record->hold * (double)record->weight;
+		if (record->hold > sum->hold_max)
+			sum->hold_max = record->hold;
+	}
+}
+
+static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack *stack)
+{
+	size_t size = stack->count * sizeof(*stack->addresses);
+	struct stack_entry *entry;
+
+	HASH_FIND(hh, stats->stacks, stack->addresses, size, entry);
+	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX)
+		return entry;
+	entry = calloc(1, sizeof(*entry) + size);
+	if (!entry)
+		goto no_memory;
+	entry->count = stack->count;
+	memcpy(entry->addresses, stack->addresses, size);
+	HASH_ADD_KEYPTR(hh, stats->stacks, entry->addresses, size, entry);
+	if (entry->hh.tbl)
+		return entry;
+	free(entry);
+no_memory:
+	stats->no_memory = true;
+	return NULL;
+}
+
+/**
+ * stack_stats_add() - add a record
+ * @stats: where to
+ * @stack: of its event, or NULL: it was to have none
+ * @record: what it says
+ */
+void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
+		     const struct stack_record *record)
+{
+	struct stack_entry *entry;
+
+	/* Written only because it left a waiter behind: it stands for no acquisition. */
+	if (!stack || !record->weight)
+		return;
+	if (stack->state != STACK_FOUND) {
+		add_record(&stats->without, record);
+		return;
+	}
+	entry = find_stack(stats, stack);
+	add_record(entry ? &entry->sum : &stats->others, record);
+}
+
+/**
+ * stack_stats_free() - make it an empty one
+ * @stats: whatever it holds
+ */
+void stack_stats_free(struct stack_stats *stats)
+{
+	struct stack_entry *entry, *next;
+
+	HASH_ITER(hh, stats->stacks, entry, next) {
+		HASH_DEL(stats->stacks, entry);
+		free(entry);
+	}
+	*stats = (struct stack_stats) { 0 };
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_STACK_STATS_H
+#define _NTKLOG_STACK_STATS_H
+
+/* What records say together, by the stack that they were written with. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash.h"
+#include "stacks.h"
+
+/* Stacks that are told apart; all others are one. */
+#define STACK_STATS_MAX	16384
+
+/**
+ * struct stack_sum - of records
+ * @sampled: records
+ * @acquisitions: estimate
+ * @waited: of those, estimate
+ * @wait: cycles, of all that waited, estimate
+ * @wait_max: the longest
+ * @held: of the acquisitions those whose hold is known, estimate
+ * @hold: cycles, of all these, estimate
+ * @hold_max: the longest
+ */
+struct stack_sum {
+	uint64_t sampled;
+	uint64_t acquisitions;
+	uint64_t waited;
+	double wait;
+	uint64_t wait_max;
+	uint64_t held;
+	double hold;
+	uint64_t hold_max;
+};
+
+/**
+ * struct stack_record - what is added: a record of whatever kind
+ * @weight: acquisitions that it stands for
+ * @has_waited: it tells of a wait
+ * @wait: cycles
+ * @has_hold: it tells of a hold
+ * @hold: cycles
+ */
+struct stack_record {
+	uint64_t weight;
+	bool has_waited;
+	uint64_t wait;
+	bool has_hold;
+	uint64_t hold;
+};
+
+/**
+ * struct stack_entry - a stack
+ * @sum: of it
+ * @hh: in the table
+ * @count: of @addresses
+ * @addresses: the innermost first
+ */
+struct stack_entry {
+	struct stack_sum sum;
+	UT_hash_handle hh;
+	size_t count;
+	uint64_t addresses[];
+};
+
+/**
+ * struct stack_stats - of a file; all zero: empty
+ * @stacks: table
+ * @others: those beyond STACK_STATS_MAX
+ * @without: of records that were to have a stack which is not there
+ * @counts: of what has been met
+ * @has_any: there are stacks, or were to be
+ * @no_memory: something is missing for want of it
+ */
+struct stack_stats {
+	struct stack_entry *stacks;
+	struct stack_sum others;
+	struct stack_sum without;
+	struct stacks_counts counts;
+	bool has_any;
+	bool no_memory;
+};
+
+void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
+		     const struct stack_record *record);
+void stack_stats_free(struct stack_stats *stats);
+
+#endif /* _NTKLOG_STACK_STATS_H */

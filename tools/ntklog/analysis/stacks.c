@@ -1,0 +1,689 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events with their stacks. Where a file has none, which its first buffers tell, or else the first
+ * stack that comes, each event is given as it is. Where it has, events are copied into a queue of
+ * STACKS_PENDING and given when it is full.
+ */
+
+#define _GNU_SOURCE
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+
+#include "etl_reader.h"
+#include "event_type.h"
+#include "grow.h"
+#include "hash.h"
+#include "message.h"
+#include "stacks.h"
+#include "wmi_record.h"
+
+/* Of each processor, buffers at the start in which stacks are looked for. */
+#define LOOK_BUFFERS	2
+
+/*
+ * An event that is kept.
+ *
+ * @event: it; points into @bytes
+ * @bytes: a copy of all of it
+ * @room: bytes at @bytes
+ * @stack: of it; points to @addresses
+ * @has_stack: there is one
+ * @address_room: of @addresses
+ */
+struct kept {
+	struct etl_event event;
+	unsigned char *bytes;
+	size_t room;
+	struct stack stack;
+	bool has_stack;
+	uint64_t *addresses;
+	size_t address_room;
+};
+
+/*
+ * What a key stands for.
+ *
+ * @time: from when on: of the event that says so
+ * @count: of @addresses; 0: nothing, from then on
+ * @addresses: it
+ * @next: what it stood for before, or was said to be later
+ */
+struct definition {
+	uint64_t time;
+	size_t count;
+	uint64_t *addresses;
+	struct definition *next;
+};
+
+struct key {
+	uint64_t key;
+	struct definition *definitions;
+	UT_hash_handle hh;
+};
+
+/*
+ * Which events carry a stack from a time on.
+ *
+ * @time: then
+ * @stacks: NTKLOG_STACKS_*
+ */
+struct rundown {
+	uint64_t time;
+	uint32_t stacks;
+};
+
+/*
+ * @file: that is read
+ * @next: gives its events
+ * @from: likewise
+ * @is_on: it has stacks
+ * @has_ended: it has no more events
+ * @kept: the queue
+ * @first: the next one to be given
+ * @count: of @kept that are in use
+ * @given: @first has been
+ * @keys: what keys stand for
+ * @definition_count: of all of them
+ * @rundowns: by their times
+ * @rundown_count: of them
+ * @counts: of what has been met
+ */
+struct stacks {
+	struct etl_file *file;
+	stacks_next_t next;
+	void *from;
+	bool is_on;
+	bool has_ended;
+	struct kept *kept;
+	size_t first;
+	size_t count;
+	bool given;
+	struct key *keys;
+	size_t definition_count;
+	struct rundown *rundowns;
+	size_t rundown_count;
+	struct stacks_counts counts;
+};
+
+static bool is_rundown(const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+
+	return type && (type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_START ||
+			type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_END) &&
+	       event->data_size == sizeof(struct ntklog_stacks_dc);
+}
+
+/* The same one may come twice: it was looked for beforehand. */
+static void add_rundown(struct stacks *stacks, const struct etl_event *event)
+{
+	struct ntklog_stacks_dc dc;
+	struct rundown *more;
+	size_t at;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	for (at = stacks->rundown_count; at && stacks->rundowns[at - 1].time >= event->time_stamp;
+	     at--)
+		if (stacks->rundowns[at - 1].time == event->time_stamp)
+			return;
+	more = grown(stacks->rundowns, stacks->rundown_count, sizeof(*more));
+	if (!more)
+		return;
+	stacks->rundowns = more;
+	memmove(more + at + 1, more + at, (stacks->rundown_count - at) * sizeof(*more));
+	more[at] = (struct rundown) { event->time_stamp, dc.stacks };
+	stacks->rundown_count++;
+}
+
+/* By the rundown before it; of a flight recorder, whose first one is gone, by the one behind. */
+static bool is_expected(const struct stacks *stacks, const struct etl_event *event)
+{
+	const struct event_type *type;
+	struct resource_record resource;
+	uint32_t said;
+	size_t at;
+
+	if (!stacks->rundown_count)
+		return false;
+	for (at = stacks->rundown_count - 1; at && stacks->rundowns[at].time > event->time_stamp;)
+		at--;
+	said = stacks->rundowns[at].stacks;
+	type = event_type_find(event);
+	if (!type || event->data_size != type->size[event->pointer_size == 8])
+		return false;
+	switch (type->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		return said & NTKLOG_STACKS_SPINLOCK;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		/* Somebody else tells it of a thread that waits. */
+		return said & NTKLOG_STACKS_RESOURCE &&
+		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		return said & NTKLOG_STACKS_CONTEXTSWAP;
+	default:
+		return false;
+	}
+}
+
+static uint64_t *copy_addresses(const struct etl_stack *stack)
+{
+	uint64_t *addresses = calloc(stack->count, sizeof(*addresses));
+	size_t i;
+
+	for (i = 0; addresses && i < stack->count; i++)
+		addresses[i] = etl_stack_address(stack, i);
+	return addresses;
+}
+
+static void define(struct stacks *stacks, const struct etl_event *event,
+		   const struct etl_stack *stack)
+{
+	struct definition *definition, **place;
+	struct key *key;
+
+	if (stacks->definition_count >= STACKS_DEFINITIONS)
+		return;
+	hash_find_or_add(stacks->keys, key, &stack->key, STACKS_DEFINITIONS, key);
+	definition = key ? calloc(1, sizeof(*definition)) : NULL;
+	if (!definition)
+		return;
+	definition->time = event->time_stamp;
+	definition->count = stack->count;
+	definition->addresses = stack->count ? copy_addresses(stack) : NULL;
+	if (stack->count && !definition->addresses) {
+		free(definition);
+		return;
+	}
+	/* The latest first. */
+	for (place = &key->definitions; *place && (*place)->time > definition->time;
+	     place = &(*place)->next)
+		;
+	definition->next = *place;
+	*place = definition;
+	stacks->definition_count++;
+}
+
+/*
+ * What did it stand for then? What was last said of it before; if nothing was, or that it stands
+ * for nothing any more, what was said next, be it by the rundown at the end.
+ */
+static const struct definition *find_definition(const struct stacks *stacks, uint64_t value,
+						uint64_t time)
+{
+	const struct definition *definition, *later = NULL;
+	const struct key *key;
+
+	HASH_FIND(hh, stacks->keys, &value, sizeof(value), key);
+	for (definition = key ? key->definitions : NULL; definition;
+	     definition = definition->next) {
+		if (definition->time <= time)
+			break;
+		if (definition->count)
+			later = definition;
+	}
+	return definition && definition->count ? definition : later;
+}
+
+static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
+{
+	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
+	struct etl_cursor cursor = { 0 };
+	struct etl_event event;
+	struct etl_stack stack;
+	uint64_t number;
+	size_t i;
+
+	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
+		if (i < reader->file.buffers) {
+			number = reader->places[i].number;
+			if (seen[reader->places[i].processor]++ >= LOOK_BUFFERS) {
+				seen[reader->places[i].processor]--;
+				last[reader->places[i].processor] = number;
+				continue;
+			}
+		} else {
+			number = last[i - reader->file.buffers];
+			if (!number)
+				continue;
+		}
+		if (!etl_read_buffer(reader, &cursor, number))
+			continue;
+		while (cursor.next < cursor.end &&
+		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
+			if (is_rundown(&event))
+				add_rundown(stacks, &event);
+			else if (!etl_read_stack(&stack, &reader->file, &event))
+				stacks->is_on |= stack.kind != ETL_STACK_NONE;
+		}
+	}
+	stacks->is_on |= stacks->rundown_count;
+	free(cursor.buffer);
+	free(seen);
+	free(last);
+}
+
+/* What keys stand for may be said anywhere. Only Windows writes them. */
+static void read_definitions(struct stacks *stacks, const struct etl_reader *reader)
+{
+	struct etl_reader copy = *reader;
+	const struct etl_event *event;
+	struct etl_stack stack;
+
+	copy.cursor.buffer = NULL;
+	copy.cursor.next = 0;
+	copy.cursor.end = 0;
+	copy.next_place = 0;
+	while ((event = etl_next_event(&copy.file)))
+		if (!etl_read_stack(&stack, &copy.file, event) &&
+		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
+			define(stacks, event, &stack);
+			stacks->is_on = true;
+		}
+	free(copy.cursor.buffer);
+}
+
+/**
+ * stacks_open() - begin to read events with their stacks
+ * @file: that is open; its place and error stay
+ * @next: gives its events, one after the other; each may be gone when the next one comes
+ * @from: what @next is called with
+ *
+ * Return: the reading, or NULL: there is no memory.
+ */
+struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from)
+{
+	struct stacks *stacks = calloc(1, sizeof(*stacks));
+	const struct etl_reader *reader = etl_const_reader(file);
+	struct etl_reader copy = *reader;
+
+	if (!stacks)
+		return NULL;
+	stacks->file = file;
+	stacks->next = next;
+	stacks->from = from;
+	stacks->kept = calloc(STACKS_PENDING, sizeof(*stacks->kept));
+	if (!stacks->kept) {
+		free(stacks);
+		return NULL;
+	}
+	/* A stream is not looked at: it comes once. */
+	if (reader->input)
+		return stacks;
+	look_at_buffers(stacks, &copy);
+	if (etl_may_have_names(reader))
+		read_definitions(stacks, reader);
+	return stacks;
+}
+
+static struct kept *kept_at(struct stacks *stacks, size_t number)
+{
+	return &stacks->kept[(stacks->first + number) % STACKS_PENDING];
+}
+
+/* Whose is it, as the event says? */
+static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *says)
+{
+	const struct event_type *type = event_type_find(event);
+	struct contextswap_record contextswap;
+	struct spinlock_record spinlock;
+	struct resource_record resource;
+
+	*says = type && event->data_size == type->size[event->pointer_size == 8];
+	if (!*says)
+		return false;
+	switch (type->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		spinlock_record_read(&spinlock, event);
+		return spinlock.thread_id == thread_id;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		return resource.thread_id == thread_id;
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		/* Windows walks the one that goes on, ntklog the one that has been. */
+		contextswap_record_read(&contextswap, event);
+		return contextswap.old_thread_id == thread_id ||
+		       contextswap.new_thread_id == thread_id;
+	default:
+		*says = false;
+		return false;
+	}
+}
+
+/*
+ * How well does a stack fit an event of its time? Several events may have it, where the clock is
+ * coarse. 0: not at all.
+ */
+static unsigned int fit(const struct kept *kept, const struct etl_event *event,
+			const struct etl_stack *stack)
+{
+	bool here = kept->event.processor == event->processor, says, is_own;
+
+	if (kept->has_stack && kept->stack.state == STACK_ALONE)
+		return 0;
+	is_own = is_of_thread(&kept->event, stack->thread_id, &says);
+	/* More of one that it has: the program's behind the kernel's. */
+	if (kept->has_stack)
+		return kept->stack.thread_id == stack->thread_id ? 1 : 0;
+	/* Somebody may release what another thread owns. */
+	if (!here && !is_own)
+		return 0;
+	return 2 + 2 * is_own + (here ? (says && !is_own ? 1 : 2) : 0);
+}
+
+static struct kept *find_event(struct stacks *stacks, const struct etl_event *event,
+			       const struct etl_stack *stack)
+{
+	unsigned int best_fit = 0, this_fit;
+	struct kept *best = NULL, *kept;
+	size_t i;
+
+	for (i = stacks->count; i--;) {
+		kept = kept_at(stacks, i);
+		if (kept->event.time_stamp != stack->event_time_stamp ||
+		    !kept->event.has_time || kept->event.wrong_time)
+			continue;
+		this_fit = fit(kept, event, stack);
+		if (this_fit > best_fit) {
+			best = kept;
+			best_fit = this_fit;
+		}
+	}
+	return best;
+}
+
+static void add_addresses(struct stacks *stacks, struct kept *kept, const struct etl_event *event,
+			  const struct etl_stack *stack, enum stack_state state)
+{
+	const struct definition *definition = NULL;
+	size_t count = stack->count, i;
+	uint64_t *more;
+
+	if (!kept->has_stack) {
+		kept->stack.state = state;
+		kept->stack.event_time_stamp = stack->event_time_stamp;
+		kept->stack.process_id = stack->process_id;
+		kept->stack.thread_id = stack->thread_id;
+		kept->stack.count = 0;
+		kept->has_stack = true;
+	}
+	if (stack->kind == ETL_STACK_KEY_OF_EVENT) {
+		definition = find_definition(stacks, stack->key, event->time_stamp);
+		count = definition ? definition->count : 0;
+		if (!definition && state == STACK_FOUND && !kept->stack.count)
+			kept->stack.state = STACK_UNKNOWN;
+	}
+	if (count > STACK_ADDRESSES_MAX - kept->stack.count)
+		count = STACK_ADDRESSES_MAX - kept->stack.count;
+	if (!count)
+		return;
+	if (kept->stack.count + count > kept->address_room) {
+		more = reallocarray(kept->addresses, kept->stack.count + count, sizeof(*more));
+		if (!more) {
+			if (!kept->stack.count)
+				kept->stack.state = STACK_UNKNOWN;
+			return;
+		}
+		kept->addresses = more;
+		kept->address_room = kept->stack.count + count;
+	}
+	if (kept->stack.state == STACK_UNKNOWN)
+		kept->stack.state = STACK_FOUND;
+	for (i = 0; i < count; i++)
+		kept->addresses[kept->stack.count + i] = definition ? definition->addresses[i] :
+								      etl_stack_address(stack, i);
+	kept->stack.count += count;
+	kept->stack.addresses = kept->addresses;
+}
+
+/* There is room in the queue; NULL: there is no memory. */
+static struct kept *keep(struct stacks *stacks, const struct etl_event *event)
+{
+	struct kept *kept = kept_at(stacks, stacks->count);
+	unsigned char *more;
+
+	if (event->size > kept->room) {
+		more = realloc(kept->bytes, event->size);
+		if (!more)
+			return NULL;
+		kept->bytes = more;
+		kept->room = event->size;
+	}
+	memcpy(kept->bytes, event->header, event->size);
+	kept->event = *event;
+	kept->event.header = kept->bytes;
+	kept->event.extension = kept->bytes + (event->extension - event->header);
+	kept->event.data = kept->bytes + (event->data - event->header);
+	kept->has_stack = false;
+	stacks->count++;
+	return kept;
+}
+
+/* The next event comes into the queue, or to the one that it belongs to. */
+static void take(struct stacks *stacks, const struct etl_event *event)
+{
+	struct etl_stack stack;
+	struct kept *kept;
+
+	if (is_rundown(event))
+		add_rundown(stacks, event);
+	if (etl_read_stack(&stack, stacks->file, event))
+		return;
+	if (stack.kind != ETL_STACK_OF_EVENT && stack.kind != ETL_STACK_KEY_OF_EVENT) {
+		if (stack.kind != ETL_STACK_NONE && etl_const_reader(stacks->file)->input)
+			define(stacks, event, &stack);
+		keep(stacks, event);
+		return;
+	}
+	kept = find_event(stacks, event, &stack);
+	if (kept) {
+		add_addresses(stacks, kept, event, &stack, STACK_FOUND);
+		return;
+	}
+	kept = keep(stacks, event);
+	if (kept)
+		add_addresses(stacks, kept, event, &stack, STACK_ALONE);
+}
+
+/* Is it one from which on a file has stacks? What is in it is looked at later. */
+static bool begins(const struct etl_event *event)
+{
+	return is_rundown(event) ||
+	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
+		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
+}
+
+static void drop_given(struct stacks *stacks)
+{
+	if (!stacks->given)
+		return;
+	stacks->first = (stacks->first + 1) % STACKS_PENDING;
+	stacks->count--;
+	stacks->given = false;
+}
+
+/* The first one that is kept. */
+static const struct etl_event *give(struct stacks *stacks, const struct stack **stack)
+{
+	struct kept *kept;
+
+	drop_given(stacks);
+	*stack = NULL;
+	if (!stacks->count)
+		return NULL;
+	stacks->given = true;
+	kept = kept_at(stacks, 0);
+	if (!kept->has_stack && is_expected(stacks, &kept->event)) {
+		kept->stack = (struct stack) { .state = STACK_MISSING };
+		kept->has_stack = true;
+	}
+	if (kept->has_stack) {
+		*stack = &kept->stack;
+		stacks->counts.found += kept->stack.state == STACK_FOUND;
+		stacks->counts.missing += kept->stack.state == STACK_MISSING;
+		stacks->counts.unknown += kept->stack.state == STACK_UNKNOWN;
+		stacks->counts.alone += kept->stack.state == STACK_ALONE;
+	}
+	return &kept->event;
+}
+
+/* May the first one's stack still come, where that is right behind its event? */
+static bool is_waiting(struct stacks *stacks)
+{
+	const struct kept *first = kept_at(stacks, 0);
+	size_t i;
+
+	if (first->has_stack || !is_expected(stacks, &first->event))
+		return false;
+	for (i = 1; i < stacks->count; i++)
+		if (kept_at(stacks, i)->event.processor == first->event.processor)
+			return false;
+	return true;
+}
+
+/**
+ * stacks_next_pending() - the next event, without waiting for more
+ * @stacks: the reading
+ * @stack: as stacks_next() has it
+ *
+ * For who wants to see what there is, of a stream in which nothing comes for now.
+ *
+ * Return: the event, until the next call, or NULL: none is kept, or its stack is about to come.
+ */
+const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
+{
+	drop_given(stacks);
+	if (stacks->count && is_waiting(stacks)) {
+		*stack = NULL;
+		return NULL;
+	}
+	return give(stacks, stack);
+}
+
+/**
+ * stacks_next() - the next event, with its stack
+ * @stacks: the reading
+ * @stack: set to its stack, or NULL: it has none and was not to have one
+ *
+ * Events of stacks are given only if the event that they belong to is not there. Damaged ones are
+ * left out.
+ *
+ * Return: the event, until the next call, or NULL: there is none any more.
+ */
+const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack)
+{
+	const struct etl_event *event;
+
+	while (!stacks->has_ended && stacks->count - stacks->given < STACKS_PENDING - 1) {
+		event = stacks->next(stacks->from);
+		if (!event) {
+			stacks->has_ended = true;
+			break;
+		}
+		if (!stacks->is_on && begins(event))
+			stacks->is_on = true;
+		if (!stacks->is_on && stacks->count == stacks->given) {
+			*stack = NULL;
+			return event;
+		}
+		take(stacks, event);
+	}
+	return give(stacks, stack);
+}
+
+/**
+ * stacks_counts() - what has been met so far
+ * @stacks: the reading
+ *
+ * Return: the counts, until stacks_close().
+ */
+const struct stacks_counts *stacks_counts(const struct stacks *stacks)
+{
+	return &stacks->counts;
+}
+
+/**
+ * stacks_tell() - say what is not there, if anything is not
+ * @stacks: the reading, which is over; or NULL
+ * @file: that it was of
+ */
+void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
+{
+	const struct stacks_counts *counts = stacks ? &stacks->counts : NULL;
+
+	if (!counts)
+		return;
+	if (counts->missing)
+		message("%s: %" PRIu64 " events have no stack: theirs was lost, or left out",
+			file->path, counts->missing);
+	if (counts->unknown)
+		message("%s: %" PRIu64
+			" events have stacks by keys of which the file does not say what they stand for",
+			file->path, counts->unknown);
+	if (counts->alone)
+		message("%s: %" PRIu64 " stacks are of events that are not there", file->path,
+			counts->alone);
+}
+
+/**
+ * stacks_has_any() - are there stacks, or were there to be?
+ * @stacks: the reading
+ *
+ * Return: whether there are, as far as is known.
+ */
+bool stacks_has_any(const struct stacks *stacks)
+{
+	return stacks->is_on;
+}
+
+/**
+ * stacks_may_have_any() - are there stacks, or may there come any?
+ * @stacks: the reading
+ *
+ * Return: whether there may: of a stream that cannot be known beforehand.
+ */
+bool stacks_may_have_any(const struct stacks *stacks)
+{
+	return stacks->is_on || etl_const_reader(stacks->file)->input;
+}
+
+static void free_key(struct key *key)
+{
+	struct definition *definition = key->definitions, *next;
+
+	for (; definition; definition = next) {
+		next = definition->next;
+		free(definition->addresses);
+		free(definition);
+	}
+	free(key);
+}
+
+/**
+ * stacks_close() - let the reading go
+ * @stacks: it, or NULL; the file stays open
+ */
+void stacks_close(struct stacks *stacks)
+{
+	struct key *key, *next;
+	size_t i;
+
+	if (!stacks)
+		return;
+	for (i = 0; i < STACKS_PENDING; i++) {
+		free(stacks->kept[i].bytes);
+		free(stacks->kept[i].addresses);
+	}
+	free(stacks->kept);
+	HASH_ITER(hh, stacks->keys, key, next) {
+		HASH_DEL(stacks->keys, key);
+		free_key(key);
+	}
+	free(stacks->rundowns);
+	free(stacks);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_STACKS_H
+#define _NTKLOG_STACKS_H
+
+/*
+ * Events with their stacks. ntklog writes a stack right behind its event, Windows also later, and
+ * what a thread's program adds to it later still. So events are kept for a while, and come with
+ * what has been found by then, in the order in which they were.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+#include <ntklog/stack_walk.h>
+
+/* The kernel's part and the program's. */
+#define STACK_ADDRESSES_MAX	(2 * STACK_WALK_MAX)
+
+/* Events for which a stack is waited for, and definitions that a file's keys may have. */
+#define STACKS_PENDING		1024
+#define STACKS_DEFINITIONS	0x10000
+
+/**
+ * enum stack_state - what is known of an event's stack
+ * @STACK_FOUND: it
+ * @STACK_MISSING: it was to have one, which was lost, or left out
+ * @STACK_UNKNOWN: it has one, by a key of which the file does not say what it stands for
+ * @STACK_ALONE: the event is a stack, and its own event is not there
+ */
+enum stack_state {
+	STACK_FOUND,
+	STACK_MISSING,
+	STACK_UNKNOWN,
+	STACK_ALONE,
+};
+
+/**
+ * struct stack - of an event
+ * @state: what is known of it
+ * @event_time_stamp: of the event, session clock
+ * @process_id: whose it is
+ * @thread_id: likewise
+ * @count: of @addresses
+ * @addresses: the innermost first
+ */
+struct stack {
+	enum stack_state state;
+	uint64_t event_time_stamp;
+	uint32_t process_id;
+	uint32_t thread_id;
+	size_t count;
+	const uint64_t *addresses;
+};
+
+/**
+ * struct stacks_counts - of the stacks that have been met
+ * @found: events with theirs
+ * @missing: events whose stack is not there
+ * @unknown: events of whose key nothing is known
+ * @alone: stacks without an event
+ */
+struct stacks_counts {
+	uint64_t found;
+	uint64_t missing;
+	uint64_t unknown;
+	uint64_t alone;
+};
+
+struct stacks;
+
+typedef const struct etl_event *(*stacks_next_t)(void *from);
+
+struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from);
+const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack);
+const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack);
+const struct stacks_counts *stacks_counts(const struct stacks *stacks);
+void stacks_tell(const struct stacks *stacks, const struct etl_file *file);
+bool stacks_has_any(const struct stacks *stacks);
+bool stacks_may_have_any(const struct stacks *stacks);
+void stacks_close(struct stacks *stacks);
+
+#endif /* _NTKLOG_STACKS_H */

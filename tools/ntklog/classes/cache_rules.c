@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Caches are mostly called as the structure is that they are of, more or less. A rule that does
+ * not fit is no harm: size and a lock of the right kind at the place have to be there, too.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache_rules.h"
+#include "macros.h"
+
+/* Objects are made longer, to a multiple of this. */
+#define CACHE_LINE	64
+
+/* Of caches that are called otherwise. */
+static const struct {
+	const char *cache;
+	const char *type;
+} other_names[] = {
+	{ "TCP", "tcp_sock" },
+	{ "TCPv6", "tcp6_sock" },
+	{ "UDP", "udp_sock" },
+	{ "UDPv6", "udp6_sock" },
+	{ "UNIX", "unix_sock" },
+	{ "UNIX-DGRAM", "unix_sock" },
+	{ "UNIX-STREAM", "unix_sock" },
+	{ "PING", "inet_sock" },
+	{ "RAW", "raw_sock" },
+	{ "bdev_cache", "bdev_inode" },
+	{ "blkdev_ioc", "io_context" },
+	{ "cred_jar", "cred" },
+	{ "dax_cache", "dax_device" },
+	{ "debugfs_inode_cache", "debugfs_inode_info" },
+	{ "eventpoll_epi", "epitem" },
+	{ "filp", "file" },
+	{ "files_cache", "files_struct" },
+	{ "fs_cache", "fs_struct" },
+	{ "inode_cache", "inode" },
+	{ "ip_dst_cache", "rtable" },
+	{ "key_jar", "key" },
+	{ "mnt_cache", "mount" },
+	{ "names_cache", "filename" },
+	{ "proc_inode_cache", "proc_inode" },
+	{ "radix_tree_node", "xa_node" },
+	{ "sighand_cache", "sighand_struct" },
+	{ "signal_cache", "signal_struct" },
+	{ "skbuff_fclone_cache", "sk_buff_fclones" },
+	{ "skbuff_head_cache", "sk_buff" },
+	{ "sock_inode_cache", "socket_alloc" },
+	{ "v9fs_inode_cache", "v9fs_inode" },
+};
+
+/* Whose structure in BTF is longer or shorter than what is allocated. */
+static const char *const other_sizes[] = { "task_struct", "mm_struct", "vm_area_struct" };
+
+/* Parts of kmalloc()'s memory, which has no cache of its own. Each is compared with BTF. */
+static const char *const known_structures[] = {
+	"Qdisc", "Scsi_Host", "ata_host", "backing_dev_info", "bdi_writeback", "blk_flush_queue",
+	"blk_mq_hw_ctx", "blk_mq_tags", "blkcg", "blkcg_gq", "block_device", "bpf_map",
+	"bpf_prog_aux", "cfs_rq", "cgroup", "clk_core", "css_set", "device_private", "eventpoll",
+	"fib_table", "fsnotify_group", "gendisk", "gpio_device", "i2c_adapter", "input_dev",
+	"irq_desc", "kernfs_root", "kioctx", "list_lru_node", "list_lru_one", "mem_cgroup",
+	"mem_cgroup_per_node", "napi_struct", "neighbour", "net_device", "netns_ipv4",
+	"nvme_queue", "pipe_inode_info", "poll_wqueues", "pool_workqueue", "rcu_tasks",
+	"request_queue", "ring_buffer_per_cpu", "rt_rq", "sbitmap_word", "scsi_device",
+	"simple_xattrs", "subsys_private", "super_block", "swap_info_struct", "task_group",
+	"tmigr_group", "trace_array", "tty_port", "tty_struct", "uart_state", "ucounts", "urb",
+	"usb_device", "usb_hcd", "user_struct", "virtqueue", "vring_virtqueue", "wakeup_source",
+	"worker_pool", "workqueue_struct",
+};
+
+/* Which are in everything, so that being near to one of them says nothing. */
+static const char *const nobodys[] = { "spinlock", "raw_spinlock", "wait_queue_head", "lockref" };
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* From the outermost structure, or from a better known one within, of which cache. */
+static void print_path(char *text, size_t size, const char *type, const struct lock_path *path,
+		       const char *cache)
+{
+	if (*path->root)
+		snprintf(text, size, "%s%s (%s)", path->root, path->text + path->root_at, cache);
+	else
+		snprintf(text, size, "%s%s", type, path->text);
+}
+
+static enum cache_match try_type(const struct types *types, const char *name,
+				 const struct lock_place *place, char *text, size_t size)
+{
+	struct lock_path path;
+	struct type_ref type;
+
+	if (!types_find_struct(types, name, &type))
+		return CACHE_NOT_KNOWN;
+	if (!is_one_of(name, other_sizes, ARRAY_SIZE(other_sizes)) &&
+	    (type.size > place->object_size || type.size + CACHE_LINE <= place->object_size))
+		return CACHE_NOT_KNOWN;
+	if (!types_find_lock(&type, place->offset, place->kind, &path))
+		return CACHE_NO_LOCK;
+	print_path(text, size, type.name, &path, place->cache);
+	return CACHE_NAMED;
+}
+
+/* One more word off its end; false: there is none that says nothing. */
+static bool shorten(char *name)
+{
+	static const char *const ends[] = {
+		"_cache", "_jar", "_slab", "_cachep", "_kmem", "_pool", "_struct", "_info"
+	};
+	size_t length = strlen(name), i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t end = strlen(ends[i]);
+
+		if (length > end && !strcmp(name + length - end, ends[i])) {
+			name[length - end] = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+/**
+ * cache_rules_apply() - what is at this place of a cache's objects?
+ * @types: of the kernel, or NULL
+ * @place: where
+ * @text: "STRUCTURE.MEMBER", if it is named
+ * @size: of @text
+ *
+ * Return: whether it is; if not, what is missing.
+ */
+enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
+				   char *text, size_t size)
+{
+	static const char *const more[] = { "", "_struct", "_info", "_node" };
+	enum cache_match match, best = CACHE_NOT_KNOWN;
+	char name[64], with[80];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(other_names); i++)
+		if (!strcmp(other_names[i].cache, place->cache))
+			return try_type(types, other_names[i].type, place, text, size);
+	snprintf(name, sizeof(name), "%s", place->cache);
+	/* A name in parentheses is that of one of several. */
+	name[strcspn(name, "(")] = '\0';
+	do {
+		for (i = 0; i < ARRAY_SIZE(more); i++) {
+			snprintf(with, sizeof(with), "%s%s", name, more[i]);
+			match = try_type(types, with, place, text, size);
+			if (match == CACHE_NAMED)
+				return match;
+			if (match > best)
+				best = match;
+		}
+	} while (shorten(name));
+	return best;
+}
+
+/**
+ * cache_is_kmalloc() - is it a cache of sizes, not of a structure?
+ * @place: in it
+ *
+ * Their names end in the size, also those of SLAB_BUCKETS.
+ *
+ * Return: whether it is.
+ */
+bool cache_is_kmalloc(const struct lock_place *place)
+{
+	const char *dash = strrchr(place->cache, '-');
+	unsigned long size;
+	char *end;
+
+	if (!dash || !dash[1])
+		return false;
+	size = strtoul(dash + 1, &end, 10);
+	if (*end == 'k' || *end == 'M') {
+		size <<= *end == 'k' ? 10 : 20;
+		end++;
+	}
+	return end > dash + 1 && !*end && size == place->object_size;
+}
+
+/* What is not longer than this comes from a smaller one. */
+static uint32_t smaller_size(uint32_t size)
+{
+	switch (size) {
+	case 96:
+		return 64;
+	case 128:
+		return 96;
+	case 192:
+		return 128;
+	case 256:
+		return 192;
+	default:
+		return size <= 64 ? size - 8 : size / 2;
+	}
+}
+
+static bool may_be(const struct type_ref *type, const struct lock_place *place,
+		   struct lock_path *path)
+{
+	return type->size > smaller_size(place->object_size) &&
+	       type->size <= place->object_size && *type->name &&
+	       !is_one_of(type->name, nobodys, ARRAY_SIZE(nobodys)) &&
+	       types_find_lock(type, place->offset, place->kind, path);
+}
+
+/* The nearest that fits, up to a distance, if it is one alone. */
+static bool guess_by_function(const struct types *types, const struct lock_place *place,
+			      const char *function, const char *module, unsigned int most,
+			      char *text, size_t size)
+{
+	static struct type_ref near[TYPES_NEAR];
+	static unsigned int distances[TYPES_NEAR];
+	size_t count = types_near_function(types, function, module, near, distances), i;
+	struct lock_path path, found_path;
+	const struct type_ref *found = NULL;
+	unsigned int best = most + 1;
+	bool alone = false;
+
+	for (i = 0; i < count; i++) {
+		if (distances[i] > best || !may_be(&near[i], place, &path))
+			continue;
+		alone = distances[i] < best;
+		best = distances[i];
+		found = &near[i];
+		found_path = path;
+	}
+	if (!found || !alone || best > most)
+		return false;
+	print_path(text, size, found->name, &found_path, place->cache);
+	return true;
+}
+
+static bool guess_by_table(const struct types *types, const struct lock_place *place, char *text,
+			   size_t size)
+{
+	struct lock_path path, found_path;
+	struct type_ref type, found;
+	size_t count = 0, i;
+
+	for (i = 0; i < ARRAY_SIZE(known_structures); i++) {
+		if (!types_find_struct(types, known_structures[i], &type) ||
+		    !may_be(&type, place, &path))
+			continue;
+		count++;
+		found = type;
+		found_path = path;
+	}
+	if (count != 1)
+		return false;
+	print_path(text, size, found.name, &found_path, place->cache);
+	return true;
+}
+
+static bool guess_by_module(const struct types *types, const struct lock_place *place,
+			    const char *module, char *text, size_t size)
+{
+	struct lock_path path;
+	struct type_ref type;
+
+	if (!*module || types_of_module(types, module, smaller_size(place->object_size),
+					place->object_size, place->offset, place->kind,
+					&type) != 1)
+		return false;
+	types_find_lock(&type, place->offset, place->kind, &path);
+	print_path(text, size, type.name, &path, place->cache);
+	return true;
+}
+
+/**
+ * cache_guess() - what may be at this place of kmalloc()'s memory?
+ * @types: of the kernel, or NULL
+ * @place: where
+ * @function: that has called what the event is of; empty: not known
+ * @module: that it is of; empty: the kernel's own
+ * @text: "STRUCTURE.MEMBER", without a mark
+ * @size: of @text
+ *
+ * Return: whether there is one that is likelier than others.
+ */
+bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
+		 const char *module, char *text, size_t size)
+{
+	return guess_by_function(types, place, function, module, 0, text, size) ||
+	       guess_by_module(types, place, module, text, size) ||
+	       guess_by_table(types, place, text, size) ||
+	       guess_by_function(types, place, function, module, 2, text, size);
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See classes.h. */
+
+#define _GNU_SOURCE
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/identity.h>
+
+#include "cache_rules.h"
+#include "classes.h"
+#include "hash.h"
+#include "macros.h"
+#include "slab_names.h"
+
+/* Names that are kept, each of which was looked up once. */
+#define KEPT_MAX	65536
+
+/* Of a variable, what may be between it and the next one. */
+#define ALIGNMENT	64
+
+/* Of what a line says, the part that the name depends on. */
+#define KEY_SIZE	320
+
+/* Behind the per-CPU variables, what is for those of modules, and allocated; then pages. */
+#define PER_CPU_DYNAMIC	0x10000
+
+/*
+ * @key: what the module has said
+ * @name: of the class
+ */
+struct kept_class {
+	char key[KEY_SIZE];
+	char name[CLASS_SIZE];
+	UT_hash_handle hh;
+};
+
+/*
+ * @directory: /sys/kernel
+ * @types: of the kernel, or NULL
+ * @slabs: names of caches
+ * @kept: names that were looked up
+ */
+struct classes {
+	char *directory;
+	struct types *types;
+	struct slab_names slabs;
+	struct kept_class *kept;
+};
+
+/*
+ * A line, taken apart.
+ *
+ * @kind: of the lock
+ * @what: it lies in
+ * @offset: there
+ * @size: of an object with what belongs to it
+ * @object_size: of an object
+ * @name: of the cache, or of the symbol, whose offset and size the two above are
+ * @module: of the symbol, or empty
+ * @caller: function, without the offset
+ * @caller_module: of it, or empty
+ */
+struct place {
+	unsigned int kind;
+	char what[16];
+	uint64_t offset;
+	uint32_t size;
+	uint32_t object_size;
+	char name[128];
+	char module[64];
+	char caller[128];
+	char caller_module[64];
+};
+
+/* "NAME+0xOFFSET/0xSIZE [MODULE]", or "-". */
+static void parse_symbol(const char *text, char name[128], char module[64], uint64_t *offset,
+			 uint32_t *size)
+{
+	const char *bracket = strchr(text, '['), *at;
+
+	*offset = 0;
+	*size = 0;
+	module[0] = '\0';
+	name[0] = '\0';
+	if (*text == '-')
+		return;
+	snprintf(name, 128, "%.*s", (int)strcspn(text, "+ "), text);
+	at = strchr(text, '+');
+	if (at && sscanf(at, "+0x%" SCNx64 "/0x%" SCNx32, offset, size) != 2)
+		*size = 0;
+	if (bracket)
+		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
+}
+
+/* Is it a line as the module writes them? */
+static bool parse_line(const char *line, struct class_note *note, struct place *place)
+{
+	const char *by = strstr(line, " by "), *rest;
+	char text[512];
+	uint64_t offset;
+	uint32_t size;
+	int used = 0;
+
+	*place = (struct place) { 0 };
+	if (sscanf(line, "0x%" SCNx64 " %u %" SCNu64 " %15s%n", &note->address, &place->kind,
+		   &note->time, place->what, &used) != 4 || !by ||
+	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
+		return false;
+	parse_symbol(by + 4, place->caller, place->caller_module, &offset, &size);
+	/* GCC's parts of a function are that function. */
+	place->caller[strcspn(place->caller, ".")] = '\0';
+	rest = line + used;
+	if (rest > by)
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)(by - rest), rest);
+	if (!strcmp(place->what, "slab"))
+		return sscanf(text, " 0x%*x %" SCNu64 " %" SCNu32 " %" SCNu32 " %127s",
+			      &place->offset, &place->size, &place->object_size,
+			      place->name) == 4;
+	if (!strcmp(place->what, "symbol") ||
+	    (!strcmp(place->what, "percpu") && sscanf(text, " %" SCNu64, &place->offset) != 1)) {
+		parse_symbol(text + (*text == ' '), place->name, place->module, &place->offset,
+			     &place->size);
+		return *place->name;
+	}
+	if (!strcmp(place->what, "node") || !strcmp(place->what, "page") ||
+	    !strcmp(place->what, "lists"))
+		return sscanf(text, " %" SCNu64, &place->offset) == 1;
+	return true;
+}
+
+static void print_caller(const struct place *place, char *name, const char *what)
+{
+	if (*place->caller)
+		snprintf(name, CLASS_SIZE, "%s (%s)", what, place->caller);
+	else
+		snprintf(name, CLASS_SIZE, "%s", what);
+}
+
+/* The one name of the cache's that has a lock there. */
+static bool name_by_aliases(const struct classes *classes, struct lock_place *place, char *name)
+{
+	const struct slab_name *first;
+	size_t count = slab_names_find(&classes->slabs, place->cache, &first), i;
+	char candidate[CLASS_SIZE - 1], found[CLASS_SIZE - 1] = "";
+	enum cache_match match;
+	bool is_certain = true;
+
+	if (!count)
+		return false;
+	for (i = 0; i < count; i++) {
+		place->cache = first[i].name;
+		match = cache_rules_apply(classes->types, place, candidate, sizeof(candidate));
+		/* It may be of that, of which nothing is known. */
+		is_certain &= match != CACHE_NOT_KNOWN;
+		if (match != CACHE_NAMED)
+			continue;
+		if (*found && strcmp(found, candidate))
+			return false;
+		memcpy(found, candidate, sizeof(found));
+	}
+	if (!*found)
+		return false;
+	snprintf(name, CLASS_SIZE, "%s%s", is_certain ? "" : "~", found);
+	return true;
+}
+
+/* By cache and place in the object; a guess has its mark, and what has no name none. */
+static void name_slab(const struct classes *classes, const struct place *place, char *name)
+{
+	struct lock_place where = {
+		.cache = place->name,
+		.object_size = place->object_size,
+		.kind = place->kind,
+	};
+	const struct slab_name *first;
+	char text[CLASS_SIZE - 1];
+
+	if (!place->size || !strcmp(place->name, "-")) {
+		print_caller(place, name, "slab");
+		return;
+	}
+	where.offset = place->offset % place->size;
+	if (cache_is_kmalloc(&where)) {
+		if (cache_guess(classes->types, &where, place->caller, place->caller_module, text,
+				sizeof(text)))
+			snprintf(name, CLASS_SIZE, "~%s", text);
+		else
+			snprintf(name, CLASS_SIZE, "%.60s+0x%" PRIx32 " (%.120s)", place->name,
+				 where.offset, *place->caller ? place->caller : "?");
+		return;
+	}
+	if (slab_names_find(&classes->slabs, place->name, &first) > 1) {
+		if (name_by_aliases(classes, &where, name))
+			return;
+	} else if (cache_rules_apply(classes->types, &where, text, sizeof(text)) == CACHE_NAMED) {
+		/* Where nothing is told of caches that are one, any of them may be. */
+		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.count ? "" : "~", text);
+		return;
+	}
+	snprintf(name, CLASS_SIZE, "%s+0x%" PRIx32, place->name, where.offset);
+}
+
+static bool name_member(const struct classes *classes, const char *type, const char *prefix,
+			const struct place *place, char *name)
+{
+	struct lock_path path;
+	struct type_ref found;
+
+	if (!types_find_struct(classes->types, type, &found) ||
+	    !types_find_lock(&found, place->offset, place->kind, &path))
+		return false;
+	snprintf(name, CLASS_SIZE, "%s%s", prefix, path.text);
+	return true;
+}
+
+/* Variables that are not called as their structures are; BTF has no types of them. */
+static const struct {
+	const char *name;
+	const char *type;
+} variables[] = {
+	{ "bit_wait_table", "wait_queue_head" },
+	{ "init_files", "files_struct" },
+	{ "init_fs", "fs_struct" },
+	{ "init_mm", "mm_struct" },
+	{ "init_sighand", "sighand_struct" },
+	{ "init_signals", "signal_struct" },
+	{ "init_task", "task_struct" },
+	{ "noop_backing_dev_info", "backing_dev_info" },
+	{ "root_task_group", "task_group" },
+};
+
+/*
+ * Where in a variable's structure is it? The symbol's size must be that of the structure, or of an
+ * array of it; only up to the next symbol, which may be at the next cache line.
+ */
+static bool find_in_variable(const struct classes *classes, const struct place *place,
+			     struct lock_path *path, bool *is_array)
+{
+	const char *type = place->name;
+	struct type_ref found;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(variables); i++)
+		if (!strcmp(variables[i].name, place->name))
+			type = variables[i].type;
+	if (!types_find_struct(classes->types, type, &found) || !found.size ||
+	    place->size < found.size || place->offset >= place->size)
+		return false;
+	*is_array = place->size >= found.size + ALIGNMENT;
+	if (*is_array && (type == place->name || place->size % found.size))
+		return false;
+	return types_find_lock(&found, place->offset % found.size, place->kind, path);
+}
+
+/* A variable; its type is known if there is a structure of its name, and of its size. */
+static void name_symbol(const struct classes *classes, const struct place *place, char *name)
+{
+	struct lock_path path;
+	bool is_array;
+	int used;
+
+	if (find_in_variable(classes, place, &path, &is_array))
+		used = snprintf(name, CLASS_SIZE, "%.80s%s%s", place->name, is_array ? "[]" : "",
+				path.text);
+	else if (place->offset)
+		used = snprintf(name, CLASS_SIZE, "%s+0x%" PRIx64, place->name, place->offset);
+	else
+		used = snprintf(name, CLASS_SIZE, "%s", place->name);
+	if (*place->module && used < CLASS_SIZE)
+		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
+}
+
+/* A per-CPU variable, of which each processor has one. */
+static void name_per_cpu(const struct classes *classes, const struct place *place, char *name)
+{
+	const char *variable = place->name;
+	uint32_t offset = place->offset;
+	struct lock_path path;
+	struct type_ref found;
+
+	if (*variable ? !types_find_variable(classes->types, variable, &found) :
+	    !types_variable_at(classes->types, place->offset, &variable, &found, &offset))
+		print_caller(place, name, !*variable && types_per_cpu_size(classes->types) &&
+			     place->offset > types_per_cpu_size(classes->types) +
+			     PER_CPU_DYNAMIC ? "pages" : "per-CPU");
+	else if (types_find_lock(&found, offset, place->kind, &path))
+		snprintf(name, CLASS_SIZE, "%.80s[]%s", variable, path.text);
+	else
+		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
+}
+
+/* What is of a structure of which the kernel has arrays. */
+static bool name_element(const struct classes *classes, const struct place *place, char *name)
+{
+	static const struct {
+		const char *what;
+		const char *type;
+		const char *prefix;
+	} elements[] = {
+		{ "page", "ptdesc", "ptdesc" },
+		{ "page", "page", "page" },
+		{ "node", "pglist_data", "pglist_data" },
+		{ "lists", "per_cpu_pages", "per_cpu_pages[]" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(elements); i++)
+		if (!strcmp(place->what, elements[i].what) &&
+		    name_member(classes, elements[i].type, elements[i].prefix, place, name))
+			return true;
+	return false;
+}
+
+static void name_place(const struct classes *classes, const struct place *place, char *name)
+{
+	if (!strcmp(place->what, "slab"))
+		name_slab(classes, place, name);
+	else if (!strcmp(place->what, "symbol"))
+		name_symbol(classes, place, name);
+	else if (!strcmp(place->what, "percpu"))
+		name_per_cpu(classes, place, name);
+	else if (!name_element(classes, place, name))
+		print_caller(place, name, place->what);
+}
+
+/* Of a cache all slabs are alike; and who has called matters where nothing else tells more. */
+static void make_key(const struct place *place, char key[KEY_SIZE])
+{
+	const struct lock_place where = {
+		.cache = place->name,
+		.object_size = place->object_size,
+	};
+	bool is_slab = !strcmp(place->what, "slab"), is_symbol = !strcmp(place->what, "symbol");
+	bool has_type = place->size && (is_symbol || (is_slab && !cache_is_kmalloc(&where)));
+	uint64_t offset = is_slab && place->size ? place->offset % place->size : place->offset;
+
+	snprintf(key, KEY_SIZE, "%s %u %" PRIu64 " %" PRIu32 " %" PRIu32 " %s %.60s %.60s",
+		 place->what, place->kind, offset, place->size, place->object_size, place->name,
+		 has_type ? "" : place->caller,
+		 *place->module || has_type ? place->module : place->caller_module);
+}
+
+/* Without memory for it, or room, it is looked up again. */
+static void keep(struct classes *classes, const char *key, const char *name)
+{
+	struct kept_class *kept;
+
+	if (HASH_COUNT(classes->kept) >= KEPT_MAX)
+		return;
+	kept = calloc(1, sizeof(*kept));
+	if (!kept)
+		return;
+	snprintf(kept->key, sizeof(kept->key), "%s", key);
+	snprintf(kept->name, sizeof(kept->name), "%s", name);
+	HASH_ADD_STR(classes->kept, key, kept);
+	if (!kept->hh.tbl)
+		free(kept);
+}
+
+/**
+ * classes_read() - name what a line of the file identities tells
+ * @classes: open
+ * @line: it, without its end
+ * @note: what it says
+ *
+ * Return: false: it is no such line.
+ */
+bool classes_read(struct classes *classes, const char *line, struct class_note *note)
+{
+	struct kept_class *kept;
+	struct place place;
+	char key[KEY_SIZE];
+
+	if (!parse_line(line, note, &place))
+		return false;
+	make_key(&place, key);
+	HASH_FIND_STR(classes->kept, key, kept);
+	if (!kept) {
+		name_place(classes, &place, note->class);
+		keep(classes, key, note->class);
+	} else {
+		memcpy(note->class, kept->name, sizeof(note->class));
+	}
+	return true;
+}
+
+/**
+ * classes_refresh() - modules have come: with types, and with caches
+ * @classes: open
+ */
+void classes_refresh(struct classes *classes)
+{
+	char path[512];
+
+	types_look_for_modules(classes->types);
+	snprintf(path, sizeof(path), "%s/slab", classes->directory);
+	slab_names_read(&classes->slabs, path);
+}
+
+/**
+ * classes_open() - read what names depend on
+ * @system_directory: /sys/kernel
+ *
+ * What there is not is told, and names are the less exact for it.
+ *
+ * Return: them, or NULL: no memory.
+ */
+struct classes *classes_open(const char *system_directory)
+{
+	struct classes *classes = calloc(1, sizeof(*classes));
+	char path[512];
+
+	if (classes)
+		classes->directory = strdup(system_directory);
+	if (!classes || !classes->directory) {
+		free(classes);
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "%s/btf", system_directory);
+	types_open(&classes->types, path);
+	classes_refresh(classes);
+	return classes;
+}
+
+/**
+ * classes_close() - let all go
+ * @classes: from classes_open(), or NULL
+ */
+void classes_close(struct classes *classes)
+{
+	struct kept_class *kept, *next;
+
+	if (!classes)
+		return;
+	HASH_ITER(hh, classes->kept, kept, next) {
+		HASH_DEL(classes->kept, kept);
+		free(kept);
+	}
+	slab_names_free(&classes->slabs);
+	types_close(classes->types);
+	free(classes->directory);
+	free(classes);
+}

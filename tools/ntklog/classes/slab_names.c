@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See slab_names.h. */
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "grow.h"
+#include "slab_names.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct slab_name *left = a, *right = b;
+
+	return strcmp(left->cache, right->cache);
+}
+
+/**
+ * slab_names_read() - read all names
+ * @names: where to; what was there goes
+ * @directory: of the caches, /sys/kernel/slab
+ *
+ * A name that is a link stands for a cache that has others, too.
+ */
+void slab_names_read(struct slab_names *names, const char *directory)
+{
+	DIR *caches = opendir(directory);
+	struct slab_name *more;
+	char path[512], to[256];
+	struct dirent *entry;
+	ssize_t length;
+
+	slab_names_free(names);
+	while (caches && (entry = readdir(caches))) {
+		snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
+		length = readlink(path, to, sizeof(to) - 1);
+		if (length <= 0)
+			continue;
+		to[length] = '\0';
+		more = grown(names->names, names->count, sizeof(*more));
+		if (!more)
+			break;
+		names->names = more;
+		more += names->count;
+		*more = (struct slab_name) { strdup(entry->d_name), strdup(to) };
+		if (!more->name || !more->cache) {
+			free(more->name);
+			free(more->cache);
+			break;
+		}
+		names->count++;
+	}
+	if (caches)
+		closedir(caches);
+	if (names->count)
+		qsort(names->names, names->count, sizeof(*names->names), compare);
+}
+
+/**
+ * slab_names_find() - all names of a cache
+ * @names: of all caches
+ * @name: one of its names
+ * @first: of them, which follow each other
+ *
+ * Return: how many; 0: it has no other.
+ */
+size_t slab_names_find(const struct slab_names *names, const char *name,
+		       const struct slab_name **first)
+{
+	size_t i, from, to;
+
+	for (i = 0; i < names->count && strcmp(names->names[i].name, name); i++)
+		;
+	if (i == names->count)
+		return 0;
+	for (from = i; from && !compare(&names->names[from - 1], &names->names[i]); from--)
+		;
+	for (to = i + 1; to < names->count && !compare(&names->names[to], &names->names[i]); to++)
+		;
+	*first = &names->names[from];
+	return to - from;
+}
+
+/**
+ * slab_names_free() - let them go
+ * @names: whatever they are
+ */
+void slab_names_free(struct slab_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->count; i++) {
+		free(names->names[i].name);
+		free(names->names[i].cache);
+	}
+	free(names->names);
+	*names = (struct slab_names) { 0 };
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TYPES_H
+#define _NTKLOG_TYPES_H
+
+/* Structures of the running kernel and its modules, from their BTF: which lock is where. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct btf;
+struct types;
+
+/**
+ * struct type_ref - a type
+ * @btf: that it is in
+ * @id: there
+ * @name: of it
+ * @size: bytes
+ */
+struct type_ref {
+	const struct btf *btf;
+	uint32_t id;
+	const char *name;
+	uint32_t size;
+};
+
+/* Types within each other that are looked into. */
+#define TYPES_DEPTH	24
+
+/**
+ * struct lock_path - the way to a lock
+ * @text: ".MEMBER[].MEMBER"; empty: the type itself is the lock
+ * @root: the structure that it is told from, if that is not the outermost one: an inode, a
+ *	socket or a super block, which are embedded in others
+ * @root_at: where the way begins from there
+ */
+struct lock_path {
+	char text[160];
+	char root[16];
+	size_t root_at;
+};
+
+/* So many structures that a function is near to. */
+#define TYPES_NEAR	400
+
+int types_open(struct types **types, const char *directory);
+void types_look_for_modules(struct types *types);
+bool types_find_struct(const struct types *types, const char *name, struct type_ref *found);
+bool types_find_lock(const struct type_ref *type, uint32_t offset, unsigned int kind,
+		     struct lock_path *path);
+bool types_find_variable(const struct types *types, const char *name, struct type_ref *found);
+bool types_variable_at(const struct types *types, uint64_t place, const char **name,
+		       struct type_ref *found, uint32_t *offset);
+uint64_t types_per_cpu_size(const struct types *types);
+size_t types_near_function(const struct types *types, const char *name, const char *module,
+			   struct type_ref *near, unsigned int *distances);
+size_t types_of_module(const struct types *types, const char *module, uint32_t more_than,
+		       uint32_t at_most, uint32_t offset, unsigned int kind,
+		       struct type_ref *found);
+void types_close(struct types *types);
+
+#endif /* _NTKLOG_TYPES_H */

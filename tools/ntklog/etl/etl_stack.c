@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stacks, as events tell them: plain, or by a key for one that is told elsewhere. */
+
+#include <ntklog/etl.h>
+#include <ntklog/stack_walk.h>
+
+#include "etl_bytes.h"
+#include "etl_reader.h"
+
+static const struct {
+	uint16_t hook_id;
+	enum etl_stack_kind kind;
+} stack_kinds[] = {
+	{ PERFINFO_LOG_TYPE_STACKWALK, ETL_STACK_OF_EVENT },
+	{ PERFINFO_LOG_TYPE_STACKWALK_CREATE, ETL_STACK_DEFINITION },
+	{ PERFINFO_LOG_TYPE_STACKWALK_DELETE, ETL_STACK_DELETION },
+	{ PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN, ETL_STACK_DEFINITION },
+	{ PERFINFO_LOG_TYPE_STACKWALK_KEY_KERNEL, ETL_STACK_KEY_OF_EVENT },
+	{ PERFINFO_LOG_TYPE_STACKWALK_KEY_USER, ETL_STACK_KEY_OF_EVENT },
+};
+
+static enum etl_stack_kind stack_kind(const struct etl_event *event)
+{
+	size_t i;
+
+	/* The ids of other headers are other events', and other versions may be otherwise. */
+	if ((event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
+	     event->header_type != TRACE_HEADER_TYPE_PERFINFO64) ||
+	    event->version != PERFINFO_STACKWALK_VERSION)
+		return ETL_STACK_NONE;
+	for (i = 0; i < ARRAY_SIZE(stack_kinds); i++)
+		if (stack_kinds[i].hook_id == event->hook_id)
+			return stack_kinds[i].kind;
+	return ETL_STACK_NONE;
+}
+
+static uint64_t get_pointer(const unsigned char *from, unsigned int pointer_size)
+{
+	return pointer_size == 8 ? get_u64(from) : get_u32(from);
+}
+
+/* What is left are addresses. */
+static int read_addresses(struct etl_stack *stack, struct etl_file *file,
+			  const struct etl_event *event, size_t at)
+{
+	size_t left = event->data_size - at;
+
+	if (left % stack->pointer_size)
+		return etl_leave_out_event(file, event,
+					   "stack with 0x%zx bytes of addresses of %u bytes each",
+					   left, stack->pointer_size);
+	stack->count = left / stack->pointer_size;
+	if (!stack->count || stack->count > STACK_WALK_MAX)
+		return etl_leave_out_event(file, event, "stack with %zu addresses, not 1 to %d",
+					   stack->count, STACK_WALK_MAX);
+	stack->addresses = event->data + at;
+	return 0;
+}
+
+/**
+ * etl_read_stack() - what does an event tell of stacks?
+ * @stack: what it does; of any other event, ETL_STACK_NONE
+ * @file: that it is of
+ * @event: the event, which has to stay as long as the stack's addresses are wanted
+ *
+ * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
+ */
+int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct etl_event *event)
+{
+	size_t needed = sizeof(struct stack_walk_event);
+
+	*stack = (struct etl_stack) {
+		.kind = stack_kind(event),
+		.pointer_size = event->pointer_size,
+	};
+	if (stack->kind == ETL_STACK_NONE)
+		return 0;
+	if (stack->kind == ETL_STACK_DEFINITION || stack->kind == ETL_STACK_DELETION)
+		needed = event->pointer_size;
+	else if (stack->kind == ETL_STACK_KEY_OF_EVENT)
+		needed += event->pointer_size;
+	if (event->data_size < needed)
+		return etl_leave_out_event(file, event,
+					   "stack with 0x%zx bytes of data, not 0x%zx or more",
+					   event->data_size, needed);
+	switch (stack->kind) {
+	case ETL_STACK_DEFINITION:
+	case ETL_STACK_DELETION:
+		stack->key = get_pointer(event->data, event->pointer_size);
+		break;
+	default:
+		stack->event_time_stamp = get_u64(event->data);
+		stack->process_id = get_u32(event->data + 8);
+		stack->thread_id = get_u32(event->data + 12);
+		if (stack->kind == ETL_STACK_KEY_OF_EVENT)
+			stack->key = get_pointer(event->data + 16, event->pointer_size);
+	}
+	if (stack->kind == ETL_STACK_KEY_OF_EVENT || stack->kind == ETL_STACK_DELETION)
+		return 0;
+	return read_addresses(stack, file, event, needed);
+}
+
+/**
+ * etl_stack_address() - an address of a stack
+ * @stack: read from an event that is still there
+ * @number: of the address; 0: the innermost
+ *
+ * Return: the address.
+ */
+uint64_t etl_stack_address(const struct etl_stack *stack, size_t number)
+{
+	return get_pointer(stack->addresses + number * stack->pointer_size, stack->pointer_size);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Of which kind of object a WMI_RESOURCE is: the upper half of its action. */
+
+#include <ntklog/wmi_resource.h>
+
+#include "resource_kind.h"
+
+const struct event_symbol resource_kinds[RESOURCE_KINDS] = {
+	[RESOURCE_KIND_NT] = { WMI_RESOURCE_CLASS_RESOURCE, "resource" },
+	[RESOURCE_KIND_LINUX_MUTEX] = { WMI_RESOURCE_CLASS_LINUX_MUTEX, "mutex" },
+	[RESOURCE_KIND_LINUX_RWSEM] = { WMI_RESOURCE_CLASS_LINUX_RWSEM, "rwsem" },
+	[RESOURCE_KIND_LINUX_SEMAPHORE] = { WMI_RESOURCE_CLASS_LINUX_SEMAPHORE, "semaphore" },
+	[RESOURCE_KIND_LINUX_RT_MUTEX] = { WMI_RESOURCE_CLASS_LINUX_RT_MUTEX, "rt_mutex" },
+	[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = {
+		WMI_RESOURCE_CLASS_LINUX_PERCPU_RWSEM, "percpu_rwsem"
+	},
+	[RESOURCE_KIND_LINUX_WW_MUTEX] = { WMI_RESOURCE_CLASS_LINUX_WW_MUTEX, "ww_mutex" },
+};
+
+/**
+ * resource_kind_find() - of which kind of object is an action?
+ * @action: of a record
+ *
+ * Return: the kind, or RESOURCE_KINDS: nothing is known of its class.
+ */
+enum resource_kind resource_kind_find(uint32_t action)
+{
+	enum resource_kind kind;
+
+	for (kind = 0; kind < RESOURCE_KINDS; kind++)
+		if (resource_kinds[kind].value == (action & WMI_RESOURCE_ACTION_CLASS))
+			break;
+	return kind;
+}
+
+/**
+ * resource_nt_action() - what does NT call the same of its resources?
+ * @action: of a record
+ *
+ * Return: WMI_RESOURCE_ACTION_*, or @action itself, which is none of them: Linux' locks have no
+ * such action, or nothing is known of its class.
+ */
+uint32_t resource_nt_action(uint32_t action)
+{
+	uint32_t nt = WMI_RESOURCE_CLASS_RESOURCE | (action & ~WMI_RESOURCE_ACTION_CLASS);
+
+	if (resource_kind_find(action) == RESOURCE_KINDS)
+		return action;
+	switch (nt) {
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
+	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
+	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED:
+		return nt;
+	default:
+		return action;
+	}
+}

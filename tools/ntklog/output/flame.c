@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Stacks by their functions, from the outermost on. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flame.h"
+
+static struct flame *find_callee(struct flame *caller, const char *name)
+{
+	struct flame *callee;
+
+	HASH_FIND_STR(caller->callees, name, callee);
+	if (callee)
+		return callee;
+	callee = calloc(1, sizeof(*callee));
+	if (!callee)
+		return NULL;
+	snprintf(callee->name, sizeof(callee->name), "%s", name);
+	HASH_ADD_STR(caller->callees, name, callee);
+	if (callee->hh.tbl)
+		return callee;
+	free(callee);
+	return NULL;
+}
+
+static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t samples)
+{
+	unsigned int i;
+
+	for (i = 0; i < FLAME_KINDS; i++)
+		flame->ns[i] += ns[i];
+	flame->samples += samples;
+}
+
+/* A stack of @count functions; with none, of a name in their place. */
+static bool add_stack(struct flame *root, const struct etl_file *file, const struct names *names,
+		      const uint64_t *addresses, size_t count, const char *instead,
+		      const struct stack_sum *sum)
+{
+	const double ns[FLAME_KINDS] = {
+		[FLAME_WAIT] = etl_cycles_ns(file, sum->wait),
+		[FLAME_HOLD] = etl_cycles_ns(file, sum->hold),
+	};
+	struct flame *flame = root;
+	char name[NAME_SIZE], *at;
+	unsigned int i;
+
+	if (!sum->sampled)
+		return true;
+	add_sum(flame, ns, sum->sampled);
+	do {
+		if (instead)
+			snprintf(name, sizeof(name), "%s", instead);
+		else
+			names_function(names, addresses[--count], name, sizeof(name));
+		/* It is what separates them. */
+		while ((at = strchr(name, ';')))
+			*at = ':';
+		flame = find_callee(flame, name);
+		if (!flame)
+			return false;
+		add_sum(flame, ns, sum->sampled);
+	} while (count);
+	for (i = 0; i < FLAME_KINDS; i++)
+		flame->own_ns[i] += ns[i];
+	return true;
+}
+
+static int compare_names(const struct flame *a, const struct flame *b)
+{
+	return strcmp(a->name, b->name);
+}
+
+/* The order is that of names, whatever the tables had: the same file gives the same picture. */
+static void sort_callees(struct flame *flame)
+{
+	struct flame *callee;
+
+	HASH_SORT(flame->callees, compare_names);
+	for (callee = flame->callees; callee; callee = callee->hh.next)
+		sort_callees(callee);
+}
+
+/**
+ * flame_make() - put all stacks together
+ * @root: what calls the outermost functions; all zero
+ * @analysis: whose stacks
+ * @file: that they are of
+ * @names: of their addresses, or NULL
+ *
+ * Return: whether there was memory for all; flame_free() in both cases.
+ */
+bool flame_make(struct flame *root, const struct analysis *analysis, const struct etl_file *file,
+		const struct names *names)
+{
+	const struct stack_stats *stats = &analysis->stacks;
+	const struct stack_entry *entry;
+	bool is_complete = true;
+
+	for (entry = stats->stacks; entry; entry = entry->hh.next)
+		is_complete &= add_stack(root, file, names, entry->addresses, entry->count, NULL,
+					 &entry->sum);
+	is_complete &= add_stack(root, file, names, NULL, 0, "(other stacks)", &stats->others);
+	is_complete &= add_stack(root, file, names, NULL, 0, "(no stack)", &stats->without);
+	sort_callees(root);
+	return is_complete;
+}
+
+/* @path has @length bytes of the functions above. */
+static void print_folded(const struct flame *flame, enum flame_of what, FILE *stream,
+			 char **path, size_t *room, size_t length)
+{
+	const struct flame *callee;
+	size_t needed;
+
+	for (callee = flame->callees; callee; callee = callee->hh.next) {
+		needed = length + strlen(callee->name) + 2;
+		if (needed > *room) {
+			char *more = realloc(*path, 2 * needed);
+
+			if (!more)
+				return;
+			*path = more;
+			*room = 2 * needed;
+		}
+		sprintf(*path + length, "%s%s", length ? ";" : "", callee->name);
+		if (llround(callee->own_ns[what]))
+			fprintf(stream, "%s %lld\n", *path, llround(callee->own_ns[what]));
+		print_folded(callee, what, stream, path, room, length + strlen(*path + length));
+	}
+}
+
+/**
+ * flame_print_folded() - what programs that draw flame graphs take
+ * @root: made
+ * @what: is told of each stack, in nanoseconds
+ * @stream: where to
+ *
+ * A line for each stack: its functions from the outermost on, with ; between them, and a number.
+ * A stack without any time has none.
+ */
+void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream)
+{
+	char *path = NULL;
+	size_t room = 0;
+
+	print_folded(root, what, stream, &path, &room, 0);
+	free(path);
+}
+
+/**
+ * flame_free() - let all go
+ * @root: what flame_make() was called for
+ */
+void flame_free(struct flame *root)
+{
+	struct flame *callee, *next;
+
+	HASH_ITER(hh, root->callees, callee, next) {
+		HASH_DEL(root->callees, callee);
+		flame_free(callee);
+		free(callee);
+	}
+}

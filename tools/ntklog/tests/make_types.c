@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * make_types DIRECTORY: BTF of a kernel that there is not, as vmlinux, and of a module of its, as
+ * driver, for test_classes.py, which says what is where.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <bpf/btf.h>
+
+static struct btf *kernel;
+static int word, spinlock, rwlock, mutex, rwsem;
+
+/* Nothing here may fail. */
+static int sure(int id)
+{
+	if (id < 0) {
+		fprintf(stderr, "make_types: %s\n", "a type cannot be made");
+		exit(1);
+	}
+	return id;
+}
+
+struct member {
+	const char *name;
+	int type;
+	unsigned int at;
+};
+
+static int make_struct(struct btf *btf, const char *name, unsigned int size,
+		       const struct member *members, size_t count)
+{
+	int id = sure(btf__add_struct(btf, name, size));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sure(btf__add_field(btf, members[i].name, members[i].type, members[i].at * 8, 0));
+	return id;
+}
+
+#define MAKE(btf, name, size, ...)						\
+	make_struct(btf, name, size, (const struct member[]) { __VA_ARGS__ },	\
+		    sizeof((const struct member[]) { __VA_ARGS__ }) / sizeof(struct member))
+
+static int array_of(int type, unsigned int count)
+{
+	return sure(btf__add_array(kernel, word, type, count));
+}
+
+static void make_locks(void)
+{
+	int raw, qspinlock, queued;
+
+	qspinlock = MAKE(kernel, "qspinlock", 4, { "val", word, 0 });
+	raw = MAKE(kernel, "raw_spinlock", 4, { "raw_lock", qspinlock, 0 });
+	spinlock = sure(btf__add_typedef(kernel, "spinlock_t",
+					 MAKE(kernel, "spinlock", 4, { "rlock", raw, 0 })));
+	queued = MAKE(kernel, "qrwlock", 8, { "cnts", word, 0 });
+	/* Without a name of its own. */
+	rwlock = sure(btf__add_typedef(kernel, "rwlock_t",
+				       MAKE(kernel, NULL, 8, { "raw_lock", queued, 0 })));
+	mutex = MAKE(kernel, "mutex", 32, { "owner", word, 0 }, { "wait_lock", raw, 8 });
+	rwsem = MAKE(kernel, "rw_semaphore", 40, { "count", word, 0 }, { "wait_lock", raw, 24 });
+}
+
+static void make_function(struct btf *btf, const char *name, const char *of, int type)
+{
+	int proto = sure(btf__add_func_proto(btf, 0));
+
+	sure(btf__add_func_param(btf, of, type));
+	sure(btf__add_func(btf, name, BTF_FUNC_STATIC, proto));
+}
+
+static void make_kernel(void)
+{
+	int lockref, inode, rq, other, variable;
+
+	lockref = MAKE(kernel, "lockref", 8, { "lock", spinlock, 0 }, { "count", word, 4 });
+	MAKE(kernel, "dentry", 192, { "d_flags", word, 0 }, { "d_lockref", lockref, 64 });
+	inode = MAKE(kernel, "inode", 600, { "i_lock", spinlock, 8 }, { "i_rwsem", rwsem, 100 });
+	MAKE(kernel, "ext4_inode_info", 1000, { "i_data", word, 0 }, { "vfs_inode", inode, 200 },
+	     { "i_tail", mutex, 900 });
+	/* One longer, the other shorter than what is allocated. */
+	MAKE(kernel, "task_struct", 9000, { "alloc_lock", spinlock, 40 });
+	MAKE(kernel, "mm_struct", 900, { "mmap_lock", rwsem, 40 });
+	MAKE(kernel, "short_one", 64, { "lock", spinlock, 0 });
+	MAKE(kernel, "signal_struct", 64, { "queues", array_of(spinlock, 4), 16 },
+	     { "rw", rwlock, 48 });
+	MAKE(kernel, "first_one", 128, { "lock", spinlock, 8 }, { "both", spinlock, 32 });
+	MAKE(kernel, "second_one", 128, { "mutex", mutex, 64 }, { "other", spinlock, 32 });
+	rq = MAKE(kernel, "rq", 256, { "nr", word, 0 }, { "__lock", spinlock, 128 });
+	MAKE(kernel, "ptdesc", 64, { "flags", word, 0 }, { "ptl", spinlock, 40 });
+	MAKE(kernel, "pglist_data", 512,
+	     { "zones", array_of(MAKE(kernel, "zone", 128, { "lock", spinlock, 16 }), 4), 0 });
+	MAKE(kernel, "per_cpu_pages", 64, { "lock", spinlock, 0 });
+	MAKE(kernel, "wait_queue_head", 24, { "lock", spinlock, 0 });
+	MAKE(kernel, "rcu_state", 128, { "lock", spinlock, 64 });
+	MAKE(kernel, "worker_pool", 180, { "lock", spinlock, 16 });
+	other = MAKE(kernel, "unknown_thing", 150, { "lock", spinlock, 16 });
+	MAKE(kernel, "unlikely_thing", 150, { "lock", spinlock, 24 });
+	make_function(kernel, "use_thing", "thing", sure(btf__add_ptr(kernel, other)));
+	variable = sure(btf__add_var(kernel, "runqueues", BTF_VAR_GLOBAL_ALLOCATED, rq));
+	sure(btf__add_datasec(kernel, ".data..percpu", 0x1000));
+	sure(btf__add_datasec_var_info(kernel, variable, 0x100, 256));
+}
+
+static void make_module(struct btf *module)
+{
+	MAKE(module, "driver_state", 400, { "words", word, 0 }, { "mutex", mutex, 32 });
+}
+
+static void write_to(const char *directory, const char *name, const struct btf *btf)
+{
+	char path[4096];
+	const void *data;
+	FILE *stream;
+	__u32 size;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	stream = fopen(path, "w");
+	data = btf__raw_data(btf, &size);
+	if (!stream || !data || fwrite(data, size, 1, stream) != 1 || fclose(stream)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct btf *module;
+
+	if (argc != 2)
+		return 2;
+	kernel = btf__new_empty();
+	word = sure(btf__add_int(kernel, "unsigned int", 4, 0));
+	make_locks();
+	make_kernel();
+	write_to(argv[1], "vmlinux", kernel);
+	module = btf__new_empty_split(kernel);
+	make_module(module);
+	write_to(argv[1], "driver", module);
+	return 0;
+}

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Classes of locks, by types of a kernel that make_types has made and notes of no module."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import etl_writer as etl
+import tap
+from tool import NTKLOG, run
+
+MAKE_TYPES = sys.argv[2]
+
+# Kinds, as <ntklog/identity.h> has them.
+SPIN, RW, MUTEX, RWSEM = 1, 2, 3, 4
+
+KALLSYMS = "ffffffff81000000 T _text\nffffffff82001000 B _end\n"
+BOOT = "11111111-2222-3333-4444-555555555555"
+
+LOCK = 0xffff888000001000
+
+
+def slab(kind, offset, size, object_size, cache, caller="some_function+0x10/0x40", lock=LOCK,
+         clock=1000):
+    return "0x%x %d %d slab 0xffff888100000000 %d %d %d %s by %s\n" % (
+        lock, kind, clock, offset, size, object_size, cache, caller)
+
+
+def other(kind, what, caller="some_function+0x10/0x40", lock=LOCK, clock=1000):
+    return "0x%x %d %d %s by %s\n" % (lock, kind, clock, what, caller)
+
+
+class Base(unittest.TestCase):
+    """A module's directory with a session that has stopped, and what the kernel tells."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.directory = self.temporary.name
+        for name in ("sessions/0", "proc/sys/kernel/random", "sys/btf", "sys/slab"):
+            os.makedirs(os.path.join(self.directory, name))
+        subprocess.run([MAKE_TYPES, os.path.join(self.directory, "sys/btf")], check=True)
+        self.put("proc/kallsyms", KALLSYMS)
+        self.put("proc/modules", "")
+        self.put("proc/sys/kernel/random/boot_id", BOOT + "\n")
+        self.put("sessions/0/state", "stopped\n")
+        self.put("sessions/0/stats", "processor generated written lost buffers unread "
+                 "overwritten\ntotal 1 1 0 1 1 0\n")
+        self.alias(":a-0000064", "nobodys")
+        self.etl = os.path.join(self.directory, "a.etl")
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def put(self, name, text):
+        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    def environment(self):
+        return {**os.environ, "NTKLOG_DEBUGFS": self.directory,
+                "NTKLOG_PROC": os.path.join(self.directory, "proc"),
+                "NTKLOG_SYS": os.path.join(self.directory, "sys")}
+
+    def alias(self, cache, *names):
+        for name in names:
+            os.symlink(cache, os.path.join(self.directory, "sys/slab", name))
+
+    def log(self, *events):
+        for name, data in ("header", etl.header_buffer(2)), ("cpu0", etl.buffer(list(events))):
+            with open(os.path.join(self.directory, "sessions/0", name), "wb") as stream:
+                stream.write(data)
+
+    def stop(self, *notes, events=None):
+        """The lines of the names that tell of locks, and what went wrong."""
+        addresses = sorted({int(note.split()[0], 16) for note in notes
+                            if note.startswith("0x")} or {LOCK})
+        self.log(*(events or [etl.perfinfo(0x0529, etl.spin_lock(address=address))
+                              for address in addresses]))
+        self.put("identities", "".join(notes))
+        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.etl + ".names", encoding="utf-8") as stream:
+            return [line for line in stream.read().splitlines() if line.startswith("lock ")], \
+                result.stderr
+
+    def class_of(self, note):
+        lines, _ = self.stop(note)
+        self.assertEqual(len(lines), 1, lines)
+        self.assertTrue(lines[0].startswith("lock 0x%x " % LOCK), lines)
+        return lines[0].split(" ", 2)[2]
+
+
+class Rules(Base):
+    def test_structure_of_the_caches_name(self):
+        self.assertEqual(self.class_of(slab(SPIN, 2 * 192 + 64, 192, 192, "dentry")),
+                         "dentry.d_lockref.lock")
+
+    def test_a_lock_of_that_kind_must_be_there(self):
+        for kind, offset in (SPIN, 60), (SPIN, 68), (MUTEX, 64), (RW, 64):
+            self.assertEqual(self.class_of(slab(kind, offset, 192, 192, "dentry")),
+                             "dentry+0x%x" % offset)
+
+    def test_size_must_fit(self):
+        self.assertEqual(self.class_of(slab(SPIN, 0, 64, 64, "short_one_cache")),
+                         "short_one.lock")
+        self.assertEqual(self.class_of(slab(SPIN, 0, 256, 256, "short_one_cache")),
+                         "short_one_cache+0x0")
+        self.assertEqual(self.class_of(slab(SPIN, 0, 56, 56, "short_one_cache")),
+                         "short_one_cache+0x0")
+
+    def test_structures_that_are_allocated_longer_or_shorter(self):
+        self.assertEqual(self.class_of(slab(SPIN, 40, 6208, 6200, "task_struct")),
+                         "task_struct.alloc_lock")
+        self.assertEqual(self.class_of(slab(RWSEM, 40, 1408, 1360, "mm_struct")),
+                         "mm_struct.mmap_lock")
+
+    def test_elements_of_arrays_are_one(self):
+        for element in range(4):
+            self.assertEqual(self.class_of(slab(SPIN, 16 + 4 * element, 64, 64, "signal_cache")),
+                             "signal_struct.queues[]")
+
+    def test_lock_without_a_structures_name(self):
+        self.assertEqual(self.class_of(slab(RW, 48, 64, 64, "signal_cache")), "signal_struct.rw")
+
+    def test_what_is_embedded_is_told_from_there(self):
+        self.assertEqual(self.class_of(slab(RWSEM, 300, 1024, 1000, "ext4_inode_cache")),
+                         "inode.i_rwsem (ext4_inode_cache)")
+        self.assertEqual(self.class_of(slab(SPIN, 324, 1024, 1000, "ext4_inode_cache")),
+                         "inode.i_rwsem.wait_lock (ext4_inode_cache)")
+        self.assertEqual(self.class_of(slab(MUTEX, 900, 1024, 1000, "ext4_inode_cache")),
+                         "ext4_inode_info.i_tail")
+
+    def test_merged_caches(self):
+        self.alias(":0000128", "first_one", "second_one")
+        self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "first_one.lock")
+        self.assertEqual(self.class_of(slab(MUTEX, 64, 128, 128, "first_one")),
+                         "second_one.mutex")
+        # Both have one there.
+        self.assertEqual(self.class_of(slab(SPIN, 32, 128, 128, "first_one")), "first_one+0x20")
+
+    def test_merged_with_one_that_nothing_is_known_of(self):
+        self.alias(":0000128", "first_one", "nobody_knows")
+        self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "~first_one.lock")
+
+    def test_nothing_is_known_of_merged_caches(self):
+        os.unlink(os.path.join(self.directory, "sys/slab/nobodys"))
+        self.assertEqual(self.class_of(slab(SPIN, 64, 192, 192, "dentry")),
+                         "~dentry.d_lockref.lock")
+
+    def test_kmalloc(self):
+        # By the function, by the table of those that are known, and not at all.
+        self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "kmalloc-192",
+                                            "use_thing+0x10/0x40")), "~unknown_thing.lock")
+        self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "kmalloc-cg-192")),
+                         "~worker_pool.lock")
+        self.assertEqual(self.class_of(slab(SPIN, 24, 192, 192, "kmalloc-192")),
+                         "kmalloc-192+0x18 (some_function)")
+        self.assertEqual(self.class_of(slab(SPIN, 16, 192, 192, "memdup_user-192",
+                                            "use_thing.isra.0+0x10/0x40")),
+                         "~unknown_thing.lock")
+
+    def test_kmalloc_of_modules(self):
+        self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
+                                            "driver_init+0x10/0x40 [driver]")),
+                         "~driver_state.mutex")
+        # One that has no types, and none of the kernel's fits.
+        self.assertEqual(self.class_of(slab(MUTEX, 32, 512, 512, "kmalloc-512",
+                                            "stranger+0x10/0x40 [stranger]")),
+                         "kmalloc-512+0x20 (stranger)")
+
+    def test_no_slab(self):
+        for kind, what, expected in (
+                (SPIN, "percpu 384", "runqueues[].__lock"),
+                (SPIN, "percpu runqueues+0x80/0x100", "runqueues[].__lock"),
+                (SPIN, "percpu 4", "per-CPU (some_function)"),
+                (SPIN, "percpu 1048576", "pages (some_function)"),
+                (SPIN, "percpu jiffies_lock+0x0/0x40", "per-CPU (some_function)"),
+                (SPIN, "page 40", "ptdesc.ptl"),
+                (SPIN, "page 44", "page (some_function)"),
+                (SPIN, "node 272", "pglist_data.zones[].lock"),
+                (SPIN, "lists 0", "per_cpu_pages[].lock"),
+                (SPIN, "symbol rcu_state+0x40/0x80", "rcu_state.lock"),
+                (SPIN, "symbol rcu_state+0x40/0x200", "rcu_state+0x40"),
+                (SPIN, "symbol bit_wait_table+0x30/0x1800", "bit_wait_table[].lock"),
+                (SPIN, "symbol bit_wait_table+0x34/0x1800", "bit_wait_table+0x34"),
+                (SPIN, "symbol bit_wait_table+0x30/0x1808", "bit_wait_table+0x30"),
+                (SPIN, "symbol init_task+0x28/0x2340", "init_task.alloc_lock"),
+                (RW, "symbol tasklist_lock+0x0/0x40", "tasklist_lock"),
+                (MUTEX, "symbol my_mutex+0x0/0x40 [driver]", "my_mutex [driver]"),
+                (SPIN, "stack", "stack (some_function)"),
+                (SPIN, "vmalloc", "vmalloc (some_function)"),
+                (SPIN, "pages", "pages (some_function)"),
+                (SPIN, "kfence", "kfence (some_function)")):
+            self.assertEqual(self.class_of(other(kind, what)), expected, what)
+
+    def test_hidden_caller(self):
+        self.assertEqual(self.class_of(other(SPIN, "stack", "-")), "stack")
+
+    def test_cache_that_the_module_cannot_name(self):
+        self.assertEqual(self.class_of(slab(SPIN, 64, 0, 0, "-")), "slab (some_function)")
+
+
+class Files(Base):
+    def test_only_what_the_trace_has(self):
+        lines, _ = self.stop(
+            slab(SPIN, 64, 192, 192, "dentry"),
+            slab(SPIN, 64, 192, 192, "dentry", lock=0xffff888000002000),
+            events=[etl.perfinfo(0x0529, etl.spin_lock(address=LOCK))])
+        self.assertEqual(lines, ["lock 0x%x dentry.d_lockref.lock" % LOCK])
+
+    def test_lines_that_are_none(self):
+        lines, _ = self.stop("nonsense\n", "0x12 99 5 slab\n", "0x%x 1 5 slab 0x1 by -\n" % LOCK,
+                             "0x%x 0 5 stack by -\n" % LOCK, "\n",
+                             "0x%x 1 5 symbol - by -\n" % LOCK)
+        self.assertEqual(lines, [])
+
+    def test_long_lines(self):
+        lines, _ = self.stop(slab(SPIN, 64, 192, 192, "c" * 5000, "f" * 5000))
+        self.assertEqual(len(lines), 1)
+        self.assertLess(len(lines[0]), 400)
+
+    def test_older_module(self):
+        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        result = run("stop", "0", "-o", self.etl, env=self.environment())
+        self.assertEqual(result.returncode, 0)
+        self.assertNotIn("classes", result.stderr)
+
+    def test_corrupt_types(self):
+        note = slab(SPIN, 64, 192, 192, "dentry")
+        path = os.path.join(self.directory, "sys/btf/vmlinux")
+        with open(path, "rb") as stream:
+            whole = stream.read()
+        for data in b"", b"\x9f\xeb", whole[:100], whole[:len(whole) // 2], b"x" * 5000, \
+                whole[:30] + b"\xff" * 200 + whole[230:]:
+            with open(path, "wb") as stream:
+                stream.write(data)
+            lines, errors = self.stop(note)
+            self.assertEqual(lines, ["lock 0x%x dentry+0x40" % LOCK])
+            self.assertEqual(errors.count("btf/vmlinux: "), 1, errors)
+
+    def test_damaged_types(self):
+        """Each byte of them another one: an answer, or none, and no end of the program."""
+        path = os.path.join(self.directory, "sys/btf/vmlinux")
+        with open(path, "rb") as stream:
+            whole = stream.read()
+        for at in range(24, len(whole), 97):
+            with open(path, "wb") as stream:
+                stream.write(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
+            lines, _ = self.stop(slab(SPIN, 64, 192, 192, "dentry"))
+            self.assertEqual(len(lines), 1)
+
+    def test_corrupt_types_of_a_module(self):
+        self.put("sys/btf/driver", "nonsense")
+        lines, errors = self.stop(slab(MUTEX, 32, 512, 512, "kmalloc-512",
+                                       "driver_init+0x10/0x40 [driver]"))
+        self.assertEqual(lines, ["lock 0x%x kmalloc-512+0x20 (driver_init)" % LOCK])
+        self.assertEqual(errors.count("btf/driver: "), 1, errors)
+
+    def test_boot(self):
+        self.stop(slab(SPIN, 64, 192, 192, "dentry"))
+        with open(self.etl + ".names", encoding="utf-8") as stream:
+            lines = stream.read().splitlines()
+        boot = [line for line in lines if line.startswith("boot ")]
+        self.assertEqual(len(boot), 1)
+        self.assertTrue(boot[0].startswith("boot %s " % BOOT))
+        self.assertEqual(run("report", self.etl).returncode, 0)
+        self.put("a.etl.names", "\n".join(lines).replace(boot[0], "boot %s 1234567" % BOOT) + "\n")
+        result = run("report", self.etl)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("names of another boot (%s)" % BOOT, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(run("report", "--names", "/dev/null", self.etl).returncode, 0)
+
+    def test_wrong_lines_of_names(self):
+        self.stop(slab(SPIN, 64, 192, 192, "dentry"))
+        for line in "lock", "lock 0x12", "lock 0x12 ", "lock 0x12@ x", "lock x y", "lock 0x12@y z", \
+                "boot x", "boot %s" % BOOT, "boot %s x" % BOOT, "boot %s 1 2" % BOOT, \
+                "lock 0x12@99999999999999999999999 z":
+            self.put("a.etl.names", "thread 1 a\n" + line + "\n")
+            result = run("report", self.etl)
+            self.assertEqual(result.returncode, 1, line)
+            self.assertIn("a.etl.names: line 2 is neither", result.stderr)
+
+    def test_many_names(self):
+        """A million symbols, and as many locks: no time that anybody would notice."""
+        self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
+        self.stop(slab(SPIN, 64, 192, 192, "dentry"))
+        with open(self.etl + ".names", "w", encoding="utf-8") as stream:
+            for i in range(1000000):
+                stream.write("%016x T function_%d\n" % (0xffffffff81000000 + 16 * i, i))
+            for i in range(1000000):
+                stream.write("lock 0x%x class_%d\n" % (LOCK + 8 * i, i % 100))
+        start = time.monotonic()
+        rows = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        print("# 2,000,000 names: %.1f s" % (time.monotonic() - start))
+        self.assertEqual([row["lock"] for row in rows], ["class_0"])
+
+
+class Reports(Base):
+    CLOCK = etl.START_CLOCK + etl.PERF_FREQ
+    LOCKS = [LOCK, LOCK + 0x1000, LOCK + 0x2000]
+
+    def setUp(self):
+        super().setUp()
+        # The second one was in memory that became something else.
+        self.stop(*(slab(SPIN, 64, 192, 192, "dentry", lock=lock) for lock in self.LOCKS),
+                  events=[etl.perfinfo(0x0529, etl.spin_lock(address=lock),
+                                       time_stamp=self.CLOCK + i)
+                          for i, lock in enumerate(self.LOCKS + self.LOCKS)])
+        with open(self.etl + ".names", "a", encoding="utf-8") as stream:
+            stream.write("lock 0x%x@%d inode.i_lock\n" %
+                         (self.LOCKS[1], self.CLOCK + 4))
+
+    def rows(self, *options):
+        result = run("report", "--json", *options, self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return {row["lock"]: (row["sampled"], row["locks"])
+                for row in json.loads(result.stdout)["locks"]}
+
+    def test_sums_by_class(self):
+        self.assertEqual(self.rows(), {"dentry.d_lockref.lock": (5, 3), "inode.i_lock": (1, 1)})
+        text = run("report", "--table", "locks", self.etl).stdout
+        self.assertIn(" locks ", text)
+
+    def test_single_locks(self):
+        result = run("report", "--json", "--addresses", self.etl)
+        rows = json.loads(result.stdout)["locks"]
+        self.assertEqual({row["lock"]: row["sampled"] for row in rows},
+                         {"0x%x dentry.d_lockref.lock" % self.LOCKS[0]: 2,
+                          "0x%x inode.i_lock" % self.LOCKS[1]: 2,
+                          "0x%x dentry.d_lockref.lock" % self.LOCKS[2]: 2})
+
+    def test_callers_and_page(self):
+        callers = json.loads(run("report", "--json", self.etl).stdout)["callers"]
+        self.assertEqual({row["lock"] for row in callers},
+                         {"dentry.d_lockref.lock", "inode.i_lock"})
+        page = os.path.join(self.directory, "page.html")
+        self.assertEqual(run("report", "--html", page, self.etl).returncode, 0)
+        with open(page, encoding="utf-8") as stream:
+            self.assertIn("dentry.d_lockref.lock", stream.read())
+
+    def test_filters(self):
+        self.assertEqual(self.rows("--filter", "class == inode.i_lock"), {"inode.i_lock": (1, 1)})
+        self.assertEqual(self.rows("--filter", "class ~ dentry"),
+                         {"dentry.d_lockref.lock": (5, 3)})
+        self.assertEqual(self.rows("--filter", "class != inode.i_lock"),
+                         {"dentry.d_lockref.lock": (5, 3)})
+        result = run("report", "--filter", "class == nothing", self.etl)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("no class is called \"nothing\"", result.stderr)
+        self.assertEqual(run("report", "--filter", "class > inode.i_lock", self.etl).returncode, 2)
+
+    def test_dump_and_conversions_name_them(self):
+        """Each event by what its lock was then."""
+        text = run("dump", self.etl).stdout
+        self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
+        to = os.path.join(self.directory, "trace.json")
+        run("convert", "--perfetto", to, self.etl)
+        with open(to, encoding="utf-8") as stream:
+            slices = [event["name"] for event in json.load(stream)["traceEvents"]
+                      if event.get("cat") == "hold"]
+        self.assertEqual((slices.count("dentry.d_lockref.lock"), slices.count("inode.i_lock")),
+                         (5, 1))
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Stacks of events: where they may be in a file, what may be wrong with them, and their sums.
+
+Usage: test_stacks.py NTKLOG
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import etl_writer as etl
+import tap
+import tool
+from tool import NTKLOG, run
+
+T = etl.START_CLOCK + etl.PERF_FREQ
+NAMES = """ffffffff81000000 T root
+ffffffff81001000 T middle
+ffffffff81002000 T inner
+ffffffff81003000 T another<&>;one
+ffffffff81004000 T behind
+thread 55 worker
+"""
+ROOT, MIDDLE, INNER, ANOTHER = (0xFFFFFFFF81000010 + 0x1000 * i for i in range(4))
+CHAIN = [INNER, MIDDLE, ROOT]
+# NT's limit of a stack.
+MOST = 192
+
+
+def lock(time=T, thread=55, hold=100, wait=10, spins=0, **changes):
+    return etl.perfinfo(0x0529, etl.spin_lock(thread=thread, acquire=1000, release=1000 + hold,
+                                              wait=wait, spins=spins, **changes),
+                        time_stamp=time, bits=changes.get("bits", 64))
+
+
+class Case(tool.Case):
+    def put(self, *events, names=NAMES, **changes):
+        self.write(etl.file(*events, **changes))
+        self.name(names)
+
+    def name(self, names):
+        with open(self.path + ".names", "w", encoding="ascii") as stream:
+            stream.write(names)
+
+    def dump(self, status=0, options=()):
+        """Events, without those of the header, each as JSON has it; and the messages."""
+        result = run("dump", "--json", *options, self.path)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return [json.loads(line) for line in result.stdout.splitlines()
+                if "HeaderType" in line or '"HookId":0,' not in line][2:], result.stderr
+
+    def stacks(self, status=0):
+        """Of each event its name, and its addresses; None: it says that it has none."""
+        events, _ = self.dump(status)
+        return [(event["Event"], [int(frame["Address"], 0) for frame in event["Stack"]]
+                 if event.get("Stack") is not None else event.get("Stack", ()))
+                for event in events]
+
+    def report(self, *options, status=0):
+        result = run("report", *options, self.path)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stdout
+
+    def counts(self):
+        return json.loads(self.report("--json"))["stack_counts"]
+
+
+class Placing(Case):
+    """Which event is it of?"""
+
+    def test_right_behind_its_event(self):
+        self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2),
+                 etl.stack(T + 2, [ANOTHER]))
+        self.assertEqual(self.stacks(), [("NtklogStacksDCStart", ()), ("SpinLock", CHAIN),
+                                         ("SpinLock", [ANOTHER])])
+        self.assertEqual(self.counts(), {"found": 2, "missing": 0, "unknown": 0, "alone": 0})
+
+    def test_as_text_below_its_event(self):
+        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2))
+        lines = run("dump", self.path).stdout.splitlines()[3:]
+        self.assertEqual([line.split()[2] if line.split()[1].startswith("cpu") else line
+                          for line in lines],
+                         ["SpinLock", " " * 15 + "0xffffffff81002010 inner+0x10",
+                          " " * 15 + "0xffffffff81001010 middle+0x10",
+                          " " * 15 + "0xffffffff81000010 root+0x10", "SpinLock"])
+        # Without names the addresses alone.
+        os.unlink(self.path + ".names")
+        self.assertIn("\n" + " " * 15 + "0xffffffff81002010\n", run("dump", self.path).stdout)
+
+    def test_as_json(self):
+        self.put(lock(), etl.stack(T, [INNER, 0x10], thread=7, process=6))
+        (event,), _ = self.dump()
+        self.assertEqual((event["StackProcess"], event["StackThread"]), (6, 7))
+        self.assertEqual(event["Stack"], [
+            {"Address": "0xffffffff81002010", "Symbol": "inner+0x10"}, {"Address": "0x10"}])
+        self.assertEqual(event["ThreadId"], 55)
+
+    def test_csv_has_rows_of_their_own(self):
+        self.put(lock(), etl.stack(T, CHAIN))
+        rows = run("dump", "--csv", self.path).stdout.splitlines()
+        self.assertEqual([row.split(",")[2] for row in rows[4:]], ["SpinLock", "StackWalk"])
+        self.assertEqual(len({row.count(",") for row in rows}), 1)
+
+    def test_what_comes_between_does_not_matter(self):
+        """As Windows has it: events and stacks of other threads in between, and the program's
+        part behind the kernel's."""
+        user = [0x7FF600001000, 0x7FF600002000]
+        self.put(lock(), lock(T + 1, thread=66), etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 2),
+                 etl.stack(T + 1, [ANOTHER], thread=66), etl.stack(T, CHAIN),
+                 etl.stack(T, user))
+        self.assertEqual(self.stacks(), [("SpinLock", CHAIN + user), ("SpinLock", [ANOTHER]),
+                                         ("Interrupt", ())])
+
+    def test_several_events_of_one_time(self):
+        """A coarse clock: the thread decides."""
+        self.put(lock(thread=55), lock(thread=66), lock(thread=77),
+                 etl.stack(T, [ROOT], thread=77), etl.stack(T, [INNER], thread=55),
+                 etl.stack(T, [MIDDLE], thread=66))
+        self.assertEqual([stack for _, stack in self.stacks()], [[INNER], [MIDDLE], [ROOT]])
+
+    def test_on_another_processor(self):
+        """What the thread decides is decided; an event that does not say whose it is has what its
+        own processor has."""
+        profile = etl.perfinfo(0x0F2E, bytes(16), time_stamp=T)
+        self.write(etl.header_buffer(3) + etl.buffer([lock(), profile]) +
+                   etl.buffer([lock(thread=66), etl.stack(T, [ANOTHER], thread=9),
+                               etl.stack(T, CHAIN), etl.stack(T, [ROOT], thread=66)],
+                              processor=1, sequence=2, flags=0x21))
+        events, _ = self.dump()
+        found = {(event["Event"], event.get("ThreadId")): event.get("Stack") for event in events}
+        self.assertEqual(len(found[("SpinLock", 55)]), 3)
+        self.assertEqual(found[("SpinLock", 66)][0]["Address"], hex(ANOTHER))
+        self.assertNotIn("Stack", next(event for event in events
+                                       if event["Event"] == "SampledProfile"))
+        self.assertEqual(self.counts()["found"], 2)
+
+    def test_any_event_may_have_one(self):
+        self.put(etl.perfinfo(0x0F2E, bytes(16), time_stamp=T), etl.stack(T, CHAIN),
+                 etl.perfinfo(0x0524, etl.context_swap(new=11, old=22), 4, time_stamp=T + 1),
+                 etl.stack(T + 1, [ROOT], thread=11), etl.perfinfo(0x0524, etl.context_swap(),
+                                                                   4, time_stamp=T + 2),
+                 etl.stack(T + 2, [INNER], thread=22))
+        self.assertEqual(self.stacks(), [("SampledProfile", CHAIN), ("ContextSwap", [ROOT]),
+                                         ("ContextSwap", [INNER])])
+
+    def test_across_buffers(self):
+        self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), lock()]) +
+                   etl.buffer([etl.stack(T, CHAIN)], sequence=2, flags=0x21))
+        self.assertEqual(self.stacks()[-1], ("SpinLock", CHAIN))
+        self.assertEqual(self.counts()["found"], 1)
+
+    def test_32_bits(self):
+        self.put(lock(bits=32), etl.stack(T, [0x80001000, 0x80002000], bits=32), bits=32)
+        self.assertEqual(self.stacks(), [("SpinLock", [0x80001000, 0x80002000])])
+
+    def test_through_a_pipe(self):
+        data = etl.file(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN))
+        with subprocess.Popen([NTKLOG, "dump", "--json", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            out, _ = process.communicate(data, timeout=60)
+        self.assertEqual(len(json.loads(out.splitlines()[-1])["Stack"]), 3)
+
+
+class Missing(Case):
+    """What is not there is said, and nothing is made up."""
+
+    def test_an_event_whose_stack_was_lost_says_so(self):
+        self.put(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN), lock(T + 2), lock(T + 3),
+                 etl.perfinfo(0x052B, etl.resource(), time_stamp=T + 4))
+        events, message = self.dump()
+        self.assertEqual([event.get("Stack", ()) and event["Stack"] for event in events[2:]],
+                         [None, None, ()])
+        self.assertIn("2 events have no stack: theirs was lost, or left out", message)
+        self.assertIn("\n" + " " * 15 + "no stack: it was lost, or left out\n",
+                      run("dump", self.path).stdout)
+        self.assertEqual(self.counts(), {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
+        self.assertIn("2 events have no stack: theirs was lost, or left out\n", self.report())
+
+    def test_who_has_not_asked_is_told_nothing(self):
+        self.put(lock(), lock(T + 1))
+        events, message = self.dump()
+        self.assertFalse(any("Stack" in event for event in events))
+        self.assertEqual(message, "")
+        self.assertNotIn("stack_counts", json.loads(self.report("--json")))
+
+    def test_a_wait_that_others_tell_of_has_none(self):
+        self.put(etl.stacks_rundown(7),
+                 etl.perfinfo(0x052B, etl.resource(action=0x10224), time_stamp=T),
+                 etl.linux_lock("mutex", 0x224))
+        self.assertEqual(self.counts()["missing"], 0)
+
+    def test_what_is_switched_on_and_off_meanwhile(self):
+        self.put(etl.stacks_rundown(2, time_stamp=T), lock(T + 1), etl.stack(T + 1, CHAIN),
+                 etl.stacks_rundown(0, time_stamp=T + 3), lock(T + 4), lock(T + 5),
+                 etl.stacks_rundown(2, time_stamp=T + 6), lock(T + 7))
+        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+                         [CHAIN, (), (), None])
+        self.assertEqual(self.counts()["missing"], 1)
+
+    def test_the_rundown_of_a_flight_recorder_is_at_its_end(self):
+        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2),
+                 etl.stacks_rundown(2, end=True, time_stamp=T + 3))
+        self.assertEqual(self.counts(), {"found": 1, "missing": 1, "unknown": 0, "alone": 0})
+
+    def test_a_stack_whose_event_is_not_there(self):
+        self.put(etl.stack(T - 9, [ROOT], thread=3, process=2), lock(), etl.stack(T, CHAIN))
+        events, message = self.dump()
+        self.assertEqual(events[0]["Event"], "StackWalk")
+        self.assertEqual((events[0]["EventTimeStamp"], events[0]["StackProcess"],
+                          events[0]["StackThread"], len(events[0]["Stack"])), (T - 9, 2, 3, 1))
+        self.assertEqual(len(events[1]["Stack"]), 3)
+        self.assertIn("1 stacks are of events that are not there", message)
+        text = run("dump", self.path).stdout
+        self.assertIn("StackWalk HookId=0x1820 Version=2 Size=40 EventTimeStamp=%d StackProcess=2"
+                      " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
+        self.assertEqual(self.counts()["alone"], 1)
+
+    def test_another_thread_s_is_no_event_s(self):
+        """Of the same time, on another processor."""
+        self.write(etl.header_buffer(3) + etl.buffer([lock()]) +
+                   etl.buffer([etl.stack(T, CHAIN, thread=66)], processor=1, sequence=2,
+                              flags=0x21))
+        self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 0, "alone": 1})
+
+    def test_events_are_not_kept_for_ever(self):
+        between = [etl.perfinfo(0x0F43, bytes(8), time_stamp=T + 1)] * 1100
+        buffers = [between[at:at + 100] for at in range(0, len(between), 100)]
+        self.write(etl.header_buffer(3 + len(buffers)) +
+                   etl.buffer([lock(T - 5), etl.stack(T - 5, CHAIN), lock()]) +
+                   b"".join(etl.buffer(events, sequence=2 + i)
+                            for i, events in enumerate(buffers)) +
+                   etl.buffer([etl.stack(T, CHAIN, time_stamp=T + 2)],
+                              sequence=2 + len(buffers), flags=0x21))
+        self.assertEqual(self.counts(), {"found": 1, "missing": 0, "unknown": 0, "alone": 1})
+
+    def test_what_the_filter_leaves_out_takes_its_stack_along(self):
+        self.put(lock(), etl.stack(T, CHAIN), lock(T + 2, thread=66),
+                 etl.stack(T + 2, [ROOT], thread=66))
+        events, _ = self.dump(options=("--filter", "ThreadId == 66"))
+        everything = run("dump", "--filter", "ThreadId == 66", self.path).stdout
+        self.assertEqual(everything.count("0xffffffff8100"), 1)
+
+
+class Damage(Case):
+    def damaged(self, event, message):
+        self.put(etl.stacks_rundown(2), lock(), event, lock(T + 2), etl.stack(T + 2, CHAIN))
+        stacks = [stack for name, stack in self.stacks(status=1) if name == "SpinLock"]
+        # What is not understood is none, and the next one is not hurt.
+        self.assertEqual(stacks, [None, CHAIN])
+        for command in "dump", "report":
+            result = run(command, self.path)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+            self.assertIn("1 damaged events", result.stderr)
+
+    def test_no_addresses(self):
+        self.damaged(etl.stack(T, []), "stack with 0 addresses, not 1 to 192")
+
+    def test_more_addresses_than_there_are(self):
+        self.put(lock(), etl.stack(T, [INNER] * MOST))
+        self.assertEqual(self.stacks(), [("SpinLock", [INNER] * MOST)])
+        self.damaged(etl.stack(T, [INNER] * (MOST + 1)), "stack with 193 addresses, not 1 to 192")
+
+    def test_cut(self):
+        whole = etl.stack(T, CHAIN)[0x10:]
+        self.damaged(etl.perfinfo(0x1820, whole[:-3]), "0x15 bytes of addresses of 8 bytes each")
+        self.damaged(etl.perfinfo(0x1820, whole[:0x0C]), "0xc bytes of data, not 0x10 or more")
+        self.damaged(etl.perfinfo(0x1820, b""), "0x0 bytes of data, not 0x10 or more")
+
+    def test_a_key_that_is_cut(self):
+        self.damaged(etl.perfinfo(0x1825, bytes(0x14)), "0x14 bytes of data, not 0x18 or more")
+        self.damaged(etl.stack_definition(1, []), "stack with 0 addresses, not 1 to 192")
+
+    def test_another_version_is_another_event(self):
+        self.put(lock(), etl.stack(T, [], version=9))
+        self.assertEqual(self.stacks(), [("SpinLock", ()), ("StackWalk", ())])
+
+    def test_more_parts_than_there_can_be(self):
+        self.put(lock(), *(etl.stack(T, [INNER] * 80) for _ in range(5)))
+        (_, stack), = self.stacks()
+        self.assertEqual(len(stack), 2 * MOST)
+
+
+class Keys(Case):
+    """The form in which a stack is told once, and then by a key."""
+
+    KERNEL, USER, CREATE, DELETE, RUNDOWN = 0x1825, 0x1826, 0x1822, 0x1823, 0x1824
+
+    def key(self, time, key, hook_id=0x1825, **changes):
+        return etl.stack(time, [key], hook_id=hook_id, **changes)
+
+    def test_said_before_or_at_the_end(self):
+        self.put(etl.stack_definition(0xA1, CHAIN, time_stamp=T - 2), lock(), self.key(T, 0xA1),
+                 lock(T + 2), self.key(T + 2, 0xA2),
+                 etl.stack_definition(0xA2, [ROOT], hook_id=self.RUNDOWN, time_stamp=T + 9))
+        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+                         [CHAIN, [ROOT]])
+
+    def test_both_parts(self):
+        user = [0x7FF600001000]
+        self.put(etl.stack_definition(1, CHAIN, time_stamp=T - 2),
+                 etl.stack_definition(2, user, time_stamp=T - 2),
+                 lock(), self.key(T, 1), self.key(T, 2, self.USER))
+        self.assertIn(("SpinLock", CHAIN + user), self.stacks())
+
+    def test_used_again_for_another(self):
+        self.put(etl.stack_definition(1, CHAIN, time_stamp=T), lock(T + 1), self.key(T + 1, 1),
+                 etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + 3),
+                 etl.stack_definition(1, [ROOT], time_stamp=T + 4), lock(T + 5),
+                 self.key(T + 5, 1))
+        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+                         [CHAIN, [ROOT]])
+
+    def test_of_which_nothing_is_said(self):
+        self.put(etl.stack_definition(2, CHAIN, time_stamp=T - 2), lock(), self.key(T, 3))
+        events, message = self.dump()
+        self.assertIsNone(events[-1]["Stack"])
+        self.assertIn("1 events have stacks by keys of which the file does not say", message)
+        self.assertIn("no stack: what its key stands for is not in the file",
+                      run("dump", self.path).stdout)
+        self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
+
+    def test_32_bits(self):
+        self.put(etl.stack_definition(0x90000001, [0x80001000], bits=32, time_stamp=T - 1),
+                 lock(bits=32), self.key(T, 0x90000001, bits=32), bits=32)
+        self.assertIn(("SpinLock", [0x80001000]), self.stacks())
+
+
+class Sums(Case):
+    def setUp(self):
+        super().setUp()
+        # 1 of 10 that waited, 1 of 1000 that did not; the last one is written for its hold.
+        self.put(etl.spinlock_rundown(1, 10, 1000, 1_000_000), etl.stacks_rundown(6),
+                 lock(T, wait=20, hold=100, spins=3), etl.stack(T, CHAIN),
+                 lock(T + 2, hold=200), etl.stack(T + 2, CHAIN),
+                 lock(T + 4, wait=50, spins=2, hold=2_000_000), etl.stack(T + 4, [ANOTHER, ROOT]),
+                 lock(T + 6, wait=30, spins=2, hold=10),
+                 etl.perfinfo(0x052B, etl.resource(hold=300, wait=400, delta=0), time_stamp=T + 8),
+                 etl.stack(T + 8, [INNER, ROOT]))
+
+    def rows(self):
+        return {row["stack"]: row for row in json.loads(self.report("--json", "--stacks",
+                                                                    "--columns", "all"))["stacks"]}
+
+    def test_weights_are_those_of_the_other_tables(self):
+        rows = self.rows()
+        ns = 1e9 / etl.PERF_FREQ
+        chain = rows["inner+0x10 < middle+0x10 < root+0x10"]
+        self.assertEqual((chain["sampled"], chain["acquisitions"]), (2, 1010))
+        self.assertAlmostEqual(chain["contended"], 10 / 1010)
+        self.assertAlmostEqual(chain["wait_total_ns"], 10 * 20 * ns)
+        self.assertAlmostEqual(chain["wait_mean_ns"], 20 * ns)
+        self.assertAlmostEqual(chain["hold_total_ns"], (10 * 100 + 1000 * 200) * ns)
+        self.assertAlmostEqual(chain["hold_max_ns"], 200 * ns)
+        self.assertAlmostEqual(rows["another<&>;one+0x10 < root+0x10"]["wait_total_ns"], 50 * ns)
+        self.assertAlmostEqual(rows["inner+0x10 < root+0x10"]["hold_total_ns"], 300 * ns)
+        self.assertAlmostEqual(rows["(no stack)"]["wait_total_ns"], 300 * ns)
+        # Nothing is lost between the tables.
+        report = json.loads(self.report("--json", "--columns", "all"))
+        for column in "wait_total_ns", "hold_total_ns":
+            self.assertAlmostEqual(sum(row[column] for row in rows.values()),
+                                   sum(row[column] for table in ("locks", "resources")
+                                       for row in report[table]))
+
+    def test_for_people_each_function_has_a_line(self):
+        text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
+        self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
+        self.assertTrue(text.endswith("\n      another<&>;one+0x10\n      root+0x10\n"), text)
+        self.assertNotIn("Spin locks, by", text)
+        self.assertIn("Stacks of locks, by wait_total", self.report())
+
+    def test_as_csv(self):
+        lines = self.report("--csv", "--stacks").splitlines()
+        self.assertEqual(len(lines), 5)
+        self.assertIn("stack,sampled,acquisitions", lines[0])
+
+    def test_without_stacks_there_is_no_table(self):
+        self.put(lock())
+        result = run("report", "--stacks", self.path)
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("no event has a stack (ntklog record --stacks)", result.stderr)
+        self.assertNotIn("Stacks of locks", result.stdout)
+
+    def test_folded(self):
+        lines = self.report("--folded").splitlines()
+        self.assertEqual(lines, ["(no stack) 150000", "root;another<&>:one 25000",
+                                 "root;inner 200000", "root;middle;inner 100000"])
+        self.assertEqual(self.report("--folded=wait").splitlines(), lines)
+        held = self.report("--folded=hold").splitlines()
+        self.assertIn("root;middle;inner 100500000", held)
+        self.assertEqual(run("report", "--folded=both", self.path).returncode, 2)
+        self.assertEqual(run("report", "--folded", "--json", self.path).returncode, 2)
+
+    def test_folded_without_names(self):
+        os.unlink(self.path + ".names")
+        self.assertIn("0xffffffff81000010;0xffffffff81001010;0xffffffff81002010 100000",
+                      self.report("--folded").splitlines())
+
+    def test_what_returns_behind_a_function_s_end_is_of_that(self):
+        """Its last instruction is a call of what does not return."""
+        self.put(lock(spins=1), etl.stack(T, [0xFFFFFFFF81001000]))
+        self.assertEqual(self.report("--folded").splitlines(), ["root 5000"])
+
+    def test_flame_graphs_of_the_page(self):
+        page = self.report("--html", "-")
+        graphs = re.findall(r'<div class="flame (\w+)".*?</div>', page, re.S)
+        self.assertEqual(graphs, ["wait", "hold"])
+        graph = re.search(r'<div class="flame wait".*?</div>', page, re.S).group(0)
+        # Lists in lists: who does not see it reads it.
+        self.assertEqual(graph.count("<ul>"), graph.count("</ul>"))
+        self.assertEqual(graph.count("<li "), 6)
+        self.assertEqual(graph.count("</li>"), 6)
+        self.assertIn("another&lt;&amp;&gt;:one <small>25.0us</small>", graph)
+        self.assertIn('title="middle: 100us, 21.1 % of all; itself 0ns; 2 records"', graph)
+        widths = [float(width) for width in re.findall(r"width:([\d.]+)%", graph)]
+        # What "root" calls is as wide as root.
+        self.assertAlmostEqual(sum(widths[2:4]) + widths[5 - 1], 100, delta=0.1)
+        self.assertNotRegex(page, r"(src|href)=")
+
+    def test_page_without_stacks_has_none(self):
+        self.put(lock())
+        self.assertNotIn('<div class="flame', self.report("--html", "-"))
+
+    def test_more_stacks_than_are_told_apart(self):
+        count, each = 16384 + 3, 60
+        events = [event for i in range(count)
+                  for event in (lock(T + 2 * i, wait=4, spins=1),
+                                etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i]))]
+        buffers = [events[at:at + each // 2 * 2] for at in range(0, len(events), each // 2 * 2)]
+        self.write(etl.header_buffer(1 + len(buffers)) +
+                   b"".join(etl.buffer(each, 16384, sequence=1 + i)
+                            for i, each in enumerate(buffers)))
+        # All buffers have one size.
+        data = bytearray(open(self.path, "rb").read())
+        self.write(self.with_size(data, 16384))
+        rows = self.rows()
+        self.assertEqual(rows["(other stacks)"]["sampled"], 3)
+        self.assertEqual(len(rows), 16384 + 1)
+
+    @staticmethod
+    def with_size(data, size):
+        """The header buffer as long as the others."""
+        header = bytearray(data[:etl.SIZE])
+        header[0:4] = size.to_bytes(4, "little")
+        at = 0x48 + 0x20
+        header[at:at + 4] = size.to_bytes(4, "little")
+        return bytes(header).ljust(size, b"\xff") + bytes(data[etl.SIZE:])
+
+
+if __name__ == "__main__":
+    tap.main()

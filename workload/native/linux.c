@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Linux' own spin lock under ntklog: functions that are called, as in a kernel that can be
+ * preempted, and that ftrace has made call a trampoline of module/linux/spin_lock.c first.
+ */
+
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "linux/redirect.h"
+
+#include "contestant.h"
+
+/* What kernel/locking/spinlock.c comes down to, once as it is, once to be gone on in. */
+#define LINUX_LOCK(_name)							\
+NATIVE_TRACED void _name##_lock(raw_spinlock_t *lock)				\
+{										\
+	int value = 0;								\
+										\
+	preempt_disable();							\
+	if (unlikely(!atomic_try_cmpxchg_acquire(&lock->raw_lock.val, &value, _Q_LOCKED_VAL))) \
+		do_raw_spin_lock(lock);						\
+}
+
+#define LINUX_UNLOCK(_name)							\
+NATIVE_TRACED void _name##_unlock(raw_spinlock_t *lock)				\
+{										\
+	do_raw_spin_unlock(lock);						\
+	preempt_enable();							\
+}
+
+LINUX_LOCK(linux)
+LINUX_UNLOCK(linux)
+#undef NATIVE_TRACED
+#define NATIVE_TRACED	__used
+LINUX_LOCK(redirected)
+LINUX_UNLOCK(redirected)
+
+#define TRAMPOLINE(_name)	void _name(void)
+TRAMPOLINE(enter);
+TRAMPOLINE(redirect_lock);
+TRAMPOLINE(redirect_unlock);
+asm(NTKLOG_CODE("enter", "")
+	NTKLOG_TRAMPOLINE("redirect_lock", "redirected_lock", "")
+	NTKLOG_TRAMPOLINE("redirect_unlock", "redirected_unlock", ""));
+
+TRAMPOLINE(trampoline__raw_spin_lock);
+TRAMPOLINE(trampoline__raw_spin_unlock);
+TRAMPOLINE(sampled_trampoline__raw_spin_lock);
+TRAMPOLINE(sampled_trampoline__raw_spin_unlock);
+
+void native_redirect_linux(enum native_tracing tracing)
+{
+	static const void *const locks[] = {
+		[NATIVE_LINUX_ENTERED] = enter,
+		[NATIVE_LINUX_REDIRECTED] = redirect_lock,
+		[NATIVE_LINUX_SAMPLED] = sampled_trampoline__raw_spin_lock,
+		[NATIVE_LINUX_FULL] = trampoline__raw_spin_lock,
+	};
+	static const void *const unlocks[] = {
+		[NATIVE_LINUX_ENTERED] = enter,
+		[NATIVE_LINUX_REDIRECTED] = redirect_unlock,
+		[NATIVE_LINUX_SAMPLED] = sampled_trampoline__raw_spin_unlock,
+		[NATIVE_LINUX_FULL] = trampoline__raw_spin_unlock,
+	};
+
+	shim_set_call(linux_lock, locks[tracing]);
+	shim_set_call(linux_unlock, unlocks[tracing]);
+}
+
+#define RAW	((raw_spinlock_t *)lock)
+NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
+		  linux_lock(RAW), linux_unlock(RAW))
+
+const struct native_contestant native_linux[] = {
+	NATIVE_ENTRY(linux, "Linux' own", .alone = true),
+	/* Of its mode waits nothing is in the way of who does not wait. */
+	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, empty hooks", NATIVE_LINUX_ENTERED, .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, redirected", NATIVE_LINUX_REDIRECTED, .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, sampled", NATIVE_LINUX_SAMPLED, .alone = true),
+	NATIVE_ENTRY(linux, "Linux' own, full", NATIVE_LINUX_FULL, .alone = true),
+	{ }
+};
