@@ -24,10 +24,11 @@
 
 #include "../perf/sleeping_lock.h"
 #include "kind.h"
-#include "sleeping_at_once.h"
 #include "sleeping_lock.h"
 
 #ifdef NTKLOG_LINUX_SLEEPING_LOCKS
+
+#include "sleeping_at_once.h"
 
 #define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
 #define EXCLUSIVE(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
