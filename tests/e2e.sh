@@ -14,7 +14,7 @@ run_guest()
 {
 	local kernel=$1 built recording program
 	shift
-	need tool programs
+	need programs
 	tool
 	program=$NTKLOG
 	if [ -n "$FOREIGN" ]; then

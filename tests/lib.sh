@@ -91,6 +91,7 @@ tool_in()
 {
 	local dir=$1 word words=()
 	shift
+	need tool
 	for word; do
 		[[ $word == *=* ]] || word=$dir/$word
 		words+=("$word")

@@ -28,7 +28,6 @@ dkms_builds()
 	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
 }
 
-need tool
 need deb
 tool generate
 root=$DIR/root

@@ -34,7 +34,6 @@ says()
 	[ "$(cat "$DIR/$page-$width.found")" = "$*" ]
 }
 
-need tool
 need page
 tool generate
 "$OUT/build/tool/generate" 4 >"$DIR/trace.etl"

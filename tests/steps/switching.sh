@@ -9,7 +9,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool
 tool
 debian_kernel 6.12
 "$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"

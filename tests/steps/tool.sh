@@ -5,7 +5,6 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-need tool
 need tool-tests
 result "tool: builds without a warning" tool generate make_types libntklog-etl.a libntklog-etl.so.0
 result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
