@@ -187,7 +187,8 @@
 #define ntklog_this_cpu_clear_at(_variable, _bytes)				\
 	this_cpu_write(ntklog_this_cpu_at(_variable, _bytes), 0)
 #define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
-	(this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)) == (_value))
+	(this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)) ==		\
+	 (typeof(_variable))(_value))
 #define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
 	((_value) -= this_cpu_read(ntklog_this_cpu_at(_variable, _bytes)))
 #define ntklog_this_cpu_exceeds(_variable, _value)				\
