@@ -30,7 +30,8 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	struct stack_entry *entry;
 
 	HASH_FIND(hh, stats->stacks, stack->addresses, size, entry);
-	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX)
+	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
+	    stack->count > STACK_STATS_ADDRESSES_MAX - stats->address_count)
 		return entry;
 	entry = calloc(1, sizeof(*entry) + size);
 	if (!entry)
@@ -38,8 +39,10 @@ static struct stack_entry *find_stack(struct stack_stats *stats, const struct st
 	entry->count = stack->count;
 	memcpy(entry->addresses, stack->addresses, size);
 	HASH_ADD_KEYPTR(hh, stats->stacks, entry->addresses, size, entry);
-	if (entry->hh.tbl)
+	if (entry->hh.tbl) {
+		stats->address_count += entry->count;
 		return entry;
+	}
 	free(entry);
 no_memory:
 	stats->no_memory = true;

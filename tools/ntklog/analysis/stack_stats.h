@@ -11,8 +11,9 @@
 #include "hash.h"
 #include "stacks.h"
 
-/* Stacks that are told apart; all others are one. */
-#define STACK_STATS_MAX	16384
+/* Stacks that are told apart, and the addresses in all of them; all others are one. */
+#define STACK_STATS_MAX			16384
+#define STACK_STATS_ADDRESSES_MAX	0x80000
 
 /**
  * struct stack_sum - of records
@@ -69,7 +70,8 @@ struct stack_entry {
 /**
  * struct stack_stats - of a file; all zero: empty
  * @stacks: table
- * @others: those beyond STACK_STATS_MAX
+ * @address_count: in @stacks
+ * @others: those beyond STACK_STATS_MAX and STACK_STATS_ADDRESSES_MAX
  * @without: of records that were to have a stack which is not there
  * @counts: of what has been met
  * @has_any: there are stacks, or were to be
@@ -77,6 +79,7 @@ struct stack_entry {
  */
 struct stack_stats {
 	struct stack_entry *stacks;
+	size_t address_count;
 	struct stack_sum others;
 	struct stack_sum without;
 	struct stacks_counts counts;

@@ -50,18 +50,23 @@ struct kept {
  * @time: from when on: of the event that says so
  * @count: of @addresses; 0: nothing, from then on
  * @addresses: it
- * @next: what it stood for before, or was said to be later
  */
 struct definition {
 	uint64_t time;
 	size_t count;
 	uint64_t *addresses;
-	struct definition *next;
 };
 
+/*
+ * @key: it
+ * @definitions: by their times; no two that follow each other are of nothing
+ * @count: of @definitions
+ * @hh: in the table
+ */
 struct key {
 	uint64_t key;
 	struct definition *definitions;
+	size_t count;
 	UT_hash_handle hh;
 };
 
@@ -90,6 +95,7 @@ struct rundown {
  * @definition_count: of all of them
  * @rundowns: by their times
  * @rundown_count: of them
+ * @is_beyond: there are more rundowns or definitions than are kept
  * @counts: of what has been met
  */
 struct stacks {
@@ -106,6 +112,7 @@ struct stacks {
 	size_t definition_count;
 	struct rundown *rundowns;
 	size_t rundown_count;
+	bool is_beyond;
 	struct stacks_counts counts;
 };
 
@@ -118,21 +125,38 @@ static bool is_rundown(const struct etl_event *event)
 	       event->data_size == sizeof(struct ntklog_stacks_dc);
 }
 
+/* How many there are up to a time. */
+static size_t rundowns_until(const struct stacks *stacks, uint64_t time)
+{
+	size_t low = 0, high = stacks->rundown_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (stacks->rundowns[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* The same one may come twice: it was looked for beforehand. */
 static void add_rundown(struct stacks *stacks, const struct etl_event *event)
 {
+	size_t at = rundowns_until(stacks, event->time_stamp);
 	struct ntklog_stacks_dc dc;
 	struct rundown *more;
-	size_t at;
 
-	memcpy(&dc, event->data, sizeof(dc));
-	for (at = stacks->rundown_count; at && stacks->rundowns[at - 1].time >= event->time_stamp;
-	     at--)
-		if (stacks->rundowns[at - 1].time == event->time_stamp)
-			return;
+	if (at && stacks->rundowns[at - 1].time == event->time_stamp)
+		return;
+	if (stacks->rundown_count == STACKS_RUNDOWNS) {
+		stacks->is_beyond = true;
+		return;
+	}
 	more = grown(stacks->rundowns, stacks->rundown_count, sizeof(*more));
 	if (!more)
 		return;
+	memcpy(&dc, event->data, sizeof(dc));
 	stacks->rundowns = more;
 	memmove(more + at + 1, more + at, (stacks->rundown_count - at) * sizeof(*more));
 	more[at] = (struct rundown) { event->time_stamp, dc.stacks };
@@ -149,9 +173,8 @@ static bool is_expected(const struct stacks *stacks, const struct etl_event *eve
 
 	if (!stacks->rundown_count)
 		return false;
-	for (at = stacks->rundown_count - 1; at && stacks->rundowns[at].time > event->time_stamp;)
-		at--;
-	said = stacks->rundowns[at].stacks;
+	at = rundowns_until(stacks, event->time_stamp);
+	said = stacks->rundowns[at ? at - 1 : 0].stacks;
 	type = event_type_find(event);
 	if (!type || event->data_size != type->size[event->pointer_size == 8])
 		return false;
@@ -180,31 +203,52 @@ static uint64_t *copy_addresses(const struct etl_stack *stack)
 	return addresses;
 }
 
+/* How many of a key's there are up to a time. */
+static size_t definitions_until(const struct key *key, uint64_t time)
+{
+	size_t low = 0, high = key->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (key->definitions[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void define(struct stacks *stacks, const struct etl_event *event,
 		   const struct etl_stack *stack)
 {
-	struct definition *definition, **place;
+	struct definition new = { .time = event->time_stamp, .count = stack->count }, *more;
 	struct key *key;
+	size_t at;
 
-	if (stacks->definition_count >= STACKS_DEFINITIONS)
-		return;
-	hash_find_or_add(stacks->keys, key, &stack->key, STACKS_DEFINITIONS, key);
-	definition = key ? calloc(1, sizeof(*definition)) : NULL;
-	if (!definition)
-		return;
-	definition->time = event->time_stamp;
-	definition->count = stack->count;
-	definition->addresses = stack->count ? copy_addresses(stack) : NULL;
-	if (stack->count && !definition->addresses) {
-		free(definition);
+	if (stacks->definition_count >= STACKS_DEFINITIONS) {
+		stacks->is_beyond = true;
 		return;
 	}
-	/* The latest first. */
-	for (place = &key->definitions; *place && (*place)->time > definition->time;
-	     place = &(*place)->next)
-		;
-	definition->next = *place;
-	*place = definition;
+	hash_find_or_add(stacks->keys, key, &stack->key, STACKS_DEFINITIONS, key);
+	if (!key)
+		return;
+	at = definitions_until(key, new.time);
+	if (!new.count && at && !key->definitions[at - 1].count)
+		return;
+	if (!new.count && at < key->count && !key->definitions[at].count) {
+		key->definitions[at].time = new.time;
+		return;
+	}
+	more = grown(key->definitions, key->count, sizeof(*more));
+	if (!more)
+		return;
+	key->definitions = more;
+	new.addresses = new.count ? copy_addresses(stack) : NULL;
+	if (new.count && !new.addresses)
+		return;
+	memmove(more + at + 1, more + at, (key->count - at) * sizeof(*more));
+	more[at] = new;
+	key->count++;
 	stacks->definition_count++;
 }
 
@@ -215,18 +259,18 @@ static void define(struct stacks *stacks, const struct etl_event *event,
 static const struct definition *find_definition(const struct stacks *stacks, uint64_t value,
 						uint64_t time)
 {
-	const struct definition *definition, *later = NULL;
 	const struct key *key;
+	size_t at;
 
 	HASH_FIND(hh, stacks->keys, &value, sizeof(value), key);
-	for (definition = key ? key->definitions : NULL; definition;
-	     definition = definition->next) {
-		if (definition->time <= time)
-			break;
-		if (definition->count)
-			later = definition;
-	}
-	return definition && definition->count ? definition : later;
+	if (!key)
+		return NULL;
+	at = definitions_until(key, time);
+	if (at && key->definitions[at - 1].count)
+		return &key->definitions[at - 1];
+	while (at < key->count && !key->definitions[at].count)
+		at++;
+	return at < key->count ? &key->definitions[at] : NULL;
 }
 
 static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
@@ -625,6 +669,9 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 		message("%s: %" PRIu64
 			" events have stacks by keys of which the file does not say what they stand for",
 			file->path, counts->unknown);
+	if (stacks->is_beyond)
+		message("%s: it says too often which events have stacks, or what keys stand for: not all of it counts",
+			file->path);
 	if (counts->alone)
 		message("%s: %" PRIu64 " stacks are of events that are not there", file->path,
 			counts->alone);
@@ -654,13 +701,9 @@ bool stacks_may_have_any(const struct stacks *stacks)
 
 static void free_key(struct key *key)
 {
-	struct definition *definition = key->definitions, *next;
-
-	for (; definition; definition = next) {
-		next = definition->next;
-		free(definition->addresses);
-		free(definition);
-	}
+	while (key->count--)
+		free(key->definitions[key->count].addresses);
+	free(key->definitions);
 	free(key);
 }
 

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "grow.h"
-#include "hash.h"
+#include "lock_names.h"
 #include "message.h"
 #include "names.h"
 #include "text.h"
@@ -53,30 +53,6 @@ struct thread_name {
 	size_t order;
 };
 
-/*
- * @address: of the lock
- * @clock: from which on it is one of the class; 0: from the beginning
- * @class: number of the class
- * @order: in the file: of two from the same time on the later counts
- */
-struct lock_class {
-	uint64_t address;
-	uint64_t clock;
-	uint32_t class;
-	size_t order;
-};
-
-/*
- * @text: of the class, in the text of the file
- * @number: of it
- * @hh: in the table
- */
-struct class_name {
-	const char *text;
-	uint32_t number;
-	UT_hash_handle hh;
-};
-
 /* A name that is in no file of names. */
 struct added_name {
 	struct added_name *next;
@@ -95,14 +71,7 @@ struct names {
 	size_t thread_count;
 	char boot_id[40];
 	uint64_t boot_time;
-	struct lock_class *locks;
-	size_t lock_count;
-	/* By a hash of the address: 1 and where those of the address begin in @locks. */
-	uint32_t *lock_index;
-	size_t lock_index_size;
-	struct class_name **classes;
-	struct class_name *class_table;
-	size_t class_count;
+	struct lock_names locks;
 };
 
 static int compare_symbols(const void *a, const void *b)
@@ -198,47 +167,6 @@ static int add_symbol(struct names *names, char *line)
 	return 0;
 }
 
-static struct class_name *find_class(struct names *names, const char *text)
-{
-	struct class_name *class, **more;
-
-	HASH_FIND_STR(names->class_table, text, class);
-	if (class)
-		return class;
-	more = grown(names->classes, names->class_count, sizeof(*more));
-	if (!more)
-		return NULL;
-	names->classes = more;
-	class = calloc(1, sizeof(*class));
-	if (!class)
-		return NULL;
-	class->text = text;
-	class->number = names->class_count;
-	HASH_ADD_KEYPTR(hh, names->class_table, text, strlen(text), class);
-	if (!class->hh.tbl) {
-		free(class);
-		return NULL;
-	}
-	names->classes[names->class_count++] = class;
-	return class;
-}
-
-static int add_lock_class(struct names *names, uint64_t address, uint64_t clock,
-			  const struct class_name *class)
-{
-	struct lock_class *more = class && names->lock_count < UINT32_MAX ?
-		grown(names->locks, names->lock_count, sizeof(*more)) : NULL;
-
-	if (!more)
-		return -ENOMEM;
-	names->locks = more;
-	names->locks[names->lock_count] = (struct lock_class) {
-		address, clock, class->number, names->lock_count
-	};
-	names->lock_count++;
-	return 0;
-}
-
 /* "ADDRESS CLASS" or "ADDRESS@CLOCK CLASS" */
 static int add_lock(struct names *names, char *line)
 {
@@ -257,7 +185,7 @@ static int add_lock(struct names *names, char *line)
 	}
 	if (*end != ' ' || !end[1] || end[1] == ' ')
 		return -EINVAL;
-	return add_lock_class(names, address, clock, find_class(names, end + 1));
+	return lock_names_add(&names->locks, address, clock, end + 1);
 }
 
 /* "ID TIME": a UUID, and in units of 100 ns, as the trace's header has it. */
@@ -441,93 +369,39 @@ int names_add_thread(struct names **names, uint32_t id, const char *name)
  */
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class)
 {
-	struct class_name *known = NULL;
-	const char *text;
+	char *text = strdup(class);
+	int err = -1;
 
-	if (*names)
-		HASH_FIND_STR((*names)->class_table, class, known);
-	if (!known) {
-		text = add_name(names, class);
-		known = text ? find_class(*names, text) : NULL;
+	if (!*names)
+		*names = calloc(1, sizeof(**names));
+	if (*names && text) {
+		text_clean_line(text);
+		err = lock_names_add(&(*names)->locks, address, clock, text);
 	}
-	return known && !add_lock_class(*names, address, clock, known) ? 0 : -1;
+	free(text);
+	return err ? -1 : 0;
 }
 
 /**
  * names_move_classes() - have what is known of locks in other names
  * @to: which know nothing of locks
- * @from: from which it goes; none of it has been read from a file
+ * @from: from which it goes
  *
  * A class keeps its key.
  */
 void names_move_classes(struct names *to, struct names *from)
 {
-	struct added_name **last = &to->added;
-
-	while (*last)
-		last = &(*last)->next;
-	*last = from->added;
-	from->added = NULL;
 	to->locks = from->locks;
-	to->lock_count = from->lock_count;
-	to->lock_index = from->lock_index;
-	to->lock_index_size = from->lock_index_size;
-	to->classes = from->classes;
-	to->class_table = from->class_table;
-	to->class_count = from->class_count;
-	from->locks = NULL;
-	from->lock_count = 0;
-	from->lock_index = NULL;
-	from->classes = NULL;
-	from->class_table = NULL;
-	from->class_count = 0;
-}
-
-static int compare_locks(const void *a, const void *b)
-{
-	const struct lock_class *left = a, *right = b;
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	if (left->clock != right->clock)
-		return left->clock < right->clock ? -1 : 1;
-	return left->order < right->order ? -1 : 1;
-}
-
-static size_t lock_place(const struct names *names, uint64_t address)
-{
-	return address * UINT64_C(0x9E3779B97F4A7C15) >> 20 & (names->lock_index_size - 1);
+	from->locks = (struct lock_names) { 0 };
 }
 
 /**
  * names_sort_locks() - put locks that were added where they are found
  * @names: names, not NULL
- *
- * Without memory for it nothing has a class.
  */
 void names_sort_locks(struct names *names)
 {
-	size_t size = 1 << 4, i, at;
-
-	if (!names->lock_count)
-		return;
-	qsort(names->locks, names->lock_count, sizeof(*names->locks), compare_locks);
-	while (size < 2 * names->lock_count)
-		size *= 2;
-	free(names->lock_index);
-	names->lock_index_size = 0;
-	names->lock_index = calloc(size, sizeof(*names->lock_index));
-	if (!names->lock_index)
-		return;
-	names->lock_index_size = size;
-	for (i = 0; i < names->lock_count; i++) {
-		if (i && names->locks[i].address == names->locks[i - 1].address)
-			continue;
-		at = lock_place(names, names->locks[i].address);
-		while (names->lock_index[at])
-			at = (at + 1) & (size - 1);
-		names->lock_index[at] = i + 1;
-	}
+	lock_names_sort(&names->locks);
 }
 
 /**
@@ -540,21 +414,7 @@ void names_sort_locks(struct names *names)
  */
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock)
 {
-	size_t at, i, found = SIZE_MAX;
-
-	if (!names || !names->lock_index)
-		return address;
-	for (at = lock_place(names, address); names->lock_index[at];
-	     at = (at + 1) & (names->lock_index_size - 1))
-		if (names->locks[names->lock_index[at] - 1].address == address)
-			found = names->lock_index[at] - 1;
-	if (found == SIZE_MAX)
-		return address;
-	/* What was before the first is not known to have been anything else. */
-	for (i = found + 1; i < names->lock_count && names->locks[i].address == address &&
-	     names->locks[i].clock <= clock; i++)
-		found = i;
-	return NAMES_CLASS_KEY + names->locks[found].class;
+	return names ? lock_names_key(&names->locks, address, clock) : address;
 }
 
 /**
@@ -566,7 +426,7 @@ uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t cl
  */
 bool names_key_is_class(const struct names *names, uint64_t key)
 {
-	return names && key - NAMES_CLASS_KEY < names->class_count;
+	return names && lock_names_class(&names->locks, key);
 }
 
 /**
@@ -577,7 +437,7 @@ bool names_key_is_class(const struct names *names, uint64_t key)
  */
 size_t names_lock_count(const struct names *names)
 {
-	return names ? names->lock_count : 0;
+	return names ? names->locks.count : 0;
 }
 
 /**
@@ -588,7 +448,7 @@ size_t names_lock_count(const struct names *names)
  */
 bool names_have_classes(const struct names *names)
 {
-	return names && names->lock_count;
+	return names && names->locks.count;
 }
 
 /**
@@ -600,10 +460,11 @@ bool names_have_classes(const struct names *names)
  */
 bool names_have_class(const struct names *names, const char *text)
 {
-	size_t i;
+	const char *class;
+	uint64_t i;
 
-	for (i = 0; names && i < names->class_count; i++)
-		if (strstr(names->classes[i]->text, text))
+	for (i = 0; names && (class = lock_names_class(&names->locks, NAMES_CLASS_KEY + i)); i++)
+		if (strstr(class, text))
 			return true;
 	return false;
 }
@@ -731,12 +592,13 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 const char *names_find_symbol(const struct names *names, uint64_t address,
 			      uint64_t *offset, const char **module)
 {
+	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
 
-	if (names_key_is_class(names, address)) {
+	if (class) {
 		*offset = 0;
 		*module = NULL;
-		return names->classes[address - NAMES_CLASS_KEY]->text;
+		return class;
 	}
 	symbol = names ? find_symbol(names, address) : NULL;
 	if (!symbol)
@@ -865,13 +727,13 @@ bool names_have_thread(const struct names *names, const char *name)
  */
 bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size)
 {
+	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
 	int used;
 
 	text[0] = '\0';
-	if (names_key_is_class(names, address)) {
-		if (snprintf(text, size, "%s",
-			     names->classes[address - NAMES_CLASS_KEY]->text) >= (int)size)
+	if (class) {
+		if (snprintf(text, size, "%s", class) >= (int)size)
 			text_clean(text);
 		return true;
 	}
@@ -940,24 +802,10 @@ const char *names_thread(const struct names *names, uint32_t thread_id)
 /**
  * names_forget_classes() - know nothing of locks
  * @names: names, not NULL
- *
- * Texts of classes that were added stay until all names go.
  */
 void names_forget_classes(struct names *names)
 {
-	size_t i;
-
-	HASH_CLEAR(hh, names->class_table);
-	for (i = 0; i < names->class_count; i++)
-		free(names->classes[i]);
-	free(names->classes);
-	free(names->locks);
-	free(names->lock_index);
-	names->classes = NULL;
-	names->class_count = 0;
-	names->locks = NULL;
-	names->lock_count = 0;
-	names->lock_index = NULL;
+	lock_names_free(&names->locks);
 }
 
 /**

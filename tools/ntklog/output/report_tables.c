@@ -398,6 +398,7 @@ static void make_resources(struct report *report)
 static char *stack_text(const struct report *report, const struct stack_entry *entry)
 {
 	char *text = malloc(entry->count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1), *at = text;
+	char *shorter;
 	size_t i;
 
 	for (i = 0; text && i < entry->count; i++) {
@@ -406,7 +407,9 @@ static char *stack_text(const struct report *report, const struct stack_entry *e
 		names_address(report->names, entry->addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
-	return text;
+	/* There may be 16384 of these. */
+	shorter = text ? realloc(text, at - text + 1) : NULL;
+	return shorter ? shorter : text;
 }
 
 static void add_stack(struct report *report, char *text, const struct stack_sum *sum)

@@ -40,6 +40,18 @@ class Case(tool.Case):
         self.write(etl.file(*events, **changes))
         self.name(names)
 
+    def put_many(self, events, each=60):
+        """So many to a buffer of 16384 bytes, as many as it takes."""
+        buffers = [events[at:at + each] for at in range(0, len(events), each)]
+        header = bytearray(etl.header_buffer(1 + len(buffers))[:etl.SIZE])
+        # All buffers have one size, that of the header too.
+        for at in (0, 0x48 + 0x20):
+            header[at:at + 4] = (16384).to_bytes(4, "little")
+        self.write(bytes(header).ljust(16384, b"\xff") +
+                   b"".join(etl.buffer(each, 16384, sequence=1 + i)
+                            for i, each in enumerate(buffers)))
+        self.name(NAMES)
+
     def name(self, names):
         with open(self.path + ".names", "w", encoding="ascii") as stream:
             stream.write(names)
@@ -199,6 +211,15 @@ class Missing(Case):
                          [CHAIN, (), (), None])
         self.assertEqual(self.counts()["missing"], 1)
 
+    def test_said_more_often_than_anybody_would(self):
+        """The last first, which is the worst."""
+        count = 16384 + 2
+        self.put_many([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
+                       for i in range(count - 1, -1, -1)] + [lock(T + count)])
+        _, message = self.dump()
+        self.assertIn("it says too often which events have stacks, or what keys stand for: not "
+                      "all of it counts", message)
+
     def test_the_rundown_of_a_flight_recorder_is_at_its_end(self):
         self.put(lock(), etl.stack(T, CHAIN), lock(T + 2),
                  etl.stacks_rundown(2, end=True, time_stamp=T + 3))
@@ -313,6 +334,21 @@ class Keys(Case):
         self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
 
+    def test_for_nothing_again_and_again(self):
+        """Whatever order a file says it in."""
+        deleted = [etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + at)
+                   for at in (7, 4, 5, 6, 3)]
+        buffers = [[etl.stack_definition(1, [ROOT], time_stamp=T + 8)]]
+        buffers += [[event] for event in deleted]
+        buffers += [[etl.stack_definition(1, CHAIN, time_stamp=T), lock(T + 1), self.key(T + 1, 1),
+                     lock(T + 5), self.key(T + 5, 1), lock(T + 9), self.key(T + 9, 1)]]
+        self.write(etl.header_buffer(1 + len(buffers)) +
+                   b"".join(etl.buffer(events, processor=i, sequence=1 + i)
+                            for i, events in enumerate(buffers)))
+        self.name(NAMES)
+        self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
+                         [CHAIN, [ROOT], [ROOT]])
+
     def test_of_which_nothing_is_said(self):
         self.put(etl.stack_definition(2, CHAIN, time_stamp=T - 2), lock(), self.key(T, 3))
         events, message = self.dump()
@@ -424,29 +460,23 @@ class Sums(Case):
         self.assertNotIn('<div class="flame', self.report("--html", "-"))
 
     def test_more_stacks_than_are_told_apart(self):
-        count, each = 16384 + 3, 60
-        events = [event for i in range(count)
-                  for event in (lock(T + 2 * i, wait=4, spins=1),
-                                etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i]))]
-        buffers = [events[at:at + each // 2 * 2] for at in range(0, len(events), each // 2 * 2)]
-        self.write(etl.header_buffer(1 + len(buffers)) +
-                   b"".join(etl.buffer(each, 16384, sequence=1 + i)
-                            for i, each in enumerate(buffers)))
-        # All buffers have one size.
-        data = bytearray(open(self.path, "rb").read())
-        self.write(self.with_size(data, 16384))
+        count = 16384 + 3
+        self.put_many([event for i in range(count)
+                       for event in (lock(T + 2 * i, wait=4, spins=1),
+                                     etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i]))])
         rows = self.rows()
         self.assertEqual(rows["(other stacks)"]["sampled"], 3)
         self.assertEqual(len(rows), 16384 + 1)
 
-    @staticmethod
-    def with_size(data, size):
-        """The header buffer as long as the others."""
-        header = bytearray(data[:etl.SIZE])
-        header[0:4] = size.to_bytes(4, "little")
-        at = 0x48 + 0x20
-        header[at:at + 4] = size.to_bytes(4, "little")
-        return bytes(header).ljust(size, b"\xff") + bytes(data[etl.SIZE:])
+    def test_more_addresses_than_are_told_apart(self):
+        """Of 0x80000; so that no file takes gigabytes of names."""
+        count = 0x80000 // MOST + 3
+        self.put_many([event for i in range(count)
+                       for event in (lock(T + 2 * i, wait=4, spins=1),
+                                     etl.stack(T + 2 * i, [0xFFFFFFFF90000000 + i] * MOST))], 8)
+        rows = self.rows()
+        self.assertEqual(rows["(other stacks)"]["sampled"], 3)
+        self.assertEqual(len(rows), count - 3 + 1)
 
 
 if __name__ == "__main__":

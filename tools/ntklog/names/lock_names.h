@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LOCK_NAMES_H
+#define _NTKLOG_LOCK_NAMES_H
+
+/* What locks are one of, each from a time on. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct class_name;
+struct lock_name;
+
+/**
+ * struct lock_names - all that is known of locks; all zero: nothing
+ * @locks: by address and time, once they are sorted
+ * @count: of @locks
+ * @classes: by their numbers
+ * @class_count: of @classes
+ * @table: of @classes, by their texts
+ */
+struct lock_names {
+	struct lock_name *locks;
+	size_t count;
+	struct class_name **classes;
+	size_t class_count;
+	struct class_name *table;
+};
+
+int lock_names_add(struct lock_names *names, uint64_t address, uint64_t clock, const char *class);
+void lock_names_sort(struct lock_names *names);
+uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock);
+const char *lock_names_class(const struct lock_names *names, uint64_t key);
+void lock_names_free(struct lock_names *names);
+
+#endif /* _NTKLOG_LOCK_NAMES_H */
