@@ -688,17 +688,6 @@ bool stacks_has_any(const struct stacks *stacks)
 	return stacks->is_on;
 }
 
-/**
- * stacks_may_have_any() - are there stacks, or may there come any?
- * @stacks: the reading
- *
- * Return: whether there may: of a stream that cannot be known beforehand.
- */
-bool stacks_may_have_any(const struct stacks *stacks)
-{
-	return stacks->is_on || etl_const_reader(stacks->file)->input;
-}
-
 static void free_key(struct key *key)
 {
 	while (key->count--)

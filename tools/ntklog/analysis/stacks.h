@@ -82,7 +82,6 @@ const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct 
 const struct stacks_counts *stacks_counts(const struct stacks *stacks);
 void stacks_tell(const struct stacks *stacks, const struct etl_file *file);
 bool stacks_has_any(const struct stacks *stacks);
-bool stacks_may_have_any(const struct stacks *stacks);
 void stacks_close(struct stacks *stacks);
 
 #endif /* _NTKLOG_STACKS_H */

@@ -178,13 +178,16 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 		.kind = place->kind,
 	};
 	const struct slab_name *first;
-	char text[CLASS_SIZE - 1];
+	char text[CLASS_SIZE - 1], caches[512];
+	uint32_t zone;
 
-	if (!place->size || !strcmp(place->name, "-")) {
+	snprintf(caches, sizeof(caches), "%s/slab", classes->directory);
+	zone = slab_red_zone(caches, place->name);
+	if (!place->size || !strcmp(place->name, "-") || place->offset % place->size < zone) {
 		print_caller(place, name, "slab");
 		return;
 	}
-	where.offset = place->offset % place->size;
+	where.offset = place->offset % place->size - zone;
 	if (cache_is_kmalloc(&where)) {
 		if (cache_guess(classes->types, &where, place->caller, place->caller_module, text,
 				sizeof(text)))

@@ -2,6 +2,7 @@
 /* See slab_names.h. */
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,43 @@ size_t slab_names_find(const struct slab_names *names, const char *name,
 		;
 	*first = &names->names[from];
 	return to - from;
+}
+
+static bool read_number(const char *directory, const char *cache, const char *name,
+			unsigned int *number)
+{
+	char path[512];
+	FILE *stream;
+	bool is_read;
+
+	if (snprintf(path, sizeof(path), "%s/%s/%s", directory, cache, name) >= (int)sizeof(path))
+		return false;
+	stream = fopen(path, "r");
+	if (!stream)
+		return false;
+	is_read = fscanf(stream, "%u", number) == 1;
+	fclose(stream);
+	return is_read;
+}
+
+/**
+ * slab_red_zone() - what is before each object of a cache
+ * @directory: of the caches, /sys/kernel/slab
+ * @cache: name of one
+ *
+ * With red zones (slab_debug=Z) there is a pointer's size, as the cache aligns it.
+ *
+ * Return: bytes.
+ */
+uint32_t slab_red_zone(const char *directory, const char *cache)
+{
+	unsigned int has, align;
+
+	if (!read_number(directory, cache, "red_zone", &has) || !has)
+		return 0;
+	if (!read_number(directory, cache, "align", &align) || align < sizeof(void *))
+		align = sizeof(void *);
+	return align;
 }
 
 /**

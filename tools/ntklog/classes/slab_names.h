@@ -5,6 +5,7 @@
 /* Caches that the kernel has made one of: /sys/kernel/slab has all their names. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 /**
  * struct slab_name - a name of a cache
@@ -29,6 +30,7 @@ struct slab_names {
 void slab_names_read(struct slab_names *names, const char *directory);
 size_t slab_names_find(const struct slab_names *names, const char *name,
 		       const struct slab_name **first);
+uint32_t slab_red_zone(const char *directory, const char *cache);
 void slab_names_free(struct slab_names *names);
 
 #endif /* _NTKLOG_SLAB_NAMES_H */

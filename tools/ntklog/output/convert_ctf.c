@@ -68,7 +68,7 @@ struct ctf_stream {
  * @streams: by processor; NULL: not yet seen
  * @stream_count: how many
  * @names: symbols
- * @has_stacks: some events have a stack
+ * @has_stack: some events of the type have a stack: those are a class of their own
  */
 struct ctf {
 	struct conversion *conversion;
@@ -77,7 +77,7 @@ struct ctf {
 	struct ctf_stream **streams;
 	size_t stream_count;
 	struct names_cache names;
-	bool has_stacks;
+	bool has_stack[EVENT_TYPES];
 };
 
 /* The same for the same trace: outputs can be compared. */
@@ -126,11 +126,22 @@ static const char stack_fields[] =
 	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
 	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
 
-static bool has_stack(const struct ctf *ctf, const struct event_type *type)
+/* As strangers see it: one name for all of its versions, but those of other fields. */
+static void put_event_class(FILE *stream, size_t number, bool with_stack)
 {
-	return ctf->has_stacks && (type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK ||
-				   type->hook_id == PERFINFO_LOG_TYPE_RESOURCE ||
-				   type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP);
+	const struct event_type *type = &event_types[number];
+	size_t i;
+
+	fprintf(stream, "\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n",
+		type->name, type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
+		type->version == 1 ? "V1" : "", number + with_stack * EVENT_TYPES);
+	fputs("\tfields := struct {\n", stream);
+	if (with_stack)
+		fputs(stack_fields, stream);
+	/* All fields of all versions; an address is followed by its symbol. */
+	for (i = 0; i < type->field_count; i++)
+		put_field(stream, &type->fields[i]);
+	fputs("\t};\n};\n", stream);
 }
 
 static void put_metadata(const struct ctf *ctf, FILE *stream)
@@ -138,7 +149,7 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 	const struct etl_file *file = ctf->conversion->file;
 	uint64_t start = etl_unix_time(file, file->start_clock);
 	const unsigned char *u = ctf->uuid;
-	size_t i, j;
+	size_t i;
 
 	fputs("/* CTF 1.8 */\n\n", stream);
 	fprintf(stream,
@@ -170,19 +181,9 @@ static void put_metadata(const struct ctf *ctf, FILE *stream)
 	      "\t\tinteger { size = 16; align = 8; signed = false; } _cpu_id;\n\t};\n};\n",
 	      stream);
 	for (i = 0; i < EVENT_TYPES; i++) {
-		const struct event_type *type = &event_types[i];
-
-		fprintf(stream,
-			"\nevent {\n\tname = \"%s%s\";\n\tid = %zu;\n\tstream_id = 0;\n",
-			type->name, type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP &&
-			type->version == 1 ? "V1" : "", i);
-		fputs("\tfields := struct {\n", stream);
-		if (has_stack(ctf, type))
-			fputs(stack_fields, stream);
-		/* All fields of all versions; an address is followed by its symbol. */
-		for (j = 0; j < type->field_count; j++)
-			put_field(stream, &type->fields[j]);
-		fputs("\t};\n};\n", stream);
+		put_event_class(stream, i, false);
+		if (ctf->has_stack[i])
+			put_event_class(stream, i, true);
 	}
 }
 
@@ -318,12 +319,10 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 	return to;
 }
 
-/* Of an event without a stack, no addresses. */
-static char *put_stack(struct ctf *ctf, char *to)
+static char *put_stack(struct ctf *ctf, const struct stack *stack, char *to)
 {
-	const struct stack *stack = ctf->conversion->stack;
-	uint32_t count = stack ? stack->count : 0, i;
 	const struct cached_name *name;
+	uint32_t count = stack->count, i;
 
 	to = put_bytes(to, (const char *)&count, sizeof(count));
 	for (i = 0; i < count; i++)
@@ -340,8 +339,11 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 		     const struct event_type *type)
 {
 	struct ctf_stream *stream = find_stream(ctf, event->processor);
+	const struct stack *stack = ctf->conversion->stack;
+	bool has_stack = stack && stack->count;
 	uint64_t time = event->time_stamp - ctf->conversion->file->start_clock;
 	uint16_t id = type - event_types, processor = event->processor;
+	uint16_t class = id + has_stack * EVENT_TYPES;
 	char *to;
 
 	if (!stream) {
@@ -357,11 +359,12 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	if (stream->used == sizeof(struct packet_header))
 		stream->first = time;
 	to = stream->packet + stream->used;
-	to = put_bytes(to, (const char *)&id, sizeof(id));
+	to = put_bytes(to, (const char *)&class, sizeof(class));
 	to = put_bytes(to, (const char *)&time, sizeof(time));
 	to = put_bytes(to, (const char *)&processor, sizeof(processor));
-	if (has_stack(ctf, type))
-		to = put_stack(ctf, to);
+	if (has_stack)
+		to = put_stack(ctf, stack, to);
+	ctf->has_stack[id] |= has_stack;
 	to = put_fields(ctf, to, event, type);
 	stream->used = to - stream->packet;
 	return 0;
@@ -381,9 +384,6 @@ static int write_events(struct ctf *ctf)
 				message("%s: %s", ctf->directory, strerror(errno));
 				return -1;
 			}
-			ctf->has_stacks = stacks_may_have_any(ctf->conversion->stacks);
-			if (write_metadata(ctf))
-				return -1;
 			made = true;
 		}
 		if (put_event(ctf, event, type))
@@ -392,6 +392,9 @@ static int write_events(struct ctf *ctf)
 	for (i = 0; i < ctf->stream_count; i++)
 		if (ctf->streams[i] && write_packet(ctf, i))
 			return -1;
+	/* Last: only now it is known which classes there are. */
+	if (made && write_metadata(ctf))
+		return -1;
 	if (!made)
 		message("%s: is not made: there are no events to convert", ctf->directory);
 	return made ? 0 : -1;

@@ -118,6 +118,19 @@ class Rules(Base):
         self.assertEqual(self.class_of(slab(RWSEM, 40, 1408, 1360, "mm_struct")),
                          "mm_struct.mmap_lock")
 
+    def test_red_zones(self):
+        """slab_debug=Z: there is something before each object."""
+        os.mkdir(os.path.join(self.directory, "sys/slab/dentry"))
+        self.put("sys/slab/dentry/red_zone", "1\n")
+        self.put("sys/slab/dentry/align", "64\n")
+        self.assertEqual(self.class_of(slab(SPIN, 3 * 320 + 64 + 64, 320, 192, "dentry")),
+                         "dentry.d_lockref.lock")
+        self.assertEqual(self.class_of(slab(SPIN, 3 * 320 + 20, 320, 192, "dentry")),
+                         "slab (some_function)")
+        self.put("sys/slab/dentry/red_zone", "0\n")
+        self.assertEqual(self.class_of(slab(SPIN, 64, 320, 192, "dentry")),
+                         "dentry.d_lockref.lock")
+
     def test_elements_of_arrays_are_one(self):
         for element in range(4):
             self.assertEqual(self.class_of(slab(SPIN, 16 + 4 * element, 64, 64, "signal_cache")),

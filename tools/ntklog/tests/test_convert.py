@@ -355,7 +355,20 @@ class Stacks(Case):
                       " [1] = 0xFFFFFFFF81000010 ], callstack_symbols = "
                       '[ [0] = "inner+0x10", [1] = "root+0x10" ]', lock)
         self.assertIn('callstack_symbols = [ [0] = "", [1] = "inner+0x10", ', resource)
-        self.assertIn("callstack_kernel_length = 0", without)
+        self.assertNotIn("callstack", without)
+
+    def test_ctf_with_stacks_in_the_middle_alone(self):
+        """Of no buffer that would be looked at beforehand."""
+        buffers = [[etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=self.TIME + 10 * i)]
+                   for i in range(9)]
+        buffers[4].insert(0, etl.stacks_rundown(2, time_stamp=self.TIME + 39))
+        buffers[4].append(etl.stack(self.TIME + 40, self.CHAIN))
+        buffers[5].insert(0, etl.stacks_rundown(0, time_stamp=self.TIME + 49))
+        self.convert("--ctf", etl.header_buffer(1 + len(buffers)) + b"".join(
+            etl.buffer(events, sequence=1 + i) for i, events in enumerate(buffers)))
+        lines = [line for line in run("babeltrace2", self.out).stdout.splitlines()
+                 if " SpinLock: " in line]
+        self.assertEqual(["callstack" in line for line in lines], [i == 4 for i in range(9)])
 
     def test_ctf_without_stacks_is_as_ever(self):
         self.convert("--ctf", etl.file(*self.events(2000000)))
