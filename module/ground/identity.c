@@ -35,12 +35,12 @@
 #include <linux/sched/task_stack.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/timex.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 #include <uapi/ntklog/identity.h>
 
 #include "../address.h"
+#include "clock.h"
 #include "identity.h"
 
 #define NTKLOG_IDENTITY_WAYS	4
@@ -63,17 +63,20 @@
 /* What a processor has for its per-CPU memory at boot is no more. */
 #define NTKLOG_PER_CPU_REACH	(2UL << 20)
 
-/* In place of a cache. */
+/* In place of a cache; farther from each other than kinds are. */
 #define NTKLOG_IN_NO_SLAB	0UL
-#define NTKLOG_ON_STACK		1UL
-#define NTKLOG_IN_KFENCE	2UL
+#define NTKLOG_ON_STACK		0x100UL
+#define NTKLOG_IN_KFENCE	0x200UL
+
+/* Who reads a set that is always being written comes again. */
+#define NTKLOG_IDENTITY_TRIES	1000
 
 /**
  * struct ntklog_identity - a note
  * @lock: of which; 0: none yet
  * @cache: a struct kmem_cache, or NTKLOG_IN_NO_SLAB, ...
  * @caller: of the first event
- * @time: TSC, when it was made
+ * @time: cycles of the clock, when it was made
  * @offset: in the slab
  * @sequence: of the set, when it was made
  * @kind: NTKLOG_IDENTITY_*
@@ -95,14 +98,12 @@ struct ntklog_identity {
  *	release
  * @notes: by set; written by who has it
  * @missed: notes that were not made, for another one of the set was being made
- * @replaced: notes that others have taken the place of
  */
 struct ntklog_identities {
 	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_WAYS];
 	u32 sequence[NTKLOG_IDENTITY_SETS];
 	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_WAYS];
 	atomic_t missed;
-	atomic_t replaced;
 };
 
 /**
@@ -110,7 +111,8 @@ struct ntklog_identities {
  * @mutex: one reading at a time
  * @set: that comes next
  * @missed: as last told
- * @replaced: as last told
+ * @replaced: notes that others had taken the place of before they were read
+ * @told: of these
  * @length: of what is in @text
  * @at: of it has been given
  * @ended: the last read had something to give when it came to the end
@@ -123,6 +125,7 @@ struct ntklog_identity_reader {
 	unsigned int set;
 	u32 missed;
 	u32 replaced;
+	u32 told;
 	size_t length;
 	size_t at;
 	bool ended;
@@ -158,19 +161,28 @@ static __always_inline struct page *ntklog_page_of(unsigned long lock)
 #endif
 }
 
-/* The slab that an address is in, or NULL; without a fault, whatever the address is. */
+/*
+ * The slab that an address is in, or NULL; without a fault, whatever the address is: who writes of
+ * a lock that another one waits for cannot know that it is still there, nor that there is memory
+ * any more. A page that describes none may name any other as its head.
+ */
 static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 {
-	unsigned long flags;
-	struct page *page;
+	struct page *page, *head;
+	unsigned long word;
 
 	if (lock - PAGE_OFFSET >= (unsigned long)high_memory - PAGE_OFFSET)
 		return NULL;
 	page = ntklog_page_of(lock);
-	/* Who writes of a lock that another one waits for cannot know that it is still there. */
-	__get_kernel_nofault(&flags, page, unsigned long, fault);
-	page = compound_head(page);
-	return folio_test_slab((struct folio *)page) ? page : NULL;
+	__get_kernel_nofault(&word, page, unsigned long, fault);
+	head = compound_head(page);
+	if (head != page) {
+		__get_kernel_nofault(&word, head, unsigned long, fault);
+		/* It is being freed. */
+		if (unlikely(PageTail(head)))
+			return NULL;
+	}
+	return folio_test_slab((struct folio *)head) ? head : NULL;
 fault:
 	return NULL;
 }
@@ -195,7 +207,6 @@ static unsigned int ntklog_choose_way(struct ntklog_identities *notes, unsigned 
 		if ((s32)(ways[i].sequence - ways[oldest].sequence) < 0)
 			oldest = i;
 	}
-	atomic_inc(&notes->replaced);
 	return oldest;
 }
 
@@ -216,7 +227,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		.lock = lock,
 		.cache = is_kfence_address((void *)lock) ? NTKLOG_IN_KFENCE : cache,
 		.caller = caller,
-		.time = get_cycles(),
+		.time = ntklog_cycles(),
 		.offset = slab ? lock - (unsigned long)page_address(slab) : 0,
 		.sequence = sequence + 2,
 		.kind = kind,
@@ -224,6 +235,12 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 	WRITE_ONCE(notes->known[set][way], known);
 	/* The note before its number. Pairs with the acquire in ntklog_copy_set(). */
 	smp_store_release(&notes->sequence[set], sequence + 2);
+}
+
+static __always_inline bool ntklog_is_known(const u64 set[NTKLOG_IDENTITY_WAYS], u64 known)
+{
+	return READ_ONCE(set[0]) == known || READ_ONCE(set[1]) == known ||
+	       READ_ONCE(set[2]) == known || READ_ONCE(set[3]) == known;
 }
 
 /**
@@ -248,8 +265,10 @@ notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned l
 	 * but a few, which come there.
 	 */
 	known = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
-	if (likely(READ_ONCE(set[0]) == known || READ_ONCE(set[1]) == known ||
-		   READ_ONCE(set[2]) == known || READ_ONCE(set[3]) == known))
+	if (likely(ntklog_is_known(set, known)))
+		return;
+	/* Only its owner can tell that it is on a stack; others do not take that back. */
+	if (cache == NTKLOG_IN_NO_SLAB && ntklog_is_known(set, known + NTKLOG_ON_STACK))
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, known);
 }
@@ -427,53 +446,62 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	return used;
 }
 
-/* The notes of a set as they are at one moment, and its number then. */
-static u32 ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
-			   struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS])
+/* The notes of a set as they are at one moment, and its number then; false: not at this one. */
+static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
+			    struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS], u32 *sequence)
 {
-	u32 sequence;
+	unsigned int i;
 
-	do {
+	for (i = 0; i < NTKLOG_IDENTITY_TRIES; i++) {
 		/* The number before the notes. Pairs with the release in ntklog_add_identity(). */
-		while ((sequence = smp_load_acquire(&notes->sequence[set])) & 1)
+		*sequence = smp_load_acquire(&notes->sequence[set]);
+		if (*sequence & 1) {
 			cpu_relax();
+			continue;
+		}
 		/* What is copied while it is written is copied again. */
 		data_race(memcpy(ways, notes->notes[set], sizeof(notes->notes[set])));
 		/* The notes before the number is looked at again. */
 		smp_rmb();
-	} while (READ_ONCE(notes->sequence[set]) != sequence);
-	return sequence;
+		if (READ_ONCE(notes->sequence[set]) == *sequence)
+			return true;
+	}
+	return false;
 }
 
 static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set)
 {
 	struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS];
-	u32 seen = reader->seen[set];
+	u32 seen = reader->seen[set], sequence;
 	unsigned int i;
 
-	if (READ_ONCE(ntklog_identities->sequence[set]) == seen)
+	if (READ_ONCE(ntklog_identities->sequence[set]) == seen ||
+	    !ntklog_copy_set(ntklog_identities, set, ways, &sequence))
 		return;
-	reader->seen[set] = ntklog_copy_set(ntklog_identities, set, ways);
-	for (i = 0; i < NTKLOG_IDENTITY_WAYS; i++)
-		if (ways[i].lock && (s32)(ways[i].sequence - seen) > 0)
-			reader->length += ntklog_print_identity(reader->text + reader->length,
-								sizeof(reader->text) -
-								reader->length, &ways[i],
-								reader->symbol);
+	reader->seen[set] = sequence;
+	/* Each note has made the number larger by two. */
+	reader->replaced += (sequence - seen) / 2;
+	for (i = 0; i < NTKLOG_IDENTITY_WAYS; i++) {
+		if (!ways[i].lock || (s32)(ways[i].sequence - seen) <= 0)
+			continue;
+		reader->length += ntklog_print_identity(reader->text + reader->length,
+							sizeof(reader->text) - reader->length,
+							&ways[i], reader->symbol);
+		reader->replaced--;
+	}
 }
 
 /* What has not been noted, if it has become more. */
 static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
-	u32 replaced = atomic_read(&ntklog_identities->replaced);
 
-	if (missed == reader->missed && replaced == reader->replaced)
+	if (missed == reader->missed && reader->replaced == reader->told)
 		return;
 	reader->missed = missed;
-	reader->replaced = replaced;
+	reader->told = reader->replaced;
 	reader->length = scnprintf(reader->text, sizeof(reader->text),
-				   "missed %u replaced %u\n", missed, replaced);
+				   "missed %u replaced %u\n", missed, reader->replaced);
 }
 
 /* The next lines; false: that was all, and it begins anew. */

@@ -40,8 +40,10 @@ static void take_losses(struct identities *identities, const char *line)
 {
 	unsigned int missed, replaced;
 
-	if (sscanf(line, "missed %u replaced %u", &missed, &replaced) == 2 && missed)
+	if (sscanf(line, "missed %u replaced %u", &missed, &replaced) == 2) {
 		identities->missed = missed;
+		identities->replaced = replaced;
+	}
 }
 
 /**
@@ -110,6 +112,9 @@ void identities_close(struct identities *identities)
 	if (identities->missed)
 		message("of %u events was not noted what their locks lie in: two came at once",
 			identities->missed);
+	if (identities->replaced)
+		message("%u notes of what locks lie in had gone before they were read: there were too many",
+			identities->replaced);
 	if (identities->stream)
 		fclose(identities->stream);
 	classes_close(identities->classes);

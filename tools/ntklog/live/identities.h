@@ -15,11 +15,13 @@
  * @stream: it, or NULL: there is none, and no lock has a class
  * @classes: what names depend on
  * @missed: notes that were not made, as last told
+ * @replaced: notes that had gone before they were read, as last told
  */
 struct identities {
 	FILE *stream;
 	struct classes *classes;
 	unsigned int missed;
+	unsigned int replaced;
 };
 
 void identities_open(struct identities *identities);

@@ -218,8 +218,10 @@ static void take_note(void *argument, const struct class_note *note)
 	struct names_lock *lock;
 
 	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
-	if (!lock)
+	if (!lock) {
+		writer->left_out++;
 		return;
+	}
 	add_note(lock, note);
 	HASH_FIND(hh, writer->addresses, &note->address, sizeof(note->address), known);
 	if (known && writer->stream)
@@ -563,6 +565,9 @@ int names_writer_close(struct names_writer *writer)
 		free(address);
 	}
 	identities_close(&writer->identities);
+	if (writer->left_out)
+		message("%s: %" PRIu64 " notes of what locks lie in are left out: there are too many",
+			writer->path, writer->left_out);
 	HASH_ITER(hh, writer->locks, lock, next_lock) {
 		HASH_DEL(writer->locks, lock);
 		free_lock(lock);

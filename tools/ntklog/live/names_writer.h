@@ -35,6 +35,7 @@ struct names_thread;
  * @unresolved_count: of them
  * @identities: what locks lie in
  * @locks: of which that is known
+ * @left_out: notes that there was no room for
  * @threads: that there were, or are in the trace
  * @seen: the last addresses by a few bits, to know them at once
  * @seen_threads: likewise
@@ -51,6 +52,7 @@ struct names_writer {
 	size_t unresolved_count;
 	struct identities identities;
 	struct names_lock *locks;
+	uint64_t left_out;
 	struct names_thread *threads;
 	uint64_t seen[1 << NAMES_SEEN_BITS];
 	uint32_t seen_threads[1 << NAMES_SEEN_BITS];
