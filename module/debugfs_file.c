@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Kinds of files in debugfs. See debugfs_file.h. */
+
+#include <linux/ctype.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "debugfs_file.h"
+
+/* Longer than any text that a file takes. */
+#define NTKLOG_TEXT_MAX	512
+
+struct ntklog_open_file {
+	const struct ntklog_file *file;
+	void *object;
+};
+
+static int ntklog_file_show(struct seq_file *seq, void *unused)
+{
+	struct ntklog_open_file *open = seq->private;
+
+	open->file->show(seq, open->object);
+	return 0;
+}
+
+static int ntklog_file_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, ntklog_file_show, inode->i_private);
+}
+
+static ssize_t ntklog_file_write(struct file *file, const char __user *from,
+				 size_t count, loff_t *position)
+{
+	struct ntklog_open_file *open = file_inode(file)->i_private;
+	char *text;
+	int err;
+
+	/* One write is one value: nothing is put together from parts. */
+	if (!count || count > NTKLOG_TEXT_MAX || *position)
+		return -EINVAL;
+	text = memdup_user_nul(from, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+	if (strlen(text) != count) {
+		err = -EINVAL;
+		goto out;
+	}
+	if (text[count - 1] == '\n')
+		text[count - 1] = '\0';
+	err = open->file->store(open->object, text);
+out:
+	kfree(text);
+	if (err)
+		return err;
+	*position += count;
+	return count;
+}
+
+static const struct file_operations ntklog_file_read_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_file_open,
+	.read = seq_read,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+static const struct file_operations ntklog_file_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_file_open,
+	.read = seq_read,
+	.write = ntklog_file_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/* What the inodes point to; freed with the directory. */
+static LIST_HEAD(ntklog_open_files);
+
+struct ntklog_file_node {
+	struct list_head list;
+	struct ntklog_open_file open;
+};
+
+/**
+ * ntklog_create_file() - make a file of text
+ * @file: what it is; stays
+ * @directory: where
+ * @object: of its functions
+ *
+ * Context: load.
+ * Return: 0 or a negative errno.
+ */
+int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object)
+{
+	struct ntklog_file_node *node = kzalloc(sizeof(*node), GFP_KERNEL);
+	struct dentry *dentry;
+
+	if (!node)
+		return -ENOMEM;
+	node->open.file = file;
+	node->open.object = object;
+	list_add(&node->list, &ntklog_open_files);
+	dentry = debugfs_create_file(file->name, file->store ? 0600 : 0400,
+				     directory, &node->open,
+				     file->store ? &ntklog_file_fops :
+						   &ntklog_file_read_fops);
+	return PTR_ERR_OR_ZERO(dentry);
+}
+
+/**
+ * ntklog_free_files() - let go what the files of text were made of
+ *
+ * Context: unload, or a load that failed; the directory has been removed.
+ */
+void ntklog_free_files(void)
+{
+	struct ntklog_file_node *node, *next;
+
+	list_for_each_entry_safe(node, next, &ntklog_open_files, list) {
+		list_del(&node->list);
+		kfree(node);
+	}
+}
+
+/**
+ * ntklog_parse_number() - read a number: decimal and nothing else, no sign, no space, no other base
+ * @text: it
+ * @value: set to it
+ *
+ * Context: any.
+ * Return: 0, or -EINVAL.
+ */
+int ntklog_parse_number(const char *text, u32 *value)
+{
+	if (!isdigit(*text) || kstrtou32(text, 10, value))
+		return -EINVAL;
+	return 0;
+}
+
+struct ntklog_made {
+	size_t size;
+	void *bytes;
+};
+
+/**
+ * ntklog_made_open() - open a file of bytes, made of one moment
+ * @file: it
+ * @bytes: kvmalloc()ed, given over; or an error
+ * @size: of them
+ *
+ * Context: thread.
+ * Return: 0 or a negative errno.
+ */
+int ntklog_made_open(struct file *file, void *bytes, size_t size)
+{
+	struct ntklog_made *made;
+
+	if (IS_ERR(bytes))
+		return PTR_ERR(bytes);
+	made = kzalloc(sizeof(*made), GFP_KERNEL);
+	if (!made) {
+		kvfree(bytes);
+		return -ENOMEM;
+	}
+	made->bytes = bytes;
+	made->size = size;
+	file->private_data = made;
+	return 0;
+}
+
+/**
+ * ntklog_made_read() - give bytes of such a file
+ * @file: it
+ * @to: where to
+ * @count: room there
+ * @position: in it
+ *
+ * Context: thread.
+ * Return: bytes, or -EFAULT.
+ */
+ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_t *position)
+{
+	struct ntklog_made *made = file->private_data;
+
+	return simple_read_from_buffer(to, count, position, made->bytes, made->size);
+}
+
+/**
+ * ntklog_made_release() - close such a file
+ * @inode: unused
+ * @file: it
+ *
+ * Context: thread.
+ * Return: 0.
+ */
+int ntklog_made_release(struct inode *inode, struct file *file)
+{
+	struct ntklog_made *made = file->private_data;
+
+	kvfree(made->bytes);
+	kfree(made);
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_DEBUGFS_FILE_H
+#define _NTKLOG_DEBUGFS_FILE_H
+
+/* Kinds of files in debugfs: of text, and of bytes that are made when one is opened. */
+
+#include <linux/types.h>
+
+struct dentry;
+struct file;
+struct inode;
+struct seq_file;
+
+/**
+ * struct ntklog_file - a file of text
+ * @name: of it
+ * @show: writes it
+ * @store: takes what was written, without the newline, cut up as it likes; NULL: it is only read
+ */
+struct ntklog_file {
+	const char *name;
+	void (*show)(struct seq_file *file, void *object);
+	int (*store)(void *object, char *text);
+};
+
+int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object);
+void ntklog_free_files(void);
+int ntklog_parse_number(const char *text, u32 *value);
+
+int ntklog_made_open(struct file *file, void *bytes, size_t size);
+ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_t *position);
+int ntklog_made_release(struct inode *inode, struct file *file);
+
+#endif /* _NTKLOG_DEBUGFS_FILE_H */

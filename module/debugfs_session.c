@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files in /sys/kernel/debug/ntklog/sessions. No rule is decided here. */
+
+#include <linux/cpu.h>
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "address.h"
+#include "debugfs_file.h"
+#include "debugfs_session.h"
+#include "etw/event.h"
+#include "etw/group_mask.h"
+#include "etw/logfile.h"
+#include "etw/reader.h"
+#include "etw/run.h"
+#include "etw/session.h"
+#include "etw/snapshot.h"
+#include "etw/stacks.h"
+
+/* sessions/<n>/... */
+
+static void ntklog_state_show(struct seq_file *seq, void *object)
+{
+	seq_puts(seq, etw_session_is_started(object) ? "started\n" : "stopped\n");
+}
+
+static int ntklog_state_store(void *object, char *text)
+{
+	if (!strcmp(text, "start"))
+		return etw_start_session(object);
+	if (!strcmp(text, "stop"))
+		return etw_stop_session(object);
+	return -EINVAL;
+}
+
+static void ntklog_name_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%s\n", session->name);
+}
+
+static int ntklog_name_store(void *object, char *text)
+{
+	return etw_set_name(object, text);
+}
+
+static void ntklog_session_mask_show(struct seq_file *seq, void *object)
+{
+	struct perfinfo_groupmask mask = etw_get_group_mask(object);
+
+	etw_group_mask_show(seq, &mask);
+}
+
+static int ntklog_session_mask_store(void *object, char *text)
+{
+	struct etw_group_change change;
+
+	if (etw_group_change_parse(text, &change))
+		return -EINVAL;
+	etw_change_group_mask(object, &change);
+	return 0;
+}
+
+static void ntklog_stacks_show(struct seq_file *seq, void *object)
+{
+	etw_stacks_show(seq, etw_get_stacks(object));
+}
+
+static int ntklog_stacks_store(void *object, char *text)
+{
+	u32 stacks;
+
+	if (etw_stacks_parse(text, &stacks))
+		return -EINVAL;
+	etw_set_stacks(object, stacks);
+	return 0;
+}
+
+static void ntklog_buffer_size_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->buffer_size));
+}
+
+static int ntklog_buffer_size_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_buffer_size(object, value);
+}
+
+static void ntklog_buffers_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->buffers));
+}
+
+static int ntklog_buffers_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_buffers(object, value);
+}
+
+static const char * const ntklog_modes[] = {
+	[ETW_MODE_SEQUENTIAL] = "sequential",
+	[ETW_MODE_BUFFERING] = "buffering",
+};
+
+static void ntklog_mode_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%s\n", ntklog_modes[READ_ONCE(session->mode)]);
+}
+
+static int ntklog_mode_store(void *object, char *text)
+{
+	int mode = match_string(ntklog_modes, ARRAY_SIZE(ntklog_modes), text);
+
+	return mode < 0 ? -EINVAL : etw_set_mode(object, mode);
+}
+
+static void ntklog_flush_timer_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(session->flush_timer));
+}
+
+static int ntklog_flush_timer_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_flush_timer(object, value);
+}
+
+static void ntklog_contextswap_version_show(struct seq_file *seq, void *object)
+{
+	struct etw_session *session = object;
+
+	seq_printf(seq, "%u\n", READ_ONCE(etw_contextswap_versions.of_session[session->id]));
+}
+
+static int ntklog_contextswap_version_store(void *object, char *text)
+{
+	u32 value;
+
+	if (ntklog_parse_number(text, &value))
+		return -EINVAL;
+	return etw_set_contextswap_version(object, value);
+}
+
+static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *counts)
+{
+	seq_printf(seq, " %llu %llu %llu %llu %llu %llu\n", counts->generated,
+		   counts->written, counts->lost, counts->finished, counts->unread,
+		   counts->overwritten);
+}
+
+static void ntklog_stats_show(struct seq_file *seq, void *object)
+{
+	struct etw_run *run = etw_get_run(object);
+	struct etw_counts counts, sum = {};
+	unsigned int cpu;
+
+	seq_puts(seq, "processor generated written lost buffers unread overwritten\n");
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		if (!run || !etw_get_counts(run, cpu, &counts))
+			continue;
+		seq_printf(seq, "cpu%u", cpu);
+		ntklog_show_counts(seq, &counts);
+		sum.generated += counts.generated;
+		sum.written += counts.written;
+		sum.lost += counts.lost;
+		sum.finished += counts.finished;
+		sum.unread += counts.unread;
+		sum.overwritten += counts.overwritten;
+	}
+	cpus_read_unlock();
+	etw_put_run(run);
+	seq_puts(seq, "total");
+	ntklog_show_counts(seq, &sum);
+}
+
+static void ntklog_flush_show(struct seq_file *seq, void *object)
+{
+	seq_puts(seq, "0\n");
+}
+
+static int ntklog_flush_store(void *object, char *text)
+{
+	return strcmp(text, "1") ? -EINVAL : etw_flush_session(object);
+}
+
+static const struct ntklog_file ntklog_session_files[] = {
+	{ "state", ntklog_state_show, ntklog_state_store },
+	{ "name", ntklog_name_show, ntklog_name_store },
+	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store },
+	{ "stacks", ntklog_stacks_show, ntklog_stacks_store },
+	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store },
+	{ "buffers", ntklog_buffers_show, ntklog_buffers_store },
+	{ "mode", ntklog_mode_show, ntklog_mode_store },
+	{ "flush_timer", ntklog_flush_timer_show, ntklog_flush_timer_store },
+	{ "contextswap_version", ntklog_contextswap_version_show,
+	  ntklog_contextswap_version_store },
+	{ "stats", ntklog_stats_show },
+	{ "flush", ntklog_flush_show, ntklog_flush_store },
+};
+
+/* sessions/<n>/cpu<m> */
+
+/* What the inodes point to. */
+struct ntklog_processor {
+	struct etw_session *session;
+	unsigned int cpu;
+};
+
+/* Of each session, each that there may be. */
+static struct ntklog_processor *ntklog_processors;
+
+static int ntklog_processor_open(struct inode *inode, struct file *file)
+{
+	const struct ntklog_processor *processor = inode->i_private;
+	struct etw_reader *reader;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	reader = etw_open_reader(processor->session, processor->cpu);
+	if (IS_ERR(reader))
+		return PTR_ERR(reader);
+	file->private_data = reader;
+	return nonseekable_open(inode, file);
+}
+
+static ssize_t ntklog_processor_read(struct file *file, char __user *to, size_t count,
+				     loff_t *position)
+{
+	ssize_t done;
+
+	etw_prepare_reader(file->private_data);
+	/* One reader at a time, through whatever file. */
+	inode_lock(file_inode(file));
+	done = etw_read_buffers(file->private_data, to, count);
+	inode_unlock(file_inode(file));
+	return done;
+}
+
+static __poll_t ntklog_processor_poll(struct file *file, poll_table *wait)
+{
+	return etw_poll_buffers(file->private_data, file, wait);
+}
+
+static int ntklog_processor_release(struct inode *inode, struct file *file)
+{
+	etw_close_reader(file->private_data);
+	return 0;
+}
+
+static const struct file_operations ntklog_processor_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_processor_open,
+	.read = ntklog_processor_read,
+	.poll = ntklog_processor_poll,
+	.release = ntklog_processor_release,
+};
+
+/* sessions/<n>/header and snapshot */
+
+static int ntklog_header_open(struct inode *inode, struct file *file)
+{
+	size_t size = 0;
+	void *bytes = etw_make_header_buffer(inode->i_private, &size);
+
+	return ntklog_made_open(file, bytes, size);
+}
+
+static int ntklog_snapshot_open(struct inode *inode, struct file *file)
+{
+	size_t size = 0;
+	void *bytes;
+	int err = ntklog_may_read_addresses();
+
+	if (err)
+		return err;
+	bytes = etw_make_snapshot(inode->i_private, &size);
+	return ntklog_made_open(file, bytes, size);
+}
+
+static const struct file_operations ntklog_header_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_header_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
+};
+
+static const struct file_operations ntklog_snapshot_fops = {
+	.owner = THIS_MODULE,
+	.open = ntklog_snapshot_open,
+	.read = ntklog_made_read,
+	.llseek = default_llseek,
+	.release = ntklog_made_release,
+};
+
+static int ntklog_create_processor_files(size_t number)
+{
+	struct etw_session *session = &etw_sessions[number];
+	unsigned int cpu;
+	char name[16];
+	int err;
+
+	for_each_possible_cpu(cpu) {
+		struct ntklog_processor *processor =
+			&ntklog_processors[number * nr_cpu_ids + cpu];
+
+		processor->session = session;
+		processor->cpu = cpu;
+		snprintf(name, sizeof(name), "cpu%u", cpu);
+		err = PTR_ERR_OR_ZERO(debugfs_create_file(name, 0400, session->directory,
+							  processor,
+							  &ntklog_processor_fops));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * ntklog_create_session_directories() - make the files of all sessions
+ * @directory: where
+ *
+ * Context: load.
+ * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
+ */
+int ntklog_create_session_directories(struct dentry *directory)
+{
+	struct dentry *sessions;
+	size_t i, j;
+	int err;
+
+	ntklog_processors = kvcalloc(ETW_SESSIONS * nr_cpu_ids,
+				     sizeof(*ntklog_processors), GFP_KERNEL);
+	if (!ntklog_processors)
+		return -ENOMEM;
+	sessions = debugfs_create_dir("sessions", directory);
+	if (IS_ERR(sessions))
+		return PTR_ERR(sessions);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+		char name[8];
+
+		snprintf(name, sizeof(name), "%zu", i);
+		session->directory = debugfs_create_dir(name, sessions);
+		if (IS_ERR(session->directory))
+			return PTR_ERR(session->directory);
+		for (j = 0; j < ARRAY_SIZE(ntklog_session_files); j++) {
+			err = ntklog_create_file(&ntklog_session_files[j],
+						 session->directory, session);
+			if (err)
+				return err;
+		}
+		err = PTR_ERR_OR_ZERO(debugfs_create_file("header", 0400,
+							  session->directory,
+							  session,
+							  &ntklog_header_fops));
+		if (err)
+			return err;
+		err = PTR_ERR_OR_ZERO(debugfs_create_file("snapshot", 0400,
+							  session->directory,
+							  session,
+							  &ntklog_snapshot_fops));
+		if (err)
+			return err;
+		err = ntklog_create_processor_files(i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * ntklog_free_session_files() - let go what the sessions' files were made of
+ *
+ * Context: unload, or a load that failed; the directory has been removed.
+ */
+void ntklog_free_session_files(void)
+{
+	kvfree(ntklog_processors);
+}
