@@ -55,6 +55,10 @@ run "trace-cmd record -q -e ntklog:linux_resource -o sleeping.dat sh load.sh 2>&
 run "trace-cmd report -q sleeping.dat 2>/dev/null | sed -n 's/.* \\(kind=[a-z_]*\\) .*\\(caller=[a-z_0-9]*\\).*/\\1 \\2/p' | sort | uniq -c | sort -rn | head -n 8"
 run "ntklog set resource 1000 1 1"
 
+title "How they were come to: the kernel's stack of each event, summed up by waits"
+run "ntklog record --stacks -o linux-stacks.etl -- sh load.sh"
+run "ntklog report linux-stacks.etl --stacks --top 2 | cut -c 1-150"
+
 title "The parameters of EVENT_TRACE_SPINLOCK_INFORMATION, by default"
 run "cd $P && grep . spin_threshold *_rate hold_threshold; cd /host"
 

@@ -38,9 +38,14 @@ printf '\n== The sampled one has fewer, and estimates the same: ntklog report tr
 printf '\n== What trace.etl says: ntklog report trace.etl\n'
 "$ntklog" report trace.etl --top 8
 "$ntklog" report trace.etl --html report.html
+"$ntklog" report linux-stacks.etl --html linux.html
+"$ntklog" report linux-stacks.etl --folded >linux-stacks.folded
 printf '\nFiles in %s:\n' "$DEMO"
 printf '  %-18s %s\n' \
-	report.html "the report as a page with pictures: open it in a browser" \
+	linux.html "Linux' own locks as a page: classes, and flame graphs of their waits and holds" \
+	linux-stacks.etl "its events, with a stack each" \
+	linux-stacks.folded "the waits' stacks as programs that draw flame graphs take them" \
+	report.html "the report of NT's locks as a page with pictures" \
 	trace.etl "the session's events, as Windows' tools read them" \
 	trace.etl.names "names of the symbols and threads in it" \
 	trace.etl.txt "the same, decoded by ntklog dump" \
