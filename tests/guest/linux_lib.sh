@@ -5,6 +5,7 @@
 
 T=/sys/kernel/tracing
 LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+GROUPS_OF_LINUX=linux_spinlock,linux_rwlock,linux_mutex,linux_rwsem
 
 # How many functions of each kind there are.
 SPIN=10

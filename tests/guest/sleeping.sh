@@ -2,8 +2,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086
 #
 # Linux' own locks that sleep: a module that knows the truth, attaching and detaching under load,
-# other users of ftrace, threads that are blocked meanwhile, and what must be refused.
-# check_sleeping.py looks at what was written.
+# and threads that are blocked meanwhile. check_sleeping.py looks at what was written;
+# sleeping_others.sh goes on.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -73,81 +73,7 @@ most_had_room()
 check "sleeping: most had room" most_had_room
 cat /tmp/check.log
 
-# Others on the same functions, before, meanwhile and after.
-echo 'p:ntklog_test mutex_lock' >$T/kprobe_events
-echo 'r:ntklog_return down_read' >>$T/kprobe_events
-echo 'mutex_*' >$T/set_ftrace_filter
-echo 'up_read' >>$T/set_ftrace_filter
-for tracer in function function_graph; do
-	grep -qw $tracer $T/available_tracers || continue
-	echo start >$S/state
-	echo $tracer >$T/current_tracer
-	echo 1 >$T/events/kprobes/ntklog_test/enable
-	echo 1 >$T/events/kprobes/ntklog_return/enable
-	check "sleeping: on with the $tracer tracer and kprobes there" sleeping_is_on
-	check "sleeping: then all functions go on calling us ($tracer)" \
-		is "$(hooked)" $SLEEPING_FUNCTIONS
-	before=$(sum SleepingReleased)
-	sleep 1
-	check "sleeping: and what they acquire is counted ($tracer)" \
-		[ "$(sum SleepingReleased)" -gt $((before + 50)) ]
-	check "sleeping: the $tracer tracer sees the functions" grep -q 'mutex_unlock' $T/trace
-	check "sleeping: the kprobes are hit ($tracer)" sh -c \
-		"grep -q 'ntklog_test: ' $T/trace && grep -q 'ntklog_return: ' $T/trace"
-	echo stop >$S/state
-	check "sleeping: off under the $tracer tracer and kprobes" sleeping_is_off
-	echo start >$S/state
-	check "sleeping: on again under them ($tracer)" sleeping_is_on
-	echo 0 >$T/events/kprobes/ntklog_test/enable
-	echo 0 >$T/events/kprobes/ntklog_return/enable
-	echo nop >$T/current_tracer
-	echo >$T/trace
-	echo stop >$S/state
-	check "sleeping: off after them ($tracer)" sleeping_is_off
-done
-echo >$T/set_ftrace_filter
-echo >$T/kprobe_events
-check "sleeping: with them each acquisition has come to an end" sleeping_balanced
 end_load
-
-echo start >$S/state
-check "sleeping: ftrace cannot be switched off meanwhile" \
-	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
-echo stop >$S/state
-
-# Somebody else's direct call on one function.
-insmod direct_call.ko function=up_write
-echo start >$S/state
-cat $D/linux
-check "sleeping: where somebody else hooks a function its kind is refused, by name" \
-	grep '^rwsem: failed: up_write (-16)' $D/linux
-check "sleeping: the other kinds are on" is "$(grep -cE '^(mutex|.*semaphore|rt_mutex|ww_mutex|percpu_rwsem): on' \
-	$D/linux)" 5
-check "sleeping: nothing of that kind stays hooked" sh -c "! grep -E 'trampoline.*rwsem_(sh|ex)' \
-	$T/enabled_functions"
-echo stop >$S/state
-rmmod direct_call
-check "sleeping: off after it" sleeping_is_off
-
-# No memory in the middle: a kind is on as a whole or not at all.
-direct=register_ftrace_direct
-grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
-failures=0
-for failure in $direct:1 $direct:2 $direct:3 ftrace_set_filter_ip:2 ftrace_set_filter_ip:6 \
-    $direct:8 $direct:13 $direct:22; do
-	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
-	echo start >$S/state
-	cat $D/linux
-	[ "$(grep -c ': failed: .* (-12)' $D/linux)" = 1 ] || break
-	[ "$(hooked)" = "$(sed -n 's/.*: on, \([0-9]*\) functions.*/\1/p' $D/linux |
-		awk '{ sum += $1 } END { print sum }')" ] || break
-	echo stop >$S/state
-	is "$(hooked)" 0 || break
-	rmmod no_memory
-	failures=$((failures + 1))
-done
-check "sleeping: without memory in the middle of it the one kind is undone" is $failures 8
-check "sleeping: then each acquisition has come to an end" sleeping_balanced
 
 # The tracepoint turns them on by itself, a moment later, and tells kinds.
 echo 100 >$R/release_sample_rate
