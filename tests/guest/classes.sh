@@ -18,9 +18,13 @@ tell_truth()
 
 usual_load()
 {
-	find /sys /proc/sys /proc/irq >/dev/null 2>&1
-	dd if=/dev/zero of=/tmp/classes.data bs=64k count=64 2>/dev/null
-	cat /proc/self/maps >/dev/null
+	round=0
+	while [ $round -lt 3 ]; do
+		find /sys /proc/sys /proc/irq >/dev/null 2>&1
+		dd if=/dev/zero of=/tmp/classes.data bs=64k count=64 2>/dev/null
+		cat /proc/self/maps >/dev/null
+		round=$((round + 1))
+	done
 }
 
 # Objects come and go: threads, inodes, dentries, and what is in caches.
@@ -28,7 +32,7 @@ churn()
 {
 	mkdir -p /tmp/churn
 	round=0
-	while [ $round -lt 2 ]; do
+	while [ $round -lt 6 ]; do
 		for name in 1 2 3 4 5 6 7 8 9; do
 			echo $round >/tmp/churn/$name
 			(/bin/true | /bin/cat >/dev/null)
@@ -63,6 +67,8 @@ record_with_truth()
 insmod ntklog.ko
 insmod class_truth.ko
 echo 50 >$R/release_sample_rate
+# More events than by default, in as much time.
+echo 30000 >$P/hold_threshold
 check "classes: nothing is kept without anybody" is "$(cat $D/keep_identities)" 0
 check "classes: usual load" record_with_truth normal usual_load
 check "classes: churn" record_with_truth churn churn
