@@ -453,7 +453,8 @@ static const struct argp_option json_options[] = {
 
 static const struct argp_option start_options[] = {
 	{ "mode", 'm', "MODE", 0,
-	  "sequential: when the buffers are full, new events are lost; buffering: the oldest buffers are overwritten (a flight recorder)", 0 },
+	  "sequential: when the buffers are full, new events are lost; buffering: the oldest buffers are overwritten (a flight recorder)",
+	  0 },
 	{ 0 }
 };
 
@@ -508,8 +509,8 @@ int command_start(int argc, char **argv)
 		.parser = parse_start,
 		.children = session_argp_children,
 		.args_doc = "[SESSION]",
-		.doc = "Start a session, 0 to 7, or a free one. A setting that is not given stays as\n"
-		       "it was in that session; at first these are 16 buffers of 64K and spinlock.",
+		.doc = "Start a session, 0 to 7, or a free one. A setting that is not given stays\n"
+		       "as it was in that session; at first these are 16 buffers of 64K and spinlock.",
 	};
 
 	return run(&argp, argc, argv, start);
@@ -566,8 +567,8 @@ int command_set(int argc, char **argv)
 		.parser = parse_arguments,
 		.args_doc = "spinlock SPINS ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
 			    "resource RELEASE_RATE CONTENTION_RATE EXCESSIVE_TIMEOUTS",
-		.doc = "Set the parameters of the sampling, which are those of all sessions: all of\n"
-		       "them, or none if one is refused. A rate is one in so many: a greater number\n"
+		.doc = "Set the parameters of the sampling, which are those of all sessions: all\n"
+		       "of them, or none if one is refused. A rate is one in so many: a greater number\n"
 		       "writes fewer records. Those of spin locks are in the order of\n"
 		       "xperf -setspinlocksample. The hold threshold stays if it is not given.\n"
 		       "ntklog list prints what each parameter means and its limits.",

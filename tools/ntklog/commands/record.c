@@ -518,7 +518,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 static const struct argp_option record_options[] = {
 	{ "output", 'o', "FILE", 0, "Write this file (ntklog.etl); - is the standard output", 0 },
 	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after that time", 0 },
-	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this session, 0 to 7, instead of a free one", 0 },
+	{ "session", OPTION_SESSION, "NUMBER", 0,
+	  "Use this session, 0 to 7, instead of a free one",
+	  0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ "mode", OPTION_MODE, "MODE", 0,

@@ -492,7 +492,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "events", 'e', "GROUP,...", 0, "Record these events: names and defaults as of ntklog record", 0 },
+	{ "events", 'e', "GROUP,...", 0,
+	  "Record these events: names and defaults as of ntklog record",
+	  0 },
 	{ "delay", 'd', "SECONDS", 0, "Time between two screens (1)", 0 },
 	{ "rows", 'n', "COUNT", 0, "Rows of each table (as many as fit)", 0 },
 	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },

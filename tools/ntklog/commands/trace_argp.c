@@ -91,7 +91,8 @@ static const struct argp_option trace_options[] = {
 	  "Use only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
 	  0 },
 	{ "from", OPTION_FROM, "TIME", 0,
-	  "Use only events from this time on: seconds since the start, or a number with ns, us, ms or s", 0 },
+	  "Use only events from this time on: seconds since the start, or a number with ns, us, ms or s",
+	  0 },
 	{ "to", OPTION_TO, "TIME", 0, "Use only events up to this time", 0 },
 	{ 0 }
 };
