@@ -23,7 +23,7 @@ plan()
 	check)
 		cat <<-'END'
 			100 - core-6.12
-			100 - style
+			60 - style
 			50 - instructions
 			100 - tool
 			50 - headers
@@ -42,19 +42,19 @@ plan()
 			60 builds own-newest
 			60 - linux-6.12
 			60 - sleeping-6.12
-			100 kernel-kcsan torture-kcsan
+			60 kernel-kcsan torture-kcsan
 			60 - e2e-6.1
 			60 - arm64
 			60 - rt
 			60 - packages
-			100 kernel-kasan torture-kasan
+			60 kernel-kasan torture-kasan
 			60 builds core-newest
 			60 - strain-6.12
 			60 - classes-6.12
 			60 kernel-kasan kunit-kasan
 			60 - tool
 			60 - modes-6.12
-			100 - style
+			60 - style
 			50 kernel-kunit lockdep
 			60 kernel-kunit parallel
 			60 builds core-trixie
