@@ -40,6 +40,9 @@ dkms_source:
 deb:
 	scripts/deb.sh
 
+docs:
+	scripts/docs.sh
+
 clean: $(if $(wildcard modules.order),modules_clean)
 	$(MAKE) -C tools/ntklog clean
 
@@ -86,6 +89,7 @@ help:
 	@echo '  tools           - the command-line tool tools/ntklog/ntklog, and libntklog-etl'
 	@echo '  tools_install   - install them in prefix=/usr/local, below DESTDIR='
 	@echo '  deb             - the packages, in out/deb: ntklog, ntklog-dkms, libntklog-etl0, -dev'
+	@echo '  docs            - the documentation as HTML, in out/docs'
 	@echo '  dkms_source     - what DKMS builds the module from, in DESTDIR=/usr/src'
 	@echo '  clean           - remove what was built in the tree'
 	@echo '  distclean       - and out/, what demo and test left'
@@ -106,4 +110,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo check test soak bench deb dkms_source help
+.PHONY: checkpatch sparse demo check test soak bench deb docs dkms_source help

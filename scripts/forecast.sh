@@ -15,6 +15,7 @@ groups_of()
 {
 	case $1 in
 	headers) echo headers ;;
+	docs) echo tool docs ;;
 	instructions) echo unpack modules ;;
 	style) echo style source unpack modules ;;
 	tool) echo tool tool-tests ;;

@@ -82,6 +82,7 @@ plan()
 			50 - model
 			50 - instructions
 			50 - headers
+			50 - docs
 		END
 		;;
 	*)
