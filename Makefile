@@ -36,6 +36,8 @@ dkms_source:
 	find $(DESTDIR)/usr/src/ntklog-$(VERSION) -name '*.o' -o -name '*.ko' -o -name '*.cmd' \
 		-o -name '*.mod' -o -name '*.mod.c' | xargs -r rm -f
 	rm -r $(DESTDIR)/usr/src/ntklog-$(VERSION)/workload/native
+	install -D scripts/dkms-post-build.sh \
+		$(DESTDIR)/usr/src/ntklog-$(VERSION)/scripts/dkms-post-build.sh
 
 deb:
 	scripts/deb.sh

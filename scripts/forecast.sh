@@ -23,7 +23,7 @@ groups_of()
 	litmus) echo source ;;
 	fuzz) echo tool fuzz ;;
 	page) echo tool page ;;
-	packages) echo tool deb root unpack modules ;;
+	packages) echo tool deb docs root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
 	suspend | strain-*) echo unpack modules vm ;;
