@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """Do the links of README.md and of the pages lead to files and sections that are there, and has
-the tool each command and option that the pages and ntklog(1) show?
+the tool each command and option that the pages and ntklog(1) show, and the guide for ports each
+warning?
 
 Usage: check_docs.py NTKLOG TOP
 """
@@ -155,6 +156,24 @@ class Commands(unittest.TestCase):
     def test_of_the_manual(self):
         path = "tools/ntklog/man/ntklog.1"
         self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
+
+
+class Warnings(unittest.TestCase):
+    """porting.rst has each warning that misuse of a lock gives, as the log has it."""
+
+    def test_are_in_the_guide(self):
+        guide = read("Documentation/porting.rst")
+        told = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
+        sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")
+                   for path, _, names in os.walk(os.path.join(TOP, top)) for name in names
+                   if name.endswith(".c")] + ["include/ntklog/irql.h", "include/ntklog/nt_types.h"]
+        texts = set()
+        for source in sources:
+            for text in re.findall(r'\b(?:WARN|WARN_ONCE|pr_warn_ratelimited)\([^;"]*"([^"]*)\\n"',
+                                   read(source)):
+                texts.add(text)
+        # ASSERTMSG()'s, which is the driver's own.
+        self.assertEqual(told, texts - {"%s"})
 
 
 if __name__ == "__main__":
