@@ -70,9 +70,14 @@ def code_of_markdown(text):
 
 
 def code_of_pages(text):
-    """Blocks that stand further in than the text, and what is between ``two``."""
-    for line in text.splitlines():
-        if line.startswith(("\t", "  ")):
+    """Blocks behind :: that stand further in than it, and what is between ``two``."""
+    block = None
+    for line in text.expandtabs().splitlines():
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and (block is None or depth <= block):
+            block = depth if line.endswith("::") or ":: " in line and line.lstrip().startswith("..") \
+                else None
+        elif line.strip():
             yield line
     yield from (" ".join(span.split()) for span in re.findall(r"``(.+?)``", text, re.S))
 

@@ -7,6 +7,7 @@ Usage: test_sample.py NTKLOG
 
 import json
 import os
+import re
 import struct
 import unittest
 
@@ -52,10 +53,10 @@ class Samples(unittest.TestCase):
         data, count = read("sample.etl"), 0
         with open(PAGE, encoding="utf-8") as stream:
             for line in stream:
-                words = line.split("  ")[0].split() if line.startswith("\t0x") else []
-                if not words:
+                match = re.match(r"\t0x([0-9a-f]+)  ((?:[0-9a-f]{2}(?: |$))+)", line)
+                if not match:
                     continue
-                at, octets = int(words[0], 16), bytes.fromhex("".join(words[1:]))
+                at, octets = int(match.group(1), 16), bytes.fromhex(match.group(2))
                 self.assertEqual(data[at:at + len(octets)], octets, line)
                 count += len(octets)
         self.assertGreater(count, 0x48)
