@@ -36,8 +36,10 @@ def lead_to_pages(app, doctree, page):
     directory = os.path.dirname(app.env.doc2path(page))
     for link in doctree.findall(nodes.reference):
         name, hash_, anchor = link.get("refuri", "").partition("#")
-        path = os.path.normpath(os.path.join(directory, name))
-        if not name or ":" in name or not os.path.isfile(path):
+        # NEWS.rst is above the page that includes it.
+        paths = [os.path.normpath(os.path.join(base, name)) for base in (directory, TOP)]
+        path = next((path for path in paths if os.path.isfile(path)), None)
+        if not name or ":" in name or not path:
             continue
         if path.endswith(".rst") and app.env.path2doc(path) in app.env.found_docs:
             uri = app.builder.get_relative_uri(page, app.env.path2doc(path))
