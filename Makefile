@@ -2,6 +2,7 @@
 #
 # ntklog: modules, tool, tests. `make help` tells what there is.
 
+comma := ,
 KERNELRELEASE_RUNNING := $(shell uname -r)
 OUT := $(CURDIR)/out
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
@@ -108,7 +109,9 @@ help:
 	@echo '  sparse          - sparse on the modules'
 	@echo ''
 	@echo 'Variables:'
-	@echo '  KDIR=DIRECTORY  - kernel to build for: $(or $(KDIR),none for the running kernel; Debian'"'"'s newest)'
+	@echo '  KDIR=DIRECTORY  - build directory (headers) of the kernel that the modules are built for,'
+	@echo '                    such as /usr/src/linux-headers-VERSION; without KDIR= that is'
+	@echo '                    $(or $(KDIR),Debian'"'"'s newest one$(comma) for the running kernel has no headers here)'
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir

@@ -27,7 +27,7 @@ groups_of()
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
 	suspend | strain-*) echo unpack modules vm ;;
-	core-* | e2e-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
+	core-* | e2e-* | own-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
 	arm64 | rt) echo tool unpack modules vm programs ;;
 	i386) echo tool unpack modules programs32 ;;

@@ -36,53 +36,46 @@ plan()
 			100 kernel-kunit kernel-kasan
 			100 kernel-kasan kernel-kcsan
 			100 - builds
-			50 kernel-kasan abuse
-			75 builds linux-newest
-			75 - e2e-6.12
-			75 kernel-kasan kunit-kasan
-			75 - linux-6.12
-			75 - e2e-6.1
-			75 builds core-newest
-			75 - linux-6.1
-			75 - sleeping-6.12
-			75 - sleeping-6.1
-			75 builds sleeping-newest
-			75 - classes-6.12
-			75 - classes-6.1
-			75 builds classes-newest
-			50 kernel-kunit lockdep
-			100 kernel-kasan torture-kasan
-			75 - modes-6.12
-			75 - modes-6.1
-			75 - stacks-6.12
-			75 - stacks-6.1
-			75 builds stacks-newest
+			40 kernel-kasan abuse
+			60 - e2e-6.12
+			60 - own-6.1
+			60 builds own-newest
+			60 - linux-6.12
+			60 - sleeping-6.12
 			100 kernel-kcsan torture-kcsan
-			100 - arm64
-			75 - rt
-			75 - i386
-			75 builds core-trixie
-			75 kernel-kcsan kunit-kcsan
-			100 - strain-6.12
-			75 - tool
-			100 kernel-kunit parallel
-			75 - switching
-			75 kernel-kunit kunit-kunit
-			50 kernel-kunit cycles
-			50 - page
-			100 - fuzz
-			75 - suspend
-			100 kernel-kunit window
-			100 kernel-kunit crowd
-			100 - packages
-			75 - linkage-6.12
-			75 - linkage-6.1
+			60 - e2e-6.1
+			60 - arm64
+			60 - rt
+			60 - packages
+			100 kernel-kasan torture-kasan
+			60 builds core-newest
+			60 - strain-6.12
+			60 - classes-6.12
+			60 kernel-kasan kunit-kasan
+			60 - tool
+			60 - modes-6.12
 			100 - style
-			100 - litmus
-			50 - model
-			50 - instructions
-			50 - headers
+			50 kernel-kunit lockdep
+			60 kernel-kunit parallel
+			60 builds core-trixie
+			60 kernel-kcsan kunit-kcsan
+			40 kernel-kunit cycles
+			40 - page
+			60 - i386
+			60 - fuzz
+			60 - stacks-6.12
+			60 kernel-kunit kunit-kunit
+			60 - suspend
+			60 - switching
+			60 kernel-kunit window
+			60 kernel-kunit crowd
+			60 - linkage-6.12
+			60 - linkage-6.1
+			50 - litmus
 			50 - docs
+			40 - model
+			40 - instructions
+			40 - headers
 		END
 		;;
 	*)

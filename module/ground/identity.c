@@ -40,6 +40,7 @@
 #include <uapi/ntklog/identity.h>
 
 #include "../address.h"
+#include "../compat.h"
 #include "clock.h"
 #include "identity.h"
 
@@ -135,6 +136,7 @@ struct ntklog_identity_reader {
 };
 
 struct ntklog_identities *ntklog_identities;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 
 /* Of the pointer, of who wants the notes, and whether they are kept without a reader. */
 static DEFINE_MUTEX(ntklog_identity_mutex);
@@ -272,6 +274,7 @@ notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned l
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, known);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_note_identity_of);
 
 static bool ntklog_read_word(unsigned long at, unsigned long *word)
 {
@@ -558,6 +561,7 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 	mutex_unlock(&reader->mutex);
 	return done;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 
 /* One more who wants them, or one less. With ntklog_identity_mutex held. */
 static int ntklog_want_identities(bool want)
@@ -608,6 +612,7 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 	kvfree(reader);
 	return ERR_PTR(err);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);
 
 /**
  * ntklog_close_identities() - end reading; with the last reader the notes go, unless they are kept
@@ -622,6 +627,7 @@ void ntklog_close_identities(struct ntklog_identity_reader *reader)
 	mutex_unlock(&ntklog_identity_mutex);
 	kvfree(reader);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_close_identities);
 
 /**
  * ntklog_keep_identities() - have notes made while nobody reads them, or no longer

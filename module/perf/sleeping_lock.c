@@ -230,6 +230,8 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
 		*multiple = !rest;
 		ntklog_begin_countdown(cpu, released);
 	}
+	/* Each is one, also of two that have both counted below 0. */
+	*multiple |= rate == 1;
 	local_irq_restore(flags);
 	return released;
 }

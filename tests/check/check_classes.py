@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Classes of Linux' own locks, against a module that has told what is where.
 
-Usage: check_classes.py NTKLOG DIRECTORY
+Usage: check_classes.py NTKLOG DIRECTORY [CLASS...]
 """
 
 import bisect
@@ -16,7 +16,7 @@ import unittest
 import etl_decoder as etl
 import tap
 
-NTKLOG, DIRECTORY = sys.argv[1:]
+NTKLOG, DIRECTORY, *CLASSES = sys.argv[1:]
 
 
 def path(name):
@@ -142,4 +142,4 @@ class Classes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    tap.main()
+    tap.main(CLASSES)

@@ -67,6 +67,8 @@ record_with_truth()
 insmod ntklog.ko
 insmod class_truth.ko
 echo 50 >$R/release_sample_rate
+# More events than by default, in as much time.
+echo 30000 >$P/hold_threshold
 check "classes: nothing is kept without anybody" is "$(cat $D/keep_identities)" 0
 check "classes: usual load" record_with_truth normal usual_load
 check "classes: churn" record_with_truth churn churn

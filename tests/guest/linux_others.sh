@@ -7,7 +7,7 @@
 
 insmod ntklog.ko buffers=64
 echo "$LINUX" >$S/group_mask
-load 0
+load 20000
 
 # Others on the same functions, before, meanwhile and after.
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events

@@ -31,9 +31,10 @@ static int use_irqls(void)
 	old_irql = ke_raise_irql_to_dpc_level();
 	REQUIRE(ke_raise_irql_to_synch_level() == DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
-	ke_disable_softirqs(0);
-	ke_enable_softirqs(0);
+	ke_enter_dispatch_level(0);
+	ke_leave_dispatch_level(0);
 	REQUIRE(KE_SOFTIRQS_ARE_TRACED == 0 || KE_SOFTIRQS_ARE_TRACED == 1);
+	REQUIRE(KE_SOFTIRQS_ARE_RAISED);
 	REQUIRE(sizeof(struct ntklog_here) >= sizeof(raw_cpu_ptr(&ntklog_here)->room));
 	ke_enter_critical_region();
 	REQUIRE(ke_are_apcs_disabled());

@@ -670,7 +670,7 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 			" events have stacks by keys of which the file does not say what they stand for",
 			file->path, counts->unknown);
 	if (stacks->is_beyond)
-		message("%s: it says too often which events have stacks, or what keys stand for: not all of it counts",
+		message("%s: which events have stacks, or what keys stand for, is said too often",
 			file->path);
 	if (counts->alone)
 		message("%s: %" PRIu64 " stacks are of events that are not there", file->path,

@@ -447,18 +447,19 @@ static error_t parse_arguments(int key, char *argument, struct argp_state *state
 }
 
 static const struct argp_option json_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "For programs", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print JSON, for programs", 0 },
 	{ 0 }
 };
 
 static const struct argp_option start_options[] = {
 	{ "mode", 'm', "MODE", 0,
-	  "sequential: full buffers lose events; buffering: the oldest are overwritten", 0 },
+	  "sequential: when the buffers are full, new events are lost; buffering: the oldest buffers are overwritten (a flight recorder)",
+	  0 },
 	{ 0 }
 };
 
 static const struct argp_option stop_options[] = {
-	{ "output", 'o', "FILE", 0, "Write what it has logged as an ETL file", 0 },
+	{ "output", 'o', "FILE", 0, "Write the events that it has logged to this ETL file", 0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ 0 }
@@ -487,7 +488,8 @@ int command_list(int argc, char **argv)
 		.options = json_options,
 		.parser = parse_option,
 		.doc = "Print what the module offers: events, parameters with their limits and\n"
-		       "present values, and sessions.",
+		       "present values, and sessions. Where the running kernel does not allow a kind\n"
+		       "of lock, the reason is behind it.",
 	};
 
 	return run(&argp, argc, argv, list);
@@ -507,7 +509,8 @@ int command_start(int argc, char **argv)
 		.parser = parse_start,
 		.children = session_argp_children,
 		.args_doc = "[SESSION]",
-		.doc = "Start a session, 0 to 7, or a free one. What is not given stays as it was.",
+		.doc = "Start a session, 0 to 7, or a free one. A setting that is not given stays\n"
+		       "as it was in that session; at first these are 16 buffers of 64K and spinlock.",
 	};
 
 	return run(&argp, argc, argv, start);
@@ -526,7 +529,7 @@ int command_stop(int argc, char **argv)
 		.options = stop_options,
 		.parser = parse_session,
 		.args_doc = "[SESSION]",
-		.doc = "Stop a session, or the one that is started, and print its counts.",
+		.doc = "Stop a session, or the only one that is started, and print its counts.",
 	};
 
 	return run(&argp, argc, argv, stop);
@@ -545,7 +548,7 @@ int command_status(int argc, char **argv)
 		.options = json_options,
 		.parser = parse_session,
 		.args_doc = "[SESSION]",
-		.doc = "Print what sessions are, and what they have counted.",
+		.doc = "Print the settings of sessions, and what they have counted.",
 	};
 
 	return run(&argp, argc, argv, status);
@@ -564,9 +567,11 @@ int command_set(int argc, char **argv)
 		.parser = parse_arguments,
 		.args_doc = "spinlock SPINS ACQUIRE_RATE CONTENTION_RATE [HOLD_THRESHOLD]\n"
 			    "resource RELEASE_RATE CONTENTION_RATE EXCESSIVE_TIMEOUTS",
-		.doc = "Set the parameters of the sampling, all or none: those of spin locks\n"
-		       "in the order of xperf -setspinlocksample. The hold threshold stays if not given.\n"
-		       "ntklog list prints what each is and may be.",
+		.doc = "Set the parameters of the sampling, which are those of all sessions: all\n"
+		       "of them, or none if one is refused. A rate is one in so many: a greater number\n"
+		       "writes fewer records. Those of spin locks are in the order of\n"
+		       "xperf -setspinlocksample. The hold threshold stays if it is not given.\n"
+		       "ntklog list prints what each parameter means and its limits.",
 	};
 
 	return run(&argp, argc, argv, set);

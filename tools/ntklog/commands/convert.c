@@ -111,8 +111,8 @@ static const struct argp convert_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Convert an ETL file for other tools.\n"
-	       "\vEvents that are not known are left out and counted; so is what is damaged, which\n"
-	       "is reported with its offset.",
+	       "\vEvents of unknown kinds are left out and counted; so is damaged data, which is\n"
+	       "reported with its offset.",
 };
 
 /**

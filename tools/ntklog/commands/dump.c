@@ -170,11 +170,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option dump_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each event, on a line", 0 },
-	{ "csv", OPTION_CSV, NULL, 0, "Comma-separated values, a column for each field", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each event, on a line", 0 },
+	{ "csv", OPTION_CSV, NULL, 0, "Print comma-separated values, a column for each field", 0 },
 	{ "cycles", OPTION_CYCLES, NULL, 0,
-	  "Also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
-	{ "hex", OPTION_HEX, NULL, 0, "Also the data of each event, in hexadecimal", 0 },
+	  "Print also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
+	{ "hex", OPTION_HEX, NULL, 0, "Print also the data of each event, in hexadecimal", 0 },
 	{ 0 }
 };
 
@@ -184,16 +184,17 @@ static const struct argp dump_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
-	       "of the session, processor, name, and all fields as name=value.\n"
-	       "\vEvents that are not known are printed with what their header says: hook id and\n"
+	       "of the session, processor, name, and all fields as name=value. Times in fields\n"
+	       "are in cycles of the session's clock.\n"
+	       "\vEvents of unknown kinds are printed with what their header says: hook id and\n"
 	       "its name, or provider, id, opcode, process and thread; and size.\n"
-	       "What is damaged is left out, up to the end of its buffer, and reported with the\n"
-	       "offset; events whose time cannot be are printed behind the one before, with\n"
-	       "WrongTimeStamp. A file \"-\" is the standard input; what comes through a pipe is\n"
-	       "printed as it comes: ntklog record -o - | ntklog dump -\n\n"
-	       "EXPR compares what is printed here, by its name, or time, cpu, hold, wait, lock,\n"
-	       "caller, thread, with ==, !=, <, <=, >, >= or ~ (contains), joined by &&, ||, !\n"
-	       "and parentheses. See ntklog(1).",
+	       "Damaged data is left out, up to the end of its buffer, and reported with its\n"
+	       "offset. An event whose time is impossible is printed behind the one before it,\n"
+	       "with WrongTimeStamp. A file \"-\" is the standard input; a pipe is printed while\n"
+	       "it is written: ntklog record -o - | ntklog dump -\n\n"
+	       "EXPR compares fields, by the names that are printed here, or time, cpu, hold,\n"
+	       "wait, lock, class, caller, thread, kind, with ==, !=, <, <=, >, >= or ~\n"
+	       "(contains), joined by &&, ||, ! and parentheses. See ntklog(1).",
 };
 
 /**

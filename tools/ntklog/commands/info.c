@@ -399,7 +399,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option info_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "For programs", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object, for programs", 0 },
 	{ 0 }
 };
 
@@ -407,9 +407,9 @@ static const struct argp info_argp = {
 	.options = info_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
-	.doc = "Print what an ETL file says of itself: all fields of its header, the parameters\n"
-	       "of the sampling, what is lost or damaged; and how many events of which kind are\n"
-	       "in it.",
+	.doc = "Print what an ETL file says of itself: all fields of its header, the\n"
+	       "parameters of the sampling, and what is lost or damaged; and how many events\n"
+	       "of each kind are in it.",
 };
 
 /**

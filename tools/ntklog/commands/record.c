@@ -516,13 +516,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option record_options[] = {
-	{ "output", 'o', "FILE", 0, "Where to (ntklog.etl); - is the standard output", 0 },
-	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after so long", 0 },
-	{ "session", OPTION_SESSION, "NUMBER", 0, "Use this one of the sessions 0 to 7", 0 },
+	{ "output", 'o', "FILE", 0, "Write this file (ntklog.etl); - is the standard output", 0 },
+	{ "duration", OPTION_DURATION, "SECONDS", 0, "Stop after that time", 0 },
+	{ "session", OPTION_SESSION, "NUMBER", 0,
+	  "Use this session, 0 to 7, instead of a free one",
+	  0 },
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ "mode", OPTION_MODE, "MODE", 0,
-	  "Watch Linux' own spin locks and rwlocks so from now on: full, sampled (cheaper: without depth and hold threshold) or waits (next to free: without holds)",
+	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (next to free: no holds). Without it: as the module is set",
 	  0 },
 	{ 0 }
 };
@@ -532,19 +534,21 @@ static const struct argp record_argp = {
 	.children = session_argp_children,
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGUMENT...]]",
-	.doc = "Record a session in an ETL file: until the command ends, the time is over, or\n"
-	       "Ctrl-C. A command that has not ended is told to (SIGTERM), with all of its process\n"
-	       "group, and killed after 5 seconds. Without options: -b 64K -n 64, and the\n"
-	       "events spinlock and resource, and of Linux' own locks those that the\n"
-	       "running kernel allows (ntklog list says why not). In the modes sampled and\n"
-	       "waits Linux' locks that sleep are left out: they are always tracked in full.\n"
+	.doc = "Record a session in an ETL file, until the command ends, the time is over, or\n"
+	       "Ctrl-C. A command that still runs then gets SIGTERM, with all of its process\n"
+	       "group, and after 5 seconds SIGKILL. Without options: 64 buffers of 64K for\n"
+	       "each processor; the events spinlock and resource, and of Linux' own locks\n"
+	       "those that the running kernel allows (ntklog list prints why not).\n"
+	       "In the modes sampled and waits Linux' locks that sleep are left out, because\n"
+	       "they are tracked in full in every mode. Context switches are recorded only if\n"
+	       "contextswap is named.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
-	       "buffers' sequence numbers. FILE.names beside it holds the kernel's symbols that\n"
-	       "it has addresses of, and names of its threads: dump and report read it. If the\n"
-	       "recording is killed, the file is good up to that moment; the session goes on\n"
-	       "until ntklog stop. An earlier FILE is kept as FILE.old. A FILE that is a pipe, or\n"
-	       "\"-\", the standard output, is written in one go: without names, and its first\n"
-	       "buffer does not know the end.\n\n"
+	       "buffers' sequence numbers. FILE.names beside it holds names: of the kernel's\n"
+	       "functions and variables, of locks, and of threads; dump and report read it.\n"
+	       "If the recording is killed, the file can be read up to about a second before;\n"
+	       "the session goes on until ntklog stop. An earlier FILE is kept as FILE.old.\n"
+	       "A FILE that is a pipe, or \"-\", the standard output, has no names, and its\n"
+	       "first buffer lacks the numbers that are known only at the end.\n\n"
 	       "Exit status: that of the command, if it has ended by itself (127: not found,\n"
 	       "128 + N: by signal N); else 0; 1: could not be recorded; 2: wrong usage.",
 };

@@ -314,24 +314,28 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option report_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "One JSON object; times are nanoseconds", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object; times are nanoseconds", 0 },
 	{ "csv", OPTION_CSV, NULL, 0,
-	  "Comma-separated values, one table after the other; times are nanoseconds", 0 },
+	  "Print comma-separated values, one table after the other; times are nanoseconds", 0 },
 	{ "html", OPTION_HTML, "PAGE", 0,
 	  "Write one page with tables and pictures, which needs nothing else; - is the standard output",
 	  0 },
 	{ "table", OPTION_TABLE, "TABLE", 0,
-	  "Only this one of " TABLES "; may be given again", 0 },
+	  "Print only this table: one of " TABLES "; may be given more than once", 0 },
 	{ "stacks", OPTION_STACKS, NULL, 0,
-	  "Waits and holds by stack, and no other table that is not asked for: --table stacks", 0 },
+	  "Print waits and holds by stack: the same as --table stacks", 0 },
 	{ "folded", OPTION_FOLDED, "wait|hold", OPTION_ARG_OPTIONAL,
-	  "Only stacks, as flame graph tools take them: functions from the outermost on with ; between, and nanoseconds waited (or held)",
+	  "Print only stacks, in the form that flame graph tools read: functions from the outermost on with ; between them, and nanoseconds waited (or held)",
 	  0 },
-	{ "columns", OPTION_COLUMNS, "NAME,...", 0, "These columns; \"all\": every one", 0 },
-	{ "sort", OPTION_SORT, "COLUMN", 0, "The greatest of these first", 0 },
-	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Each lock by itself, and not its class", 0 },
+	{ "columns", OPTION_COLUMNS, "NAME,...", 0,
+	  "Show these columns, by their names for --sort; \"all\": every one",
+	  0 },
+	{ "sort", OPTION_SORT, "COLUMN", 0,
+	  "Sort by this column, the greatest first. Names differ from headings: a wrong name lists them",
+	  0 },
+	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "top", OPTION_TOP, "N", 0,
-	  "So many rows of each table (20 for people, all for programs); 0: all", 0 },
+	  "Rows of each table (20; all with --json and --csv); 0: all", 0 },
 	{ 0 }
 };
 
@@ -340,11 +344,15 @@ static const struct argp report_argp = {
 	.parser = parse_option,
 	.args_doc = "FILE",
 	.children = trace_argp_children,
-	.doc = "Sum up an ETL file: which lock hurts, and who holds it.\n"
-	       "\vNT writes a sample of all acquisitions. Counts with \"~\" are estimates of\n"
-	       "all, by the rates that the file carries; shares, totals, means and percentiles\n"
-	       "are scaled alike. Waits are those of contended acquisitions. Percentiles are\n"
-	       "within 3 percent. A file \"-\" is the standard input.",
+	.doc = "Sum up an ETL file: which locks are waited for, and which are held for long.\n"
+	       "The tables locks and callers need events of spin locks or rwlocks; resources\n"
+	       "those of locks that sleep; threads and processors contextswap; blockers a\n"
+	       "recording with spinlock/blockers set; stacks one with stacks.\n"
+	       "\vA trace is a sample. Counts with \"~\" are estimates of all, by the rates that\n"
+	       "the file carries; shares, totals, means and percentiles are scaled alike.\n"
+	       "Their error follows the number of records that stand for most: see ntklog(1).\n"
+	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
+	       "A file \"-\" is the standard input.",
 };
 
 /**

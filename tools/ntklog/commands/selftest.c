@@ -55,11 +55,12 @@ static int print_table(char *text)
 int command_selftest(int argc, char **argv)
 {
 	static const struct argp argp = {
-		.doc = "Call each of Linux' lock functions, redirected as while a session records\n"
-		       "them, on a lock of its own in each context that it is for, and print what it\n"
-		       "leaves: the lock's word, preemption, softirqs, interrupts, slots in the\n"
-		       "tracking. What differs from the kernel's own function is followed by what that\n"
-		       "leaves, in parentheses. Exit status 1 if something differs or cannot be tried.",
+		.doc = "Call each of Linux' spin lock and rwlock functions, redirected as while a\n"
+		       "session records them, on a lock of the module's own, in each context that it\n"
+		       "is for, and print the state after the call: the lock's word, preemption,\n"
+		       "softirqs, interrupts, slots in the tracking. A value that differs from the\n"
+		       "kernel's own function's is followed by the latter, in parentheses.\n"
+		       "Exit status 1 if something differs or cannot be tried.",
 	};
 	static char text[TEXT];
 	int err;

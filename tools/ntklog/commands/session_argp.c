@@ -43,12 +43,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option session_options[] = {
 	{ "events", 'e', "GROUP,...", 0,
-	  "spinlock, resource, contextswap, spinlock_counters; and of Linux' own linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
+	  "Record these: spinlock, resource, contextswap, spinlock_counters; of Linux' own locks linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
 	  0 },
-	{ "buffer-size", 'b', "SIZE", 0, "Of each buffer: 4K to 1M", 0 },
-	{ "buffers", 'n', "COUNT", 0, "Of each processor: 2 to 1024", 0 },
+	{ "buffer-size", 'b', "SIZE", 0, "Size of each buffer: 4K to 1M", 0 },
+	{ "buffers", 'n', "COUNT", 0, "Number of buffers of each processor: 2 to 1024", 0 },
 	{ "stacks", OPTION_STACKS, "EVENT,...", OPTION_ARG_OPTIONAL,
-	  "Of these events the kernel's stacks too: spinlock, resource, contextswap (all of them)",
+	  "Record the kernel's stack with these events: spinlock, resource, contextswap (without a value: all three)",
 	  0 },
 	{ 0 }
 };

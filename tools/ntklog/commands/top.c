@@ -492,21 +492,22 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option top_options[] = {
-	{ "events", 'e', "GROUP,...", 0, "As ntklog record's, and the same without it", 0 },
-	{ "delay", 'd', "SECONDS", 0, "Between two screens (1)", 0 },
-	{ "rows", 'n', "COUNT", 0, "Of each table (what fits)", 0 },
-	{ "once", OPTION_ONCE, NULL, 0, "One interval, and end", 0 },
-	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Each lock by itself, and not its class", 0 },
-	{ "json", OPTION_JSON, NULL, 0, "A JSON object for each interval, on a line", 0 },
+	{ "events", 'e', "GROUP,...", 0,
+	  "Record these events: names and defaults as of ntklog record",
+	  0 },
+	{ "delay", 'd', "SECONDS", 0, "Time between two screens (1)", 0 },
+	{ "rows", 'n', "COUNT", 0, "Rows of each table (as many as fit)", 0 },
+	{ "once", OPTION_ONCE, NULL, 0, "Print one interval, and end", 0 },
+	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
+	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each interval, on a line", 0 },
 	{ 0 }
 };
 
 static const struct argp top_argp = {
 	.options = top_options,
 	.parser = parse_option,
-	.doc = "Show the locks that are waited for most, as they are used, each second anew.\n"
-	       "A session of its own is used; others go on. What ntklog report's columns mean\n"
-	       "is what they mean here.",
+	.doc = "Show the locks that are waited for most, each second anew. It uses a session\n"
+	       "of its own; others go on. The columns are those of ntklog report.",
 };
 
 /**

@@ -86,13 +86,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option trace_options[] = {
 	{ "names", OPTION_NAMES, "FILE", 0,
-	  "Names of addresses and threads, instead of those in FILE.names", 0 },
+	  "Take the names of addresses and threads from this file, not from FILE.names", 0 },
 	{ "filter", OPTION_FILTER, "EXPR", 0,
-	  "Only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
+	  "Use only events for which this is true, such as \"lock == my_lock && hold > 100us\"",
 	  0 },
 	{ "from", OPTION_FROM, "TIME", 0,
-	  "Only events from this time on: seconds since the start, or with ns, us, ms, s", 0 },
-	{ "to", OPTION_TO, "TIME", 0, "Only events up to this time", 0 },
+	  "Use only events from this time on: seconds since the start, or a number with ns, us, ms or s",
+	  0 },
+	{ "to", OPTION_TO, "TIME", 0, "Use only events up to this time", 0 },
 	{ 0 }
 };
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@
 #include "drain.h"
 #include "kernel.h"
 #include "message.h"
+
+/* Buffers of one processor, before the next one has its turn. */
+#define AT_ONCE		16
 
 /* Of early buffers, before the late ones are asked for. */
 #define HELD_MAX	(64u << 20)
@@ -151,10 +155,13 @@ static void hold(struct drain *drain, struct drain_buffer *buffer)
 	drain->held_bytes += drain->buffer_size;
 }
 
-/* All that a processor has finished. */
-static int read_processor(struct drain *drain, size_t processor)
+/*
+ * What a processor has finished, @most buffers. That is so that each has its turn, and signals
+ * too: what is done with a buffer may make events for the next one, so that there always is one.
+ */
+static int read_processor(struct drain *drain, size_t processor, size_t most)
 {
-	for (;;) {
+	while (most--) {
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
@@ -184,6 +191,19 @@ static int read_processor(struct drain *drain, size_t processor)
 				drain->session, processor, got, drain->buffer_size);
 		return -1;
 	}
+	return 0;
+}
+
+static int read_processors(struct drain *drain, size_t most)
+{
+	size_t i;
+
+	if (open_files(drain))
+		return -1;
+	for (i = 0; i < drain->fd_count; i++)
+		if (drain->fds[i] >= 0 && read_processor(drain, i, most))
+			return -1;
+	return 0;
 }
 
 /**
@@ -194,13 +214,8 @@ static int read_processor(struct drain *drain, size_t processor)
  */
 int drain_read(struct drain *drain)
 {
-	size_t i;
-
-	if (open_files(drain))
+	if (read_processors(drain, AT_ONCE))
 		return -1;
-	for (i = 0; i < drain->fd_count; i++)
-		if (drain->fds[i] >= 0 && read_processor(drain, i))
-			return -1;
 	if (drain->held_bytes > HELD_MAX)
 		kernel_write("1", "sessions/%d/flush", drain->session);
 	return 0;
@@ -221,7 +236,7 @@ int drain_read_ready(struct drain *drain)
 
 	for (i = 0; drain->ready && i < drain->fd_count; i++)
 		if (drain->polled[i + 1].revents && drain->fds[i] >= 0 &&
-		    read_processor(drain, i))
+		    read_processor(drain, i, AT_ONCE))
 			return -1;
 	if (drain->held_bytes > HELD_MAX)
 		kernel_write("1", "sessions/%d/flush", drain->session);
@@ -236,7 +251,7 @@ int drain_read_ready(struct drain *drain)
  */
 int drain_finish(struct drain *drain)
 {
-	if (drain_read(drain))
+	if (read_processors(drain, SIZE_MAX))
 		return -1;
 	return give_held(drain, true);
 }

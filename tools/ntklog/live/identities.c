@@ -113,7 +113,7 @@ void identities_close(struct identities *identities)
 		message("of %u events was not noted what their locks lie in: two came at once",
 			identities->missed);
 	if (identities->replaced)
-		message("%u notes of what locks lie in were replaced by others before they were read",
+		message("%u notes of what locks lie in were replaced before they were read",
 			identities->replaced);
 	if (identities->stream)
 		fclose(identities->stream);

@@ -407,6 +407,21 @@ class Record(Directory):
         self.assertEqual(process.returncode, 0)
         process.stderr.close()
 
+    def test_buffers_without_an_end(self):
+        """What is done with one may make events for the next, until the session is stopped."""
+        os.unlink(self.path(7, "cpu0"))
+        os.symlink("/dev/zero", self.path(7, "cpu0"))
+        process = self.record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 20
+        with open(self.path(7, "state")) as stream:
+            # The file is written over, but not cut.
+            while stream.read() != "stopted\n" and time.monotonic() < end:
+                stream.seek(0)
+                time.sleep(.05)
+        process.kill()
+        process.communicate()
+        self.assertLess(time.monotonic(), end)
+
     def test_an_earlier_file_is_kept(self):
         for path in self.etl, self.etl + ".names":
             with open(path, "w") as stream:

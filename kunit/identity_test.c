@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What locks lie in, as a reader of the file identities gets it: once for each lock, until it
+ * lies in something else; and what did not get there is counted.
+ */
+
+#include <linux/err.h>
+#include <linux/irqflags.h>
+#include <linux/mman.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+#include <uapi/ntklog/identity.h>
+
+#include "../module/ground/identity.h"
+#include "fixture.h"
+
+#define CACHE_NAME	"ntklog_test_cache"
+#define OBJECT_SIZE	136
+#define LOCK_OFFSET	24
+/* All notes that there is room for. */
+#define TEXT_SIZE	SZ_16M
+
+static struct ntklog_identity_reader *reader;
+static char *text;
+
+static int identity_test_init(struct kunit *test)
+{
+	reader = ntklog_open_identities();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
+	text = vmalloc(TEXT_SIZE);
+	KUNIT_ASSERT_NOT_NULL(test, text);
+	return 0;
+}
+
+static void identity_test_exit(struct kunit *test)
+{
+	if (!IS_ERR_OR_NULL(reader))
+		ntklog_close_identities(reader);
+	reader = NULL;
+	vfree(text);
+	text = NULL;
+}
+
+static void note_kind(const void *lock, u8 kind)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_note_identity((unsigned long)lock, _THIS_IP_, kind);
+	local_irq_restore(flags);
+}
+
+static void note(const void *lock)
+{
+	note_kind(lock, NTKLOG_IDENTITY_SPIN);
+}
+
+/* All that is new, as text. */
+static void read_notes(struct kunit *test)
+{
+	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	ssize_t done;
+
+	KUNIT_ASSERT_TRUE(test, user && user < TASK_SIZE);
+	done = ntklog_read_identities(reader, (char __user *)user, TEXT_SIZE - 1);
+	KUNIT_ASSERT_GE(test, done, 0);
+	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)user, done), 0);
+	text[done] = '\0';
+	/* The end of what is new. */
+	if (done)
+		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)user, 1), 0);
+}
+
+/* The line of a lock, without its end; NULL: there is none. */
+static const char *line_of(const void *lock)
+{
+	char begin[32];
+
+	snprintf(begin, sizeof(begin), "0x%lx ", (unsigned long)lock);
+	return strstr(text, begin);
+}
+
+static void object_of_a_cache(struct kunit *test)
+{
+	struct kmem_cache *cache = kmem_cache_create(CACHE_NAME, OBJECT_SIZE, 0, SLAB_NO_MERGE,
+						     NULL);
+	unsigned int offset, size, object_size, kind;
+	unsigned long long time;
+	const char *line;
+	char name[32];
+	void *object;
+	int fields;
+
+	KUNIT_ASSERT_NOT_NULL(test, cache);
+	object = kmem_cache_alloc(cache, GFP_KERNEL);
+	KUNIT_EXPECT_NOT_NULL(test, object);
+	if (object) {
+		note(object + LOCK_OFFSET);
+		note(object + LOCK_OFFSET);
+		read_notes(test);
+		line = line_of(object + LOCK_OFFSET);
+		KUNIT_EXPECT_NOT_NULL(test, line);
+		if (line) {
+			fields = sscanf(line, "0x%*x %u %llu slab 0x%*x %u %u %u %31s", &kind,
+					&time, &offset, &size, &object_size, name);
+			KUNIT_EXPECT_EQ(test, fields, 6);
+			KUNIT_EXPECT_EQ(test, kind, NTKLOG_IDENTITY_SPIN);
+			KUNIT_EXPECT_STREQ(test, name, CACHE_NAME);
+			KUNIT_EXPECT_EQ(test, object_size, OBJECT_SIZE);
+			KUNIT_EXPECT_EQ(test, offset % size, LOCK_OFFSET);
+			KUNIT_EXPECT_NULL(test, strstr(strchr(line, '\n'), CACHE_NAME));
+		}
+		/* Once. */
+		note(object + LOCK_OFFSET);
+		read_notes(test);
+		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));
+		kmem_cache_free(cache, object);
+	}
+	kmem_cache_destroy(cache);
+}
+
+static int note_from_another_thread(void *lock)
+{
+	note(lock);
+	return 0;
+}
+
+/* Only its owner can tell that it is a stack; whoever waits for it sees memory. */
+static void a_lock_on_a_stack_stays_one(struct kunit *test)
+{
+	struct test_thread other;
+	long lock[2] = { 0, 0 };
+
+	note(&lock[0]);
+	read_notes(test);
+	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[0]));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[0]), " stack by "));
+	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[0]);
+	test_thread_join(&other);
+	note(&lock[0]);
+	read_notes(test);
+	KUNIT_EXPECT_NULL(test, line_of(&lock[0]));
+
+	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[1]);
+	test_thread_join(&other);
+	read_notes(test);
+	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
+	KUNIT_EXPECT_NULL(test, strnstr(line_of(&lock[1]), " stack by ", 80));
+	note(&lock[1]);
+	read_notes(test);
+	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[1]), " stack by "));
+	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[1]);
+	test_thread_join(&other);
+	read_notes(test);
+	KUNIT_EXPECT_NULL(test, line_of(&lock[1]));
+}
+
+static int note_another_kind(void *lock)
+{
+	note_kind(lock, NTKLOG_IDENTITY_SPIN + 1);
+	return 0;
+}
+
+/* Of whatever number: what is told apart by a sum of both. */
+static void kinds_and_places_are_told_apart(struct kunit *test)
+{
+	struct test_thread other;
+	long lock = 0;
+
+	note(&lock);
+	read_notes(test);
+	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+	test_thread_start(test, &other, TEST_CPU, note_another_kind, &lock);
+	test_thread_join(&other);
+	read_notes(test);
+	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+}
+
+/* Each note has a line, or is counted. */
+static void too_many_are_counted(struct kunit *test)
+{
+	const size_t count = 3000, rounds = 60;
+	unsigned int missed = 0, replaced = 0;
+	size_t i, lines = 0, round;
+	const char *at;
+	int fields;
+
+	/* More than all sets have room for, at addresses that need not be any. */
+	for (round = 0; round < rounds; round++)
+		for (i = 0; i < count; i++)
+			note((void *)(0x10000 + 8 * (round * count + i)));
+	read_notes(test);
+	for (at = text; *at; at = strchr(at, '\n') + 1) {
+		lines += at[0] == '0';
+		if (at[0] != 'm')
+			continue;
+		fields = sscanf(at, "missed %u replaced %u", &missed, &replaced);
+		KUNIT_EXPECT_EQ(test, fields, 2);
+	}
+	KUNIT_EXPECT_EQ(test, missed, 0);
+	KUNIT_EXPECT_GT(test, replaced, 0);
+	KUNIT_EXPECT_EQ(test, lines + replaced, count * rounds);
+}
+
+static struct kunit_case identity_test_cases[] = {
+	KUNIT_CASE(object_of_a_cache),
+	KUNIT_CASE(a_lock_on_a_stack_stays_one),
+	KUNIT_CASE(kinds_and_places_are_told_apart),
+	KUNIT_CASE_SLOW(too_many_are_counted),
+	{}
+};
+
+static struct kunit_suite identity_test_suite = {
+	.name = "ntklog_identity",
+	.init = identity_test_init,
+	.exit = identity_test_exit,
+	.test_cases = identity_test_cases,
+};
+
+kunit_test_suite(identity_test_suite);
