@@ -20,7 +20,7 @@ version = release
 
 html_theme = "alabaster"
 html_theme_options = {"description": "NT's lock instrumentation for Linux", "page_width": "76em",
-                      "body_min_width": 0, "body_max_width": "none"}
+                      "body_min_width": 0, "body_max_width": "none", "show_powered_by": False}
 # Nothing is fetched by a reader's browser, and the pages do not depend on when they were made.
 html_show_sphinx = False
 html_copy_source = False
