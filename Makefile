@@ -37,9 +37,14 @@ dkms_source:
 	find $(DESTDIR)/usr/src/ntklog-$(VERSION) -name '*.o' -o -name '*.ko' -o -name '*.cmd' \
 		-o -name '*.mod' -o -name '*.mod.c' | xargs -r rm -f
 	rm -r $(DESTDIR)/usr/src/ntklog-$(VERSION)/workload/native
+	install -D scripts/dkms-post-build.sh \
+		$(DESTDIR)/usr/src/ntklog-$(VERSION)/scripts/dkms-post-build.sh
 
 deb:
 	scripts/deb.sh
+
+docs:
+	scripts/docs.sh
 
 clean: $(if $(wildcard modules.order),modules_clean)
 	$(MAKE) -C tools/ntklog clean
@@ -87,6 +92,7 @@ help:
 	@echo '  tools           - the command-line tool tools/ntklog/ntklog, and libntklog-etl'
 	@echo '  tools_install   - install them in prefix=/usr/local, below DESTDIR='
 	@echo '  deb             - the packages, in out/deb: ntklog, ntklog-dkms, libntklog-etl0, -dev'
+	@echo '  docs            - the documentation as HTML, in out/docs'
 	@echo '  dkms_source     - what DKMS builds the module from, in DESTDIR=/usr/src'
 	@echo '  clean           - remove what was built in the tree'
 	@echo '  distclean       - and out/, what demo and test left'
@@ -109,4 +115,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo check test soak bench deb dkms_source help
+.PHONY: checkpatch sparse demo check test soak bench deb docs dkms_source help

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Executive resources, as their callers see them. The numbers are those of the
- * facts in Documentation/locks.rst. The tests of misuse provoke a warning each, on
+ * facts in Documentation/design.rst. The tests of misuse provoke a warning each, on
  * purpose, and then look at the resource: nothing has changed.
  */
 

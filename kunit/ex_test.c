@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Executive spin locks, as their callers see them. The numbers are those of the
- * facts in Documentation/locks.rst. As in ke_test.c, some tests misuse them on
+ * facts in Documentation/design.rst. As in ke_test.c, some tests misuse them on
  * purpose.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * IRQL, as its callers see it. The numbers are those of the facts in
- * Documentation/locks.rst. As in ke_test.c, some tests misuse it on purpose.
+ * Documentation/design.rst. As in ke_test.c, some tests misuse it on purpose.
  */
 
 #include <linux/delay.h>

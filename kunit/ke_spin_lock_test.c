@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ordinary and numbered queued spin locks, as their callers see them. The numbers
- * are those of the facts in Documentation/locks.rst. As in ke_test.c, some tests
+ * are those of the facts in Documentation/design.rst. As in ke_test.c, some tests
  * misuse them on purpose.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * In-stack queued spin locks, as their callers see them. The numbers are those
- * of the facts in Documentation/locks.rst.
+ * of the facts in Documentation/design.rst.
  *
  * Some tests misuse the API on purpose. What must happen then is a warning, and
  * nothing else; scripts/test.sh expects each of these warnings by name.

@@ -6,8 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-need tool
-need deb
+need tool deb docs
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
 build=$OUT/deb/build/ntklog-$version
 rm -rf "$OUT/deb"

@@ -15,6 +15,7 @@ groups_of()
 {
 	case $1 in
 	headers) echo headers ;;
+	docs) echo tool docs ;;
 	instructions) echo unpack modules ;;
 	style) echo style source unpack modules ;;
 	tool) echo tool tool-tests ;;
@@ -22,7 +23,7 @@ groups_of()
 	litmus) echo source ;;
 	fuzz) echo tool fuzz ;;
 	page) echo tool page ;;
-	packages) echo tool deb root unpack modules ;;
+	packages) echo tool deb docs root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
 	suspend | strain-*) echo unpack modules vm ;;

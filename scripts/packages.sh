@@ -23,6 +23,7 @@ declare -A PACKAGES=(
 	[programs32]="gcc-multilib"
 	[bench]="python3 time babeltrace2"
 	[native]="python3 gcc make libc6-dev libck-dev"
+	[docs]="python3 python3-sphinx"
 )
 
 declare -A PURPOSE=(
@@ -45,4 +46,5 @@ declare -A PURPOSE=(
 	[programs32]="to build programs of 32 bits, for the ioctls"
 	[bench]="to make the tables"
 	[native]="to measure the locks as a program, next to ConcurrencyKit's"
+	[docs]="to make the documentation as HTML"
 )

@@ -72,6 +72,7 @@ plan()
 			60 - linkage-6.12
 			60 - linkage-6.1
 			50 - litmus
+			50 - docs
 			40 - model
 			40 - instructions
 			40 - headers

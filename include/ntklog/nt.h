@@ -8,10 +8,10 @@
  * around them uses (nt_types.h, nt_sal.h). What a function does is told where its
  * snake_case name is declared. ntklog itself uses none of this.
  *
- * It is not all of NT: Documentation/locks.rst, "Code written for NT", tells what is
- * spelled otherwise here (two members of ERESOURCE; locks in kernels with lockdep)
- * and what there is none of (threads and processors, events, semaphores and mutexes,
- * DPCs, pool, interlocked operations).
+ * It is not all of NT: Documentation/porting.rst says what is spelled otherwise here
+ * (two members of ERESOURCE; locks in kernels with lockdep), what is left out (threads
+ * and processors, events, semaphores and mutexes, DPCs, pool, interlocked operations),
+ * and what Linux has instead.
  */
 
 #include <linux/build_bug.h>

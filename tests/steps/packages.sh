@@ -28,6 +28,18 @@ dkms_builds()
 	find "$dir/var/ntklog/$VERSION/$ABI" -name 'ntklog.ko*' | grep .
 }
 
+# driver_builds SERIES: the examples as the package ships them, with the headers and the symbols
+# that DKMS has kept, as Documentation/porting.rst says.
+driver_builds()
+{
+	local dir=$DIR/dkms driver=$DIR/dkms/driver-$1
+	debian_kernel "$1"
+	cp -r "$dir/root/usr/share/doc/ntklog-dkms/examples" "$driver"
+	make -s -C "$driver" KDIR="$KDIR" NTKLOG="$dir/root/usr/src/ntklog-$VERSION" \
+		SYMBOLS="$dir/var/ntklog/$VERSION/$ABI/$(uname -m)/Module.symvers"
+	ls "$driver"/{nt_queue,ntklog_example}.ko
+}
+
 need deb
 tool generate
 root=$DIR/root
@@ -41,6 +53,7 @@ result "packages: dkms add" as_root dkms add --dkmstree "$DIR/dkms/var" \
 	--sourcetree "$DIR/dkms/root/usr/src" -m ntklog -v "$VERSION"
 for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
+	result "packages: drivers build with what it has left, for $series" driver_builds "$series"
 done
 "$TOP/scripts/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
@@ -57,6 +70,14 @@ result "packages: DKMS has the module there" sh -c "$(declare -f in_root as_root
 result "packages: man pages and completion are there" ls \
 	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 	"$root/usr/share/bash-completion/completions/ntklog"
+result "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/html/index.html" \
+	"$root/usr/share/doc/ntklog/html/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
+	"$root/usr/share/doc/ntklog/README.md.gz" \
+	"$root/usr/share/doc/ntklog/examples/sample.etl"
+result "packages: the tool prints of the sample what is beside it" sh -c "
+	$(declare -f in_root as_root die)
+	in_root $root ntklog dump --json /usr/share/doc/ntklog/examples/sample.etl |
+		diff - $root/usr/share/doc/ntklog/examples/sample.json"
 result "packages: the library is linked with there, as its manual says" sh -c "
 	$(declare -f in_root as_root die)
 	set -e

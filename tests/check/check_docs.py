@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Do the links of README.md and of the pages lead to files and sections that are there, and has
+the tool each command and option that the pages and ntklog(1) show, and the guide for ports each
+warning?
+
+Usage: check_docs.py NTKLOG TOP
+"""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import tap
+
+NTKLOG, TOP = sys.argv[1:3]
+
+
+def read(path):
+    with open(os.path.join(TOP, path), encoding="utf-8") as stream:
+        return stream.read()
+
+
+def pages():
+    """README.md and every .rst that git would take."""
+    names = subprocess.run(
+        ["git", "-C", TOP, "ls-files", "--cached", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in names if (name.endswith(".rst") or name.endswith("README.md")) and
+            os.path.exists(os.path.join(TOP, name))]
+
+
+def anchor(title):
+    """As docutils and forges make it of a section's title."""
+    return re.sub(r"[^a-z0-9]+", "-", re.sub(r"[`'*]", "", title.lower())).strip("-")
+
+
+@functools.cache
+def anchors(path):
+    text = read(path)
+    titles = re.findall(r"^#+ (.*)$", text, re.M) if path.endswith(".md") else \
+        re.findall(r"^(\S.*)\n([=~\-^\"])\2{2,}$", text, re.M)
+    return {anchor(title if isinstance(title, str) else title[0]) for title in titles}
+
+
+def links(path):
+    """The line of each link or picture, and where it leads."""
+    patterns = [r"\]\(([^)\s]+)\)"] if path.endswith(".md") else \
+        [r"<([^<>\s]+)>`__?", r"^\s*\.\. (?:image|figure|include|literalinclude):: *(\S+)",
+         r"^\s*\.\. _[^:]+: *(\S+)$"]
+    text = read(path)
+    for pattern in patterns:
+        for match in re.finditer(pattern, text, re.M):
+            yield text.count("\n", 0, match.start()) + 1, match.group(1)
+
+
+def is_elsewhere(link):
+    return re.match(r"[a-z]+:", link) is not None
+
+
+def code_of_markdown(text):
+    for block in re.findall(r"(?:^(?: {4}|\t).*\n)+", text, re.M):
+        yield from block.splitlines()
+    for block in re.findall(r"^```.*?\n(.*?)^```", text, re.M | re.S):
+        yield from block.splitlines()
+    yield from (" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text))
+
+
+def code_of_pages(text):
+    """Blocks behind :: that stand further in than it, and what is between ``two``."""
+    block = None
+    for line in text.expandtabs().splitlines():
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and (block is None or depth <= block):
+            block = depth if line.endswith("::") or ":: " in line and line.lstrip().startswith("..") \
+                else None
+        elif line.strip():
+            yield line
+    yield from (" ".join(span.split()) for span in re.findall(r"``(.+?)``", text, re.S))
+
+
+def code_of_manual(text):
+    for block in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed", text, re.M | re.S):
+        yield from re.sub(r"\\e", r"\\", block).replace("\\-", "-").replace("\\&", "").splitlines()
+
+
+# At the beginning of a line, or where a shell's command begins: not modprobe's argument.
+COMMAND = re.compile(r"(?:^|[|;&(]|\$\()\s*(?:[#$] )?(?:sudo )?(?:\S+/)?ntklog ([a-z]+)\b([^|;&#]*)")
+
+
+def commands(lines):
+    """Each command of the tool, and the options before what belongs to the command recorded."""
+    for line in lines:
+        for name, rest in COMMAND.findall(line.strip()):
+            own = re.split(r"\s--(?:\s|$)", rest)[0]
+            yield name, re.findall(r"(?:^|[\s\[])(--[a-z][a-z-]*|-[a-zA-Z])(?![\w-])", own)
+
+
+@functools.cache
+def help_of(name):
+    result = subprocess.run([NTKLOG, name, "--help"], capture_output=True, text=True, timeout=60,
+                            check=False)
+    return result.stdout if result.returncode == 0 else ""
+
+
+@functools.cache
+def options_of(name):
+    return set(re.findall(r"(?:^ +|, +)(--[a-z-]+|-[a-zA-Z?])", help_of(name), re.M))
+
+
+class Links(unittest.TestCase):
+    def test_lead_to_files(self):
+        count = 0
+        for path in pages():
+            for line, link in links(path):
+                name = link.partition("#")[0]
+                if is_elsewhere(link) or not name:
+                    continue
+                count += 1
+                target = os.path.join(TOP, os.path.dirname(path), name)
+                with self.subTest("%s:%d: %s" % (path, line, link)):
+                    self.assertTrue(os.path.exists(target), "there is no such file")
+        self.assertGreater(count, 10)
+
+    def test_lead_to_sections(self):
+        count = 0
+        for path in pages():
+            for line, link in links(path):
+                name, _, section = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(path), name)) if name else path
+                if is_elsewhere(link) or not section or not target.endswith((".md", ".rst")) or \
+                        not os.path.exists(os.path.join(TOP, target)):
+                    continue
+                count += 1
+                with self.subTest("%s:%d: %s" % (path, line, link)):
+                    self.assertIn(section, anchors(target))
+        self.assertGreater(count, 0)
+
+
+class Commands(unittest.TestCase):
+    def check(self, path, lines):
+        count = 0
+        for name, options in commands(lines):
+            count += 1
+            with self.subTest("%s: ntklog %s" % (path, name)):
+                self.assertTrue(help_of(name), "there is no such command")
+                for option in options:
+                    self.assertIn(option, options_of(name))
+        return count
+
+    def test_of_pages(self):
+        count = 0
+        for path in pages():
+            of = code_of_markdown if path.endswith(".md") else code_of_pages
+            count += self.check(path, of(read(path)))
+        self.assertGreater(count, 20)
+
+    def test_of_the_manual(self):
+        path = "tools/ntklog/man/ntklog.1"
+        self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
+
+
+class Warnings(unittest.TestCase):
+    """porting.rst has each warning that misuse of a lock gives, as the log has it."""
+
+    def test_are_in_the_guide(self):
+        guide = read("Documentation/porting.rst")
+        told = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
+        sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")
+                   for path, _, names in os.walk(os.path.join(TOP, top)) for name in names
+                   if name.endswith(".c")] + ["include/ntklog/irql.h", "include/ntklog/nt_types.h"]
+        texts = set()
+        for source in sources:
+            for text in re.findall(r'\b(?:WARN|WARN_ONCE|pr_warn_ratelimited)\([^;"]*"([^"]*)\\n"',
+                                   read(source)):
+                texts.add(text)
+        # ASSERTMSG()'s, which is the driver's own.
+        self.assertEqual(told, texts - {"%s"})
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The samples of the documentation: the tool prints of them what is beside them.
+
+Usage: test_sample.py NTKLOG
+"""
+
+import json
+import os
+import re
+import struct
+import unittest
+
+import tap
+from tool import run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "..", "Documentation", "examples")
+PAGE = os.path.join(EXAMPLES, "..", "etw-tools.rst")
+
+
+def read(name):
+    with open(os.path.join(EXAMPLES, name), "rb") as stream:
+        return stream.read()
+
+
+class Samples(unittest.TestCase):
+    def check(self, name):
+        result = run("dump", "--json", os.path.join(EXAMPLES, name + ".etl"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.splitlines(), read(name + ".json").decode().splitlines())
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_events(self):
+        events = self.check("sample")
+        self.assertEqual({"ContextSwap", "SpinLock", "Resource"} -
+                         {event["Event"] for event in events}, set())
+
+    def test_stacks(self):
+        events = self.check("sample-stacks")
+        self.assertTrue(any("Stack" in event for event in events))
+
+    def test_fields_are_in_the_page(self):
+        """Each name that the samples have is described."""
+        with open(PAGE, encoding="utf-8") as stream:
+            page = stream.read()
+        for event in self.check("sample") + self.check("sample-stacks"):
+            for name in event:
+                self.assertIn("``%s``" % name, page)
+
+    def test_hex_dump_of_the_page(self):
+        """Its lines are bytes of the sample."""
+        data, count = read("sample.etl"), 0
+        with open(PAGE, encoding="utf-8") as stream:
+            for line in stream:
+                match = re.match(r"\t0x([0-9a-f]+)  ((?:[0-9a-f]{2}(?: |$))+)", line)
+                if not match:
+                    continue
+                at, octets = int(match.group(1), 16), bytes.fromhex(match.group(2))
+                self.assertEqual(data[at:at + len(octets)], octets, line)
+                count += len(octets)
+        self.assertGreater(count, 0x48)
+
+    def test_buffers(self):
+        data = read("sample.etl")
+        size, = struct.unpack_from("<I", data, 0)
+        self.assertEqual(len(data) % size, 0)
+        self.assertLess(len(data), 65536)
+
+
+if __name__ == "__main__":
+    tap.main()
