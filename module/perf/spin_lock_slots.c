@@ -90,7 +90,7 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 	raw_write_seqcount_begin(&cpu->sequence);
 	WRITE_ONCE(cpu->next, count + left);
 	WRITE_ONCE(cpu->state, ((long)left - 1) * PERF_SPIN_LOCK_ONE +
-			       (cpu->state & PERF_SPIN_LOCK_USED));
+			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED));
 	raw_write_seqcount_end(&cpu->sequence);
 	WRITE_ONCE(cpu->hold_limit, is_sampled ? 0 : ntklog_spin_lock_hold_limit());
 }
@@ -557,7 +557,7 @@ static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
 
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 {
-	WRITE_ONCE(cpu->state, cpu->state & ~PERF_SPIN_LOCK_USED);
+	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;

@@ -33,9 +33,10 @@ struct ntklog_spin_lock_release {
 	unsigned long caller;
 };
 
+/* An NMI that takes locks counts in the same word, and has given its slots back when it is over. */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return (cpu->state & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
 }
 
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;

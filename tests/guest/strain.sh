@@ -83,22 +83,35 @@ hotplug()
 	usleep 100000
 }
 
+# One at a time: of a function whose kprobe goes while ftrace is off the kernel keeps a mark, and
+# switches ftrace off for good when it finds it (6.12.117, ftrace_shutdown()).
+take_ftrace()
+{
+	until mkdir /tmp/ftrace 2>/dev/null; do
+		usleep 10000
+	done
+}
+
 tracers()
 {
+	take_ftrace
 	echo function >$T/current_tracer
 	echo 1 >$T/events/kprobes/ntklog_test/enable
 	usleep 50000
 	echo nop >$T/current_tracer
 	usleep 50000
 	echo 0 >$T/events/kprobes/ntklog_test/enable
+	rmdir /tmp/ftrace
 	usleep 50000
 }
 
 # Refused while they are redirected; else they are not, a moment later.
 ftrace_off()
 {
+	take_ftrace
 	echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled
 	echo 1 >/proc/sys/kernel/ftrace_enabled
+	rmdir /tmp/ftrace
 	usleep 300000
 }
 
