@@ -64,10 +64,16 @@
 /* What a processor has for its per-CPU memory at boot is no more. */
 #define NTKLOG_PER_CPU_REACH	(2UL << 20)
 
+/* Sequences that are kept are even. */
+#define NTKLOG_NOT_READ		1u
+
 /* In place of a cache; farther from each other than kinds are. */
 #define NTKLOG_IN_NO_SLAB	0UL
 #define NTKLOG_ON_STACK		0x100UL
 #define NTKLOG_IN_KFENCE	0x200UL
+
+/* Of what a slab may be made of, in its descriptions. */
+#define NTKLOG_HEAD_REACH	(sizeof(struct page) << 11)
 
 /* Who reads a set that is always being written comes again. */
 #define NTKLOG_IDENTITY_TRIES	1000
@@ -119,7 +125,8 @@ struct ntklog_identities {
  * @ended: the last read had something to give when it came to the end
  * @symbol: room for one, too much for a stack
  * @text: lines that have not all been given
- * @seen: of each set, its sequence when it was read
+ * @seen: of each set, its sequence when it was read; and before, when the reader came, with
+ *	NTKLOG_NOT_READ
  */
 struct ntklog_identity_reader {
 	struct mutex mutex;	/* of all that follows */
@@ -179,6 +186,9 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 	__get_kernel_nofault(&word, page, unsigned long, fault);
 	head = compound_head(page);
 	if (head != page) {
+		/* A fault at a user's address is not mended here: see ntklog_read_word(). */
+		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_REACH))
+			return NULL;
 		__get_kernel_nofault(&word, head, unsigned long, fault);
 		/* It is being freed. */
 		if (unlikely(PageTail(head)))
@@ -276,20 +286,18 @@ notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned l
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_note_identity_of);
 
+/*
+ * What is at any number: also one that would be a user's address, at which x86 with SMAP dies, nofault
+ * or not, unless it has been looked at before.
+ */
 static bool ntklog_read_word(unsigned long at, unsigned long *word)
 {
-	__get_kernel_nofault(word, (void *)at, unsigned long, fault);
-	return true;
-fault:
-	return false;
+	return !get_kernel_nofault(*word, (unsigned long *)at);
 }
 
 static bool ntklog_read_half(unsigned long at, u32 *half)
 {
-	__get_kernel_nofault(half, (void *)at, u32, fault);
-	return true;
-fault:
-	return false;
+	return !get_kernel_nofault(*half, (u32 *)at);
 }
 
 /* A text that can be read, is one word, and ends. */
@@ -298,13 +306,13 @@ static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
 	unsigned int i;
 
 	for (i = 0; i < NTKLOG_CACHE_NAME; i++) {
-		__get_kernel_nofault(&name[i], (void *)(at + i), char, fault);
+		if (get_kernel_nofault(name[i], (char *)(at + i)))
+			return false;
 		if (!name[i])
 			return i;
 		if (name[i] <= ' ' || name[i] > '~')
 			return false;
 	}
-fault:
 	return false;
 }
 
@@ -475,22 +483,25 @@ static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set)
 {
 	struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS];
-	u32 seen = reader->seen[set], sequence;
+	u32 seen = reader->seen[set] & ~NTKLOG_NOT_READ, sequence;
+	bool is_first = reader->seen[set] & NTKLOG_NOT_READ, is_new;
 	unsigned int i;
 
-	if (READ_ONCE(ntklog_identities->sequence[set]) == seen ||
+	sequence = READ_ONCE(ntklog_identities->sequence[set]);
+	if (sequence == (is_first ? 0 : seen) ||
 	    !ntklog_copy_set(ntklog_identities, set, ways, &sequence))
 		return;
 	reader->seen[set] = sequence;
-	/* Each note has made the number larger by two. */
+	/* Each note since has made the number larger by two. */
 	reader->replaced += (sequence - seen) / 2;
 	for (i = 0; i < NTKLOG_IDENTITY_WAYS; i++) {
-		if (!ways[i].lock || (s32)(ways[i].sequence - seen) <= 0)
+		is_new = (s32)(ways[i].sequence - seen) > 0;
+		if (!ways[i].lock || !(is_first || is_new))
 			continue;
 		reader->length += ntklog_print_identity(reader->text + reader->length,
 							sizeof(reader->text) - reader->length,
 							&ways[i], reader->symbol);
-		reader->replaced--;
+		reader->replaced -= is_new;
 	}
 }
 
@@ -599,6 +610,7 @@ static int ntklog_want_identities(bool want)
 struct ntklog_identity_reader *ntklog_open_identities(void)
 {
 	struct ntklog_identity_reader *reader = kvzalloc(sizeof(*reader), GFP_KERNEL);
+	unsigned int set;
 	int err;
 
 	if (!reader)
@@ -606,6 +618,8 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 	mutex_init(&reader->mutex);
 	mutex_lock(&ntklog_identity_mutex);
 	err = ntklog_want_identities(true);
+	for (set = 0; !err && set < NTKLOG_IDENTITY_SETS; set++)
+		reader->seen[set] = READ_ONCE(ntklog_identities->sequence[set]) | NTKLOG_NOT_READ;
 	mutex_unlock(&ntklog_identity_mutex);
 	if (!err)
 		return reader;

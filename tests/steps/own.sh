@@ -10,7 +10,7 @@
 
 # As in modes.sh: three, for a queue.
 vm_options=(-c 3 -a clearcpuid=159)
-run_guest "$1" linux linux_others sleeping stacks classes
+run_guest "$1" linux linux_others sleeping sleeping_others stacks classes
 check_with "$1" check_linux.py
 check_with "$1" check_sleeping.py
 check_with "$1" check_stacks.py

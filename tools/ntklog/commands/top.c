@@ -371,6 +371,10 @@ static int gather(struct top *top, int signal_fd)
 	kernel_write("1", "sessions/%d/flush", top->session);
 	if (read_events(top))
 		return -1;
+	if (!session_is_started(top->session)) {
+		message("session %d was stopped by somebody else", top->session);
+		return -1;
+	}
 	top->seconds = now() - start;
 	return got;
 }

@@ -4,13 +4,17 @@
 
 /*
  * uthash's tables, whose entries have a hh, and where memory that there is not is no end of
- * the program.
+ * the program. Nobody can make a file whose keys all have one hash.
  */
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HASH_NONFATAL_OOM	1
+#define HASH_FUNCTION(_key, _size, _hash)	((_hash) = hash_bytes(_key, _size))
+
+uint32_t hash_bytes(const void *bytes, size_t size);
 
 #include <uthash.h>
 

@@ -22,8 +22,8 @@
 #include "kernel.h"
 #include "message.h"
 
-/* Buffers of one processor, before the next one has its turn. */
-#define AT_ONCE		16
+/* Buffers of one processor, before the next one has its turn: all that a session has by default. */
+#define AT_ONCE		64
 
 /* Of early buffers, before the late ones are asked for. */
 #define HELD_MAX	(64u << 20)

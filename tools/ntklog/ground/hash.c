@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* SipHash-1-3 by a key of this run: see hash.h. */
+
+#include <sys/random.h>
+
+#include "hash.h"
+
+static uint64_t rotated(uint64_t word, unsigned int bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static void mix(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[1] = rotated(v[1], 13) ^ v[0];
+	v[0] = rotated(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotated(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotated(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotated(v[1], 17) ^ v[2];
+	v[2] = rotated(v[2], 32);
+}
+
+static void absorb(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	mix(v);
+	v[0] ^= word;
+}
+
+/**
+ * hash_bytes() - the hash of a key
+ * @bytes: of it
+ * @size: of it
+ *
+ * Return: another one in each run of the program.
+ */
+uint32_t hash_bytes(const void *bytes, size_t size)
+{
+	static uint64_t key[2];
+	const unsigned char *at = bytes;
+	size_t left = size;
+	uint64_t v[4], word;
+
+	/* Without randomness the tables are right, if slow for who asks for it. */
+	if (!key[0] && getrandom(key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
+		key[0] = 1;
+	key[0] |= 1;
+	v[0] = key[0] ^ UINT64_C(0x736F6D6570736575);
+	v[1] = key[1] ^ UINT64_C(0x646F72616E646F6D);
+	v[2] = key[0] ^ UINT64_C(0x6C7967656E657261);
+	v[3] = key[1] ^ UINT64_C(0x7465646279746573);
+	for (; left >= sizeof(word); at += sizeof(word), left -= sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		absorb(v, word);
+	}
+	word = 0;
+	memcpy(&word, at, left);
+	absorb(v, word | (uint64_t)size << 56);
+	v[2] ^= 0xFF;
+	mix(v);
+	mix(v);
+	mix(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
