@@ -287,8 +287,8 @@ notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned l
 EXPORT_SYMBOL_IF_KUNIT(ntklog_note_identity_of);
 
 /*
- * What is at any number: also one that would be a user's address, at which x86 with SMAP dies, nofault
- * or not, unless it has been looked at before.
+ * What is at any number: also one that would be a user's address, at which x86 with SMAP dies,
+ * nofault or not, unless the number has been looked at before.
  */
 static bool ntklog_read_word(unsigned long at, unsigned long *word)
 {
