@@ -37,40 +37,40 @@ plan()
 			100 kernel-kasan kernel-kcsan
 			100 - builds
 			40 kernel-kasan abuse
-			60 - e2e-6.12
-			60 - own-6.1
-			60 builds own-newest
-			60 - linux-6.12
-			60 - sleeping-6.12
-			60 kernel-kcsan torture-kcsan
-			60 - e2e-6.1
-			60 - arm64
-			60 - rt
-			60 - packages
-			60 kernel-kasan torture-kasan
-			60 builds core-newest
-			60 - strain-6.12
-			60 - classes-6.12
-			60 kernel-kasan kunit-kasan
-			60 - tool
-			60 - modes-6.12
-			60 - style
+			75 - e2e-6.12
+			75 - own-6.1
+			75 builds own-newest
+			75 - linux-6.12
+			75 - sleeping-6.12
+			75 kernel-kcsan torture-kcsan
+			75 - e2e-6.1
+			75 - arm64
+			75 - rt
+			50 - packages
+			75 kernel-kasan torture-kasan
+			75 builds core-newest
+			75 - strain-6.12
+			75 - classes-6.12
+			75 kernel-kasan kunit-kasan
+			50 - tool
+			75 - modes-6.12
+			50 - style
 			50 kernel-kunit lockdep
-			60 kernel-kunit parallel
-			60 builds core-trixie
-			60 kernel-kcsan kunit-kcsan
+			75 kernel-kunit parallel
+			75 builds core-trixie
+			75 kernel-kcsan kunit-kcsan
 			40 kernel-kunit cycles
 			40 - page
-			60 - i386
-			60 - fuzz
-			60 - stacks-6.12
-			60 kernel-kunit kunit-kunit
-			60 - suspend
-			60 - switching
-			60 kernel-kunit window
-			60 kernel-kunit crowd
-			60 - linkage-6.12
-			60 - linkage-6.1
+			50 - i386
+			50 - fuzz
+			75 - stacks-6.12
+			75 kernel-kunit kunit-kunit
+			50 - suspend
+			75 - switching
+			75 kernel-kunit window
+			75 kernel-kunit crowd
+			50 - linkage-6.12
+			50 - linkage-6.1
 			50 - litmus
 			50 - docs
 			40 - model

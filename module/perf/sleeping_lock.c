@@ -360,10 +360,11 @@ u32 ntklog_sleeping_wait_begins(const void *lock)
 
 static void ntklog_has_waited(struct ntklog_sleeping_slot *slot)
 {
+	/* One reading for both: who goes on to wait has the sum of them, and began when it began. */
 	u64 now = ntklog_cycles();
-	u64 waited = ntklog_cycles_since(slot->acquire_time, WMI_RESOURCE_WAIT_TIME_UNKNOWN);
+	s64 waited = now - slot->acquire_time;
 
-	ntklog_write_word(slot->wait_time, max_t(u64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
+	ntklog_write_word(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_word(slot->acquire_time, now);
 	WRITE_ONCE(slot->action, (slot->action & ~NTKLOG_SLEEPING_WAITING) |
 				 NTKLOG_SLEEPING_HAS_WAITED);
