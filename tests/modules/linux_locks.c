@@ -166,10 +166,11 @@ static void take_nested(void)
 	u64 time[3][4];
 	size_t i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 3; i++) {
 		raw_spin_lock_init(&locks[i]);
 		/* They nest, and are of one line: lockdep would take them for one. */
 		lockdep_set_subclass(&locks[i], i);
+	}
 	local_irq_save(flags);
 	for (i = 0; i < 3; i++) {
 		time[i][0] = get_cycles();
