@@ -360,7 +360,7 @@ u32 ntklog_sleeping_wait_begins(const void *lock)
 
 static void ntklog_has_waited(struct ntklog_sleeping_slot *slot)
 {
-	/* One reading for both: who goes on to wait has the sum of them, and began when it began. */
+	/* One reading for both: who goes on to wait has their sum, and began when it began. */
 	u64 now = ntklog_cycles();
 	s64 waited = now - slot->acquire_time;
 
