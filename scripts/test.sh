@@ -64,6 +64,8 @@ plan()
 			50 - i386
 			50 - fuzz
 			75 - stacks-6.12
+			75 - stacks-6.1
+			75 builds stacks-newest
 			75 kernel-kunit kunit-kunit
 			50 - suspend
 			75 - switching
