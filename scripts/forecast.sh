@@ -98,7 +98,7 @@ if [ ${#lines[@]} -gt 0 ]; then
 fi
 case $tier in
 check) say "the steps themselves take less than 3 minutes on 2 processors" ;;
-*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 45 minutes on 2 processors" ;;
+*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 25 minutes on 2 processors" ;;
 esac
 
 # room DIRECTORY MEGABYTES
