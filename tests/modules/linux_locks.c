@@ -199,15 +199,16 @@ static void fail_to_take(void)
 	static DEFINE_RWLOCK(rw_lock);
 	struct state before;
 
-	raw_spin_lock(&lock);
+	/* In this order: with PREEMPT_RT the first one may sleep, of which lockdep knows here, too. */
 	write_lock(&rw_lock);
+	raw_spin_lock(&lock);
 	before = state_now();
 	if (_raw_spin_trylock(&lock) || _raw_spin_trylock_bh(&lock) ||
 	    _raw_read_trylock(&rw_lock) || _raw_write_trylock(&rw_lock))
 		pr_info("wrong trylock of an owned lock succeeds\n");
 	compare("trylock that failed", state_now(), before);
-	write_unlock(&rw_lock);
 	raw_spin_unlock(&lock);
+	write_unlock(&rw_lock);
 }
 
 static DEFINE_RAW_SPINLOCK(wanted_lock);
