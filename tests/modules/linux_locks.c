@@ -199,7 +199,7 @@ static void fail_to_take(void)
 	static DEFINE_RWLOCK(rw_lock);
 	struct state before;
 
-	/* In this order: with PREEMPT_RT the first one may sleep, of which lockdep knows here, too. */
+	/* In this order: with PREEMPT_RT the first one may sleep, which lockdep knows. */
 	write_lock(&rw_lock);
 	raw_spin_lock(&lock);
 	before = state_now();
