@@ -155,7 +155,7 @@ REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 # ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
 # in it too: reports in which no function of ours appears on either side - what an
 # interrupt or softirq has interrupted is not part of it - and one inside
-# hrtimer_cancel(), whoever calls it. While a processor prints a report another prints
+# hrtimer_cancel(), whoever calls it; and what kprobes count, of whatever function. While a processor prints a report another prints
 # something else: where each line has its thread or processor in front (PRINTK_CALLER), those are
 # told apart.
 ours()
@@ -173,6 +173,7 @@ ours()
 		/(handle_softirqs|(asm_)?sysvec_[a-z_]*)\+0x/ { interrupted = 1 }
 		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
+		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
 			if (is_ours && !known)
 				printf "%s", text
