@@ -125,19 +125,27 @@ static bool is_rundown(const struct etl_event *event)
 	       event->data_size == sizeof(struct ntklog_stacks_dc);
 }
 
-/* How many there are up to a time. */
-static size_t rundowns_until(const struct stacks *stacks, uint64_t time)
+/* How many there are up to a time, of @count things of @size bytes that begin with theirs. */
+static size_t count_until(const void *things, size_t count, size_t size, uint64_t time)
 {
-	size_t low = 0, high = stacks->rundown_count, middle;
+	size_t low = 0, high = count, middle;
+	uint64_t its;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (stacks->rundowns[middle].time <= time)
+		memcpy(&its, (const char *)things + middle * size, sizeof(its));
+		if (its <= time)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+static size_t rundowns_until(const struct stacks *stacks, uint64_t time)
+{
+	return count_until(stacks->rundowns, stacks->rundown_count, sizeof(*stacks->rundowns),
+			   time);
 }
 
 /* The same one may come twice: it was looked for beforehand. */
@@ -203,19 +211,9 @@ static uint64_t *copy_addresses(const struct etl_stack *stack)
 	return addresses;
 }
 
-/* How many of a key's there are up to a time. */
 static size_t definitions_until(const struct key *key, uint64_t time)
 {
-	size_t low = 0, high = key->count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (key->definitions[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return count_until(key->definitions, key->count, sizeof(*key->definitions), time);
 }
 
 static void define(struct stacks *stacks, const struct etl_event *event,
