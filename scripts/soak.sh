@@ -10,8 +10,10 @@
 #	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
-#	strain-kasan	Linux' own locks: all that can be is switched 160 times, under their torture
+#	strain-kasan	Linux' own locks for ten minutes: all that can be is switched all the time,
+#			under the kernel's own torture of nine types of them
 #	strain-kcsan, strain-kunit	the same in the kernels with KCSAN and with lockdep
+#	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
 # The last line is that of the tests; what failed is kept, with its logs.
 
@@ -22,12 +24,14 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600 [strain-kasan]=160 [strain-kcsan]=160 [strain-kunit]=160)
+	[torture-kcsan]=3600
+	[strain-kasan]=600 [strain-kcsan]=600 [strain-kunit]=600 [strain-6.12]=600)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [strain-kasan]=turns [strain-kcsan]=turns [strain-kunit]=turns)
+	[torture-kcsan]=seconds [strain-kasan]=seconds [strain-kcsan]=seconds [strain-kunit]=seconds
+	[strain-6.12]=seconds)
 parts=("$@")
 [ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan
-	strain-kcsan strain-kunit)
+	strain-kcsan strain-kunit strain-6.12)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done
@@ -80,16 +84,16 @@ torture_slice()
 	local types=()
 	read -ra types <<<"$TYPES"
 	slice "$1" 60 env TORTURE_TYPES="${types[$(($(done_of "$1") / 60 % ${#types[@]}))]}" \
-		TORTURE_ROUNDS=36 "$TOP/tests/steps/torture.sh" "${1#torture-}"
+		TORTURE_ROUNDS=60 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
-# strain_slice PART: ten turns under the torture of the next type of Linux' locks.
+# strain_slice PART: five minutes, under the torture of each type of Linux' locks in turn.
 strain_slice()
 {
-	local types=(spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock rw_lock_irq
-		ww_mutex_lock percpu_rwsem_lock)
-	slice "$1" 10 env STRAIN_TYPE="${types[$(($(done_of "$1") / 10 % ${#types[@]}))]}" \
-		STRAIN_TURNS=10 STRAIN_STRIDE=20 "$TOP/tests/steps/strain.sh" "${1#strain-}"
+	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=20 \
+		STRAIN_TYPES="spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock
+			rw_lock_irq ww_mutex_lock percpu_rwsem_lock" \
+		"$TOP/tests/steps/strain.sh" "${1#strain-}"
 }
 
 one_slice()

@@ -43,13 +43,15 @@ plan()
 			75 - linux-6.12
 			75 - sleeping-6.12
 			75 kernel-kcsan torture-kcsan
+			75 kernel-kasan strain-kasan
+			75 kernel-kcsan strain-kcsan
+			75 kernel-kunit strain-kunit
 			75 - e2e-6.1
 			75 - arm64
 			75 - rt
 			50 - packages
 			75 kernel-kasan torture-kasan
 			75 builds core-newest
-			75 - strain-6.12
 			75 - classes-6.12
 			75 kernel-kasan kunit-kasan
 			50 - tool

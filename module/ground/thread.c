@@ -51,7 +51,9 @@ static u32 ntklog_spare_count;
 static bool ntklog_rooms_are_kept;
 
 /* The room of nobody, which a processor remembers that knows of none. */
-static struct ntklog_thread ntklog_nobody;
+static struct ntklog_thread ntklog_nobody = {
+	.next_sleeping_slot = &ntklog_nobody.sleeping_slots[1],
+};
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
 EXPORT_PER_CPU_SYMBOL_GPL(ntklog_here);
@@ -236,10 +238,11 @@ static void ntklog_forget_here(struct ntklog_thread *thread, int but)
 /* Called with interrupts off and ntklog_threads_lock held, for one that is not in the table. */
 static void ntklog_insert_thread_locked(struct ntklog_thread *thread, bool late)
 {
-	memset(thread, 0, struct_size(thread, cpus, BITS_TO_LONGS(nr_cpu_ids)));
+	memset_after(thread, 0, next_sleeping_slot);
+	memset(thread->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*thread->cpus));
+	WRITE_ONCE(thread->next_sleeping_slot, &thread->sleeping_slots[1]);
 	thread->task = current;
 	thread->next_slot = &thread->slots[1];
-	thread->next_sleeping_slot = &thread->sleeping_slots[1];
 	thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS].lock = thread;
 	thread->late = late;
 	if (late) {

@@ -94,6 +94,9 @@ struct ntklog_sleeping_slot {
 
 /**
  * struct ntklog_thread - what is kept of a thread
+ * @next_sleeping_slot: as @next_slot, of @sleeping_slots; also of a room that is nobody's it is
+ *	one of them: who remembers that room may look there before he asks whose it is. The first
+ *	member, for the others to be cleared at once
  * @task: whose it is
  * @next_slot: from here on all slots are free; before it most are not
  * @sequence: of the tracking that the slots belong to
@@ -107,7 +110,6 @@ struct ntklog_sleeping_slot {
  * @slots: of what tracks NT's locks that sleep. The first is never used: so there always is one
  *	before @next_slot
  * @is_waiting: for one of Linux' own locks: a slot may say so
- * @next_sleeping_slot: as @next_slot, of @sleeping_slots
  * @sleeping_slots: of what tracks Linux' own; the first is never used here either, and the last
  *	seems to be always
  * @cpus: processors that may remember the room; as many bits as there are processors
@@ -117,6 +119,7 @@ struct ntklog_sleeping_slot {
  * that is nobody's is NULL.
  */
 struct ntklog_thread {
+	struct ntklog_sleeping_slot *next_sleeping_slot;
 	struct task_struct *task;
 	struct ntklog_slot *next_slot;
 	u32 sequence;
@@ -128,7 +131,6 @@ struct ntklog_thread {
 	struct hlist_node node;
 	struct rcu_head rcu;
 	struct ntklog_slot slots[1 + NTKLOG_THREAD_SLOTS];
-	struct ntklog_sleeping_slot *next_sleeping_slot;
 	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_THREAD_SLOTS + 1];
 	unsigned long cpus[];
 };

@@ -42,12 +42,10 @@ NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, countdown));
 NTKLOG_ASM_CONSTANT(not_in_task, NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
 ntklog_check_current();
 
-/* The current thread's room in r8, or on to 1. */
-#define NTKLOG_OWN_ROOM								\
+/* What this processor remembers, be it another thread's or nobody's, in r8; whose it is in rax. */
+#define NTKLOG_ROOM								\
 	"	movq %gs:ntklog_here+ntklog_asm_here_room(%rip), %r8\n"			\
-	"	movq ntklog_asm_room_task(%r8), %rax\n"				\
-	"	cmpq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"				\
-	"	jne 1f\n"
+	"	movq ntklog_asm_room_task(%r8), %rax\n"
 
 /* As in_task(). */
 #define NTKLOG_UNLESS_IN_TASK							\
@@ -58,9 +56,11 @@ ntklog_check_current();
 #define ACQUIRING(_hook)							\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
-	NTKLOG_OWN_ROOM								\
+	NTKLOG_ROOM								\
+	/* The thread's own, with a free slot? Nobody's room has slots to look at, too. */	\
+	"	subq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
 	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
-	"	cmpq $0, ntklog_asm_slot_lock(%rcx)\n"				\
+	"	orq ntklog_asm_slot_lock(%rcx), %rax\n"				\
 	"	jne 1f\n"							\
 	"	incq %gs:ntklog_sleeping_cpu+ntklog_asm_acquired(%rip)\n"		\
 	"	rdtsc\n"							\
@@ -81,7 +81,9 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	_first									\
-	NTKLOG_OWN_ROOM								\
+	NTKLOG_ROOM								\
+	"	cmpq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
+	"	jne 1f\n"							\
 	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
 	"	cmpq %rdi, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	jne 1f\n"							\

@@ -44,7 +44,7 @@ check "linux: the end of another session leaves them on" is_on
 echo stop >$S/state
 check "linux: off again" is_off
 
-load 0
+load 10000
 times=0
 left=0
 unmatched=$(sum Unmatched)
@@ -61,7 +61,7 @@ check "linux: each release had its acquisition" is "$(sum Unmatched)" "$unmatche
 check "linux: each acquisition had room" is "$(sum Untracked)" "$untracked"
 cat $D/linux $D/counters
 end_load
-load 1000000
+load 300000
 
 # The tracepoint turns them on by itself, a moment later.
 echo 1 >$T/events/ntklog/linux_spinlock/enable

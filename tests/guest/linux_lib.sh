@@ -75,15 +75,17 @@ record()
 }
 
 # load PAUSE: something of everything, until the file is gone; with so many microseconds between,
-# for where it is to be there, but not to fill the processors while others wait.
+# for where it is to be there, but not to fill the processors while others wait. Each round is
+# short: emulated, what a load does while nobody looks is most of what a test costs.
 load()
 {
 	touch /tmp/load
 	for worker in 1 2; do
 		while [ -e /tmp/load ]; do
 			[ "$1" = 0 ] || usleep "$1"
-			find /proc/sys /proc/irq >/dev/null 2>&1
-			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=16 2>/dev/null
+			find /proc/irq /proc/sys/kernel >/dev/null 2>&1
+			cat /proc/uptime >/dev/null
+			dd if=/dev/zero of=/tmp/load.$worker bs=64k count=4 2>/dev/null
 			/bin/true
 		done &
 	done

@@ -52,7 +52,7 @@ echo stop >$D/sessions/1/state
 check "sleeping: off" sleeping_is_off
 
 echo 1000 >$R/release_sample_rate
-load 20000
+load 50000
 times=0
 left=0
 while [ $times -lt 4 ]; do
@@ -131,7 +131,7 @@ ntklog list >list.txt
 check "sleeping: list has no trouble with them" grep linux_percpu_rwsem list.txt
 
 # Unload while all are hooked, under load.
-load 20000
+load 50000
 for again in 1 2; do
 	echo 1 >$T/events/ntklog/linux_resource/enable
 	wait_for sleeping_is_on

@@ -4,10 +4,11 @@
 # Linux' own locks, redirected and restored all the time while everything there is goes on at
 # once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
 # and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
-# goes and comes, modules, in all modes. $turns: how often; $pause: microseconds that the load
-# leaves between its rounds, and that who has had all turns waits before the next one, for others
-# to get theirs. With locktorture.ko, under the kernel's own torture of its locks of a $type; where
-# there is failslab, without memory too: see fail.c for $stride and $seed.
+# goes and comes, modules, in all modes. $pause: microseconds that the load leaves between its
+# rounds, and that who has had a turn waits before the next one, for others to get theirs. With
+# locktorture.ko, under the kernel's own torture of its locks, of $types one after the other, with
+# $threads that write and as many that read; $seconds in all; where there is failslab, without memory too: see
+# fail.c for $stride and $seed.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -22,15 +23,28 @@ again()
 		"$1"
 		count=$((count + 1))
 		echo $count >"/tmp/again.$1"
-		[ $count -lt "$turns" ] || usleep "$pause"
+		usleep "$pause"
 	done
 }
 
-# all_done NUMBER: each of so many has been done often enough. A file is empty for a moment.
+# all_done NUMBER TURNS: each of so many has had so many. A file is empty for a moment.
 all_done()
 {
-	cat /tmp/again.* | awk -v turns="$turns" -v all="$1" '
+	cat /tmp/again.* | awk -v all="$1" -v turns="$2" '
 		{ few += $1 < turns } END { exit few || NR < all }'
+}
+
+# torture_locks_of TYPE: and no longer of another.
+torture_locks_of()
+{
+	[ $turns = 0 ] || rmmod locktorture
+	insmod locktorture.ko torture_type="$1" verbose=0 stat_interval=0 \
+		nwriters_stress="$threads" nreaders_stress="$threads"
+}
+
+now()
+{
+	cut -d . -f 1 /proc/uptime
 }
 
 attach()
@@ -157,11 +171,7 @@ echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
 echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load "$pause"
-if [ -e locktorture.ko ]; then
-	insmod torture.ko
-	insmod locktorture.ko torture_type="$type" verbose=0 stat_interval=0 nwriters_stress=3 \
-		nreaders_stress=2
-fi
+[ ! -e locktorture.ko ] || insmod torture.ko
 switching=
 kinds=0
 for what in attach sessions hotplug tracers ftrace_off selftest modules modes; do
@@ -169,9 +179,15 @@ for what in attach sessions hotplug tracers ftrace_off selftest modules modes; d
 	again $what &
 	switching="$switching $!"
 done
-# However long that takes on a busy host.
-until all_done 8; do
-	sleep 1
+turns=0
+for type in $types; do
+	[ ! -e locktorture.ko ] || torture_locks_of "$type"
+	turns=$((turns + 1))
+	end=$(($(now) + seconds / $(echo $types | wc -w)))
+	# However long their turns take on a busy host.
+	until [ "$(now)" -ge $end ] && all_done 8 $turns; do
+		sleep 1
+	done
 done
 touch /tmp/stop
 # shellcheck disable=SC2086 # numbers
@@ -205,7 +221,9 @@ end_load
 if [ -e locktorture.ko ]; then
 	rmmod locktorture
 	check "strain: the kernel's torture of its locks succeeds" sh -c \
-		'dmesg | grep "torture:.*End of test: SUCCESS"'
+		'dmesg | grep "torture:.*End of test: "
+		! dmesg | grep "torture:.*End of test: " | grep -v SUCCESS &&
+		[ "$(dmesg | grep -c "torture:.*End of test: SUCCESS")" = '$turns' ]'
 fi
 if [ -e /sys/kernel/debug/failslab ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Load, trace, unload, with readers that have files open: CYCLES times (25).
+# Load, trace, unload, with readers that have files open: CYCLES times (10).
 
 . "$(dirname "$0")/../lib.sh"
 
-cycles=${CYCLES:-25}
+cycles=${CYCLES:-10}
 { echo "cycles=$cycles"; cat <<-'END'; } | share "$DIR" kunit
 	D=/sys/kernel/debug/ntklog
 	refused=0

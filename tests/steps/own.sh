@@ -3,11 +3,12 @@
 #
 # own.sh KERNEL: Linux' own locks on a stock kernel of Debian's that is not the one on which the
 # steps linux, sleeping, classes and modes take them apart: in one virtual machine, what depends on
-# the kernel. Stacks need another one: see stacks.sh.
+# the kernel, and without memory at fewer places. Stacks need another one: see stacks.sh.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
+: >"$DIR/few"
 run_guest "$1" linux linux_others sleeping sleeping_others classes
 check_with "$1" check_linux.py
 check_with "$1" check_sleeping.py

@@ -2,21 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # strain.sh KERNEL|FLAVOUR: Linux' own locks on four processors, redirected and restored all the
-# time while all there is goes on: see tests/guest/strain.sh. STRAIN_TURNS (2) times each. On a
-# stock kernel of Debian's, or in a test kernel with a detector: there the kernel's own torture of
-# its locks of STRAIN_TYPE goes on too, and under kasan there is in the end no memory at one place
-# of a session's start after the other: each, at first, then one in STRAIN_STRIDE (40), by SEED.
+# time while all there is goes on: see tests/guest/strain.sh. For STRAIN_SECONDS (60), and until
+# each has had its turn. On a stock kernel of Debian's, or in a test kernel with a detector: there
+# the kernel's own torture of its locks goes on too, of STRAIN_TYPES one after the other; and
+# under kasan there is in the end no memory at one place of a session's start after the other:
+# each, at first, then one in STRAIN_STRIDE (80), by SEED. Emulated, four processors that are
+# never idle take six times as long for the same turns: so who has had one waits for STRAIN_PAUSE
+# (300000) microseconds, and of the torture's threads there are STRAIN_THREADS (1) of each sort.
 
 . "$(dirname "$0")/../lib.sh"
 
-script="turns=${STRAIN_TURNS:-2}"$'\n'
+script="seconds=${STRAIN_SECONDS:-60} pause=${STRAIN_PAUSE:-300000}"$'\n'
 case $1 in
 kasan | kcsan | kunit)
-	declare -A type=([kasan]=spin_lock [kcsan]=rw_lock_irq [kunit]=spin_lock_irq)
+	declare -A types=([kasan]="spin_lock mutex_lock" [kcsan]="rw_lock_irq rwsem_lock"
+		[kunit]="spin_lock_irq rtmutex_lock")
 	seed=${SEED:-$(date +%s)}
 	say "$1: SEED=$seed"
-	script+="pause=0 type=${STRAIN_TYPE:-${type[$1]}}
-		stride=${STRAIN_STRIDE:-40} seed=$((seed % 1000))"$'\n'
+	script+="types='${STRAIN_TYPES:-${types[$1]}}' threads=${STRAIN_THREADS:-1}
+		stride=${STRAIN_STRIDE:-80} seed=$((seed % 1000))"$'\n'
 	share "$DIR" "$1" </dev/null
 	kernel=$(known test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
@@ -25,8 +29,7 @@ kasan | kcsan | kunit)
 	;;
 *)
 	debian_kernel "$1"
-	# Emulated, four processors that are never idle take six times as long for the same turns.
-	script+=pause=1000000$'\n'
+	script+="types=none"$'\n'
 	result "strain: the modules build" builds_silently "$KDIR" "$OUT/build/$ABI"
 	cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI"/tests/modules/*.ko "$DIR/"
 	machine=(-k "$IMAGE" -M "$MODULES")

@@ -24,13 +24,13 @@ share "$DIR" "$1" <<-END
 			echo start >\$S/state
 			cat \$S/../../locks >locks.txt
 			echo 1 >\$E
-			sleep 1
+			usleep 500000
 			cat \$S/../../locks_information >locks.bin
 			echo 1 >/sys/devices/system/cpu/cpu1/online
 			echo stop >\$S/state
-			usleep 300000
+			usleep 200000
 			echo 0 >\$E
-			usleep 300000
+			usleep 100000
 			round=\$((round + 1))
 		done
 		rmmod ntklog_torture
