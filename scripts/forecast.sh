@@ -26,7 +26,7 @@ groups_of()
 	packages) echo tool deb docs root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
-	suspend | strain-*) echo unpack modules vm ;;
+	suspend) echo unpack modules vm ;;
 	core-* | e2e-* | own-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
 	arm64 | rt) echo tool unpack modules vm programs ;;

@@ -37,37 +37,35 @@ plan()
 			100 kernel-kasan kernel-kcsan
 			100 - builds
 			40 kernel-kasan abuse
-			75 - e2e-6.12
-			75 - own-6.1
-			75 builds own-newest
-			75 - linux-6.12
-			75 - sleeping-6.12
-			75 kernel-kcsan torture-kcsan
-			75 kernel-kasan strain-kasan
-			75 kernel-kcsan strain-kcsan
-			75 kernel-kunit strain-kunit
-			75 - e2e-6.1
+			65 - e2e-6.12
+			65 - own-6.1
+			65 builds own-newest
+			90 kernel-kcsan strain
+			65 - linux-6.12
+			65 - sleeping-6.12
+			90 kernel-kcsan torture-kcsan
+			65 - e2e-6.1
 			75 - arm64
 			75 - rt
 			50 - packages
-			75 kernel-kasan torture-kasan
-			75 builds core-newest
-			75 - classes-6.12
+			90 kernel-kasan torture-kasan
+			65 builds core-newest
+			65 - classes-6.12
 			75 kernel-kasan kunit-kasan
 			50 - tool
-			75 - modes-6.12
+			65 - modes-6.12
 			50 - style
 			50 kernel-kunit lockdep
 			75 kernel-kunit parallel
-			75 builds core-trixie
+			65 builds core-trixie
 			75 kernel-kcsan kunit-kcsan
 			40 kernel-kunit cycles
 			40 - page
 			50 - i386
 			50 - fuzz
-			75 - stacks-6.12
-			75 - stacks-6.1
-			75 builds stacks-newest
+			65 - stacks-6.12
+			65 - stacks-6.1
+			65 builds stacks-newest
 			75 kernel-kunit kunit-kunit
 			50 - suspend
 			75 - switching

@@ -7,8 +7,8 @@
 # goes and comes, modules, in all modes. $pause: microseconds that the load leaves between its
 # rounds, and that who has had a turn waits before the next one, for others to get theirs. With
 # locktorture.ko, under the kernel's own torture of its locks, of $types one after the other, with
-# $threads that write and as many that read; $seconds in all; where there is failslab, without memory too: see
-# fail.c for $stride and $seed.
+# $threads that write and as many that read; $seconds in all; where there is failslab, and $stride
+# is not 0, without memory too: see fail.c for that and $seed.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -27,17 +27,16 @@ again()
 	done
 }
 
-# all_done NUMBER TURNS: each of so many has had so many. A file is empty for a moment.
+# all_done NUMBER: each of so many has had a turn. A file is empty for a moment.
 all_done()
 {
-	cat /tmp/again.* | awk -v all="$1" -v turns="$2" '
-		{ few += $1 < turns } END { exit few || NR < all }'
+	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
 }
 
 # torture_locks_of TYPE: and no longer of another.
 torture_locks_of()
 {
-	[ $turns = 0 ] || rmmod locktorture
+	[ $tortures = 0 ] || rmmod locktorture
 	insmod locktorture.ko torture_type="$1" verbose=0 stat_interval=0 \
 		nwriters_stress="$threads" nreaders_stress="$threads"
 }
@@ -55,12 +54,13 @@ attach()
 	usleep 100000
 }
 
-# taken_soon FILE TEXT: refused while somebody wants them, and so again and again for a second.
+# taken_soon FILE TEXT: refused while somebody wants them, and so again and again: three times, for
+# each time waits for whoever is being started or stopped.
 taken_soon()
 {
 	tries=0
 	until echo "$2" 2>/dev/null >"$1"; do
-		[ $tries -lt 10 ] || return
+		[ $tries -lt 2 ] || return
 		tries=$((tries + 1))
 		usleep 100000
 	done
@@ -69,10 +69,11 @@ taken_soon()
 
 modes()
 {
-	for mode in sampled waits full; do
-		taken_soon $D/linux_mode $mode
-		usleep 200000
-	done
+	case $((count % 3)) in
+	0) taken_soon $D/linux_mode sampled ;;
+	1) taken_soon $D/linux_mode waits ;;
+	2) taken_soon $D/linux_mode full ;;
+	esac
 	taken_soon $P/blockers $((count % 2))
 }
 
@@ -179,15 +180,18 @@ for what in attach sessions hotplug tracers ftrace_off selftest modules modes; d
 	again $what &
 	switching="$switching $!"
 done
-turns=0
+tortures=0
 for type in $types; do
 	[ ! -e locktorture.ko ] || torture_locks_of "$type"
-	turns=$((turns + 1))
+	tortures=$((tortures + 1))
 	end=$(($(now) + seconds / $(echo $types | wc -w)))
-	# However long their turns take on a busy host.
-	until [ "$(now)" -ge $end ] && all_done 8 $turns; do
+	until [ "$(now)" -ge $end ]; do
 		sleep 1
 	done
+done
+# However long their turns take on a busy host.
+until all_done 8; do
+	sleep 1
 done
 touch /tmp/stop
 # shellcheck disable=SC2086 # numbers
@@ -223,9 +227,9 @@ if [ -e locktorture.ko ]; then
 	check "strain: the kernel's torture of its locks succeeds" sh -c \
 		'dmesg | grep "torture:.*End of test: "
 		! dmesg | grep "torture:.*End of test: " | grep -v SUCCESS &&
-		[ "$(dmesg | grep -c "torture:.*End of test: SUCCESS")" = '$turns' ]'
+		[ "$(dmesg | grep -c "torture:.*End of test: SUCCESS")" = '$tortures' ]'
 fi
-if [ -e /sys/kernel/debug/failslab ]; then
+if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
 	./fail start $S "$stride" "$seed" $D/linux

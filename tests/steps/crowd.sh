@@ -10,9 +10,9 @@ share "$DIR" kunit <<-'END'
 	insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
 	echo PERF_SYNC_OBJECTS >$S/group_mask
 	echo start >$S/state
-	insmod ntklog_torture.ko torture_type=resource duration=15 locks=12 nest=3 \
+	insmod ntklog_torture.ko torture_type=resource duration=8 locks=12 nest=3 \
 		threads=32 || exit 1
-	sleep 16
+	sleep 9
 	rmmod ntklog_torture
 	echo stop >$S/state
 	cat $S/stats

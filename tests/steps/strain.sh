@@ -1,26 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# strain.sh KERNEL|FLAVOUR: Linux' own locks on four processors, redirected and restored all the
+# strain.sh [KERNEL|FLAVOUR]: Linux' own locks on four processors, redirected and restored all the
 # time while all there is goes on: see tests/guest/strain.sh. For STRAIN_SECONDS (60), and until
-# each has had its turn. On a stock kernel of Debian's, or in a test kernel with a detector: there
+# each has had its turn. On a stock kernel of Debian's, or in a test kernel with a detector, by
+# default one of three by SEED, for each takes three minutes of a processor: there
 # the kernel's own torture of its locks goes on too, of STRAIN_TYPES one after the other; and
-# under kasan there is in the end no memory at one place of a session's start after the other:
-# each, at first, then one in STRAIN_STRIDE (80), by SEED. Emulated, four processors that are
+# under kasan, with STRAIN_STRIDE, there is in the end no memory at one place of a session's start
+# after the other: each, at first, then one in so many, by SEED. Emulated, four processors that are
 # never idle take six times as long for the same turns: so who has had one waits for STRAIN_PAUSE
-# (300000) microseconds, and of the torture's threads there are STRAIN_THREADS (1) of each sort.
+# (1000000) microseconds, and of the torture's threads there are STRAIN_THREADS (1) of each sort.
 
 . "$(dirname "$0")/../lib.sh"
 
-script="seconds=${STRAIN_SECONDS:-60} pause=${STRAIN_PAUSE:-300000}"$'\n'
+seed=${SEED:-$(date +%s)}
+flavours=(kasan kcsan kunit)
+[ $# -gt 0 ] || set -- "${flavours[seed % 3]}"
+script="seconds=${STRAIN_SECONDS:-60} pause=${STRAIN_PAUSE:-1000000}"$'\n'
 case $1 in
 kasan | kcsan | kunit)
-	declare -A types=([kasan]="spin_lock mutex_lock" [kcsan]="rw_lock_irq rwsem_lock"
-		[kunit]="spin_lock_irq rtmutex_lock")
-	seed=${SEED:-$(date +%s)}
-	say "$1: SEED=$seed"
+	declare -A types=([kasan]=mutex_lock [kcsan]=spin_lock_irq [kunit]=rwsem_lock)
+	say "in the kernel $1: SEED=$seed"
 	script+="types='${STRAIN_TYPES:-${types[$1]}}' threads=${STRAIN_THREADS:-1}
-		stride=${STRAIN_STRIDE:-80} seed=$((seed % 1000))"$'\n'
+		stride=${STRAIN_STRIDE:-0} seed=$((seed % 1000))"$'\n'
 	share "$DIR" "$1" </dev/null
 	kernel=$(known test-kernel "$1")
 	cp "$kernel"/kernel/{torture,locking/locktorture}.ko "$DIR/"
