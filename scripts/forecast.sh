@@ -29,8 +29,7 @@ groups_of()
 	suspend) echo unpack modules vm ;;
 	core-* | e2e-* | own-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
-	arm64 | rt) echo tool unpack modules vm programs ;;
-	i386) echo tool unpack modules programs32 ;;
+	foreign-* | rt) echo tool unpack modules vm programs ;;
 	builds) echo root unpack ;;
 	*) echo modules vm programs ;;
 	esac
@@ -69,10 +68,10 @@ for step; do
 	kernel-*)
 		"$TOP/scripts/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
 			costs 5 600 "build the test kernel ${step#kernel-}" ;;
-	arm64)
+	foreign-arm64)
 		"$TOP/scripts/debian-kernel.sh" -n 6.12-arm64 >/dev/null ||
 			costs 2 1200 "fetch Debian's kernel, QEMU and libraries for arm64 (160 MB)" ;;
-	i386)
+	foreign-i386)
 		"$TOP/scripts/debian-kernel.sh" -n 6.1-686-pae >/dev/null ||
 			costs 1 1000 "fetch Debian's kernel and libraries for i386 (120 MB)" ;;
 	rt)

@@ -37,40 +37,40 @@ plan()
 			100 kernel-kasan kernel-kcsan
 			100 - builds
 			40 kernel-kasan abuse
-			65 - e2e-6.12
-			65 - own-6.1
-			65 builds own-newest
-			90 kernel-kcsan strain
-			65 - linux-6.12
-			65 - sleeping-6.12
-			90 kernel-kcsan torture-kcsan
-			65 - e2e-6.1
-			75 - arm64
+			75 - e2e-6.12
+			75 - own-6.1
+			75 builds own-newest
+			140 kernel-kcsan strain
+			75 - linux-6.12
+			75 - sleeping-6.12
+			140 kernel-kcsan torture-kcsan
+			75 - e2e-6.1
+			75 - foreign-arm64
+			75 - foreign-i386
 			75 - rt
 			50 - packages
-			90 kernel-kasan torture-kasan
-			65 builds core-newest
-			65 - classes-6.12
+			140 kernel-kasan torture-kasan
+			75 builds core-newest
+			75 - classes-6.12
 			75 kernel-kasan kunit-kasan
 			50 - tool
-			65 - modes-6.12
+			75 - modes-6.12
 			50 - style
 			50 kernel-kunit lockdep
-			75 kernel-kunit parallel
-			65 builds core-trixie
+			140 kernel-kunit parallel
+			75 builds core-trixie
 			75 kernel-kcsan kunit-kcsan
 			40 kernel-kunit cycles
 			40 - page
-			50 - i386
 			50 - fuzz
-			65 - stacks-6.12
-			65 - stacks-6.1
-			65 builds stacks-newest
+			75 - stacks-6.12
+			75 - stacks-6.1
+			75 builds stacks-newest
 			75 kernel-kunit kunit-kunit
 			50 - suspend
 			75 - switching
 			75 kernel-kunit window
-			75 kernel-kunit crowd
+			140 kernel-kunit crowd
 			50 - linkage-6.12
 			50 - linkage-6.1
 			50 - litmus

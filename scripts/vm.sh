@@ -48,7 +48,8 @@ share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
 # arm64's images have this at byte 56; x86's are told by what they are not.
 [ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
-# The module is x86-64's.
+# stale_code.ko is x86-64's: a kernel of 32 bits has nobody to mend it, so its processors take turns.
+[ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
 # program NAME: where it is: a path, this machine's, or the foreign Debian's.
@@ -199,7 +200,9 @@ case $machine in
 x86_64)
 	# As real ones: with SMAP the kernel dies of reading a user's address unasked.
 	hardware=(-cpu "qemu64,+smap,+smep")
-	console="console=ttyS0 pci=noacpi no_timer_check tsc=nowatchdog unknown_nmi_panic"
+	console="console=ttyS0 no_timer_check tsc=nowatchdog unknown_nmi_panic"
+	# Without ACPI i386's kernel finds no room for the share.
+	[ -n "$foreign" ] || console+=" pci=noacpi"
 	;;
 aarch64)
 	hardware=(-M "virt,gic-version=3" -cpu cortex-a76)
@@ -209,7 +212,7 @@ esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
 rm -f "$share/alive"
 # Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
-[ "$thread" = single ] || : >"$share/alive"
+[ ${#icount[@]} -gt 0 ] || : >"$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!
 trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT

@@ -120,6 +120,11 @@ foreign()
 		export STRIP=aarch64-linux-gnu-strip
 		guest_cc=(aarch64-linux-gnu-gcc-12 "--sysroot=$FOREIGN")
 		;;
+	i386)
+		need programs32
+		# An x87 rounds later: of some numbers its last digit is another.
+		guest_cc=(gcc -m32 -msse2 -mfpmath=sse "--sysroot=$FOREIGN")
+		;;
 	*) die "no compiler for $1 is known here" ;;
 	esac
 }

@@ -102,7 +102,7 @@ static __always_inline bool etw_later_wanted(u64 wanted)
 
 static __always_inline unsigned long etw_first_session(u64 wanted)
 {
-	return __ffs(wanted) / ETW_WANTED_SHIFT;
+	return __ffs64(wanted) / ETW_WANTED_SHIFT;
 }
 
 static __always_inline struct perfinfo_trace_header

@@ -1,47 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See code.h. */
 
+#include <linux/align.h>
 #include <linux/string.h>
 
 #include "redirect.h"
 
 #ifdef NTKLOG_CAN_REDIRECT
 
-#include <asm/nops.h>
-#include <asm/text-patching.h>
-
 #include "code.h"
 
 /* How much of a function is looked at. */
 #define NTKLOG_LOOK_AT_BYTES	256
 
-/**
- * ntklog_first_instruction() - the one that ftrace changes
- * @function: of which; what a kprobe says is its address will do
- *
- * Before it there may be the mark of what is called by pointers, or what that was made into.
- *
- * Context: any.
- * Return: where it is.
- */
-const u8 *ntklog_first_instruction(unsigned long function)
+#ifdef CONFIG_X86_64
+
+#include <asm/nops.h>
+#include <asm/text-patching.h>
+
+/* Before the instruction there may be the mark of what is called by pointers, or what that became. */
+static const u8 *ntklog_changed_instruction(const u8 *code)
 {
 	static const u8 nop[] = { BYTES_NOP5 };
-	const u8 *code = (const u8 *)function;
 
 	if (*code == CALL_INSN_OPCODE || !memcmp(code, nop, sizeof(nop)))
 		return code;
 	return code + ENDBR_INSN_SIZE;
 }
 
-/**
- * ntklog_called_by() - what a call or a jump goes to
- * @code: the instruction
- *
- * Context: any.
- * Return: that, or NULL: it is neither.
- */
-const u8 *ntklog_called_by(const u8 *code)
+static const u8 *ntklog_called_by(const u8 *code)
 {
 	s32 distance;
 
@@ -49,6 +36,90 @@ const u8 *ntklog_called_by(const u8 *code)
 		return NULL;
 	memcpy(&distance, code + 1, sizeof(distance));
 	return code + CALL_INSN_SIZE + distance;
+}
+
+/* What is called may be the mark. */
+static bool ntklog_enters(const u8 *called, unsigned long function)
+{
+	const u8 *code = ntklog_changed_instruction((const u8 *)function);
+
+	return called == code || called == code - ENDBR_INSN_SIZE;
+}
+
+/**
+ * ntklog_calls_alone() - does a function call a trampoline, and not ftrace?
+ * @function: which
+ * @ops: ftrace's, if the call is one of its
+ * @trampoline: which
+ *
+ * ftrace calls all that are interested, and walks over their ops.
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
+			const void *trampoline)
+{
+	return ntklog_called_by(ntklog_changed_instruction((const u8 *)function)) == trampoline;
+}
+
+#define INSTRUCTION_SIZE	1
+#define CALL_SIZE		CALL_INSN_SIZE
+
+#else /* CONFIG_ARM64 */
+
+#include <asm/insn.h>
+
+/* Before it: the return address goes to x9; before that there may be "bti c". */
+static const u8 *ntklog_changed_instruction(const u8 *code)
+{
+	if (aarch64_insn_is_hint(le32_to_cpup((const __le32 *)code)))
+		code += AARCH64_INSN_SIZE;
+	return code + AARCH64_INSN_SIZE;
+}
+
+static const u8 *ntklog_called_by(const u8 *code)
+{
+	u32 instruction = le32_to_cpup((const __le32 *)code);
+
+	if (!aarch64_insn_is_bl(instruction) && !aarch64_insn_is_b(instruction))
+		return NULL;
+	/* 26 bits of words, signed. */
+	return code + ((s32)(instruction << 6) >> 4);
+}
+
+static bool ntklog_enters(const u8 *called, unsigned long function)
+{
+	return called == (const u8 *)function;
+}
+
+/*
+ * A trampoline that is too far for a call is reached by ftrace's code, which takes it from the ops
+ * that is noted before the function: of all who are interested if there are several.
+ */
+bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
+			const void *trampoline)
+{
+	const u8 *code = ntklog_changed_instruction((const u8 *)function);
+
+	return *(const struct ftrace_ops **)ALIGN_DOWN((unsigned long)code - 12, 8) == ops;
+}
+
+#define INSTRUCTION_SIZE	AARCH64_INSN_SIZE
+#define CALL_SIZE		AARCH64_INSN_SIZE
+
+#endif
+
+/**
+ * ntklog_behind_call() - where a function goes on behind what ftrace changes
+ * @function: which; what a kprobe says is its address will do
+ *
+ * Context: any.
+ * Return: there.
+ */
+const u8 *ntklog_behind_call(unsigned long function)
+{
+	return ntklog_changed_instruction((const u8 *)function) + CALL_SIZE;
 }
 
 /**
@@ -64,15 +135,13 @@ const u8 *ntklog_called_by(const u8 *code)
  */
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {
-	const u8 *callee = ntklog_first_instruction(other);
-	const u8 *code = ntklog_first_instruction(function) + CALL_INSN_SIZE;
+	const u8 *code = ntklog_behind_call(function);
 	const u8 *end = code + NTKLOG_LOOK_AT_BYTES;
 
-	for (; code < end; code++) {
+	for (; code < end; code += INSTRUCTION_SIZE) {
 		const u8 *called = ntklog_called_by(code);
 
-		/* What is called may be the mark before it. */
-		if (called && (called == callee || called == callee - ENDBR_INSN_SIZE))
+		if (called && ntklog_enters(called, other))
 			return true;
 	}
 	return false;

@@ -2,12 +2,15 @@
 #ifndef _NTKLOG_LINUX_CODE_H
 #define _NTKLOG_LINUX_CODE_H
 
-/* The instructions of the kernel's functions, as they are in memory. x86. */
+/* The instructions of the kernel's functions, as they are in memory. */
 
 #include <linux/types.h>
 
-const u8 *ntklog_first_instruction(unsigned long function);
-const u8 *ntklog_called_by(const u8 *code);
+struct ftrace_ops;
+
+const u8 *ntklog_behind_call(unsigned long function);
+bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
+			const void *trampoline);
 bool ntklog_code_calls(unsigned long function, unsigned long other);
 
 #endif /* _NTKLOG_LINUX_CODE_H */

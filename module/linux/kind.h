@@ -24,7 +24,7 @@
 #endif
 
 /* What the locks' functions are made of is only the kernel's own if nothing else is in them. */
-#if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT) && \
+#if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(NTKLOG_DO_RAW_IS_GUARDED) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
 	defined(CONFIG_UNINLINE_SPIN_UNLOCK)

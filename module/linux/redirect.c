@@ -57,7 +57,7 @@ static bool ntklog_look_at_place(struct ntklog_place *place, const void *behind)
 	place->address = ntklog_find_function(place->name);
 	if (!place->address)
 		return place->optional;
-	if (behind && behind != ntklog_first_instruction(place->address) + CALL_INSN_SIZE)
+	if (behind && behind != ntklog_behind_call(place->address))
 		return false;
 	wrapped = place->wraps ? ntklog_find_function(place->wraps) : 0;
 	if (!wrapped || !ntklog_code_calls(place->address, wrapped))
@@ -305,8 +305,7 @@ static bool ntklog_is_redirected_alone(const struct ntklog_redirect *redirect)
 	for (i = 0; i < redirect->place_count; i++) {
 		unsigned long address = redirect->places[i].address;
 
-		if (address && ntklog_called_by(ntklog_first_instruction(address)) !=
-			       redirect->trampoline)
+		if (address && !ntklog_calls_alone(address, &redirect->ops, redirect->trampoline))
 			return false;
 	}
 	return true;

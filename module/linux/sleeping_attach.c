@@ -211,8 +211,8 @@ const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions 
 						  bool *lacks)
 {
 	*lacks = false;
-#if !defined(CONFIG_X86_64)
-	return "this architecture is not x86-64";
+#if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)
+	return "this architecture is neither x86-64 nor arm64";
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)
 	return "no CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS";
 #elif !defined(CONFIG_KPROBES)

@@ -28,7 +28,14 @@
 
 #ifdef NTKLOG_LINUX_SLEEPING_LOCKS
 
+#ifdef CONFIG_X86_64
 #include "sleeping_at_once.h"
+#else
+/* The hooks do it all. */
+#define NTKLOG_ASM_CONSTANT(_name, _value)	static_assert(true)
+#define ACQUIRING(_hook)			NTKLOG_HOOK(_hook)
+#define RELEASING(_hook, _first)		NTKLOG_HOOK(_hook)
+#endif
 
 #define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
 #define EXCLUSIVE(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
@@ -188,26 +195,6 @@ static noinline notrace __used __noendbr void spun_for_rwsem(const void *queue)
 						  CLASS_OF(RWSEM));
 #endif
 }
-
-/* Of what is called in place of a function: where that goes on behind its first instruction. */
-#ifdef CONFIG_X86_KERNEL_IBT
-#define BEHIND	9
-#else
-#define BEHIND	5
-#endif
-
-/* Not by a pointer: the middle of a function is no place for those to go to. */
-#define CALL_BEHIND(_name, _lock, _context)					\
-({										\
-	const void *__lock = (_lock), *__context = (_context);			\
-	int __result;								\
-										\
-	asm volatile("call " #_name " + " __stringify(BEHIND)			\
-		     : "=a" (__result), "+D" (__lock), "+S" (__context),	\
-		       ASM_CALL_CONSTRAINT					\
-		     : : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");	\
-	__result;								\
-})
 
 /* @_has: what it returns when it has acquired. */
 #define TRIES(_name, _has, _how, _action)					\

@@ -53,40 +53,50 @@ check "sleeping: ftrace cannot be switched off meanwhile" \
 echo stop >$S/state
 
 # Somebody else's direct call on one function.
-insmod direct_call.ko function=up_write
-echo start >$S/state
-cat $D/linux
-check "sleeping: where somebody else hooks a function its kind is refused, by name" \
-	grep '^rwsem: failed: up_write (-16)' $D/linux
-check "sleeping: the other kinds are on" is "$(grep -cE '^(mutex|.*semaphore|rt_mutex|ww_mutex|percpu_rwsem): on' \
-	$D/linux)" 5
-check "sleeping: nothing of that kind stays hooked" sh -c "! grep -E 'trampoline.*rwsem_(sh|ex)' \
-	$T/enabled_functions"
-echo stop >$S/state
-rmmod direct_call
-check "sleeping: off after it" sleeping_is_off
-
-# No memory in the middle: a kind is on as a whole or not at all.
-direct=register_ftrace_direct
-grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
-failures=0
-places="$direct:3 ftrace_set_filter_ip:6 $direct:13"
-[ -e few ] ||
-	places="$places $direct:1 $direct:2 ftrace_set_filter_ip:2 $direct:8 $direct:22"
-for failure in $places; do
-	insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
+direct_call_of_another()
+{
+	insmod direct_call.ko function=up_write
 	echo start >$S/state
 	cat $D/linux
-	[ "$(grep -c ': failed: .* (-12)' $D/linux)" = 1 ] || break
-	[ "$(hooked)" = "$(sed -n 's/.*: on, \([0-9]*\) functions.*/\1/p' $D/linux |
-		awk '{ sum += $1 } END { print sum }')" ] || break
+	check "sleeping: where somebody else hooks a function its kind is refused, by name" \
+		grep '^rwsem: failed: up_write (-16)' $D/linux
+	check "sleeping: the other kinds are on" is "$(grep -cE '^(mutex|.*semaphore|rt_mutex|ww_mutex|percpu_rwsem): on' \
+		$D/linux)" 5
+	check "sleeping: nothing of that kind stays hooked" sh -c "! grep -E 'trampoline.*rwsem_(sh|ex)' \
+		$T/enabled_functions"
 	echo stop >$S/state
-	is "$(hooked)" 0 || break
-	rmmod no_memory
-	failures=$((failures + 1))
-done
-check "sleeping: without memory in the middle of it the one kind is undone" \
-	is $failures "$(echo $places | wc -w)"
-check "sleeping: then each acquisition has come to an end" sleeping_balanced
+	rmmod direct_call
+	check "sleeping: off after it" sleeping_is_off
+}
+
+# No memory in the middle: a kind is on as a whole or not at all.
+without_memory()
+{
+	direct=register_ftrace_direct
+	grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
+	failures=0
+	places="$direct:3 ftrace_set_filter_ip:6 $direct:13"
+	[ -e few ] ||
+		places="$places $direct:1 $direct:2 ftrace_set_filter_ip:2 $direct:8 $direct:22"
+	for failure in $places; do
+		insmod no_memory.ko function=${failure%:*} nth=${failure#*:} || break
+		echo start >$S/state
+		cat $D/linux
+		[ "$(grep -c ': failed: .* (-12)' $D/linux)" = 1 ] || break
+		[ "$(hooked)" = "$(sed -n 's/.*: on, \([0-9]*\) functions.*/\1/p' $D/linux |
+			awk '{ sum += $1 } END { print sum }')" ] || break
+		echo stop >$S/state
+		is "$(hooked)" 0 || break
+		rmmod no_memory
+		failures=$((failures + 1))
+	done
+	check "sleeping: without memory in the middle of it the one kind is undone" \
+		is $failures "$(echo $places | wc -w)"
+	check "sleeping: then each acquisition has come to an end" sleeping_balanced
+}
+
+# Modules of x86's.
+[ ! -e direct_call.ko ] || direct_call_of_another
+[ ! -e no_memory.ko ] || without_memory
 rmmod ntklog
 check "sleeping: the kernel has nothing to complain of after that" kernel_is_silent

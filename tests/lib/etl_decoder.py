@@ -34,7 +34,7 @@ LogfileHeader = namedtuple("LogfileHeader", "buffer_size version processors end_
 # Of the machine that the files are of: 3 on x86, 1 on arm64.
 CLOCK_TYPE = int(os.environ.get("CLOCK_TYPE", 3))
 # Where the kernel begins there.
-KERNEL = 2**64 - (2**47 if CLOCK_TYPE == 3 else 2**48)
+KERNEL = int(os.environ.get("KERNEL", 2**64 - (2**47 if CLOCK_TYPE == 3 else 2**48)))
 
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
 NTKLOG_DC_START, NTKLOG_DC_END = 0xA04B, 0xA04C

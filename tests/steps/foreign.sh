@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# foreign.sh arm64|i386: another architecture's kernel of Debian's, emulated: built for it here, every
+# lock under torture, events byte by byte, the waits for Linux' own locks, and the tool there, which
+# reads the files of x86-64 as x86-64's reads its.
+
+. "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/../e2e.sh"
+
+# Three processors, for a queue of waiters.
+export PROCESSORS=3
+vm_options=(-c "$PROCESSORS")
+case $1 in
+arm64)
+	kernel=6.12-arm64 sleeping=sleeping
+	export CLOCK_TYPE=1
+	;;
+i386)
+	kernel=6.1-686-pae sleeping=
+	# Where the kernel's addresses begin. Real queued spin locks, as in modes.sh.
+	export KERNEL=$((3 << 30))
+	vm_options+=(-a clearcpuid=159)
+	;;
+esac
+foreign "$1"
+# Any of x86-64's: of the tool's own tests.
+tool generate
+"$OUT/build/tool/generate" 1 >"$DIR/other.etl"
+# shellcheck disable=SC2086 # words
+run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
+check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
+	Records.test_{fields_are_real,ntklog_dump_prints_the_same,every_event_is_counted} \
+	Records.test_contended_ones_are_sampled_by_the_rate
+check_with "$kernel" check_modes.py WaitsAlone
+[ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
+# same FILE: what the tool says of the file here and there.
+same()
+{
+	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"
+	"$NTKLOG" report "$DIR/$1.etl" --json --columns all --top 0 | cmp - "$DIR/$1.json"
+	"$NTKLOG" info "$DIR/$1.etl" --json | cmp - "$DIR/$1.info"
+	[ "$(wc -l <"$DIR/$1.dump")" -gt 20 ]
+}
+result "$1: the tool reads a file of that kernel there as here" same recorded
+result "$1: and one of x86-64's" same other
