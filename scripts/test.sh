@@ -14,9 +14,11 @@ shift
 [ $# = 0 ] || export ONLY=$*
 
 # The plan: a step in its tier, what it keeps of a processor busy, in percent (its seconds of a
-# processor by those that pass beside others; a virtual machine's sleep is not work), the steps
-# that have to be done before, and its name. Steps begin in this order as soon as there is room:
-# the longest first, so that in the end the short ones fill both processors.
+# processor by those that pass; a virtual machine's sleep is not work), the steps that have to be
+# done before, and its name. Steps begin in this order as soon as there is room: the longest first,
+# so that in the end the short ones fill both processors. Three virtual machines at a time make all
+# dearer by a quarter; and a torture, whose processors are never idle, takes as long as it is let,
+# and twice as much of a processor beside another virtual machine.
 plan()
 {
 	case $1 in

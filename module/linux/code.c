@@ -18,7 +18,7 @@
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
-/* Before the instruction there may be the mark of what is called by pointers, or what that became. */
+/* Before it there may be the mark of what is called by pointers, or what that was made into. */
 static const u8 *ntklog_changed_instruction(const u8 *code)
 {
 	static const u8 nop[] = { BYTES_NOP5 };
