@@ -10,6 +10,7 @@
 #	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
 #	torture-kasan	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
+#	torture-rt	likewise with PREEMPT_RT and lockdep
 #	strain-kasan	Linux' own locks for ten minutes: all that can be is switched all the time,
 #			under the kernel's own torture of nine types of them
 #	strain-kcsan, strain-kunit	the same in the kernels with KCSAN and with lockdep
@@ -24,14 +25,14 @@ TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
-	[torture-kcsan]=3600
+	[torture-kcsan]=3600 [torture-rt]=3600
 	[strain-kasan]=600 [strain-kcsan]=600 [strain-kunit]=600 [strain-6.12]=600)
 declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [strain-kasan]=seconds [strain-kcsan]=seconds [strain-kunit]=seconds
+	[torture-kcsan]=seconds [torture-rt]=seconds [strain-kasan]=seconds [strain-kcsan]=seconds [strain-kunit]=seconds
 	[strain-6.12]=seconds)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan strain-kasan
-	strain-kcsan strain-kunit strain-6.12)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan torture-rt
+	strain-kasan strain-kcsan strain-kunit strain-6.12)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done

@@ -16,18 +16,24 @@ absent=
 [ "${1:-}" != -n ] || { absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 
-# symbols FLAVOUR: all that it sets, one on a line.
-symbols()
+# lines FLAVOUR: all that it sets, one on a line.
+lines()
 {
 	local fragment=$TOP/scripts/kernels/$1.config word name
 
 	[ -f "$fragment" ] || die "no such test kernel: $fragment"
 	while read -r word name; do
 		case $word in
-		include) symbols "$name" ;;
+		include) lines "$name" ;;
 		CONFIG_*) printf '%s\n' "$word" ;;
 		esac
 	done <"$fragment"
+}
+
+# symbols FLAVOUR: likewise, each once: the last line for it.
+symbols()
+{
+	lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
 # Each symbol must have survived olddefconfig: a dependency that went missing
