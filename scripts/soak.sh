@@ -85,7 +85,7 @@ torture_slice()
 	local types=()
 	read -ra types <<<"$TYPES"
 	slice "$1" 60 env TORTURE_TYPES="${types[$(($(done_of "$1") / 60 % ${#types[@]}))]}" \
-		TORTURE_ROUNDS=60 "$TOP/tests/steps/torture.sh" "${1#torture-}"
+		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
 # strain_slice PART: five minutes, under the torture of each type of Linux' locks in turn.
