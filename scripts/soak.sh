@@ -91,7 +91,7 @@ torture_slice()
 # strain_slice PART: five minutes, under the torture of each type of Linux' locks in turn.
 strain_slice()
 {
-	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=20 \
+	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \
 		STRAIN_TYPES="spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock
 			rw_lock_irq ww_mutex_lock percpu_rwsem_lock" \
 		"$TOP/tests/steps/strain.sh" "${1#strain-}"

@@ -549,8 +549,10 @@ static void ntklog_thread_exits(void *data, struct task_struct *task)
 
 	if (!ntklog_thread_count())
 		return;
-	/* Probes run with preemption off. */
+	/* Since 7.x a probe may be preempted. One's own room stays until it is forgotten. */
+	rcu_read_lock();
 	thread = ntklog_look_up(task);
+	rcu_read_unlock();
 	if (!thread)
 		return;
 	ntklog_warn_of_thread(thread);

@@ -2,6 +2,8 @@
 /* See code.h. */
 
 #include <linux/align.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "redirect.h"
@@ -10,8 +12,20 @@
 
 #include "code.h"
 
-/* How much of a function is looked at. */
+/* Of a function whose size nobody says. */
 #define NTKLOG_LOOK_AT_BYTES	256
+
+static unsigned long ntklog_size_of(unsigned long function)
+{
+	static char text[KSYM_SYMBOL_LEN];	/* One at a time. */
+	unsigned long size = 0;
+	const char *slash;
+
+	/* "name+0x0/0x60" */
+	sprint_symbol(text, function);
+	slash = strchr(text, '/');
+	return slash && sscanf(slash, "/0x%lx", &size) == 1 && size ? size : NTKLOG_LOOK_AT_BYTES;
+}
 
 #ifdef CONFIG_X86_64
 
@@ -127,18 +141,17 @@ const u8 *ntklog_behind_call(unsigned long function)
  * @function: which
  * @other: the other one, as a kprobe says
  *
- * Of a long function only the beginning is looked at. Bytes that are not an instruction seem one
- * once in four thousand million times.
+ * Bytes that are not an instruction seem one once in four thousand million times.
  *
- * Context: thread.
+ * Context: thread. One at a time.
  * Return: whether it does.
  */
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {
 	const u8 *code = ntklog_behind_call(function);
-	const u8 *end = code + NTKLOG_LOOK_AT_BYTES;
+	const u8 *end = (const u8 *)function + ntklog_size_of(function);
 
-	for (; code < end; code += INSTRUCTION_SIZE) {
+	for (; code + CALL_SIZE <= end; code += INSTRUCTION_SIZE) {
 		const u8 *called = ntklog_called_by(code);
 
 		if (called && ntklog_enters(called, other))

@@ -11,6 +11,7 @@
 
 #include <linux/hash.h>
 #include <linux/instruction_pointer.h>
+#include <linux/irqflags.h>
 #include <linux/kernel.h>
 #include <linux/mutex.h>
 #include <linux/percpu-rwsem.h>
@@ -176,7 +177,8 @@ ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE)
 RELEASES_ANYWHERE(release_semaphore, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore)
 ACQUIRES(acquire_rt_mutex, AT_ONCE, EXCLUSIVE(RT_MUTEX))
 RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex)
-ACQUIRES(acquire_percpu_rwsem, AT_ONCE, EXCLUSIVE(PERCPU_RWSEM))
+/* Rare, and often released by another thread, whom nobody knows as such: thaw_super(). */
+ACQUIRES(acquire_percpu_rwsem, LOOK_FIRST, EXCLUSIVE(PERCPU_RWSEM))
 RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL)
 ACQUIRES(acquire_ww_mutex, LOOK_FIRST, EXCLUSIVE(WW_MUTEX))
 RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex)
@@ -196,15 +198,15 @@ static noinline notrace __used __noendbr void spun_for_rwsem(const void *queue)
 #endif
 }
 
-/* @_has: what it returns when it has acquired. */
-#define TRIES(_name, _has, _how, _action)					\
+/* @_has: what it returns when it has acquired. @_is_own: so what acquires is the thread's own. */
+#define TRIES(_name, _has, _is_own, _how, _action)				\
 static noinline notrace __used __noendbr					\
 int tracked_##_name(const void *lock, const void *context)			\
 {										\
 	int result = CALL_BEHIND(_name, lock, context);				\
 										\
 	if (!result == !(_has)) {						\
-		if (likely(in_task()))						\
+		if (likely(_is_own))						\
 			_how(lock, _RET_IP_, _action);				\
 		else								\
 			this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);	\
@@ -214,9 +216,9 @@ int tracked_##_name(const void *lock, const void *context)			\
 void trampoline_##_name(void);							\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
-#define TRYING(_name)								\
+#define TRYING(_name, ...)							\
 {										\
-	.places = (struct ntklog_place[]){ { .name = #_name } },		\
+	.places = (struct ntklog_place[]){ { .name = #_name, __VA_ARGS__ } },	\
 	.place_count = 1,							\
 	.trampolines = { [NTKLOG_TRACKING] = trampoline_##_name },		\
 	.behind = (const u8 *)(_name) + BEHIND,					\
@@ -224,10 +226,10 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
 /* A kernel with lockdep may have it under another name. */
 #ifndef mutex_trylock
-TRIES(mutex_trylock, 1, AT_ONCE, EXCLUSIVE(MUTEX));
+TRIES(mutex_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(MUTEX));
 #define TRYING_MUTEX	TRYING(mutex_trylock)
 #else
-TRIES(_mutex_trylock_nest_lock, 1, AT_ONCE, EXCLUSIVE(MUTEX));
+TRIES(_mutex_trylock_nest_lock, 1, in_task(), AT_ONCE, EXCLUSIVE(MUTEX));
 #define TRYING_MUTEX	TRYING(_mutex_trylock_nest_lock)
 #endif
 
@@ -260,8 +262,13 @@ static struct ntklog_redirect ntklog_mutex_redirects[] = {
 	NTKLOG_HOOKED(trampoline_release_mutex, ntklog_mutex_unlock, .releases = true),
 };
 
-TRIES(down_read_trylock, 1, AT_ONCE, SHARED(RWSEM));
-TRIES(down_write_trylock, 1, AT_ONCE, EXCLUSIVE(RWSEM));
+/*
+ * With interrupts off: by what looks at a thread's memory while the thread is being switched, and
+ * has an interrupt release it (BPF's build ids of stacks). It may have come between two
+ * instructions of a hook of the thread's own.
+ */
+TRIES(down_read_trylock, 1, in_task() && !irqs_disabled(), AT_ONCE, SHARED(RWSEM));
+TRIES(down_write_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(RWSEM));
 ACQUIRING(acquire_rwsem_shared);
 NTKLOG_HOOK_2(acquire_rwsem_shared);
 RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK);
@@ -317,7 +324,7 @@ static struct ntklog_redirect ntklog_rwsem_redirects[] = {
 	NTKLOG_HOOKED(trampoline_release_rwsem_exclusive, ntklog_up_write, .releases = true),
 };
 
-TRIES(down_trylock, 0, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
+TRIES(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
 NTKLOG_HOOK(acquire_semaphore);
 NTKLOG_HOOK_2(acquire_semaphore);
 RELEASING(release_semaphore, NTKLOG_UNLESS_IN_TASK);
@@ -338,7 +345,7 @@ static struct ntklog_redirect ntklog_semaphore_redirects[] = {
 	NTKLOG_HOOKED(trampoline_release_semaphore, ntklog_up, .releases = true),
 };
 
-TRIES(rt_mutex_trylock, 1, AT_ONCE, EXCLUSIVE(RT_MUTEX));
+TRIES(rt_mutex_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(RT_MUTEX));
 ACQUIRING(acquire_rt_mutex);
 NTKLOG_HOOK_2(acquire_rt_mutex);
 RELEASING(release_rt_mutex, "");
@@ -363,7 +370,7 @@ static struct ntklog_redirect ntklog_rt_mutex_redirects[] = {
 	NTKLOG_HOOKED(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .releases = true),
 };
 
-ACQUIRING(acquire_percpu_rwsem);
+NTKLOG_HOOK(acquire_percpu_rwsem);
 RELEASING(release_percpu_rwsem, "");
 
 static struct ntklog_place ntklog_percpu_down_write[] = { { .name = "percpu_down_write" } };
@@ -374,7 +381,7 @@ static struct ntklog_redirect ntklog_percpu_rwsem_redirects[] = {
 	NTKLOG_HOOKED(trampoline_release_percpu_rwsem, ntklog_percpu_up_write, .releases = true),
 };
 
-TRIES(ww_mutex_trylock, 1, LOOK_FIRST, EXCLUSIVE(WW_MUTEX));
+TRIES(ww_mutex_trylock, 1, in_task(), LOOK_FIRST, EXCLUSIVE(WW_MUTEX));
 NTKLOG_HOOK_2(acquire_ww_mutex);
 RELEASING(release_ww_mutex, "");
 
@@ -383,14 +390,14 @@ static struct ntklog_place ntklog_ww_mutex_lock[] = {
 	{ .name = "ww_mutex_lock_interruptible" },
 };
 
-/* One that calls mutex_unlock() would be a mutex's release too. */
+/* One that calls mutex_unlock(), or mutex_trylock(), would be a mutex's too. */
 static struct ntklog_place ntklog_ww_mutex_unlock[] = {
 	{ .name = "ww_mutex_unlock", .wraps = "mutex_unlock" },
 };
 
 static struct ntklog_redirect ntklog_ww_mutex_redirects[] = {
 	NTKLOG_HOOKED(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
-	TRYING(ww_mutex_trylock),
+	TRYING(ww_mutex_trylock, .wraps = "mutex_trylock"),
 	NTKLOG_HOOKED(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .releases = true),
 };
 

@@ -94,6 +94,32 @@ static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sl
 	ntklog_lower_next_slot(thread);
 }
 
+/*
+ * What readers acquire another thread may release, whom nobody knows as such: then its slot stays.
+ * So where there is no other, the older one of two of the same lock. NULL: there is none.
+ */
+static struct ntklog_sleeping_slot *ntklog_take_readers_slot(struct ntklog_thread *thread)
+{
+	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *slot, *newer;
+
+	for (slot = &thread->sleeping_slots[1]; slot < end; slot++) {
+		const void *lock = READ_ONCE(slot->lock);
+
+		if (!lock || slot->action & NTKLOG_SLEEPING_IS_EXCLUSIVE)
+			continue;
+		for (newer = slot + 1; newer < end; newer++) {
+			if (READ_ONCE(newer->lock) != lock ||
+			    newer->action & NTKLOG_SLEEPING_IS_EXCLUSIVE ||
+			    cmpxchg(&slot->lock, lock, NULL) != lock)
+				continue;
+			this_cpu_inc(ntklog_sleeping_cpu.again);
+			return slot;
+		}
+	}
+	return NULL;
+}
+
 static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thread *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
@@ -101,14 +127,18 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 
 	ntklog_lower_next_slot(thread);
 	slot = thread->next_sleeping_slot;
-	if (slot < end) {
+	/*
+	 * It may be taken: what comes between two instructions of a hook, with interrupts off,
+	 * lowers it below the slot that is being filled.
+	 */
+	if (slot < end && !READ_ONCE(slot->lock)) {
 		WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
 		return slot;
 	}
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++)
 		if (!READ_ONCE(slot->lock))
 			return slot;
-	return NULL;
+	return ntklog_take_readers_slot(thread);
 }
 
 /*

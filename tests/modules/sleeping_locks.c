@@ -20,6 +20,8 @@
 
 #include <linux/completion.h>
 #include <linux/delay.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -83,6 +85,8 @@ struct way {
 static DEFINE_WW_CLASS(ww_class);
 static DEFINE_MUTEX(a_mutex);
 static DECLARE_RWSEM(a_rwsem);
+static DECLARE_RWSEM(read_for_another);
+static DECLARE_RWSEM(read_for_interrupt);
 static struct semaphore a_semaphore =
 	__SEMAPHORE_INITIALIZER(a_semaphore, 1);
 static DEFINE_RT_MUTEX(an_rt_mutex);
@@ -425,6 +429,61 @@ static void be_released_by_another(void)
 	take(way_of("semaphore"), false, 0, NULL, NULL);
 }
 
+/*
+ * Readers of a lock that another releases, whom nobody knows as such: as many as there is room for.
+ * Then another lock still has a slot.
+ */
+static int release_reads(void *data)
+{
+	struct waiter *waiter = data;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		up_read(&read_for_another);
+	complete(&waiter->ended);
+	return 0;
+}
+
+static void read_for_another_thread(void)
+{
+	struct waiter waiter = { };
+	int i;
+
+	init_completion(&waiter.ended);
+	for (i = 0; i < 8; i++)
+		down_read(&read_for_another);
+	if (IS_ERR(kthread_run(release_reads, &waiter, "another")))
+		differs("read for another", -ENOMEM);
+	else
+		wait_for_completion(&waiter.ended);
+	pr_info("none read_for_another 0x%lx\n", (unsigned long)&read_for_another);
+	take(way_of("mutex"), false, 0, NULL, NULL);
+}
+
+/* As BPF that looks at the memory of a thread that is being switched: an interrupt releases. */
+static void release_in_interrupt(struct irq_work *work)
+{
+	up_read(&read_for_interrupt);
+}
+
+static void read_with_interrupts_off(void)
+{
+	struct irq_work work = IRQ_WORK_INIT_HARD(release_in_interrupt);
+	int i;
+
+	for (i = 0; i < 9; i++) {
+		local_irq_disable();
+		if (down_read_trylock(&read_for_interrupt))
+			irq_work_queue(&work);
+		else
+			differs("read with interrupts off", i);
+		local_irq_enable();
+		irq_work_sync(&work);
+	}
+	pr_info("none read_for_interrupt 0x%lx\n", (unsigned long)&read_for_interrupt);
+	take(way_of("mutex"), false, 0, NULL, NULL);
+}
+
 static void hold_long(void *data)
 {
 	struct waiter *waiter = data;
@@ -539,6 +598,8 @@ static int __init sleeping_locks_init(void)
 	read_twice();
 	take_with_context();
 	be_released_by_another();
+	read_with_interrupts_off();
+	read_for_another_thread();
 	wait_long("mutex", "mutex");
 	wait_long("write", "read");
 	wait_long("write", "write");
