@@ -102,6 +102,9 @@ static int choose_columns(struct report *report, const struct options *options)
 	char *name, *next = options->columns;
 	size_t i, j;
 
+	for (i = 0; i < REPORT_TABLES && !next; i++)
+		if (options->json || options->csv)
+			table_insert_errors(&report->tables[i]);
 	if (!next)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -350,7 +353,8 @@ static const struct argp report_argp = {
 	       "recording with spinlock/blockers set; stacks one with stacks.\n"
 	       "\vA trace is a sample. Counts with \"~\" are estimates of all, by the rates that\n"
 	       "the file carries; shares, totals, means and percentiles are scaled alike.\n"
-	       "Their error follows the number of records that stand for most: see ntklog(1).\n"
+	       "\"+-23%\" is the standard error of an estimate, where that is above 10 percent;\n"
+	       "\"+-?\": no record tells how large it is. See ntklog(1).\n"
 	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
 	       "A file \"-\" is the standard input.",
 };

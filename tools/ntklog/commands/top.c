@@ -334,8 +334,11 @@ static int show(struct top *top)
 	/* Programs get all of it. */
 	if (!top->json)
 		show_rates(&report);
-	for (i = 0; i < REPORT_TABLES; i++)
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (top->json)
+			table_insert_errors(&report.tables[i]);
 		table_sort(&report.tables[i]);
+	}
 	if (top->json)
 		print_object(top, &report, &counts);
 	else

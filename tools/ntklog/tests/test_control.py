@@ -605,6 +605,7 @@ class Top(Directory):
         top = self.top(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
         (row,) = top["locks"]
         self.assertEqual(row["acquisitions"], 3000)
+        self.assertAlmostEqual(row["acquisitions_error"], (3 * 1000 * 999) ** .5 / 3000)
         self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
 
     def test_blockers_have_a_table_of_their_own(self):

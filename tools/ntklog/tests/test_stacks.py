@@ -400,6 +400,16 @@ class Sums(Case):
                                    sum(row[column] for table in ("locks", "resources")
                                        for row in report[table]))
 
+    def test_errors_are_those_of_the_other_tables(self):
+        row = self.rows()["inner+0x10 < middle+0x10 < root+0x10"]
+        heavy, light = 1000 * 999, 10 * 9
+        self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
+        self.assertAlmostEqual(row["wait_total_error"], (light * 20 ** 2) ** .5 / 200)
+        self.assertAlmostEqual(row["hold_total_error"],
+                               (heavy * 200 ** 2 + light * 100 ** 2) ** .5 / 201000)
+        self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
+        self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
+
     def test_for_people_each_function_has_a_line(self):
         text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
         self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
