@@ -491,7 +491,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->by_address = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is \"%s\" for?", argument);
+		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

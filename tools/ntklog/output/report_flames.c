@@ -22,8 +22,8 @@ struct graph {
 };
 
 static const struct graph graphs[FLAME_KINDS] = {
-	{ "waiting", "Where it was waited", "wait", FLAME_WAIT },
-	{ "holding", "Where it was held", "hold", FLAME_HOLD },
+	{ "waiting", "Stacks that waited", "wait", FLAME_WAIT },
+	{ "holding", "Stacks that held locks", "hold", FLAME_HOLD },
 };
 
 static void print_time(FILE *stream, double ns)
@@ -78,7 +78,7 @@ void html_print_flames(const struct report *report, FILE *stream)
 	size_t i;
 
 	if (!flame_make(&root, report->analysis, report->file, report->names))
-		fputs("<p>There was no memory for all stacks.</p>\n", stream);
+		fputs("<p>There was not enough memory for all stacks.</p>\n", stream);
 	for (i = 0; i < FLAME_KINDS; i++) {
 		const struct graph *graph = &graphs[i];
 		double all = root.ns[graph->what];

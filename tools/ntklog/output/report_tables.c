@@ -655,8 +655,9 @@ static const struct {
 	[REPORT_RESOURCES] = { "resources", "Executive resources",
 			       resource_columns, ARRAY_SIZE(resource_columns),
 			       "wait_total", make_resources },
-	[REPORT_BLOCKERS] = { "blockers", "Who made others wait for spin locks", blocker_columns,
-			      ARRAY_SIZE(blocker_columns), "hold_total", make_blockers },
+	[REPORT_BLOCKERS] = { "blockers", "Callers that made others wait for spin locks",
+			      blocker_columns, ARRAY_SIZE(blocker_columns), "hold_total",
+			      make_blockers },
 	[REPORT_STACKS] = { "stacks", "Stacks of locks", stack_columns,
 			    ARRAY_SIZE(stack_columns), "wait_total", make_stacks },
 	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
@@ -664,7 +665,7 @@ static const struct {
 	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
 				processor_columns, ARRAY_SIZE(processor_columns),
 				"switches", make_processors },
-	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, stepped over",
+	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, and were skipped",
 			     unknown_columns, ARRAY_SIZE(unknown_columns), "count",
 			     make_unknown },
 };
@@ -791,11 +792,11 @@ static void linux_mode_fact(const struct report *report, FILE *stream, const cha
 	switch (report->analysis->spinlocks.rates.linux_mode) {
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
+		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
+		     "Linux' spin locks and rwlocks, mode \"waits\": only waits in a queue were written, with the function that asked for the lock; holds and other acquisitions are not known");
 		break;
 	}
 }
@@ -852,14 +853,15 @@ static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const 
 		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
 	if (counts->missing)
 		fact(stream, before, after,
-		     "%" PRIu64 " events have no stack: theirs was lost, or left out",
+		     "%" PRIu64 " events have no stack: it was lost, or could not be recorded",
 		     counts->missing);
 	if (counts->unknown)
 		fact(stream, before, after,
-		     "%" PRIu64 " events have stacks of which the file does not say what they are",
+		     "%" PRIu64 " events have keys, whose stacks are not in the file",
 		     counts->unknown);
 	if (counts->alone)
-		fact(stream, before, after, "%" PRIu64 " stacks are of events that are not there",
+		fact(stream, before, after,
+		     "%" PRIu64 " stacks belong to events that are not in the file",
 		     counts->alone);
 }
 
@@ -877,7 +879,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	const struct resource_rates *resource = &report->analysis->resources.rates;
 	const struct analysis *analysis = report->analysis;
 	static const char not_known[] =
-		"the file does not say how they were sampled: counts are of what was written";
+		"the file does not say how they were sampled: the numbers count the records alone";
 	const struct etl_file *file = report->file;
 	char start[64];
 
@@ -888,13 +890,13 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (file->overwritten)
 		fact(stream, before, after,
 		     "a flight recording: %" PRIu64
-		     " older buffers were overwritten; the rest, and rates, are of %.3f s to %.3f s",
+		     " older buffers were overwritten; all numbers are of the time from %.3f s to %.3f s",
 		     file->overwritten, etl_seconds(file, analysis->origin),
 		     analysis->last_time ? etl_seconds(file, analysis->last_time) :
 					   etl_seconds(file, analysis->origin));
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
-		     "LOST: %u events, %u buffers: what follows is of the rest",
+		     "LOST: %u events, %u buffers; the numbers below are of the rest",
 		     file->events_lost, file->buffers_lost);
 	else if (file->lossy_buffers)
 		fact(stream, before, after,
@@ -906,11 +908,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     file->damaged_buffers, file->damaged_events, file->wrong_times);
 	if (file->twice || file->missing)
 		fact(stream, before, after,
-		     "DAMAGED: %" PRIu64 " buffers are there twice, %" PRIu64 " are missing",
+		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
 		     file->twice, file->missing);
 	if (!file->end_time)
 		fact(stream, before, after,
-		     "the session had not ended: the file may not have all, and not say what is lost");
+		     "the session had not ended: events may be missing, and their number is not known");
 	if (analysis->spinlocks.total.sampled && spinlock->known)
 		spinlock_rates_fact(report, stream, before, after);
 	if (spinlock->has_rules)
@@ -928,17 +930,18 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		estimates_fact(stream, before, after);
 	if (analysis->rates_changed)
 		fact(stream, before, after,
-		     "the rates were changed meanwhile: estimates are by those at the start");
+		     "the rates were changed during the recording: estimates use those of the start");
 	stacks_fact(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,
-		     "%" PRIu64 " acquisitions end before they begin: taken as held for no time",
+		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
 		     analysis->spinlocks.backwards);
 	if (file->other_buffers)
-		fact(stream, before, after, "%" PRIu64 " buffers hold no events: stepped over",
+		fact(stream, before, after, "%" PRIu64 " buffers hold no events: they were skipped",
 		     file->other_buffers);
 	if (!report_is_complete(report))
-		fact(stream, before, after, "there was no memory for all of it");
+		fact(stream, before, after,
+		     "there was not enough memory: the tables are not complete");
 }
 
 /**

@@ -117,7 +117,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(rows["0xffff888012345678"]["hold_max_ns"], 400 * NS)
         text = self.report().stdout
         self.assertIn("blockers: 1 in 10 releases that left a waiter behind was written", text)
-        self.assertIn("Who made others wait", text)
+        self.assertIn("Callers that made others wait", text)
         only = self.json(*events, options=("--filter", "Rule == blocker"))
         self.assertEqual((only["events"], only["locks"]), (3, []))
         self.assertEqual(sum(row["sampled"] for row in only["blockers"]), 3)
@@ -699,7 +699,7 @@ class FlightRecordings(Case):
             text = self.report().stdout
             self.assertNotIn("LOST", text)
             self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten; "
-                             "the rest, and rates, are of 90.000 s to 100.000 s")
+                             "all numbers are of the time from 90.000 s to 100.000 s")
             # 90 seconds after the start of the session.
             self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
 
@@ -1033,7 +1033,7 @@ class Html(Mixed):
             page, text = self.page()
             self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
                              (waited, nested))
-            self.assertEqual("Who made others wait" in page.text, blocker in events)
+            self.assertEqual("Callers that made others wait" in page.text, blocker in events)
 
     def test_page_of_more_rows_than_are_shown(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
