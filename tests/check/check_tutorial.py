@@ -24,6 +24,9 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
+# What a busy machine may add: losses, and notes that came too late. It is not what the page is about.
+IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
+                     r"\d+ (?:events have no stack|stacks belong)")
 # A title of a table: what it is of, and the column that it is sorted by.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
@@ -86,7 +89,7 @@ def form_of_line(line):
     # Of the fields of an event it is their names that are its form.
     line = re.sub(r"(?<!\S)([A-Z]\w+)=\S+", r"\1=V", line)
     # A function in a stack, by itself.
-    line = re.sub(r"^ {6}\S+\+0x[0-9a-f]+(?: \[\w+\])?$", "      NAME", line)
+    line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)
     line = re.sub(r"0x[0-9a-f]+", "N", line)
     line = re.sub(r"(?<![\w])" + NUMBER + r"(?!\w)", "N", line)
     line = re.sub(r"\bcpu\d+\b", "cpuN", line)
@@ -98,8 +101,7 @@ def forms(output):
     """Of each line that is compared: its form, and which line it is."""
     result, in_table = [], 0
     for number, line in enumerate(output):
-        # Whether a busy machine loses events is not what the page is about.
-        if line.startswith("LOST: "):
+        if IGNORED.match(line):
             continue
         if TITLE.match(line):
             in_table = 1
