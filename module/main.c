@@ -72,11 +72,11 @@ MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the
 
 static unsigned int blockers;
 module_param(blockers, uint, 0400);
-MODULE_PARM_DESC(blockers, "write also one of so many releases of queued locks that leave a waiter behind; 0, the default: none");
+MODULE_PARM_DESC(blockers, "of the releases of queued locks that leave a waiter behind, one in this many is written as well; 0 (the default): none");
 
 static bool linux_locks = true;
 module_param(linux_locks, bool, 0400);
-MODULE_PARM_DESC(linux_locks, "may Linux' own locks be watched, if somebody wants them (default: yes)");
+MODULE_PARM_DESC(linux_locks, "whether Linux' own locks may be watched when a session or a tracepoint asks for them (default: yes)");
 
 static char *linux_mode = "full";
 module_param(linux_mode, charp, 0400);
@@ -112,7 +112,7 @@ static int __init ntklog_init(void)
 
 	/* Every time in every event is of this clock. */
 	if (!ntklog_clock_frequency()) {
-		pr_err("no " NTKLOG_CLOCK_NAME " on this machine\n");
+		pr_err("this machine has no " NTKLOG_CLOCK_NAME "\n");
 		return -ENODEV;
 	}
 	err = ntklog_address_init(addresses);
@@ -135,7 +135,7 @@ static int __init ntklog_init(void)
 		return err;
 	err = ntklog_threads_init();
 	if (err) {
-		pr_err("cannot keep what belongs to threads (%d)\n", err);
+		pr_err("threads cannot be followed (%d)\n", err);
 		return err;
 	}
 	ntklog_identity_init();
@@ -143,23 +143,23 @@ static int __init ntklog_init(void)
 	ntklog_spin_lock_init();
 	err = ntklog_resource_init(excessive_first_ms, excessive_next_ms);
 	if (err) {
-		pr_err("cannot track resources: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
+		pr_err("resources cannot be tracked: excessive_first_ms=%u excessive_next_ms=%u (%d)\n",
 		       excessive_first_ms, excessive_next_ms, err);
 		goto err_spin_lock;
 	}
 	err = ntklog_context_swap_init();
 	if (err) {
-		pr_err("the kernel does not tell of context switches (%d)\n", err);
+		pr_err("context switches cannot be followed (%d)\n", err);
 		goto err_resource;
 	}
 	err = ntklog_debugfs_init();
 	if (err) {
-		pr_err("cannot make the files in debugfs (%d)\n", err);
+		pr_err("the files in debugfs cannot be made (%d)\n", err);
 		goto err_debugfs;
 	}
 	err = ntklog_device_init();
 	if (err) {
-		pr_err("cannot make /dev/ntklog (%d)\n", err);
+		pr_err("/dev/ntklog cannot be made (%d)\n", err);
 		goto err_debugfs;
 	}
 	err = ntklog_linux_init(linux_locks, linux_mode);

@@ -726,9 +726,9 @@ void __init ntklog_identity_init(void)
 	}
 	kmem_cache_destroy(cache);
 	if (!ntklog_slab_cache_word)
-		pr_info("this kernel does not tell what its locks lie in: no classes\n");
+		pr_info("the structures that locks lie in cannot be found on this kernel: locks have no classes\n");
 	else if (!ntklog_cache_name_word || !ntklog_cache_size_at)
-		pr_info("this kernel does not tell the names of its caches here\n");
+		pr_info("the names of slab caches cannot be read on this kernel: classes of locks are less exact\n");
 }
 
 /**

@@ -142,7 +142,7 @@ void ntklog_stop_hearing_of_interrupts(void)
 	err = unregister_ftrace_function(&ntklog_interrupt_ops);
 	if (err) {
 		/* ftrace has switched itself off, and has the ops in its list for good. */
-		pr_err("ftrace is out of order (%d)\n", err);
+		pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
 		ntklog_interrupts_are_stuck = true;
 		__module_get(THIS_MODULE);
 		return;

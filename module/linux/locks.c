@@ -250,7 +250,7 @@ static void ntklog_give_up_if_stuck(struct ntklog_linux_kind *kind)
 {
 	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
 		return;
-	kind->unavailable = "ftrace is out of order: its functions cannot be restored";
+	kind->unavailable = "ftrace has failed: its functions cannot be restored";
 	__module_get(THIS_MODULE);
 }
 
@@ -259,12 +259,12 @@ static void ntklog_complain(const struct ntklog_linux_kind *kind)
 	if (kind->err == -EHOSTDOWN)
 		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
 	else if (kind->err == -EPROTO)
-		pr_warn("Linux' %ss are not watched: %s would not do what the kernel's own does\n",
+		pr_warn("Linux' %ss are not watched: %s does not do what the kernel's own function does\n",
 			kind->name, kind->failed);
 	else if (kind->err)
 		pr_warn("Linux' %ss are not watched: %s cannot be redirected (%d)%s\n",
 			kind->name, kind->failed, kind->err,
-			kind->err == -EBUSY ? ": somebody else does" : "");
+			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
 static void ntklog_update_linux_kind(struct ntklog_want *want,

@@ -187,7 +187,7 @@ void ntklog_let_ftrace_go(void)
 		return;
 	}
 	/* ftrace has switched itself off, and has the ops in its list for good. */
-	pr_err("ftrace is out of order (%d)\n", err);
+	pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
 	ntklog_keeper_is_stuck = true;
 	__module_get(THIS_MODULE);
 }

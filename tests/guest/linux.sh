@@ -79,7 +79,7 @@ ntklog report linux-default.etl --json >linux-default.json
 check "linux: and all is off again" is_off
 ntklog list >list.txt
 check "linux: list has no trouble with them" \
-	grep -E "linux_spinlock .* releases of Linux' own spin locks, sampled\$" list.txt
+	grep -E "linux_spinlock .* a sample of the releases of Linux' own spin locks\$" list.txt
 
 # Unload while they are redirected.
 echo 1 >$T/events/ntklog/linux_spinlock/enable

@@ -66,7 +66,7 @@ check "linux: where somebody else redirects a function its kind is refused, by n
 	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
 check "linux: nothing of that kind stays redirected, and all of the other" is "$(redirected)" $SPIN
 check "linux: the kernel's log names it" sh -c "dmesg | tail -n 5 |
-	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else does'"
+	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else has redirected it'"
 check "linux: record tells of it" sh -c 'ntklog record -e linux_rwlock --no-names \
 	-o /tmp/busy.etl --duration 0.1 2>&1 | tee /dev/stderr | grep -i "nothing will be recorded: failed"'
 echo stop >$S/state

@@ -4,16 +4,21 @@
 # e2e.sh KERNEL: all that users see, on a stock kernel of Debian's (debian-kernel.sh says
 # which there are); what the guest leaves is decoded byte by byte. On another one than the 6.12,
 # without what does not depend on the kernel: texts that files take and refuse, parameters of a
-# load, and the tool.
+# load, the tool, and the tutorial's commands.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
 of_any=(sessions readers events resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
-	run_guest "$1" loaded files information "${of_any[@]}" tool example unload load lockdown
+	python3 "$TESTS/check/check_tutorial.py" --script >"$DIR/tutorial.commands"
+	run_guest "$1" loaded files information "${of_any[@]}" tool example unload load tutorial \
+		lockdown
 else
 	run_guest "$1" loaded "${of_any[@]}" example unload lockdown
 fi
 check_with "$1" check_e2e.py
-[ "$1" != "$KERNEL_SERIES" ] || check_with "$1" check_tool.py
+if [ "$1" = "$KERNEL_SERIES" ]; then
+	check_with "$1" check_tool.py
+	check_with "$1" check_tutorial.py
+fi

@@ -289,6 +289,8 @@ static void add_spinlock(struct analysis *analysis, const struct etl_event *even
 	hold = record.release_time - record.acquire_time;
 	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
 		.weight = spinlock_weight(rates, &record),
+		.is_sample = rates->acquire_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
 		.has_waited = record.spin_count,
 		.wait = record.wait_time,
 		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
@@ -299,6 +301,7 @@ static void add_spinlock(struct analysis *analysis, const struct etl_event *even
 static void add_resource(struct analysis *analysis, const struct etl_event *event,
 			 const struct stack *stack)
 {
+	const struct resource_rates *rates = &analysis->resources.rates;
 	struct resource_record record;
 	uint64_t weight;
 
@@ -308,6 +311,8 @@ static void add_resource(struct analysis *analysis, const struct etl_event *even
 				    event->time_stamp - analysis->origin);
 	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
 		.weight = weight,
+		.is_sample = rates->release_rate > 1,
+		.waits_are_sample = rates->contention_rate > 1,
 		.has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN,
 		.wait = record.wait_time,
 		.has_hold = record.hold_time,

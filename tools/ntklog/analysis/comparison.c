@@ -277,7 +277,7 @@ static int resolve_name_of_value(struct compared *compared, char *error, size_t 
 			compared->is_number = true;
 			return 0;
 		}
-	used = snprintf(error, size, "%s is never \"%.40s\", but a number or", field->name,
+	used = snprintf(error, size, "%s cannot be \"%.40s\": it is a number or", field->name,
 			compared->text);
 	for (i = 0; i < field->symbol_count && used < size; i++)
 		used += snprintf(error + used, size - used, " %s", field->symbols[i].name);
@@ -311,13 +311,14 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 	if (compared->comparison == CONTAINS) {
 		if (is_text(compared->kind))
 			return 0;
-		return refuse(error, size, compared->at, "%s is no text: ~ is for names", field);
+		return refuse(error, size, compared->at, "%s is not text: ~ compares only text",
+			      field);
 	}
 	switch (compared->kind) {
 	case OPERAND_EVENT:
 		if (ordered)
 			return refuse(error, size, compared->at,
-				      "%s has no order: ==, != or ~", field);
+				      "%s has no order: use ==, != or ~", field);
 		if (!event_name_exists(compared->text))
 			return refuse(error, size, compared->at,
 				      "no event is called \"%.40s\"", compared->text);
@@ -325,7 +326,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 	case OPERAND_TEXT:
 		if (ordered && compared->subject == SUBJECT_CLASS)
 			return refuse(error, size, compared->at,
-				      "names have no order: ==, != or ~");
+				      "names have no order: use ==, != or ~");
 		return 0;
 	case OPERAND_LASTS:
 	case OPERAND_SECONDS:
@@ -334,7 +335,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 			       &compared->ns))
 			return 0;
 		return refuse(error, size, compared->at,
-			      "\"%.40s\" is no time: %s wants ns, us, ms or s behind a number",
+			      "\"%.40s\" is not a time: %s needs a number with ns, us, ms or s behind it",
 			      compared->text, field);
 	case OPERAND_CYCLES:
 		if (parse_time(compared->text, 0, &compared->ns)) {
@@ -353,26 +354,26 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 			 (int64_t)compared->number > (int64_t)compared->most ||
 			 (int64_t)compared->number < -(int64_t)compared->most - 1 :
 			 compared->number > compared->most)))
-		return refuse(error, size, compared->at, "%s is never %.40s", field,
+		return refuse(error, size, compared->at, "%s cannot be %.40s", field,
 			      compared->text);
 	if (!number)
 		return 0;
 	if (compared->kind == OPERAND_SYMBOL) {
 		if (ordered)
 			return refuse(error, size, compared->at,
-				      "names have no order: ==, != or ~");
+				      "names have no order: use ==, != or ~");
 		return resolve_name_of_value(compared, error, size);
 	}
 	if (compared->kind == OPERAND_ADDRESS || compared->kind == OPERAND_THREAD) {
 		if (ordered)
 			return refuse(error, size, compared->at,
-				      "names have no order: ==, != or ~");
+				      "names have no order: use ==, != or ~");
 		return compared->kind == OPERAND_ADDRESS ?
 			split_symbol(compared, error, size) : 0;
 	}
-	return refuse(error, size, compared->at, "\"%.40s\" is no number: %s wants %s",
+	return refuse(error, size, compared->at, "\"%.40s\" is not a number: %s needs %s",
 		      compared->text, field, compared->kind == OPERAND_CYCLES ?
-		      "cycles, or a time with ns, us, ms or s" : "a whole one");
+		      "cycles, or a time with ns, us, ms or s" : "a whole number");
 }
 
 /**

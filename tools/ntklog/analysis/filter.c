@@ -145,7 +145,7 @@ static struct filter *parse_factor(struct parser *parser)
 
 	if (!filter || parser->depth++ == DEPTH_MAX) {
 		filter_free(filter);
-		return fail(parser, "less depth");
+		return fail(parser, "an expression with fewer levels");
 	}
 	skip_spaces(parser);
 	if (parser->at[0] == '!' && accept(parser, "!")) {
@@ -219,7 +219,7 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 		filter = fail(&parser, "&&, || or the end");
 	}
 	if (!filter && !error[0])
-		fail(&parser, "something else");
+		fail(&parser, "a comparison");
 	return filter;
 }
 

@@ -131,10 +131,14 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
  */
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
+	double variance = weight_variance(weight);
+
 	if (!add_to_bucket(histogram, bucket_of(value), weight))
 		return false;
 	histogram->total += weight;
 	histogram->sum += (double)value * (double)weight;
+	histogram->total_variance += variance;
+	histogram->sum_variance += (double)value * (double)value * variance;
 	if (value > histogram->max)
 		histogram->max = value;
 	return true;
@@ -174,6 +178,8 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 			return false;
 	histogram->total += more->total;
 	histogram->sum += more->sum;
+	histogram->total_variance += more->total_variance;
+	histogram->sum_variance += more->sum_variance;
 	if (more->max > histogram->max)
 		histogram->max = more->max;
 	return true;

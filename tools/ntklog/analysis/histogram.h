@@ -21,6 +21,9 @@
  * @room: buckets in @counts
  * @total: sum of their weights
  * @sum: of values times weights
+ * @total_variance: of @total as an estimate, if each value was chosen with a probability of 1 by
+ *	its weight
+ * @sum_variance: likewise of @sum
  * @max: greatest value
  */
 struct histogram {
@@ -30,8 +33,21 @@ struct histogram {
 	unsigned int room;
 	uint64_t total;
 	double sum;
+	double total_variance;
+	double sum_variance;
 	uint64_t max;
 };
+
+/**
+ * weight_variance() - what a record adds to the variance of a sum of weights
+ * @weight: of the record, which was chosen with a probability of 1 by that
+ *
+ * Return: that; of a sum of values times weights it is the square of the value times this.
+ */
+static inline double weight_variance(uint64_t weight)
+{
+	return weight ? (double)weight * (double)(weight - 1) : 0;
+}
 
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight);
 void histogram_prefetch(const struct histogram *histogram, uint64_t value);

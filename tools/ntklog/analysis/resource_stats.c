@@ -80,6 +80,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 
 	sum->sampled++;
 	sum->releases += weight;
+	sum->variance += weight_variance(weight);
 	sum->contention += record->contention_delta;
 	if (record->depth > sum->max_depth)
 		sum->max_depth = record->depth;

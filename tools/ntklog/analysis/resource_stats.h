@@ -44,6 +44,7 @@ enum resource_class {
  * struct resource_sum - of one class of a resource's owners
  * @sampled: records of last releases
  * @releases: estimate
+ * @variance: of that
  * @waited: estimate
  * @contention: waits that others began while it was owned, of the sampled ones
  * @excessive: records of excessive waits
@@ -54,6 +55,7 @@ enum resource_class {
 struct resource_sum {
 	uint64_t sampled;
 	uint64_t releases;
+	double variance;
 	uint64_t waited;
 	uint64_t contention;
 	uint64_t excessive;

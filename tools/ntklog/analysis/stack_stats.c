@@ -8,17 +8,25 @@
 
 static void add_record(struct stack_sum *sum, const struct stack_record *record)
 {
+	double variance = weight_variance(record->weight);
+
 	sum->sampled++;
 	sum->acquisitions += record->weight;
+	sum->variance += variance;
+	sum->is_sample |= record->is_sample;
+	sum->waits_are_sample |= record->waits_are_sample;
 	if (record->has_waited) {
 		sum->waited += record->weight;
 		sum->wait += (double)record->wait * (double)record->weight;
+		sum->wait_variance += (double)record->wait * (double)record->wait * variance;
+		sum->waited_variance += variance;
 		if (record->wait > sum->wait_max)
 			sum->wait_max = record->wait;
 	}
 	if (record->has_hold) {
 		sum->held += record->weight;
 		sum->hold += (double)record->hold * (double)record->weight;
+		sum->hold_variance += (double)record->hold * (double)record->hold * variance;
 		if (record->hold > sum->hold_max)
 			sum->hold_max = record->hold;
 	}

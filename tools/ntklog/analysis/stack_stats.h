@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "hash.h"
+#include "histogram.h"
 #include "stacks.h"
 
 /* Stacks that are told apart, and the addresses in all of them; all others are one. */
@@ -19,27 +20,41 @@
  * struct stack_sum - of records
  * @sampled: records
  * @acquisitions: estimate
+ * @variance: of that
+ * @is_sample: others of the same kind may not have been written
  * @waited: of those, estimate
  * @wait: cycles, of all that waited, estimate
+ * @wait_variance: of that
+ * @waited_variance: of @waited
+ * @waits_are_sample: others that waited may not have been written
  * @wait_max: the longest
  * @held: of the acquisitions those whose hold is known, estimate
  * @hold: cycles, of all these, estimate
+ * @hold_variance: of that
  * @hold_max: the longest
  */
 struct stack_sum {
 	uint64_t sampled;
 	uint64_t acquisitions;
+	double variance;
+	bool is_sample;
 	uint64_t waited;
 	double wait;
+	double wait_variance;
+	double waited_variance;
+	bool waits_are_sample;
 	uint64_t wait_max;
 	uint64_t held;
 	double hold;
+	double hold_variance;
 	uint64_t hold_max;
 };
 
 /**
  * struct stack_record - what is added: a record of whatever kind
  * @weight: acquisitions that it stands for
+ * @is_sample: others of its kind may not have been written
+ * @waits_are_sample: likewise of those that waited
  * @has_waited: it tells of a wait
  * @wait: cycles
  * @has_hold: it tells of a hold
@@ -47,6 +62,8 @@ struct stack_sum {
  */
 struct stack_record {
 	uint64_t weight;
+	bool is_sample;
+	bool waits_are_sample;
 	bool has_waited;
 	uint64_t wait;
 	bool has_hold;

@@ -661,18 +661,19 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 	if (!counts)
 		return;
 	if (counts->missing)
-		message("%s: %" PRIu64 " events have no stack: theirs was lost, or left out",
+		message("%s: %" PRIu64
+			" events have no stack: it was lost, or could not be recorded",
 			file->path, counts->missing);
 	if (counts->unknown)
 		message("%s: %" PRIu64
-			" events have stacks by keys of which the file does not say what they stand for",
+			" events have keys, whose stacks are not in the file",
 			file->path, counts->unknown);
 	if (stacks->is_beyond)
-		message("%s: which events have stacks, or what keys stand for, is said too often",
+		message("%s: too many notes about stacks and their keys: some were not used",
 			file->path);
 	if (counts->alone)
-		message("%s: %" PRIu64 " stacks are of events that are not there", file->path,
-			counts->alone);
+		message("%s: %" PRIu64 " stacks belong to events that are not in the file",
+			file->path, counts->alone);
 }
 
 /**

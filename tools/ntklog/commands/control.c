@@ -185,9 +185,9 @@ static int list(const struct options *options)
 			       trouble ? ": " : "", trouble ?: "");
 	}
 	if (!object)
-		puts("\nNot seen of Linux' own locks\n"
-		     "  readers of percpu_rw_semaphores and others' copies of lock functions, which are\n"
-		     "  inlined; futexes' rt_mutexes; what interrupts do with locks that sleep\n"
+		puts("\nNot recorded of Linux' own locks\n"
+		     "  readers of percpu_rw_semaphores; lock functions that the compiler has put into\n"
+		     "  their callers; rt_mutexes of futexes; what interrupts do with locks that sleep\n"
 		     "\nParameters, in the order of ntklog set");
 	for (i = 0; i < parameter_set_count; i++) {
 		if (parameter_set_get(&parameter_sets[i], values)) {
@@ -359,7 +359,7 @@ static int set(const struct options *options)
 	uint32_t values[PARAMETERS_MAX];
 
 	if (!parameters) {
-		message("spinlock or resource: which parameters?");
+		message("which parameters: spinlock or resource?");
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->count || count < parameters->count - parameters->optional) {
@@ -420,7 +420,7 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 	options->session = strtol(argument, &end, 10);
 	if (end == argument || *end || options->session < 0 ||
 	    options->session >= KERNEL_SESSIONS || state->arg_num)
-		argp_error(state, "one session, 0 to %d", KERNEL_SESSIONS - 1);
+		argp_error(state, "give the number of one session, 0 to %d", KERNEL_SESSIONS - 1);
 	return 0;
 }
 

@@ -89,7 +89,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->ctf == !options->perfetto)
-			argp_error(state, "one of --ctf and --perfetto");
+			argp_error(state, "exactly one of --ctf and --perfetto is needed");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -152,7 +152,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_JSON:
 	case OPTION_CSV:
 		if (dump->format != DUMP_TEXT)
-			argp_error(state, "one of --json and --csv");
+			argp_error(state, "give only one of --json and --csv");
 		dump->format = key == OPTION_JSON ? DUMP_JSON : DUMP_CSV;
 		return 0;
 	case OPTION_CYCLES:

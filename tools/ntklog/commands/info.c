@@ -407,7 +407,7 @@ static const struct argp info_argp = {
 	.options = info_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
-	.doc = "Print what an ETL file says of itself: all fields of its header, the\n"
+	.doc = "Print what an ETL file says about itself: all fields of its header, the\n"
 	       "parameters of the sampling, and what is lost or damaged; and how many events\n"
 	       "of each kind are in it.",
 };

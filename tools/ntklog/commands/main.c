@@ -79,7 +79,7 @@ static const struct argp main_argp = {
 	       "  status     print what sessions have counted\n"
 	       "  set        set the parameters of the sampling\n"
 	       "  selftest   compare redirected lock functions with the kernel's own\n"
-	       "  record     record a session, or while a command runs, in a file\n"
+	       "  record     record in a file, until a command ends or Ctrl-C\n"
 	       "  top        show the locks that are waited for most, now\n"
 	       "  dump       print each event of a file\n"
 	       "  info       print what a file says of itself, and what is in it\n"
@@ -87,8 +87,8 @@ static const struct argp main_argp = {
 	       "  convert    convert a file to CTF, or for Perfetto\n"
 	       "  help       print the help of a command\n\n"
 	       "`ntklog help COMMAND' describes one command, ntklog(1) all of them.\n\n"
-	       "Exit status: 0 done; 1 the file is damaged, or the system does not allow it;\n"
-	       "2 wrong usage.",
+	       "Exit status: 0: done. 1: the file is damaged, or the system does not allow it.\n"
+	       "2: wrong usage.",
 };
 
 int main(int argc, char **argv)

@@ -137,7 +137,7 @@ static int open_stream(struct recording *recording)
 
 	if (is_standard) {
 		if (isatty(STDOUT_FILENO)) {
-			message("-o -: a terminal is no place for a trace");
+			message("-o -: the standard output is a terminal: redirect it");
 			return -1;
 		}
 		recording->path = "standard output";
@@ -330,7 +330,8 @@ static void end_command(struct recording *recording, int signal_fd)
 
 		if (recording->child <= 0 || killed || (!again && now() - start < GRACE_S))
 			continue;
-		message("%s does not end: it is killed", recording->command[0]);
+		message("%s has not ended 5 seconds after SIGTERM: it is killed",
+			recording->command[0]);
 		kill(-group, SIGKILL);
 		killed = true;
 	}
@@ -350,9 +351,9 @@ static void print_end(const struct recording *recording)
 		recording->path, counts.written, counts.finished,
 		(double)recording->bytes / 1e6, counts.lost);
 	if (counts.lost)
-		message("more or larger buffers (-n, -b), or higher rates, lose less");
+		message("to lose fewer events: more or larger buffers (-n, -b), or ntklog set");
 	if (recording->drain.missing)
-		message("%" PRIu64 " buffers are missing: has somebody else read them?",
+		message("%" PRIu64 " buffers are missing: another process may have read them",
 			recording->drain.missing);
 }
 
@@ -524,7 +525,7 @@ static const struct argp_option record_options[] = {
 	{ "no-names", OPTION_NO_NAMES, NULL, 0,
 	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ "mode", OPTION_MODE, "MODE", 0,
-	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (next to free: no holds). Without it: as the module is set",
+	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (hardly any cost: no holds). Without this option: as the module is set",
 	  0 },
 	{ 0 }
 };
@@ -538,7 +539,7 @@ static const struct argp record_argp = {
 	       "Ctrl-C. A command that still runs then gets SIGTERM, with all of its process\n"
 	       "group, and after 5 seconds SIGKILL. Without options: 64 buffers of 64K for\n"
 	       "each processor; the events spinlock and resource, and of Linux' own locks\n"
-	       "those that the running kernel allows (ntklog list prints why not).\n"
+	       "those that the running kernel allows (ntklog list prints the reasons).\n"
 	       "In the modes sampled and waits Linux' locks that sleep are left out, because\n"
 	       "they are tracked in full in every mode. Context switches are recorded only if\n"
 	       "contextswap is named.\n"
@@ -549,8 +550,9 @@ static const struct argp record_argp = {
 	       "the session goes on until ntklog stop. An earlier FILE is kept as FILE.old.\n"
 	       "A FILE that is a pipe, or \"-\", the standard output, has no names, and its\n"
 	       "first buffer lacks the numbers that are known only at the end.\n\n"
-	       "Exit status: that of the command, if it has ended by itself (127: not found,\n"
-	       "128 + N: by signal N); else 0; 1: could not be recorded; 2: wrong usage.",
+	       "Exit status: that of the command, if it has ended by itself (127: it was not\n"
+	       "found; 128 + N: signal N has ended it); otherwise 0. 1: nothing could be\n"
+	       "recorded. 2: wrong usage.",
 };
 
 /**

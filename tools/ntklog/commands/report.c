@@ -102,6 +102,9 @@ static int choose_columns(struct report *report, const struct options *options)
 	char *name, *next = options->columns;
 	size_t i, j;
 
+	for (i = 0; i < REPORT_TABLES && !next; i++)
+		if (options->json || options->csv)
+			table_insert_errors(&report->tables[i]);
 	if (!next)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -114,7 +117,7 @@ static int choose_columns(struct report *report, const struct options *options)
 		return 0;
 	while ((name = strsep(&next, ",")))
 		if (!show_column(report, options, name)) {
-			message("no table has a column \"%s\"; there are", name);
+			message("no table has a column \"%s\"; these are the columns:", name);
 			list_columns(report, options);
 			return -1;
 		}
@@ -137,7 +140,7 @@ static int choose_sort(struct report *report, const struct options *options)
 		table_sort(table);
 	}
 	if (!found) {
-		message("no table has a column \"%s\"; there are", options->sort);
+		message("no table has a column \"%s\"; these are the columns:", options->sort);
 		list_columns(report, options);
 	}
 	return found ? 0 : -1;
@@ -240,7 +243,7 @@ static int run(struct options *options)
 		analysis_free(&analysis);
 	}
 	if (options->tables == 1 << REPORT_STACKS && is_open && !has_stacks)
-		message("%s: no event has a stack (ntklog record --stacks)", file->path);
+		message("%s: no event has a stack: record with --stacks", file->path);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
@@ -302,7 +305,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (options->json + options->csv + !!options->html + options->is_folded > 1)
-			argp_error(state, "one of --json, --csv, --html and --folded");
+			argp_error(state, "give only one of --json, --csv, --html and --folded");
 		if (!options->has_top && (options->json || options->csv))
 			options->top = 0;
 		if (!options->tables)
@@ -328,14 +331,14 @@ static const struct argp_option report_options[] = {
 	  "Print only stacks, in the form that flame graph tools read: functions from the outermost on with ; between them, and nanoseconds waited (or held)",
 	  0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0,
-	  "Show these columns, by their names for --sort; \"all\": every one",
+	  "Show these columns, by their names for --sort; \"all\" shows every column",
 	  0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0,
-	  "Sort by this column, the greatest first. Names differ from headings: a wrong name lists them",
+	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "top", OPTION_TOP, "N", 0,
-	  "Rows of each table (20; all with --json and --csv); 0: all", 0 },
+	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
 	{ 0 }
 };
 
@@ -345,14 +348,16 @@ static const struct argp report_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Sum up an ETL file: which locks are waited for, and which are held for long.\n"
-	       "The tables locks and callers need events of spin locks or rwlocks; resources\n"
-	       "those of locks that sleep; threads and processors contextswap; blockers a\n"
-	       "recording with spinlock/blockers set; stacks one with stacks.\n"
-	       "\vA trace is a sample. Counts with \"~\" are estimates of all, by the rates that\n"
-	       "the file carries; shares, totals, means and percentiles are scaled alike.\n"
-	       "Their error follows the number of records that stand for most: see ntklog(1).\n"
+	       "The tables locks and callers are made of events of spin locks and rwlocks, the\n"
+	       "table resources of events of locks that sleep, the tables threads and processors\n"
+	       "of context switches. The table blockers needs a recording for which\n"
+	       "spinlock/blockers was not 0; the table stacks needs one with --stacks.\n"
+	       "\vA trace is a sample. A number with \"~\" is an estimate of what happened, from the\n"
+	       "rates in the file; shares, totals, means and percentiles are scaled in the same way.\n"
+	       "\"+-23%\" is the standard error of an estimate, where it is above 10 percent;\n"
+	       "\"+-?\" means that no record tells how large the error is. See ntklog(1).\n"
 	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
-	       "A file \"-\" is the standard input.",
+	       "The file \"-\" is the standard input.",
 };
 
 /**

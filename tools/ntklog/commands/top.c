@@ -334,8 +334,11 @@ static int show(struct top *top)
 	/* Programs get all of it. */
 	if (!top->json)
 		show_rates(&report);
-	for (i = 0; i < REPORT_TABLES; i++)
+	for (i = 0; i < REPORT_TABLES; i++) {
+		if (top->json)
+			table_insert_errors(&report.tables[i]);
 		table_sort(&report.tables[i]);
+	}
 	if (top->json)
 		print_object(top, &report, &counts);
 	else
@@ -488,7 +491,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		top->by_address = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "what is \"%s\" for?", argument);
+		argp_error(state, "the argument \"%s\" is not understood", argument);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

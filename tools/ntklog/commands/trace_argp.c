@@ -23,7 +23,8 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 	double seconds = 0;
 
 	if (!parse_seconds(text, &seconds))
-		argp_error(state, "%s: \"%s\" is no time: seconds, or a number and ns, us, ms or s",
+		argp_error(state,
+			   "%s: \"%s\" is not a time: give seconds, or a number with ns, us, ms or s",
 			   name, text);
 	return seconds;
 }
@@ -42,11 +43,11 @@ error_t trace_parse_path(int key, char *argument, struct argp_state *state, cons
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (*path)
-			argp_error(state, "one file at a time");
+			argp_error(state, "only one file can be given");
 		*path = argument;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which file?");
+		argp_error(state, "no file is given");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -115,7 +116,7 @@ static int check_boot(const struct names *names, const struct trace_options *opt
 
 	if (!boot_time || !file->boot_time || boot_time == file->boot_time)
 		return 0;
-	message("%s%s: names of another boot (%s); --names takes others, /dev/null none",
+	message("%s%s: names of another boot (%s): --names FILE takes others, /dev/null none",
 		options->names_path ? options->names_path : options->path,
 		options->names_path ? "" : NAMES_SUFFIX, names_boot_id(names));
 	return -1;
@@ -160,7 +161,7 @@ int trace_open(struct etl_file **file, struct names **names, struct trace_option
 		goto close;
 	if (!filter_resolve(options->selection.filter, *names, error, sizeof(error)))
 		return NTKLOG_OK;
-	message("--filter: %s%s", error, *names ? "" : ", there are no names");
+	message("--filter: %s%s", error, *names ? "" : " (there are no names of this file)");
 	names_free(*names);
 	status = NTKLOG_USAGE;
 close:
@@ -175,10 +176,11 @@ close:
 void trace_tell_loss(const struct etl_file *file)
 {
 	if (file->events_lost || file->buffers_lost)
-		message("%s: %" PRIu32 " events and %" PRIu32 " buffers were lost in recording",
+		message("%s: %" PRIu32 " events and %" PRIu32
+			" buffers were lost while it was recorded",
 			file->path, file->events_lost, file->buffers_lost);
 	else if (file->lossy_buffers)
-		message("%s: events were lost after %" PRIu64 " buffers, how many is not known",
+		message("%s: events were lost after %" PRIu64 " buffers; their number is not known",
 			file->path, file->lossy_buffers);
 }
 
@@ -198,22 +200,22 @@ int trace_tell_damage(const struct etl_file *file)
 			file->path, file->left_out, file->damaged_buffers,
 			file->damaged_events);
 	if (file->wrong_times)
-		message("%s: offset 0x%" PRIx64 ": the time of an event cannot be; of %" PRIu64
-			" events in all, which no sum has",
+		message("%s: offset 0x%" PRIx64 ": the time of an event is impossible; %" PRIu64
+			" such events are left out of all sums",
 			file->path, file->wrong_time_at, file->wrong_times);
 	if (file->twice)
-		message("%s: left out: %" PRIu64 " buffers that are there twice", file->path,
+		message("%s: left out: %" PRIu64 " buffers that are in the file twice", file->path,
 			file->twice);
 	if (file->missing)
 		message("%s: %" PRIu64 " buffers are missing, from sequence number %" PRId64 " on",
 			file->path, file->missing, file->first_missing);
 	if (file->late)
 		message("%s: %" PRIu64
-			" buffers came too late to be in the order of time: give a file",
+			" buffers came too late to be in the order of time: write the stream to a file first, and read that",
 			file->path, file->late);
 	if (file->unfinished)
 		message("%s: left out: %" PRIu64
-			" bytes of a last buffer that has not been written to its end",
+			" bytes of the last buffer, which is not complete",
 			file->path, file->unfinished);
 	return file->error[0] || file->wrong_times || file->twice || file->missing || file->late ?
 		-1 : 0;

@@ -123,7 +123,7 @@ static int attach_buffer(struct etl_reader *reader, const void *buffer, size_t s
 	if (etl_check_first_header(reader, buffer))
 		return -1;
 	if (size != reader->file.buffer_size)
-		return etl_damage(reader, size, "the first buffer has not 0x%zx bytes",
+		return etl_damage(reader, size, "the first buffer is not 0x%zx bytes long",
 				  reader->file.buffer_size);
 	reader->cursor.buffer = malloc(size);
 	if (!reader->cursor.buffer)

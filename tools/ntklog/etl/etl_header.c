@@ -215,11 +215,11 @@ int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_he
 {
 	if (header->buffer_size < BUFFER_SIZE_MIN ||
 	    header->buffer_size > BUFFER_SIZE_MAX || header->buffer_size % 8)
-		return etl_damage(reader, 0, "no ETL file: a buffer size of 0x%x",
+		return etl_damage(reader, 0, "not an ETL file: a buffer size of 0x%x",
 				  header->buffer_size);
 	if (header->buffer_type != ETW_BUFFER_TYPE_HEADER)
 		return etl_damage(reader, offsetof(struct wmi_buffer_header, buffer_type),
-				  "no ETL file: the first buffer is of type %u",
+				  "not an ETL file: the first buffer is of type %u",
 				  header->buffer_type);
 	reader->file.buffer_size = header->buffer_size;
 	return 0;

@@ -245,7 +245,7 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 
 	if (reader->input && (reader->is_merged || reader->next_place > 1)) {
 		free(merge);
-		etl_damage(reader, 0, "a pipe is read once, and this one has been");
+		etl_damage(reader, 0, "a pipe can be read only once, and this one has been read");
 		return NULL;
 	}
 	if (!merge)

@@ -24,10 +24,10 @@ void identities_open(struct identities *identities)
 	identities->stream = fopen(path, "re");
 	if (!identities->stream) {
 		if (errno == EOPNOTSUPP)
-			message("%s: not with addresses=zero, nor here: there are no classes",
+			message("%s: locks have no classes: addresses=zero, or not on this kernel",
 				path);
 		else if (errno != ENOENT)
-			message("%s: %s: there are no classes", path, strerror(errno));
+			message("%s: %s: locks have no classes", path, strerror(errno));
 		return;
 	}
 	identities->classes = classes_open(kernel_system());
@@ -110,10 +110,10 @@ void identities_refresh(struct identities *identities)
 void identities_close(struct identities *identities)
 {
 	if (identities->missed)
-		message("of %u events was not noted what their locks lie in: two came at once",
+		message("%u events have no class of their lock: two events came at the same moment",
 			identities->missed);
 	if (identities->replaced)
-		message("%u notes of what locks lie in were replaced before they were read",
+		message("%u notes about classes of locks were overwritten before they were read",
 			identities->replaced);
 	if (identities->stream)
 		fclose(identities->stream);

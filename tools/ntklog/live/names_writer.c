@@ -566,7 +566,7 @@ int names_writer_close(struct names_writer *writer)
 	}
 	identities_close(&writer->identities);
 	if (writer->left_out)
-		message("%s: too many locks: %" PRIu64 " notes of what they lie in are left out",
+		message("%s: too many locks: %" PRIu64 " notes about their classes are left out",
 			writer->path, writer->left_out);
 	HASH_ITER(hh, writer->locks, lock, next_lock) {
 		HASH_DEL(writer->locks, lock);

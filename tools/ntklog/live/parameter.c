@@ -20,15 +20,15 @@ const struct parameter_set parameter_sets[] = {
 		.class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 		.parameters = {
 			{ "spin_threshold", EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD, false,
-			  "fewest spins of a contended acquisition that is sampled" },
+			  "contended acquisitions with fewer spins are not sampled" },
 			{ "acquire_sample_rate",
 			  EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE, false,
-			  "each so many-th acquisition that did not wait is written" },
+			  "one in this many acquisitions that did not wait is written" },
 			{ "contention_sample_rate",
 			  EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE, false,
-			  "each so many-th contended acquisition is written" },
+			  "one in this many contended acquisitions is written" },
 			{ "hold_threshold", EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD, true,
-			  "cycles; what is held longer is written in any case; 0: none" },
+			  "cycles; what was held longer is always written; 0: no such rule" },
 		},
 		.count = 4,
 		.optional = 1,
@@ -38,11 +38,12 @@ const struct parameter_set parameter_sets[] = {
 		.class = EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
 		.parameters = {
 			{ "release_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
-			  false, "each so many-th last release is written" },
+			  false, "one in this many last releases is written" },
 			{ "contention_sample_rate", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
-			  false, "each so many-th after a wait, or that multiples waited for" },
+			  false,
+			  "one in this many after a wait; all with so many waiters or a multiple" },
 			{ "excessive_timeouts", EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE,
-			  false, "each so many-th time-out of a wait is written" },
+			  false, "one in this many time-outs of a wait is written" },
 		},
 		.count = 3,
 	},
@@ -150,7 +151,7 @@ int parameter_set_put(const struct parameter_set *set, const uint32_t *values, s
 	if (status == STATUS_SUCCESS)
 		return 0;
 	if (status == STATUS_ACCESS_DENIED)
-		message("STATUS_ACCESS_DENIED: without CAP_PERFMON, or the kernel is locked down");
+		message("STATUS_ACCESS_DENIED: no CAP_PERFMON, or the kernel is locked down");
 	else
 		message("NTSTATUS 0x%08x", status);
 	return -1;

@@ -18,20 +18,20 @@
 	{ _name, #_mask, _mask, _help, _linux_kind, false }
 
 #define SLEEPING(_kind, _mask, _what) \
-	{ "linux_" _kind, #_mask, _mask, _what ": releases, sampled, and excessive waits", \
+	{ "linux_" _kind, #_mask, _mask, _what ": a sample of the releases, and excessive waits", \
 	  _kind, true }
 
 const struct session_group session_groups[] = {
-	GROUP("spinlock", PERF_SPINLOCK, "releases of spin locks, sampled", NULL),
+	GROUP("spinlock", PERF_SPINLOCK, "a sample of the releases of spin locks", NULL),
 	GROUP("resource", PERF_SYNC_OBJECTS,
-	      "executive resources: releases, sampled, and excessive waits", NULL),
+	      "executive resources: a sample of the releases, and excessive waits", NULL),
 	GROUP("contextswap", PERF_CONTEXT_SWITCH, "context switches, all of them", NULL),
 	GROUP("spinlock_counters", PERF_SPINLOCK_CNTRS,
-	      "no events: the counters of spin locks", NULL),
+	      "no events; the counters of spin locks are kept up to date", NULL),
 	GROUP("linux_spinlock", PERF_LINUX_SPINLOCK,
-	      "releases of Linux' own spin locks, sampled", "spinlock"),
+	      "a sample of the releases of Linux' own spin locks", "spinlock"),
 	GROUP("linux_rwlock", PERF_LINUX_RWLOCK,
-	      "releases of Linux' own rwlocks, sampled", "rwlock"),
+	      "a sample of the releases of Linux' own rwlocks", "rwlock"),
 	SLEEPING("mutex", PERF_LINUX_MUTEX, "Linux' own mutexes"),
 	SLEEPING("rwsem", PERF_LINUX_RWSEM, "Linux' own rw_semaphores"),
 	SLEEPING("semaphore", PERF_LINUX_SEMAPHORE, "Linux' own semaphores"),
@@ -44,7 +44,7 @@ const struct session_group session_groups[] = {
 const size_t session_group_count = ARRAY_SIZE(session_groups);
 
 /* Of a Linux' kind: the module is older than the tool, or has nothing of them at all. */
-static const char not_known[] = "this module does not know them";
+static const char not_known[] = "the loaded module does not know these events";
 
 static const struct session_group *find_group(const char *name)
 {
@@ -121,7 +121,7 @@ const char *session_default_groups(void)
 				 session_groups[i].name);
 	}
 	if (are_left_out)
-		message("mode %s: Linux' locks that sleep are left out, for they are tracked in full in each mode (-e has them)",
+		message("mode %s: Linux' locks that sleep are not recorded, for every mode tracks them in full (-e records them)",
 			mode);
 	return groups;
 }
@@ -311,7 +311,7 @@ int session_find_free(void)
 	if (started)
 		message("ntklog stop SESSION ends one");
 	if (unread)
-		message("ntklog stop SESSION -o FILE reads them, ntklog start SESSION drops them");
+		message("ntklog stop SESSION -o FILE writes them to a file, ntklog start SESSION discards them");
 	return -1;
 }
 
@@ -328,8 +328,8 @@ int session_find_started(void)
 		if (!session_is_started(number))
 			continue;
 		if (found >= 0) {
-			message("more than one session is started (%d, %d): which?", found,
-				number);
+			message("more than one session is started (%d, %d): give a number",
+				found, number);
 			return -1;
 		}
 		found = number;
@@ -376,7 +376,7 @@ static int set_groups(int number, const char *groups)
 	for (i = session_group_count; i-- > 0;)
 		if (has_group(&mask, &session_groups[i]) &&
 		    session_group_trouble(&session_groups[i], text) == not_known)
-			snprintf(limits, sizeof(limits), "this module does not know %s",
+			snprintf(limits, sizeof(limits), "the loaded module does not know %s",
 				 session_groups[i].name);
 	format_groups(&mask, names, sizeof(names));
 	return set(number, "group_mask", names, limits);
@@ -400,7 +400,7 @@ int session_check_stacks(const char *stacks)
 			if (length == strlen(names[i]) && !strncmp(at, names[i], length))
 				break;
 		if (i == ARRAY_SIZE(names)) {
-			message("--stacks: \"%.*s\" is not spinlock, resource or contextswap, which Linux' locks' events are too",
+			message("--stacks: \"%.*s\" is not spinlock, resource or contextswap; events of Linux' own locks are spinlock or resource",
 				(int)length, at);
 			return -1;
 		}
@@ -422,7 +422,7 @@ static int set_stacks(int number, const char *stacks)
 	if (err == -ENOENT && !strcmp(stacks, SESSION_STACKS_NONE))
 		return 0;
 	if (err == -ENOENT)
-		message("--stacks: this module knows no stacks");
+		message("--stacks: the loaded module records no stacks");
 	else if (err)
 		message("session %d: stacks: %s", number, strerror(-err));
 	return err ? -1 : 0;
@@ -493,10 +493,10 @@ int session_stop(int number)
 static int tell_linux_mode(const char *mode, int err)
 {
 	if (err == -EBUSY)
-		message("mode %s: Linux' locks are being watched in another one: stop that first (ntklog list)",
+		message("mode %s: Linux' locks are being recorded in another mode: stop that session first (ntklog list)",
 			mode);
 	else if (err == -ENOENT)
-		message("mode %s: this module knows no modes", mode);
+		message("mode %s: the loaded module has no modes", mode);
 	else if (err)
 		message("mode %s: %s", mode, strerror(-err));
 	return err ? -1 : 0;

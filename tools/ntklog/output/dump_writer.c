@@ -326,10 +326,10 @@ static void put_text_stack(struct dump_writer *writer, const struct stack *stack
 	size_t i;
 
 	if (stack->state == STACK_MISSING)
-		out_literal(out, STACK_INDENT "no stack: it was lost, or left out\n");
+		out_literal(out, STACK_INDENT "no stack: it was lost, or could not be recorded\n");
 	if (stack->state == STACK_UNKNOWN)
 		out_literal(out, STACK_INDENT
-			    "no stack: what its key stands for is not in the file\n");
+			    "no stack: the stack of its key is not in the file\n");
 	for (i = 0; i < stack->count; i++) {
 		out_literal(out, STACK_INDENT);
 		out_hex(out, stack->addresses[i]);

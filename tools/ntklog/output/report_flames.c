@@ -22,8 +22,8 @@ struct graph {
 };
 
 static const struct graph graphs[FLAME_KINDS] = {
-	{ "waiting", "Where it was waited", "wait", FLAME_WAIT },
-	{ "holding", "Where it was held", "hold", FLAME_HOLD },
+	{ "waiting", "Time that was waited", "wait", FLAME_WAIT },
+	{ "holding", "Time that locks were held", "hold", FLAME_HOLD },
 };
 
 static void print_time(FILE *stream, double ns)
@@ -78,7 +78,7 @@ void html_print_flames(const struct report *report, FILE *stream)
 	size_t i;
 
 	if (!flame_make(&root, report->analysis, report->file, report->names))
-		fputs("<p>There was no memory for all stacks.</p>\n", stream);
+		fputs("<p>There was not enough memory for all stacks.</p>\n", stream);
 	for (i = 0; i < FLAME_KINDS; i++) {
 		const struct graph *graph = &graphs[i];
 		double all = root.ns[graph->what];
@@ -87,9 +87,9 @@ void html_print_flames(const struct report *report, FILE *stream)
 			continue;
 		fprintf(stream, "<h2 id=\"%s\">%s, by stack</h2>\n", graph->id, graph->title);
 		fprintf(stream,
-			"<p>Each function is as wide as the time that was %s in what it called, the outermost on top; ",
+			"<p>A function is as wide as the time that was %s in it and in what it called; the outermost is on top. ",
 			graph->what == FLAME_WAIT ? "waited" : "held");
-		fputs("narrower ones than a thousandth of all are left out. In all ", stream);
+		fputs("Those narrower than a thousandth of all are left out. In all ", stream);
 		print_time(stream, all);
 		fputs(".</p>\n", stream);
 		fprintf(stream, "<div class=\"flame %s\" role=\"figure\" aria-labelledby=\"%s\">\n",

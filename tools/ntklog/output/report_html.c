@@ -236,11 +236,11 @@ static void print_cells(const struct table *table, FILE *stream, size_t row)
 		const union cell *cell = &table->cells[row * table->column_count + i];
 		enum cell_kind kind = table->columns[i].kind;
 
-		cell_format(kind, cell, text, sizeof(text));
+		table_format_cell(table, row, i, text, sizeof(text));
 		fprintf(stream, "<td data-title=\"%s\"", table->columns[i].title);
 		if (kind == CELL_TEXT)
 			fputs(" class=\"name\">", stream);
-		else if (isnan(cell->number))
+		else if (!isfinite(cell->number))
 			fputc('>', stream);
 		else
 			fprintf(stream, " data-value=\"%.9g\">", cell->number);

@@ -21,118 +21,129 @@
 
 /* The order is that in which add_spinlock_sum() fills the cells. */
 static const struct column caller_columns[] = {
-	{ "caller", "caller", CELL_TEXT, false },
-	{ "lock", "lock", CELL_TEXT, false },
-	{ "locks", "locks", CELL_COUNT, true },
-	{ "mode", "mode", CELL_TEXT, true },
-	{ "sampled", "sampled", CELL_COUNT, false },
-	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
-	{ "per_second", "per second", CELL_ESTIMATE, true },
-	{ "contended", "contended", CELL_SHARE, false },
-	{ "spins", "spins", CELL_ESTIMATE, true },
-	{ "waiting", "waiting", CELL_SHARE, true },
-	{ "wait_total", "wait", CELL_TIME, false },
-	{ "wait_mean", "wait mean", CELL_TIME, false },
-	{ "wait_p50", "wait p50", CELL_TIME, true },
-	{ "wait_p95", "wait p95", CELL_TIME, false },
-	{ "wait_p99", "wait p99", CELL_TIME, true },
-	{ "wait_max", "wait max", CELL_TIME, false },
-	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "hold mean", CELL_TIME, false },
-	{ "hold_p50", "hold p50", CELL_TIME, true },
-	{ "hold_p95", "hold p95", CELL_TIME, false },
-	{ "hold_p99", "hold p99", CELL_TIME, true },
-	{ "hold_max", "hold max", CELL_TIME, false },
-	{ "depth", "depth", CELL_COUNT, false },
-	{ "dpc", "dpc", CELL_SHARE, false },
-	{ "isr", "isr", CELL_SHARE, false },
-	{ "interrupted", "interrupted", CELL_SHARE, false },
-	{ "interrupted_mean", "interrupted mean", CELL_TIME, true },
-	{ "interrupted_max", "interrupted max", CELL_TIME, true },
-	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true },
+	{ "caller", "caller", CELL_TEXT, false, NULL },
+	{ "lock", "lock", CELL_TEXT, false, NULL },
+	{ "locks", "locks", CELL_COUNT, true, NULL },
+	{ "mode", "mode", CELL_TEXT, true, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error" },
+	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "acquisitions_error" },
+	{ "contended", "contended", CELL_SHARE, false, NULL },
+	{ "spins", "spins", CELL_ESTIMATE, true, NULL },
+	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error" },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, false, NULL },
+	{ "wait_p50", "wait p50", CELL_TIME, true, NULL },
+	{ "wait_p95", "wait p95", CELL_TIME, false, NULL },
+	{ "wait_p99", "wait p99", CELL_TIME, true, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL },
+	{ "depth", "depth", CELL_COUNT, false, NULL },
+	{ "dpc", "dpc", CELL_SHARE, false, NULL },
+	{ "isr", "isr", CELL_SHARE, false, NULL },
+	{ "interrupted", "interrupted", CELL_SHARE, false, NULL },
+	{ "interrupted_mean", "interrupted mean", CELL_TIME, true, NULL },
+	{ "interrupted_max", "interrupted max", CELL_TIME, true, NULL },
+	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true, NULL },
 };
 
 static const struct column resource_columns[] = {
-	{ "resource", "resource", CELL_TEXT, false },
-	{ "locks", "locks", CELL_COUNT, true },
-	{ "kind", "kind", CELL_TEXT, true },
-	{ "class", "class", CELL_TEXT, false },
-	{ "sampled", "sampled", CELL_COUNT, false },
-	{ "releases", "released", CELL_ESTIMATE, false },
-	{ "per_second", "per second", CELL_ESTIMATE, true },
-	{ "waited", "waited", CELL_SHARE, false },
-	{ "contention", "contention", CELL_COUNT, false },
-	{ "excessive", "excessive", CELL_COUNT, false },
-	{ "waiting", "waiting", CELL_SHARE, true },
-	{ "wait_total", "wait", CELL_TIME, false },
-	{ "wait_mean", "wait mean", CELL_TIME, false },
-	{ "wait_p50", "wait p50", CELL_TIME, true },
-	{ "wait_p95", "wait p95", CELL_TIME, false },
-	{ "wait_p99", "wait p99", CELL_TIME, true },
-	{ "wait_max", "wait max", CELL_TIME, false },
-	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "hold mean", CELL_TIME, false },
-	{ "hold_p50", "hold p50", CELL_TIME, true },
-	{ "hold_p95", "hold p95", CELL_TIME, false },
-	{ "hold_p99", "hold p99", CELL_TIME, true },
-	{ "hold_max", "hold max", CELL_TIME, false },
-	{ "depth", "recursion", CELL_COUNT, false },
-	{ "initialized", "initialized", CELL_COUNT, true },
+	{ "resource", "resource", CELL_TEXT, false, NULL },
+	{ "locks", "locks", CELL_COUNT, true, NULL },
+	{ "kind", "kind", CELL_TEXT, true, NULL },
+	{ "class", "class", CELL_TEXT, false, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL },
+	{ "releases", "released", CELL_ESTIMATE, false, "releases_error" },
+	{ "releases_error", "released error", CELL_ERROR, true, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "releases_error" },
+	{ "waited", "waited", CELL_SHARE, false, NULL },
+	{ "contention", "contention", CELL_COUNT, false, NULL },
+	{ "excessive", "excessive", CELL_COUNT, false, NULL },
+	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error" },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, false, NULL },
+	{ "wait_p50", "wait p50", CELL_TIME, true, NULL },
+	{ "wait_p95", "wait p95", CELL_TIME, false, NULL },
+	{ "wait_p99", "wait p99", CELL_TIME, true, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL },
+	{ "depth", "recursion", CELL_COUNT, false, NULL },
+	{ "initialized", "initialized", CELL_COUNT, true, NULL },
 };
 
 static const struct column blocker_columns[] = {
-	{ "caller", "caller", CELL_TEXT, false },
-	{ "lock", "lock", CELL_TEXT, false },
-	{ "mode", "mode", CELL_TEXT, true },
-	{ "sampled", "sampled", CELL_COUNT, false },
-	{ "blocked", "left waiters", CELL_ESTIMATE, false },
-	{ "per_second", "per second", CELL_ESTIMATE, true },
-	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "hold mean", CELL_TIME, false },
-	{ "hold_p50", "hold p50", CELL_TIME, true },
-	{ "hold_p95", "hold p95", CELL_TIME, false },
-	{ "hold_p99", "hold p99", CELL_TIME, true },
-	{ "hold_max", "hold max", CELL_TIME, false },
+	{ "caller", "caller", CELL_TEXT, false, NULL },
+	{ "lock", "lock", CELL_TEXT, false, NULL },
+	{ "mode", "mode", CELL_TEXT, true, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL },
+	{ "blocked", "left waiters", CELL_ESTIMATE, false, "blocked_error" },
+	{ "blocked_error", "left waiters error", CELL_ERROR, true, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "blocked_error" },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL },
 };
 
 static const struct column stack_columns[] = {
-	{ "stack", "stack", CELL_TEXT, false },
-	{ "sampled", "sampled", CELL_COUNT, false },
-	{ "acquisitions", "acquired", CELL_ESTIMATE, false },
-	{ "contended", "contended", CELL_SHARE, false },
-	{ "wait_total", "wait", CELL_TIME, false },
-	{ "wait_mean", "wait mean", CELL_TIME, true },
-	{ "wait_max", "wait max", CELL_TIME, false },
-	{ "hold_total", "hold", CELL_TIME, false },
-	{ "hold_mean", "hold mean", CELL_TIME, true },
-	{ "hold_max", "hold max", CELL_TIME, false },
+	{ "stack", "stack", CELL_TEXT, false, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error" },
+	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL },
+	{ "contended", "contended", CELL_SHARE, false, NULL },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, true, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, true, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL },
 };
 
 static const struct column thread_columns[] = {
-	{ "thread", "thread", CELL_COUNT, false },
-	{ "name", "name", CELL_TEXT, false },
-	{ "switches", "switches", CELL_COUNT, false },
-	{ "preempted", "preempted", CELL_SHARE, false },
-	{ "run_total", "run", CELL_TIME, false },
-	{ "run_mean", "run mean", CELL_TIME, false },
-	{ "run_p95", "run p95", CELL_TIME, false },
-	{ "run_max", "run max", CELL_TIME, false },
-	{ "ready_total", "ready", CELL_TIME, false },
+	{ "thread", "thread", CELL_COUNT, false, NULL },
+	{ "name", "name", CELL_TEXT, false, NULL },
+	{ "switches", "switches", CELL_COUNT, false, NULL },
+	{ "preempted", "preempted", CELL_SHARE, false, NULL },
+	{ "run_total", "run", CELL_TIME, false, NULL },
+	{ "run_mean", "run mean", CELL_TIME, false, NULL },
+	{ "run_p95", "run p95", CELL_TIME, false, NULL },
+	{ "run_max", "run max", CELL_TIME, false, NULL },
+	{ "ready_total", "ready", CELL_TIME, false, NULL },
 };
 
 static const struct column processor_columns[] = {
-	{ "processor", "processor", CELL_COUNT, false },
-	{ "switches", "switches", CELL_COUNT, false },
-	{ "per_second", "per second", CELL_COUNT, false },
-	{ "busy", "busy", CELL_SHARE, false },
-	{ "busy_total", "busy time", CELL_TIME, false },
-	{ "idle_total", "idle time", CELL_TIME, false },
-	{ "unknown", "gaps", CELL_COUNT, false },
+	{ "processor", "processor", CELL_COUNT, false, NULL },
+	{ "switches", "switches", CELL_COUNT, false, NULL },
+	{ "per_second", "per second", CELL_COUNT, false, NULL },
+	{ "busy", "busy", CELL_SHARE, false, NULL },
+	{ "busy_total", "busy time", CELL_TIME, false, NULL },
+	{ "idle_total", "idle time", CELL_TIME, false, NULL },
+	{ "unknown", "gaps", CELL_COUNT, false, NULL },
 };
 
 static const struct column unknown_columns[] = {
-	{ "event", "event", CELL_TEXT, false },
-	{ "count", "events", CELL_COUNT, false },
+	{ "event", "event", CELL_TEXT, false, NULL },
+	{ "count", "events", CELL_COUNT, false, NULL },
 };
 
 static char *symbol_text(const struct report *report, uint64_t address)
@@ -164,26 +175,55 @@ static union cell *add_unknown_times(union cell *cell)
 	unsigned int i;
 
 	/* As many as add_times() has. */
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 7; i++)
 		cell++->number = NAN;
-	return cell;
-}
-
-static union cell *add_times(union cell *cell, const struct report *report,
-			     const struct histogram *times)
-{
-	cell++->number = cycles_ns(report, times->sum);
-	cell++->number = cycles_ns(report, histogram_mean(times));
-	cell++->number = cycles_ns(report, histogram_percentile(times, 50));
-	cell++->number = cycles_ns(report, histogram_percentile(times, 95));
-	cell++->number = cycles_ns(report, histogram_percentile(times, 99));
-	cell++->number = cycles_ns(report, (double)times->max);
 	return cell;
 }
 
 static double share(double part, double all)
 {
 	return all > 0 ? part / all : 0;
+}
+
+/* How the records were chosen that a sum is of. */
+enum sampling {
+	SAMPLING_UNKNOWN,
+	SAMPLING_ALL,
+	SAMPLING_SOME,
+};
+
+static enum sampling sampling_of(uint32_t known, uint32_t rate)
+{
+	if (!known)
+		return SAMPLING_UNKNOWN;
+	return rate > 1 ? SAMPLING_SOME : SAMPLING_ALL;
+}
+
+/*
+ * The standard error of a sum, relative to it. Where records stand for themselves alone, so that
+ * their number has no variance, none of them tells how many there are that were not written.
+ */
+static double error_of(double variance, double sum, double number_variance,
+		       enum sampling sampling)
+{
+	if (sampling == SAMPLING_UNKNOWN)
+		return NAN;
+	if (sampling == SAMPLING_SOME && number_variance == 0)
+		return INFINITY;
+	return share(sqrt(variance), sum);
+}
+
+static union cell *add_times(union cell *cell, const struct report *report,
+			     const struct histogram *times, enum sampling sampling)
+{
+	cell++->number = cycles_ns(report, times->sum);
+	cell++->number = error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+	cell++->number = cycles_ns(report, histogram_mean(times));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 50));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 95));
+	cell++->number = cycles_ns(report, histogram_percentile(times, 99));
+	cell++->number = cycles_ns(report, (double)times->max);
+	return cell;
 }
 
 /* How many waited, on average of the time; as a share of one. */
@@ -231,19 +271,24 @@ static void add_spinlock_sum(union cell *cell, const struct report *report,
 {
 	/* Of waits alone, all that is known is how many there were. */
 	bool waits_only = sum->waits_only == sum->sampled;
-	double all = (double)sum->acquisitions;
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	enum sampling of_all = sampling_of(rates->known, rates->acquire_rate);
+	double all = (double)sum->acquisitions, variance = sum->hold.total_variance;
 
 	cell++->text = modes_text(sum->modes);
 	cell++->number = (double)sum->sampled;
 	cell++->number = sum->waits_only ? NAN : all;
+	/* Each record but those of waits alone has a hold. */
+	cell++->number = sum->waits_only ? NAN : error_of(variance, all, variance, of_all);
 	cell++->number = sum->waits_only ? NAN : share(all, report->seconds);
 	/* Contended ones and others are sampled by rates that are far apart. */
-	cell++->number = report->analysis->spinlocks.rates.known && !sum->waits_only ?
+	cell++->number = rates->known && !sum->waits_only ?
 		share((double)sum->contended, all) : NAN;
 	cell++->number = sum->spins;
 	cell++->number = waiting(report, &sum->wait);
-	cell = add_times(cell, report, &sum->wait);
-	cell = waits_only ? add_unknown_times(cell) : add_times(cell, report, &sum->hold);
+	cell = add_times(cell, report, &sum->wait,
+			 sampling_of(rates->known, rates->contention_rate));
+	cell = waits_only ? add_unknown_times(cell) : add_times(cell, report, &sum->hold, of_all);
 	cell++->number = sum->max_depth ? sum->max_depth : NAN;
 	cell++->number = share((double)sum->dpc, all);
 	cell++->number = share((double)sum->isr, all);
@@ -306,7 +351,10 @@ static void make_callers(struct report *report)
 static void add_blocker(struct report *report, char *caller, char *lock,
 			const struct spinlock_sum *sum)
 {
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	enum sampling sampling = sampling_of(rates->blockers, rates->blockers);
 	union cell *cell = table_add_row(&report->tables[REPORT_BLOCKERS]);
+	const struct histogram *blocking = &sum->blocking;
 
 	if (!cell) {
 		free(caller);
@@ -317,9 +365,11 @@ static void add_blocker(struct report *report, char *caller, char *lock,
 	cell++->text = lock;
 	cell++->text = modes_text(sum->modes);
 	cell++->number = (double)sum->blockers;
-	cell++->number = (double)sum->blocking.total;
-	cell++->number = share((double)sum->blocking.total, report->seconds);
-	add_times(cell, report, &sum->blocking);
+	cell++->number = (double)blocking->total;
+	cell++->number = error_of(blocking->total_variance, (double)blocking->total,
+				  blocking->total_variance, sampling);
+	cell++->number = share((double)blocking->total, report->seconds);
+	add_times(cell, report, blocking, sampling);
 }
 
 static void make_blockers(struct report *report)
@@ -339,6 +389,8 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 			 char *name, double locks, enum resource_kind kind,
 			 enum resource_class class)
 {
+	const struct resource_rates *rates = &report->analysis->resources.rates;
+	enum sampling of_all = sampling_of(rates->known, rates->release_rate);
 	const struct resource_sum *sum = &entry->classes[class];
 	union cell *cell = table_add_row(&report->tables[REPORT_RESOURCES]);
 
@@ -352,14 +404,16 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell++->text = strdup(class == RESOURCE_EXCLUSIVE ? "exclusive" : "shared");
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
+	cell++->number = error_of(sum->variance, (double)sum->releases, sum->variance, of_all);
 	cell++->number = share((double)sum->releases, report->seconds);
-	cell++->number = report->analysis->resources.rates.known ?
+	cell++->number = rates->known ?
 		share((double)sum->waited, (double)sum->releases) : NAN;
 	cell++->number = (double)sum->contention;
 	cell++->number = (double)sum->excessive;
 	cell++->number = waiting(report, &sum->wait);
-	cell = add_times(cell, report, &sum->wait);
-	cell = add_times(cell, report, &sum->hold);
+	cell = add_times(cell, report, &sum->wait,
+			 sampling_of(rates->known, rates->contention_rate));
+	cell = add_times(cell, report, &sum->hold, of_all);
 	cell++->number = sum->max_depth;
 	cell++->number = (double)entry->initialized;
 }
@@ -414,6 +468,10 @@ static char *stack_text(const struct report *report, const struct stack_entry *e
 
 static void add_stack(struct report *report, char *text, const struct stack_sum *sum)
 {
+	bool known = report->analysis->spinlocks.rates.known ||
+		     report->analysis->resources.rates.known;
+	enum sampling of_all = sampling_of(known, sum->is_sample ? 2 : 1);
+	enum sampling of_waits = sampling_of(known, sum->waits_are_sample ? 2 : 1);
 	union cell *cell;
 
 	if (!sum->sampled) {
@@ -429,11 +487,14 @@ static void add_stack(struct report *report, char *text, const struct stack_sum 
 	cell++->text = text;
 	cell++->number = sum->sampled;
 	cell++->number = sum->acquisitions;
+	cell++->number = error_of(sum->variance, sum->acquisitions, sum->variance, of_all);
 	cell++->number = share(sum->waited, sum->acquisitions);
 	cell++->number = cycles_ns(report, sum->wait);
+	cell++->number = error_of(sum->wait_variance, sum->wait, sum->waited_variance, of_waits);
 	cell++->number = cycles_ns(report, share(sum->wait, sum->waited));
 	cell++->number = cycles_ns(report, (double)sum->wait_max);
 	cell++->number = cycles_ns(report, sum->hold);
+	cell++->number = error_of(sum->hold_variance, sum->hold, sum->variance, of_all);
 	cell++->number = cycles_ns(report, share(sum->hold, sum->held));
 	cell->number = cycles_ns(report, (double)sum->hold_max);
 }
@@ -474,7 +535,7 @@ void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 
 			if (column->kind == CELL_TEXT)
 				continue;
-			cell_format(column->kind, &cells[table->shown[k]], text, sizeof(text));
+			table_format_cell(table, row, table->shown[k], text, sizeof(text));
 			fprintf(stream, "%s%s %s", k > 1 ? ", " : "", column->title, text);
 		}
 		fputc('\n', stream);
@@ -594,8 +655,9 @@ static const struct {
 	[REPORT_RESOURCES] = { "resources", "Executive resources",
 			       resource_columns, ARRAY_SIZE(resource_columns),
 			       "wait_total", make_resources },
-	[REPORT_BLOCKERS] = { "blockers", "Who made others wait for spin locks", blocker_columns,
-			      ARRAY_SIZE(blocker_columns), "hold_total", make_blockers },
+	[REPORT_BLOCKERS] = { "blockers", "Callers that made others wait for spin locks",
+			      blocker_columns, ARRAY_SIZE(blocker_columns), "hold_total",
+			      make_blockers },
 	[REPORT_STACKS] = { "stacks", "Stacks of locks", stack_columns,
 			    ARRAY_SIZE(stack_columns), "wait_total", make_stacks },
 	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
@@ -603,7 +665,7 @@ static const struct {
 	[REPORT_PROCESSORS] = { "processors", "Context switches of processors",
 				processor_columns, ARRAY_SIZE(processor_columns),
 				"switches", make_processors },
-	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, stepped over",
+	[REPORT_UNKNOWN] = { "unknown", "Events that are not known, and were skipped",
 			     unknown_columns, ARRAY_SIZE(unknown_columns), "count",
 			     make_unknown },
 };
@@ -730,11 +792,11 @@ static void linux_mode_fact(const struct report *report, FILE *stream, const cha
 	switch (report->analysis->spinlocks.rates.linux_mode) {
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"sampled\": chosen when they were acquired; no hold threshold, no depth");
+		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"waits\": those that waited in a queue, with who asked; no holds, no acquisitions that did not wait");
+		     "Linux' spin locks and rwlocks, mode \"waits\": only waits in a queue were written, with the function that asked for the lock; holds and other acquisitions are not known");
 		break;
 	}
 }
@@ -775,6 +837,14 @@ static void resource_rates_fact(const struct report *report, FILE *stream, const
 	     one_in(rates->release_rate, others, sizeof(others)));
 }
 
+static void estimates_fact(FILE *stream, const char *before, const char *after)
+{
+	fact(stream, before, after,
+	     "\"~\": an estimate of what happened, from these rates; times and shares are scaled in the same way");
+	fact(stream, before, after,
+	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
+}
+
 /* What has a stack, and what should have. */
 static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const char *before,
 			const char *after)
@@ -783,14 +853,15 @@ static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const 
 		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
 	if (counts->missing)
 		fact(stream, before, after,
-		     "%" PRIu64 " events have no stack: theirs was lost, or left out",
+		     "%" PRIu64 " events have no stack: it was lost, or could not be recorded",
 		     counts->missing);
 	if (counts->unknown)
 		fact(stream, before, after,
-		     "%" PRIu64 " events have stacks of which the file does not say what they are",
+		     "%" PRIu64 " events have keys, whose stacks are not in the file",
 		     counts->unknown);
 	if (counts->alone)
-		fact(stream, before, after, "%" PRIu64 " stacks are of events that are not there",
+		fact(stream, before, after,
+		     "%" PRIu64 " stacks belong to events that are not in the file",
 		     counts->alone);
 }
 
@@ -808,7 +879,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	const struct resource_rates *resource = &report->analysis->resources.rates;
 	const struct analysis *analysis = report->analysis;
 	static const char not_known[] =
-		"the file does not say how they were sampled: counts are of what was written";
+		"the file does not say how they were sampled: the numbers count the records alone";
 	const struct etl_file *file = report->file;
 	char start[64];
 
@@ -819,13 +890,13 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (file->overwritten)
 		fact(stream, before, after,
 		     "a flight recording: %" PRIu64
-		     " older buffers were overwritten; the rest, and rates, are of %.3f s to %.3f s",
+		     " older buffers were overwritten; all numbers are of the time from %.3f s to %.3f s",
 		     file->overwritten, etl_seconds(file, analysis->origin),
 		     analysis->last_time ? etl_seconds(file, analysis->last_time) :
 					   etl_seconds(file, analysis->origin));
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
-		     "LOST: %u events, %u buffers: what follows is of the rest",
+		     "LOST: %u events, %u buffers; the numbers below are of the rest",
 		     file->events_lost, file->buffers_lost);
 	else if (file->lossy_buffers)
 		fact(stream, before, after,
@@ -837,11 +908,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     file->damaged_buffers, file->damaged_events, file->wrong_times);
 	if (file->twice || file->missing)
 		fact(stream, before, after,
-		     "DAMAGED: %" PRIu64 " buffers are there twice, %" PRIu64 " are missing",
+		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
 		     file->twice, file->missing);
 	if (!file->end_time)
 		fact(stream, before, after,
-		     "the session had not ended: the file may not have all, and not say what is lost");
+		     "the session had not ended: events may be missing, and their number is not known");
 	if (analysis->spinlocks.total.sampled && spinlock->known)
 		spinlock_rates_fact(report, stream, before, after);
 	if (spinlock->has_rules)
@@ -856,21 +927,21 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
 	if ((analysis->spinlocks.total.sampled && spinlock->known) ||
 	    (analysis->resources.records && resource->known))
-		fact(stream, before, after,
-		     "\"~\": estimates of what happened, from those rates; times and shares are scaled alike");
+		estimates_fact(stream, before, after);
 	if (analysis->rates_changed)
 		fact(stream, before, after,
-		     "the rates were changed meanwhile: estimates are by those at the start");
+		     "the rates were changed during the recording: estimates use those of the start");
 	stacks_fact(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,
-		     "%" PRIu64 " acquisitions end before they begin: taken as held for no time",
+		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
 		     analysis->spinlocks.backwards);
 	if (file->other_buffers)
-		fact(stream, before, after, "%" PRIu64 " buffers hold no events: stepped over",
+		fact(stream, before, after, "%" PRIu64 " buffers hold no events: they were skipped",
 		     file->other_buffers);
 	if (!report_is_complete(report))
-		fact(stream, before, after, "there was no memory for all of it");
+		fact(stream, before, after,
+		     "there was not enough memory: the tables are not complete");
 }
 
 /**

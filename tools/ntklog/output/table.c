@@ -17,6 +17,9 @@
 
 #define CELL_SIZE	300
 
+/* Smaller errors are not marked. */
+#define ERROR_MARKED	0.1
+
 /**
  * table_init() - make a table without rows
  * @table: the table
@@ -108,6 +111,19 @@ void table_insert(struct table *table, size_t column)
 	for (k = table->shown_count++; k > 0 && table->shown[k - 1] > column; k--)
 		table->shown[k] = table->shown[k - 1];
 	table->shown[k] = column;
+}
+
+/**
+ * table_insert_errors() - show the errors of the columns that are shown
+ * @table: the table
+ */
+void table_insert_errors(struct table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->column_count; i++)
+		if (table->columns[i].error && is_shown(table, i))
+			table_insert(table, table_find_column(table, table->columns[i].error));
 }
 
 /**
@@ -212,7 +228,7 @@ static void format_time(double ns, char *text, size_t size)
 
 static bool is_unknown(enum cell_kind kind, const union cell *cell)
 {
-	return kind != CELL_TEXT && isnan(cell->number);
+	return kind != CELL_TEXT && !isfinite(cell->number);
 }
 
 /**
@@ -225,7 +241,7 @@ static bool is_unknown(enum cell_kind kind, const union cell *cell)
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
 	if (is_unknown(kind, cell)) {
-		snprintf(text, size, "-");
+		snprintf(text, size, kind == CELL_ERROR && isinf(cell->number) ? "?" : "-");
 		return;
 	}
 	switch (kind) {
@@ -245,12 +261,42 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 		return;
 	case CELL_TIME:
 		format_time(cell->number, text, size);
+		return;
+	case CELL_ERROR:
+		snprintf(text, size, "%.0f%%", 100 * cell->number);
 	}
 }
 
 static const union cell *cell_at(const struct table *table, size_t row, size_t column)
 {
 	return &table->cells[row * table->column_count + column];
+}
+
+/**
+ * table_format_cell() - a cell as people read it, with its error if that is large
+ * @table: the table
+ * @row: of the cell
+ * @column: of the cell
+ * @text: it is written here
+ * @size: of @text
+ */
+void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
+		       size_t size)
+{
+	const struct column *shown = &table->columns[column];
+	const union cell *error;
+	char percent[32];
+	size_t length;
+
+	cell_format(shown->kind, cell_at(table, row, column), text, size);
+	if (!shown->error || is_unknown(shown->kind, cell_at(table, row, column)))
+		return;
+	error = cell_at(table, row, table_find_column(table, shown->error));
+	if (!(error->number > ERROR_MARKED))
+		return;
+	length = strlen(text);
+	cell_format(CELL_ERROR, error, percent, sizeof(percent));
+	snprintf(text + length, size - length, "+-%s", percent);
 }
 
 /* What comes from a file may hold what a terminal obeys. */
@@ -281,8 +327,7 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
 	char text[CELL_SIZE];
 
 	for (row = 0; row < rows; row++) {
-		cell_format(table->columns[column].kind, cell_at(table, row, column), text,
-			    sizeof(text));
+		table_format_cell(table, row, column, text, sizeof(text));
 		if (strlen(text) > width)
 			width = strlen(text);
 	}
@@ -339,8 +384,7 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 	for (row = 0; row < rows; row++)
 		for (k = 0; k < table->shown_count; k++) {
 			i = table->shown[k];
-			cell_format(table->columns[i].kind, cell_at(table, row, i), text,
-				    sizeof(text));
+			table_format_cell(table, row, i, text, sizeof(text));
 			print_padded(stream, text, width[k],
 				     table->columns[i].kind == CELL_TEXT,
 				     k + 1 == table->shown_count);

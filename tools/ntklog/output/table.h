@@ -16,6 +16,7 @@ enum cell_kind {
 	CELL_ESTIMATE,	/* a count that is estimated from a sample */
 	CELL_SHARE,	/* 0 to 1 */
 	CELL_TIME,	/* nanoseconds */
+	CELL_ERROR,	/* standard error of another column's cell, by that */
 };
 
 /**
@@ -24,18 +25,21 @@ enum cell_kind {
  * @title: for people
  * @kind: of its cells
  * @extra: shown only when it is asked for
+ * @error: name of the column with the error of this one's cells, or NULL
  */
 struct column {
 	const char *name;
 	const char *title;
 	enum cell_kind kind;
 	bool extra;
+	const char *error;
 };
 
 /**
  * union cell - of a row
  * @text: of CELL_TEXT, the table's own
- * @number: of the others; not a number: not known
+ * @number: of the others; not a number: not known. INFINITY of CELL_ERROR: there is an error, but
+ *	no record tells how large
  */
 union cell {
 	char *text;
@@ -73,6 +77,7 @@ bool table_init(struct table *table, const char *name, const char *title,
 union cell *table_add_row(struct table *table);
 void table_show(struct table *table, size_t column);
 void table_insert(struct table *table, size_t column);
+void table_insert_errors(struct table *table);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
@@ -82,6 +87,8 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);
 bool table_has_cells(const struct table *table);
 size_t table_top(const struct table *table, size_t top);
+void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
+		       size_t size);
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size);
 void table_free(struct table *table);
 

@@ -75,9 +75,9 @@ class Refused(unittest.TestCase):
                 ("start --stacks=spinlock,", '"" is not spinlock, resource or contextswap'),
                 ("record -b 3G", '"3G" is no size'), ("record -n x", "no number of buffers"),
                 ("record --duration -1", "no number of seconds"),
-                ("record --session 8", "is not 0 to 7"), ("start 8", "one session, 0 to 7"),
-                ("stop 1 2", "one session, 0 to 7"), ("top -d 0", "not 0.1 seconds or more"),
-                ("top -n 0", "is no number of rows"), ("top x", 'what is "x" for?')):
+                ("record --session 8", "is not 0 to 7"), ("start 8", "give the number of one session, 0 to 7"),
+                ("stop 1 2", "give the number of one session, 0 to 7"), ("top -d 0", "not 0.1 seconds or more"),
+                ("top -n 0", "is no number of rows"), ("top x", 'the argument "x" is not understood')):
             with self.subTest(arguments):
                 self.refused(2, words, *arguments.split())
 
@@ -200,7 +200,7 @@ class Files(Directory):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         result = self.run_there("start", "4", "--stacks")
         self.assertEqual((result.returncode, result.stderr),
-                         (1, "ntklog: --stacks: this module knows no stacks\n"))
+                         (1, "ntklog: --stacks: the loaded module records no stacks\n"))
         self.assertEqual(self.read(4, "state"), "stopped\n")
 
     def linux(self, spin, rw):
@@ -223,11 +223,11 @@ class Files(Directory):
         self.assertIn('--mode: "most" is not full, sampled or waits', result.stderr)
         result = self.run_there("record", "--mode", "waits")
         self.assertEqual((result.returncode, result.stderr),
-                         (1, "ntklog: mode waits: this module knows no modes\n"))
+                         (1, "ntklog: mode waits: the loaded module has no modes\n"))
 
     def test_linux_locks_of_an_older_module(self):
         result = self.run_there("start", "3", "-e", "linux_spinlock")
-        self.assertIn("this module does not know them", result.stderr)
+        self.assertIn("the loaded module does not know these events", result.stderr)
 
     def test_what_is_recorded_if_nobody_says_what(self):
         header = os.path.join(self.directory, "a.etl")
@@ -284,7 +284,7 @@ class Files(Directory):
         result = self.run_there("start", "3", "-e", "spinlock,linux_rwsem")
         self.assertEqual((result.returncode, result.stderr),
                          (1, "ntklog: session 3: group_mask PERF_SPINLOCK PERF_LINUX_RWSEM is out of "
-                          "range: this module does not know linux_rwsem\n"))
+                          "range: the loaded module does not know linux_rwsem\n"))
 
     def test_selftest(self):
         rows = ("Function Context Word Preempt Softirqs Interrupts Slots Result\n"
@@ -392,7 +392,7 @@ class Record(Directory):
         pid = os.path.join(self.directory, "pid")
         command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
         error = self.recorded("--duration", ".3", "--", "sh", "-c", command)
-        self.assertIn("sh does not end: it is killed", error)
+        self.assertIn("sh has not ended 5 seconds after SIGTERM: it is killed", error)
         self.assertFalse(self.is_alive(pid))
         # A second signal does not wait.
         os.unlink(pid)
@@ -468,7 +468,7 @@ class Record(Directory):
             master, slave = pty.openpty()
         except OSError:
             self.skipTest("this machine has no pseudo terminals")
-        self.assertIn("-o -: a terminal", self.recorded(path="-", status=1, stdout=slave))
+        self.assertIn("-o -: the standard output is a terminal", self.recorded(path="-", status=1, stdout=slave))
         os.close(master)
         os.close(slave)
 
@@ -545,14 +545,14 @@ class RecordMode(Directory):
                         wanted += " PERF_LINUX_MUTEX"
                     self.assertEqual(self.read(7, "group_mask"), wanted)
                     self.assertEqual(
-                        [line for line in error.splitlines() if "left out" in line],
-                        ["ntklog: mode %s: Linux' locks that sleep are left out, for they are tracked "
-                         "in full in each mode (-e has them)" % mode]
+                        [line for line in error.splitlines() if "not recorded" in line],
+                        ["ntklog: mode %s: Linux' locks that sleep are not recorded, for every mode "
+                         "tracks them in full (-e records them)" % mode]
                         if mode != "full" and kinds else [])
         with open(os.path.join(self.directory, "linux"), "w") as stream:
             stream.write("mutex: off, 9 functions\n")
         self.write(7, "group_mask", "")
-        self.assertNotIn("left out", self.record("sampled", "-e", "linux_mutex"))
+        self.assertNotIn("not recorded", self.record("sampled", "-e", "linux_mutex"))
         self.assertEqual(self.read(7, "group_mask"), "PERF_LINUX_MUTEX")
 
 
@@ -605,6 +605,7 @@ class Top(Directory):
         top = self.top(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
         (row,) = top["locks"]
         self.assertEqual(row["acquisitions"], 3000)
+        self.assertAlmostEqual(row["acquisitions_error"], (3 * 1000 * 999) ** .5 / 3000)
         self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
 
     def test_blockers_have_a_table_of_their_own(self):
@@ -652,7 +653,7 @@ class Top(Directory):
             result = self.run_there("top", "--once", "-d", ".1")
             self.assertEqual(self.read(7, "group_mask"),
                              "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK" + wanted)
-            self.assertEqual("left out" in result.stderr, not wanted)
+            self.assertEqual("not recorded" in result.stderr, not wanted)
 
     def test_parameters_that_cannot_be_read(self):
         self.log()
@@ -675,7 +676,7 @@ class Top(Directory):
             stream.write("rt_mutex: unavailable: no function x\n" +
                          "".join("%s: on, 3 functions\n" % kind for kind in kinds[:3] + kinds[4:5]))
         troubles = {"rt_mutex": "unavailable: no function x",
-                    "ww_mutex": "this module does not know them"}
+                    "ww_mutex": "the loaded module does not know these events"}
         listed = json.loads(self.run_there("list", "--json").stdout)["groups"]
         self.assertEqual([(group["name"], group["mask_name"], group["mask"], group["trouble"])
                           for group in listed[6:]],

@@ -408,7 +408,7 @@ class CommandLine(Case):
         for options in ([], ["--ctf", "a", "--perfetto", "b"]):
             result = run(NTKLOG, "convert", *options, "x")
             self.assertEqual(result.returncode, 2)
-            self.assertIn("one of --ctf and --perfetto", result.stderr)
+            self.assertIn("exactly one of --ctf and --perfetto is needed", result.stderr)
 
     def test_full_device(self):
         self.out = "/dev/full"

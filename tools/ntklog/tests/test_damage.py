@@ -38,11 +38,11 @@ class Damaged(unittest.TestCase):
 
     def test_text(self):
         self.damaged(b"This is not an ETL file, as anybody can see from it. " * 9,
-                     0, "no ETL file", 0)
+                     0, "not an ETL file", 0)
 
     def test_first_buffer_is_no_header(self):
         data = self.good()
-        self.damaged(data[etl.SIZE:], 0x36, "no ETL file", 0)
+        self.damaged(data[etl.SIZE:], 0x36, "not an ETL file", 0)
 
     def test_buffer_sizes(self):
         for size in (0, 8, 0x1004, 0x80000000, 0xFFFFFFFF):
@@ -75,7 +75,7 @@ class Damaged(unittest.TestCase):
             self.assertEqual((result.returncode, piped.returncode), (0, 0))
             self.assertEqual(piped.stdout.decode(), result.stdout)
             for messages in (result.stderr, piped.stderr.decode()):
-                self.assertIn(": left out: %d bytes of a last buffer that has not" % length,
+                self.assertIn(": left out: %d bytes of the last buffer, which is not" % length,
                               messages)
             self.assertEqual(len(lines), 4)
 
@@ -184,8 +184,8 @@ class Damaged(unittest.TestCase):
             self.assertEqual(result.returncode, 1)
             self.assertEqual([line[0] for line in lines if "WrongTimeStamp" in line[3]],
                              ["3600.000000000"] if end else ["0.000000000"] * 4)
-            self.assertRegex(result.stderr, "offset 0x%x: the time of an event cannot be; "
-                             "of %d events" % (etl.SIZE + 0x48 + (0x48 if end else 0), wrong))
+            self.assertRegex(result.stderr, "offset 0x%x: the time of an event is impossible; "
+                             "%d such events are left out of all sums" % (etl.SIZE + 0x48 + (0x48 if end else 0), wrong))
             report = json.loads(run_on("report", data, "--json").stdout)
             if end:
                 self.assertAlmostEqual(report["seconds"], 8 * 3600 + 2)
@@ -198,8 +198,8 @@ class Damaged(unittest.TestCase):
             return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(spins=sequence))],
                               sequence=sequence, processor=sequence % 2)
         for sequences, seen, words in (
-                ((1, 2, 2, 3), [1, 2, 3], "left out: 1 buffers that are there twice"),
-                ((3, 1, 2, 1), [1, 2, 3], "left out: 1 buffers that are there twice"),
+                ((1, 2, 2, 3), [1, 2, 3], "left out: 1 buffers that are in the file twice"),
+                ((3, 1, 2, 1), [1, 2, 3], "left out: 1 buffers that are in the file twice"),
                 ((1, 2, 5, 6), [1, 2, 5, 6],
                  "2 buffers are missing, from sequence number 3 on")):
             data = etl.header_buffer(5) + b"".join(buffer(i) for i in sequences)

@@ -373,30 +373,30 @@ class Output(unittest.TestCase):
                 ("SpinCount ==", "a value expected"), ("(SpinCount == 1", ") expected"),
                 ("SpinCount == 1 SpinCount", "&&, || or the end"),
                 ("Cpu == 0 && Frobs == 1", "no event has a field Frobs (character 13)"),
-                ("!" * 100 + "Cpu == 1", "less depth"), ("Event == \"x", "a value"),
-                ("SpinCount == many", '"many" is no number: SpinCount wants a whole one '
+                ("!" * 100 + "Cpu == 1", "an expression with fewer levels expected"), ("Event == \"x", "a value"),
+                ("SpinCount == many", '"many" is not a number: SpinCount needs a whole number '
                  '(character 14)'),
-                ("SpinCount == 1.5", '"1.5" is no number'),
-                ("SpinCount == 100us", '"100us" is no number'),
-                ("SpinCount == 012x", '"012x" is no number'), ("SpinCount > -1", "is no number"),
-                ("Irql == 256", "Irql is never 256 (character 9)"),
-                ("ExecuteDpc == 2", "ExecuteDpc is never 2"),
-                ("OldThreadPriority == 128", "OldThreadPriority is never 128"),
-                ("SpinLockAddress == 0x1ffffffffffffffff", "is never"),
-                ("Action == frobs", 'Action is never "frobs", but a number or initialize'),
+                ("SpinCount == 1.5", '"1.5" is not a number'),
+                ("SpinCount == 100us", '"100us" is not a number'),
+                ("SpinCount == 012x", '"012x" is not a number'), ("SpinCount > -1", "is not a number"),
+                ("Irql == 256", "Irql cannot be 256 (character 9)"),
+                ("ExecuteDpc == 2", "ExecuteDpc cannot be 2"),
+                ("OldThreadPriority == 128", "OldThreadPriority cannot be 128"),
+                ("SpinLockAddress == 0x1ffffffffffffffff", "cannot be"),
+                ("Action == frobs", 'Action cannot be "frobs": it is a number or initialize'),
                 ("Action == frobs", " ww_mutex_wait_excessive_for_shared (character 11)"),
-                ("kind == frobs", 'Kind is never "frobs", but a number or resource mutex rwsem '
+                ("kind == frobs", 'Kind cannot be "frobs": it is a number or resource mutex rwsem '
                  'semaphore rt_mutex percpu_rwsem ww_mutex (character 9)'),
-                ("kind == 0xffff0001", "kind is never 0xffff0001"),
+                ("kind == 0xffff0001", "kind cannot be 0xffff0001"),
                 ("kind > mutex", "names have no order"),
                 ("Event == Frobs", 'no event is called "Frobs" (character 10)'),
                 ("Event < SpinLock", "Event has no order"),
                 ("lock > the_lock", "names have no order"),
-                ("hold > 5", '"5" is no time: hold wants ns, us, ms or s behind a number'),
-                ("hold > 5 us", '"5" is no time'), ("hold > 5m", "is no time"),
-                ("HoldTime > 5m", "wants cycles, or a time"),
-                ("time > soon", '"soon" is no time'), ("time > nan", "is no time"),
-                ("SpinCount ~ 1", "SpinCount is no text"),
+                ("hold > 5", '"5" is not a time: hold needs a number with ns, us, ms or s behind it'),
+                ("hold > 5 us", '"5" is not a time'), ("hold > 5m", "is not a time"),
+                ("HoldTime > 5m", "needs cycles, or a time"),
+                ("time > soon", '"soon" is not a time'), ("time > nan", "is not a time"),
+                ("SpinCount ~ 1", "SpinCount is not text"),
                 ("lock == the_lock+5x", '"5x" is no offset (character 18)')):
             with self.subTest(expression):
                 result = run("dump", "--filter", expression, "/nonexistent")
@@ -413,7 +413,7 @@ class Output(unittest.TestCase):
             result = run_on("dump", etl.file(), "--filter", expression)
             self.assertEqual(result.returncode, 2)
             self.assertIn(words + ("" if "(" in words else " (character 11)") +
-                          ", there are no names", result.stderr)
+                          " (there are no names of this file)", result.stderr)
 
     def test_from_and_to(self):
         for options, expected in (((), 6), (("--from", "10us"), 2), (("--to", "0.00001"), 5),
@@ -424,7 +424,7 @@ class Output(unittest.TestCase):
         for option in "--from", "--to":
             result = run("dump", option, "5m", "x")
             self.assertEqual(result.returncode, 2)
-            self.assertIn(option + ': "5m" is no time', result.stderr)
+            self.assertIn(option + ': "5m" is not a time', result.stderr)
 
     def test_pipe(self):
         result = subprocess.run([NTKLOG, "dump", "-"], input=etl.file(*self.EVENTS),
@@ -447,7 +447,7 @@ class CommandLine(unittest.TestCase):
     def test_one_format(self):
         result = run("dump", "--json", "--csv", "x")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("one of --json and --csv", result.stderr)
+        self.assertIn("give only one of --json and --csv", result.stderr)
 
     def test_two_files(self):
         self.assertEqual(run("dump", "a", "b").returncode, 2)

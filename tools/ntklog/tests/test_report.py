@@ -117,7 +117,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(rows["0xffff888012345678"]["hold_max_ns"], 400 * NS)
         text = self.report().stdout
         self.assertIn("blockers: 1 in 10 releases that left a waiter behind was written", text)
-        self.assertIn("Who made others wait", text)
+        self.assertIn("Callers that made others wait", text)
         only = self.json(*events, options=("--filter", "Rule == blocker"))
         self.assertEqual((only["events"], only["locks"]), (3, []))
         self.assertEqual(sum(row["sampled"] for row in only["blockers"]), 3)
@@ -481,35 +481,40 @@ class Unchanged(Case):
 9 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
 resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were written; \
 of the others 1 in 50
-"~": estimates of what happened, from those rates; times and shares are scaled alike
+"~": an estimate of what happened, from these rates; times and shares are scaled in the same way
+"+-23%": the standard error of an estimate, where it is above 10%; "+-?": no record tells how \
+large it is
 
 Executive resources, by wait_total
-resource            class      sampled  released  waited  contention  excessive   wait  wait mean\
-  wait p95  wait max    hold  hold mean  hold p95  hold max  recursion
-0xffff888012345678  exclusive        1        ~3  100.0%           1          0  750us      250us\
-     250us     250us   303us      101us     101us     101us         44
-0xffff888012345678  shared           0        ~0    0.0%           0          1    0ns        0ns\
-       0ns       0ns     0ns        0ns       0ns       0ns          0
-0x40                shared           1       ~50    0.0%           0          0    0ns        0ns\
-       0ns       0ns  5.05ms      101us     101us     101us          1
+resource            class      sampled  released  waited  contention  excessive        wait\
+  wait mean  wait p95  wait max         hold  hold mean  hold p95  hold max  recursion
+0xffff888012345678  exclusive        1   ~3+-82%  100.0%           1          0  750us+-82%\
+      250us     250us     250us   303us+-82%      101us     101us     101us         44
+0xffff888012345678  shared           0     ~0+-?    0.0%           0          1      0ns+-?\
+        0ns       0ns       0ns       0ns+-?        0ns       0ns       0ns          0
+0x40                shared           1  ~50+-99%    0.0%           0          0      0ns+-?\
+        0ns       0ns       0ns  5.05ms+-99%      101us     101us     101us          1
 """)
 
     def test_csv(self):
         self.assertEqual(self.report("--csv").stdout, """\
-table,resource,class,sampled,releases,waited,contention,excessive,wait_total_ns,wait_mean_ns,\
-wait_p95_ns,wait_max_ns,hold_total_ns,hold_mean_ns,hold_p95_ns,hold_max_ns,depth
-resources,0xffff888012345678,exclusive,1,3,1,1,0,750000,250000,250000,250000,303000,101000,101000,\
-101000,44
-resources,0xffff888012345678,shared,0,0,0,0,1,0,0,0,0,0,0,0,0,0
-resources,0x40,shared,1,50,0,0,0,0,0,0,0,5050000,101000,101000,101000,1
+table,resource,class,sampled,releases,releases_error,waited,contention,excessive,wait_total_ns,\
+wait_total_error,wait_mean_ns,wait_p95_ns,wait_max_ns,hold_total_ns,hold_total_error,hold_mean_ns,\
+hold_p95_ns,hold_max_ns,depth
+resources,0xffff888012345678,exclusive,1,3,0.816496580927726,1,1,0,750000,0.816496580927726,\
+250000,250000,250000,303000,0.816496580927726,101000,101000,101000,44
+resources,0xffff888012345678,shared,0,0,,0,0,1,0,,0,0,0,0,,0,0,0,0
+resources,0x40,shared,1,50,0.989949493661167,0,0,0,0,,0,0,0,5050000,0.989949493661167,101000,\
+101000,101000,1
 """)
 
     def test_json(self):
         report = json.loads(self.report("--json").stdout)
         self.assertEqual(list(report["resources"][0]), [
-            "resource", "class", "sampled", "releases", "waited", "contention", "excessive",
-            "wait_total_ns", "wait_mean_ns", "wait_p95_ns", "wait_max_ns", "hold_total_ns",
-            "hold_mean_ns", "hold_p95_ns", "hold_max_ns", "depth"])
+            "resource", "class", "sampled", "releases", "releases_error", "waited", "contention",
+            "excessive", "wait_total_ns", "wait_total_error", "wait_mean_ns", "wait_p95_ns",
+            "wait_max_ns", "hold_total_ns", "hold_total_error", "hold_mean_ns", "hold_p95_ns",
+            "hold_max_ns", "depth"])
         self.assertEqual(report["unknown"], [])
 
     def test_dump(self):
@@ -528,6 +533,113 @@ resources,0x40,shared,1,50,0,0,0,0,0,0,0,5050000,101000,101000,101000,1
         self.assertIn('"args":{"class":"exclusive"}}', trace)
         self.assertIn('"args":{"class":"exclusive","contention":1}}', trace)
         self.assertIn('"args":{"class":"shared","contention":0}}', trace)
+
+
+class Errors(Case):
+    """The standard error of an estimate: the root of the sum of w * (w - 1), by the sum of w."""
+
+    HEAVY = 1000 * 999
+
+    def text_row(self, *options):
+        return self.report(*options).stdout.splitlines()[-1].split()
+
+    def test_follows_the_heaviest_records(self):
+        """79 that were all written do not make 21 that stand for 1000 each more certain."""
+        data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
+                                                  *[lock(hold=100)] * 21])
+        for sequence in 2, 3:
+            data += etl.buffer([lock(5, wait=7)] * (39 + sequence % 2), sequence=sequence)
+        row = self.json(data=data, options=())["locks"][0]
+        self.assertEqual((row["sampled"], row["acquisitions"]), (100, 21079))
+        self.assertAlmostEqual(row["acquisitions_error"], (21 * self.HEAVY) ** .5 / 21079)
+        self.assertAlmostEqual(row["hold_total_error"], (21 * self.HEAVY) ** .5 / 21079)
+        self.assertEqual(row["wait_total_error"], 0)
+        self.assertEqual(self.text_row("--table", "locks", "--columns",
+                                       "lock,acquisitions,per_second,wait_total,hold_total"),
+                         ["0xffff888012345678", "~21079+-22%", "~21079+-22%", "276us",
+                          "1.05s+-22%"])
+
+    def test_of_holds_follows_the_longest(self):
+        row = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
+                        *[lock(hold=1)] * 38, *[lock(hold=100)] * 2)["locks"][0]
+        self.assertAlmostEqual(row["acquisitions_error"], (40 * self.HEAVY) ** .5 / 40000)
+        self.assertAlmostEqual(row["hold_total_error"],
+                               ((38 + 2 * 100 ** 2) * self.HEAVY) ** .5 / 238000)
+
+    def test_small_ones_have_no_mark(self):
+        """Of 99 records that stand for 1000 each it is just above 10 %, of 100 just below."""
+        for count, text in (99, "~99000+-10%"), (100, "~100000"):
+            data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 0)])
+            for sequence, part in (2, 50), (3, count - 50):
+                data += etl.buffer([lock()] * part, sequence=sequence)
+            self.write(data)
+            self.assertEqual(self.text_row("--table", "locks", "--columns", "acquisitions"),
+                             [text])
+
+    def test_without_a_heavy_record_it_is_not_known(self):
+        """The lock may have been acquired a thousand times besides."""
+        row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
+        self.assertIsNone(row["acquisitions_error"])
+        self.assertIsNone(row["hold_total_error"])
+        self.assertEqual(row["wait_total_error"], 0)
+        columns = "acquisitions,acquisitions_error,wait_total,hold_total"
+        self.assertEqual(self.text_row("--table", "locks", "--columns", columns),
+                         ["~1+-?", "?", "3.50us", "50.0us+-?"])
+        self.assertIn("<td data-title=\"acquired error\">?</td>",
+                      self.report("--html", "-", "--columns", columns).stdout)
+        self.assertEqual(self.report("--table", "locks", "--csv", "--columns", columns).stdout,
+                         "table,acquisitions,acquisitions_error,wait_total_ns,hold_total_ns\n"
+                         "locks,1,,3500,50000\n")
+
+    def test_where_all_are_written_there_is_none(self):
+        row = self.json(etl.resource_rundown(1, 1),
+                        etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        for column in "releases_error", "wait_total_error", "hold_total_error":
+            self.assertEqual(row[column], 0)
+        self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
+
+    def test_where_the_rates_are_not_known_nothing_is_said(self):
+        row = self.json(lock(5), lock())["locks"][0]
+        for column in "acquisitions_error", "wait_total_error", "hold_total_error":
+            self.assertIsNone(row[column])
+        self.assertNotIn("+-", self.report().stdout)
+
+    def test_of_waits_that_are_sampled(self):
+        row = self.json(etl.spinlock_rundown(1, 10, 1000, 0),
+                        lock(5, wait=10), lock(5, wait=30))["locks"][0]
+        self.assertAlmostEqual(row["wait_total_error"],
+                               ((10 ** 2 + 30 ** 2) * 10 * 9) ** .5 / 400)
+
+    def test_of_releases(self):
+        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource(
+            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        self.assertEqual(row["releases"], 101)
+        self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
+        self.assertEqual(row["wait_total_error"], 0)
+
+    def test_of_blockers(self):
+        for rate, error in (10, (3 * 10 * 9) ** .5 / 30), (1, 0):
+            row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(blockers=rate),
+                            *[lock(rule=12)] * 3)["blockers"][0]
+            self.assertAlmostEqual(row["blocked_error"], error)
+            self.assertAlmostEqual(row["hold_total_error"], error)
+
+    def test_of_waits_alone(self):
+        row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2),
+                        lock(5, rule=2, hold=0, depth=0))["locks"][0]
+        self.assertIsNone(row["acquisitions_error"])
+        self.assertIsNone(row["hold_total_error"])
+        self.assertEqual(row["wait_total_error"], 0)
+        self.assertNotIn("-+-", self.report().stdout)
+
+    def test_on_the_page(self):
+        self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
+        self.assertIn(' data-value="4000">~4000+-50%</td>', self.report("--html", "-").stdout)
+
+    def test_programs_get_columns_that_were_asked_for_and_no_others(self):
+        self.write(etl.file(etl.spinlock_rundown(), lock()))
+        self.assertEqual(self.report("--table", "locks", "--csv", "--columns", "lock,acquisitions")
+                         .stdout, "table,lock,acquisitions\nlocks,0xffff888012345678,1000\n")
 
 
 class ContextSwaps(Case):
@@ -587,7 +699,7 @@ class FlightRecordings(Case):
             text = self.report().stdout
             self.assertNotIn("LOST", text)
             self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten; "
-                             "the rest, and rates, are of 90.000 s to 100.000 s")
+                             "all numbers are of the time from 90.000 s to 100.000 s")
             # 90 seconds after the start of the session.
             self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
 
@@ -921,7 +1033,7 @@ class Html(Mixed):
             page, text = self.page()
             self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
                              (waited, nested))
-            self.assertEqual("Who made others wait" in page.text, blocker in events)
+            self.assertEqual("Callers that made others wait" in page.text, blocker in events)
 
     def test_page_of_more_rows_than_are_shown(self):
         self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))

@@ -184,11 +184,11 @@ class Missing(Case):
         events, message = self.dump()
         self.assertEqual([event.get("Stack", ()) and event["Stack"] for event in events[2:]],
                          [None, None, ()])
-        self.assertIn("2 events have no stack: theirs was lost, or left out", message)
-        self.assertIn("\n" + " " * 15 + "no stack: it was lost, or left out\n",
+        self.assertIn("2 events have no stack: it was lost, or could not be recorded", message)
+        self.assertIn("\n" + " " * 15 + "no stack: it was lost, or could not be recorded\n",
                       run("dump", self.path).stdout)
         self.assertEqual(self.counts(), {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
-        self.assertIn("2 events have no stack: theirs was lost, or left out\n", self.report())
+        self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
 
     def test_who_has_not_asked_is_told_nothing(self):
         self.put(lock(), lock(T + 1))
@@ -217,7 +217,7 @@ class Missing(Case):
         self.put_many([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
                        for i in range(count - 1, -1, -1)] + [lock(T + count)])
         _, message = self.dump()
-        self.assertIn("which events have stacks, or what keys stand for, is said too often",
+        self.assertIn("too many notes about stacks and their keys: some were not used",
                       message)
 
     def test_the_rundown_of_a_flight_recorder_is_at_its_end(self):
@@ -232,7 +232,7 @@ class Missing(Case):
         self.assertEqual((events[0]["EventTimeStamp"], events[0]["StackProcess"],
                           events[0]["StackThread"], len(events[0]["Stack"])), (T - 9, 2, 3, 1))
         self.assertEqual(len(events[1]["Stack"]), 3)
-        self.assertIn("1 stacks are of events that are not there", message)
+        self.assertIn("1 stacks belong to events that are not in the file", message)
         text = run("dump", self.path).stdout
         self.assertIn("StackWalk HookId=0x1820 Version=2 Size=40 EventTimeStamp=%d StackProcess=2"
                       " StackThread=3\n%s0xffffffff81000010 root+0x10\n" % (T - 9, " " * 15), text)
@@ -353,8 +353,8 @@ class Keys(Case):
         self.put(etl.stack_definition(2, CHAIN, time_stamp=T - 2), lock(), self.key(T, 3))
         events, message = self.dump()
         self.assertIsNone(events[-1]["Stack"])
-        self.assertIn("1 events have stacks by keys of which the file does not say", message)
-        self.assertIn("no stack: what its key stands for is not in the file",
+        self.assertIn("1 events have keys, whose stacks are not in the file", message)
+        self.assertIn("no stack: the stack of its key is not in the file",
                       run("dump", self.path).stdout)
         self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
 
@@ -400,6 +400,16 @@ class Sums(Case):
                                    sum(row[column] for table in ("locks", "resources")
                                        for row in report[table]))
 
+    def test_errors_are_those_of_the_other_tables(self):
+        row = self.rows()["inner+0x10 < middle+0x10 < root+0x10"]
+        heavy, light = 1000 * 999, 10 * 9
+        self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
+        self.assertAlmostEqual(row["wait_total_error"], (light * 20 ** 2) ** .5 / 200)
+        self.assertAlmostEqual(row["hold_total_error"],
+                               (heavy * 200 ** 2 + light * 100 ** 2) ** .5 / 201000)
+        self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
+        self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
+
     def test_for_people_each_function_has_a_line(self):
         text = self.report("--stacks", "--sort", "hold_total", "--top", "1")
         self.assertIn("\nStacks of locks, by hold_total (1 of 4)\n", text)
@@ -416,7 +426,7 @@ class Sums(Case):
         self.put(lock())
         result = run("report", "--stacks", self.path)
         self.assertEqual(result.returncode, 0)
-        self.assertIn("no event has a stack (ntklog record --stacks)", result.stderr)
+        self.assertIn("no event has a stack: record with --stacks", result.stderr)
         self.assertNotIn("Stacks of locks", result.stdout)
 
     def test_folded(self):

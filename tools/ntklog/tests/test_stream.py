@@ -95,7 +95,7 @@ class Streams(tool.Case):
         of_file, of_pipe = self.both(etl.header_buffer(101) + b"".join(made), "dump")
         self.assertEqual((of_file[0], of_pipe[0]), (0, 1))
         self.assertEqual(sorted(of_pipe[1].splitlines()), sorted(of_file[1].splitlines()))
-        self.assertIn("came too late to be in the order of time: give a file", of_pipe[2])
+        self.assertIn("came too late to be in the order of time: write the stream to a file", of_pipe[2])
 
     def test_late_buffers_that_begin_without_a_time(self):
         made = [etl.buffer([event(100 + i * etl.PERF_FREQ)], sequence=1 + i) for i in range(5)]
@@ -115,7 +115,7 @@ class Streams(tool.Case):
         other = etl.buffer([event(950)], sequence=9, processor=1)
         self.check(etl.header_buffer(11) + b"".join(made) + other, "dump")
         again = etl.header_buffer(12) + b"".join(made) + other + made[8]
-        self.assertIn("left out: 1 buffers that are there twice", self.check(again, "dump")[2])
+        self.assertIn("left out: 1 buffers that are in the file twice", self.check(again, "dump")[2])
 
     def test_a_damaged_event_is_no_missing_buffer(self):
         rates = [etl.spinlock_rundown(), etl.resource_rundown()]

@@ -65,7 +65,7 @@ extern "C" {
  * @missing: buffers whose sequence numbers are not there
  * @first_missing: the first of those numbers
  * @late: buffers of a stream that begin before what has been given
- * @unfinished: bytes of a last buffer that has not been written to its end yet
+ * @unfinished: bytes of the last buffer, which is not complete yet
  * @error: what is wrong with the file, the first in it; empty if nothing
  * @boot_time: FILETIME of the boot; 0: not known
  *

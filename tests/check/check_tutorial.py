@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Do the commands of the tutorial print what the page shows?
+
+The commands come from the page itself: each line of a literal block that begins with "# ", with
+the output below it. What "cat FILE" shows is made before, so that the commands that use it run.
+Numbers, addresses, names in rows of tables, and the number of rows are the machine's affair and are
+not compared. "..." on the page stands for any lines, or for any fields within a line.
+
+Usage: check_tutorial.py --script            the guest's commands, for tests/guest/tutorial.sh
+       check_tutorial.py NTKLOG DIRECTORY    compare the page with DIRECTORY/tutorial.out (TAP)
+       check_tutorial.py --update DIRECTORY  put that run's output into the page
+"""
+
+import os
+import re
+import shlex
+import sys
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGE = os.path.join(TOP, "Documentation/guide/tutorial.rst")
+COMMAND = "# "
+REST = "..."
+
+NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
+# What a busy machine may add: losses, and notes that came too late. It is not what the page is about.
+IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
+                     r"\d+ (?:events have no stack|stacks belong)")
+# A title of a table: what it is of, and the column that it is sorted by.
+TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as stream:
+        return stream.read().splitlines()
+
+
+class Command:
+    """A command, its output, and the lines of the page, from the first one up to the end, of that."""
+
+    def __init__(self, text, first):
+        self.text, self.output, self.first = text, [], first
+
+
+def commands_of_page(lines):
+    commands, depth, current = [], None, None
+    for number, line in enumerate(lines):
+        text = line.expandtabs()
+        indent = len(text) - len(text.lstrip())
+        if not text.strip():
+            continue
+        if depth is not None and indent < depth:
+            depth = current = None
+        if depth is None and indent and text.lstrip().startswith(COMMAND) and \
+                lines[number - 1].strip() == "":
+            depth = indent
+        if depth is None:
+            continue
+        if text[depth:].startswith(COMMAND):
+            current = Command(text[depth + len(COMMAND):], number + 1)
+            commands.append(current)
+        else:
+            # An empty line before it, of the same block.
+            missing = number - current.first - len(current.output)
+            current.output += [""] * missing + [line[1:] if line[0] == "\t" else line[depth:]]
+    return commands
+
+
+def commands_of_run(lines, commands):
+    """The outputs of a run, in the order of these commands."""
+    outputs, wanted = [], iter(commands)
+    following = next(wanted, None)
+    for line in lines:
+        if following is not None and line == COMMAND + following.text:
+            outputs.append([])
+            following = next(wanted, None)
+        elif outputs:
+            outputs[-1].append(line)
+    return outputs
+
+
+def form_of_row(line):
+    return "  ".join("N" if re.fullmatch(NUMBER + "|-", cell) else "NAME"
+                     for cell in re.split(r" {2,}", line.strip()))
+
+
+def form_of_line(line):
+    # Of the fields of an event it is their names that are its form.
+    line = re.sub(r"(?<!\S)([A-Z]\w+)=\S+", r"\1=V", line)
+    # A function in a stack, by itself.
+    line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)
+    line = re.sub(r"0x[0-9a-f]+", "N", line)
+    line = re.sub(r"(?<![\w])" + NUMBER + r"(?!\w)", "N", line)
+    line = re.sub(r"\bcpu\d+\b", "cpuN", line)
+    line = re.sub(r"N (?:KB|MB|GB)\b", "N MB", line)
+    return re.sub(r"\s+", " ", line)
+
+
+def forms(output):
+    """Of each line that is compared: its form, and which line it is."""
+    result, in_table = [], 0
+    for number, line in enumerate(output):
+        if IGNORED.match(line):
+            continue
+        if TITLE.match(line):
+            in_table = 1
+            form = re.sub(r" \(\d+ of \d+\)$", "", line)
+        elif line == REST or not line.strip():
+            form, in_table = line.strip(), 0
+        elif in_table == 1 and not line.startswith(" "):
+            form, in_table = re.sub(r" {2,}", "  ", line), 2
+        elif in_table == 2:
+            form = form_of_row(line)
+        else:
+            form = form_of_line(line)
+        # As many rows, events and functions as there were.
+        if not result or result[-1][0] != form or form == REST:
+            result.append((form, number))
+    return result
+
+
+def line_fits(wanted, form):
+    if wanted == form:
+        return True
+    if " ... " not in wanted:
+        return False
+    parts = [re.escape(part) for part in wanted.split(" ... ")]
+    return re.fullmatch("(?: .*)? ".join(parts), form) is not None
+
+
+def fit(wanted, got):
+    """Which forms of a run those of the page are; None: they are not."""
+    if not wanted:
+        return [] if not got else None
+    form, number = wanted[0]
+    if form == REST:
+        for skipped in range(len(got) + 1):
+            rest = fit(wanted[1:], got[skipped:])
+            if rest is not None:
+                return rest
+        return None
+    if not got or not line_fits(form, got[0][0]):
+        return None
+    rest = fit(wanted[1:], got[1:])
+    return None if rest is None else [(number, got[0][1])] + rest
+
+
+class Tutorial(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.commands = commands_of_page(read(PAGE))
+        cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "tutorial.out")), cls.commands)
+
+    def test_all_commands_of_the_page_were_run(self):
+        self.assertGreater(len(self.commands), 10)
+        self.assertEqual(len(self.outputs), len(self.commands))
+
+    def test_they_print_what_the_page_shows(self):
+        for command, output in zip(self.commands, self.outputs):
+            with self.subTest(command.text):
+                wanted, got = forms(command.output), forms(output)
+                self.assertIsNotNone(fit(wanted, got), "the page has\n%s\nthe run printed\n%s" % (
+                    "\n".join(form for form, _ in wanted), "\n".join(output)))
+
+    def test_what_is_another_form_does_not_fit(self):
+        """The comparison itself: of each command's output a line less, and a word more."""
+        for command, output in zip(self.commands, self.outputs):
+            wanted = forms(command.output)
+            if not output or any(form == REST for form, _ in wanted):
+                continue
+            with self.subTest(command.text):
+                self.assertIsNone(fit(wanted, forms(["another line", *output])))
+                self.assertIsNone(fit(wanted, forms(output)[1:]))
+
+
+def script(commands):
+    for command in commands:
+        words = shlex.split(command.text, posix=True)
+        if words[0] == "cat":
+            yield "cat >%s <<'END'" % shlex.quote(words[1])
+            yield from command.output
+            yield "END"
+        yield "run %s" % shlex.quote(command.text)
+
+
+def shortened(wanted, line):
+    """A line of the run with the fields that the page's line has."""
+    if " ... " not in wanted:
+        return line
+    head, *tails = wanted.split(" ... ")
+    count, words = len(head.split()), line.split()
+    result = [line[:len(line) - len(line.lstrip())] + " ".join(words[:count])]
+    for tail in tails:
+        names = [word.split("=")[0] for word in tail.split()]
+        result.append(" ".join(word for word in words[count:] if word.split("=")[0] in names))
+    return " ... ".join(result)
+
+
+def updated(command, output):
+    """The page's output of a command, as this run has it: the whole, or what the page has of it."""
+    wanted, got = forms(command.output), forms(output)
+    places = fit(wanted, got)
+    if places is None:
+        print("another form: %s" % command.text, file=sys.stderr)
+    if places is None or not any(line == REST or " ... " in line for line in command.output):
+        return output
+    places, result, at, end = dict(places), [], 0, 0
+    for number, line in enumerate(command.output):
+        if line == REST:
+            result.append(line)
+            at = end = 0
+            continue
+        if number in places:
+            at = places[number]
+            end = next((first for _, first in got if first > at), len(output))
+        if at < end:
+            result.append(shortened(line, output[at]))
+            at += 1
+    return result
+
+
+def update():
+    lines = read(PAGE)
+    commands = commands_of_page(lines)
+    outputs = commands_of_run(read(os.path.join(DIRECTORY, "tutorial.out")), commands)
+    if len(outputs) != len(commands):
+        sys.exit("the run is of other commands than the page's")
+    for command, output in reversed(list(zip(commands, outputs))):
+        if command.text.startswith("cat "):
+            continue
+        lines[command.first:command.first + len(command.output)] = [
+            "\t" + line if line else "" for line in updated(command, output)]
+    with open(PAGE, "w", encoding="utf-8") as stream:
+        stream.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--script":
+        print("\n".join(script(commands_of_page(read(PAGE)))))
+    elif sys.argv[1] == "--update":
+        DIRECTORY = sys.argv[2]
+        update()
+    else:
+        import tap
+        DIRECTORY = sys.argv[2]
+        tap.main()
