@@ -97,7 +97,7 @@ if [ ${#lines[@]} -gt 0 ]; then
 fi
 case $tier in
 check) say "the steps themselves take less than 3 minutes on 2 processors" ;;
-*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 25 minutes on 2 processors" ;;
+*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 20 minutes on 2 processors" ;;
 esac
 
 # room DIRECTORY MEGABYTES

@@ -15,10 +15,10 @@ shift
 
 # The plan: a step in its tier, what it keeps of a processor busy, in percent (its seconds of a
 # processor by those that pass; a virtual machine's sleep is not work), the steps that have to be
-# done before, and its name. Steps begin in this order as soon as there is room: the longest first,
-# so that in the end the short ones fill both processors. Three virtual machines at a time make all
-# dearer by a quarter; and a torture, whose processors are never idle, takes as long as it is let,
-# and twice as much of a processor beside another virtual machine.
+# done before, and its name. Steps begin in this order as soon as there is room: first those that
+# leave none for a second virtual machine, then the longest, so that in the end the short ones fill
+# both processors. Three virtual machines at a time make all dearer by a quarter; and a torture, whose
+# processors are never idle, takes twice as much of a processor beside another virtual machine.
 plan()
 {
 	case $1 in
@@ -37,21 +37,23 @@ plan()
 			100 - kernel-kunit
 			100 kernel-kunit kernel-kasan
 			100 kernel-kasan kernel-kcsan
-			100 - builds
+			140 kernel-kcsan strain
 			40 kernel-kasan abuse
+			140 kernel-kcsan torture-kcsan
+			140 kernel-kasan torture-kasan
+			140 kernel-kunit parallel
+			140 kernel-kunit crowd
+			100 - builds
 			75 - e2e-6.12
 			75 - own-6.1
 			75 builds own-newest
-			140 kernel-kcsan strain
 			75 - linux-6.12
 			75 - sleeping-6.12
-			140 kernel-kcsan torture-kcsan
 			75 - e2e-6.1
 			75 - foreign-arm64
 			75 - foreign-i386
 			75 - rt
 			50 - packages
-			140 kernel-kasan torture-kasan
 			75 builds core-newest
 			75 - classes-6.12
 			75 kernel-kasan kunit-kasan
@@ -59,7 +61,6 @@ plan()
 			75 - modes-6.12
 			50 - style
 			50 kernel-kunit lockdep
-			140 kernel-kunit parallel
 			75 builds core-trixie
 			75 kernel-kcsan kunit-kcsan
 			40 kernel-kunit cycles
@@ -72,7 +73,6 @@ plan()
 			50 - suspend
 			75 - switching
 			75 kernel-kunit window
-			140 kernel-kunit crowd
 			50 - linkage-6.12
 			50 - linkage-6.1
 			50 - litmus

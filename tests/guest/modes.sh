@@ -125,7 +125,7 @@ check "modes: which stays" is "$(cat $D/linux_mode)" waits
 echo start >$S/state
 check "modes: record refuses another one than that which is on" sh -c \
 	'! ntklog record --mode full -o /tmp/full.etl --duration 0.2 2>/tmp/refused &&
-	cat /tmp/refused && grep "are being watched in another one" /tmp/refused'
+	cat /tmp/refused && grep "are being recorded in another mode" /tmp/refused'
 echo stop >$S/state
 check "modes: the tracepoint tells waits" sh -c "
 	echo 1 >$T/events/ntklog/linux_spinlock/enable; sleep 1
