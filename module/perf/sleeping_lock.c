@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/cpu.h>
 #include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
 #include <linux/math64.h>
@@ -90,7 +91,8 @@ static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sl
 	/* Who releases the one above comes here too, and not by the short way. */
 	if (slot != thread->next_sleeping_slot - 1 && slot[1].lock &&
 	    slot < &thread->sleeping_slots[NTKLOG_THREAD_SLOTS])
-		WRITE_ONCE(slot[1].action, slot[1].action | NTKLOG_SLEEPING_OVER_HOLE);
+		/* It may be taken away at this moment: that stays noted. */
+		atomic_or(NTKLOG_SLEEPING_OVER_HOLE, (atomic_t *)&slot[1].action);
 	ntklog_lower_next_slot(thread);
 }
 
@@ -106,11 +108,11 @@ static struct ntklog_sleeping_slot *ntklog_take_readers_slot(struct ntklog_threa
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
 
-		if (!lock || slot->action & NTKLOG_SLEEPING_IS_EXCLUSIVE)
+		if (!lock || READ_ONCE(slot->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE)
 			continue;
 		for (newer = slot + 1; newer < end; newer++) {
 			if (READ_ONCE(newer->lock) != lock ||
-			    newer->action & NTKLOG_SLEEPING_IS_EXCLUSIVE ||
+			    READ_ONCE(newer->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE ||
 			    cmpxchg(&slot->lock, lock, NULL) != lock)
 				continue;
 			this_cpu_inc(ntklog_sleeping_cpu.again);
@@ -207,6 +209,7 @@ untracked:
 out:
 	preempt_enable_notrace();
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_acquire_sleeping_slowly);
 
 /*
  * With interrupts off, on the processor or for one that is offline: count down to the next multiple
@@ -369,26 +372,31 @@ u32 ntklog_sleeping_wait_begins(const void *lock)
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_thread *thread;
-	u32 class = 0;
+	u32 action, class = 0;
 
 	preempt_disable_notrace();
 	thread = ntklog_find_thread();
 	slot = ntklog_find_sleeping_slot(thread, lock, 0);
-	if (slot && !(slot->action & NTKLOG_SLEEPING_WAITING)) {
-		class = ntklog_class_of(slot->action);
-		/* What it has spun is part of it. */
-		ntklog_write_word(slot->acquire_time, slot->acquire_time -
-				  ntklog_sleeping_wait_time(slot, slot->action));
-		WRITE_ONCE(slot->timeouts, 0);
-		WRITE_ONCE(slot->action, slot->action | NTKLOG_SLEEPING_WAITING);
+	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_TAKEN_AWAY;
+	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_TAKEN_AWAY))
+		goto out;
+	/* What it has spun is part of it. */
+	ntklog_write_word(slot->acquire_time, slot->acquire_time -
+			  ntklog_sleeping_wait_time(slot, action));
+	WRITE_ONCE(slot->timeouts, 0);
+	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
+		class = ntklog_class_of(action);
 		WRITE_ONCE(thread->is_waiting, true);
 		this_cpu_inc(ntklog_sleeping_cpu.waits);
 	}
+out:
 	preempt_enable_notrace();
 	return class;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_begins);
 
-static void ntklog_has_waited(struct ntklog_sleeping_slot *slot)
+/* Returns whether: or who has taken it away has counted the wait. @action: as it was read. */
+static bool ntklog_has_waited(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	/* One reading for both: who goes on to wait has their sum, and began when it began. */
 	u64 now = ntklog_cycles();
@@ -396,8 +404,8 @@ static void ntklog_has_waited(struct ntklog_sleeping_slot *slot)
 
 	ntklog_write_word(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_word(slot->acquire_time, now);
-	WRITE_ONCE(slot->action, (slot->action & ~NTKLOG_SLEEPING_WAITING) |
-				 NTKLOG_SLEEPING_HAS_WAITED);
+	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
+						   NTKLOG_SLEEPING_HAS_WAITED);
 }
 
 /**
@@ -411,24 +419,29 @@ void ntklog_sleeping_wait_ends(const void *lock, int err)
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_thread *thread;
+	u32 action;
 
 	preempt_disable_notrace();
 	thread = ntklog_find_thread();
 	slot = ntklog_find_sleeping_slot(thread, lock, 0);
-	if (!slot || !(slot->action & NTKLOG_SLEEPING_WAITING))
+	action = slot ? READ_ONCE(slot->action) : 0;
+	if (!(action & NTKLOG_SLEEPING_WAITING))
 		goto out;
 	WRITE_ONCE(thread->is_waiting, false);
+	if (action & NTKLOG_SLEEPING_TAKEN_AWAY)
+		goto out;
 	if (!err) {
-		this_cpu_inc(ntklog_sleeping_cpu.waited);
-		ntklog_has_waited(slot);
-	} else if (cmpxchg(&slot->lock, lock, NULL) == lock) {
-		/* Else it has been forgotten at this moment. */
+		if (ntklog_has_waited(slot, action))
+			this_cpu_inc(ntklog_sleeping_cpu.waited);
+	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY) &&
+		   cmpxchg(&slot->lock, lock, NULL) == lock) {
 		this_cpu_inc(ntklog_sleeping_cpu.given_up);
 		ntklog_close_own_slot(thread, slot);
 	}
 out:
 	preempt_enable_notrace();
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_ends);
 
 /**
  * ntklog_sleeping_lock_was_spun_for() - the current thread has waited for a lock without sleeping
@@ -440,11 +453,13 @@ out:
 void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class)
 {
 	struct ntklog_sleeping_slot *slot;
+	u32 action;
 
 	preempt_disable_notrace();
 	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
-	if (slot && !(slot->action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_HAS_WAITED)))
-		ntklog_has_waited(slot);
+	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_HAS_WAITED;
+	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_HAS_WAITED)))
+		ntklog_has_waited(slot, action);
 	preempt_enable_notrace();
 }
 
@@ -587,7 +602,7 @@ static unsigned long ntklog_class_bit(u32 class)
 
 /**
  * ntklog_start_sleeping_locks() - before the first hook of a class comes
- * @class: WMI_RESOURCE_CLASS_LINUX_*
+ * @class: NTKLOG_SLEEPING_CLASS()
  *
  * Context: thread; may sleep; one at a time.
  */
@@ -601,6 +616,24 @@ void ntklog_start_sleeping_locks(u32 class)
 	}
 	ntklog_sleeping_classes |= ntklog_class_bit(class);
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sleeping_locks);
+
+/*
+ * No hook of the class comes any more, but the wait for the lock may begin or end at this moment:
+ * who is the first to say so in @action counts it. Returns whether the slot is one of the class.
+ */
+static bool ntklog_take_slot_away(struct ntklog_sleeping_slot *slot, u32 class)
+{
+	u32 action = READ_ONCE(slot->action);
+
+	do {
+		if (ntklog_class_of(action) != class || action & NTKLOG_SLEEPING_TAKEN_AWAY)
+			return false;
+	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY));
+	if (action & NTKLOG_SLEEPING_WAITING)
+		atomic64_inc(&ntklog_dropped_sleeping_waits);
+	return true;
+}
 
 static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 {
@@ -612,15 +645,10 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 
 		/* Acquire; pairs with the release of who names it. */
 		const void *lock = smp_load_acquire(&slot->lock);
-		u32 action = READ_ONCE(slot->action);
 
-		/* Its wait may end at this moment; no hook of the class comes any more. */
-		if (!lock || ntklog_class_of(action) != class ||
-		    cmpxchg(&slot->lock, lock, NULL) != lock)
-			continue;
-		atomic64_inc(&ntklog_dropped_sleeping_slots);
-		if (action & NTKLOG_SLEEPING_WAITING)
-			atomic64_inc(&ntklog_dropped_sleeping_waits);
+		if (lock && ntklog_take_slot_away(slot, class) &&
+		    cmpxchg(&slot->lock, lock, NULL) == lock)
+			atomic64_inc(&ntklog_dropped_sleeping_slots);
 	}
 }
 
@@ -641,6 +669,7 @@ void ntklog_stop_sleeping_locks(u32 class)
 		ntklog_let_rooms_go();
 	}
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sleeping_locks);
 
 static void ntklog_look_at_rate_here(void *unused)
 {
@@ -699,6 +728,7 @@ struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void)
 	ntklog_visit_threads(ntklog_add_to_sum, &sum);
 	return sum;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_locks);
 
 /**
  * ntklog_sleeping_locks_init() - be ready to track

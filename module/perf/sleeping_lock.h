@@ -41,11 +41,13 @@ struct task_struct;
 
 /*
  * What else is noted in a slot's action. With any of them its release is not what most are:
- * the thread waits for the lock; it has; what was acquired before has been released.
+ * the thread waits for the lock; it has; what was acquired before has been released; who says so
+ * is about to clear it, and has counted its wait.
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
 #define NTKLOG_SLEEPING_HAS_WAITED	0x8000
 #define NTKLOG_SLEEPING_OVER_HOLE	0x2000
+#define NTKLOG_SLEEPING_TAKEN_AWAY	0x1000
 
 /* Classes count from 1 in the lower half of the high half. */
 #define NTKLOG_SLEEPING_CLASSES		6
