@@ -116,6 +116,8 @@ wait $!
 # host's directory: 9p gives the pages of a write back while the host still reads them.
 ntklog record -e spinlock --no-names -o /tmp/killed.etl &
 started
+# To look at the file takes longer than to wait for it.
+wait_for sh -c '[ "$(stat -c %s /tmp/killed.etl)" -gt 300000 ]'
 wait_for sh -c '[ "$(ntklog dump /tmp/killed.etl 2>/dev/null | wc -l)" -gt 1000 ]'
 kill -9 $!
 wait $! 2>/dev/null

@@ -27,6 +27,7 @@ foreign "$1"
 # Any of x86-64's: of the tool's own tests.
 tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
+: >"$DIR/few"
 # shellcheck disable=SC2086 # words
 run_guest "$kernel" loaded sessions records resources torture foreign $sleeping
 check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_rundown \
