@@ -19,6 +19,11 @@
 /* Behind the last symbol of a module: how far what is there may still be its. */
 #define LAST_SYMBOL_REACH	0x10000
 
+/* Likewise of a function or a constant, which are not as large: behind them there may have been
+ * another module, which was gone before its symbols were read.
+ */
+#define LAST_CODE_REACH		0x2000
+
 /* Behind any other: what is farther is between what the symbols are of, as between offsets
  * of per-CPU variables and the kernel.
  */
@@ -549,6 +554,13 @@ err:
 	return -1;
 }
 
+/* Of a symbol behind which there is none of the same module. */
+static uint64_t last_symbol_reach(const struct symbol *symbol)
+{
+	return symbol->module && strchr("tTwWrR", symbol->type) ? LAST_CODE_REACH :
+								  LAST_SYMBOL_REACH;
+}
+
 /* The last symbol at or before the address. */
 static const struct symbol *find_symbol(const struct names *names, uint64_t address)
 {
@@ -575,7 +587,7 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 		return NULL;
 	if ((!after || !found->module != !after->module ||
 	     (found->module && strcmp(found->module, after->module))) &&
-	    address - found->address > LAST_SYMBOL_REACH)
+	    address - found->address > last_symbol_reach(found))
 		return NULL;
 	return found;
 }

@@ -303,6 +303,12 @@ class Output(unittest.TestCase):
         self.assertIn("far+0x78", line)
         self.assertNotIn("caller", line)
 
+    def test_what_has_gone_is_not_the_end_of_another_module(self):
+        for kind, is_named in ("b", True), ("d", True), ("r", False), ("t", False):
+            names = "ffff888012342000 %s last\t[driver]\n" % kind
+            line = self.with_names(names=names).stdout.splitlines()[3]
+            self.assertEqual("last+0x3678" in line, is_named, kind)
+
     def test_symbols_do_not_reach_over_what_is_between(self):
         """Per-CPU variables are offsets, the kernel is far above."""
         names = "000000000002d000 A __per_cpu_end\nffffffffff000000 T _text\n"
