@@ -705,7 +705,7 @@ static void slots_go_with_their_thread(struct kunit *test)
  * Is a final release written, with this processor's count of them and what else
  * the rules look at as given?
  */
-static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
+static bool release_writes(u64 releases, u64 wait_time, u32 contention_delta)
 {
 	const struct ntklog_resource_wait wait = {
 		.start_time = get_cycles() - wait_time,
@@ -714,17 +714,17 @@ static bool release_writes(u32 releases, u64 wait_time, u32 contention_delta)
 	};
 	unsigned int before = events();
 	struct wmi_resource64 record;
+	unsigned long flags;
 	bool sampled;
 
 	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
-	/* Both kinds of release are counted together, and this one with them. */
-	counts()->exclusive_releases = releases - 101;
-	counts()->shared_releases = 100;
-	releases = ntklog_count_resource_release(true);
+	local_irq_save(flags);
+	ntklog_begin_release_count(&counts()->releases, releases - 1);
+	local_irq_restore(flags);
+	ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_for(&resource, (unsigned long)current, true,
-						    U32_MAX + contention_delta, releases,
-						    &record);
+						    U32_MAX + contention_delta, &record);
 	preempt_enable();
 	if (sampled)
 		ntklog_write_resource(&record);

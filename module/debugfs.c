@@ -140,6 +140,11 @@ static u64 ntklog_get_acquire_count(int cpu)
 	return ntklog_spin_lock_acquire_count(cpu);
 }
 
+static u64 ntklog_get_sleeping_releases(int cpu)
+{
+	return ntklog_releases(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
+}
+
 static u64 ntklog_get_slots_in_use(int cpu)
 {
 	return ntklog_spin_lock_slots_in_use(cpu);
@@ -188,7 +193,7 @@ static const struct {
 	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blockers),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 	NTKLOG_SLEEPING_COUNTER("Acquired", acquired),
-	{ .name = "SleepingReleased", .get = ntklog_sleeping_released },
+	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },
 	NTKLOG_SLEEPING_COUNTER("Untracked", untracked),
 	NTKLOG_SLEEPING_COUNTER("GivenUp", given_up),
 	NTKLOG_SLEEPING_COUNTER("Again", again),

@@ -323,7 +323,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 }
 
 /* It has been acquired at once: for who wants to know. */
-static noinline bool ex_acquired_resource_traced(struct eresource *resource)
+static notrace noinline bool ex_acquired_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
@@ -481,10 +481,9 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
-	u32 releases = ntklog_count_resource_release(resource->exclusive);
-
+	ntklog_count_resource_release(resource->exclusive);
 	return ntklog_track_resource_release_for(resource, thread, resource->exclusive,
-						 resource->contention_count, releases, record);
+						 resource->contention_count, record);
 }
 
 /*
@@ -580,18 +579,17 @@ static __always_inline void ex_release_resource_word(struct eresource *resource,
 					  caller);
 }
 
-/* One that has been counted and may be written. */
+/* One that has been counted and may be written. Preemption is off, and on at the return. */
 static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
-						 u32 releases, unsigned long caller)
+						 unsigned long caller)
 {
 	struct wmi_resource64 record;
 	bool sampled;
 
-	preempt_disable();
 	sampled = ntklog_track_resource_release_for(resource, ex_get_current_resource_thread(),
 						    word & ERESOURCE_EXCLUSIVE,
 						    READ_ONCE(resource->contention_count),
-						    releases, &record);
+						    &record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
 	if (sampled)
@@ -599,26 +597,24 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 }
 
 /* By the current thread. All that it calls it calls last. */
-static noinline void ex_release_resource_traced(struct eresource *resource, long word,
-						unsigned long caller)
+static notrace noinline void
+ex_release_resource_traced(struct eresource *resource, long word, unsigned long caller)
 {
-	u32 releases;
-	bool tracked;
+	u32 contention_count;
 
 	if (unlikely(!eresource_is_owned_once(word))) {
 		ex_release_resource_slow(resource, ex_get_current_resource_thread(), caller);
 		return;
 	}
 	preempt_disable();
-	releases = ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE);
-	tracked = ntklog_track_plain_resource_release(resource,
-						      READ_ONCE(resource->contention_count),
-						      releases);
+	contention_count = READ_ONCE(resource->contention_count);
+	if (unlikely(ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE) ||
+		     !ntklog_track_plain_resource_release(resource, contention_count))) {
+		ex_release_resource_sampled(resource, word, caller);
+		return;
+	}
 	preempt_enable();
-	if (likely(tracked))
-		ex_release_resource_word(resource, word, caller);
-	else
-		ex_release_resource_sampled(resource, word, releases, caller);
+	ex_release_resource_word(resource, word, caller);
 }
 
 /* By the current thread. All that it calls it calls last. */

@@ -7,9 +7,12 @@
  * resources is in its slots: see resource_slots.c.
  */
 
+#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/jiffies.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -38,6 +41,33 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_resource_cpu);
+
+static void ntklog_look_at_release_rate_of(int cpu)
+{
+	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases;
+
+	ntklog_begin_release_count(count, ntklog_releases(count));
+	count = &per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases;
+	ntklog_begin_release_count(count, ntklog_releases(count));
+}
+
+static void ntklog_look_at_release_rate_here(void *unused)
+{
+	ntklog_look_at_release_rate_of(smp_processor_id());
+}
+
+/* One at a time. From its return on all processors sample by what there is now. */
+static void ntklog_look_at_release_rate(void)
+{
+	int cpu;
+
+	cpus_read_lock();
+	on_each_cpu(ntklog_look_at_release_rate_here, NULL, true);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			ntklog_look_at_release_rate_of(cpu);
+	cpus_read_unlock();
+}
 
 /* NT's public sources have no limits or defaults: 0 would divide by 0. */
 struct event_trace_executive_resource_information ntklog_resource_words = {
@@ -71,7 +101,7 @@ struct ntklog_information ntklog_resource_information = {
 	.v1_length = sizeof(ntklog_resource_words),
 	.parameters = ntklog_resource_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
-	.changed = ntklog_look_at_sleeping_rate,
+	.changed = ntklog_look_at_release_rate,
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
@@ -363,19 +393,31 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
+/* Preemption is off. Returns how many final releases there were; @multiple: see there. */
+static u64 ntklog_look_at_releases(bool *multiple)
+{
+	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
+	unsigned long flags;
+	u64 releases;
+
+	local_irq_save(flags);
+	releases = ntklog_releases(count);
+	*multiple = ntklog_release_is_multiple(count);
+	local_irq_restore(flags);
+	return releases;
+}
+
 static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contention_count,
-				    u32 releases)
+				    u64 releases)
 {
 	u32 contention_rate =
 		READ_ONCE(ntklog_resource_words.contention_sampling_rate);
-	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count);
+	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count), rest;
 
-	if (ntklog_read_word(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN &&
-	    releases % contention_rate == 0)
+	div_u64_rem(releases, contention_rate, &rest);
+	if (ntklog_read_word(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
 		return true;
-	if (contention_delta && contention_delta % contention_rate == 0)
-		return true;
-	return releases % READ_ONCE(ntklog_resource_words.release_sampling_rate) == 0;
+	return contention_delta && contention_delta % contention_rate == 0;
 }
 
 /**
@@ -385,19 +427,19 @@ static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contenti
  * @thread: the owner: any thread, or an owner pointer
  * @exclusive: he owns it exclusively
  * @contention_count: of the resource
- * @releases: of this processor, this one included
  * @record: what is to be written
  *
- * Context: preemption off, ntklog_resource_key on.
+ * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
  * Return: whether it is to be written, by ntklog_write_resource() once it is released.
  */
 bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
-				       bool exclusive, u32 contention_count, u32 releases,
+				       bool exclusive, u32 contention_count,
 				       struct wmi_resource64 *record)
 {
 	struct ntklog_thread *owner = ntklog_find_slots(thread);
 	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);
-	bool sampled;
+	bool multiple, sampled;
+	u64 releases = ntklog_look_at_releases(&multiple);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
@@ -408,7 +450,7 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = ntklog_resource_sampled(slot, contention_count, releases);
+	sampled = multiple || ntklog_resource_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = ntklog_read_word(slot->acquire_time),
@@ -506,12 +548,16 @@ void ntklog_resource_tracepoint_unreg(void)
 int __init ntklog_resource_init(unsigned int first_timeout_ms,
 				unsigned int next_timeout_ms)
 {
+	int cpu;
+
 	if (!first_timeout_ms || !next_timeout_ms ||
 	    first_timeout_ms > 3600 * MSEC_PER_SEC ||
 	    next_timeout_ms > 3600 * MSEC_PER_SEC)
 		return -EINVAL;
 	ntklog_first_timeout = msecs_to_jiffies(first_timeout_ms);
 	ntklog_next_timeout = msecs_to_jiffies(next_timeout_ms);
+	for_each_possible_cpu(cpu)
+		ntklog_begin_release_count(&per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases, 0);
 	ntklog_sleeping_locks_init(first_timeout_ms, next_timeout_ms);
 	ntklog_want_init(&ntklog_resource_want);
 	return 0;

@@ -21,6 +21,7 @@
 #include "../etw/provider.h"
 #include "../ground/clock.h"
 #include "information.h"
+#include "release_count.h"
 #include "resource_slots.h"
 
 /* On while resources are tracked: the only thing that they look at. */
@@ -30,6 +31,7 @@ DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
  * struct ntklog_resource_cpu - what a processor counts of resources
  * @exclusive_releases: final releases of exclusive owners; wraps
  * @shared_releases: of shared owners; wraps
+ * @releases: both, counted down
  * @untracked: operations that found eight slots taken, none spare for a new
  *	thread, or a thread that was at its end
  * @unmatched: final releases by threads that found no slot of their resource
@@ -43,6 +45,7 @@ DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 struct ntklog_resource_cpu {
 	u32 exclusive_releases;
 	u32 shared_releases;
+	struct ntklog_release_count releases;
 	u64 untracked;
 	u64 unmatched;
 	u64 pointer_releases;
@@ -93,7 +96,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait);
 bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
-				       bool exclusive, u32 contention_count, u32 releases,
+				       bool exclusive, u32 contention_count,
 				       struct wmi_resource64 *record);
 void ntklog_write_resource(const struct wmi_resource64 *record);
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
@@ -150,17 +153,16 @@ slow:
  * ntklog_count_resource_release() - count a final release
  * @exclusive: of an exclusive owner
  *
- * Context: preemption off.
- * Return: final releases of this processor, the present one included.
+ * Context: preemption off until the release has been tracked.
+ * Return: whether ntklog_track_resource_release_for() has to look at the count.
  */
-static __always_inline u32 ntklog_count_resource_release(bool exclusive)
+static __always_inline bool ntklog_count_resource_release(bool exclusive)
 {
 	if (exclusive)
 		this_cpu_inc(ntklog_resource_cpu.exclusive_releases);
 	else
 		this_cpu_inc(ntklog_resource_cpu.shared_releases);
-	return this_cpu_read(ntklog_resource_cpu.exclusive_releases) +
-		this_cpu_read(ntklog_resource_cpu.shared_releases);
+	return ntklog_count_down_release(ntklog_resource_cpu.releases);
 }
 
 /**
@@ -168,14 +170,13 @@ static __always_inline u32 ntklog_count_resource_release(bool exclusive)
  *	acquired last, without a wait, and for which nobody has begun to wait
  * @resource: which; it is the last of its acquisitions
  * @contention_count: of the resource
- * @releases: ntklog_count_resource_release()
  *
- * Context: preemption off, ntklog_resource_key on.
- * Return: false, and nothing done: it is not like this, or to be written for the count of
- * releases. ntklog_track_resource_release_for() does it.
+ * Context: preemption off, ntklog_resource_key on; ntklog_count_resource_release() has said no.
+ * Return: false, and nothing done: it is not like this. ntklog_track_resource_release_for() does
+ * it.
  */
 static __always_inline bool
-ntklog_track_plain_resource_release(const void *resource, u32 contention_count, u32 releases)
+ntklog_track_plain_resource_release(const void *resource, u32 contention_count)
 {
 	struct ntklog_thread *thread;
 	struct ntklog_slot *slot;
@@ -187,8 +188,6 @@ ntklog_track_plain_resource_release(const void *resource, u32 contention_count, 
 	if (unlikely(READ_ONCE(slot->lock) != resource ||
 		     slot->contention_count != contention_count ||
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
-		return false;
-	if (unlikely(releases % READ_ONCE(ntklog_resource_words.release_sampling_rate) == 0))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
 	/* A softirq takes one that is free. */

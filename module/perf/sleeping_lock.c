@@ -7,7 +7,6 @@
  */
 
 #include <linux/atomic.h>
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -17,16 +16,12 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
-#include <linux/smp.h>
 #include <linux/workqueue.h>
 
 #include "../address.h"
 #include "../compat.h"
 #include "resource.h"
 #include "sleeping_lock.h"
-
-/* The most releases that are counted down at once: then it is looked at again. */
-#define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
@@ -212,59 +207,21 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_acquire_sleeping_slowly);
 
 /*
- * With interrupts off, on the processor or for one that is offline: count down to the next multiple
- * of the rate after a release.
- */
-static void ntklog_begin_countdown(struct ntklog_sleeping_cpu *cpu, u64 released)
-{
-	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate);
-	u64 left;
-
-	left = (div_u64(released, rate) + 1) * rate - released;
-	left = min_t(u64, left, NTKLOG_LONGEST_COUNTDOWN);
-	WRITE_ONCE(cpu->multiple, released + left);
-	WRITE_ONCE(cpu->countdown, left - 1);
-}
-
-/**
- * ntklog_sleeping_released() - releases that a processor has counted
- * @cpu: which
- *
- * Context: any. Of another processor's it may be off by what is counted down at once.
- * Return: how many.
- */
-u64 ntklog_sleeping_released(int cpu)
-{
-	const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
-
-	return READ_ONCE(counts->multiple) - 1 - READ_ONCE(counts->countdown);
-}
-
-/*
- * Preemption is off. @counted: what called has counted it, and the countdown may be below 0 by
- * that. Returns the release's number on this processor, more or less; @multiple: it is the one
- * that is sampled for that, or it was before somebody else came.
+ * Preemption is off. @counted: what called has counted it. Returns the release's number on this
+ * processor, more or less; @multiple: it is the one that is sampled for that.
  */
 static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
 {
-	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate), rest;
-	struct ntklog_sleeping_cpu *cpu;
+	struct ntklog_release_count *count;
 	unsigned long flags;
 	u64 released;
 
 	local_irq_save(flags);
-	cpu = this_cpu_ptr(&ntklog_sleeping_cpu);
+	count = &this_cpu_ptr(&ntklog_sleeping_cpu)->releases;
 	if (!counted)
-		WRITE_ONCE(cpu->countdown, cpu->countdown - 1);
-	released = cpu->multiple - 1 - cpu->countdown;
-	*multiple = cpu->countdown < 0;
-	if (*multiple) {
-		div_u64_rem(cpu->multiple, rate, &rest);
-		*multiple = !rest;
-		ntklog_begin_countdown(cpu, released);
-	}
-	/* Each is one, also of two that have both counted below 0. */
-	*multiple |= rate == 1;
+		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
+	released = ntklog_releases(count);
+	*multiple = ntklog_release_is_multiple(count);
 	local_irq_restore(flags);
 	return released;
 }
@@ -671,31 +628,6 @@ void ntklog_stop_sleeping_locks(u32 class)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sleeping_locks);
 
-static void ntklog_look_at_rate_here(void *unused)
-{
-	ntklog_begin_countdown(this_cpu_ptr(&ntklog_sleeping_cpu),
-			       ntklog_sleeping_released(smp_processor_id()));
-}
-
-/**
- * ntklog_look_at_sleeping_rate() - a rate has changed
- *
- * Context: thread; may sleep; one at a time. From its return on all processors sample by what
- * there is now.
- */
-void ntklog_look_at_sleeping_rate(void)
-{
-	int cpu;
-
-	cpus_read_lock();
-	on_each_cpu(ntklog_look_at_rate_here, NULL, true);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			ntklog_begin_countdown(per_cpu_ptr(&ntklog_sleeping_cpu, cpu),
-					       ntklog_sleeping_released(cpu));
-	cpus_read_unlock();
-}
-
 static void ntklog_add_to_sum(struct ntklog_thread *thread, void *data)
 {
 	struct ntklog_sleeping_sum *sum = data;
@@ -747,5 +679,5 @@ void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
 	ntklog_look_jiffies = max(msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4,
 				  1UL);
 	for_each_possible_cpu(cpu)
-		ntklog_begin_countdown(per_cpu_ptr(&ntklog_sleeping_cpu, cpu), 0);
+		ntklog_begin_release_count(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases, 0);
 }

@@ -27,6 +27,7 @@
 
 #include "../ground/clock.h"
 #include "../ground/thread.h"
+#include "release_count.h"
 #include "this_cpu.h"
 
 struct task_struct;
@@ -67,8 +68,7 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
 
 /**
  * struct ntklog_sleeping_cpu - what a processor counts of Linux' own locks that sleep
- * @countdown: releases until one that is a multiple of the rate, less 1
- * @multiple: the number of that one, or of one before it where the rate is very great
+ * @releases: counted down
  * @acquired: begun, whatever came of it
  * @untracked: of those, that found eight slots taken, or no room for the thread
  * @given_up: of those, that ended without the lock, after a wait
@@ -79,13 +79,10 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
  * @waits: begun
  * @waited: ended with the lock
  *
- * Written by its own processor only: @multiple with interrupts off, the others by single
- * instructions or likewise. Read by any. Who counts down and is then preempted may find that
- * somebody else has seen the multiple: exactly one does.
+ * Written by its own processor only, by single instructions or with interrupts off; read by any.
  */
 struct ntklog_sleeping_cpu {
-	s32 countdown;
-	u64 multiple;
+	struct ntklog_release_count releases;
 	u64 acquired;
 	u64 untracked;
 	u64 given_up;
@@ -126,8 +123,6 @@ void ntklog_share_sleeping_lock(const void *lock, u32 class);
 
 void ntklog_start_sleeping_locks(u32 class);
 void ntklog_stop_sleeping_locks(u32 class);
-void ntklog_look_at_sleeping_rate(void);
-u64 ntklog_sleeping_released(int cpu);
 struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 
@@ -204,7 +199,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
 		goto slowly;
 	counted = true;
-	if (unlikely(ntklog_this_cpu_dec_is_negative(ntklog_sleeping_cpu.countdown)))
+	if (unlikely(ntklog_count_down_release(ntklog_sleeping_cpu.releases)))
 		goto slowly;
 	WRITE_ONCE(slot->lock, NULL);
 	WRITE_ONCE(thread->next_sleeping_slot, slot);
