@@ -10,38 +10,58 @@ S=$D/sessions/0
 
 . ./workload.sh
 
-# bench STATE
-bench()
+# pairs STATE
+pairs()
 {
 	measure_pairs "$1" raw_spin_lock spin_lock_irqsave spin_lock_bh read_lock write_lock \
 		mutex mutex_trylock down_read down_write rt_mutex semaphore
-	measure_workload "$1" 5
+}
+
+# What is switched off is let go a second later.
+off()
+{
+	echo stop >$S/state
+	cat $D/linux >/dev/null
+	sleep 2
+}
+
+# bench STATE: also the workload, with and without in turn: there is more in the files that it
+# reads once something has been started, and then as much each time.
+bench()
+{
+	echo start >$S/state
+	pairs "$1"
+	cat $D/linux $D/counters
+	turn=0
+	while [ $turn -lt 4 ]; do
+		sleep 1
+		measure_workload "$1" 1
+		off
+		measure_workload "without_$1" 1
+		echo start >$S/state
+		turn=$((turn + 1))
+	done
+	off
+	cat $S/stats
 }
 
 insmod ntklog.ko || exit 1
 echo 256 >$S/buffers
 echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
-bench plain
+pairs plain
 for mode in full blockers sampled waits; do
 	case $mode in
 	blockers) echo 1 >$D/spinlock/blockers ;;
 	*) echo 0 >$D/spinlock/blockers && echo $mode >$D/linux_mode ;;
 	esac
-	echo start >$S/state
 	bench $mode
-	cat $D/linux $D/counters
-	echo stop >$S/state
-	cat $S/stats
 done
 echo full >$D/linux_mode
 echo PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX \
 	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX >$S/group_mask
-echo start >$S/state
 bench sleeping
-cat $D/linux $D/counters
-echo stop >$S/state
-cat $S/stats
-bench restored
+pairs restored
+measure_workload restored 4
 rmmod ntklog
 dmesg | grep -o 'ntklog_bench: .*'

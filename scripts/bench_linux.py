@@ -26,7 +26,8 @@ def read(path):
             if words[:2] == ["ntklog_bench:", "pair"]:
                 pairs.setdefault(words[3], {})[words[2]] = int(words[4]) / 1000
             elif words[:1] == ["workload"]:
-                workload[words[1]] = int(words[2])
+                # The least of as many as there are.
+                workload[words[1]] = min(int(words[2]), workload.get(words[1], sys.maxsize))
     return pairs, workload
 
 
@@ -48,7 +49,10 @@ def main():
     for name, costs in pairs.items():
         print("%-24s" % name + "".join("%10.1f" % costs[state] for state in STATES) +
               judge(name, costs, "%d"))
-    more = {state: count / workload["plain"] - 1 for state, count in workload.items()}
+    # Of the same time without it.
+    workload["without_plain"] = workload["plain"] = workload["without_full"]
+    workload["without_restored"] = workload["without_sleeping"]
+    more = {state: workload[state] / workload["without_" + state] - 1 for state in STATES}
     print("%-24s" % "workload" + "".join("%+9.2f%%" % (more[state] * 100) for state in STATES) +
           judge("workload", more, "%g"))
     with open(output, "w") as stream:
