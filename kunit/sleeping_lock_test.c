@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The sums of Linux' own locks that sleep, where two count at the same moment: the thread whose
- * wait begins or ends, and who switches the class of the lock off. The suites' module is loaded
- * with linux_locks=0, so nobody else counts.
+ * wait begins or ends, and who switches the class of the lock off, or releases the lock in the
+ * thread's place. The suites' module is loaded with linux_locks=0, so nobody else counts.
  */
 
 #include <linux/cpumask.h>
@@ -19,11 +19,16 @@
 #define TEST_CLASS	NTKLOG_SLEEPING_CLASS(SEMAPHORE)
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
-/* Only its address is looked at. */
-static u32 lock;
+/* Only their addresses are looked at. */
+static u32 lock, others[NTKLOG_THREAD_SLOTS + 1];
 
-/* Rounds that the test has begun and ended, and that the waiter has come so far in. */
+/* Rounds that the test has begun and ended, and that the other thread has come so far in. */
 static unsigned int begun, ended, acquired, done;
+
+static struct test_thread other;
+
+/* What the other thread does in a round, when it has acquired the lock. */
+static void (*in_round)(unsigned int round);
 
 /* What is left is 0 when each is counted once. */
 struct remainders {
@@ -44,7 +49,8 @@ static struct remainders count(void)
 		const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
 
 		left.acquisitions += READ_ONCE(counts->acquired) - READ_ONCE(counts->untracked) -
-				     READ_ONCE(counts->given_up) - READ_ONCE(counts->again);
+				     READ_ONCE(counts->given_up) - READ_ONCE(counts->again) -
+				     ntklog_releases(&counts->releases);
 		left.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
 			      READ_ONCE(counts->given_up);
 	}
@@ -60,8 +66,62 @@ static void wait_for_round(const unsigned int *word, unsigned int round)
 	}
 }
 
+static int play_rounds(void *unused)
+{
+	unsigned int round;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		wait_for_round(&begun, round);
+		ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, TEST_ACTION);
+		/* Releases; each pairs with the acquire in wait_for_round(). */
+		smp_store_release(&acquired, round);
+		in_round(round);
+		/* As above. */
+		smp_store_release(&done, round);
+	}
+	return 0;
+}
+
+/*
+ * In each round the other thread acquires the lock and does @in_round while this one calls @now;
+ * returns in how many the sums were not as before.
+ */
+static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int round),
+			   void (*now)(void))
+{
+	const struct remainders before = count();
+	unsigned int round, wrong = 0;
+
+	begun = 0;
+	ended = 0;
+	acquired = 0;
+	done = 0;
+	in_round = in_each;
+	/* While there is another class rooms are kept: a round is short. */
+	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
+	for (round = 1; round <= ROUNDS; round++) {
+		struct remainders left;
+
+		ntklog_start_sleeping_locks(TEST_CLASS);
+		/* Release; pairs with the acquire in wait_for_round(). */
+		smp_store_release(&begun, round);
+		wait_for_round(&acquired, round);
+		ndelay(round * 7 % 4096);
+		now();
+		WRITE_ONCE(ended, round);
+		wait_for_round(&done, round);
+		ntklog_stop_sleeping_locks(TEST_CLASS);
+		left = count();
+		wrong += left.acquisitions != before.acquisitions || left.waits != before.waits;
+	}
+	test_thread_join(&other);
+	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	return wrong;
+}
+
 /* It waits again and again until the class has gone, or gives up at about that time. */
-static void wait_in_round(unsigned int round)
+static void wait_until_it_ends(unsigned int round)
 {
 	bool gives_up = round & 1;
 	unsigned int turns = 0;
@@ -76,62 +136,109 @@ static void wait_in_round(unsigned int round)
 	} while (READ_ONCE(ended) != round);
 }
 
-static int wait_in_rounds(void *unused)
+static void switch_off(void)
 {
-	unsigned int round;
-
-	for (round = 1; round <= ROUNDS; round++) {
-		wait_for_round(&begun, round);
-		ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, TEST_ACTION);
-		/* Releases; each pairs with the acquire in wait_for_round(). */
-		smp_store_release(&acquired, round);
-		wait_in_round(round);
-		/* As above. */
-		smp_store_release(&done, round);
-	}
-	return 0;
+	ntklog_stop_sleeping_locks(TEST_CLASS);
 }
 
 static void a_wait_that_is_forgotten_is_counted_once(struct kunit *test)
 {
 	const struct ntklog_sleeping_sum sum = ntklog_sum_sleeping_locks();
-	const struct remainders before = count();
-	unsigned int round, wrong = 0;
-	struct test_thread waiter;
 	u64 waits;
 
-	begun = 0;
-	ended = 0;
-	acquired = 0;
-	done = 0;
-	/* While there is another class rooms are kept: a round is short. */
-	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
-	test_thread_start(test, &waiter, TEST_CPU + 1, wait_in_rounds, NULL);
-	for (round = 1; round <= ROUNDS; round++) {
-		struct remainders left;
-
-		ntklog_start_sleeping_locks(TEST_CLASS);
-		/* Release; pairs with the acquire in wait_for_round(). */
-		smp_store_release(&begun, round);
-		wait_for_round(&acquired, round);
-		ndelay(round * 7 % 4096);
-		ntklog_stop_sleeping_locks(TEST_CLASS);
-		WRITE_ONCE(ended, round);
-		wait_for_round(&done, round);
-		left = count();
-		wrong += left.acquisitions != before.acquisitions || left.waits != before.waits;
-	}
-	test_thread_join(&waiter);
-	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
-	KUNIT_EXPECT_EQ(test, wrong, 0);
+	KUNIT_EXPECT_EQ(test, rounds(test, wait_until_it_ends, switch_off), 0);
 	/* Both came about: it was waiting, and it was not. */
 	waits = ntklog_sum_sleeping_locks().forgotten_waits - sum.forgotten_waits;
 	KUNIT_EXPECT_GT(test, waits, 0);
 	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_locks().forgotten - sum.forgotten);
 }
 
+static const struct task_struct *owner_is_other(const void *unused)
+{
+	return other.task;
+}
+
+static void release_in_its_place(void)
+{
+	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, owner_is_other, false);
+}
+
+static u64 unmatched(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->unmatched);
+	return sum;
+}
+
+static void wait_and_release(unsigned int round)
+{
+	ndelay(2048);
+	ntklog_sleeping_wait_begins(&lock);
+	ntklog_sleeping_wait_ends(&lock, 0);
+	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, NULL, false);
+}
+
+static void a_wait_for_what_another_releases_is_counted_once(struct kunit *test)
+{
+	u64 before = unmatched();
+
+	KUNIT_EXPECT_EQ(test, rounds(test, wait_and_release, release_in_its_place), 0);
+	/* Of the two releases one has no slot. */
+	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
+}
+
+static void acquire_again(unsigned int round)
+{
+	ndelay(2048);
+	ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, TEST_ACTION);
+	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, NULL, false);
+}
+
+static void what_another_releases_is_not_acquired_again(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, rounds(test, acquire_again, release_in_its_place), 0);
+}
+
+static int lose_more_than_there_is_room_for(void *data)
+{
+	u64 *untracked = data;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		ntklog_acquire_sleeping_slowly(&others[i], _THIS_IP_, TEST_ACTION);
+	preempt_disable();
+	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
+						      NTKLOG_SLEEPING_EXCLUSIVE);
+	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked) - *untracked;
+	preempt_enable();
+	return 0;
+}
+
+/* Of semaphores, which another thread releases without a word of whose they were. */
+static void lost_slots_are_taken_back(struct kunit *test)
+{
+	const struct remainders before = count();
+	u64 untracked = 1;
+
+	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	ntklog_start_sleeping_locks(TEST_CLASS);
+	test_thread_start(test, &other, TEST_CPU + 1, lose_more_than_there_is_room_for, &untracked);
+	test_thread_join(&other);
+	KUNIT_EXPECT_EQ(test, untracked, 0);
+	ntklog_stop_sleeping_locks(TEST_CLASS);
+	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
+}
+
 static struct kunit_case sleeping_lock_cases[] = {
 	KUNIT_CASE(a_wait_that_is_forgotten_is_counted_once),
+	KUNIT_CASE(a_wait_for_what_another_releases_is_counted_once),
+	KUNIT_CASE(what_another_releases_is_not_acquired_again),
+	KUNIT_CASE(lost_slots_are_taken_back),
 	{}
 };
 

@@ -78,6 +78,10 @@ const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions 
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
+#ifdef CONFIG_ARM64_BTI_KERNEL
+	/* Far branches are to a register: behind a trylock's call is no landing pad for them. */
+	return "CONFIG_ARM64_BTI_KERNEL";
+#endif
 	why = ntklog_why_no_contention();
 	if (why)
 		return why;

@@ -29,7 +29,7 @@
 
 #ifdef NTKLOG_LINUX_SLEEPING_LOCKS
 
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 #include "sleeping_at_once.h"
 #else
 /* The hooks do it all. */
@@ -174,7 +174,14 @@ ACQUIRES(acquire_rwsem_shared, AT_ONCE, SHARED(RWSEM))
 /* The word tells of the last reader that came: it may own its own. */
 RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL)
 ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
-RELEASES_ANYWHERE(release_semaphore, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore)
+
+/* At this moment another thread may do so in this one's place: who has cleared the slot counts. */
+static noinline notrace __used __noendbr void release_semaphore(const void *lock)
+{
+	ntklog_release_sleeping_slowly(lock, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore,
+				       false);
+}
+
 ACQUIRES(acquire_rt_mutex, AT_ONCE, EXCLUSIVE(RT_MUTEX))
 RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex)
 /* Rare, and often released by another thread, whom nobody knows as such: thaw_super(). */
@@ -327,7 +334,7 @@ static struct ntklog_redirect ntklog_rwsem_redirects[] = {
 TRIES(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
 NTKLOG_HOOK(acquire_semaphore);
 NTKLOG_HOOK_2(acquire_semaphore);
-RELEASING(release_semaphore, NTKLOG_UNLESS_IN_TASK);
+NTKLOG_HOOK(release_semaphore);
 
 static struct ntklog_place ntklog_down[] = {
 	{ .name = "down" },

@@ -91,28 +91,45 @@ static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sl
 	ntklog_lower_next_slot(thread);
 }
 
+/* Is there another slot of the same lock above it, shared too? */
+static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
+				   const struct ntklog_sleeping_slot *end)
+{
+	const struct ntklog_sleeping_slot *newer;
+
+	for (newer = slot + 1; newer < end; newer++)
+		if (READ_ONCE(newer->lock) == READ_ONCE(slot->lock) &&
+		    !(READ_ONCE(newer->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE))
+			return true;
+	return false;
+}
+
 /*
- * What readers acquire another thread may release, whom nobody knows as such: then its slot stays.
- * So where there is no other, the older one of two of the same lock. NULL: there is none.
+ * What readers acquire another thread may release, whom nobody knows as such, and what has no word
+ * for its owner: then its slot stays. So where there is no free one, the older of two of the same
+ * lock that are shared, or the oldest of such a lock. NULL: there is none.
  */
-static struct ntklog_sleeping_slot *ntklog_take_readers_slot(struct ntklog_thread *thread)
+static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
-	struct ntklog_sleeping_slot *slot, *newer;
+	struct ntklog_sleeping_slot *slot;
 
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
+		u32 action = READ_ONCE(slot->action);
+		u32 class = ntklog_class_of(action);
+		bool is_lost;
 
-		if (!lock || READ_ONCE(slot->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE)
+		if (action & NTKLOG_SLEEPING_IS_EXCLUSIVE)
+			is_lost = (class == NTKLOG_SLEEPING_CLASS(SEMAPHORE) ||
+				   class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM)) &&
+				  !(action & NTKLOG_SLEEPING_WAITING);
+		else
+			is_lost = ntklog_is_shared_again(slot, end);
+		if (!lock || !is_lost || cmpxchg(&slot->lock, lock, NULL) != lock)
 			continue;
-		for (newer = slot + 1; newer < end; newer++) {
-			if (READ_ONCE(newer->lock) != lock ||
-			    READ_ONCE(newer->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE ||
-			    cmpxchg(&slot->lock, lock, NULL) != lock)
-				continue;
-			this_cpu_inc(ntklog_sleeping_cpu.again);
-			return slot;
-		}
+		this_cpu_inc(ntklog_sleeping_cpu.again);
+		return slot;
 	}
 	return NULL;
 }
@@ -135,17 +152,22 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++)
 		if (!READ_ONCE(slot->lock))
 			return slot;
-	return ntklog_take_readers_slot(thread);
+	return ntklog_take_lost_slot(thread);
 }
 
 /*
  * Does the thread own the lock already, by what is known? Of a lock with one owner that is a
- * release that has not been seen, and what is known begins anew; but for a ww_mutex, which may be
- * asked for by who owns it, and says so without a word to us.
+ * release that has not been seen, and what is known begins anew, in a slot that is free then; but
+ * for a ww_mutex, which may be asked for by who owns it, and says so without a word to us.
  */
-static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, u32 action)
+static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, const void *lock,
+				     u32 action)
 {
 	if (!slot || !(action & slot->action & NTKLOG_SLEEPING_IS_EXCLUSIVE))
+		return false;
+	/* Else it is being released at this moment, by another thread, which counts that. */
+	if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
+	    cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
 	this_cpu_inc(ntklog_sleeping_cpu.again);
 	return true;
@@ -188,7 +210,7 @@ void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 
 	if (!thread || thread->late)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_class_of(action));
-	if (ntklog_is_acquired_again(slot, action)) {
+	if (ntklog_is_acquired_again(slot, lock, action)) {
 		if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX))
 			ntklog_fill_sleeping_slot(slot, lock, caller, action |
 						  (slot->action & NTKLOG_SLEEPING_OVER_HOLE));
@@ -265,6 +287,19 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 	ntklog_write_sleeping_lock(&record, lock, was->caller);
 }
 
+/*
+ * Another thread's, in whose place the lock is released. Who waits for it does not own it, and may
+ * begin to at this moment: then he is the first to say so in @action, or never waits by what is
+ * known. Returns whether it may be cleared now.
+ */
+static bool ntklog_take_owners_slot(struct ntklog_sleeping_slot *slot)
+{
+	u32 action = READ_ONCE(slot->action);
+
+	return !(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_TAKEN_AWAY)) &&
+	       try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY);
+}
+
 /**
  * ntklog_release_sleeping_slowly() - ntklog_track_sleeping_release(), whatever there is
  * @lock: as there
@@ -279,7 +314,7 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 {
 	const u32 class = ntklog_class_of(action);
 	const struct task_struct *whose = current;
-	struct ntklog_sleeping_slot *slot;
+	struct ntklog_sleeping_slot *slot, *taken = NULL;
 	struct ntklog_sleeping_slot was;
 	struct ntklog_thread *thread;
 	struct task_struct *task;
@@ -295,9 +330,8 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 		whose = owner(lock);
 		thread = whose && whose != current ? ntklog_find_thread_of(whose) : NULL;
 		slot = ntklog_find_sleeping_slot(thread, lock, class);
-		/* He does not own it. */
-		if (slot && READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING)
-			slot = NULL;
+		slot = slot && ntklog_take_owners_slot(slot) ? slot : NULL;
+		taken = slot;
 	}
 	/* Of a thread that has exited meanwhile everything is forgotten. */
 	task = slot ? READ_ONCE(thread->task) : NULL;
@@ -306,6 +340,9 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 		was = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
+		/* It may be another lock's by now. */
+		if (taken)
+			atomic_andnot(NTKLOG_SLEEPING_TAKEN_AWAY, (atomic_t *)&taken->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
 		goto out;
 	}
@@ -317,6 +354,7 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 out:
 	preempt_enable_notrace();
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sleeping_slowly);
 
 /**
  * ntklog_sleeping_wait_begins() - the current thread begins to wait for a lock
@@ -579,7 +617,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sleeping_locks);
  * No hook of the class comes any more, but the wait for the lock may begin or end at this moment:
  * who is the first to say so in @action counts it. Returns whether the slot is one of the class.
  */
-static bool ntklog_take_slot_away(struct ntklog_sleeping_slot *slot, u32 class)
+static bool ntklog_drop_slot(struct ntklog_sleeping_slot *slot, u32 class)
 {
 	u32 action = READ_ONCE(slot->action);
 
@@ -603,7 +641,7 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 		/* Acquire; pairs with the release of who names it. */
 		const void *lock = smp_load_acquire(&slot->lock);
 
-		if (lock && ntklog_take_slot_away(slot, class) &&
+		if (lock && ntklog_drop_slot(slot, class) &&
 		    cmpxchg(&slot->lock, lock, NULL) == lock)
 			atomic64_inc(&ntklog_dropped_sleeping_slots);
 	}
