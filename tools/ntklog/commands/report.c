@@ -146,6 +146,17 @@ static int choose_sort(struct report *report, const struct options *options)
 	return found ? 0 : -1;
 }
 
+/* @width: of a terminal, or 0 */
+static void print_text(struct table *table, size_t top, size_t width)
+{
+	size_t left_out = width ? table_fit(table, top, width) : 0;
+
+	table_print_text(table, stdout, top);
+	if (left_out)
+		printf("(%zu columns have no room in %zu characters; --columns chooses)\n",
+		       left_out, width);
+}
+
 static void print_tables(struct report *report, const struct options *options)
 {
 	size_t width = terminal_width(stdout), i;
@@ -171,9 +182,7 @@ static void print_tables(struct report *report, const struct options *options)
 		} else {
 			putchar('\n');
 			/* Columns that were asked for are shown. */
-			if (width && !options->columns)
-				table_fit(&report->tables[i], options->top, width);
-			table_print_text(&report->tables[i], stdout, options->top);
+			print_text(&report->tables[i], options->top, options->columns ? 0 : width);
 		}
 	}
 }

@@ -837,6 +837,12 @@ static void resource_rates_fact(const struct report *report, FILE *stream, const
 	     one_in(rates->release_rate, others, sizeof(others)));
 }
 
+static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
+{
+	return rates->known && (rates->acquire_rate != 1 || rates->contention_rate != 1 ||
+				rates->spin_threshold > 1);
+}
+
 static void estimates_fact(FILE *stream, const char *before, const char *after)
 {
 	fact(stream, before, after,
@@ -925,8 +931,8 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after, "spin locks: %s", not_known);
 	if (analysis->resources.records && !resource->known)
 		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
-	if ((analysis->spinlocks.total.sampled && spinlock->known) ||
-	    (analysis->resources.records && resource->known))
+	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
+	    (analysis->resources.records && resource->known && resource->release_rate != 1))
 		estimates_fact(stream, before, after);
 	if (analysis->rates_changed)
 		fact(stream, before, after,

@@ -284,14 +284,18 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 		       size_t size)
 {
 	const struct column *shown = &table->columns[column];
-	const union cell *error;
+	const union cell *error = shown->error ?
+		cell_at(table, row, table_find_column(table, shown->error)) : NULL;
+	enum cell_kind kind = shown->kind;
 	char percent[32];
 	size_t length;
 
-	cell_format(shown->kind, cell_at(table, row, column), text, size);
-	if (!shown->error || is_unknown(shown->kind, cell_at(table, row, column)))
+	/* All were written; or nobody knows what was not, and the records are counted. */
+	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
+		kind = CELL_COUNT;
+	cell_format(kind, cell_at(table, row, column), text, size);
+	if (!error || is_unknown(shown->kind, cell_at(table, row, column)))
 		return;
-	error = cell_at(table, row, table_find_column(table, shown->error));
 	if (!(error->number > ERROR_MARKED))
 		return;
 	length = strlen(text);
@@ -335,21 +339,33 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
 }
 
 /**
- * table_fit() - leave out columns that have no room, but for the first
+ * table_fit() - leave out columns that have no room, but for the first and the one that it is
+ *	sorted by
  * @table: the table
  * @top: rows at most; 0: all
  * @width: of what it is printed on, characters
+ *
+ * Return: how many are left out.
  */
-void table_fit(struct table *table, size_t top, size_t width)
+size_t table_fit(struct table *table, size_t top, size_t width)
 {
-	size_t rows = table_top(table, top), used = 0, kept = 0, k;
+	size_t rows = table_top(table, top), used = 0, sorted = 0, kept = 0, left_out, k;
 
+	for (k = 1; k < table->shown_count; k++)
+		if (table->shown[k] == table->sort)
+			sorted = column_width(table, table->sort, rows) + 2;
 	for (k = 0; k < table->shown_count; k++) {
+		bool is_sorted = k && table->shown[k] == table->sort;
+
+		if (is_sorted)
+			sorted = 0;
 		used += column_width(table, table->shown[k], rows) + (used ? 2 : 0);
-		if (!k || used <= width)
+		if (!k || is_sorted || used + sorted <= width)
 			table->shown[kept++] = table->shown[k];
 	}
+	left_out = table->shown_count - kept;
 	table->shown_count = kept;
+	return left_out;
 }
 
 /**

@@ -81,7 +81,7 @@ void table_insert_errors(struct table *table);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
-void table_fit(struct table *table, size_t top, size_t width);
+size_t table_fit(struct table *table, size_t top, size_t width);
 void table_print_text(const struct table *table, FILE *stream, size_t top);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);

@@ -169,8 +169,13 @@ class SpinLocks(Case):
         # One in 1000 or so beside each one: no share of anything.
         self.assertIsNone(report["locks"][0]["contended"])
         self.assertRegex(self.report("--table", "locks").stdout,
-                         r"0xffff888012345678 +2 +~2 +- ")
+                         r"0xffff888012345678 +2 +2 +- ")
         self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
+
+    def test_nothing_is_estimated_where_all_is_written(self):
+        self.json(etl.spinlock_rundown(1, 1, 1, 1000000), lock(5), lock())
+        self.assertRegex(self.report("--table", "locks").stdout,
+                         r"0xffff888012345678 +2 +2 +")
 
     def test_rates_that_come_late_in_the_file(self):
         """cat header cpu0 cpu1: the rundown is in the first buffer of processor 1."""
@@ -905,6 +910,12 @@ class Output(Mixed):
             return max(len(line) for line in text.split("\r\n"))
         self.assertLessEqual(width(), 80)
         self.assertGreater(width("--columns", "all"), 80)
+
+    def test_what_it_is_sorted_by_has_room(self):
+        text = self.terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
+        heading = next(line for line in text if line.startswith("Spin locks, by hold_max"))
+        self.assertIn("hold max", text[text.index(heading) + 1])
+        self.assertRegex("\n".join(text), r"\(\d+ columns have no room in 80 characters; --columns")
 
     def test_colour_on_a_terminal_alone(self):
         self.assertIn(b"\x1b[", self.terminal())
