@@ -16,9 +16,9 @@ shift
 # The plan: a step in its tier, what it keeps of a processor busy, in percent (its seconds of a
 # processor by those that pass; a virtual machine's sleep is not work), the steps that have to be
 # done before, and its name. Steps begin in this order as soon as there is room: first those that
-# leave none for a second virtual machine, then the longest, so that in the end the short ones fill
-# both processors. Three virtual machines at a time make all dearer by a quarter; and a torture, whose
-# processors are never idle, takes twice as much of a processor beside another virtual machine.
+# leave none for a second virtual machine, for a torture, whose processors are never idle, takes
+# twice as much of a processor beside another one; then virtual machines by their length, two at a
+# time, for three make all dearer by a quarter, and beside them one of what needs little.
 plan()
 {
 	case $1 in
@@ -38,48 +38,48 @@ plan()
 			100 kernel-kunit kernel-kasan
 			100 kernel-kasan kernel-kcsan
 			140 kernel-kcsan strain
-			40 kernel-kasan abuse
+			60 - builds
+			40 kernel-kcsan abuse
 			140 kernel-kcsan torture-kcsan
-			100 kernel-kasan torture-kasan
-			100 kernel-kunit parallel
-			100 kernel-kunit crowd
-			100 - builds
-			75 - e2e-6.12
-			75 - own-6.1
-			75 builds own-newest
-			75 - linux-6.12
-			75 - sleeping-6.12
-			75 - e2e-6.1
-			75 - foreign-arm64
-			75 - foreign-i386
-			75 - rt
-			50 - packages
-			75 builds core-newest
-			75 - classes-6.12
-			75 kernel-kasan kunit-kasan
-			50 - tool
-			75 - modes-6.12
-			50 - style
-			50 kernel-kunit lockdep
-			75 builds core-trixie
-			75 kernel-kcsan kunit-kcsan
-			40 kernel-kunit cycles
-			40 - page
-			50 - fuzz
-			75 - stacks-6.12
-			75 - stacks-6.1
-			75 builds stacks-newest
-			75 kernel-kunit kunit-kunit
-			50 - suspend
-			75 - switching
-			75 kernel-kunit window
-			50 - linkage-6.12
-			50 - linkage-6.1
-			50 - litmus
-			50 - docs
-			40 - model
-			40 - instructions
-			40 - headers
+			140 kernel-kasan torture-kasan
+			140 kernel-kunit parallel
+			140 kernel-kunit crowd
+			70 - e2e-6.12
+			70 - own-6.1
+			70 builds own-newest
+			70 - foreign-arm64
+			70 - e2e-6.1
+			70 - linux-6.12
+			70 - sleeping-6.12
+			70 - rt
+			70 - foreign-i386
+			70 - classes-6.12
+			70 builds core-newest
+			60 - tool
+			60 - packages
+			60 kernel-kunit lockdep
+			60 kernel-kunit cycles
+			60 - fuzz
+			60 - suspend
+			60 - linkage-6.12
+			60 - linkage-6.1
+			60 - style
+			60 - page
+			70 builds core-trixie
+			70 kernel-kasan kunit-kasan
+			70 - modes-6.12
+			70 kernel-kcsan kunit-kcsan
+			70 - stacks-6.12
+			70 - stacks-6.1
+			70 builds stacks-newest
+			70 kernel-kunit kunit-kunit
+			70 kernel-kunit window
+			70 - switching
+			60 - model
+			60 - litmus
+			60 - docs
+			60 - instructions
+			60 - headers
 		END
 		;;
 	*)
@@ -124,6 +124,10 @@ begin()
 	) &
 	running[$!]=$step
 	room=$((room - load[$step]))
+	if [ -n "$first" ]; then
+		is_beside[$step]=1
+		beside=$((beside + load[$step]))
+	fi
 }
 
 # end STEP: tell what came of it.
@@ -133,6 +137,7 @@ end()
 	read -r seconds user system _ <"$TEST/$step.time"
 	done_steps+=" $step "
 	room=$((room + load[$step]))
+	[ -z "${is_beside[$step]:-}" ] || beside=$((beside - load[$step]))
 	say "$step: $(count '^ *ok ' "$TEST/$step.tap") ok," \
 		"$(count '^ *not ok ' "$TEST/$step.tap") not, in $seconds s" \
 		"($((user + system)) of a processor)"
@@ -141,18 +146,21 @@ end()
 }
 
 # ready STEP: all that it waits for is done, and there is room for it. The first one that waits for
-# room alone has the next that is to be had: small ones would take it away for ever.
+# room alone is the next to begin: what begins meanwhile leaves room for it.
 ready()
 {
 	local need
 	for need in ${needs[$1]//,/ }; do
 		[ "$need" = - ] || [[ $done_steps == *" $need "* ]] || return 1
 	done
-	if [ ${#running[@]} = 0 ] || [ "${load[$1]}" -le "$room" ] &&
-		[ $((load[$1] + kept)) -le $(($(nproc) * 100)) ]; then
-		return 0
+	[ ${#running[@]} -gt 0 ] || return 0
+	if [ "${load[$1]}" -le "$room" ]; then
+		[ -n "$first" ] || return 0
+		[ $((load[$1] + load[$first] + beside)) -gt $(($(nproc) * 100)) ] || return 0
 	fi
-	[ "$kept" -gt 0 ] || kept=${load[$1]}
+	[ -z "$first" ] || return 1
+	first=$1
+	[ "$waiting" = "$1" ] || { waiting=$1 beside=0 is_beside=(); }
 	return 1
 }
 
@@ -183,10 +191,14 @@ select_steps()
 	done
 }
 
-declare -A load=() needs=() running=()
+declare -A load=() needs=() running=() is_beside=()
 pending=()
 done_steps=
-kept=0
+# Who is the first to wait for room alone, now and in the pass before, and what has begun since, in
+# percent.
+first=
+waiting=
+beside=0
 room=$(($(nproc) * 100))
 
 # All of it is read before it runs: somebody may edit this file meanwhile.
@@ -209,7 +221,7 @@ main()
 
 	while [ ${#pending[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
 		later=()
-		kept=0
+		first=
 		for step in "${pending[@]}"; do
 			if ready "$step"; then
 				begin "$step"
