@@ -75,7 +75,7 @@ class Recording(unittest.TestCase):
         events = [json.loads(line) for line in dump.stdout.splitlines()]
         # And those of the first buffer.
         self.assertEqual(len(events), count + 3)
-        self.assertEqual(self.report["events"], count + 3)
+        self.assertEqual(self.report["events"], count)
         self.assertEqual([event["Time"] for event in events],
                          sorted(event["Time"] for event in events))
 

@@ -351,9 +351,12 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	if (selection && selection->filter &&
 	    !filter_match(selection->filter, file, event, type, analysis->names))
 		return 0;
+	/* The file's header is made of events too, which say what the file is. */
+	if (is_of_header(file, event))
+		return 0;
 	analysis->events++;
 	if (!type) {
-		if (!is_of_header(file, event) && !(stack && stack->state == STACK_ALONE))
+		if (!(stack && stack->state == STACK_ALONE))
 			add_unknown(analysis, event);
 		return 0;
 	}

@@ -421,7 +421,7 @@ class LinuxLocks(Case):
         self.assertEqual({row["event"]: row["count"] for row in report["unknown"]},
                          {"Resource, class 0x80990000": 2, "Resource, class 0x00020000": 1,
                           "Resource, class 0x80020000": 1})
-        self.assertEqual(report["events"], 3 + 5)
+        self.assertEqual(report["events"], 5)
 
     def test_more_than_are_told_apart(self):
         """All others are one of each kind."""
@@ -483,7 +483,7 @@ class Unchanged(Case):
 
     def test_text(self):
         self.assertEqual(self.report().stdout, """\
-9 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
+6 events in 1.000 s of 2 processors, from 2019-04-17 18:40:00 UTC on
 resources: 1 in 4 releases after a wait, and all that a multiple of 4 waited for, were written; \
 of the others 1 in 50
 "~": an estimate of what happened, from these rates; times and shares are scaled in the same way
@@ -698,7 +698,7 @@ class FlightRecordings(Case):
             self.flight(mode, lost)
             report = json.loads(self.report("--json", "--columns", "all").stdout)
             # 40 in 1 second, and 10 in 10.
-            self.assertAlmostEqual(report["events"] / report["seconds"], 41 * 53 / 50, 3)
+            self.assertAlmostEqual(report["events"] / report["seconds"], 41, 3)
             self.assertEqual(report["buffers_lost"], 0)
             self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
             text = self.report().stdout
@@ -756,7 +756,7 @@ class Output(Mixed):
         for options, events, locks in (
                 (("--filter", "lock == 0x300"), 1, ["0x300"]),
                 (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
-                (("--from", "2"), 0, []), (("--to", "0.5"), 3, []),
+                (("--from", "2"), 0, []), (("--to", "0.5"), 0, []),
                 (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
             report = json.loads(self.report("--json", *options).stdout)
             self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
@@ -796,7 +796,7 @@ class Output(Mixed):
     def test_wpp_messages_are_counted(self):
         report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
         self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
-        self.assertEqual(report["events"], 7)
+        self.assertEqual(report["events"], 4)
 
     def test_duration_of_events_that_are_not_known(self):
         """Whatever header they have; those without a time of their own do not count."""
