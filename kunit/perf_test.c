@@ -132,6 +132,14 @@ static void sample_next_uncontended(bool sample)
 	set_counts(5000 + !sample, 0);
 }
 
+/* What a lock's release does, whenever it lets go. */
+static noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time time)
+{
+	if (!ntklog_pop_spin_lock(lock, time.low))
+		ntklog_track_spin_lock_release_slowly(lock, acquire_mode, time.low, time.high,
+						      _RET_IP_);
+}
+
 /*
  * Release an acquisition that has spun so often and lasted so long, with the
  * counters as given. Returns whether an event was written.
@@ -153,7 +161,7 @@ static bool release_writes(u32 spin_count, u64 hold_time, u32 acquire_count,
 	hold_time += ntklog_time_value(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
 	set_counts(acquire_count, contention_count);
-	ntklog_log_spin_lock_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);
+	log_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);
 	ke_lower_irql(old_irql);
 	return spinlock_events() != before;
 }
@@ -361,9 +369,8 @@ static bool model_release(struct model *model)
 			   parameters->spin_lock_acquire_sample_rate == 0;
 	expected &= model->owned[which].tracked;
 	model->written += expected;
-	ntklog_log_spin_lock_release(model->owned[which].lock, WMI_SPINLOCK_QUEUED,
-				     (struct ntklog_time){ .low = release_time,
-							   .high = release_time >> 32 });
+	log_release(model->owned[which].lock, WMI_SPINLOCK_QUEUED,
+		    (struct ntklog_time){ .low = release_time, .high = release_time >> 32 });
 	model->count--;
 	memmove(&model->owned[which], &model->owned[which + 1],
 		(model->count - which) * sizeof(model->owned[0]));
@@ -736,7 +743,7 @@ static void a_release_of_what_was_not_acquired_is_counted(struct kunit *test)
 	start(test);
 	before = counts();
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
-	ntklog_log_spin_lock_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
+	log_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
 	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
@@ -937,7 +944,7 @@ static void acquire_entry(const void *spin_lock)
 
 static void release_entry(const void *spin_lock)
 {
-	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, ntklog_read_time());
+	log_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, ntklog_read_time());
 }
 
 /*

@@ -66,10 +66,8 @@ do {									\
 	__ex_initialize_spin_lock((spin_lock), #spin_lock, &__key);	\
 } while (0)
 
-u32 ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock);
-u32 ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
-void ex_acquire_spin_lock_shared_traced(struct ex_spin_lock *spin_lock);
-void ex_acquire_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock);
+void ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock);
+void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock);
 void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock);
 void ex_release_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared);
@@ -112,10 +110,10 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	lock_acquire_shared(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ex_acquire_spin_lock_shared_traced(spin_lock);
-	else if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
+	if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
 		ex_wait_for_spin_lock_shared(spin_lock);
+	else if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
 /**
@@ -131,10 +129,10 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ex_acquire_spin_lock_exclusive_traced(spin_lock);
-	else if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
+	if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
 		ex_wait_for_spin_lock_exclusive(spin_lock);
+	else if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
 /* Whether there was a shared owner, as there must be. */

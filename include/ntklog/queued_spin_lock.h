@@ -74,11 +74,11 @@ static_assert(sizeof(struct klock_queue_handle) == 0x18);
 static_assert(offsetof(struct klock_queue_handle, old_irql) == 0x10);
 #endif
 
-u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
-			       struct kspin_lock_queue *tail);
+void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
+				struct kspin_lock_queue *tail);
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue);
-void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue);
-void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue);
+void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
+					struct kspin_lock *spin_lock);
 void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
 /*
@@ -92,11 +92,6 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 	struct kspin_lock_queue *tail;
 
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key)) {
-		ke_acquire_queued_spin_lock_traced(queue);
-		return;
-	}
-
 	/*
 	 * Fully ordered. As release, it lets a successor that gets our address
 	 * from the word see our Next as NULL. As acquire, it pairs with the
@@ -104,11 +99,13 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 	 */
 	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
 					       (unsigned long)queue);
-	if (unlikely(tail))
+	if (unlikely(tail)) {
 		ke_wait_for_lock_ownership(queue, tail);
-	else
-		WRITE_ONCE(queue->lock,
-			   (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+		return;
+	}
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
 /* Whether the entry owned the lock, as it must. */
@@ -125,7 +122,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 	/* Without lockdep this, and the map, are not there. */
 	spin_release(&((struct kspin_lock *)spin_lock)->dep_map, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key)) {
-		ke_release_queued_spin_lock_traced(queue);
+		ke_release_queued_spin_lock_traced(queue, (struct kspin_lock *)spin_lock);
 		return true;
 	}
 

@@ -69,9 +69,8 @@ do {									\
 	ke_initialize_spin_lock_class((spin_lock), #spin_lock, &__key);	\
 } while (0)
 
+void ntklog_log_spin_lock_acquire(const void *lock);
 void ke_wait_for_spin_lock(struct kspin_lock *spin_lock);
-void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock);
-bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock);
 void ke_release_spin_lock_traced(struct kspin_lock *spin_lock);
 void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock);
 
@@ -100,11 +99,11 @@ ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
-	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		ke_acquire_spin_lock_traced(spin_lock);
 	/* Acquire; pairs with smp_store_release() of the release. */
-	else if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
+	if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
 		ke_wait_for_spin_lock(spin_lock);
+	else if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
 /**
@@ -119,17 +118,13 @@ ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 static __always_inline bool
 ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
-	bool owned;
-
 	__ke_assert_dispatch_level();
+	if (!ke_test_spin_lock(spin_lock) || test_and_set_bit_lock(0, &spin_lock->word))
+		return false;
+	spin_acquire(&spin_lock->dep_map, 0, 1, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
-		owned = ke_try_to_acquire_spin_lock_traced(spin_lock);
-	else
-		owned = ke_test_spin_lock(spin_lock) &&
-			!test_and_set_bit_lock(0, &spin_lock->word);
-	if (owned)
-		spin_acquire(&spin_lock->dep_map, 0, 1, _THIS_IP_);
-	return owned;
+		ntklog_log_spin_lock_acquire(spin_lock);
+	return true;
 }
 
 /*

@@ -14,15 +14,8 @@
 #include "../address.h"
 #include "../perf/spin_lock.h"
 
-/**
- * ex_wait_for_spin_lock_shared() - wait to be a shared owner
- * @spin_lock: the lock
- *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as a shared owner.
- * Return: additional tests of the lock; 0 if only other shared requests were in
- * the way.
- */
-u32 ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
+/* Returns additional tests of the lock; 0 if only other shared requests were in the way. */
+static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
 	u32 spin_count = 0;
@@ -38,16 +31,9 @@ u32 ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	return spin_count;
 }
-EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_shared);
 
-/**
- * ex_wait_for_spin_lock_exclusive() - wait to be the exclusive owner
- * @spin_lock: the lock
- *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as the owner.
- * Return: additional tests of the lock, at least 1.
- */
-u32 ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
+/* Returns additional tests of the lock, at least 1. */
+static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
 	u32 spin_count = 0;
 	int value;
@@ -68,7 +54,6 @@ u32 ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		}
 	}
 }
-EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_exclusive);
 
 static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
@@ -76,7 +61,7 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
 	u32 spin_count;
 
 	ntklog_query_spin_lock(&query);
-	spin_count = ex_wait_for_spin_lock_shared(spin_lock);
+	spin_count = ex_spin_for_spin_lock_shared(spin_lock);
 	if (spin_count)
 		ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
 					       spin_count, &query);
@@ -85,19 +70,20 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
 }
 
 /**
- * ex_acquire_spin_lock_shared_traced() - acquire and count or track
+ * ex_wait_for_spin_lock_shared() - wait to be a shared owner
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
+ * Context: IRQL >= DISPATCH_LEVEL. Returns as a shared owner; the wait has been counted or
+ * tracked.
  */
-notrace void ex_acquire_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
+void ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
-	if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_wait_for_spin_lock_shared_traced(spin_lock);
 	else
-		ntklog_log_spin_lock_acquire(spin_lock);
+		ex_spin_for_spin_lock_shared(spin_lock);
 }
-EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_shared_traced);
+EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_shared);
 
 static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
@@ -105,25 +91,36 @@ static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock 
 	u32 spin_count;
 
 	ntklog_query_spin_lock(&query);
-	spin_count = ex_wait_for_spin_lock_exclusive(spin_lock);
+	spin_count = ex_spin_for_spin_lock_exclusive(spin_lock);
 	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
 				       spin_count, &query);
 }
 
 /**
- * ex_acquire_spin_lock_exclusive_traced() - acquire and count or track
+ * ex_wait_for_spin_lock_exclusive() - wait to be the exclusive owner
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
+ * Context: IRQL >= DISPATCH_LEVEL. Returns as the owner; the wait has been counted or tracked.
  */
-notrace void ex_acquire_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
+void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
-	if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ex_wait_for_spin_lock_exclusive_traced(spin_lock);
 	else
-		ntklog_log_spin_lock_acquire(spin_lock);
+		ex_spin_for_spin_lock_exclusive(spin_lock);
 }
-EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
+EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_exclusive);
+
+static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_lock *spin_lock,
+								 unsigned long caller)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	/* As in __ex_release_spin_lock_shared(). */
+	atomic_dec_return_release(&spin_lock->value);
+	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, time.low,
+					      time.high, caller);
+}
 
 /**
  * ex_release_spin_lock_shared_traced() - release, then maybe write an event
@@ -134,13 +131,24 @@ EXPORT_SYMBOL_GPL(ex_acquire_spin_lock_exclusive_traced);
  */
 notrace noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_time release_time = ntklog_read_time();
-
-	/* As in __ex_release_spin_lock_shared(). */
-	atomic_dec_return_release(&spin_lock->value);
-	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, release_time);
+	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
+		ex_release_sampled_spin_lock_shared(spin_lock, _RET_IP_);
+	else
+		/* As in __ex_release_spin_lock_shared(). */
+		atomic_dec_return_release(&spin_lock->value);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
+
+static notrace noinline
+void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsigned long caller)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	/* As in __ex_release_spin_lock_exclusive(). */
+	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
+	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
+					      time.low, time.high, caller);
+}
 
 /**
  * ex_release_spin_lock_exclusive_traced() - release, then maybe write an event
@@ -151,11 +159,11 @@ EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
  */
 notrace noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_time release_time = ntklog_read_time();
-
-	/* As in __ex_release_spin_lock_exclusive(). */
-	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
-	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE, release_time);
+	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
+		ex_release_sampled_spin_lock_exclusive(spin_lock, _RET_IP_);
+	else
+		/* As in __ex_release_spin_lock_exclusive(). */
+		atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 

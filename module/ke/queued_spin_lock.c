@@ -18,16 +18,9 @@ static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *que
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
 
-/**
- * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
- * @queue: the caller's entry, already in the lock word
- * @tail: the entry that was in the lock word before
- *
- * Context: IRQL >= DISPATCH_LEVEL.
- * Return: how many times the entry was tested; at least 1.
- */
-u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
-			       struct kspin_lock_queue *tail)
+/* Join the queue and wait at one's own entry: returns the tests of it, at least 1. */
+static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
+				      struct kspin_lock_queue *tail)
 {
 	u32 spin_count = 0;
 
@@ -51,6 +44,34 @@ u32 ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 	smp_acquire__after_ctrl_dep();
 	return spin_count;
 }
+
+static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *queue,
+						       struct kspin_lock_queue *tail)
+{
+	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
+	struct ntklog_spin_lock_query query;
+	u32 spin_count;
+
+	ntklog_query_spin_lock(&query);
+	spin_count = ke_spin_for_lock_ownership(queue, tail);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &query);
+}
+
+/**
+ * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
+ * @queue: the caller's entry, already in the lock word
+ * @tail: the entry that was in the lock word before
+ *
+ * Context: IRQL >= DISPATCH_LEVEL. Returns as the owner; the wait has been counted or tracked.
+ */
+void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
+				struct kspin_lock_queue *tail)
+{
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
+		ke_wait_for_lock_ownership_traced(queue, tail);
+	else
+		ke_spin_for_lock_ownership(queue, tail);
+}
 EXPORT_SYMBOL_GPL(ke_wait_for_lock_ownership);
 
 /**
@@ -67,7 +88,7 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 
 	/*
 	 * Acquire: the successor's WAIT is stored before we overwrite it.
-	 * Pairs with smp_store_release() in ke_wait_for_lock_ownership().
+	 * Pairs with smp_store_release() in ke_spin_for_lock_ownership().
 	 */
 	next = smp_cond_load_acquire(&queue->next, VAL);
 	/*
@@ -79,74 +100,74 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 	 * Clears WAIT and sets OWNER in one store; the successor's entry holds
 	 * the address of the same lock. Release: what we did as the owner is
 	 * visible to it. Pairs with smp_acquire__after_ctrl_dep() in
-	 * ke_wait_for_lock_ownership().
+	 * ke_spin_for_lock_ownership().
 	 */
 	smp_store_release(&next->lock, spin_lock | LOCK_QUEUE_OWNER);
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
-static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *queue,
-						       struct kspin_lock_queue *tail)
+/* As __ke_release_queued_spin_lock(). Returns whether somebody waited. */
+static __always_inline bool ke_let_queued_spin_lock_go(struct kspin_lock_queue *queue,
+							struct kspin_lock *spin_lock)
 {
-	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct ntklog_spin_lock_query query;
-	u32 spin_count;
+	unsigned long word = (unsigned long)queue;
 
-	ntklog_query_spin_lock(&query);
-	spin_count = ke_wait_for_lock_ownership(queue, tail);
-	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &query);
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
+	if (likely(!READ_ONCE(queue->next) && try_cmpxchg_release(&spin_lock->word, &word, 0)))
+		return false;
+	ke_hand_over_queued_spin_lock(queue);
+	return true;
 }
 
-/**
- * ke_acquire_queued_spin_lock_traced() - acquire and count or track
- * @queue: the caller's entry, naming the lock
- *
- * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
- */
-notrace void ke_acquire_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lock_queue *queue,
+								 struct kspin_lock *spin_lock,
+								 unsigned long caller)
 {
-	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct kspin_lock_queue *tail;
+	struct ntklog_time time = ntklog_read_time();
+	u8 mode = WMI_SPINLOCK_QUEUED;
 
-	/* Orders as in __ke_acquire_queued_spin_lock(). */
-	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
-					       (unsigned long)queue);
-	if (unlikely(tail)) {
-		ke_wait_for_lock_ownership_traced(queue, tail);
-		return;
-	}
-	WRITE_ONCE(queue->lock, (unsigned long)spin_lock | LOCK_QUEUE_OWNER);
-	ntklog_log_spin_lock_acquire(spin_lock);
+	if (ke_let_queued_spin_lock_go(queue, spin_lock))
+		mode |= PERF_SPIN_LOCK_LEAVES_WAITER;
+	ntklog_track_spin_lock_release_slowly(spin_lock, mode, time.low, time.high, caller);
 }
-EXPORT_SYMBOL_GPL(ke_acquire_queued_spin_lock_traced);
+
+/* Somebody waits: whether that is what it is sampled for is told out of line. */
+static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin_lock_queue *queue,
+								    struct kspin_lock *spin_lock,
+								    unsigned long caller)
+{
+	if (READ_ONCE(ntklog_spin_lock_blockers) ||
+	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))
+		ke_release_sampled_queued_spin_lock(queue, spin_lock, caller);
+	else
+		ke_let_queued_spin_lock_go(queue, spin_lock);
+}
 
 /**
  * ke_release_queued_spin_lock_traced() - release, then maybe write an event
  * @queue: the owner's entry
+ * @spin_lock: the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL. The same release as the inline one. The
  * event names the place that this function returns to.
  */
-notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue)
+notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
+							 struct kspin_lock *spin_lock)
 {
-	struct kspin_lock *spin_lock = ke_queued_spin_lock(queue);
 	unsigned long word = (unsigned long)queue;
-	struct ntklog_time release_time = ntklog_read_time();
 
-	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
-	/* Orders as in __ke_release_queued_spin_lock(). */
-	if (unlikely(READ_ONCE(queue->next) ||
-		     !try_cmpxchg_release(&spin_lock->word, &word, 0))) {
-		ke_hand_over_queued_spin_lock(queue);
-		if (READ_ONCE(ntklog_spin_lock_blockers)) {
-			ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_QUEUED |
-							      PERF_SPIN_LOCK_LEAVES_WAITER,
-							      release_time.low, release_time.high,
-							      _RET_IP_);
-			return;
-		}
+	/* Who is still half-way in, or comes after this look, is not one that was left waiting. */
+	if (unlikely(READ_ONCE(queue->next))) {
+		ke_release_queued_spin_lock_waited_for(queue, spin_lock, _RET_IP_);
+		return;
 	}
-	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_QUEUED, release_time);
+	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))) {
+		ke_release_sampled_queued_spin_lock(queue, spin_lock, _RET_IP_);
+		return;
+	}
+	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
+	if (unlikely(!try_cmpxchg_release(&spin_lock->word, &word, 0)))
+		ke_hand_over_queued_spin_lock(queue);
 }
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 

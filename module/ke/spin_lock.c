@@ -27,18 +27,6 @@ static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 	return spin_count;
 }
 
-/**
- * ke_wait_for_spin_lock() - wait for a lock that somebody else owns
- * @spin_lock: the lock
- *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as its owner.
- */
-void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
-{
-	ke_spin_for_ownership(spin_lock);
-}
-EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
-
 static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
 {
 	struct ntklog_spin_lock_query query;
@@ -50,36 +38,30 @@ static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
 }
 
 /**
- * ke_acquire_spin_lock_traced() - acquire and count or track
+ * ke_wait_for_spin_lock() - wait for a lock that somebody else owns
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The same acquisition as the inline one.
+ * Context: IRQL >= DISPATCH_LEVEL. Returns as its owner; the wait has been counted or tracked.
  */
-notrace void ke_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
+void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
 {
-	if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
+	if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ke_wait_for_spin_lock_traced(spin_lock);
 	else
-		ntklog_log_spin_lock_acquire(spin_lock);
+		ke_spin_for_ownership(spin_lock);
 }
-EXPORT_SYMBOL_GPL(ke_acquire_spin_lock_traced);
+EXPORT_SYMBOL_GPL(ke_wait_for_spin_lock);
 
-/**
- * ke_try_to_acquire_spin_lock_traced() - try to, and count or track if it is owned
- * @spin_lock: the lock
- *
- * Context: IRQL >= DISPATCH_LEVEL.
- * Return: whether it is owned. If not, nothing is counted.
- */
-bool ke_try_to_acquire_spin_lock_traced(struct kspin_lock *spin_lock)
+static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spin_lock,
+							  unsigned long caller)
 {
-	if (!ke_test_spin_lock(spin_lock) ||
-	    test_and_set_bit_lock(0, &spin_lock->word))
-		return false;
-	ntklog_log_spin_lock_acquire(spin_lock);
-	return true;
+	struct ntklog_time time = ntklog_read_time();
+
+	/* As in __ke_release_spin_lock(). */
+	smp_store_release(&spin_lock->word, 0);
+	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_ORDINARY, time.low,
+					      time.high, caller);
 }
-EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
 
 /**
  * ke_release_spin_lock_traced() - release, then maybe write an event
@@ -90,11 +72,11 @@ EXPORT_SYMBOL_GPL(ke_try_to_acquire_spin_lock_traced);
  */
 notrace noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct ntklog_time release_time = ntklog_read_time();
-
-	/* As in ke_release_spin_lock_from_dpc_level(). */
-	smp_store_release(&spin_lock->word, 0);
-	ntklog_log_spin_lock_release(spin_lock, WMI_SPINLOCK_ORDINARY, release_time);
+	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
+		ke_release_sampled_spin_lock(spin_lock, _RET_IP_);
+	else
+		/* As in __ke_release_spin_lock(). */
+		smp_store_release(&spin_lock->word, 0);
 }
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 

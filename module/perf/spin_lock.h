@@ -6,7 +6,8 @@
  * Counting, tracking and sampling of spin locks, for the locks (the hooks), the
  * files (parameters and counters) and the tracepoint.
  *
- * What happens to every lock is here and inline: so little that a call would be much of it.
+ * What happens to every lock is here and inline: so little that a call would be much of it. NT's
+ * locks, whose code is in drivers, call ntklog_log_spin_lock_acquire(), which has it.
  * What is rare is out of line, in spin_lock.c, and exact.
  */
 
@@ -237,7 +238,7 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
 }
 
 /**
- * ntklog_push_heard_spin_lock() - NT's PerfLogSpinLockAcquire, of a lock had at once
+ * ntklog_push_heard_spin_lock() - ntklog_log_spin_lock_acquire() without a note of interrupts
  * @lock: the lock, now owned
  *
  * For who is only there while the tracking key is on, and while interrupts are heard of: see
@@ -254,14 +255,15 @@ static __always_inline bool ntklog_push_heard_spin_lock(const void *lock)
 }
 
 /**
- * ntklog_pop_spin_lock() - give back a slot that is not to be looked at
- * @lock: the lock that is released
+ * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease: give back a slot that is not to be looked at
+ * @lock: the lock, which is about to be released
  * @time: the low half of when
  *
  * That of the lock acquired last, had at once, tracked; not long held, and none of those sampled.
  *
- * Context: as ntklog_log_spin_lock_release().
- * Return: whether it is; if not, ntklog_track_spin_lock_release_slowly() is to be called.
+ * Context: IRQL >= DISPATCH_LEVEL, before the release, so that who waits and who releases have
+ * nothing to keep over it; the tracking key was on.
+ * Return: whether it is; if not, the lock is released, and then ntklog_track_spin_lock_release_slowly() is to be called.
  */
 static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
@@ -275,48 +277,6 @@ static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, used);
 	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT);
 	return true;
-}
-
-/**
- * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
- * @lock: the lock, now owned
- *
- * Tracked, or only counted. One reading of the clock is both when it was asked for and when it was
- * owned: NT reads it twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
- *
- * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
- */
-static __always_inline void ntklog_log_spin_lock_acquire(const void *lock)
-{
-	unsigned long used;
-
-	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
-		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
-							     PERF_SPIN_LOCK_ONE)))
-			ntklog_count_spin_lock_acquire_slowly();
-	} else if (likely(ntklog_push_spin_lock(lock, &used))) {
-		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
-	} else {
-		ntklog_track_spin_lock_acquire_slowly(lock);
-	}
-}
-
-/**
- * ntklog_log_spin_lock_release() - NT's PerfLogSpinLockRelease
- * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, as it was acquired if nothing else was noted then
- * @release_time: ntklog_read_time(), from before that
- *
- * The event's CallerAddress is where the function that this is in returns to.
- *
- * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
- */
-static __always_inline void ntklog_log_spin_lock_release(const void *lock, u8 acquire_mode,
-							 struct ntklog_time release_time)
-{
-	if (unlikely(!ntklog_pop_spin_lock(lock, release_time.low)))
-		ntklog_track_spin_lock_release_slowly(lock, acquire_mode, release_time.low,
-						      release_time.high, _RET_IP_);
 }
 
 /* One of so many releases that leave a waiter behind is written; 0: none is for that. */

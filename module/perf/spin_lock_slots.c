@@ -2,9 +2,9 @@
 /*
  * The rare half of NT's tracking of spin locks: counts at which something is sampled, waits,
  * more than eight locks at once, releases out of order and those that are sampled. The
- * other half is inline in spin_lock.h.
+ * other half is inline in spin_lock.h, and here for NT's locks, whose inline code calls it.
  *
- * All here that changes a processor's words runs on it with interrupts off, unless it is
+ * All else here that changes a processor's words runs on it with interrupts off, unless it is
  * offline.
  *
  * NT's locks are not taken in an NMI, but Linux' are, and it may have interrupted any of this.
@@ -232,6 +232,31 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
+
+/**
+ * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
+ * @lock: the lock, now owned
+ *
+ * Tracked, or only counted. One reading of the clock is both when it was asked for and when it was
+ * owned: NT reads it twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
+ */
+notrace void ntklog_log_spin_lock_acquire(const void *lock)
+{
+	unsigned long used;
+
+	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
+		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+							     PERF_SPIN_LOCK_ONE)))
+			ntklog_count_spin_lock_acquire_slowly();
+	} else if (likely(ntklog_push_spin_lock(lock, &used))) {
+		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
+	} else {
+		ntklog_track_spin_lock_acquire_slowly(lock);
+	}
+}
+EXPORT_SYMBOL_GPL(ntklog_log_spin_lock_acquire);
 
 static void ntklog_count_wait(u32 spin_count)
 {
@@ -481,7 +506,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number
  * @time_high: its high half
  * @caller: where the function that releases returns to
  *
- * Context: as ntklog_log_spin_lock_release().
+ * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
  */
 void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
 					   u32 time_high, unsigned long caller)
