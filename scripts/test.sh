@@ -18,7 +18,10 @@ shift
 # done before, and its name. Steps begin in this order as soon as there is room: first those that
 # leave none for a second virtual machine, for a torture, whose processors are never idle, takes
 # twice as much of a processor beside another one; then virtual machines by their length, two at a
-# time, for three make all dearer by a quarter, and beside them one of what needs little.
+# time, for three make all dearer by a quarter, and beside them one of what needs little. "rest":
+# programs of this machine alone, one after the other beside all that, with what it leaves of the
+# processors: a virtual machine whose processor has to wait for one of this machine's makes its
+# others wait for it, and takes up to twice as many seconds.
 plan()
 {
 	case $1 in
@@ -38,7 +41,7 @@ plan()
 			100 kernel-kunit kernel-kasan
 			100 kernel-kasan kernel-kcsan
 			140 kernel-kcsan strain
-			60 - builds
+			rest - builds
 			40 kernel-kcsan abuse
 			140 kernel-kcsan torture-kcsan
 			140 kernel-kasan torture-kasan
@@ -55,16 +58,16 @@ plan()
 			70 - foreign-i386
 			70 - classes-6.12
 			70 builds core-newest
-			60 - tool
-			60 - packages
+			rest - tool
+			rest - packages
 			60 kernel-kunit lockdep
 			60 kernel-kunit cycles
 			60 - fuzz
 			60 - suspend
 			60 - linkage-6.12
 			60 - linkage-6.1
-			60 - style
-			60 - page
+			rest - style
+			rest - page
 			70 builds core-trixie
 			70 kernel-kasan kunit-kasan
 			70 - modes-6.12
@@ -75,11 +78,11 @@ plan()
 			70 kernel-kunit kunit-kunit
 			70 kernel-kunit window
 			70 - switching
-			60 - model
-			60 - litmus
-			60 - docs
-			60 - instructions
-			60 - headers
+			rest - model
+			rest - litmus
+			rest - docs
+			rest - instructions
+			rest - headers
 		END
 		;;
 	*)
@@ -111,19 +114,22 @@ count()
 begin()
 {
 	local step=$1
+	local -a class=()
+	[ -z "${is_rest[$step]:-}" ] || class=(chrt --idle 0)
 	(
 		trap - EXIT
 		# Seconds that passed, and those of a processor.
 		TIMEFORMAT="%0R %0U %0S $step"
 		{
 			# shellcheck disable=SC2046 # a command and its argument
-			time SAY_FD=3 STEP=$step $(command_of "$step") >"$TEST/$step.tap" \
+			time SAY_FD=3 STEP=$step "${class[@]}" $(command_of "$step") >"$TEST/$step.tap" \
 				2>"$TEST/$step.log" </dev/null 6>&- ||
 				printf 'not ok - %s came to its end\n' "$step" >>"$TEST/$step.tap"
 		} 2>"$TEST/$step.time"
 	) &
 	running[$!]=$step
 	room=$((room - load[$step]))
+	resting=$((resting + ${is_rest[$step]:-0}))
 	if [ -n "$first" ]; then
 		is_beside[$step]=1
 		beside=$((beside + load[$step]))
@@ -137,6 +143,7 @@ end()
 	read -r seconds user system _ <"$TEST/$step.time"
 	done_steps+=" $step "
 	room=$((room + load[$step]))
+	resting=$((resting - ${is_rest[$step]:-0}))
 	[ -z "${is_beside[$step]:-}" ] || beside=$((beside - load[$step]))
 	say "$step: $(count '^ *ok ' "$TEST/$step.tap") ok," \
 		"$(count '^ *not ok ' "$TEST/$step.tap") not, in $seconds s" \
@@ -153,7 +160,11 @@ ready()
 	for need in ${needs[$1]//,/ }; do
 		[ "$need" = - ] || [[ $done_steps == *" $need "* ]] || return 1
 	done
-	[ ${#running[@]} -gt 0 ] || return 0
+	if [ -n "${is_rest[$1]:-}" ]; then
+		[ $resting = 0 ] || { [ ${#running[@]} = "$resting" ] && [ "$resting" -lt "$(nproc)" ]; }
+		return
+	fi
+	[ ${#running[@]} -gt "$resting" ] || return 0
 	if [ "${load[$1]}" -le "$room" ]; then
 		[ -n "$first" ] || return 0
 		[ $((load[$1] + load[$first] + beside)) -gt $(($(nproc) * 100)) ] || return 0
@@ -171,7 +182,8 @@ select_steps()
 	local -a names=()
 	local percent need step before
 	while read -r percent need step; do
-		load[$step]=$percent
+		[ "$percent" != rest ] || is_rest[$step]=1
+		load[$step]=${percent/rest/0}
 		needs[$step]=$need
 		known[$step]=1
 		names+=("$step")
@@ -191,7 +203,7 @@ select_steps()
 	done
 }
 
-declare -A load=() needs=() running=() is_beside=()
+declare -A load=() needs=() running=() is_beside=() is_rest=()
 pending=()
 done_steps=
 # Who is the first to wait for room alone, now and in the pass before, and what has begun since, in
@@ -199,6 +211,8 @@ done_steps=
 first=
 waiting=
 beside=0
+# How many of those are running that are content with the rest.
+resting=0
 room=$(($(nproc) * 100))
 
 # All of it is read before it runs: somebody may edit this file meanwhile.

@@ -108,7 +108,7 @@ EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
 /* As __ke_release_queued_spin_lock(). Returns whether somebody waited. */
 static __always_inline bool ke_let_queued_spin_lock_go(struct kspin_lock_queue *queue,
-							struct kspin_lock *spin_lock)
+						       struct kspin_lock *spin_lock)
 {
 	unsigned long word = (unsigned long)queue;
 

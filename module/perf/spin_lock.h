@@ -255,15 +255,15 @@ static __always_inline bool ntklog_push_heard_spin_lock(const void *lock)
 }
 
 /**
- * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease: give back a slot that is not to be looked at
+ * ntklog_pop_spin_lock() - PerfLogSpinLockRelease: give back a slot that is not to be looked at
  * @lock: the lock, which is about to be released
  * @time: the low half of when
  *
  * That of the lock acquired last, had at once, tracked; not long held, and none of those sampled.
  *
- * Context: IRQL >= DISPATCH_LEVEL, before the release, so that who waits and who releases have
- * nothing to keep over it; the tracking key was on.
- * Return: whether it is; if not, the lock is released, and then ntklog_track_spin_lock_release_slowly() is to be called.
+ * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the tracking key was on. Before the release:
+ * then there is nothing to keep in registers over it.
+ * Return: whether it is; if not, ntklog_track_spin_lock_release_slowly() is to be called, after it.
  */
 static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
