@@ -37,16 +37,16 @@ plan()
 		;;
 	test)
 		cat <<-'END'
-			100 - kernel-kunit
-			100 kernel-kunit kernel-kasan
-			100 kernel-kasan kernel-kcsan
-			140 kernel-kcsan strain
+			160 - kernel-kunit
+			160 kernel-kunit kernel-kasan
+			160 kernel-kasan kernel-kcsan
+			160 kernel-kcsan strain
 			rest - builds
 			40 kernel-kcsan abuse
-			140 kernel-kcsan torture-kcsan
-			140 kernel-kasan torture-kasan
-			140 kernel-kunit parallel
-			140 kernel-kunit crowd
+			160 kernel-kcsan torture-kcsan
+			160 kernel-kasan torture-kasan
+			160 kernel-kunit parallel
+			160 kernel-kunit crowd
 			70 - e2e-6.12
 			70 - own-6.1
 			70 builds own-newest
