@@ -1492,7 +1492,8 @@ static void who_hands_over_a_queued_lock_is_a_blocker(struct kunit *test)
 	test_thread_start(test, &thread, 1, wait_for_lock_0, &held);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
 	WRITE_ONCE(held, true);
-	while (READ_ONCE(lock[0].word) == (unsigned long)&handle.lock_queue)
+	/* Not only in the word: who is half-way in is not one that was left waiting. */
+	while (!READ_ONCE(handle.lock_queue.next))
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_join(&thread);

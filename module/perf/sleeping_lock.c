@@ -163,7 +163,7 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, const void *lock,
 				     u32 action)
 {
-	if (!slot || !(action & slot->action & NTKLOG_SLEEPING_IS_EXCLUSIVE))
+	if (!slot || !(action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE))
 		return false;
 	/* Else it is being released at this moment, by another thread, which counts that. */
 	if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
@@ -213,7 +213,8 @@ void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 
 	if (ntklog_is_acquired_again(slot, lock, action)) {
 		if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX))
 			ntklog_fill_sleeping_slot(slot, lock, caller, action |
-						  (slot->action & NTKLOG_SLEEPING_OVER_HOLE));
+						  (READ_ONCE(slot->action) &
+						   NTKLOG_SLEEPING_OVER_HOLE));
 		goto out;
 	}
 	slot = ntklog_take_sleeping_slot(thread);
@@ -490,12 +491,17 @@ void ntklog_note_sleeping_contention(const void *lock, u32 class, const struct t
 void ntklog_share_sleeping_lock(const void *lock, u32 class)
 {
 	struct ntklog_sleeping_slot *slot;
+	u32 action;
 
 	preempt_disable_notrace();
 	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
-	if (slot)
-		WRITE_ONCE(slot->action, (slot->action & ~NTKLOG_SLEEPING_EXCLUSIVE) |
-					 NTKLOG_SLEEPING_SHARED);
+	if (slot) {
+		action = READ_ONCE(slot->action);
+		/* It may be taken away at this moment: that stays noted. */
+		while (!try_cmpxchg(&slot->action, &action,
+				    (action & ~NTKLOG_SLEEPING_EXCLUSIVE) | NTKLOG_SLEEPING_SHARED))
+			;
+	}
 	preempt_enable_notrace();
 }
 
