@@ -170,7 +170,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *relea
 	void *record;
 	u64 wanted;
 
-	if (unlikely(cpu->writing || in_nmi() || !rcu_is_watching())) {
+	if (unlikely(in_nmi() || cpu->writing || !rcu_is_watching())) {
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}

@@ -234,7 +234,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	int number;
 
 	/* What it acquires has no slot. */
-	if (!cpu->sampled_in_use || in_nmi())
+	if (in_nmi() || !cpu->sampled_in_use)
 		return;
 	local_irq_save(flags);
 	number = ntklog_find_sampled(cpu, lock);

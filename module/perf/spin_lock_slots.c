@@ -173,7 +173,7 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
 
-/* One instruction: an NMI counts in the same word. */
+/* Here and below one instruction: an NMI counts in the same words. */
 static void ntklog_change_slots_in_use(int slots)
 {
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);
@@ -197,17 +197,19 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 	}
 	if (unarmed) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
-	} else if (in_nmi() || number - cpu->untracked_slots > PERF_SPIN_LOCK_DEPTH) {
+	} else if (in_nmi() ||
+		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
 		/* untracked_slots may be half changed by what an NMI has interrupted. */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
 	if (number > PERF_SPIN_LOCK_SLOTS) {
 		ntklog_change_slots_in_use(-1);
-		cpu->without_slot++;
+		this_cpu_inc(ntklog_spin_lock_cpu.without_slot);
 		return 0;
 	}
-	cpu->untracked_slots += tag == PERF_SPIN_LOCK_UNTRACKED;
+	if (tag == PERF_SPIN_LOCK_UNTRACKED)
+		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots);
 	slot->lock = (unsigned long)lock | tag;
 	slot->time = time;
 	slot->interrupts = interrupts;
@@ -422,7 +424,8 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	u32 above = ntklog_slots_in_use(cpu) - number;
 
-	cpu->untracked_slots -= !!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED);
+	if (cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED)
+		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
 	memmove(&cpu->slot[number], &cpu->slot[number + 1], above * sizeof(cpu->slot[0]));
 	memmove(&cpu->spins[number], &cpu->spins[number + 1], above * sizeof(cpu->spins[0]));
 	cpu->slot[number + above].lock = 0;
@@ -477,19 +480,21 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 n
 }
 
 /* The rule for who made others wait, or none. Interrupts are off. */
-static u8 ntklog_blocker_rule(struct ntklog_spin_lock_cpu *cpu, u8 acquire_mode)
+static u8 ntklog_blocker_rule(u8 acquire_mode)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_blockers);
 
 	if (!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER) || !rate)
 		return 0;
-	return ++cpu->blockers % rate ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
+	if (this_cpu_inc_return(ntklog_spin_lock_cpu.blockers) % rate)
+		return 0;
+	return WMI_SPINLOCK_RULE_BLOCKER;
 }
 
 static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
 				    struct ntklog_spin_lock_release *release)
 {
-	release->rule = ntklog_blocker_rule(cpu, acquire_mode);
+	release->rule = ntklog_blocker_rule(acquire_mode);
 	if (!ntklog_slot_is_sampled(cpu, number, release->time)) {
 		if (!release->rule)
 			return;
@@ -526,12 +531,12 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 		release.slot = &cpu->slot[number];
 		release.spins = cpu->spins[number];
 		release.interrupts = ntklog_interrupts_of_slot(release.slot, acquire_mode);
-		release.depth = ntklog_slots_in_use(cpu) - cpu->untracked_slots;
+		release.depth = ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED))
 			ntklog_write_if_sampled(cpu, number, acquire_mode, &release);
 		ntklog_give_slot_back(cpu, number);
-	} else if (cpu->without_slot) {
-		cpu->without_slot--;
+	} else if (READ_ONCE(cpu->without_slot)) {
+		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
 	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.before);
 	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
