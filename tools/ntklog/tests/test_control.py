@@ -19,6 +19,7 @@ import unittest
 
 import etl_writer as etl
 import tap
+from tool import undescribed
 
 NTKLOG = sys.argv[1]
 
@@ -149,6 +150,7 @@ class Files(Directory):
             "group_mask": "0x20010000 PERF_SPINLOCK", "mode": "sequential", "stacks": "",
             "buffer_size": 65536, "buffers": 16, "generated": 10, "written": 7, "lost": 3,
             "finished": 4, "unread": 0})
+        self.assertEqual(undescribed(sessions, "status"), set())
         self.assertIn("lost 3", self.run_there("status", "3").stdout)
         self.assertNotIn("stacks", self.run_there("status", "3").stdout)
         self.write(3, "stacks", "0x0529 spinlock\n0x052b resource\n")
@@ -584,7 +586,9 @@ class Top(Directory):
         self.log(*events)
         result = self.run_there("top", "--once", "--json", "-d", ".1")
         self.assertEqual(result.returncode, 0, result.stderr)
-        return json.loads(result.stdout)
+        top = json.loads(result.stdout)
+        self.assertEqual(undescribed({**top, "rates": {}}, "report"), set())
+        return top
 
     @staticmethod
     def lock(spins=0, hold=100, **changes):
@@ -677,7 +681,11 @@ class Top(Directory):
                          "".join("%s: on, 3 functions\n" % kind for kind in kinds[:3] + kinds[4:5]))
         troubles = {"rt_mutex": "unavailable: no function x",
                     "ww_mutex": "the loaded module does not know these events"}
-        listed = json.loads(self.run_there("list", "--json").stdout)["groups"]
+        everything = json.loads(self.run_there("list", "--json").stdout)
+        self.assertEqual(undescribed({**everything, "parameters": [
+            parameter for parameters in everything["parameters"].values()
+            for parameter in parameters.values()]}, "list", "status"), set())
+        listed = everything["groups"]
         self.assertEqual([(group["name"], group["mask_name"], group["mask"], group["trouble"])
                           for group in listed[6:]],
                          [("linux_" + kind, "PERF_LINUX_" + kind.upper(),

@@ -2,6 +2,7 @@
 """What the tests of the tool share: the tool itself, and files for it."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,27 @@ def dump(data, *options):
     result = run_on("dump", data, *options)
     lines = [line.split(maxsplit=3) for line in result.stdout.splitlines()]
     return result, lines
+
+
+def undescribed(value, *commands):
+    """The fields of JSON, at any depth, that the sections of these commands do not name."""
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                        "../../../Documentation/etw-tools.rst")
+    with open(page, encoding="utf-8") as stream:
+        sections = re.split(r"^ntklog (\w+) --json\n-+$", stream.read(), flags=re.M)
+    texts = dict(zip(sections[1::2], sections[2::2]))
+    known = {name for command in commands for name in re.findall(r"\w+", texts[command])}
+    # The page says of these that they are likewise.
+    known |= {name.replace("wait_", "hold_") for name in known}
+
+    def names(part):
+        if isinstance(part, list):
+            return set().union(*map(names, part))
+        if isinstance(part, dict):
+            return set(part).union(*map(names, part.values()))
+        return set()
+
+    return names(value) - known
 
 
 def fields(line):
