@@ -278,7 +278,7 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(1));
 
-	/* As ke_wait_for_lock_ownership() does, and for the same reader. */
+	/* As ke_spin_for_lock_ownership() does, and for the same reader. */
 	smp_store_release(&tail->next, &half);
 	test_thread_join(&owner.thread);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(2));

@@ -1507,6 +1507,60 @@ static void who_hands_over_a_queued_lock_is_a_blocker(struct kunit *test)
 	session_stop(test);
 }
 
+struct half_way {
+	struct klock_queue_handle handle;
+	struct kspin_lock_queue half;
+	bool is_in_the_word;
+};
+
+/* Its second step, when the release has looked whether somebody waits. */
+static int come_in_wholly(void *data)
+{
+	struct half_way *seen = data;
+	struct kspin_lock_queue *owner = &seen->handle.lock_queue;
+
+	while (!READ_ONCE(seen->is_in_the_word) || READ_ONCE(owner->lock) & LOCK_QUEUE_OWNER)
+		cpu_relax();
+	/* As ke_spin_for_lock_ownership() does, and for the same reader. */
+	smp_store_release(&owner->next, &seen->half);
+	return 0;
+}
+
+static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
+{
+	/* A release that is not sampled, and one that is: they go different ways. */
+	static const u32 rates[] = { U32_MAX, 1 };
+	struct test_thread thread;
+	struct half_way seen;
+	u32 before, i;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 processors");
+	start(test);
+	WRITE_ONCE(ntklog_spin_lock_blockers, 1);
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		seen = (struct half_way) {
+			.half.lock = (unsigned long)&lock[0] | LOCK_QUEUE_WAIT };
+		set_parameters(test, U32_MAX, rates[i], 1, 0);
+		test_thread_start(test, &thread, 1, come_in_wholly, &seen);
+		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
+		before = this_cpu()->blockers;
+		xchg(&lock[0].word, (unsigned long)&seen.half);
+		WRITE_ONCE(seen.is_in_the_word, true);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
+		KUNIT_EXPECT_EQ(test, this_cpu()->blockers, before);
+		ke_lower_irql(seen.handle.old_irql);
+		test_thread_join(&thread);
+		KUNIT_EXPECT_EQ(test, seen.half.lock,
+				(unsigned long)&lock[0] | LOCK_QUEUE_OWNER);
+		KUNIT_EXPECT_EQ(test, spinlock_events(), i);
+		ke_initialize_spin_lock(&lock[0]);
+	}
+	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
+	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 0), SPINLOCK_RESERVED), 0);
+	session_stop(test);
+}
+
 static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(hold_time_over_the_threshold_is_written),
 	KUNIT_CASE(hold_threshold_0_writes_nothing),
@@ -1547,6 +1601,7 @@ static struct kunit_case perf_test_cases[] = {
 	KUNIT_CASE(failed_tries_count_nothing),
 	KUNIT_CASE(one_in_so_many_that_leave_a_waiter_is_written),
 	KUNIT_CASE(who_hands_over_a_queued_lock_is_a_blocker),
+	KUNIT_CASE(who_is_half_way_in_was_not_left_waiting),
 	{}
 };
 

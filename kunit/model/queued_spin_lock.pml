@@ -9,7 +9,7 @@
  *
  *	A1..A6	__ke_acquire_queued_spin_lock(), ke_acquire_in_stack_..._at_dpc_level()
  *		in include/ntklog/queued_spin_lock.h
- *	W1..W3	ke_wait_for_lock_ownership() in module/ke/queued_spin_lock.c
+ *	W1..W3	ke_spin_for_lock_ownership() in module/ke/queued_spin_lock.c
  *	R1..R3	__ke_release_queued_spin_lock() in include/ntklog/queued_spin_lock.h
  *	H1..H3	ke_hand_over_queued_spin_lock() in module/ke/queued_spin_lock.c
  *

@@ -106,28 +106,24 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
-/* As __ke_release_queued_spin_lock(). Returns whether somebody waited. */
-static __always_inline bool ke_let_queued_spin_lock_go(struct kspin_lock_queue *queue,
+/* As __ke_release_queued_spin_lock(). */
+static __always_inline void ke_let_queued_spin_lock_go(struct kspin_lock_queue *queue,
 						       struct kspin_lock *spin_lock)
 {
 	unsigned long word = (unsigned long)queue;
 
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
-	if (likely(!READ_ONCE(queue->next) && try_cmpxchg_release(&spin_lock->word, &word, 0)))
-		return false;
-	ke_hand_over_queued_spin_lock(queue);
-	return true;
+	if (unlikely(READ_ONCE(queue->next) || !try_cmpxchg_release(&spin_lock->word, &word, 0)))
+		ke_hand_over_queued_spin_lock(queue);
 }
 
 static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lock_queue *queue,
 								 struct kspin_lock *spin_lock,
-								 unsigned long caller)
+								 u8 mode, unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
-	u8 mode = WMI_SPINLOCK_QUEUED;
 
-	if (ke_let_queued_spin_lock_go(queue, spin_lock))
-		mode |= PERF_SPIN_LOCK_LEAVES_WAITER;
+	ke_let_queued_spin_lock_go(queue, spin_lock);
 	ntklog_track_spin_lock_release_slowly(spin_lock, mode, time.low, time.high, caller);
 }
 
@@ -138,7 +134,8 @@ static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin
 {
 	if (READ_ONCE(ntklog_spin_lock_blockers) ||
 	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))
-		ke_release_sampled_queued_spin_lock(queue, spin_lock, caller);
+		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED |
+						    PERF_SPIN_LOCK_LEAVES_WAITER, caller);
 	else
 		ke_let_queued_spin_lock_go(queue, spin_lock);
 }
@@ -156,15 +153,20 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 {
 	unsigned long word = (unsigned long)queue;
 
-	/* Who is still half-way in, or comes after this look, is not one that was left waiting. */
+	/*
+	 * This look alone decides: who is still half-way in, or comes after it, is not one that
+	 * was left waiting, however the release goes on.
+	 */
 	if (unlikely(READ_ONCE(queue->next))) {
 		ke_release_queued_spin_lock_waited_for(queue, spin_lock, _RET_IP_);
 		return;
 	}
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))) {
-		ke_release_sampled_queued_spin_lock(queue, spin_lock, _RET_IP_);
+		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED,
+						    _RET_IP_);
 		return;
 	}
+	/* Next has been looked at: who has come since fails the exchange. */
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	if (unlikely(!try_cmpxchg_release(&spin_lock->word, &word, 0)))
 		ke_hand_over_queued_spin_lock(queue);

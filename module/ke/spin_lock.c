@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The out-of-line half of NT's ordinary spin locks: waiting, and both halves
- * with tracing. include/ntklog/spin_lock.h has the rest.
+ * The out-of-line half of NT's ordinary spin locks: waiting, and the release with
+ * tracing. include/ntklog/spin_lock.h has the rest.
  */
 
 #include <linux/bug.h>

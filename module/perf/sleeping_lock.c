@@ -84,7 +84,7 @@ static void ntklog_lower_next_slot(struct ntklog_thread *thread)
 static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sleeping_slot *slot)
 {
 	/* Who releases the one above comes here too, and not by the short way. */
-	if (slot != thread->next_sleeping_slot - 1 && slot[1].lock &&
+	if (slot != thread->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
 	    slot < &thread->sleeping_slots[NTKLOG_THREAD_SLOTS])
 		/* It may be taken away at this moment: that stays noted. */
 		atomic_or(NTKLOG_SLEEPING_OVER_HOLE, (atomic_t *)&slot[1].action);

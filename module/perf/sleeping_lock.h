@@ -158,7 +158,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 		goto slowly;
 	slot = thread->next_sleeping_slot;
 	/* Behind the last one there is another, which is never free. */
-	if (unlikely(slot->lock))
+	if (unlikely(READ_ONCE(slot->lock)))
 		goto slowly;
 	this_cpu_inc(ntklog_sleeping_cpu.acquired);
 	now = ntklog_read_time();

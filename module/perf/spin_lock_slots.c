@@ -173,7 +173,10 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
 
-/* Here and below one instruction: an NMI counts in the same words. */
+/*
+ * One instruction, as for untracked_slots, without_slot and blockers below: an NMI counts in the
+ * same words. Only ntklog_empty_slots() stores them, while nobody is in the hooks.
+ */
 static void ntklog_change_slots_in_use(int slots)
 {
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);

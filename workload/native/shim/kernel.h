@@ -112,6 +112,8 @@ int check_tsc_unstable(void);
 #define lock_acquire_exclusive(...)		do { } while (0)
 #define lock_release(...)			do { } while (0)
 #define lockdep_assert_preemption_disabled()	do { } while (0)
+#define lock_contended(map, ip)			do { } while (0)
+#define lock_acquired(map, ip)			do { } while (0)
 #define DEFINE_RAW_SPINLOCK(x)			int x
 #define raw_spin_lock_irqsave(l, f)		((void)(l), (f) = 0)
 #define raw_spin_unlock_irqrestore(l, f)	((void)(l), (void)(f))
@@ -233,10 +235,14 @@ extern unsigned long shim_this_cpu_off, shim_cpu_off[];
 })
 #define this_cpu_read(variable)		raw_cpu_read(variable)
 
-/* One instruction, whose suffix the size gives: for words of 32 and 64 bits. */
+/* One instruction, whose suffix the size gives: for words of 8, 32 and 64 bits. */
 #define SHIM_THIS_CPU(operation, variable, value)				\
 do {										\
-	if (sizeof(variable) == 8)						\
+	static_assert(sizeof(variable) == 1 || sizeof(variable) == 4 || sizeof(variable) == 8); \
+	if (sizeof(variable) == 1)						\
+		asm volatile(operation "b %1, %%gs:%0"				\
+			     : "+m" (variable) : "qi" ((u8)(value)) : "memory");	\
+	else if (sizeof(variable) == 8)						\
 		asm volatile(operation "q %1, %%gs:%0"				\
 			     : "+m" (variable) : "re" ((u64)(value)) : "memory");	\
 	else									\
@@ -247,6 +253,15 @@ do {										\
 #define this_cpu_add(variable, value)	SHIM_THIS_CPU("add", variable, value)
 #define this_cpu_sub(variable, value)	SHIM_THIS_CPU("sub", variable, value)
 #define this_cpu_inc(variable)		this_cpu_add(variable, 1)
+#define this_cpu_dec(variable)		this_cpu_sub(variable, 1)
+#define this_cpu_inc_return(variable)						\
+({										\
+	u32 __before = 1;							\
+										\
+	static_assert(sizeof(variable) == sizeof(__before));			\
+	asm volatile("xaddl %0, %%gs:%1" : "+r" (__before), "+m" (variable) :: "memory");	\
+	__before + 1;								\
+})
 void on_each_cpu(void (*function)(void *argument), void *argument, bool wait);
 
 /* Where x86 counts interrupts: in the order of Debian's 6.12. */
@@ -294,6 +309,9 @@ do {										\
 } while (0)
 #define local_irq_disable()		barrier()
 #define local_irq_enable()		barrier()
+
+/* A thread of a processor of its own, that is, with interrupts on. */
+#define preemptible()			(!raw_cpu_read(shim_preempt_count))
 
 /* Linux' spin lock, which nobody contends for here. */
 typedef struct {
