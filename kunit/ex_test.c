@@ -105,6 +105,7 @@ static void try_owns_or_changes_nothing(struct kunit *test)
 struct contender {
 	struct test_thread thread;
 	bool shared;
+	bool asks;
 	bool owns;
 	u32 seen;
 };
@@ -114,6 +115,7 @@ static int contend(void *data)
 	struct contender *contender = data;
 	u8 old_irql;
 
+	WRITE_ONCE(contender->asks, true);
 	if (contender->shared) {
 		old_irql = ex_acquire_spin_lock_shared(&lock);
 		WRITE_ONCE(contender->owns, true);
@@ -131,8 +133,15 @@ static int contend(void *data)
 static void start_contender(struct kunit *test, struct contender *contender,
 			    unsigned int cpu, bool shared)
 {
+	int tries = 30000;
+
 	contender->shared = shared;
 	test_thread_start(test, &contender->thread, cpu, contend, contender);
+	while (!READ_ONCE(contender->asks))
+		usleep_range(1000, 2000);
+	/* Who is exclusive says so in the word; who is shared must not be seen at all. */
+	while (!shared && !(word() & WAITER) && tries--)
+		usleep_range(1000, 2000);
 	msleep(30);
 }
 

@@ -124,19 +124,27 @@ static void mixed_pairs_are_legal(struct kunit *test)
 
 /* S8: the word is only read while somebody else owns the lock. */
 
+struct only_reader {
+	bool asks;
+	unsigned long seen;
+};
+
 static int wait_and_release(void *data)
 {
-	u8 old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+	struct only_reader *reader = data;
+	u8 old_irql;
 
-	*(unsigned long *)data = lock.word;
+	WRITE_ONCE(reader->asks, true);
+	old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
+	reader->seen = lock.word;
 	ke_release_spin_lock(&lock, old_irql);
 	return 0;
 }
 
 static void a_waiter_only_reads(struct kunit *test)
 {
+	struct only_reader reader = {};
 	struct test_thread waiter;
-	unsigned long seen = 0;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 processors");
@@ -145,15 +153,18 @@ static void a_waiter_only_reads(struct kunit *test)
 	 * did more than read would take it, and be seen.
 	 */
 	WRITE_ONCE(lock.word, 1);
-	test_thread_start(test, &waiter, 1, wait_and_release, &seen);
-	msleep(20);
+	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
+	while (!READ_ONCE(reader.asks))
+		usleep_range(1000, 2000);
+	/* By then its first attempt has been: that would take the next value. */
+	msleep(200);
 	WRITE_ONCE(lock.word, 2);
 	msleep(50);
 	KUNIT_EXPECT_FALSE(test, completion_done(&waiter.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(lock.word), 2UL);
 	WRITE_ONCE(lock.word, 0);
 	test_thread_join(&waiter);
-	KUNIT_EXPECT_EQ(test, seen, 1UL);
+	KUNIT_EXPECT_EQ(test, reader.seen, 1UL);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 

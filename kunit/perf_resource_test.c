@@ -519,7 +519,7 @@ static unsigned int events_to_wait_for;
 
 static bool release_when_written(struct eresource *resource, bool wait)
 {
-	int tries = 30000;
+	int tries = 60000;
 
 	while (events() < events_to_wait_for && tries--)
 		usleep_range(500, 1000);
@@ -676,7 +676,7 @@ static void slots_of_an_earlier_tracking_are_free(struct kunit *test)
 static void slots_go_with_their_thread(struct kunit *test)
 {
 	unsigned long thread;
-	int tries = 3000;
+	int tries = 60000;
 	u64 unmatched;
 	u32 threads;
 

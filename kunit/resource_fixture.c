@@ -111,7 +111,7 @@ void user_exit(struct kunit *test, int i)
 static void until(struct kunit *test, u32 (*count)(const struct eresource *resource),
 		  u32 wanted)
 {
-	int tries = 3000;
+	int tries = 60000;
 
 	while (count(&resource) != wanted && tries--)
 		usleep_range(500, 1000);

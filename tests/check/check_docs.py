@@ -101,7 +101,7 @@ def commands(lines):
 
 @functools.cache
 def help_of(name):
-    result = subprocess.run([NTKLOG, name, "--help"], capture_output=True, text=True, timeout=60,
+    result = subprocess.run([NTKLOG, name, "--help"], capture_output=True, text=True, timeout=600,
                             check=False)
     return result.stdout if result.returncode == 0 else ""
 

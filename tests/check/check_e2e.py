@@ -131,8 +131,8 @@ class Session(unittest.TestCase):
             contended = sum((new[1] - old[1]) % 2**32
                             for old, new in counter_changes("rate%d" % rate))
             written = stats("rate%d.stats" % rate)["total"][0]
-            # Not exactly: nested releases see the same count.
-            self.assertLess(contended / rate / 4, written)
+            # Not exactly: nested releases see the same count, or none of them does.
+            self.assertLess((contended / rate - 8) / 4, written)
             self.assertLess(written, 4 * contended / rate + 4)
 
     def test_counters_without_events(self):

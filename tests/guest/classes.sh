@@ -52,6 +52,7 @@ record_with_truth()
 	telling=$!
 	(
 		wait_for [ -s "$1.truth" ]
+		wait_for grep -q started $D/sessions/*/state
 		$2
 	) &
 	loading=$!

@@ -16,8 +16,16 @@ check "classes: what was kept is in the names" grep -q '^lock .* dentry.d_lockre
 	stopped.etl.names
 touch /tmp/load
 (while [ -e /tmp/load ]; do find /proc/sys >/dev/null; done) &
-ntklog top --once --json -d 2 -e $GROUPS_OF_LINUX >top.json
-ntklog top --once --json -d 2 -e $GROUPS_OF_LINUX --addresses >addresses.json
+# shown FILE OPTION...: what top shows, as soon as a lock of the load's is in it.
+shown()
+{
+	file=$1
+	shift
+	ntklog top --once --json -d 2 -e $GROUPS_OF_LINUX "$@" >"$file" &&
+		grep -q 'dentry.d_lockref.lock' "$file"
+}
+check "classes: top has them" wait_for shown top.json
+check "classes: and each lock by itself" wait_for shown addresses.json --addresses
 rm /tmp/load
 wait
 

@@ -18,10 +18,9 @@ echo 1 >$T/events/kprobes/ntklog_test/enable
 check "linux: on with the function tracer and a kprobe there" is_on
 check "linux: then all functions go on calling us" is "$(redirected)" $ALL
 mark
-sleep 2
-check "linux: and what they acquire is counted" grown SpinLockAcquireCount 100
-check "linux: the function tracer sees the functions" grep -q '_raw_spin_unlock' $T/trace
-check "linux: the kprobe is hit" grep -q 'ntklog_test' $T/trace
+check "linux: and what they acquire is counted" wait_for grown SpinLockAcquireCount 100
+check "linux: the function tracer sees the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
+check "linux: the kprobe is hit" wait_for grep -q 'ntklog_test' $T/trace
 echo stop >$S/state
 check "linux: off under the function tracer and a kprobe" is_off
 echo start >$S/state

@@ -18,7 +18,7 @@ check "modes: another word is refused" refused 'Invalid' $D/linux_mode most
 check "modes: as is more than a word" refused 'Invalid' $D/linux_mode 'full sampled'
 echo "$LINUX" >$S/group_mask
 
-record sampled sampled pairs=100000 long_pairs=4000
+record sampled sampled pairs=100000 long_pairs=10000
 record full full pairs=20000 queue=1
 record sampled sampled-queue queue=1
 record waits waits pairs=20000 queue=1
@@ -127,8 +127,9 @@ check "modes: record refuses another one than that which is on" sh -c \
 	'! ntklog record --mode full -o /tmp/full.etl --duration 0.2 2>/tmp/refused &&
 	cat /tmp/refused && grep "are being recorded in another mode" /tmp/refused'
 echo stop >$S/state
+echo 1 >$T/events/ntklog/linux_spinlock/enable
+wait_for grep -q '^spinlock: on' $D/linux
 check "modes: the tracepoint tells waits" sh -c "
-	echo 1 >$T/events/ntklog/linux_spinlock/enable; sleep 1
 	insmod linux_pairs.ko queue=1
 	grep -E ' linux_spinlock: .* caller=third_thread.*mode=executive_shared.*rule=wait' $T/trace
 	found=\$?

@@ -28,7 +28,7 @@ echo start >$S/state
 check "sleeping: a session hooks all kinds" sleeping_is_on
 check "sleeping: and all functions" is "$(hooked)" $SLEEPING_FUNCTIONS
 check "sleeping: spin locks are left alone" is "$(redirected)" 0
-check "sleeping: the module with the truth runs" insmod sleeping_locks.ko long_ms=1200
+check "sleeping: the module with the truth runs" insmod sleeping_locks.ko long_ms=3000
 rmmod sleeping_locks
 echo stop >$S/state
 cat $D/counters >sleeping.counters
@@ -121,7 +121,7 @@ check "sleeping: off after those" sleeping_is_off
 load 100000
 echo 100 >$R/release_sample_rate
 check "sleeping: record takes them without being told" ntklog record --no-names \
-	-o sleeping-default.etl --duration 1
+	-o sleeping-default.etl -- find /sys/kernel /proc/sys -name none
 end_load
 echo 1000 >$R/release_sample_rate
 ntklog report sleeping-default.etl --json >sleeping-default.json

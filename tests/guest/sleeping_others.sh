@@ -10,6 +10,12 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 load 50000
 
+# released_since NUMBER: that is what were released by then, and fifty more have been since.
+released_since()
+{
+	[ "$(sum SleepingReleased)" -gt $(($1 + 50)) ]
+}
+
 # Others on the same functions, before, meanwhile and after.
 echo 'p:ntklog_test mutex_lock' >$T/kprobe_events
 echo 'r:ntklog_return down_read' >>$T/kprobe_events
@@ -25,11 +31,11 @@ for tracer in function function_graph; do
 	check "sleeping: then all functions go on calling us ($tracer)" \
 		is "$(hooked)" $SLEEPING_FUNCTIONS
 	before=$(sum SleepingReleased)
-	sleep 1
 	check "sleeping: and what they acquire is counted ($tracer)" \
-		[ "$(sum SleepingReleased)" -gt $((before + 50)) ]
-	check "sleeping: the $tracer tracer sees the functions" grep -q 'mutex_unlock' $T/trace
-	check "sleeping: the kprobes are hit ($tracer)" sh -c \
+		wait_for released_since $before
+	check "sleeping: the $tracer tracer sees the functions" \
+		wait_for grep -q 'mutex_unlock' $T/trace
+	check "sleeping: the kprobes are hit ($tracer)" wait_for sh -c \
 		"grep -q 'ntklog_test: ' $T/trace && grep -q 'ntklog_return: ' $T/trace"
 	echo stop >$S/state
 	check "sleeping: off under the $tracer tracer and kprobes" sleeping_is_off

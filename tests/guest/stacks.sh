@@ -9,7 +9,7 @@
 WATCHED="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_SPINLOCK
 	PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH"
 
-insmod ntklog.ko buffers=64
+insmod ntklog.ko buffers=128
 check "stacks: by default no event carries one" is "$(cat $S/stacks)" none
 for text in '' spin 'spinlock,resource' 'none spinlock' 0x0f4b 1 'spinlock all'; do
 	check "stacks: '$text' is refused" refused Invalid $S/stacks "$text\n"

@@ -198,8 +198,8 @@ touch /tmp/stop
 wait $switching
 grep . /tmp/again.*
 cat /tmp/taken
-check "strain: all is off in the end" is_off
-check "strain: so are those that sleep" sleeping_is_off
+check "strain: all is off in the end" wait_for is_off
+check "strain: so are those that sleep" wait_for sleeping_is_off
 check "strain: of which each acquisition and each wait has come to its end" sleeping_balanced
 check "strain: the self-test tested something" [ "$(cat /tmp/kinds)" -gt 0 ]
 check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
@@ -233,7 +233,7 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
 	./fail start $S "$stride" "$seed" $D/linux
-	check "strain: nothing stays redirected without memory" is_off
+	check "strain: nothing stays redirected without memory" wait_for is_off
 	echo start >$S/state
 	check "strain: with memory they are redirected" is_on
 	echo stop >$S/state

@@ -101,7 +101,10 @@ for signal in INT TERM HUP; do
 done
 
 # On a terminal there is a line of progress, which the last one takes the place of.
-./terminal ntklog record -e spinlock --no-names -o tool-signal.etl --duration 1.5 >tool-terminal.txt
+./terminal ntklog record -e spinlock --no-names -o tool-signal.etl --duration 600 >tool-terminal.txt &
+wait_for sh -c '[ "$(tr "\r" "\n" <tool-terminal.txt | grep -c " lost")" -ge 3 ]'
+kill -INT $(pidof ntklog)
+wait $!
 TERM=vt100 ./terminal ntklog top -e spinlock --once >tool-top-terminal.txt
 
 # Too few, too small buffers, and a recorder that does not run for a while.

@@ -33,7 +33,8 @@ rmmod ntklog
 
 refused_torture()
 {
-	! insmod ntklog_torture.ko "$@" && dmesg | tail -n 1 | grep ntklog_torture:
+	before=$(dmesg | grep -c ntklog_torture:)
+	! insmod ntklog_torture.ko "$@" && [ "$(dmesg | grep -c ntklog_torture:)" -gt "$before" ]
 }
 insmod ntklog.ko
 check "torture: unknown type is refused" refused_torture torture_type=none

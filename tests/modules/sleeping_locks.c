@@ -243,16 +243,21 @@ static void start_waiter(void *data)
 
 	init_completion(&waiter->begins);
 	init_completion(&waiter->ended);
-	task = kthread_run(wait_for_it, waiter, "waiter");
+	task = kthread_create(wait_for_it, waiter, "waiter");
 	if (IS_ERR(task)) {
 		differs(waiter->way->name, PTR_ERR(task));
 		complete(&waiter->ended);
 		return;
 	}
 	waiter->task = task;
+	get_task_struct(task);
+	wake_up_process(task);
 	wait_for_completion(&waiter->begins);
-	/* It sleeps by then; where it does not, it spins. */
-	msleep(40);
+	/* It does not spin, for the owner is on no processor; it may have given up. */
+	do {
+		msleep(40);
+	} while (task_is_running(task));
+	put_task_struct(task);
 }
 
 static void start_waiters(void *data)

@@ -11,7 +11,7 @@ browser()
 {
 	local width=$1 page=$2
 	shift 2
-	timeout 120 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+	timeout 600 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
 		--user-data-dir="$DIR/profile" --enable-logging=stderr --hide-scrollbars \
 		--window-size="$width,$((width < 700 ? 6000 : 3600))" \
 		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"

@@ -18,7 +18,7 @@ NTKLOG = tool.NTKLOG
 
 
 def run(*arguments):
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=600)
 
 
 class Case(tool.Case):

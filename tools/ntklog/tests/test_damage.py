@@ -70,7 +70,7 @@ class Damaged(unittest.TestCase):
         for length in (1, 0x47, 0x48, 0x60, etl.SIZE - 1):
             cut = bytes(data[:2 * etl.SIZE + length])
             piped = subprocess.run([NTKLOG, "dump", "-"], input=cut, capture_output=True,
-                                   timeout=60)
+                                   timeout=600)
             result, lines = dump(cut)
             self.assertEqual((result.returncode, piped.returncode), (0, 0))
             self.assertEqual(piped.stdout.decode(), result.stdout)
@@ -222,7 +222,7 @@ class Damaged(unittest.TestCase):
             for sequence in (-2**63, 2**63 - 1, 5))
         for result in (run_on("dump", data),
                        subprocess.run([NTKLOG, "dump", "-"], input=data, capture_output=True,
-                                      timeout=60)):
+                                      timeout=600)):
             self.assertEqual(result.returncode, 1)
             self.assertNotIn("runtime error", str(result.stderr))
 

@@ -248,7 +248,7 @@ class Formats(unittest.TestCase):
                 with open(path + ".names", "w", encoding="utf-8") as stream:
                     stream.write(NAMES)
             outputs = {option: subprocess.run([NTKLOG, "dump", *option, path], check=True,
-                                              stdout=subprocess.PIPE, timeout=60).stdout.decode()
+                                              stdout=subprocess.PIPE, timeout=600).stdout.decode()
                        .splitlines(keepends=True) for option in ((), ("--json",), ("--csv",))}
         # The first buffer's events have nothing to do with this.
         header = outputs["--csv",].pop(0).rstrip("\n").split(",")

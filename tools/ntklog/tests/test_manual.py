@@ -24,7 +24,7 @@ COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top
 
 
 def run(*arguments):
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=60)
+    return subprocess.run(arguments, capture_output=True, text=True, timeout=600)
 
 
 def options(command):

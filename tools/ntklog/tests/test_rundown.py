@@ -24,7 +24,7 @@ class Case(tool.Case):
         with open(self.path, "wb") as stream:
             stream.write(data)
         result = subprocess.run([NTKLOG, command, *options, self.path], capture_output=True,
-                                text=True, timeout=60)
+                                text=True, timeout=600)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
@@ -91,7 +91,7 @@ class Threads(Case):
     def test_of_a_pipe_none_are_taken(self):
         data = etl.file(etl.process(8, "a.exe"), etl.thread(55, 8), lock())
         result = subprocess.run([NTKLOG, "dump", "--json", "-"], input=data, capture_output=True,
-                                timeout=60)
+                                timeout=600)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         events = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual(events[-1]["ThreadId"], 55)
@@ -276,7 +276,7 @@ class Uses(Case):
             for command in (("dump", "-"), ("report", "-"),
                             ("convert", "--perfetto", "-", "-")):
                 result = subprocess.run([NTKLOG, *command], input=data, capture_output=True,
-                                        timeout=60)
+                                        timeout=600)
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(b"ntoskrnl.exe+0x123" in result.stdout, named, (flags, command))
 

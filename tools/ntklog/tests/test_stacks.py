@@ -171,7 +171,7 @@ class Placing(Case):
         data = etl.file(etl.stacks_rundown(2), lock(), etl.stack(T, CHAIN))
         with subprocess.Popen([NTKLOG, "dump", "--json", "-"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as process:
-            out, _ = process.communicate(data, timeout=60)
+            out, _ = process.communicate(data, timeout=600)
         self.assertEqual(len(json.loads(out.splitlines()[-1])["Stack"]), 3)
 
 

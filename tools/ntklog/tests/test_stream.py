@@ -54,7 +54,7 @@ class Streams(tool.Case):
         results = []
         for path, given in ((self.path, None), ("-", data)):
             result = subprocess.run([NTKLOG, *command, path], input=given, capture_output=True,
-                                    timeout=60, **options)
+                                    timeout=600, **options)
             results.append((result.returncode, result.stdout.decode().replace(self.path, "-"),
                             result.stderr.decode().replace(self.path, "-")))
         return results
@@ -222,7 +222,7 @@ class Streams(tool.Case):
                     time.sleep(.1)
                     if process.poll() is None:
                         stream.write(data[at:at + 9999])
-            printed, errors = process.communicate(timeout=30)
+            printed, errors = process.communicate(timeout=600)
         self.assertEqual((process.returncode, errors), (0, b""))
         self.assertEqual(printed.decode(), self.check(data, "dump")[1])
 

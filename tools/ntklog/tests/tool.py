@@ -13,7 +13,7 @@ NTKLOG = sys.argv[1]
 
 def run(*arguments, **options):
     return subprocess.run([NTKLOG, *arguments], **{
-        "capture_output": True, "text": True, "timeout": 60, **options})
+        "capture_output": True, "text": True, "timeout": 600, **options})
 
 
 def run_on(command, data, *options):
