@@ -471,7 +471,8 @@ json_t *table_json(const struct table *table, size_t top)
 			else if (is_unknown(kind, cell))
 				value = json_null();
 			else if ((kind == CELL_COUNT || kind == CELL_ESTIMATE) &&
-				 cell->number < (double)INT64_MAX)
+				 cell->number < (double)INT64_MAX &&
+				 cell->number == trunc(cell->number))
 				value = json_integer((json_int_t)cell->number);
 			else
 				value = json_real(cell->number);

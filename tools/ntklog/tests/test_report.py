@@ -43,6 +43,12 @@ def lock(spins=0, hold=100, wait=10, **changes):
 
 
 class SpinLocks(Case):
+    def test_rates_have_decimals(self):
+        """As in CSV: three in four seconds are not none in a second."""
+        (row,) = self.json(etl.spinlock_rundown(1, 1, 1, 0), lock(), lock(), etl.perfinfo(
+            0x0529, etl.spin_lock(spins=0), time_stamp=etl.START_CLOCK + 4 * etl.PERF_FREQ))["locks"]
+        self.assertEqual((row["acquisitions"], row["per_second"]), (3, .75))
+
     def test_records_stand_for_what_was_not_written(self):
         """3 contended (1 in 10), 2 that did not wait (1 in 2000), 1 held for long (each)."""
         report = self.json(etl.spinlock_rundown(2, 10, 2000, 1000000),
