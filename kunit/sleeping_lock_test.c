@@ -234,11 +234,51 @@ static void lost_slots_are_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
 }
 
+/* How many were not tracked while there was no room, and when the readers had been so for long. */
+static int read_more_than_there_is_room_for(void *data)
+{
+	const u32 action = NTKLOG_SLEEPING_CLASS(RWSEM) | NTKLOG_SLEEPING_SHARED;
+	struct ntklog_sleeping_slot *slots;
+	u64 *untracked = data;
+	int i;
+
+	preempt_disable();
+	untracked[0] = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		ntklog_acquire_sleeping_slowly(&others[i], _THIS_IP_, action);
+	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
+	untracked[0] = untracked[1] - untracked[0];
+	slots = ntklog_find_thread()->sleeping_slots;
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+		slots[i].acquire_time -= ntklog_cycles_of_ms(61000);
+	for (i = 0; i < 2; i++)
+		ntklog_acquire_sleeping_slowly((char *)&lock + i, _THIS_IP_, action);
+	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked) - untracked[1];
+	preempt_enable();
+	return 0;
+}
+
+/* Another thread has released them, as NFS does: here each is a lock of its own. */
+static void readers_that_never_end_are_given_up(struct kunit *test)
+{
+	const struct remainders before = count();
+	u64 untracked[2] = { 0, 1 };
+
+	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(RWSEM));
+	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_there_is_room_for, untracked);
+	test_thread_join(&other);
+	KUNIT_EXPECT_EQ(test, untracked[0], 1);
+	KUNIT_EXPECT_EQ(test, untracked[1], 0);
+	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(RWSEM));
+	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
+}
+
 static struct kunit_case sleeping_lock_cases[] = {
 	KUNIT_CASE(a_wait_that_is_forgotten_is_counted_once),
 	KUNIT_CASE(a_wait_for_what_another_releases_is_counted_once),
 	KUNIT_CASE(what_another_releases_is_not_acquired_again),
 	KUNIT_CASE(lost_slots_are_taken_back),
+	KUNIT_CASE(readers_that_never_end_are_given_up),
 	{}
 };
 

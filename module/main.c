@@ -21,6 +21,7 @@
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
 #include "perf/spin_lock_sampled.h"
+#include "perf/stack.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"
@@ -133,10 +134,15 @@ static int __init ntklog_init(void)
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;
+	err = ntklog_stack_init();
+	if (err) {
+		pr_err("there is no memory for stacks (%d)\n", err);
+		return err;
+	}
 	err = ntklog_threads_init();
 	if (err) {
 		pr_err("threads cannot be followed (%d)\n", err);
-		return err;
+		goto err_stack;
 	}
 	ntklog_identity_init();
 	ke_numbered_spin_lock_init();
@@ -181,6 +187,8 @@ err_spin_lock:
 	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
 	ntklog_identity_exit();
+err_stack:
+	ntklog_stack_exit();
 	return err;
 }
 
@@ -197,6 +205,7 @@ static void __exit ntklog_exit(void)
 	ntklog_spin_lock_exit();
 	ntklog_threads_exit();
 	ntklog_identity_exit();
+	ntklog_stack_exit();
 }
 
 module_init(ntklog_init);

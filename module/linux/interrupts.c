@@ -18,7 +18,6 @@
 #include <linux/tracepoint.h>
 
 #include "interrupts.h"
-#include "kind.h"
 
 #ifdef NTKLOG_LINUX_LOCKS
 
@@ -126,6 +125,17 @@ err_tracepoint:
 err_hearers:
 	ntklog_hearers--;
 	return err;
+}
+
+/**
+ * ntklog_interrupts_are_heard_for_good() - has ftrace failed, so that it goes on calling us?
+ *
+ * Context: as ntklog_stop_hearing_of_interrupts(), after it.
+ * Return: whether.
+ */
+bool ntklog_interrupts_are_heard_for_good(void)
+{
+	return ntklog_interrupts_are_stuck;
 }
 
 /**

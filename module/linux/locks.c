@@ -33,6 +33,7 @@
 #include "../trace.h"
 #include "attach.h"
 #include "contention.h"
+#include "interrupts.h"
 #include "kind.h"
 #include "locks.h"
 #include "rundown.h"
@@ -376,6 +377,8 @@ void ntklog_linux_exit(void)
 		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
 			schedule_timeout_uninterruptible(HZ);
 	}
+	while (ntklog_interrupts_are_heard_for_good())
+		schedule_timeout_uninterruptible(HZ);
 	/* Nobody schedules it any more. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);

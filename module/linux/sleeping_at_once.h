@@ -69,9 +69,9 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	movq 8(%rsp), %rax\n"						\
 	"	movq %rax, ntklog_asm_slot_caller(%rcx)\n"			\
 	"	movq $ntklog_asm_action_of_" #_hook ", ntklog_asm_slot_state(%rcx)\n"	\
-	"	addq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
-	/* Last: a release, as all stores of x86's. */				\
+	/* After all that is in the slot: a release, as all stores of x86's. */	\
 	"	movq %rdi, ntklog_asm_slot_lock(%rcx)\n"				\
+	"	addq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
 	"	" ASM_RET							\
 	"1:\n",									\
 	"", NTKLOG_CALLER(8), ""))
@@ -92,8 +92,8 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	jne 1f\n"							\
 	"	decl %gs:ntklog_sleeping_cpu+ntklog_asm_countdown(%rip)\n"	\
 	"	js 2f\n"							\
-	"	movq $0, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	subq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
+	"	movq $0, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	" ASM_RET							\
 	"2:\n"									\
 	NTKLOG_CALL_HOOK("counted_" #_hook, "", "", "")				\

@@ -153,7 +153,8 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 		mode = waits->wait[number].acquire_mode;
 		spins = ntklog_linux_spins(query);
 		if (!err && ntklog_wait_is_wanted(mode) && ntklog_count_spin_lock_wait(spins))
-			ntklog_log_spin_lock_wait(lock, mode, spins, query, ntklog_who_asked());
+			ntklog_log_spin_lock_wait(lock, mode, spins, query,
+						  rcu_is_watching() ? ntklog_who_asked() : 0);
 	}
 	local_irq_restore(irq_flags);
 }

@@ -104,10 +104,21 @@ static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
 	return false;
 }
 
+/* Nobody is a reader for so long, in milliseconds; but it may have been released by another. */
+#define NTKLOG_LOST_AFTER	60000
+
+static bool ntklog_is_shared_for_ever(struct ntklog_sleeping_slot *slot, u32 action)
+{
+	return !(action & NTKLOG_SLEEPING_WAITING) &&
+	       (s64)(ntklog_cycles() - slot->acquire_time) >
+	       (s64)ntklog_cycles_of_ms(NTKLOG_LOST_AFTER);
+}
+
 /*
  * What readers acquire another thread may release, whom nobody knows as such, and what has no word
  * for its owner: then its slot stays. So where there is no free one, the older of two of the same
- * lock that are shared, or the oldest of such a lock. NULL: there is none.
+ * lock that are shared, one that has been so for ever, or the oldest of such a lock. NULL: there
+ * is none.
  */
 static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *thread)
 {
@@ -125,7 +136,8 @@ static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *
 				   class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM)) &&
 				  !(action & NTKLOG_SLEEPING_WAITING);
 		else
-			is_lost = ntklog_is_shared_again(slot, end);
+			is_lost = ntklog_is_shared_again(slot, end) ||
+				  ntklog_is_shared_for_ever(slot, action);
 		if (!lock || !is_lost || cmpxchg(&slot->lock, lock, NULL) != lock)
 			continue;
 		this_cpu_inc(ntklog_sleeping_cpu.again);

@@ -167,9 +167,13 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	slot->acquire_time_halves[1] = now.high;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_word(slot->state, action);
-	WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
 	/* Release; pairs with the acquires of those who look for it in another's room. */
 	smp_store_release(&slot->lock, lock);
+	/*
+	 * After it, and in a release before the lock goes: what comes between, such as a print in
+	 * the scheduler, finds the next slot taken, and leaves it and this word as they are.
+	 */
+	WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
 	return;
 slowly:
 	ntklog_acquire_sleeping_slowly(lock, caller, action);
@@ -201,8 +205,8 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	counted = true;
 	if (unlikely(ntklog_count_down_release(ntklog_sleeping_cpu.releases)))
 		goto slowly;
-	WRITE_ONCE(slot->lock, NULL);
 	WRITE_ONCE(thread->next_sleeping_slot, slot);
+	WRITE_ONCE(slot->lock, NULL);
 	return;
 slowly:
 	ntklog_release_sleeping_slowly(lock, action, owner, counted);

@@ -6,10 +6,12 @@
  * the walk itself may log - an unwinder that warns prints - goes behind it.
  */
 
+#include <linux/init.h>
 #include <linux/kernel.h>
 #include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/module.h>
+#include <linux/percpu.h>
 #include <linux/pid.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -24,6 +26,44 @@
 
 DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
+
+/**
+ * struct ntklog_stack_room - where a processor makes the event of a stack
+ * @frames: as they were found
+ * @event: what is made of them
+ */
+struct ntklog_stack_room {
+	unsigned long frames[NTKLOG_OWN_FRAMES + NTKLOG_STACK_WALK_MAX];
+	struct {
+		struct stack_walk_event header;
+		u64 addresses[NTKLOG_STACK_WALK_MAX];
+	} event;
+};
+
+/* Not the module's own per-processor data: of these all modules have 8 KB together. */
+static struct ntklog_stack_room __percpu *ntklog_stack_rooms;
+
+/**
+ * ntklog_stack_init() - room for stacks
+ *
+ * Context: load, before there is a session.
+ * Return: 0 or -ENOMEM.
+ */
+int __init ntklog_stack_init(void)
+{
+	ntklog_stack_rooms = alloc_percpu(struct ntklog_stack_room);
+	return ntklog_stack_rooms ? 0 : -ENOMEM;
+}
+
+/**
+ * ntklog_stack_exit() - undo ntklog_stack_init()
+ *
+ * Context: unload, when there is no session any more.
+ */
+void ntklog_stack_exit(void)
+{
+	free_percpu(ntklog_stack_rooms);
+}
 
 /*
  * The frame that the event's stack begins with; @count: there is none. The record's caller is
@@ -59,6 +99,7 @@ static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int
 void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
+	struct ntklog_stack_room *room = this_cpu_ptr(ntklog_stack_rooms);
 	unsigned int count, first, i;
 
 	lockdep_assert_irqs_disabled();
@@ -66,22 +107,22 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 		goto left_out;
 	/* Before the frames, for what the walk itself calls. */
 	WRITE_ONCE(cpu->is_walking, true);
-	count = stack_trace_save(cpu->frames, ARRAY_SIZE(cpu->frames), 0);
-	first = ntklog_first_frame(cpu->frames, count, caller, is_hooked);
+	count = stack_trace_save(room->frames, ARRAY_SIZE(room->frames), 0);
+	first = ntklog_first_frame(room->frames, count, caller, is_hooked);
 	count = min_t(unsigned int, count - first, NTKLOG_STACK_WALK_MAX);
 	if (!count) {
 		WRITE_ONCE(cpu->is_walking, false);
 		goto left_out;
 	}
-	cpu->event.header = (struct stack_walk_event) {
+	room->event.header = (struct stack_walk_event) {
 		.event_time_stamp = event_time,
 		.stack_process = task_tgid_nr(current),
 		.stack_thread = task_pid_nr(current),
 	};
 	for (i = 0; i < count; i++)
-		cpu->event.addresses[i] = ntklog_address(cpu->frames[first + i]);
+		room->event.addresses[i] = ntklog_address(room->frames[first + i]);
 	etw_log_event_to(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
-			 &cpu->event, sizeof(cpu->event.header) + count * sizeof(u64));
+			 &room->event, sizeof(room->event.header) + count * sizeof(u64));
 	this_cpu_inc(ntklog_stack_cpu.walked);
 	WRITE_ONCE(cpu->is_walking, false);
 	return;

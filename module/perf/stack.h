@@ -21,9 +21,7 @@
  * @left_out: events that somebody wants the stack of, and that have none: an NMI's, where RCU
  *	does not watch, one of another thread than the current one, one of what the walk itself
  *	calls, one that the unwinder knows nothing of
- * @is_walking: from before @frames are written until @event has been copied
- * @frames: as they were found
- * @event: what is made of them
+ * @is_walking: from before the room is written until the event in it has been copied
  *
  * Written by its own processor only, with interrupts off, but for an NMI's @left_out, which is
  * added by one instruction. The counts are read by any.
@@ -32,14 +30,12 @@ struct ntklog_stack_cpu {
 	u64 walked;
 	u64 left_out;
 	bool is_walking;
-	unsigned long frames[NTKLOG_OWN_FRAMES + NTKLOG_STACK_WALK_MAX];
-	struct {
-		struct stack_walk_event header;
-		u64 addresses[NTKLOG_STACK_WALK_MAX];
-	} event;
 };
 
 DECLARE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
+
+int ntklog_stack_init(void);
+void ntklog_stack_exit(void);
 
 void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
 
