@@ -345,6 +345,7 @@ struct ntklog_thread *ntklog_find_thread_slow(void)
 	local_irq_restore(flags);
 	return thread;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_find_thread_slow);
 
 /**
  * ntklog_take_thread() - the current thread's room, which it gets if it has none
