@@ -1529,7 +1529,7 @@ static int come_in_wholly(void *data)
 static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
 {
 	/* A release that is not sampled, and one that is: they go different ways. */
-	static const u32 rates[] = { U32_MAX, 1 };
+	static const u32 rates[] = { U32_MAX, 1000 };
 	struct test_thread thread;
 	struct half_way seen;
 	u32 before, i;
@@ -1543,6 +1543,7 @@ static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
 			.half.lock = (unsigned long)&lock[0] | LOCK_QUEUE_WAIT };
 		set_parameters(test, U32_MAX, rates[i], 1, 0);
 		test_thread_start(test, &thread, 1, come_in_wholly, &seen);
+		set_counts(999, 0);
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
 		before = this_cpu()->blockers;
 		xchg(&lock[0].word, (unsigned long)&seen.half);
