@@ -162,8 +162,6 @@ mkdir /dev/pts && mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
-# A virtual machine that gets no processor for two minutes is no kernel that hangs.
-[ ! -e /proc/sys/kernel/hung_task_timeout_secs ] || echo 900 >/proc/sys/kernel/hung_task_timeout_secs
 # kmemleak's own scan after a minute takes as long as a test, and nobody asks it.
 [ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p

@@ -157,32 +157,26 @@ guest_programs()
 # What a kernel calls a report when one of its detectors has found something.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-FAIR_SERVER='WARNING: .* at kernel/sched/deadline[.]c:[0-9]+ '
-
-# ours LOG: without what is the kernel's own. KCSAN at its strictest finds races in it too: a report
-# is ours if a function of ours accesses the word, or has called who does, or whom that one was
-# called by: three frames of one side or the other. While Linux' own locks are redirected, we have
-# called most of the kernel. Not ours are the one inside hrtimer_cancel(), whoever calls it, and
-# what kprobes count, of whatever function. Nor is what the kernel's fair server has run on a
-# processor that goes: it finds that it has counted it wrongly (6.12.117; all of the stack is the
-# scheduler's and the timer's). While a processor prints a report another prints something else:
-# where each line has its thread or processor in front (PRINTK_CALLER), those are told apart.
+# ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
+# in it too: reports in which no function of ours appears on either side - what an
+# interrupt or softirq has interrupted is not part of it - and one inside
+# hrtimer_cancel(), whoever calls it; and what kprobes count, of whatever function. While a processor prints a report another prints
+# something else: where each line has its thread or processor in front (PRINTK_CALLER), those are
+# told apart.
 ours()
 {
-	awk -v fair_server="$FAIR_SERVER" '
+	awk '
 		{ found = match($0, /^\[ *[0-9.]+\]\[ *[TC][0-9]+\]/)
 			caller = found ? substr($0, 1, RLENGTH) : ""
 			sub(/^[^]]*/, "", caller) }
-		$0 ~ fair_server { next }
 		/BUG: KCSAN: / {
-			report = 1; reporter = caller; text = ""; frames = 0
-			is_ours = /\[ntklog/
+			report = 1; reporter = caller; text = ""; is_ours = interrupted = 0
 		}
 		!report || caller != reporter { print; next }
 		{ text = text $0 "\n" }
-		/ by (task|interrupt) / { frames = 0 }
-		/\+0x[0-9a-f]+\/0x/ { frames++ }
-		/\[ntklog/ && frames <= 3 { is_ours = 1 }
+		/ by (task|interrupt) / { interrupted = 0 }
+		/(handle_softirqs|(asm_)?sysvec_[a-z_]*)\+0x/ { interrupted = 1 }
+		/\[ntklog/ && !interrupted { is_ours = 1 }
 		/data-race in __hrtimer_run_queues \/ hrtimer_active$/ { known = 1 }
 		/data-race in kprobe_ftrace_handler \/ kprobe_ftrace_handler$/ { known = 1 }
 		/======/ {
@@ -202,8 +196,6 @@ has_reports()
 	others=$(grep -c 'BUG: KCSAN: ' "$1" || true)
 	others=$((others - $(grep -c 'BUG: KCSAN: ' "$log" || true)))
 	[ $others = 0 ] || say "$others reports of KCSAN's name nothing of ours and are left out"
-	others=$(grep -cE "$FAIR_SERVER" "$1" || true)
-	[ "$others" = 0 ] || say "$others warnings of the scheduler's about its fair server are left out"
 	while read -r report; do
 		[ -n "$report" ] || continue
 		times=1

@@ -151,7 +151,9 @@ struct ntklog_sampled_spin_locks {
  * @spins: of each slot, if noted, additional tests of the lock
  * @sampled: see there; what is in it, and the first two words, know nothing of the slots
  *
- * Written by its own processor only, read by any (the counters). Slots are a stack, but for
+ * Written by its own processor only, read by any (the counters). What an NMI changes too - @state,
+ * @untracked_slots, @without_slot, @blockers and what is only counted - by one instruction each,
+ * while others are in the hooks. Slots are a stack, but for
  * releases out of order. A thread's writes can be interrupted anywhere, those out of line
  * excepted, which keep interrupts off; what interrupts releases all it has acquired before it
  * returns, and so leaves slots and @state as it found them. It finds its own acquisitions

@@ -127,12 +127,12 @@ class Session(unittest.TestCase):
         self.assertEqual(after[4], 0)
 
     def test_a_higher_contention_sample_rate_gives_fewer_events(self):
-        for rate in 10, 1000:
+        for rate in 10, 100:
             contended = sum((new[1] - old[1]) % 2**32
                             for old, new in counter_changes("rate%d" % rate))
             written = stats("rate%d.stats" % rate)["total"][0]
-            # Not exactly: nested releases see the same count, or none of them does.
-            self.assertLess((contended / rate - 8) / 4, written)
+            # Not exactly: nested releases see the same count.
+            self.assertLess(contended / rate / 4, written)
             self.assertLess(written, 4 * contended / rate + 4)
 
     def test_counters_without_events(self):

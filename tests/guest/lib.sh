@@ -70,12 +70,10 @@ words()
 	hexdump -v -e '1/4 "%u "' "$1"
 }
 
-# Nothing that a kernel prints when something is wrong; but for what is its own: see ours() of lib.sh.
+# Nothing that a kernel prints when something is wrong.
 kernel_is_silent()
 {
-	! dmesg | awk '/WARNING: .* at kernel\/sched\/deadline\.c:/ { own = 1 } !own
-		/---\[ end trace/ { own = 0 }' |
-		grep -E 'BUG|WARNING|Oops|INFO:|Call Trace|refcount|leak'
+	! dmesg | grep -E 'BUG|WARNING|Oops|INFO:|Call Trace|refcount|leak'
 }
 
 # How long something takes is the host's affair; tests wait for what they need instead.

@@ -10,7 +10,7 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 load 50000
 
-# released_since NUMBER: that is what were released by then, and fifty more have been since.
+# released_since NUMBER: more than fifty have been released since there were so many.
 released_since()
 {
 	[ "$(sum SleepingReleased)" -gt $(($1 + 50)) ]

@@ -42,7 +42,12 @@ printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
 result "strain: the virtual machine runs to its end" \
 	"$TOP/scripts/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
-[ ! -e "$DIR/locktorture.ko" ] ||
-	result "strain: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''
+# What the kernel's fair server has run on a processor that goes is its own affair, and it finds that
+# it has counted it wrongly (6.12.117; all of the stack is the scheduler's and the timer's).
+OWN='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
+if [ -e "$DIR/locktorture.ko" ]; then
+	grep -vE "$OWN" "$DIR/dmesg.log" >"$DIR/dmesg.ours" || true
+	result "strain: the kernel has nothing to complain of" has_reports "$DIR/dmesg.ours" ''
+fi
 [ "$1" != kasan ] ||
 	result "strain: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"

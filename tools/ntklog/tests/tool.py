@@ -37,9 +37,11 @@ def undescribed(value, *commands):
     with open(page, encoding="utf-8") as stream:
         sections = re.split(r"^ntklog (\w+) --json\n-+$", stream.read(), flags=re.M)
     texts = dict(zip(sections[1::2], sections[2::2]))
-    known = {name for command in commands for name in re.findall(r"\w+", texts[command])}
-    # The page says of these that they are likewise.
-    known |= {name.replace("wait_", "hold_") for name in known}
+    known = {name for command in commands for name in re.findall(r"``(\w+)``", texts[command])}
+    if "report" in commands:
+        # Columns are in lists, without quotes; and the page says of some that they are likewise.
+        known |= set(re.findall(r"\w+", texts["report"]))
+        known |= {name.replace("wait_", "hold_") for name in known}
 
     def names(part):
         if isinstance(part, list):
