@@ -17,7 +17,7 @@ results python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_ben
 builds_native()
 {
 	local said
-	said=$(make -s -C "$TOP/workload/native" O="$1" 2>&1)
+	said=$(make -s --no-print-directory -C "$TOP/workload/native" O="$1" 2>&1)
 	[ -z "$said" ] || { echo "$said"; return 1; }
 }
 result "instructions: the native benchmark builds without a warning" \
