@@ -7,6 +7,8 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/relay.h>
+#include <linux/sched.h>
+#include <linux/sched/task.h>
 #include <uapi/ntklog/group_mask.h>
 
 #include "../module/etw/group_mask.h"
@@ -76,11 +78,21 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 	wake_up_process(thread->task);
 }
 
-/* Wait for its end; what it returned. */
+/*
+ * Wait for its end; what it returned. kthread_stop() is back before the kernel has told of the end,
+ * after which nothing is kept of the thread.
+ */
 int test_thread_result(struct test_thread *thread)
 {
+	int err;
+
 	wait_for_completion(&thread->done);
-	return kthread_stop(thread->task);
+	get_task_struct(thread->task);
+	err = kthread_stop(thread->task);
+	while (!READ_ONCE(thread->task->exit_state))
+		schedule_timeout_uninterruptible(1);
+	put_task_struct(thread->task);
+	return err;
 }
 
 void test_thread_join(struct test_thread *thread)
