@@ -22,6 +22,17 @@ extern enum ntklog_address_mode ntklog_address_mode;
 u64 ntklog_hide_address(unsigned long address);
 
 /**
+ * ntklog_addresses_are_raw() - are addresses shown as they are?
+ *
+ * Context: any.
+ * Return: whether they are.
+ */
+static __always_inline bool ntklog_addresses_are_raw(void)
+{
+	return likely(ntklog_address_mode == NTKLOG_ADDRESS_RAW);
+}
+
+/**
  * ntklog_address() - what is shown of an address
  * @address: of the kernel
  *
@@ -30,8 +41,7 @@ u64 ntklog_hide_address(unsigned long address);
  */
 static __always_inline u64 ntklog_address(unsigned long address)
 {
-	return likely(ntklog_address_mode == NTKLOG_ADDRESS_RAW) ? address :
-		ntklog_hide_address(address);
+	return ntklog_addresses_are_raw() ? address : ntklog_hide_address(address);
 }
 
 /**

@@ -11,25 +11,10 @@
 #include <linux/percpu.h>
 #include <ntklog/irql.h>
 
+#include "irql.h"
 #include "thread.h"
 
-/*
- * What Linux does not know of a processor's level. Levels above DISPATCH_LEVEL are only ever
- * current with interrupts off, so that no other context of the processor sees one half
- * changed; and from DISPATCH_LEVEL on a thread stays. So one of this for each processor is
- * enough.
- *
- * @level: 0, or DIRQL_LEVEL and above
- * @from_apc_level: the thread raised from APC_LEVEL; softirqs are disabled once more
- * @flags: interrupt state before the processor was raised above DISPATCH_LEVEL
- */
-struct ke_irql {
-	u8 level;
-	bool from_apc_level;
-	unsigned long flags;
-};
-
-static DEFINE_PER_CPU(struct ke_irql, ke_irql);
+DEFINE_PER_CPU(struct ke_irql, ke_irql);
 
 /* The level belongs to the thread, which may sleep and move with it. */
 static bool ke_thread_is_at_apc_level(void)
@@ -67,24 +52,13 @@ static u8 ke_context_irql(void)
  */
 u8 ke_get_current_irql(void)
 {
-	u8 level;
+	u8 irql;
 
 	if (in_nmi())
 		return HIGH_LEVEL;
-	/*
-	 * Only with interrupts off, and then with softirqs disabled or in an
-	 * interrupt, is the processor's level that of the caller.
-	 */
-	if (__ke_raised()) {
-		level = this_cpu_read(ke_irql.level);
-		if (level)
-			return level;
-	}
-	if (in_hardirq())
-		return DIRQL_LEVEL;
-	if (__ke_raised())
-		return DISPATCH_LEVEL;
-	return ke_thread_is_at_apc_level() ? APC_LEVEL : PASSIVE_LEVEL;
+	if (ke_irql_is_plain(&irql))
+		return irql;
+	return ntklog_is_at_apc_level() ? APC_LEVEL : PASSIVE_LEVEL;
 }
 EXPORT_SYMBOL_GPL(ke_get_current_irql);
 

@@ -128,7 +128,7 @@ static __always_inline u64 ntklog_note_interrupts(void)
  * Context: preemption off.
  * Return: so many.
  */
-static inline u32 ntklog_interrupts_since(u64 note)
+static __always_inline u32 ntklog_interrupts_since(u64 note)
 {
 	u64 grown = ntklog_note_interrupts() - note;
 

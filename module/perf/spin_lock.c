@@ -25,6 +25,7 @@
 #include "../etw/event.h"
 #include "../etw/provider.h"
 #include "../ground/identity.h"
+#include "../ground/irql.h"
 #include "../trace.h"
 #include "spin_lock.h"
 #include "spin_lock_slots.h"
@@ -80,42 +81,6 @@ struct ntklog_information ntklog_spin_lock_information = {
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
 
-/* Each byte: a buffer has something else. */
-static __always_inline void
-ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
-			     const struct ntklog_spin_lock_release *release)
-{
-	const struct ntklog_spin_lock_slot *slot = release->slot;
-	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
-
-	record->spin_lock_address = ntklog_address(slot->lock & ~PERF_SPIN_LOCK_TAGS);
-	record->caller_address = ntklog_address(release->caller);
-	record->acquire_time = ntklog_time_value(slot->time);
-	record->release_time = ntklog_time_value(release->time);
-	record->wait_time_in_cycles = noted ? slot->wait_time : 0;
-	record->spin_count = noted ? release->spins : 0;
-	record->thread_id = task_pid_nr(current);
-	record->interrupt_count = release->interrupts;
-	/*
-	 * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what
-	 * NT's IRQL is made of does not know that. And to ask for a thread's takes a lock, one of
-	 * Linux'.
-	 */
-	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
-		record->irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
-	else
-		record->irql = ke_get_current_irql();
-	record->acquire_depth = release->depth;
-	/* As NT's, which is still in the DPC when one interrupts it. */
-	record->flags = ((noted && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN ?
-			  slot->acquire_mode : release->acquire_mode) &
-			 WMI_SPINLOCK_ACQUIRE_MODE) |
-			(in_serving_softirq() ? WMI_SPINLOCK_EXECUTE_DPC : 0) |
-			(in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0);
-	record->rule = release->rule;
-	memset(record->reserved, 0, sizeof(record->reserved));
-}
-
 /* By PERF_SPIN_LOCK_WHOSE(). */
 static const u32 ntklog_spin_lock_groups[] = {
 	PERF_SPINLOCK,
@@ -126,33 +91,168 @@ static const u32 ntklog_spin_lock_groups[] = {
 static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
 static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
 
-static __always_inline bool ntklog_spin_lock_is_traced(u8 acquire_mode)
+static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 {
-	return PERF_SPIN_LOCK_WHOSE(acquire_mode) ? trace_linux_spinlock_enabled() :
-						    trace_spinlock_enabled();
+	return is_linux ? trace_linux_spinlock_enabled() : trace_spinlock_enabled();
 }
 
-/* For the tracepoint, or a session whose buffer has to be seen to. */
-static noinline void
-ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
+/*
+ * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what NT's
+ * IRQL is made of does not know that. And to ask for a thread's takes a lock, one of Linux'.
+ */
+static __always_inline bool ntklog_owner_irql_is_plain(bool is_linux, u8 *irql)
 {
+	if (!is_linux)
+		return ke_irql_is_plain(irql);
+	*irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
+	return true;
+}
+
+/* The record's words that are written at once. What of the last one is reserved is 0. */
+static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
+	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
+static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
+	      offsetof(struct wmi_spinlock64, irql) + 1);
+static_assert(offsetof(struct wmi_spinlock64, flags) == offsetof(struct wmi_spinlock64, irql) + 2);
+static_assert(offsetof(struct wmi_spinlock64, rule) == offsetof(struct wmi_spinlock64, irql) + 3);
+static_assert(offsetof(struct wmi_spinlock64, reserved) ==
+	      offsetof(struct wmi_spinlock64, irql) + 4);
+static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(struct wmi_spinlock64));
+
+/* Each byte: a buffer has something else. */
+static __always_inline void
+ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
+			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			     u32 sample, struct ntklog_time time, u64 lock, u64 caller, u8 irql)
+{
+	sample &= PERF_SPIN_LOCK_SAMPLE(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE, U8_MAX);
+	/* As NT's, which is still in the DPC when one interrupts it. */
+	if (unlikely(in_serving_softirq() || in_hardirq()))
+		sample |= PERF_SPIN_LOCK_SAMPLE(0, (in_serving_softirq() ?
+						    WMI_SPINLOCK_EXECUTE_DPC : 0) |
+						   (in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0),
+						0);
+	record->spin_lock_address = lock;
+	record->caller_address = caller;
+	record->acquire_time = ntklog_time_value(slot->time);
+	record->release_time = ntklog_time_value(time);
+	*(u64 *)&record->wait_time_in_cycles = wait;
+	record->thread_id = task_pid_nr(current);
+	record->interrupt_count = interrupts;
+	*(u64 *)&record->irql = sample | irql;
+}
+
+static unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
+{
+	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
+}
+
+/* For the tracepoint, a session whose buffer has to be seen to, addresses that are hidden. */
+static void
+ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			      u32 sample, struct ntklog_time time, unsigned long caller)
+{
+	u8 whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
 	struct wmi_spinlock64 record;
 	struct etw_logged logged;
+	u8 irql;
 
-	ntklog_make_spin_lock_record(&record, release);
-	logged = etw_log_event(ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)],
-			       PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION, &record,
-			       sizeof(record));
-	ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, release->caller, false);
-	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
+	if (!ntklog_owner_irql_is_plain(whose, &irql))
+		irql = ke_get_current_irql();
+	ntklog_make_spin_lock_record(&record, slot, wait, interrupts, sample, time,
+				     ntklog_address(ntklog_slot_lock(slot)),
+				     ntklog_address(caller), irql);
+	logged = etw_log_event(ntklog_spin_lock_groups[whose], PERFINFO_LOG_TYPE_SPINLOCK,
+			       PERFINFO_SPINLOCK_VERSION, &record, sizeof(record));
+	ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
+	if (whose)
 		trace_linux_spinlock(&record);
 	else
 		trace_spinlock(&record);
 }
 
+/* For more than one session, or with a stack; and what ntklog_write_spin_lock_slowly() is for. */
+static noinline void
+ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			   u32 sample, struct ntklog_time time, unsigned long caller)
+{
+	u8 whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
+	/* Anew: a seventh argument would be on the stack, and of a frame for who calls. */
+	u64 wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	void *record;
+	u8 irql;
+
+	/* Nothing logs while there is a place that is not filled. */
+	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
+	/* A probe gets a record that nobody else writes to, however long it looks at it. */
+	if (!ntklog_spin_lock_is_traced(whose) && ntklog_addresses_are_raw() &&
+	    ntklog_owner_irql_is_plain(whose, &irql) &&
+	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+			    sizeof(struct wmi_spinlock64), &record)) {
+		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
+					     ntklog_slot_lock(slot), caller, irql);
+		ntklog_write_stack(ETW_STACKED_SPINLOCK,
+				   etw_end_event(wanted, record, sizeof(struct wmi_spinlock64)),
+				   caller, false);
+	} else {
+		ntklog_write_spin_lock_slowly(slot, wait, interrupts, sample, time, caller);
+	}
+	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
+}
+
+/*
+ * As ntklog_write_spin_lock(). What is usual calls nothing that comes back, so that it needs no
+ * registers that it would have to save, and nobody sees a place that is not filled.
+ */
+static __always_inline void
+ntklog_write_spin_lock_of(bool is_linux, const struct ntklog_spin_lock_slot *slot, u64 wait,
+			  u32 interrupts, u32 sample, struct ntklog_time time,
+			  unsigned long caller)
+{
+	u8 whose = is_linux ? PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
+	void *record;
+	u64 wanted;
+	u8 irql;
+
+	if (unlikely(in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) ||
+		     (is_linux && !rcu_is_watching()))) {
+		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
+		return;
+	}
+	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	/* Tracked only because somebody wants the others' events. */
+	if (unlikely(!wanted) && !ntklog_spin_lock_is_traced(is_linux))
+		return;
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	/* Before the event has its time: a note holds from its own time on. */
+	if (is_linux)
+		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
+	if (unlikely(!wanted) || ntklog_spin_lock_is_traced(is_linux) ||
+	    !ntklog_event_is_whole(wanted) || !ntklog_addresses_are_raw() ||
+	    unlikely(!ntklog_owner_irql_is_plain(is_linux, &irql)) ||
+	    !etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+			     sizeof(struct wmi_spinlock64), &record))
+		ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
+	else
+		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
+					     ntklog_slot_lock(slot), caller, irql);
+}
+
+static noinline void
+ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			     u32 sample, struct ntklog_time time, unsigned long caller)
+{
+	ntklog_write_spin_lock_of(true, slot, wait, interrupts, sample, time, caller);
+}
+
 /**
- * ntklog_write_spin_lock() - write the event of a release that is sampled
- * @release: it
+ * ntklog_write_spin_lock() - write the event of an acquisition that is sampled
+ * @slot: its slot
+ * @wait: what it tells, ntklog_slot_wait()
+ * @interrupts: the record's InterruptCount
+ * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
+ * @time: when it was released
+ * @caller: where the function that releases returns to
  *
  * Context: interrupts off. So the flag is only ever seen set by what the writing itself
  * calls, such as a tracepoint's probe, or what makes a thread's room, with a lock of Linux'. An
@@ -160,43 +260,18 @@ ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_release *release)
  *
  * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
  * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
- * counted as suppressed.
+ * counted as suppressed. NT's are drivers', which run where RCU watches.
  */
-notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
+notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
+				    u32 interrupts, u32 sample, struct ntklog_time time,
+				    unsigned long caller)
 {
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 group = ntklog_spin_lock_groups[PERF_SPIN_LOCK_WHOSE(release->acquire_mode)];
-	bool traced = ntklog_spin_lock_is_traced(release->acquire_mode);
-	void *record;
-	u64 wanted;
-
-	if (unlikely(in_nmi() || cpu->writing || !rcu_is_watching())) {
-		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
+	if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_WHOSE_MASK, 0)) {
+		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
 		return;
 	}
-	wanted = etw_wanted(group);
-	/* Tracked only because somebody wants the others' events. */
-	if (!wanted && !traced)
-		return;
-	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	/* Before the event has its time: a note holds from its own time on. */
-	if (PERF_SPIN_LOCK_WHOSE(release->acquire_mode))
-		ntklog_note_identity(release->slot->lock & ~PERF_SPIN_LOCK_TAGS, release->caller,
-				     PERF_SPIN_LOCK_WHOSE(release->acquire_mode));
-	/* Nothing logs while there is a place that is not filled. */
-	cpu->writing = true;
-	/* A probe gets a record that nobody else writes to, however long it looks at it. */
-	if (!traced &&
-	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-			    sizeof(struct wmi_spinlock64), &record)) {
-		ntklog_make_spin_lock_record(record, release);
-		ntklog_write_stack(ETW_STACKED_SPINLOCK,
-				   etw_end_event(wanted, record, sizeof(struct wmi_spinlock64)),
-				   release->caller, false);
-	} else {
-		ntklog_write_spin_lock_slowly(release);
-	}
-	cpu->writing = false;
+	RCU_LOCKDEP_WARN(!rcu_is_watching(), "a spin lock of NT's where RCU does not watch");
+	ntklog_write_spin_lock_of(false, slot, wait, interrupts, sample, time, caller);
 }
 
 static void ntklog_set_key(struct static_key_false *key, bool on)

@@ -52,6 +52,7 @@ struct etw_rundown_event;
 #define PERF_SPIN_LOCK_LINUX_SPIN	0x40
 #define PERF_SPIN_LOCK_LINUX_RW		0x80
 #define PERF_SPIN_LOCK_WHOSE(_mode)	((_mode) >> 6)
+#define PERF_SPIN_LOCK_WHOSE_MASK	0xc0
 
 /* There too, of a release: somebody waits for the lock. */
 #define PERF_SPIN_LOCK_LEAVES_WAITER	0x20

@@ -205,6 +205,22 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
+static void ntklog_give_sampled_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
+{
+	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
+	u32 last = cpu->sampled_in_use - 1;
+
+	if (number != last) {
+		memmove(&sampled->slot[number], &sampled->slot[number + 1],
+			(last - number) * sizeof(sampled->slot[0]));
+		memmove(&sampled->spins[number], &sampled->spins[number + 1],
+			(last - number) * sizeof(sampled->spins[0]));
+		memmove(&sampled->nested[number], &sampled->nested[number + 1],
+			(last - number) * sizeof(sampled->nested[0]));
+	}
+	WRITE_ONCE(cpu->sampled_in_use, last);
+}
+
 /**
  * ntklog_release_sampled_spin_lock() - write an acquisition that was chosen, if this is its end
  * @lock: the lock, let go already
@@ -223,15 +239,11 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
-	struct ntklog_spin_lock_release release = {
-		.rule = WMI_SPINLOCK_RULE_SAMPLED,
-		.acquire_mode = acquire_mode,
-		.time = { .low = time_low, .high = time_high },
-		.caller = caller,
-	};
+	struct ntklog_time time = { .low = time_low, .high = time_high };
+	const struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
-	size_t above;
 	int number;
+	u64 wait;
 
 	/* What it acquires has no slot. */
 	if (in_nmi() || !cpu->sampled_in_use)
@@ -241,21 +253,17 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	if (number >= 0 && sampled->nested[number]) {
 		sampled->nested[number]--;
 	} else if (number >= 0) {
-		release.slot = &sampled->slot[number];
-		release.spins = sampled->spins[number];
-		release.interrupts = ntklog_interrupts_since(release.slot->interrupts);
+		slot = &sampled->slot[number];
+		wait = ntklog_slot_wait(slot, &sampled->spins[number], &acquire_mode);
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
-			ntklog_write_spin_lock(&release);
-		above = cpu->sampled_in_use - number - 1;
-		memmove(&sampled->slot[number], &sampled->slot[number + 1],
-			above * sizeof(sampled->slot[0]));
-		memmove(&sampled->spins[number], &sampled->spins[number + 1],
-			above * sizeof(sampled->spins[0]));
-		memmove(&sampled->nested[number], &sampled->nested[number + 1],
-			above * sizeof(sampled->nested[0]));
-		WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use - 1);
+			ntklog_write_spin_lock(slot, wait,
+					       ntklog_interrupts_since(slot->interrupts),
+					       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_SAMPLED,
+								     acquire_mode, 0),
+					       time, caller);
+		ntklog_give_sampled_back(cpu, number);
 	}
 	local_irq_restore(flags);
 }
@@ -312,7 +320,7 @@ void ntklog_start_sampling_spin_locks(void)
 
 		WRITE_ONCE(cpu->sampled_in_use, 0);
 	}
-	ntklog_look_at_spin_lock_parameters();
+	ntklog_choose_spin_locks_anew();
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
 

@@ -61,16 +61,38 @@ static u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 	return READ_ONCE(cpu->next) - 1 - (u32)(READ_ONCE(cpu->state) >> 16);
 }
 
-/* The greatest hold limit means never; one that holds so long is not over any threshold. */
-static u32 ntklog_spin_lock_hold_limit(void)
-{
-	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+/*
+ * The processors' hold_limit while the count is no multiple. The greatest means never; one that
+ * holds so long is not over any threshold. Written by who changes the parameters.
+ */
+static u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
-	return threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX;
+/* How many there were, and so when to look again. */
+static __always_inline void ntklog_set_count(struct ntklog_spin_lock_cpu *cpu, u32 count,
+					     bool unarmed)
+{
+	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 beyond = count % rate;
+	/*
+	 * Those before the next multiple, not counting that. 0, after the count has wrapped, is a
+	 * multiple of any rate.
+	 */
+	long left = min_t(unsigned long, min(rate - 1 - beyond, ~count),
+			  LONG_MAX / PERF_SPIN_LOCK_ONE);
+
+	/* Each is looked at. */
+	if (unlikely(unarmed))
+		left = -1;
+	raw_write_seqcount_begin(&cpu->sequence);
+	WRITE_ONCE(cpu->next, count + 1 + (u32)left);
+	WRITE_ONCE(cpu->state, left * PERF_SPIN_LOCK_ONE +
+			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED));
+	raw_write_seqcount_end(&cpu->sequence);
+	WRITE_ONCE(cpu->hold_limit, beyond ? READ_ONCE(ntklog_spin_lock_hold_limit) : 0);
 }
 
 /**
- * ntklog_set_uncontended_count() - how many there were, and so when to look again
+ * ntklog_set_uncontended_count() - set how many there were
  * @cpu: the processor's
  * @count: SpinLockAcquireCount less SpinLockContentionCount
  *
@@ -78,21 +100,7 @@ static u32 ntklog_spin_lock_hold_limit(void)
  */
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
-	u32 left = rate - count % rate;
-	bool is_sampled = left == rate;
-
-	/* At once while this count is a multiple: the next one is not, or is too. */
-	if (is_sampled || READ_ONCE(ntklog_spin_lock_unarmed))
-		left = 0;
-	else	/* 0, after the count has wrapped, is a multiple of any rate. */
-		left = min_t(unsigned long, min(left, -count), LONG_MAX / PERF_SPIN_LOCK_ONE);
-	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->next, count + left);
-	WRITE_ONCE(cpu->state, ((long)left - 1) * PERF_SPIN_LOCK_ONE +
-			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED));
-	raw_write_seqcount_end(&cpu->sequence);
-	WRITE_ONCE(cpu->hold_limit, is_sampled ? 0 : ntklog_spin_lock_hold_limit());
+	ntklog_set_count(cpu, count, READ_ONCE(ntklog_spin_lock_unarmed));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
@@ -119,13 +127,26 @@ u32 ntklog_spin_lock_acquire_count(int number)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
 
 /*
- * The processor's count has become one to look at. Not by an NMI, which may have interrupted
- * this very thing: the next acquisition looks.
+ * If the processor's count has become one to look at, do. Not if an interrupt between the
+ * acquisition and this has: then it is of no multiple any more.
  */
-static void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cpu)
+static __always_inline void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cpu, bool unarmed)
 {
-	if (!in_nmi())
-		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	if (READ_ONCE(cpu->state) < 0)
+		ntklog_set_count(cpu, ntklog_uncontended_count(cpu), unarmed);
+}
+
+/*
+ * Each release was looked at, while the count was a multiple of the rate. No more, if it is none,
+ * or if nothing is owned: what is released next has then been acquired first, which counts, or
+ * waited for, which is looked at anyway.
+ */
+static __always_inline void ntklog_look_at_releases_no_more(struct ntklog_spin_lock_cpu *cpu)
+{
+	if (!ntklog_slots_in_use(cpu) ||
+	    ntklog_uncontended_count(cpu) %
+	    READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate))
+		WRITE_ONCE(cpu->hold_limit, READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
 /**
@@ -167,8 +188,11 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long flags;
 
+	/* Not an NMI, which may have interrupted this very thing: the next acquisition looks. */
+	if (in_nmi())
+		return;
 	local_irq_save(flags);
-	ntklog_look_at_count(cpu);
+	ntklog_look_at_count(cpu, READ_ONCE(ntklog_spin_lock_unarmed));
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
@@ -182,21 +206,51 @@ static void ntklog_change_slots_in_use(int slots)
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);
 }
 
+/* The last one in use; the first, which nobody has: none is. */
+static struct ntklog_spin_lock_slot *ntklog_last_slot(struct ntklog_spin_lock_cpu *cpu)
+{
+	return (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED);
+}
+
+/* Additional tests of the lock, of a slot that is noted. */
+static u32 *ntklog_spins_of(struct ntklog_spin_lock_cpu *cpu,
+			    const struct ntklog_spin_lock_slot *slot)
+{
+	return &cpu->spins[slot - cpu->slot];
+}
+
+/* Armed, no NMI, and one of the first eight: what is taken is tracked. */
+static __always_inline bool ntklog_slot_is_plain(const struct ntklog_spin_lock_cpu *cpu,
+						 const struct ntklog_spin_lock_slot *slot)
+{
+	return slot <= &cpu->slot[PERF_SPIN_LOCK_DEPTH] &&
+	       !READ_ONCE(ntklog_spin_lock_unarmed) && !in_nmi();
+}
+
+static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot, const void *lock,
+					     unsigned long tag, struct ntklog_time time,
+					     u64 interrupts)
+{
+	slot->lock = (unsigned long)lock | tag;
+	slot->time = time;
+	slot->interrupts = interrupts;
+}
+
 /*
  * The slot that has been taken is filled: with a tag if it is not to be tracked, or given
- * back. Returns its number, or 0.
+ * back. Returns it, or the first one, which nobody has and nobody reads.
  */
-static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-			    unsigned long tag, struct ntklog_time time, u64 interrupts)
+static noinline struct ntklog_spin_lock_slot *
+ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
+		     struct ntklog_time time, u64 interrupts)
 {
 	bool unarmed = READ_ONCE(ntklog_spin_lock_unarmed);
 	u32 number = ntklog_slots_in_use(cpu);
-	struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
 
 	if (unarmed && !READ_ONCE(ntklog_spin_lock_hooked)) {
 		/* Its release may not come here. */
 		ntklog_change_slots_in_use(-1);
-		return 0;
+		return cpu->slot;
 	}
 	if (unarmed) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
@@ -209,14 +263,22 @@ static u32 ntklog_fill_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 	if (number > PERF_SPIN_LOCK_SLOTS) {
 		ntklog_change_slots_in_use(-1);
 		this_cpu_inc(ntklog_spin_lock_cpu.without_slot);
-		return 0;
+		return cpu->slot;
 	}
 	if (tag == PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots);
-	slot->lock = (unsigned long)lock | tag;
-	slot->time = time;
-	slot->interrupts = interrupts;
-	return number;
+	ntklog_fill_slot(&cpu->slot[number], lock, tag, time, interrupts);
+	return &cpu->slot[number];
+}
+
+/* Of more than eight, while tracking begins or ends, or by an NMI. */
+static noinline void ntklog_track_any_acquire(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					      struct ntklog_time time)
+{
+	ntklog_fill_any_slot(cpu, lock, 0, time, ntklog_note_interrupts());
+	/* As in ntklog_count_spin_lock_acquire_slowly(). */
+	if (!in_nmi())
+		ntklog_look_at_count(cpu, READ_ONCE(ntklog_spin_lock_unarmed));
 }
 
 /**
@@ -229,11 +291,17 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_look_at_count(cpu);
-	ntklog_fill_slot(cpu, lock, 0, time, ntklog_note_interrupts());
+	slot = ntklog_last_slot(cpu);
+	if (likely(ntklog_slot_is_plain(cpu, slot))) {
+		ntklog_fill_slot(slot, lock, 0, time, ntklog_note_interrupts());
+		ntklog_look_at_count(cpu, false);
+	} else {
+		ntklog_track_any_acquire(cpu, lock, time);
+	}
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
@@ -308,24 +376,13 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 				       unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
-	struct ntklog_spin_lock_slot slot = {
-		.lock = (unsigned long)lock | PERF_SPIN_LOCK_NOTED,
-		.time = time,
-		.interrupts = query->interrupts,
-		.wait_time = ntklog_time_value(time) - ntklog_time_value(query->time),
-		.acquire_mode = acquire_mode,
-	};
-	struct ntklog_spin_lock_release release = {
-		.slot = &slot,
-		.spins = spin_count,
-		.interrupts = ntklog_interrupts_since(query->interrupts),
-		.rule = WMI_SPINLOCK_RULE_WAIT,
-		.acquire_mode = acquire_mode,
-		.time = time,
-		.caller = caller,
-	};
+	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
+	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
 
-	ntklog_write_spin_lock(&release);
+	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
+			       ntklog_interrupts_since(query->interrupts),
+			       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_WAIT, acquire_mode, 0),
+			       time, caller);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
 
@@ -343,44 +400,43 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
-	u32 number;
 
 	local_irq_save(flags);
 	ntklog_count_wait(spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_change_slots_in_use(1);
-		number = ntklog_fill_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time, query->interrupts);
-		/* Of slot 0, if it got none, nobody reads them. */
-		cpu->slot[number].wait_time = ntklog_time_value(time) -
-					      ntklog_time_value(query->time);
-		cpu->slot[number].acquire_mode = acquire_mode;
-		cpu->spins[number] = spin_count;
+		slot = ntklog_fill_any_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time,
+					    query->interrupts);
+		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+		slot->acquire_mode = acquire_mode;
+		*ntklog_spins_of(cpu, slot) = spin_count;
 	}
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
-/* The number of a lock's slot, the most recent one's; 0: none. */
-static u32 ntklog_find_slot(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
+/* A lock's slot, the most recent one's; NULL: none. */
+static struct ntklog_spin_lock_slot *ntklog_find_slot(struct ntklog_spin_lock_cpu *cpu,
+						      const void *lock)
 {
-	u32 number = ntklog_slots_in_use(cpu);
+	struct ntklog_spin_lock_slot *slot;
 
-	while (number && (cpu->slot[number].lock & ~PERF_SPIN_LOCK_TAGS) != (unsigned long)lock)
-		number--;
-	return number;
+	for (slot = ntklog_last_slot(cpu); slot != cpu->slot; slot--)
+		if ((slot->lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+			return slot;
+	return NULL;
 }
 
 /* What has been had at once has more to tell than it has a tag for. */
-static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
+static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot)
 {
-	struct ntklog_spin_lock_slot *slot = &cpu->slot[number];
-
 	slot->lock |= PERF_SPIN_LOCK_NOTED;
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
 	slot->heard = 0;
-	cpu->spins[number] = 0;
+	*ntklog_spins_of(cpu, slot) = 0;
 }
 
 /**
@@ -397,21 +453,22 @@ static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 notrace void ntklog_spin_locks_interrupted(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	u32 number;
+	struct ntklog_spin_lock_slot *slot;
 
-	for (number = ntklog_slots_in_use(cpu); number; number--) {
+	for (slot = ntklog_last_slot(cpu); slot != cpu->slot; slot--) {
 		/* Taken and not yet filled, or about to be given back. */
-		if (!cpu->slot[number].lock)
+		if (!slot->lock)
 			continue;
-		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_note_slot(cpu, number);
-		cpu->slot[number].heard++;
+		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
+			ntklog_note_slot(cpu, slot);
+		slot->heard++;
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_locks_interrupted);
 
 /* InterruptCount. */
-static u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot, u8 acquire_mode)
+static __always_inline u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot,
+						     u8 acquire_mode)
 {
 	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
 
@@ -423,15 +480,17 @@ static u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot, u
 }
 
 /* The lock is no longer owned: those above move down. */
-static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
+static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
+				  struct ntklog_spin_lock_slot *slot)
 {
-	u32 above = ntklog_slots_in_use(cpu) - number;
+	struct ntklog_spin_lock_slot *last = ntklog_last_slot(cpu);
+	u32 *spins = ntklog_spins_of(cpu, slot);
 
-	if (cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED)
+	if (slot->lock & PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
-	memmove(&cpu->slot[number], &cpu->slot[number + 1], above * sizeof(cpu->slot[0]));
-	memmove(&cpu->spins[number], &cpu->spins[number + 1], above * sizeof(cpu->spins[0]));
-	cpu->slot[number + above].lock = 0;
+	memmove(slot, slot + 1, (last - slot) * sizeof(*slot));
+	memmove(spins, spins + 1, (last - slot) * sizeof(*spins));
+	last->lock = 0;
 	ntklog_change_slots_in_use(-1);
 }
 
@@ -448,35 +507,36 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
-	u32 number;
 
 	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
 		return;
 	local_irq_save(flags);
-	number = ntklog_find_slot(cpu, lock);
-	if (number) {
-		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_note_slot(cpu, number);
-		cpu->slot[number].time = time;
-		cpu->slot[number].acquire_mode = acquire_mode;
+	slot = ntklog_find_slot(cpu, lock);
+	if (slot) {
+		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
+			ntklog_note_slot(cpu, slot);
+		slot->time = time;
+		slot->acquire_mode = acquire_mode;
 	}
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
 
 /* NT's three rules, each with the counts of this moment. */
-static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 number,
-				   struct ntklog_time release_time)
+static __always_inline bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
+						   const struct ntklog_spin_lock_slot *slot,
+						   u64 wait, struct ntklog_time release_time)
 {
 	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
 	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
 
-	if (hold_threshold && release_time.low - cpu->slot[number].time.low > hold_threshold)
+	if (hold_threshold && release_time.low - slot->time.low > hold_threshold)
 		return true;
 
-	if (cpu->slot[number].lock & PERF_SPIN_LOCK_NOTED && cpu->spins[number])
-		return ntklog_wait_is_sampled(cpu->spins[number]);
+	if (wait >> 32)
+		return ntklog_wait_is_sampled(wait >> 32);
 
 	return ntklog_uncontended_count(cpu) %
 		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
@@ -485,25 +545,57 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu, u32 n
 /* The rule for who made others wait, or none. Interrupts are off. */
 static u8 ntklog_blocker_rule(u8 acquire_mode)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_blockers);
+	u32 rate;
 
-	if (!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER) || !rate)
+	if (likely(!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER)))
+		return 0;
+	rate = READ_ONCE(ntklog_spin_lock_blockers);
+	if (!rate)
 		return 0;
 	if (this_cpu_inc_return(ntklog_spin_lock_cpu.blockers) % rate)
 		return 0;
 	return WMI_SPINLOCK_RULE_BLOCKER;
 }
 
-static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
-				    struct ntklog_spin_lock_release *release)
+static __always_inline void
+ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
+			const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
+			struct ntklog_time time, unsigned long caller)
 {
-	release->rule = ntklog_blocker_rule(acquire_mode);
-	if (!ntklog_slot_is_sampled(cpu, number, release->time)) {
-		if (!release->rule)
+	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
+	u64 wait = ntklog_slot_wait(slot, ntklog_spins_of(cpu, slot), &mode);
+	u8 rule = ntklog_blocker_rule(acquire_mode);
+	u32 depth;
+
+	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
+		if (!rule)
 			return;
-		release->rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
+		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
-	ntklog_write_spin_lock(release);
+	depth = ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
+	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_of_slot(slot, acquire_mode),
+			       PERF_SPIN_LOCK_SAMPLE(rule, mode, depth), time, caller);
+}
+
+/* Of a lock that was not the last one acquired, or is not tracked, or has no slot. */
+static noinline void ntklog_release_otherwise(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					      u8 acquire_mode, struct ntklog_time time,
+					      unsigned long caller)
+{
+	struct ntklog_spin_lock_slot *slot = ntklog_find_slot(cpu, lock);
+
+	if (slot) {
+		if (!(slot->lock & PERF_SPIN_LOCK_UNTRACKED))
+			ntklog_write_if_sampled(cpu, slot, acquire_mode, time, caller);
+		ntklog_give_slot_back(cpu, slot);
+	} else if (READ_ONCE(cpu->without_slot)) {
+		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
+	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
+		this_cpu_inc(ntklog_spin_lock_cpu.before);
+	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
+		/* Before and after that it may have been acquired without hooks. */
+		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
+	}
 }
 
 /**
@@ -520,32 +612,21 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 					   u32 time_high, unsigned long caller)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	struct ntklog_spin_lock_release release = {
-		.acquire_mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER,
-		.time = { .low = time_low, .high = time_high },
-		.caller = caller,
-	};
+	struct ntklog_time time = { .low = time_low, .high = time_high };
+	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
-	u32 number;
 
 	local_irq_save(flags);
-	number = ntklog_find_slot(cpu, lock);
-	if (number) {
-		release.slot = &cpu->slot[number];
-		release.spins = cpu->spins[number];
-		release.interrupts = ntklog_interrupts_of_slot(release.slot, acquire_mode);
-		release.depth = ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
-		if (!(cpu->slot[number].lock & PERF_SPIN_LOCK_UNTRACKED))
-			ntklog_write_if_sampled(cpu, number, acquire_mode, &release);
-		ntklog_give_slot_back(cpu, number);
-	} else if (READ_ONCE(cpu->without_slot)) {
-		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
-	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
-		this_cpu_inc(ntklog_spin_lock_cpu.before);
-	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
-		/* Before and after that it may have been acquired without hooks. */
-		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
+	slot = ntklog_last_slot(cpu);
+	if (likely((slot->lock & ~PERF_SPIN_LOCK_NOTED) == (unsigned long)lock)) {
+		ntklog_write_if_sampled(cpu, slot, acquire_mode, time, caller);
+		slot->lock = 0;
+		ntklog_change_slots_in_use(-1);
+	} else {
+		ntklog_release_otherwise(cpu, lock, acquire_mode, time, caller);
 	}
+	if (!READ_ONCE(cpu->hold_limit))
+		ntklog_look_at_releases_no_more(cpu);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slowly);
@@ -598,13 +679,28 @@ static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 }
 
 /**
+ * ntklog_choose_spin_locks_anew() - let all processors look at their counts, and choose anew
+ *
+ * Context: thread; may sleep.
+ */
+void ntklog_choose_spin_locks_anew(void)
+{
+	ntklog_on_every_cpu(ntklog_look_again);
+}
+
+/**
  * ntklog_look_at_spin_lock_parameters() - a parameter has changed
  *
- * Context: thread; may sleep. From its return on all processors sample by what there is now.
+ * Context: thread; may sleep; with the parameters' lock held. From its return on all processors
+ * sample by what there is now.
  */
 void ntklog_look_at_spin_lock_parameters(void)
 {
-	ntklog_on_every_cpu(ntklog_look_again);
+	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+
+	WRITE_ONCE(ntklog_spin_lock_hold_limit,
+		   threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX);
+	ntklog_choose_spin_locks_anew();
 }
 
 /**

@@ -11,27 +11,33 @@
 
 #include "spin_lock.h"
 
-/**
- * struct ntklog_spin_lock_release - a release that is sampled
- * @slot: the lock's
- * @spins: if noted, additional tests of the lock
- * @interrupts: the record's InterruptCount
- * @depth: the record's AcquireDepth
- * @rule: WMI_SPINLOCK_RULE_*
- * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
- * @time: when it was released
- * @caller: where the function that releases returns to
+/*
+ * Words of an acquisition that is written, as the record has them: its rule, acquire mode and
+ * AcquireDepth; SpinCount and WaitTimeInCycles. In the mode is PERF_SPIN_LOCK_LINUX_* too.
  */
-struct ntklog_spin_lock_release {
-	const struct ntklog_spin_lock_slot *slot;
-	u32 spins;
-	u32 interrupts;
-	u8 depth;
-	u8 rule;
-	u8 acquire_mode;
-	struct ntklog_time time;
-	unsigned long caller;
-};
+#define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
+	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
+#define PERF_SPIN_LOCK_SAMPLE_MODE(_sample)	((u8)((_sample) >> 16))
+#define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
+
+/**
+ * ntklog_slot_wait() - what a slot that is noted has to tell
+ * @slot: it
+ * @spins: of it
+ * @acquire_mode: set to the mode that is noted, if one is
+ *
+ * Return: SpinCount and WaitTimeInCycles; 0 if it is not noted.
+ */
+static __always_inline u64 ntklog_slot_wait(const struct ntklog_spin_lock_slot *slot,
+					    const u32 *spins, u8 *acquire_mode)
+{
+	if (likely(!(slot->lock & PERF_SPIN_LOCK_NOTED)))
+		return 0;
+	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
+		*acquire_mode = slot->acquire_mode |
+				(*acquire_mode & PERF_SPIN_LOCK_WHOSE_MASK);
+	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+}
 
 /* An NMI that takes locks counts in the same word, and has given its slots back when it is over. */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
@@ -41,13 +47,15 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;
 
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release);
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			    u32 sample, struct ntklog_time time, unsigned long caller);
 
 void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
 void ntklog_set_spin_lock_releases_only(bool only);
+void ntklog_choose_spin_locks_anew(void);
 void ntklog_look_at_spin_lock_parameters(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

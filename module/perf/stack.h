@@ -58,6 +58,18 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 }
 
 /**
+ * ntklog_event_is_whole() - is nothing left to do for an event but to end it?
+ * @wanted: who wants it, a byte of 1 for each session
+ *
+ * Context: interrupts off since etw_wanted() was asked.
+ * Return: whether it is for one session only, and there are no stacks.
+ */
+static __always_inline bool ntklog_event_is_whole(u64 wanted)
+{
+	return likely(!(wanted & (wanted - 1))) && !static_branch_unlikely(&etw_stacks_key);
+}
+
+/**
  * ntklog_leave_out_stack() - count that an event has no stack, if somebody wants it
  * @event: which
  * @logged: where it has gone

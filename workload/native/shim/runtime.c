@@ -149,7 +149,8 @@ struct event_trace_spinlock_information ntklog_spin_lock_words = {
 	.spin_lock_hold_threshold = U32_MAX,
 };
 
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_release *release)
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			    u32 sample, struct ntklog_time time, unsigned long caller)
 {
 }
 
