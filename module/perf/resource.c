@@ -120,6 +120,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 {
 	struct etw_logged logged;
 	unsigned long flags;
+	void *place;
+	u64 wanted;
 
 	/*
 	 * As for spin locks: with interrupts off the flag is only ever seen set
@@ -135,8 +137,16 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 		if (lock)
 			ntklog_note_identity(lock, caller,
 					     NTKLOG_IDENTITY_OF_CLASS(record->action));
-		logged = etw_log_event(group, PERFINFO_LOG_TYPE_RESOURCE,
-				       PERFINFO_RESOURCE_VERSION, record, sizeof(*record));
+		wanted = etw_wanted(group);
+		if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
+				    sizeof(*record), &place)) {
+			memcpy(place, record, sizeof(*record));
+			logged = etw_end_event(wanted, place, sizeof(*record));
+		} else {
+			logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_RESOURCE,
+						  PERFINFO_RESOURCE_VERSION, record,
+						  sizeof(*record));
+		}
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
 			ntklog_leave_out_stack(ETW_STACKED_RESOURCE, logged);
 		else

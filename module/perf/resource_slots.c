@@ -73,12 +73,17 @@ struct ntklog_thread *ntklog_make_own_slots(void)
  */
 struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *lock)
 {
+	struct ntklog_slot *last;
 	int i;
 
 	if (!thread)
 		return NULL;
+	last = READ_ONCE(thread->next_slot) - 1;
+	/* Acquire; pairs with the release in ntklog_fill_resource_slot(). */
+	if (last != thread->slots && smp_load_acquire(&last->lock) == lock)
+		return last;
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
-		/* Acquire; pairs with the release in ntklog_fill_resource_slot(). */
+		/* As above. */
 		if (smp_load_acquire(&thread->slots[i].lock) == lock)
 			return &thread->slots[i];
 	}
