@@ -16,7 +16,7 @@ groups_of()
 	case $1 in
 	headers) echo headers ;;
 	docs) echo tool docs ;;
-	instructions) echo unpack modules ;;
+	instructions) echo unpack modules native ;;
 	style) echo style source unpack modules ;;
 	tool) echo tool tool-tests ;;
 	model) echo model ;;
@@ -26,7 +26,7 @@ groups_of()
 	packages) echo tool deb docs root unpack modules ;;
 	kernel-*) echo kernel source ;;
 	switching) echo tool unpack modules vm programs ;;
-	suspend) echo unpack modules vm ;;
+	costs | suspend) echo unpack modules vm ;;
 	core-* | e2e-* | own-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
 	linkage-*) echo unpack modules vm ;;
 	foreign-* | rt) echo tool unpack modules vm programs ;;

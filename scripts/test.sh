@@ -78,6 +78,7 @@ plan()
 			70 kernel-kunit kunit-kunit
 			70 kernel-kunit window
 			70 - switching
+			70 - costs
 			rest - model
 			rest - litmus
 			rest - docs

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a pair takes while it is tracked, an event when it is written and a context switch's probe,
+# in instructions of Debian's kernel as QEMU counts them: no more than when they were last measured.
+# scripts/bench.sh is for the figures themselves; this is for who makes one worse unawares.
+
+. "$(dirname "$0")/../lib.sh"
+
+debian_kernel "$KERNEL_SERIES"
+"$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$DIR/"
+cat >"$DIR/guest.sh" <<-'END'
+	D=/sys/kernel/debug/ntklog
+	S=$D/sessions
+
+	# bench STATE PAIR...
+	bench()
+	{
+		state=$1
+		shift
+		for pair; do
+			insmod ntklog_bench.ko state="$state" only="$pair" || exit 1
+			rmmod ntklog_bench
+		done
+	}
+
+	# sessions COUNT GROUP: start so many.
+	sessions()
+	{
+		i=0
+		while [ $i -lt "$1" ]; do
+			echo 16 >$S/$i/buffers
+			echo "$2" >$S/$i/group_mask
+			echo start >$S/$i/state || exit 1
+			i=$((i + 1))
+		done
+	}
+
+	stop()
+	{
+		while [ $i -gt 0 ]; do
+			i=$((i - 1))
+			echo stop >$S/$i/state
+		done
+	}
+
+	# rate NUMBER: one of so many is written.
+	rate()
+	{
+		echo "$1" >$D/spinlock/acquire_sample_rate
+		echo "$1" >$D/resource/release_sample_rate
+	}
+
+	insmod ntklog.ko || exit 1
+	echo 0 >$D/spinlock/hold_threshold
+	echo 4294967295 >$D/resource/contention_sample_rate
+	bench off in_stack_at_dpc_level ordinary_at_dpc_level
+	rate 4294967295
+	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	bench tracked in_stack_at_dpc_level ordinary_at_dpc_level ex_shared_at_dpc_level \
+		ex_exclusive_at_dpc_level resource_exclusive resource_shared
+	stop
+	rate 1000
+	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
+	bench written in_stack_at_dpc_level resource_exclusive
+	stop
+	sessions 8 PERF_SPINLOCK
+	bench written_8 in_stack_at_dpc_level
+	stop
+	for version in 1 4; do
+		echo $version >$S/0/contextswap_version
+		sessions 1 PERF_CONTEXT_SWITCH
+		bench version_$version context_swap
+		stop
+	done
+	dmesg | grep -o 'ntklog_bench: .*'
+END
+result "costs: the virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" -i -k "$IMAGE" -M "$MODULES" "$DIR"
+results python3 "$TESTS/check/check_costs.py" "$DIR/guest.log" | sed "s/ok - /ok - costs: /"
