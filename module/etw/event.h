@@ -126,7 +126,8 @@ etw_trace_header(u16 hook_id, u8 version, u16 length)
  * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
  * @data: set to where that goes, all of which has to be written: there is something else
  *
- * Context: interrupts off, not NMI, up to etw_end_event(); nothing in between logs.
+ * Context: interrupts off, not NMI, up to etw_end_event(), which need not be called where nobody
+ * else wants the event; nothing in between logs.
  * Return: whether it has begun; if not, nothing has happened, and it is for etw_log_event()
  * to see to it.
  */

@@ -56,7 +56,7 @@ u8 ke_get_current_irql(void)
 
 	if (in_nmi())
 		return HIGH_LEVEL;
-	if (ke_irql_is_plain(&irql))
+	if (ke_get_plain_irql(&irql))
 		return irql;
 	return ntklog_is_at_apc_level() ? APC_LEVEL : PASSIVE_LEVEL;
 }

@@ -28,13 +28,13 @@ struct ke_irql {
 DECLARE_PER_CPU(struct ke_irql, ke_irql);
 
 /**
- * ke_irql_is_plain() - most of ke_get_current_irql()
- * @irql: set to the IRQL, if so
+ * ke_get_plain_irql() - ke_get_current_irql(), but for a thread that may be at APC_LEVEL
+ * @irql: set to the IRQL, or to PASSIVE_LEVEL
  *
  * Context: any but NMI.
- * Return: whether it is known; if not it is for ke_get_current_irql() to look at the thread.
+ * Return: whether that is it; if not it is for ke_get_current_irql() to look at the thread.
  */
-static __always_inline bool ke_irql_is_plain(u8 *irql)
+static __always_inline bool ke_get_plain_irql(u8 *irql)
 {
 	*irql = PASSIVE_LEVEL;
 	if (!__ke_raised())

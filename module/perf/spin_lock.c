@@ -100,10 +100,10 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
  * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what NT's
  * IRQL is made of does not know that. And to ask for a thread's takes a lock, one of Linux'.
  */
-static __always_inline bool ntklog_owner_irql_is_plain(bool is_linux, u8 *irql)
+static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 {
 	if (!is_linux)
-		return ke_irql_is_plain(irql);
+		return ke_get_plain_irql(irql);
 	*irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
 	return true;
 }
@@ -147,67 +147,87 @@ static unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
 	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
 }
 
-/* For the tracepoint, a session whose buffer has to be seen to, addresses that are hidden. */
-static void
-ntklog_write_spin_lock_slowly(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			      u32 sample, struct ntklog_time time, unsigned long caller)
-{
-	u8 whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
-	struct wmi_spinlock64 record;
-	struct etw_logged logged;
-	u8 irql;
-
-	if (!ntklog_owner_irql_is_plain(whose, &irql))
-		irql = ke_get_current_irql();
-	ntklog_make_spin_lock_record(&record, slot, wait, interrupts, sample, time,
-				     ntklog_address(ntklog_slot_lock(slot)),
-				     ntklog_address(caller), irql);
-	logged = etw_log_event(ntklog_spin_lock_groups[whose], PERFINFO_LOG_TYPE_SPINLOCK,
-			       PERFINFO_SPINLOCK_VERSION, &record, sizeof(record));
-	ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
-	if (whose)
-		trace_linux_spinlock(&record);
-	else
-		trace_spinlock(&record);
-}
-
-/* For more than one session, or with a stack; and what ntklog_write_spin_lock_slowly() is for. */
+/*
+ * As ntklog_write_spin_lock(), whatever there is: the tracepoint, no session, a buffer that has to be
+ * seen to, addresses that are hidden, another event being written.
+ */
 static noinline void
 ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			   u32 sample, struct ntklog_time time, unsigned long caller)
 {
-	u8 whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
-	/* Anew: a seventh argument would be on the stack, and of a frame for who calls. */
-	u64 wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	u8 irql, whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
+	u64 wanted, lock, shown_caller;
+	struct wmi_spinlock64 copy;
+	struct etw_logged logged;
 	void *record;
-	u8 irql;
 
+	if (in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) || !rcu_is_watching()) {
+		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
+		return;
+	}
+	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	/* Tracked only because somebody wants the others' events. */
+	if (!wanted && !ntklog_spin_lock_is_traced(whose))
+		return;
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	/* Before the event has its time: a note holds from its own time on. */
+	if (whose)
+		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
+	lock = ntklog_address(ntklog_slot_lock(slot));
+	shown_caller = ntklog_address(caller);
+	if (!ntklog_get_owner_irql(whose, &irql))
+		irql = ke_get_current_irql();
 	/* Nothing logs while there is a place that is not filled. */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
-	if (!ntklog_spin_lock_is_traced(whose) && ntklog_addresses_are_raw() &&
-	    ntklog_owner_irql_is_plain(whose, &irql) &&
+	if (!ntklog_spin_lock_is_traced(whose) &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-			    sizeof(struct wmi_spinlock64), &record)) {
-		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
-					     ntklog_slot_lock(slot), caller, irql);
-		ntklog_write_stack(ETW_STACKED_SPINLOCK,
-				   etw_end_event(wanted, record, sizeof(struct wmi_spinlock64)),
-				   caller, false);
+			    sizeof(copy), &record)) {
+		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock,
+					     shown_caller, irql);
+		logged = etw_end_event(wanted, record, sizeof(copy));
+		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
 	} else {
-		ntklog_write_spin_lock_slowly(slot, wait, interrupts, sample, time, caller);
+		ntklog_make_spin_lock_record(&copy, slot, wait, interrupts, sample, time, lock,
+					     shown_caller, irql);
+		logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_SPINLOCK,
+					  PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
+		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
+		if (whose)
+			trace_linux_spinlock(&copy);
+		else
+			trace_spinlock(&copy);
 	}
 	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
 }
 
 /*
- * As ntklog_write_spin_lock(). What is usual calls nothing that comes back, so that it needs no
- * registers that it would have to save, and nobody sees a place that is not filled.
+ * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle threads
+ * are where it may not, and they need not be asked more.
+ */
+static __always_inline bool ntklog_rcu_watches(bool is_linux)
+{
+	return is_linux ? rcu_is_watching() : !is_idle_task(current);
+}
+
+/* The event is in the first session's buffer; there are others, or stacks. */
+static noinline void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
+						unsigned long caller)
+{
+	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
+	ntklog_write_stack(ETW_STACKED_SPINLOCK, etw_end_event(wanted, record, sizeof(*record)),
+			   caller, false);
+	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
+}
+
+/*
+ * As ntklog_write_spin_lock(). What is usual calls nothing that comes back, so that it needs next
+ * to no registers that it would have to save, and nobody sees a place that is not filled.
  */
 static __always_inline void
-ntklog_write_spin_lock_of(bool is_linux, const struct ntklog_spin_lock_slot *slot, u64 wait,
-			  u32 interrupts, u32 sample, struct ntklog_time time,
-			  unsigned long caller)
+ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *slot, u64 wait,
+			     u32 interrupts, u32 sample, struct ntklog_time time,
+			     unsigned long caller)
 {
 	u8 whose = is_linux ? PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
 	void *record;
@@ -215,34 +235,32 @@ ntklog_write_spin_lock_of(bool is_linux, const struct ntklog_spin_lock_slot *slo
 	u8 irql;
 
 	if (unlikely(in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) ||
-		     (is_linux && !rcu_is_watching()))) {
-		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
-		return;
-	}
+		     !ntklog_rcu_watches(is_linux)) ||
+	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
+	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
+		goto any;
 	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
-	/* Tracked only because somebody wants the others' events. */
-	if (unlikely(!wanted) && !ntklog_spin_lock_is_traced(is_linux))
-		return;
-	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	/* Before the event has its time: a note holds from its own time on. */
+	/* As there; once more is as good as once. */
 	if (is_linux)
 		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
-	if (unlikely(!wanted) || ntklog_spin_lock_is_traced(is_linux) ||
-	    !ntklog_event_is_whole(wanted) || !ntklog_addresses_are_raw() ||
-	    unlikely(!ntklog_owner_irql_is_plain(is_linux, &irql)) ||
-	    !etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			     sizeof(struct wmi_spinlock64), &record))
-		ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
-	else
-		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
-					     ntklog_slot_lock(slot), caller, irql);
+		goto any;
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
+				     ntklog_slot_lock(slot), caller, irql);
+	if (!ntklog_event_is_whole(wanted))
+		ntklog_end_spin_lock_event(record, wanted, caller);
+	return;
+any:
+	ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
 }
 
 static noinline void
 ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			     u32 sample, struct ntklog_time time, unsigned long caller)
 {
-	ntklog_write_spin_lock_of(true, slot, wait, interrupts, sample, time, caller);
+	ntklog_write_usual_spin_lock(true, slot, wait, interrupts, sample, time, caller);
 }
 
 /**
@@ -260,7 +278,7 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
  *
  * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
  * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
- * counted as suppressed. NT's are drivers', which run where RCU watches.
+ * counted as suppressed.
  */
 notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
 				    u32 interrupts, u32 sample, struct ntklog_time time,
@@ -270,8 +288,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u6
 		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
 		return;
 	}
-	RCU_LOCKDEP_WARN(!rcu_is_watching(), "a spin lock of NT's where RCU does not watch");
-	ntklog_write_spin_lock_of(false, slot, wait, interrupts, sample, time, caller);
+	ntklog_write_usual_spin_lock(false, slot, wait, interrupts, sample, time, caller);
 }
 
 static void ntklog_set_key(struct static_key_false *key, bool on)

@@ -128,13 +128,13 @@ struct ntklog_sampled_spin_locks {
  *	are left before one has to be looked at: it makes this word negative. So one
  *	subtraction counts, takes a slot and tells whether there is more to do
  * @hold_limit: a release after so many cycles has to be looked at: one more than
- *	SpinLockHoldThreshold, or 0 while the uncontended count is a multiple of the sample
- *	rate, for then every release does
+ *	SpinLockHoldThreshold, or 0, for every release, from when the uncontended count becomes a
+ *	multiple of the sample rate until a release finds that it is none, or leaves nothing owned
  * @next: the uncontended count of the acquisition that makes @state negative; so the count
  *	itself: ntklog_uncontended_count()
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: an event is being written; then others are not
+ * @writing: an event is being written by who may call somebody; then others are not
  * @untracked_slots: slots in use of acquisitions that are not tracked: made while tracking
  *	was about to begin or to end, or while eight others were
  * @without_slot: acquisitions that have none
@@ -143,7 +143,8 @@ struct ntklog_sampled_spin_locks {
  * @unmatched: releases of what has not been acquired on this processor
  * @before: such releases while somebody's locks were joining the tracking or parting from it:
  *	they may have been acquired before, or when they no longer came here
- * @suppressed: events not written since another was being written
+ * @suppressed: events not written since another was being written, or RCU does not watch, or in
+ *	an NMI
  * @events: events written to whatever sinks there are
  * @blockers: releases that left a waiter behind, while those were looked for; wraps
  * @slot: the first one in use is 1; 0 never is. Those that are not in use, or have been

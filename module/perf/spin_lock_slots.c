@@ -62,7 +62,7 @@ static u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 }
 
 /*
- * The processors' hold_limit while the count is no multiple. The greatest means never; one that
+ * The processors' hold_limit while not each release is looked at. The greatest means never; one that
  * holds so long is not over any threshold. Written by who changes the parameters.
  */
 static u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
@@ -139,13 +139,15 @@ static __always_inline void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cp
 /*
  * Each release was looked at, while the count was a multiple of the rate. No more, if it is none,
  * or if nothing is owned: what is released next has then been acquired first, which counts, or
- * waited for, which is looked at anyway.
+ * waited for, which is looked at anyway. An NMI does not tell: it may have interrupted who is
+ * changing the words.
  */
 static __always_inline void ntklog_look_at_releases_no_more(struct ntklog_spin_lock_cpu *cpu)
 {
-	if (!ntklog_slots_in_use(cpu) ||
-	    ntklog_uncontended_count(cpu) %
-	    READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate))
+	if (!in_nmi() &&
+	    (!ntklog_slots_in_use(cpu) ||
+	     ntklog_uncontended_count(cpu) %
+	     READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate)))
 		WRITE_ONCE(cpu->hold_limit, READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 

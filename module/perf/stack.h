@@ -58,7 +58,7 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 }
 
 /**
- * ntklog_event_is_whole() - is nothing left to do for an event but to end it?
+ * ntklog_event_is_whole() - is an event all that there is to be written, and once?
  * @wanted: who wants it, a byte of 1 for each session
  *
  * Context: interrupts off since etw_wanted() was asked.

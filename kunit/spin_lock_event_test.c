@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which releases are looked at, and events of spin locks that are not what most are: for two
+ * sessions, of Linux' own locks, with something interrupted.
+ */
+
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/relay.h>
+#include <ntklog/irql.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../module/etw/group_mask.h"
+#include "../module/etw/run.h"
+#include "../module/etw/session.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+/* fixture_init()'s. */
+#define RATE		1000
+#define HOLD_LIMIT	1000001
+
+#define LINUX		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
+
+/* Only their addresses are looked at. */
+static u32 lock[2];
+
+static struct ntklog_spin_lock_cpu *this_cpu(void)
+{
+	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
+}
+
+/* NMIs are not turned off, and have none of these locks. */
+static void set_count(u32 count)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_set_uncontended_count(this_cpu(), count - this_cpu()->contention_count);
+	local_irq_restore(flags);
+}
+
+static void acquire(const u32 *which)
+{
+	ntklog_log_spin_lock_acquire(which);
+}
+
+static void release_by(const u32 *which, u8 mode)
+{
+	struct ntklog_time time = ntklog_read_time();
+
+	if (!ntklog_pop_spin_lock(which, time.low))
+		ntklog_track_spin_lock_release_slowly(which, mode, time.low, time.high, _THIS_IP_);
+}
+
+/* Whether an event was written. */
+static bool release(const u32 *which)
+{
+	u64 events = this_cpu()->events;
+
+	release_by(which, WMI_SPINLOCK_QUEUED);
+	return this_cpu()->events != events;
+}
+
+static void releases_are_looked_at_no_more_when_nothing_is_owned(struct kunit *test)
+{
+	unsigned long flags;
+	u32 limit[2];
+	bool written;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	local_irq_save(flags);
+	set_count(5 * RATE - 1);
+	acquire(&lock[0]);
+	limit[0] = this_cpu()->hold_limit;
+	written = release(&lock[0]);
+	limit[1] = this_cpu()->hold_limit;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, limit[0], 0);
+	KUNIT_EXPECT_TRUE(test, written);
+	KUNIT_EXPECT_EQ(test, limit[1], HOLD_LIMIT);
+	session_stop(test);
+}
+
+static void releases_are_looked_at_as_long_as_the_count_is_a_multiple(struct kunit *test)
+{
+	bool written[4];
+	unsigned long flags;
+	u32 limit[3];
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	local_irq_save(flags);
+	set_count(5 * RATE - 2);
+	acquire(&lock[0]);
+	acquire(&lock[1]);
+	written[0] = release(&lock[1]);
+	/* The one below may be released now, or not. */
+	limit[0] = this_cpu()->hold_limit;
+	acquire(&lock[1]);
+	limit[1] = this_cpu()->hold_limit;
+	written[1] = release(&lock[1]);
+	limit[2] = this_cpu()->hold_limit;
+	written[2] = release(&lock[0]);
+	set_count(5 * RATE - 2);
+	acquire(&lock[0]);
+	acquire(&lock[1]);
+	release(&lock[1]);
+	written[3] = release(&lock[0]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_TRUE(test, written[0]);
+	KUNIT_EXPECT_EQ(test, limit[0], 0);
+	KUNIT_EXPECT_EQ(test, limit[1], 0);
+	KUNIT_EXPECT_FALSE(test, written[1]);
+	KUNIT_EXPECT_EQ(test, limit[2], HOLD_LIMIT);
+	KUNIT_EXPECT_FALSE(test, written[2]);
+	KUNIT_EXPECT_TRUE(test, written[3]);
+	session_stop(test);
+}
+
+/* It may have interrupted who is changing the words. */
+static void an_nmi_leaves_which_releases_are_looked_at(struct kunit *test)
+{
+	unsigned long flags;
+	u32 limit;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	local_irq_save(flags);
+	set_count(5 * RATE - 1);
+	acquire(&lock[0]);
+	__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
+	acquire(&lock[1]);
+	release(&lock[1]);
+	__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
+	limit = this_cpu()->hold_limit;
+	release(&lock[0]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, limit, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->hold_limit, HOLD_LIMIT);
+	session_stop(test);
+}
+
+static void start_another(struct kunit *test, u32 group)
+{
+	struct etw_group_change change = { .replace = true };
+
+	etw_group_mask_set(&change.set, group);
+	etw_change_group_mask(&etw_sessions[1], &change);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(&etw_sessions[1], 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[1]), 0);
+}
+
+/*
+ * Of the two events of spin locks that the other session has, which is stopped, the second: the
+ * first one in a buffer has to see to that.
+ */
+static const u8 *second_event_of_the_other(struct kunit *test)
+{
+	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
+	const u8 *event = NULL;
+	unsigned int events = 0;
+	size_t at;
+
+	for (at = BUFFER_EVENTS; at < get_u32(bytes, BUFFER_SAVED_OFFSET);
+	     at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8)) {
+		if (get_u16(bytes + at, EVENT_HOOK_ID) != PERFINFO_LOG_TYPE_SPINLOCK)
+			continue;
+		events++;
+		event = bytes + at;
+	}
+	KUNIT_ASSERT_EQ(test, events, 2);
+	return event;
+}
+
+static void two_sessions_have_the_same_event(struct kunit *test)
+{
+	const u8 *event, *other;
+	unsigned long flags;
+	u8 old_irql;
+	int i;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_another(test, PERF_SPINLOCK);
+	/* Where it is known at once, as most events have it. */
+	old_irql = ke_raise_irql_to_dpc_level();
+	local_irq_save(flags);
+	for (i = 0; i < 2; i++) {
+		set_count(5 * RATE - 1);
+		acquire(&lock[0]);
+		release(&lock[0]);
+	}
+	local_irq_restore(flags);
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 2);
+	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
+	other = second_event_of_the_other(test);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_MEMEQ(test, event, other, get_u16(event, EVENT_SIZE));
+}
+
+/* As where interrupts are heard of: without a note of them. */
+static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
+{
+	unsigned long flags;
+	const u8 *event;
+	int i, j;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_another(test, PERF_LINUX_SPINLOCK);
+	local_irq_save(flags);
+	for (i = 0; i < 2; i++) {
+		set_count(5 * RATE - 1);
+		acquire(&lock[0]);
+		for (j = 0; j < 3; j++)
+			ntklog_spin_locks_interrupted();
+		release_by(&lock[0], LINUX);
+	}
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 0);
+	event = second_event_of_the_other(test);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), 2);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
+}
+
+/* The wait that is noted, and the mode that it was acquired in, not that of its release. */
+static void who_waited_for_a_lock_of_linux_tells_so(struct kunit *test)
+{
+	struct ntklog_spin_lock_query query;
+	unsigned long flags;
+	const u8 *event;
+	int i;
+
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+	start_another(test, PERF_LINUX_RWLOCK);
+	local_irq_save(flags);
+	for (i = 0; i < 2; i++) {
+		ntklog_query_spin_lock(&query);
+		query.time.low -= 100000;
+		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
+					       PERF_SPIN_LOCK_LINUX_RW, 77, &query);
+		/* Who waited has a note of its own, from before. */
+		ntklog_spin_locks_interrupted();
+		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
+	}
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
+	session_stop(test);
+	event = second_event_of_the_other(test);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 77);
+	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);
+}
+
+static struct kunit_case spin_lock_event_test_cases[] = {
+	KUNIT_CASE(releases_are_looked_at_no_more_when_nothing_is_owned),
+	KUNIT_CASE(releases_are_looked_at_as_long_as_the_count_is_a_multiple),
+	KUNIT_CASE(an_nmi_leaves_which_releases_are_looked_at),
+	KUNIT_CASE(two_sessions_have_the_same_event),
+	KUNIT_CASE(what_interrupts_a_lock_of_linux_is_in_its_event),
+	KUNIT_CASE(who_waited_for_a_lock_of_linux_tells_so),
+	{}
+};
+
+static struct kunit_suite spin_lock_event_test_suite = {
+	.name = "ntklog_spin_lock_event",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = spin_lock_event_test_cases,
+};
+
+kunit_test_suite(spin_lock_event_test_suite);
