@@ -54,7 +54,7 @@ class Tracking(unittest.TestCase):
 class Event(unittest.TestCase):
     def test_of_a_spin_lock(self):
         self.assertGreater(event("written", "in_stack_at_dpc_level"), 100)
-        self.assertLessEqual(event("written", "in_stack_at_dpc_level"), 265)
+        self.assertLessEqual(event("written", "in_stack_at_dpc_level"), 270)
 
     def test_into_further_sessions(self):
         further = event("written_8", "in_stack_at_dpc_level") - \
