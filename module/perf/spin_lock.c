@@ -148,8 +148,8 @@ static unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
 }
 
 /*
- * As ntklog_write_spin_lock(), whatever there is: the tracepoint, no session, a buffer that has to be
- * seen to, addresses that are hidden, another event being written.
+ * As ntklog_write_spin_lock(), whatever there is: the tracepoint, no session, a buffer that has to
+ * be seen to, addresses that are hidden, another event being written.
  */
 static noinline void
 ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
@@ -202,8 +202,8 @@ ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u
 }
 
 /*
- * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle threads
- * are where it may not, and they need not be asked more.
+ * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle
+ * threads are ever where it does not: they are asked elsewhere.
  */
 static __always_inline bool ntklog_rcu_watches(bool is_linux)
 {

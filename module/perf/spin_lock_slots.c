@@ -62,8 +62,8 @@ static u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 }
 
 /*
- * The processors' hold_limit while not each release is looked at. The greatest means never; one that
- * holds so long is not over any threshold. Written by who changes the parameters.
+ * The processors' hold_limit while not each release is looked at. The greatest means never; one
+ * that holds so long is not over any threshold. Written by who changes the parameters.
  */
 static u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
