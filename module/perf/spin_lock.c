@@ -173,12 +173,12 @@ ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u
 	/* Before the event has its time: a note holds from its own time on. */
 	if (whose)
 		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
+	/* From here on nothing that is called logs, nor while a place is not filled. */
+	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_address(ntklog_slot_lock(slot));
 	shown_caller = ntklog_address(caller);
 	if (!ntklog_get_owner_irql(whose, &irql))
 		irql = ke_get_current_irql();
-	/* Nothing logs while there is a place that is not filled. */
-	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	/* A probe gets a record that nobody else writes to, however long it looks at it. */
 	if (!ntklog_spin_lock_is_traced(whose) &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
