@@ -241,7 +241,7 @@ ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *
 		goto any;
 	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
 	/* As there; once more is as good as once. */
-	if (is_linux)
+	if (is_linux && wanted)
 		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
 	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			     sizeof(struct wmi_spinlock64), &record))

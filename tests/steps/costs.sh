@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-debian_kernel "$KERNEL_SERIES"
+debian_kernel 6.12
 "$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$DIR/"
 cat >"$DIR/guest.sh" <<-'END'
