@@ -93,7 +93,7 @@ static void log_event(u32 group, u64 number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event(group, TEST_HOOK_ID, 1, bytes, LENGTH);
+	etw_log_event_to(etw_wanted(group), TEST_HOOK_ID, 1, bytes, LENGTH);
 	local_irq_restore(flags);
 }
 
@@ -113,7 +113,7 @@ static bool log_event_in_place(u32 group, u64 number)
 		memcpy(data, bytes, LENGTH);
 		etw_end_event(wanted, data, LENGTH);
 	} else {
-		etw_log_event(group, TEST_HOOK_ID, 1, bytes, LENGTH);
+		etw_log_event_to(wanted, TEST_HOOK_ID, 1, bytes, LENGTH);
 	}
 	local_irq_restore(flags);
 	return in_place;
@@ -248,7 +248,7 @@ static void a_record_says_nothing_of_an_older_one(struct kunit *test)
 	start(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
 	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
-		etw_log_event(PERF_SPINLOCK, TEST_HOOK_ID, 1, bytes, sizeof(bytes));
+		etw_log_event_to(etw_wanted(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes, sizeof(bytes));
 	local_irq_restore(flags);
 	for (i = 0; i < 4; i++)
 		hold_for_long(&lock);

@@ -46,24 +46,7 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 			logged.sessions |= sessions & -sessions;
 	return logged;
 }
-
-/**
- * etw_log_event() - log an event to all sessions that want it
- * @group: the group mask that enables it, one bit
- * @hook_id: which event
- * @version: its version
- * @data: its data
- * @length: bytes of @data
- *
- * Context: interrupts off; otherwise as etw_log_event_to().
- * Return: where it is now.
- */
-struct etw_logged etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
-				u16 length)
-{
-	return etw_log_event_to(etw_wanted(group), hook_id, version, data, length);
-}
-EXPORT_SYMBOL_IF_KUNIT(etw_log_event);
+EXPORT_SYMBOL_IF_KUNIT(etw_log_event_to);
 
 static_assert(ETW_SESSIONS * ETW_WANTED_SHIFT <= 64);
 static_assert(ETW_EVENT_VERSIONS == 4);
@@ -77,7 +60,7 @@ static_assert(ETW_EVENT_VERSIONS == 4);
  * @later: its data in the others
  * @later_length: bytes of @later
  *
- * Context: as etw_log_event().
+ * Context: as etw_log_event_to().
  * Return: where it is now.
  */
 struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,

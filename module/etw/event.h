@@ -128,8 +128,8 @@ etw_trace_header(u16 hook_id, u8 version, u16 length)
  *
  * Context: interrupts off, not NMI, up to etw_end_event(), which need not be called where nobody
  * else wants the event; nothing in between logs.
- * Return: whether it has begun; if not, nothing has happened, and it is for etw_log_event()
- * to see to it.
+ * Return: whether it has begun; if not, nothing has happened, and it is for
+ * etw_log_event_to() to see to it.
  */
 static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version, u16 length,
 					    void **data)
@@ -180,8 +180,6 @@ static __always_inline struct etw_logged etw_end_event(u64 wanted, const void *d
 struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
 					 u16 first_length, const void *later,
 					 u16 later_length);
-struct etw_logged etw_log_event(u32 group, u16 hook_id, u8 version, const void *data,
-				u16 length);
 struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
 				   u16 length);
 void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
