@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # What the benchmarks of Linux' own locks measure in the virtual machine, on one processor: pairs,
-# and a whole workload. Sourced by their guests' scripts.
+# and a whole workload. Sourced by their guests' scripts, and by the one of the step costs.
 
 # The kernel's clock, which counts instructions here.
 now()

@@ -10,20 +10,12 @@
 debian_kernel 6.12
 "$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$DIR/"
+cp "$TOP/scripts/bench-linux-workload.sh" "$DIR/workload.sh"
 cat >"$DIR/guest.sh" <<-'END'
 	D=/sys/kernel/debug/ntklog
 	S=$D/sessions
 
-	# bench STATE PAIR...
-	bench()
-	{
-		state=$1
-		shift
-		for pair; do
-			insmod ntklog_bench.ko state="$state" only="$pair" || exit 1
-			rmmod ntklog_bench
-		done
-	}
+	. ./workload.sh
 
 	# sessions COUNT GROUP: start so many.
 	sessions()
@@ -55,23 +47,23 @@ cat >"$DIR/guest.sh" <<-'END'
 	insmod ntklog.ko || exit 1
 	echo 0 >$D/spinlock/hold_threshold
 	echo 4294967295 >$D/resource/contention_sample_rate
-	bench off in_stack_at_dpc_level ordinary_at_dpc_level
+	measure_pairs off in_stack_at_dpc_level ordinary_at_dpc_level
 	rate 4294967295
 	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
-	bench tracked in_stack_at_dpc_level ordinary_at_dpc_level ex_shared_at_dpc_level \
+	measure_pairs tracked in_stack_at_dpc_level ordinary_at_dpc_level ex_shared_at_dpc_level \
 		ex_exclusive_at_dpc_level resource_exclusive resource_shared
 	stop
 	rate 1000
 	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
-	bench written in_stack_at_dpc_level resource_exclusive
+	measure_pairs written in_stack_at_dpc_level resource_exclusive
 	stop
 	sessions 8 PERF_SPINLOCK
-	bench written_8 in_stack_at_dpc_level
+	measure_pairs written_8 in_stack_at_dpc_level
 	stop
 	for version in 1 4; do
 		echo $version >$S/0/contextswap_version
 		sessions 1 PERF_CONTEXT_SWITCH
-		bench version_$version context_swap
+		measure_pairs version_$version context_swap
 		stop
 	done
 	dmesg | grep -o 'ntklog_bench: .*'

@@ -48,7 +48,8 @@ result "$1: the suites' virtual machine runs to its end" \
 	"$TOP/scripts/vm.sh" -k "$(image "$1")" -c 4 -m 2048 "$DIR"
 grep -E '^ +(not )?ok |^ +# ' "$DIR/guest.log"
 for suite in thread ke ke_irql ke_spin_lock ex eresource perf perf_resource spin_lock_event \
-    spin_lock_sampled sleeping_lock context_swap identity information system_information etw session stack nt; do
+    spin_lock_sampled sleeping_lock context_swap identity information system_information etw \
+    session stack nt; do
 	result "$1: the suite ntklog_$suite passed" \
 		grep -qE "^ok [0-9]+ ntklog_$suite\$" "$DIR/guest.log"
 done
