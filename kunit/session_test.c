@@ -341,9 +341,9 @@ static void each_session_gets_its_version(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_event_wanted(PERF_CONTEXT_SWITCH), 0);
+	KUNIT_EXPECT_EQ(test, etw_versions_wanted(etw_wanted(PERF_CONTEXT_SWITCH)), 0);
 	local_irq_save(flags);
-	wanted = etw_event_wanted(PERF_SPINLOCK_CNTRS);
+	wanted = etw_versions_wanted(etw_wanted(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
 	KUNIT_EXPECT_TRUE(test, etw_later_wanted(etw_wanted(PERF_SPINLOCK_CNTRS)));
 	/* The first session alone. */
@@ -353,7 +353,7 @@ static void each_session_gets_its_version(struct kunit *test)
 	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
 			       sizeof(later));
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, etw_event_wanted(PERF_SPINLOCK_CNTRS), 0x01030201);
+	KUNIT_EXPECT_EQ(test, etw_versions_wanted(etw_wanted(PERF_SPINLOCK_CNTRS)), 0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find(i, TEST_HOOK_ID);
 

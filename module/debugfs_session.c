@@ -157,7 +157,7 @@ static void ntklog_contextswap_version_show(struct seq_file *seq, void *object)
 {
 	struct etw_session *session = object;
 
-	seq_printf(seq, "%u\n", READ_ONCE(etw_contextswap_versions.of_session[session->id]));
+	seq_printf(seq, "%u\n", READ_ONCE(etw_contextswap_versions.of_session[session->id]) + 1);
 }
 
 static int ntklog_contextswap_version_store(void *object, char *text)

@@ -39,7 +39,7 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 
 	/* From the time stamp to the copy: time stamps in a buffer only go up. */
 	lockdep_assert_irqs_disabled();
-	header = etw_trace_header(hook_id, version, length);
+	etw_make_trace_header(&header, hook_id, version, length);
 	logged.time = header.time_stamp;
 	for (; sessions; sessions &= sessions - 1)
 		if (etw_buffer_write(etw_sessions[etw_first_session(sessions)].run, &header, data))
@@ -53,7 +53,7 @@ static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
  * etw_log_event_versions() - log an event, to each session in its version
- * @wanted: by whom, from etw_event_wanted()
+ * @wanted: by whom, from etw_versions_wanted()
  * @hook_id: which event
  * @first: its data in version 1
  * @first_length: bytes of @first
@@ -72,7 +72,7 @@ struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *fi
 	struct etw_logged logged = {};
 
 	lockdep_assert_irqs_disabled();
-	header = etw_trace_header(hook_id, 0, 0);
+	etw_make_trace_header(&header, hook_id, 0, 0);
 	logged.time = header.time_stamp;
 	for (; wanted; wanted >>= ETW_WANTED_SHIFT, session++) {
 		header.version = wanted & ETW_WANTED_MASK;
@@ -104,7 +104,7 @@ void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 	unsigned long flags;
 
 	local_irq_save(flags);
-	header = etw_trace_header(hook_id, version, length);
+	etw_make_trace_header(&header, hook_id, version, length);
 	etw_buffer_write(session->run, &header, data);
 	local_irq_restore(flags);
 }

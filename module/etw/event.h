@@ -50,7 +50,10 @@ struct etw_logged {
 /* What etw_take_place() needs of each session's run. Written before the session's bytes. */
 extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 
-/* In which version each session wants context swaps. Written by any, a byte at a time. */
+/*
+ * In which version after the first each session wants context swaps, 0 being that. Written by any,
+ * a byte at a time.
+ */
 extern union etw_versions {
 	u8 of_session[ETW_SESSIONS];
 	u64 all;
@@ -73,18 +76,19 @@ static __always_inline u64 etw_wanted(u32 group)
 }
 
 /**
- * etw_event_wanted() - who wants an event that has versions, and in which
- * @group: the group mask that enables it, one bit
+ * etw_versions_wanted() - in which version is an event wanted that has versions?
+ * @wanted: by whom, from etw_wanted()
  *
  * What sessions want may change until it is logged: each gets what it has wanted here, and
  * nobody needs to make more.
  *
- * Context: interrupts off, until the event has been logged.
+ * Context: as etw_wanted().
  * Return: a byte for each session; see ETW_WANTED_SHIFT.
  */
-static __always_inline u64 etw_event_wanted(u32 group)
+static __always_inline u64 etw_versions_wanted(u64 wanted)
 {
-	return etw_wanted(group) * ETW_WANTED_MASK & ntklog_read_word(etw_contextswap_versions.all);
+	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
+	return wanted + (wanted * 3 & ntklog_read_word(etw_contextswap_versions.all));
 }
 
 /**
@@ -92,12 +96,12 @@ static __always_inline u64 etw_event_wanted(u32 group)
  * @wanted: by whom, from etw_wanted()
  *
  * Context: as etw_wanted().
- * Return: whether etw_event_wanted() would have one.
+ * Return: whether etw_versions_wanted() would have one.
  */
 static __always_inline bool etw_later_wanted(u64 wanted)
 {
-	BUILD_BUG_ON(ETW_LATER_WANTED != 0x0101010101010101ULL * 6);
-	return wanted * 6 & ntklog_read_word(etw_contextswap_versions.all);
+	/* Plain, so that it is compared where it is; it changes a byte at a time. */
+	return wanted * 3 & data_race(etw_contextswap_versions.all);
 }
 
 static __always_inline unsigned long etw_first_session(u64 wanted)
@@ -105,17 +109,17 @@ static __always_inline unsigned long etw_first_session(u64 wanted)
 	return __ffs64(wanted) / ETW_WANTED_SHIFT;
 }
 
-static __always_inline struct perfinfo_trace_header
-etw_trace_header(u16 hook_id, u8 version, u16 length)
+/* Each byte, and the time of now. */
+static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *header,
+						  u16 hook_id, u8 version, u16 length)
 {
-	return (struct perfinfo_trace_header) {
-		.version = version,
-		.header_type = TRACE_HEADER_TYPE_PERFINFO64,
-		.flags = TRACE_HEADER_FLAGS,
-		.size = sizeof(struct perfinfo_trace_header) + length,
-		.hook_id = hook_id,
-		.time_stamp = ntklog_cycles(),
-	};
+	header->version = version;
+	header->extended_flags = 0;
+	header->header_type = TRACE_HEADER_TYPE_PERFINFO64;
+	header->flags = TRACE_HEADER_FLAGS;
+	header->size = sizeof(*header) + length;
+	header->hook_id = hook_id;
+	ntklog_store_time(&header->time_stamp, ntklog_read_time());
 }
 
 /**
@@ -144,7 +148,7 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 						sizeof(*header) + length, &event)))
 		return false;
 	header = event;
-	*header = etw_trace_header(hook_id, version, length);
+	etw_make_trace_header(header, hook_id, version, length);
 	*data = header + 1;
 	return true;
 }

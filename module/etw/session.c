@@ -157,10 +157,11 @@ static void etw_do_rundown(void *data)
 /* The event, padded; its bytes. */
 static size_t etw_put_rundown_event(u8 *to, size_t room, const struct etw_rundown_event *event)
 {
-	const struct perfinfo_trace_header header =
-		etw_trace_header(event->hook_id, event->version, event->length);
-	size_t size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
+	struct perfinfo_trace_header header;
+	size_t size;
 
+	etw_make_trace_header(&header, event->hook_id, event->version, event->length);
+	size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
 	if (WARN_ON_ONCE(size > room))
 		return 0;
 	memset(to, 0, size);
@@ -564,7 +565,7 @@ int etw_set_contextswap_version(struct etw_session *session, u32 version)
 	if (version < 1 || version > ETW_EVENT_VERSIONS)
 		return -EINVAL;
 	/* Each event says its own version: nothing else depends on it. */
-	WRITE_ONCE(etw_contextswap_versions.of_session[session->id], version);
+	WRITE_ONCE(etw_contextswap_versions.of_session[session->id], version - 1);
 	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
@@ -693,7 +694,7 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 		session->buffer_size = buffer_size;
 		session->buffers = buffers;
 		session->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
-		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS;
+		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS - 1;
 		INIT_DELAYED_WORK(&session->flush_work, etw_flush_work);
 		etw_group_mask_set(&session->group_mask, PERF_SPINLOCK);
 	}

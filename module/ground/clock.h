@@ -13,6 +13,7 @@
  * the performance counter, and of the processor's speed nothing.
  */
 
+#include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/timex.h>
 #include <linux/types.h>
@@ -85,6 +86,25 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 static __always_inline u64 ntklog_cycles(void)
 {
 	return ntklog_time_value(ntklog_read_time());
+}
+
+/**
+ * ntklog_store_time() - put a reading of the clock where 64 bits of it go
+ * @value: where
+ * @time: the reading
+ *
+ * In halves, where it comes in them: it takes more to put them together than to write them.
+ *
+ * Context: any.
+ */
+static __always_inline void ntklog_store_time(u64 *value, struct ntklog_time time)
+{
+	if (IS_ENABLED(CONFIG_X86)) {
+		WRITE_ONCE(((u32 *)value)[0], time.low);
+		WRITE_ONCE(((u32 *)value)[1], time.high);
+	} else {
+		*value = ntklog_time_value(time);
+	}
 }
 
 /**

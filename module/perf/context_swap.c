@@ -102,21 +102,12 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 /* It does not run again, or not before a debugger or a signal lets it. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-/*
- * A process that sleeps goes straight through. The others are not as rare as is said here:
- * it keeps their numbers out of its way.
- */
-static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, bool idle,
-					     bool preempted, unsigned int state)
+/* Whatever it does but wait in the state that most wait in. */
+static __always_inline u32 ntklog_old_thread_of_state(unsigned int state)
 {
-	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
-	if (unlikely(idle))
-		return NT_OLD_THREAD(EXECUTIVE, KERNEL, RUNNING);
-	if (unlikely(preempted))
-		return NT_OLD_THREAD(WR_PREEMPTED, KERNEL, READY);
-	if (unlikely(state == TASK_RUNNING))
+	if (state == TASK_RUNNING)
 		return NT_OLD_THREAD(WR_YIELD_EXECUTION, KERNEL, READY);
-	if (unlikely(state & NT_RARE_STATES)) {
+	if (state & NT_RARE_STATES) {
 		bool terminated = state & (TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD);
 
 		if (state & (__TASK_STOPPED | __TASK_TRACED))
@@ -124,12 +115,33 @@ static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, b
 					    NT_OLD_THREAD(SUSPENDED, KERNEL, WAITING);
 		return NT_OLD_THREAD(EXECUTIVE, KERNEL, TERMINATED);
 	}
-	if (unlikely(!(state & TASK_INTERRUPTIBLE)))
-		return NT_OLD_THREAD(EXECUTIVE, KERNEL, WAITING);
+	return NT_OLD_THREAD(EXECUTIVE, KERNEL, WAITING);
+}
+
+/*
+ * A process that sleeps goes straight through. The others are not as rare as is said here:
+ * it keeps their numbers out of its way.
+ */
+static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, bool idle,
+					     bool preempted, unsigned int state)
+{
+	u32 old_thread = NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
+
+	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
+	if (unlikely(idle))
+		return NT_OLD_THREAD(EXECUTIVE, KERNEL, RUNNING);
+	if (unlikely(preempted))
+		return NT_OLD_THREAD(WR_PREEMPTED, KERNEL, READY);
+	if (unlikely(state != TASK_INTERRUPTIBLE) &&
+	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
+		return ntklog_old_thread_of_state(state);
 	/* A kernel thread's is for work to do; what a process waits for is its own wish. */
-	if (unlikely(thread->flags & PF_KTHREAD))
-		return NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
-	return NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
+	if (unlikely(thread->flags & PF_KTHREAD)) {
+		old_thread = NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
+		/* A branch, or all threads would pay for the choice. */
+		OPTIMIZER_HIDE_VAR(old_thread);
+	}
+	return old_thread;
 }
 
 /*
@@ -212,12 +224,15 @@ ntklog_make_context_swap_rest(struct wmi_contextswap *record, const struct task_
 	}
 }
 
-/* For the tracepoint, several versions, or a session whose buffer has to be seen to. */
+/*
+ * For the tracepoint, several versions, or a session whose buffer has to be seen to. The probe's
+ * arguments are in their places: for what it does not call it moves none.
+ */
 static noinline void
-ntklog_log_context_swap(bool preempted, struct task_struct *old, struct task_struct *new,
-			unsigned int old_state)
+ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
+			struct task_struct *new, unsigned int old_state)
 {
-	const u64 wanted = etw_event_wanted(PERF_CONTEXT_SWITCH);
+	const u64 wanted = etw_versions_wanted(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 first;
 	struct etw_logged logged;
@@ -238,13 +253,13 @@ ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *ol
 			      struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.of_session;
-	u8 version = READ_ONCE(versions[etw_first_session(wanted)]);
+	u8 version = READ_ONCE(versions[etw_first_session(wanted)]) + 1;
 	void *data;
 
 	/* It may be another one by now. */
 	if (version == 1 || !etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, version,
 					     sizeof(struct wmi_contextswap), &data)) {
-		ntklog_log_context_swap(preempted, old, new, old_state);
+		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 		return;
 	}
 	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
@@ -268,10 +283,10 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 	void *first;
 
 	if (trace_contextswap_enabled()) {
-		ntklog_log_context_swap(preempted, old, new, old_state);
+		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 	} else if (etw_later_wanted(wanted)) {
 		if (wanted & (wanted - 1))
-			ntklog_log_context_swap(preempted, old, new, old_state);
+			ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 		else
 			ntklog_log_later_context_swap(wanted, preempted, old, new, old_state);
 	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
@@ -282,7 +297,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 			     etw_stack_wanted(ETW_STACKED_CONTEXTSWAP, wanted)))
 			ntklog_copy_context_swap(wanted, first);
 	} else {
-		ntklog_log_context_swap(preempted, old, new, old_state);
+		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 	}
 }
 

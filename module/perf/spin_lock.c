@@ -5,31 +5,19 @@
  */
 
 #include <linux/export.h>
-#include <linux/irqflags.h>
 #include <linux/mutex.h>
-#include <linux/percpu.h>
-#include <linux/pid.h>
-#include <linux/preempt.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
 #include <linux/string.h>
-#include <ntklog/irql.h>
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
-#include <uapi/ntklog/identity.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../address.h"
 #include "../compat.h"
-#include "../etw/event.h"
 #include "../etw/provider.h"
-#include "../ground/identity.h"
-#include "../ground/irql.h"
 #include "../trace.h"
+#include "information.h"
 #include "spin_lock.h"
 #include "spin_lock_slots.h"
-#include "stack.h"
 #include "want.h"
 
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
@@ -80,216 +68,6 @@ struct ntklog_information ntklog_spin_lock_information = {
 	.parameter_count = ARRAY_SIZE(ntklog_spin_lock_parameters),
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_information);
-
-/* By PERF_SPIN_LOCK_WHOSE(). */
-static const u32 ntklog_spin_lock_groups[] = {
-	PERF_SPINLOCK,
-	PERF_LINUX_SPINLOCK,
-	PERF_LINUX_RWLOCK,
-};
-
-static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
-static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
-
-static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
-{
-	return is_linux ? trace_linux_spinlock_enabled() : trace_spinlock_enabled();
-}
-
-/*
- * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what NT's
- * IRQL is made of does not know that. And to ask for a thread's takes a lock, one of Linux'.
- */
-static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
-{
-	if (!is_linux)
-		return ke_get_plain_irql(irql);
-	*irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
-	return true;
-}
-
-/* The record's words that are written at once. What of the last one is reserved is 0. */
-static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
-	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
-static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
-	      offsetof(struct wmi_spinlock64, irql) + 1);
-static_assert(offsetof(struct wmi_spinlock64, flags) == offsetof(struct wmi_spinlock64, irql) + 2);
-static_assert(offsetof(struct wmi_spinlock64, rule) == offsetof(struct wmi_spinlock64, irql) + 3);
-static_assert(offsetof(struct wmi_spinlock64, reserved) ==
-	      offsetof(struct wmi_spinlock64, irql) + 4);
-static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(struct wmi_spinlock64));
-
-/* Each byte: a buffer has something else. */
-static __always_inline void
-ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
-			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			     u32 sample, struct ntklog_time time, u64 lock, u64 caller, u8 irql)
-{
-	sample &= PERF_SPIN_LOCK_SAMPLE(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE, U8_MAX);
-	/* As NT's, which is still in the DPC when one interrupts it. */
-	if (unlikely(in_serving_softirq() || in_hardirq()))
-		sample |= PERF_SPIN_LOCK_SAMPLE(0, (in_serving_softirq() ?
-						    WMI_SPINLOCK_EXECUTE_DPC : 0) |
-						   (in_hardirq() ? WMI_SPINLOCK_EXECUTE_ISR : 0),
-						0);
-	record->spin_lock_address = lock;
-	record->caller_address = caller;
-	record->acquire_time = ntklog_time_value(slot->time);
-	record->release_time = ntklog_time_value(time);
-	*(u64 *)&record->wait_time_in_cycles = wait;
-	record->thread_id = task_pid_nr(current);
-	record->interrupt_count = interrupts;
-	*(u64 *)&record->irql = sample | irql;
-}
-
-static unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
-{
-	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
-}
-
-/*
- * As ntklog_write_spin_lock(), whatever there is: the tracepoint, no session, a buffer that has to
- * be seen to, addresses that are hidden, another event being written.
- */
-static noinline void
-ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			   u32 sample, struct ntklog_time time, unsigned long caller)
-{
-	u8 irql, whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
-	u64 wanted, lock, shown_caller;
-	struct wmi_spinlock64 copy;
-	struct etw_logged logged;
-	void *record;
-
-	if (in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) || !rcu_is_watching()) {
-		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
-		return;
-	}
-	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
-	/* Tracked only because somebody wants the others' events. */
-	if (!wanted && !ntklog_spin_lock_is_traced(whose))
-		return;
-	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	/* Before the event has its time: a note holds from its own time on. */
-	if (whose)
-		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
-	/* From here on nothing that is called logs, nor while a place is not filled. */
-	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	lock = ntklog_address(ntklog_slot_lock(slot));
-	shown_caller = ntklog_address(caller);
-	if (!ntklog_get_owner_irql(whose, &irql))
-		irql = ke_get_current_irql();
-	/* A probe gets a record that nobody else writes to, however long it looks at it. */
-	if (!ntklog_spin_lock_is_traced(whose) &&
-	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-			    sizeof(copy), &record)) {
-		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock,
-					     shown_caller, irql);
-		logged = etw_end_event(wanted, record, sizeof(copy));
-		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
-	} else {
-		ntklog_make_spin_lock_record(&copy, slot, wait, interrupts, sample, time, lock,
-					     shown_caller, irql);
-		logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_SPINLOCK,
-					  PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
-		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
-		if (whose)
-			trace_linux_spinlock(&copy);
-		else
-			trace_spinlock(&copy);
-	}
-	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
-}
-
-/*
- * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle
- * threads are ever where it does not: they are asked elsewhere.
- */
-static __always_inline bool ntklog_rcu_watches(bool is_linux)
-{
-	return is_linux ? rcu_is_watching() : !is_idle_task(current);
-}
-
-/* The event is in the first session's buffer; there are others, or stacks. */
-static noinline void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
-						unsigned long caller)
-{
-	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	ntklog_write_stack(ETW_STACKED_SPINLOCK, etw_end_event(wanted, record, sizeof(*record)),
-			   caller, false);
-	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
-}
-
-/*
- * As ntklog_write_spin_lock(). What is usual calls nothing that comes back, so that it needs next
- * to no registers that it would have to save, and nobody sees a place that is not filled.
- */
-static __always_inline void
-ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *slot, u64 wait,
-			     u32 interrupts, u32 sample, struct ntklog_time time,
-			     unsigned long caller)
-{
-	u8 whose = is_linux ? PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
-	void *record;
-	u64 wanted;
-	u8 irql;
-
-	if (unlikely(in_nmi() || this_cpu_read(ntklog_spin_lock_cpu.writing) ||
-		     !ntklog_rcu_watches(is_linux)) ||
-	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
-	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
-		goto any;
-	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
-	/* As there; once more is as good as once. */
-	if (is_linux && wanted)
-		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
-	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
-			     sizeof(struct wmi_spinlock64), &record))
-		goto any;
-	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time,
-				     ntklog_slot_lock(slot), caller, irql);
-	if (!ntklog_event_is_whole(wanted))
-		ntklog_end_spin_lock_event(record, wanted, caller);
-	return;
-any:
-	ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
-}
-
-static noinline void
-ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			     u32 sample, struct ntklog_time time, unsigned long caller)
-{
-	ntklog_write_usual_spin_lock(true, slot, wait, interrupts, sample, time, caller);
-}
-
-/**
- * ntklog_write_spin_lock() - write the event of an acquisition that is sampled
- * @slot: its slot
- * @wait: what it tells, ntklog_slot_wait()
- * @interrupts: the record's InterruptCount
- * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
- * @time: when it was released
- * @caller: where the function that releases returns to
- *
- * Context: interrupts off. So the flag is only ever seen set by what the writing itself
- * calls, such as a tracepoint's probe, or what makes a thread's room, with a lock of Linux'. An
- * interrupt's own events wait, they are not lost to the flag.
- *
- * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
- * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
- * counted as suppressed.
- */
-notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
-				    u32 interrupts, u32 sample, struct ntklog_time time,
-				    unsigned long caller)
-{
-	if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_WHOSE_MASK, 0)) {
-		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
-		return;
-	}
-	ntklog_write_usual_spin_lock(false, slot, wait, interrupts, sample, time, caller);
-}
 
 static void ntklog_set_key(struct static_key_false *key, bool on)
 {

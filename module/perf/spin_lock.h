@@ -13,6 +13,7 @@
 
 #include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
+#include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/seqlock.h>
 #include <linux/types.h>
@@ -119,6 +120,7 @@ struct ntklog_sampled_spin_locks {
 #define PERF_SPIN_LOCK_SLOT	((long)sizeof(struct ntklog_spin_lock_slot))
 #define PERF_SPIN_LOCK_USED	0xFFFFL
 #define PERF_SPIN_LOCK_ONE	0x10000L
+#define PERF_SPIN_LOCK_MOST_LEFT	(LONG_MAX / PERF_SPIN_LOCK_ONE)
 
 /**
  * struct ntklog_spin_lock_cpu - what a processor knows of its spin locks
@@ -215,6 +217,24 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
 	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
+ * ntklog_fill_plain_spin_lock_slot() - fill a slot that has been taken, but for interrupts
+ * @lock: the lock, now owned
+ * @used: so many bytes on the slot is
+ *
+ * Context: as ntklog_log_spin_lock_acquire().
+ */
+static __always_inline void ntklog_fill_plain_spin_lock_slot(const void *lock, unsigned long used)
+{
+	struct ntklog_time time;
+
+	/* First: from now on interrupts that are heard of are noted in it. */
+	ntklog_write_spin_lock_slot(used, lock, (unsigned long)lock);
+	time = ntklog_read_time();
+	ntklog_write_spin_lock_slot(used, time.low, time.low);
+	ntklog_write_spin_lock_slot(used, time.high, time.high);
+}
+
+/**
  * ntklog_push_spin_lock() - take a slot and fill it, but for interrupts
  * @lock: the lock, now owned
  * @used: set to how many bytes on the slot is
@@ -225,19 +245,13 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
  */
 static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned long *used)
 {
-	struct ntklog_time time;
-
 	if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
 						     PERF_SPIN_LOCK_ONE - PERF_SPIN_LOCK_SLOT)))
 		return false;
 	*used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
 	if (unlikely(*used > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT))
 		return false;
-	/* First: from now on interrupts that are heard of are noted in it. */
-	ntklog_write_spin_lock_slot(*used, lock, (unsigned long)lock);
-	time = ntklog_read_time();
-	ntklog_write_spin_lock_slot(*used, time.low, time.low);
-	ntklog_write_spin_lock_slot(*used, time.high, time.high);
+	ntklog_fill_plain_spin_lock_slot(lock, *used);
 	return true;
 }
 

@@ -14,18 +14,15 @@
  * them, and what the inline half counts while they are being changed is forgotten.
  */
 
-#include <linux/cpu.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
-#include <linux/rcupdate.h>
-#include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "../compat.h"
+#include "spin_lock_event.h"
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
@@ -36,59 +33,36 @@ EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
 static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED);
 
-/*
- * Nothing is tracked yet, or any more: every acquisition is looked at. Written by one at a
- * time (struct ntklog_want), before all processors' words are made to follow.
- */
-static bool ntklog_spin_lock_unarmed __read_mostly;
-
-/* All hooks see both keys on: what is acquired now will be released there too. */
-static bool ntklog_spin_lock_hooked __read_mostly;
-
-/* Of somebody's locks only the releases are sure to come: see ntklog_join_spin_locks(). */
-static bool ntklog_spin_lock_releases_only __read_mostly;
-
 /* Not NT's: by default its rules are all there are. Any value at any time. */
 u32 ntklog_spin_lock_blockers __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blockers);
 
-/* RCU's, of when the slots were last given up. */
-static unsigned long ntklog_spin_lock_off_state;
-
-/* SpinLockAcquireCount less SpinLockContentionCount; it wraps as they do. */
-static u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+/* Each release is looked at while the count is a multiple of the rate and something is owned. */
+static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool look)
 {
-	return READ_ONCE(cpu->next) - 1 - (u32)(READ_ONCE(cpu->state) >> 16);
+	WRITE_ONCE(cpu->hold_limit, look ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
-/*
- * The processors' hold_limit while not each release is looked at. The greatest means never; one
- * that holds so long is not over any threshold. Written by who changes the parameters.
- */
-static u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
-
-/* How many there were, and so when to look again. */
-static __always_inline void ntklog_set_count(struct ntklog_spin_lock_cpu *cpu, u32 count,
-					     bool unarmed)
+/* How many there were, and so in how many more to look again. */
+static __always_inline void ntklog_set_left(struct ntklog_spin_lock_cpu *cpu, u32 count, long left)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
-	u32 beyond = count % rate;
-	/*
-	 * Those before the next multiple, not counting that. 0, after the count has wrapped, is a
-	 * multiple of any rate.
-	 */
-	long left = min_t(unsigned long, min(rate - 1 - beyond, ~count),
-			  LONG_MAX / PERF_SPIN_LOCK_ONE);
-
-	/* Each is looked at. */
-	if (unlikely(unarmed))
-		left = -1;
 	raw_write_seqcount_begin(&cpu->sequence);
 	WRITE_ONCE(cpu->next, count + 1 + (u32)left);
 	WRITE_ONCE(cpu->state, left * PERF_SPIN_LOCK_ONE +
 			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED));
 	raw_write_seqcount_end(&cpu->sequence);
-	WRITE_ONCE(cpu->hold_limit, beyond ? READ_ONCE(ntklog_spin_lock_hold_limit) : 0);
+}
+
+/*
+ * Those before the next multiple, not counting that. 0, after the count has wrapped, is a multiple
+ * of any rate.
+ */
+static __always_inline long ntklog_left(u32 count, u32 beyond, u32 rate)
+{
+	/* Each is looked at. */
+	if (unlikely(READ_ONCE(ntklog_spin_lock_unarmed)))
+		return -1;
+	return min_t(unsigned long, min(rate - 1 - beyond, ~count), PERF_SPIN_LOCK_MOST_LEFT);
 }
 
 /**
@@ -100,7 +74,11 @@ static __always_inline void ntklog_set_count(struct ntklog_spin_lock_cpu *cpu, u
  */
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 {
-	ntklog_set_count(cpu, count, READ_ONCE(ntklog_spin_lock_unarmed));
+	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 beyond = count % rate;
+
+	ntklog_set_left(cpu, count, ntklog_left(count, beyond, rate));
+	ntklog_set_hold_limit(cpu, !beyond && ntklog_slots_in_use(cpu));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
@@ -125,31 +103,6 @@ u32 ntklog_spin_lock_acquire_count(int number)
 	return count;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
-
-/*
- * If the processor's count has become one to look at, do. Not if an interrupt between the
- * acquisition and this has: then it is of no multiple any more.
- */
-static __always_inline void ntklog_look_at_count(struct ntklog_spin_lock_cpu *cpu, bool unarmed)
-{
-	if (READ_ONCE(cpu->state) < 0)
-		ntklog_set_count(cpu, ntklog_uncontended_count(cpu), unarmed);
-}
-
-/*
- * Each release was looked at, while the count was a multiple of the rate. No more, if it is none,
- * or if nothing is owned: what is released next has then been acquired first, which counts, or
- * waited for, which is looked at anyway. An NMI does not tell: it may have interrupted who is
- * changing the words.
- */
-static __always_inline void ntklog_look_at_releases_no_more(struct ntklog_spin_lock_cpu *cpu)
-{
-	if (!in_nmi() &&
-	    (!ntklog_slots_in_use(cpu) ||
-	     ntklog_uncontended_count(cpu) %
-	     READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate)))
-		WRITE_ONCE(cpu->hold_limit, READ_ONCE(ntklog_spin_lock_hold_limit));
-}
 
 /**
  * ntklog_spin_lock_slots_in_use() - spin locks that a processor owns and that have a slot
@@ -183,6 +136,9 @@ const void *ntklog_last_spin_lock(void)
 /**
  * ntklog_count_spin_lock_acquire_slowly() - the count is one to look at
  *
+ * Nobody samples what is only counted: there is nothing to look at before the tracking begins,
+ * which sets the count anew.
+ *
  * Context: as ntklog_log_spin_lock_acquire(), which has counted it.
  */
 void ntklog_count_spin_lock_acquire_slowly(void)
@@ -194,7 +150,11 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	ntklog_look_at_count(cpu, READ_ONCE(ntklog_spin_lock_unarmed));
+	/* Unless an interrupt between the acquisition and this has. */
+	if (READ_ONCE(cpu->state) < 0)
+		ntklog_set_left(cpu, ntklog_uncontended_count(cpu),
+				READ_ONCE(ntklog_spin_lock_unarmed) ? -1 :
+								      PERF_SPIN_LOCK_MOST_LEFT);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
@@ -219,14 +179,6 @@ static u32 *ntklog_spins_of(struct ntklog_spin_lock_cpu *cpu,
 			    const struct ntklog_spin_lock_slot *slot)
 {
 	return &cpu->spins[slot - cpu->slot];
-}
-
-/* Armed, no NMI, and one of the first eight: what is taken is tracked. */
-static __always_inline bool ntklog_slot_is_plain(const struct ntklog_spin_lock_cpu *cpu,
-						 const struct ntklog_spin_lock_slot *slot)
-{
-	return slot <= &cpu->slot[PERF_SPIN_LOCK_DEPTH] &&
-	       !READ_ONCE(ntklog_spin_lock_unarmed) && !in_nmi();
 }
 
 static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot, const void *lock,
@@ -274,37 +226,43 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 }
 
 /* Of more than eight, while tracking begins or ends, or by an NMI. */
-static noinline void ntklog_track_any_acquire(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-					      struct ntklog_time time)
+static noinline void ntklog_track_any_acquire(const void *lock)
 {
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
+	struct ntklog_time time = ntklog_read_time();
+	unsigned long flags;
+
+	local_irq_save(flags);
 	ntklog_fill_any_slot(cpu, lock, 0, time, ntklog_note_interrupts());
 	/* As in ntklog_count_spin_lock_acquire_slowly(). */
-	if (!in_nmi())
-		ntklog_look_at_count(cpu, READ_ONCE(ntklog_spin_lock_unarmed));
+	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
+		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	local_irq_restore(flags);
 }
 
 /**
  * ntklog_track_spin_lock_acquire_slowly() - the count is one to look at, or there is no room
  * @lock: the lock, now owned
  *
+ * As long as the count is not set on each acquisition comes here: the first release that is
+ * looked at does it, for it divides by the rate anyway.
+ *
  * Context: as ntklog_log_spin_lock_acquire(), which has counted it and taken a slot.
  */
 void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 {
-	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	struct ntklog_time time = ntklog_read_time();
-	struct ntklog_spin_lock_slot *slot;
-	unsigned long flags;
+	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
 
-	local_irq_save(flags);
-	slot = ntklog_last_slot(cpu);
-	if (likely(ntklog_slot_is_plain(cpu, slot))) {
-		ntklog_fill_slot(slot, lock, 0, time, ntklog_note_interrupts());
-		ntklog_look_at_count(cpu, false);
+	/* As the inline half, and like that it may be interrupted by who does the same. */
+	if (likely(used <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT &&
+		   !READ_ONCE(ntklog_spin_lock_unarmed) && !in_nmi())) {
+		ntklog_fill_plain_spin_lock_slot(lock, used);
+		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
+		/* Its release is looked at. */
+		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
-		ntklog_track_any_acquire(cpu, lock, time);
+		ntklog_track_any_acquire(lock);
 	}
-	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
 
@@ -490,8 +448,10 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
 
 	if (slot->lock & PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
-	memmove(slot, slot + 1, (last - slot) * sizeof(*slot));
-	memmove(spins, spins + 1, (last - slot) * sizeof(*spins));
+	if (slot != last) {
+		memmove(slot, slot + 1, (last - slot) * sizeof(*slot));
+		memmove(spins, spins + 1, (last - slot) * sizeof(*spins));
+	}
 	last->lock = 0;
 	ntklog_change_slots_in_use(-1);
 }
@@ -526,22 +486,25 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
 
-/* NT's three rules, each with the counts of this moment. */
-static __always_inline bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
-						   const struct ntklog_spin_lock_slot *slot,
-						   u64 wait, struct ntklog_time release_time)
+static __always_inline bool ntklog_slot_is_held_long(const struct ntklog_spin_lock_slot *slot,
+						     struct ntklog_time release_time)
 {
-	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
-	u32 hold_threshold = READ_ONCE(information->spin_lock_hold_threshold);
+	u32 hold_threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
 
-	if (hold_threshold && release_time.low - slot->time.low > hold_threshold)
+	return hold_threshold && release_time.low - slot->time.low > hold_threshold;
+}
+
+/* NT's three rules, each with the counts of this moment. */
+static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
+				   const struct ntklog_spin_lock_slot *slot, u64 wait,
+				   struct ntklog_time release_time)
+{
+	if (ntklog_slot_is_held_long(slot, release_time))
 		return true;
-
 	if (wait >> 32)
 		return ntklog_wait_is_sampled(wait >> 32);
-
 	return ntklog_uncontended_count(cpu) %
-		READ_ONCE(information->spin_lock_acquire_sample_rate) == 0;
+		READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate) == 0;
 }
 
 /* The rule for who made others wait, or none. Interrupts are off. */
@@ -559,32 +522,75 @@ static u8 ntklog_blocker_rule(u8 acquire_mode)
 	return WMI_SPINLOCK_RULE_BLOCKER;
 }
 
-static __always_inline void
-ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
-			const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
-			struct ntklog_time time, unsigned long caller)
+/* AcquireDepth of the last one. */
+static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
+}
+
+static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
+				    const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
+				    struct ntklog_time time, unsigned long caller)
 {
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
 	u64 wait = ntklog_slot_wait(slot, ntklog_spins_of(cpu, slot), &mode);
 	u8 rule = ntklog_blocker_rule(acquire_mode);
-	u32 depth;
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
 		if (!rule)
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
-	depth = ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_of_slot(slot, acquire_mode),
-			       PERF_SPIN_LOCK_SAMPLE(rule, mode, depth), time, caller);
+			       PERF_SPIN_LOCK_SAMPLE(rule, mode, ntklog_acquire_depth(cpu)), time,
+			       caller);
 }
 
-/* Of a lock that was not the last one acquired, or is not tracked, or has no slot. */
-static noinline void ntklog_release_otherwise(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-					      u8 acquire_mode, struct ntklog_time time,
-					      unsigned long caller)
+/*
+ * When to look next. Each release is looked at while the count is a multiple of the rate. No more,
+ * if it is none, or if nothing is owned: what is released next has then been acquired first, which
+ * counts, or waited for, which is looked at anyway.
+ */
+static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, u32 count,
+					     u32 beyond, u32 rate, bool is_owned)
+{
+	if (READ_ONCE(cpu->state) < 0)
+		ntklog_set_left(cpu, count, ntklog_left(count, beyond, rate));
+	ntklog_set_hold_limit(cpu, !beyond && is_owned);
+}
+
+/*
+ * NT's, the one acquired last, had at once, tracked, and nobody was left waiting: what nearly all
+ * are that are sampled. Not an NMI's.
+ */
+static __always_inline void
+ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
+			  const void *lock, u8 acquire_mode, struct ntklog_time time,
+			  unsigned long caller)
+{
+	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 count = ntklog_uncontended_count(cpu);
+	u32 beyond = count % rate;
+
+	/* First: what is called to write an event may count locks of Linux'. */
+	ntklog_look_next(cpu, count, beyond, rate, slot != &cpu->slot[1]);
+	if (!beyond || ntklog_slot_is_held_long(slot, time))
+		ntklog_write_usual_spin_lock(false, slot, (unsigned long)lock, 0,
+					     ntklog_interrupts_since(slot->interrupts),
+					     PERF_SPIN_LOCK_SAMPLE(0, acquire_mode,
+								   ntklog_acquire_depth(cpu)),
+					     time, caller);
+	slot->lock = 0;
+	ntklog_change_slots_in_use(-1);
+}
+
+/* Any other: maybe it waited, or was not the last one acquired, is not tracked or has no slot. */
+static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					     u8 acquire_mode, struct ntklog_time time,
+					     unsigned long caller)
 {
 	struct ntklog_spin_lock_slot *slot = ntklog_find_slot(cpu, lock);
+	u32 count, rate;
 
 	if (slot) {
 		if (!(slot->lock & PERF_SPIN_LOCK_UNTRACKED))
@@ -597,6 +603,12 @@ static noinline void ntklog_release_otherwise(struct ntklog_spin_lock_cpu *cpu, 
 	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
 		/* Before and after that it may have been acquired without hooks. */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
+	}
+	/* An NMI does not tell: it may have interrupted who is changing the words. */
+	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
+		rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+		count = ntklog_uncontended_count(cpu);
+		ntklog_look_next(cpu, count, count % rate, rate, ntklog_slots_in_use(cpu));
 	}
 }
 
@@ -620,164 +632,12 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 
 	local_irq_save(flags);
 	slot = ntklog_last_slot(cpu);
-	if (likely((slot->lock & ~PERF_SPIN_LOCK_NOTED) == (unsigned long)lock)) {
-		ntklog_write_if_sampled(cpu, slot, acquire_mode, time, caller);
-		slot->lock = 0;
-		ntklog_change_slots_in_use(-1);
-	} else {
-		ntklog_release_otherwise(cpu, lock, acquire_mode, time, caller);
-	}
-	if (!READ_ONCE(cpu->hold_limit))
-		ntklog_look_at_releases_no_more(cpu);
+	if (likely(slot->lock == (unsigned long)lock &&
+		   !(acquire_mode & (PERF_SPIN_LOCK_WHOSE_MASK | PERF_SPIN_LOCK_LEAVES_WAITER)) &&
+		   !in_nmi()))
+		ntklog_release_usual_slot(cpu, slot, lock, acquire_mode, time, caller);
+	else
+		ntklog_release_any_slot(cpu, lock, acquire_mode, time, caller);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slowly);
-
-/*
- * Call on each processor, by an interrupt, for only it may write its words; those that are
- * offline stay so meanwhile.
- */
-typedef void (*ntklog_cpu_func_t)(struct ntklog_spin_lock_cpu *cpu);
-
-static void ntklog_call_for_this_cpu(void *function)
-{
-	((ntklog_cpu_func_t)function)(this_cpu_ptr(&ntklog_spin_lock_cpu));
-}
-
-/*
- * Of the words of processors that are offline: sessions and parameters have no lock in common.
- * With interrupts off, since a reader of the counters waits for who writes the count.
- */
-static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
-
-static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
-{
-	unsigned long flags;
-	int cpu;
-
-	cpus_read_lock();
-	on_each_cpu(ntklog_call_for_this_cpu, function, true);
-	raw_spin_lock_irqsave(&ntklog_offline_lock, flags);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			function(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu));
-	raw_spin_unlock_irqrestore(&ntklog_offline_lock, flags);
-	cpus_read_unlock();
-}
-
-static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
-{
-	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
-	ntklog_choose_anew(cpu);
-}
-
-static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
-{
-	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED);
-	memset(cpu->slot, 0, sizeof(cpu->slot));
-	cpu->untracked_slots = 0;
-	cpu->without_slot = 0;
-	ntklog_look_again(cpu);
-}
-
-/**
- * ntklog_choose_spin_locks_anew() - let all processors look at their counts, and choose anew
- *
- * Context: thread; may sleep.
- */
-void ntklog_choose_spin_locks_anew(void)
-{
-	ntklog_on_every_cpu(ntklog_look_again);
-}
-
-/**
- * ntklog_look_at_spin_lock_parameters() - a parameter has changed
- *
- * Context: thread; may sleep; with the parameters' lock held. From its return on all processors
- * sample by what there is now.
- */
-void ntklog_look_at_spin_lock_parameters(void)
-{
-	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
-
-	WRITE_ONCE(ntklog_spin_lock_hold_limit,
-		   threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX);
-	ntklog_choose_spin_locks_anew();
-}
-
-/**
- * ntklog_start_spin_lock_slots() - before the tracking key goes on
- *
- * Nobody has a slot, and nobody gets one without being looked at.
- *
- * Context: thread; may sleep. One at a time: see struct ntklog_want.
- */
-void ntklog_start_spin_lock_slots(void)
-{
-	/*
-	 * Who was in the tracking when it last went off has left. What a faulty owner
-	 * has never released, or on another processor, is forgotten.
-	 */
-	cond_synchronize_rcu(ntklog_spin_lock_off_state);
-	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
-	ntklog_on_every_cpu(ntklog_empty_slots);
-}
-
-/**
- * ntklog_arm_spin_lock_slots() - after the tracking key has gone on: begin to track
- *
- * The sites of a key do not switch at one instant: an acquisition may see it on and its
- * release, a moment later, still off. So none is tracked before all are sure to see it
- * on. Each section from before an acquisition to after its release has preemption off,
- * which makes it a reader of RCU's.
- *
- * Context: as ntklog_start_spin_lock_slots(); all processors run the new text.
- */
-void ntklog_arm_spin_lock_slots(void)
-{
-	/* From now on what is acquired gets a slot, though an untracked one. */
-	WRITE_ONCE(ntklog_spin_lock_hooked, true);
-	/*
-	 * Sections that began before have ended. The others have all of it: an acquisition
-	 * that takes a slot, and a release that finds it.
-	 */
-	synchronize_rcu();
-	/* Each processor's next acquisition is looked at, and so sees it. */
-	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
-}
-
-/**
- * ntklog_disarm_spin_lock_slots() - before the tracking key goes off: track nothing more
- *
- * Context: as ntklog_start_spin_lock_slots().
- */
-void ntklog_disarm_spin_lock_slots(void)
-{
-	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
-	ntklog_on_every_cpu(ntklog_look_again);
-	/* What was tracked has been released, and those releases were hooked. */
-	synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_hooked, false);
-}
-
-/**
- * ntklog_set_spin_lock_releases_only() - may releases come whose acquisitions have not?
- * @only: whether they may
- *
- * Context: as ntklog_start_spin_lock_slots().
- */
-void ntklog_set_spin_lock_releases_only(bool only)
-{
-	WRITE_ONCE(ntklog_spin_lock_releases_only, only);
-}
-
-/**
- * ntklog_stop_spin_lock_slots() - after the tracking key has gone off
- *
- * Context: as ntklog_start_spin_lock_slots().
- */
-void ntklog_stop_spin_lock_slots(void)
-{
-	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
-}

@@ -47,6 +47,30 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;
 
+/*
+ * Nothing is tracked yet, or any more: every acquisition is looked at. Written by one at a
+ * time (struct ntklog_want), before all processors' words are made to follow.
+ */
+extern bool ntklog_spin_lock_unarmed;
+
+/* All hooks see both keys on: what is acquired now will be released there too. */
+extern bool ntklog_spin_lock_hooked;
+
+/* Of somebody's locks only the releases are sure to come: see ntklog_join_spin_locks(). */
+extern bool ntklog_spin_lock_releases_only;
+
+/*
+ * The processors' hold_limit while not each release is looked at. The greatest means never; one
+ * that holds so long is not over any threshold. Written by who changes the parameters.
+ */
+extern u32 ntklog_spin_lock_hold_limit;
+
+/* SpinLockAcquireCount less SpinLockContentionCount; it wraps as they do. */
+static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return READ_ONCE(cpu->next) - 1 - (u32)(READ_ONCE(cpu->state) >> 16);
+}
+
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			    u32 sample, struct ntklog_time time, unsigned long caller);
 

@@ -36,6 +36,10 @@ class Tracking(unittest.TestCase):
         self.assertLessEqual(COSTS["off", "in_stack_at_dpc_level"], 17.5)
         self.assertLessEqual(COSTS["off", "ordinary_at_dpc_level"], 8.5)
 
+    def test_counts_for_little(self):
+        self.assertLessEqual(COSTS["counters", "in_stack_at_dpc_level"], 30.5)
+        self.assertLessEqual(COSTS["counters", "ordinary_at_dpc_level"], 17.5)
+
     def test_adds_little_to_an_in_stack_pair(self):
         self.adds("in_stack_at_dpc_level", 45)
 
@@ -54,21 +58,27 @@ class Tracking(unittest.TestCase):
 class Event(unittest.TestCase):
     def test_of_a_spin_lock(self):
         self.assertGreater(event("written", "in_stack_at_dpc_level"), 100)
-        self.assertLessEqual(event("written", "in_stack_at_dpc_level"), 270)
+        self.assertLessEqual(event("written", "in_stack_at_dpc_level"), 206)
+
+    def test_into_a_second_session(self):
+        second = event("written_2", "in_stack_at_dpc_level") - \
+            event("written", "in_stack_at_dpc_level")
+        self.assertGreater(second, 20)
+        self.assertLessEqual(second, 60)
 
     def test_into_further_sessions(self):
         further = event("written_8", "in_stack_at_dpc_level") - \
             event("written", "in_stack_at_dpc_level")
         self.assertGreater(further, 7 * 20)
-        self.assertLessEqual(further, 7 * 52)
+        self.assertLessEqual(further, 7 * 42)
 
     def test_of_a_resource(self):
         self.assertGreater(event("written", "resource_exclusive"), 100)
         self.assertLessEqual(event("written", "resource_exclusive"), 340)
 
     def test_of_a_context_switch(self):
-        self.assertLessEqual(COSTS["version_1", "context_swap"], 82)
-        self.assertLessEqual(COSTS["version_4", "context_swap"], 215)
+        self.assertLessEqual(COSTS["version_1", "context_swap"], 64)
+        self.assertLessEqual(COSTS["version_4", "context_swap"], 182)
 
 
 tap.main()

@@ -48,6 +48,9 @@ cat >"$DIR/guest.sh" <<-'END'
 	echo 0 >$D/spinlock/hold_threshold
 	echo 4294967295 >$D/resource/contention_sample_rate
 	measure_pairs off in_stack_at_dpc_level ordinary_at_dpc_level
+	sessions 1 PERF_SPINLOCK_CNTRS
+	measure_pairs counters in_stack_at_dpc_level ordinary_at_dpc_level
+	stop
 	rate 4294967295
 	sessions 1 "PERF_SPINLOCK PERF_SYNC_OBJECTS"
 	measure_pairs tracked in_stack_at_dpc_level ordinary_at_dpc_level ex_shared_at_dpc_level \
@@ -59,6 +62,9 @@ cat >"$DIR/guest.sh" <<-'END'
 	stop
 	sessions 8 PERF_SPINLOCK
 	measure_pairs written_8 in_stack_at_dpc_level
+	stop
+	sessions 2 PERF_SPINLOCK
+	measure_pairs written_2 in_stack_at_dpc_level
 	stop
 	for version in 1 4; do
 		echo $version >$S/0/contextswap_version

@@ -310,6 +310,11 @@ do {										\
 #define local_irq_disable()		barrier()
 #define local_irq_enable()		barrier()
 
+/* Of perf/spin_lock_event.h, which is etw's: events go to shim/runtime.c. */
+#define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
+#define ntklog_write_usual_spin_lock(is_linux, slot, lock, ...)				\
+	ntklog_write_spin_lock(slot, __VA_ARGS__)
+
 /* A thread of a processor of its own, that is, with interrupts on. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What all processors are to do from now on, told to each: the tracking of spin locks begins or
+ * ends, or a parameter has changed.
+ */
+
+#include <linux/cpu.h>
+#include <linux/limits.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+
+#include "spin_lock_sampled.h"
+#include "spin_lock_slots.h"
+
+bool ntklog_spin_lock_unarmed __read_mostly;
+bool ntklog_spin_lock_hooked __read_mostly;
+bool ntklog_spin_lock_releases_only __read_mostly;
+u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
+
+/* RCU's, of when the slots were last given up. */
+static unsigned long ntklog_spin_lock_off_state;
+
+/*
+ * Call on each processor, by an interrupt, for only it may write its words; those that are
+ * offline stay so meanwhile.
+ */
+typedef void (*ntklog_cpu_func_t)(struct ntklog_spin_lock_cpu *cpu);
+
+static void ntklog_call_for_this_cpu(void *function)
+{
+	((ntklog_cpu_func_t)function)(this_cpu_ptr(&ntklog_spin_lock_cpu));
+}
+
+/*
+ * Of the words of processors that are offline: sessions and parameters have no lock in common.
+ * With interrupts off, since a reader of the counters waits for who writes the count.
+ */
+static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
+
+static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
+{
+	unsigned long flags;
+	int cpu;
+
+	cpus_read_lock();
+	on_each_cpu(ntklog_call_for_this_cpu, function, true);
+	raw_spin_lock_irqsave(&ntklog_offline_lock, flags);
+	for_each_possible_cpu(cpu)
+		if (!cpu_online(cpu))
+			function(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu));
+	raw_spin_unlock_irqrestore(&ntklog_offline_lock, flags);
+	cpus_read_unlock();
+}
+
+static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
+{
+	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
+	ntklog_choose_anew(cpu);
+}
+
+static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
+{
+	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED);
+	memset(cpu->slot, 0, sizeof(cpu->slot));
+	cpu->untracked_slots = 0;
+	cpu->without_slot = 0;
+	ntklog_look_again(cpu);
+}
+
+/**
+ * ntklog_choose_spin_locks_anew() - let all processors look at their counts, and choose anew
+ *
+ * Context: thread; may sleep.
+ */
+void ntklog_choose_spin_locks_anew(void)
+{
+	ntklog_on_every_cpu(ntklog_look_again);
+}
+
+/**
+ * ntklog_look_at_spin_lock_parameters() - a parameter has changed
+ *
+ * Context: thread; may sleep; with the parameters' lock held. From its return on all processors
+ * sample by what there is now.
+ */
+void ntklog_look_at_spin_lock_parameters(void)
+{
+	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+
+	WRITE_ONCE(ntklog_spin_lock_hold_limit,
+		   threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX);
+	ntklog_choose_spin_locks_anew();
+}
+
+/**
+ * ntklog_start_spin_lock_slots() - before the tracking key goes on
+ *
+ * Nobody has a slot, and nobody gets one without being looked at.
+ *
+ * Context: thread; may sleep. One at a time: see struct ntklog_want.
+ */
+void ntklog_start_spin_lock_slots(void)
+{
+	/*
+	 * Who was in the tracking when it last went off has left. What a faulty owner
+	 * has never released, or on another processor, is forgotten.
+	 */
+	cond_synchronize_rcu(ntklog_spin_lock_off_state);
+	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	ntklog_on_every_cpu(ntklog_empty_slots);
+}
+
+/**
+ * ntklog_arm_spin_lock_slots() - after the tracking key has gone on: begin to track
+ *
+ * The sites of a key do not switch at one instant: an acquisition may see it on and its
+ * release, a moment later, still off. So none is tracked before all are sure to see it
+ * on. Each section from before an acquisition to after its release has preemption off,
+ * which makes it a reader of RCU's.
+ *
+ * Context: as ntklog_start_spin_lock_slots(); all processors run the new text.
+ */
+void ntklog_arm_spin_lock_slots(void)
+{
+	/* From now on what is acquired gets a slot, though an untracked one. */
+	WRITE_ONCE(ntklog_spin_lock_hooked, true);
+	/*
+	 * Sections that began before have ended. The others have all of it: an acquisition
+	 * that takes a slot, and a release that finds it.
+	 */
+	synchronize_rcu();
+	/* Each processor's next acquisition is looked at, and so sees it. */
+	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+}
+
+/**
+ * ntklog_disarm_spin_lock_slots() - before the tracking key goes off: track nothing more
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_disarm_spin_lock_slots(void)
+{
+	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	ntklog_on_every_cpu(ntklog_look_again);
+	/* What was tracked has been released, and those releases were hooked. */
+	synchronize_rcu();
+	WRITE_ONCE(ntklog_spin_lock_hooked, false);
+}
+
+/**
+ * ntklog_set_spin_lock_releases_only() - may releases come whose acquisitions have not?
+ * @only: whether they may
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_set_spin_lock_releases_only(bool only)
+{
+	WRITE_ONCE(ntklog_spin_lock_releases_only, only);
+}
+
+/**
+ * ntklog_stop_spin_lock_slots() - after the tracking key has gone off
+ *
+ * Context: as ntklog_start_spin_lock_slots().
+ */
+void ntklog_stop_spin_lock_slots(void)
+{
+	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
+	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+}

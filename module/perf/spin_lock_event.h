@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_EVENT_H
+#define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
+
+/*
+ * The event of a spin lock that is sampled, where it is what nearly all are: into one session's
+ * buffer, as it is, by code that calls nothing. So it is inline, for the release that has it
+ * written; all else is spin_lock_event.c's.
+ */
+
+#include <linux/build_bug.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/identity.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../address.h"
+#include "../compat.h"
+#include "../etw/event.h"
+#include "../ground/clock.h"
+#include "../ground/identity.h"
+#include "../ground/irql.h"
+#include "../trace.h"
+#include "spin_lock.h"
+#include "spin_lock_slots.h"
+#include "stack.h"
+
+/* By PERF_SPIN_LOCK_WHOSE(). */
+static const u32 ntklog_spin_lock_groups[] = {
+	PERF_SPINLOCK,
+	PERF_LINUX_SPINLOCK,
+	PERF_LINUX_RWLOCK,
+};
+
+static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
+static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
+
+void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+				u32 sample, struct ntklog_time time, unsigned long caller);
+void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
+				unsigned long caller);
+
+static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
+{
+	return is_linux ? trace_linux_spinlock_enabled() : trace_spinlock_enabled();
+}
+
+/*
+ * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what NT's
+ * IRQL is made of does not know that. And to ask for a thread's takes a lock, one of Linux'.
+ */
+static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
+{
+	if (!is_linux)
+		return ke_get_plain_irql(irql);
+	*irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
+	return true;
+}
+
+/*
+ * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle
+ * threads are ever where it does not: they are asked elsewhere.
+ */
+static __always_inline bool ntklog_rcu_watches(bool is_linux)
+{
+	return is_linux ? rcu_is_watching() : !is_idle_task(current);
+}
+
+static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
+{
+	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
+}
+
+/* The record's words that are written at once. What of the last one is reserved is 0. */
+static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
+	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
+static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
+	      offsetof(struct wmi_spinlock64, irql) + 1);
+static_assert(offsetof(struct wmi_spinlock64, flags) == offsetof(struct wmi_spinlock64, irql) + 2);
+static_assert(offsetof(struct wmi_spinlock64, rule) == offsetof(struct wmi_spinlock64, irql) + 3);
+static_assert(offsetof(struct wmi_spinlock64, reserved) ==
+	      offsetof(struct wmi_spinlock64, irql) + 4);
+static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(struct wmi_spinlock64));
+
+/* Each byte: a buffer has something else. */
+static __always_inline void
+ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
+			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			     u32 sample, struct ntklog_time time, u64 lock, u64 caller, u8 irql)
+{
+	u32 context = irq_count();
+
+	sample &= PERF_SPIN_LOCK_SAMPLE(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE, U8_MAX);
+	/* As NT's, which is still in the DPC when one interrupts it. */
+	if (unlikely(context & (SOFTIRQ_OFFSET | HARDIRQ_MASK)))
+		sample |= PERF_SPIN_LOCK_SAMPLE(0, (context & SOFTIRQ_OFFSET ?
+						    WMI_SPINLOCK_EXECUTE_DPC : 0) |
+						   (context & HARDIRQ_MASK ?
+						    WMI_SPINLOCK_EXECUTE_ISR : 0),
+						0);
+	record->spin_lock_address = lock;
+	record->caller_address = caller;
+	record->acquire_time = ntklog_time_value(slot->time);
+	ntklog_store_time(&record->release_time, time);
+	*(u64 *)&record->wait_time_in_cycles = wait;
+	/* Or the compiler would put the two together, for one store in place of two. */
+	WRITE_ONCE(record->thread_id, task_pid_nr(current));
+	record->interrupt_count = interrupts;
+	*(u64 *)&record->irql = sample | irql;
+}
+
+/**
+ * ntklog_write_usual_spin_lock() - ntklog_write_spin_lock(), of whose locks one kind is
+ * @is_linux: it is one of Linux'
+ * @slot: the acquisition's slot
+ * @lock: its lock
+ * @wait: what it tells, ntklog_slot_wait()
+ * @interrupts: the record's InterruptCount
+ * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
+ * @time: when it was released
+ * @caller: where the function that releases returns to
+ *
+ * What is usual calls nothing that comes back, so that it needs next to no registers that it would
+ * have to save, and nobody sees a place that is not filled.
+ *
+ * Context: as ntklog_write_spin_lock(), but not NMI.
+ */
+static __always_inline void
+ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *slot,
+			     unsigned long lock, u64 wait, u32 interrupts, u32 sample,
+			     struct ntklog_time time, unsigned long caller)
+{
+	u8 whose = is_linux ? PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
+	void *record;
+	u64 wanted;
+	u8 irql;
+
+	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.writing) ||
+		     !ntklog_rcu_watches(is_linux)) ||
+	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
+	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
+		goto any;
+	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	/* Before the event has its time, as there; once more is as good as once. */
+	if (is_linux && wanted)
+		ntklog_note_identity(lock, caller, whose);
+	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+			     sizeof(struct wmi_spinlock64), &record))
+		goto any;
+	this_cpu_inc(ntklog_spin_lock_cpu.events);
+	ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock, caller,
+				     irql);
+	if (!ntklog_event_is_whole(wanted))
+		ntklog_end_spin_lock_event(record, wanted, caller);
+	return;
+any:
+	ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
+}
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_EVENT_H */
