@@ -65,10 +65,10 @@ static void __init ntklog_make_nt_priorities(void)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX;
 }
 
-static __always_inline u8 ntklog_nt_priority_of(const struct task_struct *thread, bool idle)
+static __always_inline u32 ntklog_nt_priority_of(const struct task_struct *thread, bool idle)
 {
 	/* Nobody changes the priorities of the two threads of a switch. */
-	u8 priority = ntklog_nt_priorities[(u8)thread->prio];
+	u32 priority = ntklog_nt_priorities[(u8)thread->prio];
 
 	if (unlikely(idle))
 		priority = 0;
@@ -247,6 +247,21 @@ ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 	trace_contextswap(&record);
 }
 
+/* Not inline: with one session there is no call, and nothing to save for it. */
+static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
+{
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
+			   etw_end_event(wanted, first, sizeof(*first)), 0, false);
+}
+
+/* One session's: there is nobody to copy it for. */
+static noinline void ntklog_stack_later_context_swap(u64 wanted,
+						     const struct wmi_contextswap *record)
+{
+	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
+			   etw_end_event(wanted, record, sizeof(*record)), 0, false);
+}
+
 /* For one session, which wants version 2, 3 or 4. */
 static noinline void
 ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *old,
@@ -264,15 +279,8 @@ ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *ol
 	}
 	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
 	ntklog_make_context_swap_rest(data, old, new);
-	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
-			   etw_end_event(wanted, data, sizeof(struct wmi_contextswap)), 0, false);
-}
-
-/* Not inline: with one session there is no call, and nothing to save for it. */
-static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
-{
-	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
-			   etw_end_event(wanted, first, sizeof(*first)), 0, false);
+	if (unlikely(etw_stack_wanted(ETW_STACKED_CONTEXTSWAP, wanted)))
+		ntklog_stack_later_context_swap(wanted, data);
 }
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,

@@ -78,7 +78,7 @@ class Event(unittest.TestCase):
 
     def test_of_a_context_switch(self):
         self.assertLessEqual(COSTS["version_1", "context_swap"], 64)
-        self.assertLessEqual(COSTS["version_4", "context_swap"], 182)
+        self.assertLessEqual(COSTS["version_4", "context_swap"], 172)
 
 
 tap.main()
