@@ -150,16 +150,15 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
-	/* Unless an interrupt between the acquisition and this has. */
-	if (READ_ONCE(cpu->state) >= 0)
-		goto out;
-	/* Who has seen the key off as it went on, so late that others are tracked already. */
-	if (static_key_enabled(&ntklog_spin_lock_tracking_key) ||
-	    READ_ONCE(ntklog_spin_lock_unarmed))
-		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
-	else
-		ntklog_set_left(cpu, ntklog_uncontended_count(cpu), PERF_SPIN_LOCK_MOST_LEFT);
-out:
+	/*
+	 * Unless an interrupt between the acquisition and this has. Who has seen the tracking key
+	 * off as it went on, so late that others are tracked already, has the next one look.
+	 */
+	if (READ_ONCE(cpu->state) < 0)
+		ntklog_set_left(cpu, ntklog_uncontended_count(cpu),
+				READ_ONCE(ntklog_spin_lock_unarmed) ||
+				static_key_enabled(&ntklog_spin_lock_tracking_key) ?
+				-1 : PERF_SPIN_LOCK_MOST_LEFT);
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
