@@ -8,7 +8,7 @@
  *
  * What happens to every lock is here and inline: so little that a call would be much of it. NT's
  * locks, whose code is in drivers, call ntklog_log_spin_lock_acquire(), which has it.
- * What is rare is out of line, in spin_lock.c, and exact.
+ * What is rare is out of line, in spin_lock_slots.c, and exact.
  */
 
 #include <linux/instruction_pointer.h>
@@ -159,7 +159,7 @@ struct ntklog_sampled_spin_locks {
  * @untracked_slots, @without_slot, @blockers and what is only counted - by one instruction each,
  * while others are in the hooks. Slots are a stack, but for
  * releases out of order. A thread's writes can be interrupted anywhere, those out of line
- * excepted, which keep interrupts off; what interrupts releases all it has acquired before it
+ * excepted, which keep interrupts off, but for the acquisition's; what interrupts releases all it has acquired before it
  * returns, and so leaves slots and @state as it found them. It finds its own acquisitions
  * first, since they are on top: the same lock below, shared, is who was interrupted's.
  */

@@ -5,7 +5,7 @@
  * other half is inline in spin_lock.h, and here for NT's locks, whose inline code calls it.
  *
  * All else here that changes a processor's words runs on it with interrupts off, unless it is
- * offline.
+ * offline; but for the acquisition that is looked at, which does as the inline half does.
  *
  * NT's locks are not taken in an NMI, but Linux' are, and it may have interrupted any of this.
  * What it takes gets a slot above all others and gives it back before it returns, so it leaves
@@ -553,12 +553,13 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 /*
  * When to look next. Each release is looked at while the count is a multiple of the rate. No more,
  * if it is none, or if nothing is owned: what is released next has then been acquired first, which
- * counts, or waited for, which is looked at anyway.
+ * counts, or waited for, which is looked at anyway. @state is what the count was made of: an NMI
+ * since then does not have a countdown set that is not over.
  */
-static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, u32 count,
-					     u32 beyond, u32 rate, bool is_owned)
+static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, long state,
+					     u32 count, u32 beyond, u32 rate, bool is_owned)
 {
-	if (READ_ONCE(cpu->state) < 0)
+	if (state < 0)
 		ntklog_set_left(cpu, count, ntklog_left(count, beyond, rate));
 	ntklog_set_hold_limit(cpu, !beyond && is_owned);
 }
@@ -573,11 +574,12 @@ ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_l
 			  unsigned long caller)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
-	u32 count = ntklog_uncontended_count(cpu);
+	long state = READ_ONCE(cpu->state);
+	u32 count = ntklog_count_of_state(cpu, state);
 	u32 beyond = count % rate;
 
 	/* First: what is called to write an event may count locks of Linux'. */
-	ntklog_look_next(cpu, count, beyond, rate, slot != &cpu->slot[1]);
+	ntklog_look_next(cpu, state, count, beyond, rate, slot != &cpu->slot[1]);
 	if (!beyond || ntklog_slot_is_held_long(slot, time))
 		ntklog_write_usual_spin_lock(false, slot, (unsigned long)lock, 0,
 					     ntklog_interrupts_since(slot->interrupts),
@@ -595,6 +597,7 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 {
 	struct ntklog_spin_lock_slot *slot = ntklog_find_slot(cpu, lock);
 	u32 count, rate;
+	long state;
 
 	if (slot) {
 		if (!(slot->lock & PERF_SPIN_LOCK_UNTRACKED))
@@ -611,8 +614,9 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 	/* An NMI does not tell: it may have interrupted who is changing the words. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
-		count = ntklog_uncontended_count(cpu);
-		ntklog_look_next(cpu, count, count % rate, rate, ntklog_slots_in_use(cpu));
+		state = READ_ONCE(cpu->state);
+		count = ntklog_count_of_state(cpu, state);
+		ntklog_look_next(cpu, state, count, count % rate, rate, ntklog_slots_in_use(cpu));
 	}
 }
 

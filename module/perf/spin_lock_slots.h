@@ -66,9 +66,14 @@ extern bool ntklog_spin_lock_releases_only;
 extern u32 ntklog_spin_lock_hold_limit;
 
 /* SpinLockAcquireCount less SpinLockContentionCount; it wraps as they do. */
+static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
+{
+	return READ_ONCE(cpu->next) - 1 - (u32)(state >> 16);
+}
+
 static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return READ_ONCE(cpu->next) - 1 - (u32)(READ_ONCE(cpu->state) >> 16);
+	return ntklog_count_of_state(cpu, READ_ONCE(cpu->state));
 }
 
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
