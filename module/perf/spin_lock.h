@@ -159,7 +159,8 @@ struct ntklog_sampled_spin_locks {
  * @untracked_slots, @without_slot, @blockers and what is only counted - by one instruction each,
  * while others are in the hooks. Slots are a stack, but for
  * releases out of order. A thread's writes can be interrupted anywhere, those out of line
- * excepted, which keep interrupts off, but for the acquisition's; what interrupts releases all it has acquired before it
+ * excepted, which keep interrupts off, but for the acquisition's;
+ * what interrupts releases all it has acquired before it
  * returns, and so leaves slots and @state as it found them. It finds its own acquisitions
  * first, since they are on top: the same lock below, shared, is who was interrupted's.
  */
