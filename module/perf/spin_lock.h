@@ -120,6 +120,7 @@ struct ntklog_sampled_spin_locks {
 #define PERF_SPIN_LOCK_SLOT	((long)sizeof(struct ntklog_spin_lock_slot))
 #define PERF_SPIN_LOCK_USED	0xFFFFL
 #define PERF_SPIN_LOCK_ONE	0x10000L
+/* As many as that word has room for. */
 #define PERF_SPIN_LOCK_MOST_LEFT	(LONG_MAX / PERF_SPIN_LOCK_ONE)
 
 /**
@@ -157,12 +158,11 @@ struct ntklog_sampled_spin_locks {
  *
  * Written by its own processor only, read by any (the counters). What an NMI changes too - @state,
  * @untracked_slots, @without_slot, @blockers and what is only counted - by one instruction each,
- * while others are in the hooks. Slots are a stack, but for
- * releases out of order. A thread's writes can be interrupted anywhere, those out of line
- * excepted, which keep interrupts off, but for the acquisition's;
- * what interrupts releases all it has acquired before it
- * returns, and so leaves slots and @state as it found them. It finds its own acquisitions
- * first, since they are on top: the same lock below, shared, is who was interrupted's.
+ * while others are in the hooks. Slots are a stack, but for releases out of order. A thread's
+ * writes can be interrupted anywhere, but for those out of line, which keep interrupts off; those
+ * of an acquisition that is looked at do not. What interrupts releases all it has acquired before
+ * it returns, and so leaves slots and the bytes in use as it found them. It finds its own
+ * acquisitions first, since they are on top: the same lock below, shared, is who was interrupted's.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
