@@ -57,22 +57,22 @@ static_assert(sizeof(struct ntklog_slot) == 0x40);
 #endif
 
 /**
- * struct ntklog_sleeping_slot - what is known of one of Linux' own locks that a thread owns, or
- *	waits for
- * @lock: which; NULL: free
- * @acquire_time: when ownership began, cycles; of a wait: when it began
- * @acquire_time_halves: the same, the low one first
- * @wait_time: cycles, if @action says that there was one
- * @caller: who called the function that acquires
- * @state: the next two as one
- * @action: of which class, and how: the tracking's own
- * @contentions: waits that began while it was owned
- * @timeouts: of a wait that is too long, so far
+ * struct ntklog_sleeping_slot - one of Linux' sleeping locks that a task holds or waits for
+ * @lock: address of the lock; NULL if the slot is free
+ * @acquire_time: start of the hold, in cycles; while the task waits, start of the wait
+ * @acquire_time_halves: @acquire_time as two words, the low one first
+ * @wait_time: duration of the wait, in cycles; valid if @action has NTKLOG_SLEEPING_HAS_WAITED
+ * @caller: return address of the lock function
+ * @state: @action and @contentions as one word
+ * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
+ * @contentions: number of waits for the lock that began while the task held it
+ * @timeouts: number of timeouts of the current wait that have been handled
  *
- * The thread itself fills it, and then names the lock. It is free when the thread clears @lock;
- * or when another does, who releases the lock in its place or forgets it. Where two may, each
- * exchanges it for the lock that it means, and who has done it counts it. Waiters add to
- * @contentions, and who looks for long waits counts @timeouts.
+ * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
+ * it by clearing @lock. Two other parties may free it as well: a task that releases the lock on
+ * behalf of the owner, and the thread that disables the class. Where two parties compete, each does
+ * a cmpxchg() of @lock from the address that it expects, and the one that succeeds counts the slot.
+ * Waiters increment @contentions. The periodic check for long waits increments @timeouts.
  */
 struct ntklog_sleeping_slot {
 	const void *lock;

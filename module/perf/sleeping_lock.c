@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own locks that sleep: what is not most acquisitions and releases. See sleeping_lock.h.
+ * Slow paths for Linux' sleeping locks; see sleeping_lock.h for the fast paths.
  *
- * What is called from the hooks takes no lock that sleeps, wakes nobody and prints nothing: it
- * runs within functions of such locks. It may take raw spin locks, for a thread's first slot.
+ * Functions called by the hooks run inside the kernel's lock functions. They must not take a
+ * sleeping lock, wake up a task or print. They may take a raw spinlock to obtain a thread record.
  */
 
 #include <linux/atomic.h>
@@ -26,7 +26,9 @@
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
 
-/* Those that classes had when they were switched off, and of those what was waited for. */
+/*
+ * Slots in use that were dropped when their class was disabled, and how many of them were waiting.
+ */
 static atomic64_t ntklog_dropped_sleeping_slots, ntklog_dropped_sleeping_waits;
 
 static u32 ntklog_class_of(u32 action)
@@ -34,7 +36,10 @@ static u32 ntklog_class_of(u32 action)
 	return action & WMI_RESOURCE_ACTION_CLASS;
 }
 
-/* The clocks of two processors may not agree, and some begin anew after a sleep. */
+/*
+ * Cycles since @start, or @unknown if the difference is negative: the clocks of two CPUs may
+ * differ, and a clock may restart after suspend.
+ */
 static u64 ntklog_cycles_since(u64 start, u64 unknown)
 {
 	u64 cycles = ntklog_cycles() - start;
@@ -48,8 +53,10 @@ static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u3
 }
 
 /*
- * The last acquired comes first. Acquire; pairs with the release of who names the lock: what is
- * looked at in another's room is of that lock. @thread may be NULL.
+ * Find the topmost slot of @lock in @thread, which may be NULL. @class 0 matches every class.
+ *
+ * Callers may look up another task's slots. The acquire pairs with the smp_store_release() that
+ * publishes slot->lock, so that the other fields read from the slot belong to @lock.
  */
 static struct ntklog_sleeping_slot *
 ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 class)
@@ -61,7 +68,7 @@ ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 cl
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
 		struct ntklog_sleeping_slot *slot = &thread->sleeping_slots[i];
 
-		/* Acquire; see above. */
+		/* Pairs with ntklog_fill_sleeping_slot() and ntklog_track_sleeping_acquire(). */
 		if (smp_load_acquire(&slot->lock) == lock &&
 		    (!class || ntklog_class_of(READ_ONCE(slot->action)) == class))
 			return slot;
@@ -69,29 +76,34 @@ ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 cl
 	return NULL;
 }
 
-/* Of the current thread's. What is free now is so for who comes next. */
+/* Lower next_sleeping_slot of the current task past free slots. */
 static void ntklog_lower_next_slot(struct ntklog_thread *thread)
 {
 	struct ntklog_sleeping_slot *next = thread->next_sleeping_slot;
 
-	/* What is late has none, and stays so. */
+	/*
+	 * A late record keeps next_sleeping_slot at the sentinel, so that it never tracks a lock.
+	 */
 	while (!thread->late && next > &thread->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
 		next--;
 	WRITE_ONCE(thread->next_sleeping_slot, next);
 }
 
-/* Of the current thread's, which has been cleared. */
+/* Repair the slot stack of the current task after @slot has been freed. */
 static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sleeping_slot *slot)
 {
-	/* Who releases the one above comes here too, and not by the short way. */
+	/*
+	 * The slot above this one is still in use. Mark it, so that its release also takes the slow
+	 * path and lowers next_sleeping_slot past this hole.
+	 */
 	if (slot != thread->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
 	    slot < &thread->sleeping_slots[NTKLOG_THREAD_SLOTS])
-		/* It may be taken away at this moment: that stays noted. */
+		/* Atomic, because another task may set NTKLOG_SLEEPING_TAKEN_AWAY concurrently. */
 		atomic_or(NTKLOG_SLEEPING_OVER_HOLE, (atomic_t *)&slot[1].action);
 	ntklog_lower_next_slot(thread);
 }
 
-/* Is there another slot of the same lock above it, shared too? */
+/* Return true if a slot above @slot has the same lock, also shared. */
 static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
 				   const struct ntklog_sleeping_slot *end)
 {
@@ -104,7 +116,10 @@ static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
 	return false;
 }
 
-/* Nobody is a reader for so long, in milliseconds; but it may have been released by another. */
+/*
+ * A shared hold older than this, in milliseconds, is considered stale: another task has probably
+ * released the lock.
+ */
 #define NTKLOG_LOST_AFTER	60000
 
 static bool ntklog_is_shared_for_ever(struct ntklog_sleeping_slot *slot, u32 action)
@@ -115,10 +130,17 @@ static bool ntklog_is_shared_for_ever(struct ntklog_sleeping_slot *slot, u32 act
 }
 
 /*
- * What readers acquire another thread may release, whom nobody knows as such, and what has no word
- * for its owner: then its slot stays. So where there is no free one, the older of two of the same
- * lock that are shared, one that has been so for ever, or the oldest of such a lock. NULL: there
- * is none.
+ * Reclaim a slot of @thread that is probably stale. Only called when no slot is free.
+ *
+ * A slot becomes stale if another task releases the lock and the lock does not record its owner: an
+ * rwsem held by a reader, a semaphore, or a percpu_rwsem. From the bottom of the stack up, take the
+ * first slot that is
+ *
+ * - shared, with a newer shared slot of the same lock, or
+ * - shared, and older than NTKLOG_LOST_AFTER, or
+ * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
+ *
+ * Returns the freed slot, or NULL if no slot qualifies.
  */
 static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *thread)
 {
@@ -154,8 +176,8 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 	ntklog_lower_next_slot(thread);
 	slot = thread->next_sleeping_slot;
 	/*
-	 * It may be taken: what comes between two instructions of a hook, with interrupts off,
-	 * lowers it below the slot that is being filled.
+	 * This slot may be in use: this hook may have interrupted the fast path between publishing
+	 * a slot and raising next_sleeping_slot.
 	 */
 	if (slot < end && !READ_ONCE(slot->lock)) {
 		WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
@@ -168,16 +190,20 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 }
 
 /*
- * Does the thread own the lock already, by what is known? Of a lock with one owner that is a
- * release that has not been seen, and what is known begins anew, in a slot that is free then; but
- * for a ww_mutex, which may be asked for by who owns it, and says so without a word to us.
+ * Handle an acquisition of a lock that the current task already holds exclusively, according to
+ * @slot. Returns true if the new acquisition needs no other slot.
+ *
+ * For all classes but WW_MUTEX the earlier release was missed. Free @slot; the caller fills it
+ * again. A task may legitimately request a ww_mutex that it holds: the kernel then returns
+ * -EALREADY without a contention event. @slot stays as it is, and the new acquisition is written
+ * off.
  */
 static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, const void *lock,
 				     u32 action)
 {
 	if (!slot || !(action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE))
 		return false;
-	/* Else it is being released at this moment, by another thread, which counts that. */
+	/* If cmpxchg() fails, another task is releasing the lock and counts that release. */
 	if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
 	    cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
@@ -191,17 +217,17 @@ static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const v
 	ntklog_write_word(slot->acquire_time, ntklog_cycles());
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_word(slot->state, action);
-	/* Release; as in ntklog_track_sleeping_acquire(). */
+	/* Publishes the slot; as in ntklog_track_sleeping_acquire(). */
 	smp_store_release(&slot->lock, lock);
 }
 
 /**
- * ntklog_acquire_sleeping_slowly() - ntklog_track_sleeping_acquire(), whatever there is
- * @lock: as there
- * @caller: likewise
- * @action: likewise
+ * ntklog_acquire_sleeping_slowly() - slow path of ntklog_track_sleeping_acquire()
+ * @lock: address of the lock
+ * @caller: return address of the lock function
+ * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
  *
- * Context: as there.
+ * Context: any. Outside of task context the acquisition is counted and not tracked.
  */
 void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 action)
 {
@@ -213,10 +239,13 @@ void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 
 		return;
 	}
 	this_cpu_inc(ntklog_sleeping_cpu.acquired);
-	/* Rooms come and go by RCU. */
+	/* RCU frees thread records: with preemption off, this one stays valid. */
 	preempt_disable_notrace();
 	thread = ntklog_find_thread();
-	/* Whose end has been told, or will be in a moment, gets none. */
+	/*
+	 * An exiting task gets no new record, because its exit may already have been reported and
+	 * nothing would free the record.
+	 */
 	if (!thread && !(current->flags & PF_EXITING))
 		thread = ntklog_take_thread();
 	if (!thread || thread->late)
@@ -242,8 +271,8 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_acquire_sleeping_slowly);
 
 /*
- * Preemption is off. @counted: what called has counted it. Returns the release's number on this
- * processor, more or less; @multiple: it is the one that is sampled for that.
+ * Return the number of releases on this CPU. If @counted is false, count this release first. Sets
+ * @multiple if the release rate selects this release. Called with preemption off.
  */
 static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
 {
@@ -261,7 +290,7 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
 	return released;
 }
 
-/* NT's rules for resources. */
+/* Apply NT's sampling rules for resources to one release. */
 static bool ntklog_sleeping_lock_is_sampled(u64 wait_time, u32 contentions, bool counted)
 {
 	u32 contention_rate = READ_ONCE(ntklog_resource_words.contention_sampling_rate), rest;
@@ -282,7 +311,7 @@ static u32 ntklog_released_action(u32 action)
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED & ~WMI_RESOURCE_ACTION_CLASS);
 }
 
-/* Preemption is off: RCU keeps the thread. */
+/* Called with preemption off, so that RCU keeps @task valid. */
 static void ntklog_log_sleeping_release(struct task_struct *task,
 					const struct ntklog_sleeping_slot *was, const void *lock)
 {
@@ -301,9 +330,10 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 }
 
 /*
- * Another thread's, in whose place the lock is released. Who waits for it does not own it, and may
- * begin to at this moment: then he is the first to say so in @action, or never waits by what is
- * known. Returns whether it may be cleared now.
+ * Claim the slot of a task on whose behalf the lock is released. Returns false if the task still
+ * waits for the lock, or if another party has claimed the slot. The owner may begin to wait at the
+ * same time: the cmpxchg() on slot->action decides which of the two comes first. If this function
+ * wins, ntklog_sleeping_wait_begins() ignores the wait.
  */
 static bool ntklog_take_owners_slot(struct ntklog_sleeping_slot *slot)
 {
@@ -314,13 +344,16 @@ static bool ntklog_take_owners_slot(struct ntklog_sleeping_slot *slot)
 }
 
 /**
- * ntklog_release_sleeping_slowly() - ntklog_track_sleeping_release(), whatever there is
- * @lock: as there
- * @action: likewise
- * @owner: likewise
- * @counted: it has been, and has a slot
+ * ntklog_release_sleeping_slowly() - slow path of ntklog_track_sleeping_release()
+ * @lock: address of the lock
+ * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
+ * @owner: returns the owner of the lock; NULL if the lock does not record its owner
+ * @counted: the fast path has found the slot and counted the release
  *
- * Context: as there.
+ * Finds the slot of the current task or else of the owner, frees it, and writes the event if the
+ * release is sampled.
+ *
+ * Context: any. Outside of task context the release is counted and not tracked.
  */
 void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_func_t owner,
 				    bool counted)
@@ -346,14 +379,14 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 		slot = slot && ntklog_take_owners_slot(slot) ? slot : NULL;
 		taken = slot;
 	}
-	/* Of a thread that has exited meanwhile everything is forgotten. */
+	/* NULL if the task has exited; its slots have been dropped. */
 	task = slot ? READ_ONCE(thread->task) : NULL;
 	if (task) {
-		/* A waiter may count itself at this moment: it is counted, or it is not. */
+		/* A waiter may increment the contentions concurrently; either value will do. */
 		was = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
-		/* It may be another lock's by now. */
+		/* The slot may belong to another lock by now: undo the claim. */
 		if (taken)
 			atomic_andnot(NTKLOG_SLEEPING_TAKEN_AWAY, (atomic_t *)&taken->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
@@ -370,11 +403,15 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sleeping_slowly);
 
 /**
- * ntklog_sleeping_wait_begins() - the current thread begins to wait for a lock
- * @lock: which
+ * ntklog_sleeping_wait_begins() - record that the current task starts to wait for a lock
+ * @lock: address of the lock
  *
- * Context: thread, whatever is owned; may come more than once for one wait.
- * Return: the lock's class; 0: it is not known that the thread acquires it, or that it waits is.
+ * Called by the contention_begin tracepoint, which may fire more than once for one wait. Only the
+ * first call counts.
+ *
+ * Context: task, whatever locks it holds.
+ * Return: the class of the lock; 0 if the task has no slot of the lock, already waits for it, or if
+ * the slot has been claimed.
  */
 u32 ntklog_sleeping_wait_begins(const void *lock)
 {
@@ -388,7 +425,7 @@ u32 ntklog_sleeping_wait_begins(const void *lock)
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_TAKEN_AWAY;
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_TAKEN_AWAY))
 		goto out;
-	/* What it has spun is part of it. */
+	/* Include the time that the task has spun before. */
 	ntklog_write_word(slot->acquire_time, slot->acquire_time -
 			  ntklog_sleeping_wait_time(slot, action));
 	WRITE_ONCE(slot->timeouts, 0);
@@ -403,10 +440,18 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_begins);
 
-/* Returns whether: or who has taken it away has counted the wait. @action: as it was read. */
+/*
+ * End a wait, or a phase of optimistic spinning, in @slot. @action is the action that the caller
+ * has read. Returns false if another party has claimed the slot since; that party has counted the
+ * wait.
+ */
 static bool ntklog_has_waited(struct ntklog_sleeping_slot *slot, u32 action)
 {
-	/* One reading for both: who goes on to wait has their sum, and began when it began. */
+	/*
+	 * Read the clock once for both fields: if the task starts to wait again,
+	 * ntklog_sleeping_wait_begins() subtracts wait_time from acquire_time to get the start of
+	 * the first wait.
+	 */
 	u64 now = ntklog_cycles();
 	s64 waited = now - slot->acquire_time;
 
@@ -417,11 +462,11 @@ static bool ntklog_has_waited(struct ntklog_sleeping_slot *slot, u32 action)
 }
 
 /**
- * ntklog_sleeping_wait_ends() - the current thread has waited for a lock
- * @lock: which
- * @err: 0: it has it; else it has given up
+ * ntklog_sleeping_wait_ends() - record that the current task has stopped waiting for a lock
+ * @lock: address of the lock
+ * @err: 0 if the task has acquired the lock, else the error with which it gives up
  *
- * Context: as ntklog_sleeping_wait_begins().
+ * Context: task, whatever locks it holds.
  */
 void ntklog_sleeping_wait_ends(const void *lock, int err)
 {
@@ -452,11 +497,14 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_ends);
 
 /**
- * ntklog_sleeping_lock_was_spun_for() - the current thread has waited for a lock without sleeping
- * @lock: which. That the thread has it now is not said: it may begin to wait for it
- * @class: of the lock
+ * ntklog_sleeping_lock_was_spun_for() - record that optimistic spinning for a lock has ended
+ * @lock: address of the lock
+ * @class: class of the lock
  *
- * Context: as ntklog_sleeping_wait_begins().
+ * The task has not necessarily acquired the lock: it may go on to sleep, and
+ * ntklog_sleeping_wait_begins() then adds the time spun to the wait.
+ *
+ * Context: task, whatever locks it holds.
  */
 void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class)
 {
@@ -472,15 +520,16 @@ void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class)
 }
 
 /**
- * ntklog_note_sleeping_contention() - the current thread waits for a lock of another's
- * @lock: which
- * @class: of the lock
- * @owner: who owned it a moment ago; only compared
+ * ntklog_note_sleeping_contention() - count that the current task waits for a lock of another task
+ * @lock: address of the lock
+ * @class: class of the lock
+ * @owner: the task that held the lock a moment ago; only compared, never dereferenced
  *
- * The owner may release it at this moment, and acquire something else: then that has the
- * contention. No lock keeps him from it, for he takes none.
+ * No lock serializes this with the owner. CPU 0 finds the owner's slot; the owner on CPU 1 releases
+ * the lock and acquires another one with the same slot; CPU 0 increments the contentions of the
+ * wrong lock. This is rare and is accepted.
  *
- * Context: thread, whatever is owned.
+ * Context: task, whatever locks it holds.
  */
 void ntklog_note_sleeping_contention(const void *lock, u32 class, const struct task_struct *owner)
 {
@@ -494,11 +543,11 @@ void ntklog_note_sleeping_contention(const void *lock, u32 class, const struct t
 }
 
 /**
- * ntklog_share_sleeping_lock() - the current thread owns a lock from now on as others may
- * @lock: which
- * @class: of the lock
+ * ntklog_share_sleeping_lock() - record that the current task has downgraded a lock to shared
+ * @lock: address of the lock
+ * @class: class of the lock
  *
- * Context: thread.
+ * Context: task.
  */
 void ntklog_share_sleeping_lock(const void *lock, u32 class)
 {
@@ -509,7 +558,7 @@ void ntklog_share_sleeping_lock(const void *lock, u32 class)
 	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
 	if (slot) {
 		action = READ_ONCE(slot->action);
-		/* It may be taken away at this moment: that stays noted. */
+		/* Loop, because another task may set NTKLOG_SLEEPING_TAKEN_AWAY concurrently. */
 		while (!try_cmpxchg(&slot->action, &action,
 				    (action & ~NTKLOG_SLEEPING_EXCLUSIVE) | NTKLOG_SLEEPING_SHARED))
 			;
@@ -517,11 +566,11 @@ void ntklog_share_sleeping_lock(const void *lock, u32 class)
 	preempt_enable_notrace();
 }
 
-/* Set at load. */
+/* Limits of an excessive wait, and the interval of the check for them. Written once, at load. */
 static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
 static unsigned long ntklog_look_jiffies;
 
-/* How often the wait has timed out by now. */
+/* Return how many timeouts a wait that started at @start has had until now. */
 static u32 ntklog_timeouts_of(u64 start)
 {
 	u64 waited = ntklog_cycles_since(start, 0);
@@ -554,12 +603,12 @@ static void ntklog_look_at_wait(const struct ntklog_thread *thread,
 				struct ntklog_sleeping_slot *slot)
 {
 	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
-	/* Acquire; pairs with the release of who names it. */
+	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	const void *lock = smp_load_acquire(&slot->lock);
 	u32 action = READ_ONCE(slot->action);
 	u64 start = ntklog_read_word(slot->acquire_time);
 	unsigned long caller = READ_ONCE(slot->caller);
-	/* RCU keeps it; NULL: it has exited. */
+	/* RCU keeps the task valid. NULL if it has exited. */
 	struct task_struct *task = READ_ONCE(thread->task);
 	u32 timeouts, now;
 
@@ -567,7 +616,10 @@ static void ntklog_look_at_wait(const struct ntklog_thread *thread,
 		return;
 	now = ntklog_timeouts_of(start);
 	for (timeouts = READ_ONCE(slot->timeouts); timeouts < now; timeouts++) {
-		/* Another wait begins with 0. */
+		/*
+		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
+		 * 0. If the old wait had no timeout either, the second check detects it.
+		 */
 		if (cmpxchg(&slot->timeouts, timeouts, timeouts + 1) != timeouts)
 			return;
 		if (ntklog_read_word(slot->acquire_time) != start ||
@@ -585,7 +637,7 @@ static void ntklog_look_at_waits(struct ntklog_thread *thread, void *unused)
 {
 	int i;
 
-	/* Most do not. */
+	/* Hint that saves the loop: most tasks do not wait. */
 	if (!READ_ONCE(thread->is_waiting))
 		return;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
@@ -593,8 +645,9 @@ static void ntklog_look_at_waits(struct ntklog_thread *thread, void *unused)
 }
 
 /*
- * Who waits has no timer: it would be set up within the kernel's own functions, with their spin
- * locks owned. Somebody looks every now and then instead, while anything is watched.
+ * Periodic check for waits that last too long, while any class is enabled. The waiting task cannot
+ * set up a timer itself, because its hooks run inside lock functions that hold spinlocks of the
+ * kernel.
  */
 static void ntklog_look_for_long_waits(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_look_for_long_waits);
@@ -605,7 +658,7 @@ static void ntklog_look_for_long_waits(struct work_struct *work)
 	schedule_delayed_work(&ntklog_long_waits_work, ntklog_look_jiffies);
 }
 
-/* Bits by class; written by one at a time. */
+/* Enabled classes, one bit for each. Written by the attaching thread, one at a time. */
 static unsigned long ntklog_sleeping_classes;
 
 static unsigned long ntklog_class_bit(u32 class)
@@ -614,16 +667,20 @@ static unsigned long ntklog_class_bit(u32 class)
 }
 
 /**
- * ntklog_start_sleeping_locks() - before the first hook of a class comes
- * @class: NTKLOG_SLEEPING_CLASS()
+ * ntklog_start_sleeping_locks() - enable tracking of a lock class
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * Context: thread; may sleep; one at a time.
+ * Must be called before the first hook of the class is attached.
+ *
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_start_sleeping_locks(u32 class)
 {
 	if (!ntklog_sleeping_classes) {
 		ntklog_keep_rooms();
-		/* More than before: each thread that takes a lock gets one now. */
+		/*
+		 * Raise the number of spare records: each task that acquires a lock now takes one.
+		 */
 		ntklog_make_spare_threads();
 		schedule_delayed_work(&ntklog_long_waits_work, ntklog_look_jiffies);
 	}
@@ -632,8 +689,12 @@ void ntklog_start_sleeping_locks(u32 class)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sleeping_locks);
 
 /*
- * No hook of the class comes any more, but the wait for the lock may begin or end at this moment:
- * who is the first to say so in @action counts it. Returns whether the slot is one of the class.
+ * Claim @slot if it belongs to @class. Returns false if it does not, or if another party has
+ * claimed it.
+ *
+ * No acquire or release hook of the class runs any more, but the contention tracepoints still do.
+ * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
+ * whether the task or this function counts the wait.
  */
 static bool ntklog_drop_slot(struct ntklog_sleeping_slot *slot, u32 class)
 {
@@ -656,7 +717,7 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
 		struct ntklog_sleeping_slot *slot = &thread->sleeping_slots[i];
 
-		/* Acquire; pairs with the release of who names it. */
+		/* Pairs with the smp_store_release() that publishes slot->lock. */
 		const void *lock = smp_load_acquire(&slot->lock);
 
 		if (lock && ntklog_drop_slot(slot, class) &&
@@ -666,12 +727,13 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 }
 
 /**
- * ntklog_stop_sleeping_locks() - no hook of a class comes any more
- * @class: as for ntklog_start_sleeping_locks()
+ * ntklog_stop_sleeping_locks() - disable tracking of a lock class
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * What is still owned is forgotten.
+ * Must be called after the last hook of the class has returned. Drops the slots of locks that are
+ * still held or waited for.
  *
- * Context: as there.
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_stop_sleeping_locks(u32 class)
 {
@@ -700,10 +762,10 @@ static void ntklog_add_to_sum(struct ntklog_thread *thread, void *data)
 }
 
 /**
- * ntklog_sum_sleeping_locks() - what all threads own and wait for
+ * ntklog_sum_sleeping_locks() - count the slots of all tasks
  *
- * Context: thread.
- * Return: that, as it was at about this time.
+ * Context: task.
+ * Return: the sums; tasks may change their slots while they are counted.
  */
 struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void)
 {
@@ -719,11 +781,11 @@ struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_locks);
 
 /**
- * ntklog_sleeping_locks_init() - be ready to track
- * @first_timeout_ms: after which a wait is excessive, milliseconds, as for resources
- * @next_timeout_ms: from then on, each of these
+ * ntklog_sleeping_locks_init() - set the limits of excessive waits and start the release countdowns
+ * @first_timeout_ms: duration of a wait that counts as its first timeout, milliseconds
+ * @next_timeout_ms: duration until each further timeout, milliseconds
  *
- * Context: load, before anything is tracked.
+ * Context: module load, before any class is enabled.
  */
 void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
 				       unsigned int next_timeout_ms)

@@ -3,19 +3,23 @@
 #define _NTKLOG_PERF_SLEEPING_LOCK_H
 
 /*
- * Tracking and sampling of Linux' own locks that sleep, as NT's of executive resources: for who
- * observes them (the hooks), the files (counters) and the tracepoint. Of a lock perf knows the
- * address and the class, and how to ask for its owner.
+ * Tracking and sampling of Linux' sleeping locks: mutex, rw_semaphore, semaphore, rt_mutex,
+ * ww_mutex and the writers of percpu_rw_semaphore. The rules and the event are those of NT's
+ * executive resources. The callers are the hooks (module/linux), the debugfs counters and the
+ * tracepoint. This file knows only the address and the class of a lock. The hook passes a function
+ * that returns the owner.
  *
- * A hook comes when a function that acquires is entered, so that nothing of ours is on the stack
- * of a thread that sleeps: the thread has a slot from then on, in which is noted when it waits,
- * and from which the slot is taken if it gives up. A hook of a release comes before the release.
+ * An acquire hook runs at the entry of the lock function, before the task has the lock. Nothing of
+ * ntklog is therefore on the stack of a task that sleeps. The hook allocates a slot immediately.
+ * The slot records when the wait begins and ends, and is freed if the task gives up. A release hook
+ * runs before the lock is released.
  *
- * A thread's slots are a stack, more or less: most locks are released in the reverse order of
- * their acquisition. The thread alone fills them, wherever it is preempted; interrupts leave them
- * alone. Another thread only clears the lock of one, of a lock that it releases in the owner's
- * place, so that the owner does not release it at the same time; and who switches a class off
- * clears those of the class when none of its hooks comes any more.
+ * The slots of a task form a stack with holes, because most locks are released in the reverse order
+ * of their acquisition. Only the task itself fills its slots; it may be preempted while it does. An
+ * interrupt handler never changes them. Two other writers may free a slot. One is a task that
+ * releases the lock on behalf of the owner. The other is the thread that disables the lock class,
+ * after the last hook of the class has returned. Both set slot->lock to NULL with cmpxchg(), so
+ * that exactly one party frees the slot and counts it.
  */
 
 #include <linux/compiler.h>
@@ -32,30 +36,35 @@
 
 struct task_struct;
 
-/* How a lock is acquired: the low half of an action, with the class of the lock in the high one. */
+/* How a lock is acquired: the low half of slot->action. The high half is the lock class. */
 #define NTKLOG_SLEEPING_EXCLUSIVE	(WMI_RESOURCE_ACTION_ACQUIRE_EXCLUSIVE & \
 					 ~WMI_RESOURCE_ACTION_CLASS)
 #define NTKLOG_SLEEPING_SHARED		(WMI_RESOURCE_ACTION_ACQUIRE_SHARED & \
 					 ~WMI_RESOURCE_ACTION_CLASS)
-/* The bit that tells one from the other. */
+/* The bit that is set in NTKLOG_SLEEPING_EXCLUSIVE and clear in NTKLOG_SLEEPING_SHARED. */
 #define NTKLOG_SLEEPING_IS_EXCLUSIVE	(NTKLOG_SLEEPING_EXCLUSIVE & ~NTKLOG_SLEEPING_SHARED)
 
 /*
- * What else is noted in a slot's action. With any of them its release is not what most are:
- * the thread waits for the lock; it has; what was acquired before has been released; who says so
- * is about to clear it, and has counted its wait.
+ * State bits in slot->action. The inline release compares the action with a constant that has none
+ * of these bits, so a slot with any of them is released by the slow path.
+ *
+ * WAITING	the task waits for the lock
+ * HAS_WAITED	the wait is over, and slot->wait_time is valid
+ * OVER_HOLE	the slot below was freed first; this release must lower next_sleeping_slot past it
+ * TAKEN_AWAY	one party has claimed the slot, is about to free it, and has counted its wait
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
 #define NTKLOG_SLEEPING_HAS_WAITED	0x8000
 #define NTKLOG_SLEEPING_OVER_HOLE	0x2000
 #define NTKLOG_SLEEPING_TAKEN_AWAY	0x1000
 
-/* Classes count from 1 in the lower half of the high half. */
+/* Number of lock classes. Bits 16 to 19 of an action hold the class, starting at 1. */
 #define NTKLOG_SLEEPING_CLASSES		6
 
 /*
- * A class as it is noted: without the top bit, which all have. So an action is a constant of 31
- * bits, and one instruction makes a slot's state of it.
+ * The class as slot->action stores it: without the top bit, which is set in all Linux classes. An
+ * action thus fits in 31 bits, so that one instruction can store it as a sign-extended 64-bit
+ * immediate into slot->state.
  */
 #define NTKLOG_SLEEPING_ANY_CLASS	0x80000000
 #define NTKLOG_SLEEPING_CLASS(_name)	(WMI_RESOURCE_CLASS_LINUX_##_name &	\
@@ -67,19 +76,24 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
 				      0xA0000000));
 
 /**
- * struct ntklog_sleeping_cpu - what a processor counts of Linux' own locks that sleep
- * @releases: counted down
- * @acquired: begun, whatever came of it
- * @untracked: of those, that found eight slots taken, or no room for the thread
- * @given_up: of those, that ended without the lock, after a wait
- * @again: of those, that found the lock in a slot of the thread's own: it owns it already, or a
- *	release has not been seen
+ * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
+ * @releases: releases, as a countdown to the next sampled one
+ * @acquired: calls of an acquire hook, including those that fail later
+ * @untracked: acquisitions without a slot: eight slots were in use, or no thread record was
+ *	available
+ * @given_up: acquisitions that ended without the lock after a wait
+ * @again: acquisitions written off: their release was missed, their slot was reclaimed as stale, or
+ *	a ww_mutex was requested again by its owner
  * @unmatched: releases that found no slot
- * @in_interrupts: operations of interrupts, which are left out
- * @waits: begun
- * @waited: ended with the lock
+ * @in_interrupts: operations in interrupt context, which are not tracked
+ * @waits: waits that began
+ * @waited: waits that ended with the lock acquired
  *
- * Written by its own processor only, by single instructions or with interrupts off; read by any.
+ * Each CPU writes only its own counters: by single instructions, which need no protection, or with
+ * interrupts off. Readers on other CPUs see values that may be stale.
+ *
+ * When no operation is in progress, the sum over all CPUs satisfies acquired = releases + untracked
+ * + given_up + again + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
@@ -96,11 +110,11 @@ struct ntklog_sleeping_cpu {
 DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 
 /**
- * struct ntklog_sleeping_sum - what is known of all threads
- * @owned: slots of locks that are owned
- * @waiting: that are waited for
- * @forgotten: that were in use when their thread exited or their class was switched off
- * @forgotten_waits: of those, that were waited for
+ * struct ntklog_sleeping_sum - slots of all tasks
+ * @owned: slots of held locks
+ * @waiting: slots of locks that a task waits for
+ * @forgotten: slots dropped in use, because the task exited or the class was disabled
+ * @forgotten_waits: dropped slots whose task was waiting
  */
 struct ntklog_sleeping_sum {
 	u64 owned;
@@ -127,11 +141,11 @@ struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 
 /**
- * ntklog_sleeping_group() - the group of the events of a class
- * @action: an action of it, or the class
+ * ntklog_sleeping_group() - convert a lock class to its event group
+ * @action: an action or a class; only bits 16 to 19 are used
  *
  * Context: any.
- * Return: PERF_LINUX_*, one bit.
+ * Return: the PERF_LINUX_* constant of the class: the index of its mask word and one bit.
  */
 static inline u32 ntklog_sleeping_group(u32 action)
 {
@@ -139,12 +153,16 @@ static inline u32 ntklog_sleeping_group(u32 action)
 }
 
 /**
- * ntklog_track_sleeping_acquire() - the current thread begins to acquire a lock, or has it at once
- * @lock: which
- * @caller: who called the function that acquires
- * @action: the lock's class, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; constant
+ * ntklog_track_sleeping_acquire() - record that the current task starts to acquire a lock
+ * @lock: address of the lock
+ * @caller: return address of the lock function
+ * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED; must be a compile-time
+ *	constant
  *
- * Context: thread.
+ * Fast path: fills the slot at next_sleeping_slot. Also used by trylocks, after they have
+ * succeeded.
+ *
+ * Context: task, also preemptible.
  */
 static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsigned long caller,
 							  u32 action)
@@ -157,21 +175,28 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	if (!ntklog_is_own_room(thread))
 		goto slowly;
 	slot = thread->next_sleeping_slot;
-	/* Behind the last one there is another, which is never free. */
+	/* The entry behind the last slot is a sentinel whose lock is never NULL. */
 	if (unlikely(READ_ONCE(slot->lock)))
 		goto slowly;
 	this_cpu_inc(ntklog_sleeping_cpu.acquired);
 	now = ntklog_read_time();
-	/* As the clock gives it: nobody else looks at it yet. */
+	/*
+	 * Plain 32-bit stores of the two halves: other CPUs ignore the slot until slot->lock is
+	 * set.
+	 */
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
 	WRITE_ONCE(slot->caller, caller);
 	ntklog_write_word(slot->state, action);
-	/* Release; pairs with the acquires of those who look for it in another's room. */
+	/*
+	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
+	 * ntklog_look_at_wait() and ntklog_drop_slots_of(), which other tasks call.
+	 */
 	smp_store_release(&slot->lock, lock);
 	/*
-	 * After it, and in a release before the lock goes: what comes between, such as a print in
-	 * the scheduler, finds the next slot taken, and leaves it and this word as they are.
+	 * Raise the stack top after the slot is filled; the release lowers it before it frees the
+	 * slot. A hook may run in between on this task, for example for a print within the
+	 * scheduler. It then finds the slot in use and changes neither the slot nor this pointer.
 	 */
 	WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
 	return;
@@ -180,12 +205,16 @@ slowly:
 }
 
 /**
- * ntklog_track_sleeping_release() - the current thread is about to release a lock
- * @lock: which
+ * ntklog_track_sleeping_release() - record that the current task is about to release a lock
+ * @lock: address of the lock
  * @action: as for ntklog_track_sleeping_acquire()
- * @owner: tells whose the lock is, if it is not the current thread's; NULL: nobody knows
+ * @owner: returns the owner of the lock, for a release on behalf of another task; NULL if the lock
+ *	does not record its owner
  *
- * Context: thread.
+ * Fast path: frees the topmost slot if it belongs to @lock, had no wait, no contention and no hole
+ * below, and if the release is not due for sampling.
+ *
+ * Context: task, also preemptible.
  */
 static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 action,
 							  ntklog_owner_func_t owner)
@@ -199,7 +228,10 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	if (!ntklog_is_own_room(thread))
 		goto slowly;
 	slot = thread->next_sleeping_slot - 1;
-	/* A waiter may count itself at this moment: it is counted, or it is not. */
+	/*
+	 * A waiter may increment slot->contentions concurrently. Whether this release sees the new
+	 * value does not matter.
+	 */
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
 		goto slowly;
 	counted = true;
