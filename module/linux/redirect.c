@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Finding and redirecting functions of the kernel; see redirect.h.
+ * Find, patch and restore kernel functions; see redirect.h.
  *
- * Everything here is called by one thread at a time, and may sleep. What ftrace promises, and
- * this is built on: when a registration returns, every processor executes the new first
- * instruction; when the last of a batch has been unregistered, no thread is in a trampoline, in
- * one of our functions that it led to, or between the two, however long it had been preempted
- * there (Tasks RCU). What Tasks RCU does not look at - idle threads - and owners of locks RCU
- * itself waits for: they have preemption off.
+ * All functions of this file may sleep, and their callers serialize them. The code relies on two
+ * guarantees of ftrace:
+ *
+ * - When a registration returns, all CPUs execute the patched instruction.
+ * - When the last ops of a batch has been unregistered, no task executes its trampoline, or the
+ *   hook or replacement behind it, even if the task was preempted there. ftrace ensures this with
+ *   a grace period of Tasks RCU.
+ *
+ * Tasks RCU does not wait for idle tasks or for the release of spin locks. Both run with preemption
+ * off, so synchronize_rcu() waits for them.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -26,13 +30,14 @@
 #ifdef NTKLOG_CAN_REDIRECT
 
 /**
- * ntklog_find_function() - where is it?
- * @name: its name
+ * ntklog_find_function() - look up the address of a kernel function
+ * @name: symbol name
  *
- * A kprobe that is never armed changes nothing, and tells.
+ * kallsyms_lookup_name() is not exported. Registering a disabled kprobe resolves the symbol without
+ * patching any code.
  *
- * Context: thread.
- * Return: its address; 0: this kernel has none of this name.
+ * Context: task; may sleep.
+ * Return: the address, or 0 if the kernel has no such symbol or does not allow a kprobe on it.
  */
 unsigned long ntklog_find_function(const char *name)
 {
@@ -49,7 +54,10 @@ unsigned long ntklog_find_function(const char *name)
 	return address;
 }
 
-/* One that is left alone has no address. Returns whether it can be what it is to be. */
+/*
+ * Resolve @place. Its address stays 0 if the function must not be hooked. Returns false if a
+ * mandatory function is missing or does not have the expected code.
+ */
 static bool ntklog_look_at_place(struct ntklog_place *place, const void *behind)
 {
 	unsigned long wrapped;
@@ -67,13 +75,13 @@ static bool ntklog_look_at_place(struct ntklog_place *place, const void *behind)
 }
 
 /**
- * ntklog_find_functions() - where are they?
- * @redirects: the functions; addresses are filled in
- * @count: of @redirects
+ * ntklog_find_functions() - look up the addresses of all functions to hook
+ * @redirects: array of hooks; the addresses of their functions are filled in
+ * @count: number of elements in @redirects
  *
- * Context: thread.
- * Return: NULL, or the name of one that this kernel does not have, or has in another way, and that
- * is not optional.
+ * Context: task; may sleep.
+ * Return: NULL, or the name of the first mandatory function that is missing or does not have the
+ * expected code.
  */
 const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count)
 {
@@ -100,12 +108,12 @@ static size_t ntklog_count_places(const struct ntklog_redirect *redirect)
 }
 
 /**
- * ntklog_count_functions() - how many of them does this kernel have?
- * @redirects: the functions, which have been found
- * @count: of @redirects
+ * ntklog_count_functions() - count the functions that can be hooked on this kernel
+ * @redirects: array of hooks, after ntklog_find_functions()
+ * @count: number of elements in @redirects
  *
  * Context: any.
- * Return: so many.
+ * Return: number of functions with an address.
  */
 size_t ntklog_count_functions(const struct ntklog_redirect *redirects, size_t count)
 {
@@ -116,7 +124,10 @@ size_t ntklog_count_functions(const struct ntklog_redirect *redirects, size_t co
 	return functions;
 }
 
-/* On a function that only ntklog_linux_init() calls: nobody comes by it. */
+/*
+ * Callback of the guard. Its only target is ntklog_find_functions(), which only module init calls,
+ * so the callback never runs.
+ */
 static void ntklog_do_nothing(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
 			      struct ftrace_regs *regs)
 {
@@ -125,29 +136,35 @@ static void ntklog_do_nothing(unsigned long ip, unsigned long parent, struct ftr
 static struct ftrace_ops ntklog_keeper;
 static bool ntklog_keeper_is_on, ntklog_keeper_is_stuck;
 
-/* How many functions are redirected: what is permanent keeps ftrace enabled too. */
+/*
+ * Number of registered hooks. They have FTRACE_OPS_FL_PERMANENT and keep ftrace enabled, so that
+ * the guard is only needed while this is 0.
+ */
 static unsigned int ntklog_redirected;
 
 static void ntklog_forget_keeper(void)
 {
-	/* Who walks over all ops, and RCU's callbacks: as ntklog_restore_functions(). */
+	/* Wait for CPUs that iterate over the list of all ops, as in ntklog_restore_functions(). */
 	synchronize_rcu();
 	ftrace_free_filter(&ntklog_keeper);
 	memset(&ntklog_keeper, 0, sizeof(ntklog_keeper));
 }
 
 /**
- * ntklog_keep_ftrace_enabled() - see that kernel.ftrace_enabled is 1, and stays so
+ * ntklog_keep_ftrace_enabled() - ensure that kernel.ftrace_enabled is 1 and stays 1
  *
- * With 0 a registration succeeds and changes no instruction. ftrace notes at the function what is
- * wanted of it, does not take it back when the registration is undone, and switches itself off
- * for good when it comes across that. So there is an ops first that is refused before anything is
- * noted, for it is permanent when it is registered, which makes ftrace_enabled=0 fail from then on.
- * Those of the redirected functions become permanent after it: registering sets their flags.
+ * While kernel.ftrace_enabled is 0, register_ftrace_direct() succeeds without patching the
+ * function. It also changes the ftrace record of the function. Unregistering does not undo this
+ * change, and ftrace disables itself for good when it finds the inconsistent record.
  *
- * Context: thread; may sleep. One at a time.
- * Return: 0, and then ntklog_let_ftrace_go() is to follow; -EHOSTDOWN if it is 0; or what else
- * keeps ftrace from tracing.
+ * Therefore a guard is registered first. The guard has FTRACE_OPS_FL_PERMANENT set before it is
+ * registered, so ftrace returns -EBUSY while kernel.ftrace_enabled is 0, before it changes any
+ * record. While the guard is registered, writing 0 to kernel.ftrace_enabled fails. The ops of hooks
+ * cannot do this on their own: register_ftrace_direct() overwrites their flags.
+ *
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0; the caller must then call ntklog_let_ftrace_go(). -EHOSTDOWN if kernel.ftrace_enabled
+ * is 0. Another negative errno if ftrace does not work.
  */
 int ntklog_keep_ftrace_enabled(void)
 {
@@ -172,7 +189,7 @@ int ntklog_keep_ftrace_enabled(void)
 /**
  * ntklog_let_ftrace_go() - undo ntklog_keep_ftrace_enabled()
  *
- * Context: as there.
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_let_ftrace_go(void)
 {
@@ -186,7 +203,7 @@ void ntklog_let_ftrace_go(void)
 		ntklog_forget_keeper();
 		return;
 	}
-	/* ftrace has switched itself off, and has the ops in its list for good. */
+	/* ftrace has disabled itself and keeps the ops on its list: never unload the module. */
 	pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
 	ntklog_keeper_is_stuck = true;
 	__module_get(THIS_MODULE);
@@ -195,12 +212,19 @@ void ntklog_let_ftrace_go(void)
 static void ntklog_forget(struct ntklog_redirect *redirect)
 {
 	ftrace_free_filter(&redirect->ops);
-	/* Else its next use finds what this one has left, such as callbacks of RCU's. */
+	/*
+	 * ftrace_free_filter() leaves the pointers to the freed filter hashes in the ops. Clear
+	 * them, so that the next registration does not use them.
+	 */
 	memset(&redirect->ops, 0, sizeof(redirect->ops));
 	redirect->is_leaving = false;
 }
 
-/* What changes where a function goes, such as a kprobe, may come beside a hook. */
+/*
+ * ftrace_ops::ops_func of hooks: let an ops that modifies the instruction pointer, such as a kprobe
+ * with a post handler or a livepatch, share the function. The hook returns into the function, so
+ * both work.
+ */
 static int ntklog_share(struct ftrace_ops *ops, enum ftrace_ops_cmd command)
 {
 	return 0;
@@ -211,7 +235,10 @@ static int ntklog_share_at(struct ftrace_ops *ops, unsigned long ip, enum ftrace
 	return 0;
 }
 
-/* What ftrace asks is called with the function's address by newer kernels. */
+/*
+ * Newer kernels also pass the address of the function. Select the callback that has the type that
+ * this kernel expects.
+ */
 typedef int (*ntklog_share_t)(struct ftrace_ops *ops, enum ftrace_ops_cmd command);
 
 #define NTKLOG_SHARE								\
@@ -233,7 +260,10 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
 	if (!err)
 		err = ntklog_register_direct(ops, (unsigned long)redirect->trampoline);
 	if (err) {
-		/* In ftrace's list for a moment, perhaps: who walks that has preemption off. */
+		/*
+		 * The failed registration may have added the ops to ftrace's list for a short time.
+		 * CPUs iterate over this list with preemption off; wait for them.
+		 */
 		synchronize_rcu();
 		ntklog_forget(redirect);
 		return err;
@@ -241,20 +271,20 @@ static int ntklog_redirect_function(struct ntklog_redirect *redirect)
 	redirect->is_on = true;
 	ntklog_redirected++;
 	/*
-	 * For as long as it is redirected kernel.ftrace_enabled=0 is refused. Nobody else changes
-	 * the flags while the ops stays as it is.
+	 * Refuse kernel.ftrace_enabled=0 while the hook is registered. No lock is needed,
+	 * because ftrace does not write the flags of an ops while it stays registered.
 	 */
 	ops->flags |= FTRACE_OPS_FL_PERMANENT;
 	return 0;
 }
 
 /**
- * ntklog_choose_way() - what are they redirected to, when they are?
- * @redirects: the functions, none of them redirected
- * @count: of them
- * @way: to what
+ * ntklog_choose_way() - select the set of trampolines for the next registration
+ * @redirects: array of hooks, none of them registered
+ * @count: number of elements in @redirects
+ * @way: the set
  *
- * Context: thread.
+ * Context: task.
  */
 void ntklog_choose_way(struct ntklog_redirect *redirects, size_t count, enum ntklog_way way)
 {
@@ -265,15 +295,15 @@ void ntklog_choose_way(struct ntklog_redirect *redirects, size_t count, enum ntk
 }
 
 /**
- * ntklog_redirect_functions() - redirect one half of them
- * @redirects: the functions
- * @count: of them
- * @releases: those that release, or those that do not
- * @failed: set to the name of the one that could not be
+ * ntklog_redirect_functions() - install all acquire hooks or all release hooks of a lock kind
+ * @redirects: array of hooks
+ * @count: number of elements in @redirects
+ * @releases: true to install the release hooks, false to install the others
+ * @failed: set to the name of the first function of the hook that failed
  *
- * Context: thread; may sleep. Between ntklog_keep_ftrace_enabled() and ntklog_let_ftrace_go().
- * Return: 0; or a negative errno, and then none of the half is: -EBUSY if somebody else has a
- * direct call there, or changes where it goes.
+ * Context: task; may sleep. Between ntklog_keep_ftrace_enabled() and ntklog_let_ftrace_go().
+ * Return: 0, or a negative errno, and then none of the selected hooks is installed. -EBUSY if
+ * another user has a direct call or modifies the instruction pointer at one of the functions.
  */
 int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
 			      const char **failed)
@@ -295,8 +325,8 @@ int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, b
 }
 
 /*
- * Do the functions call our trampoline, and not ftrace, which calls all that are interested? Then
- * nobody walks over the ops on a function's behalf.
+ * Return true if all functions call the trampoline directly. If another ftrace user shares a
+ * function, it calls ftrace instead, and ftrace iterates over the ops of all users.
  */
 static bool ntklog_is_redirected_alone(const struct ntklog_redirect *redirect)
 {
@@ -312,9 +342,11 @@ static bool ntklog_is_redirected_alone(const struct ntklog_redirect *redirect)
 }
 
 /*
- * ftrace waits for each ops that may be freed, a tenth of a second and more. These are not, so
- * one wait is enough for all: @waits. But where the function tracer or a kprobe is on the function
- * too, there is one that looks at the ops, which are reset when ftrace has waited.
+ * Unregister one hook. ftrace waits for a grace period of at least 0.1 s for each ops with
+ * FTRACE_OPS_FL_DYNAMIC, because the caller may free it. The ops of hooks are static: clear the
+ * flag, so that only the last one of a batch (@waits) waits for all. But keep the flag if another
+ * ftrace user shares a function, because a CPU may then be iterating over the ops, which are
+ * cleared afterwards.
  */
 static void ntklog_restore_function(struct ntklog_redirect *redirect, bool waits)
 {
@@ -323,7 +355,7 @@ static void ntklog_restore_function(struct ntklog_redirect *redirect, bool waits
 	if (!waits && ntklog_is_redirected_alone(redirect))
 		redirect->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
 	err = ntklog_unregister_direct(&redirect->ops, (unsigned long)redirect->trampoline);
-	if (err) {	/* ftrace has switched itself off: it has said why. */
+	if (err) {	/* ftrace has disabled itself and has reported why. */
 		pr_err("cannot restore %s (%d)\n", redirect->places[0].name, err);
 		redirect->is_stuck = true;
 		return;
@@ -339,14 +371,16 @@ static bool ntklog_may_be_restored(const struct ntklog_redirect *redirect)
 }
 
 /**
- * ntklog_restore_functions() - undo ntklog_redirect_functions()
- * @redirects: the functions
- * @count: of them
- * @releases: which half
+ * ntklog_restore_functions() - remove all acquire hooks or all release hooks of a lock kind
+ * @redirects: array of hooks
+ * @count: number of elements in @redirects
+ * @releases: true to remove the release hooks, false to remove the others
  *
- * Context: thread; may sleep. At the return nobody is in a trampoline of these or in what it
- * led to, and spin locks that were owned are not any more.
- * One that is_stuck is still redirected, for ftrace is out of order, and for good.
+ * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
+ * All spin locks that were held on entry have been released. Hooks with is_stuck remain
+ * installed until reboot.
+ *
+ * Context: task; may sleep.
  */
 void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases)
 {
@@ -354,27 +388,32 @@ void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, b
 
 	for (i = 0; i < count; i++)
 		left += ntklog_may_be_restored(&redirects[i]) && redirects[i].releases == releases;
-	/* Who walks over the ops of a function that was shared until a moment ago. */
+	/*
+	 * A function may have been shared with another ftrace user until just now. Wait for CPUs
+	 * that still iterate over the ops on its behalf.
+	 */
 	synchronize_rcu();
 	for (i = 0; i < count; i++)
 		if (ntklog_may_be_restored(&redirects[i]) && redirects[i].releases == releases)
 			ntklog_restore_function(&redirects[i], !--left);
 	synchronize_rcu();
-	/* All that RCU's callbacks may still look at until the wait is over. */
+	/* Only clear the ops after the grace period, because CPUs may use them until then. */
 	for (i = 0; i < count; i++)
 		if (redirects[i].is_leaving && redirects[i].releases == releases)
 			ntklog_forget(&redirects[i]);
 }
 
 /**
- * ntklog_restore_without_waiting() - begin to undo ntklog_redirect_functions(), of both halves
- * @redirects: the functions
- * @count: of them
+ * ntklog_restore_without_waiting() - remove all hooks of a lock kind, without the grace period
+ * @redirects: array of hooks
+ * @count: number of elements in @redirects
  *
- * The acquisitions first. ntklog_forget_restored() is to follow, before any of them is redirected
- * again, and before this module's text goes.
+ * Removes acquire hooks before release hooks. The caller must wait for the grace periods and call
+ * ntklog_forget_restored() before it installs any of the hooks again and before the module is
+ * unloaded.
  *
- * Context: thread; may sleep. At the return nobody new comes to us; some may still be there.
+ * Context: task; may sleep. On return no task enters a trampoline any more, but some may still be
+ * in one.
  */
 void ntklog_restore_without_waiting(struct ntklog_redirect *redirects, size_t count)
 {
@@ -391,12 +430,14 @@ void ntklog_restore_without_waiting(struct ntklog_redirect *redirects, size_t co
 }
 
 /**
- * ntklog_forget_restored() - end what ntklog_restore_without_waiting() began
- * @redirects: the functions
- * @count: of them
+ * ntklog_forget_restored() - finish ntklog_restore_without_waiting()
+ * @redirects: array of hooks
+ * @count: number of elements in @redirects
  *
- * Context: thread; who was on his way into a trampoline, there, or in what it led to, has been
- * waited for by synchronize_rcu_tasks() and synchronize_rcu().
+ * The caller must have called synchronize_rcu_tasks() and synchronize_rcu() since, so that no task
+ * is in a trampoline or hook.
+ *
+ * Context: task.
  */
 void ntklog_forget_restored(struct ntklog_redirect *redirects, size_t count)
 {

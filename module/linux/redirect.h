@@ -3,23 +3,27 @@
 #define _NTKLOG_LINUX_REDIRECT_H
 
 /*
- * Functions of the kernel, found by name and redirected to ours: ftrace makes their first
- * instruction call a trampoline of ours, which returns to our function in place of theirs. Ours
- * then returns to whoever called theirs, and is all that has been executed of it.
+ * Hooks on kernel functions, by ftrace direct calls. The functions are found by name. ftrace
+ * patches the first instruction of a function into a call of a trampoline. There are two kinds of
+ * hook:
  *
- * Or hooked, when they are entered: then the trampoline calls ours and returns into theirs. Theirs
- * may sleep: nothing of ours is on the stack then.
+ * - A redirected function is replaced: the trampoline replaces its own return address, which points
+ *   into the original function, by the address of the replacement in this module, and returns. The
+ *   original does not run. The replacement returns to the caller of the original.
+ * - A hooked function keeps running: the trampoline calls a hook of this module and returns into
+ *   the original. A function that may sleep must be hooked in this way, so that no code of this
+ *   module is on the stack of a sleeping task.
  */
 
 #include <linux/ftrace.h>
 #include <linux/types.h>
 
 /**
- * enum ntklog_way - what functions are redirected to
- * @NTKLOG_TRACKING: those that track each acquisition
- * @NTKLOG_FINDING_BLOCKERS: those, and releases are looked at that leave a waiter behind
- * @NTKLOG_SAMPLING: those that choose some when they are made
- * @NTKLOG_WAYS: how many there are
+ * enum ntklog_way - which set of replacements is installed
+ * @NTKLOG_TRACKING: track each acquisition
+ * @NTKLOG_FINDING_BLOCKERS: track each acquisition, and detect releases that leave a waiter behind
+ * @NTKLOG_SAMPLING: decide at each acquisition whether to record it
+ * @NTKLOG_WAYS: number of sets
  */
 enum ntklog_way {
 	NTKLOG_TRACKING,
@@ -28,7 +32,7 @@ enum ntklog_way {
 	NTKLOG_WAYS,
 };
 
-/* Can functions be redirected in this kernel at all? */
+/* Defined if this kernel and architecture support ftrace direct calls and kprobes. */
 #if (defined(CONFIG_X86_64) || defined(CONFIG_ARM64)) && \
 	defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_KPROBES)
 #define NTKLOG_CAN_REDIRECT
@@ -39,11 +43,14 @@ enum ntklog_way {
 #endif
 
 /**
- * struct ntklog_place - a function of the kernel
- * @name: its name
- * @optional: not every kernel has it
- * @wraps: a function that it may call, or have a copy of; if it calls it, it is left alone; or NULL
- * @address: where it is; 0: this kernel has none, or it is left alone
+ * struct ntklog_place - a kernel function to hook
+ * @name: symbol name
+ * @optional: not every supported kernel has this function
+ * @wraps: symbol name of another lock function that this one either calls or contains as an inlined
+ *	copy; NULL if there is none. If it calls it, this function is not hooked, because the hook
+ *	of the called function sees the lock operation already
+ * @address: address of the function; 0 if this kernel lacks it, or if it is not hooked because of
+ *	@wraps
  */
 struct ntklog_place {
 	const char *name;
@@ -53,18 +60,22 @@ struct ntklog_place {
 };
 
 /**
- * struct ntklog_redirect - functions that are redirected to, or hooked by, the same of ours
- * @places: the functions
- * @place_count: of them
- * @trampolines: what they call then, by enum ntklog_way: see NTKLOG_TRAMPOLINE()
- * @trampoline: that of the present way
- * @releases: they release a lock: first on, last off
- * @is_hook: they are hooked, and go on as before; else they are redirected
- * @behind: ours calls the kernel's behind its first instruction, which is here; NULL: it does not
+ * struct ntklog_redirect - kernel functions that share one trampoline
+ * @places: the kernel functions
+ * @place_count: number of @places
+ * @trampolines: trampoline of each variant, indexed by enum ntklog_way; see NTKLOG_TRAMPOLINE()
+ * @trampoline: trampoline of the selected variant
+ * @releases: the functions release a lock; they are installed first and removed last
+ * @is_hook: the trampoline returns into the original function; else it returns into a replacement
+ * @behind: address behind the patched call in the original function, which the replacement calls;
+ *	NULL if the replacement does not call the original
  * @is_on: @ops is registered
- * @is_stuck: and will stay so
- * @is_leaving: they are restored, but who was on his way has not been waited for
- * @ops: ftrace's, who takes longer for many of these than for many functions of one
+ * @is_stuck: ftrace has failed to unregister @ops, and the functions stay patched until reboot
+ * @is_leaving: @ops is unregistered, but its grace period has not ended
+ * @ops: one ftrace_ops for all @places, because ftrace registers one ops with many functions faster
+ *	than many ops
+ *
+ * Written by the attaching and detaching thread only; its callers serialize it.
  */
 struct ntklog_redirect {
 	struct ntklog_place *places;
