@@ -3,12 +3,14 @@
 #define _NTKLOG_PERF_SPIN_LOCK_H
 
 /*
- * Counting, tracking and sampling of spin locks, for the locks (the hooks), the
- * files (parameters and counters) and the tracepoint.
+ * Counting, tracking and sampling of spin locks. The callers are the lock hooks, the debugfs files
+ * for parameters and counters, and the tracepoint.
  *
- * What happens to every lock is here and inline: so little that a call would be much of it. NT's
- * locks, whose code is in drivers, call ntklog_log_spin_lock_acquire(), which has it.
- * What is rare is out of line, in spin_lock_slots.c, and exact.
+ * The fast paths run for each acquisition and release and are inline here, because a call would
+ * cost about as much as they do. NT's locks are inlined into drivers and call
+ * ntklog_log_spin_lock_acquire(), which contains the fast path. The slow paths are in
+ * spin_lock_slots.c. They decide by NT's exact rules; the fast paths only detect when a decision is
+ * needed.
  */
 
 #include <linux/instruction_pointer.h>
@@ -26,42 +28,52 @@
 
 struct etw_rundown_event;
 
-/* NT's depth of tracking. */
+/* Depth of tracking: NT tracks at most eight held locks of a CPU. */
 #define PERF_SPIN_LOCK_DEPTH	8
 
-/* Locks that a processor can own at once and each still have a slot. */
+/* Number of locks that a CPU can hold with a slot for each. */
 #define PERF_SPIN_LOCK_SLOTS	63
 
-/* Locks of Linux' that are sampled and that a processor can own at once. */
+/* Number of sampled Linux locks that a CPU can hold at the same time. */
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
-/* Taken beyond those, not yet given back: by a thread, a softirq, a hard interrupt, an NMI. */
+/*
+ * Slots beyond the limit. A context takes its slot before it finds that the limit is exceeded;
+ * there are four contexts: task, softirq, hard interrupt and NMI.
+ */
 #define PERF_SPIN_LOCK_SPARE	4
 
-/* The mode of a slot that is noted for it was interrupted: its release says it. */
+/*
+ * slot->acquire_mode after an interrupt has added details to the slot: the interrupt does not know
+ * the mode, and the release supplies it.
+ */
 #define PERF_SPIN_LOCK_MODE_UNKNOWN	0xff
 
-/* In the word of a slot's lock, whose address is a multiple of four. */
+/*
+ * Tags in the low two bits of slot->lock; lock addresses are multiples of four. NOTED: the slot has
+ * details (wait_time, acquire_mode, heard, spins). UNTRACKED: the slot is only there so that the
+ * release finds it.
+ */
 #define PERF_SPIN_LOCK_NOTED		1UL
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
 #define PERF_SPIN_LOCK_TAGS		3UL
 
 /*
- * In the hooks' acquire modes: whose lock it is, and so who wants its events. NT's own is 0.
- * Records have other things in these two bits.
+ * Kind of lock, in the two high bits of a hook's acquire mode. The kind selects the event group. It
+ * is 0 for NT's locks. The records use these two bits for something else.
  */
 #define PERF_SPIN_LOCK_LINUX_SPIN	0x40
 #define PERF_SPIN_LOCK_LINUX_RW		0x80
 #define PERF_SPIN_LOCK_WHOSE(_mode)	((_mode) >> 6)
 #define PERF_SPIN_LOCK_WHOSE_MASK	0xc0
 
-/* There too, of a release: somebody waits for the lock. */
+/* Also in the acquire mode, at a release: a CPU waits for the lock. */
 #define PERF_SPIN_LOCK_LEAVES_WAITER	0x20
 
 /**
- * struct ntklog_spin_lock_query - what is noted before a lock is waited for
- * @time: when
- * @interrupts: what ntklog_note_interrupts() returned
+ * struct ntklog_spin_lock_query - state at the start of a wait
+ * @time: clock at that moment
+ * @interrupts: interrupt counters at that moment, from ntklog_note_interrupts()
  */
 struct ntklog_spin_lock_query {
 	struct ntklog_time time;
@@ -69,15 +81,16 @@ struct ntklog_spin_lock_query {
 };
 
 /**
- * struct ntklog_spin_lock_slot - one acquisition
- * @lock: the lock's address, and its tags
- * @time: when ownership began
- * @interrupts: ntklog_note_interrupts(), at the query if it waited; nothing where interrupts are
- *	heard of: see ntklog_spin_locks_interrupted()
- * @wait_time: if noted, cycles from the query to ownership
- * @acquire_mode: if noted, WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; the others' is what
- *	their release says
- * @heard: if noted, interrupts that were heard of since
+ * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
+ * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
+ * @time: clock at the start of the hold
+ * @interrupts: interrupt counters, from ntklog_note_interrupts(), at the start of the wait or else
+ *	of the hold; unused for uncontended Linux locks, see ntklog_spin_locks_interrupted()
+ * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_NOTED
+ * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with PERF_SPIN_LOCK_NOTED.
+ *	Without this tag the release supplies the mode
+ * @heard: number of interrupts that ntklog_spin_locks_interrupted() has counted during the hold;
+ *	valid with PERF_SPIN_LOCK_NOTED
  */
 struct ntklog_spin_lock_slot {
 	unsigned long lock;
@@ -89,18 +102,21 @@ struct ntklog_spin_lock_slot {
 };
 
 /**
- * struct ntklog_sampled_spin_locks - the acquisitions that were chosen when they were made
- * @next: their count, of those that had not to wait, when sampled_left has become -1
- * @beyond: how many there are to come after that until one is chosen; 0: that one is
- * @rest: of its stretch of as many as the rate says, those after the chosen one
- * @random: the state of the numbers by which they are chosen
- * @choice: by the rate; the self-test has others
- * @slot: of those that are owned, the first ones of sampled_in_use
- * @spins: of each slot
- * @nested: of each slot, acquisitions of the same lock since, shared, that were not chosen; each
- *	takes one of the 255 that preempt_count has room for
+ * struct ntklog_sampled_spin_locks - state of mode "sampled"
+ * @next: number of uncontended acquisitions at which sampled_left becomes negative
+ * @beyond: number of further acquisitions until the chosen one, after sampled_left has become
+ *	negative; 0 if that acquisition is the chosen one. Not 0 only where the distance exceeds 31
+ *	bits
+ * @rest: number of acquisitions between the chosen one and the end of its interval; the length of
+ *	an interval is the acquire sample rate
+ * @random: state of the random number generator that chooses one acquisition of each interval
+ * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
+ * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
+ * @spins: for each slot, the SpinCount
+ * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
+ *	chosen. A u8 suffices, because each held lock takes one of the 255 levels of preempt_count
  *
- * All with interrupts off, and not by NMIs.
+ * Accessed by this CPU only, with interrupts off. NMI handlers do not access it.
  */
 struct ntklog_sampled_spin_locks {
 	u32 next;
@@ -114,55 +130,66 @@ struct ntklog_sampled_spin_locks {
 };
 
 /*
- * Of the word state: bytes of the slots in use, so that no instruction is needed to find
- * the last one; and of what remains one acquisition.
+ * Layout of the word state. Bits 0 to 15: size in bytes of the slots in use, which is the offset of
+ * the topmost slot, so that no instruction is needed to compute it. The other bits: countdown of
+ * uncontended acquisitions.
  */
 #define PERF_SPIN_LOCK_SLOT	((long)sizeof(struct ntklog_spin_lock_slot))
 #define PERF_SPIN_LOCK_USED	0xFFFFL
 #define PERF_SPIN_LOCK_ONE	0x10000L
-/* As many as that word has room for. */
+/* The largest countdown that fits into the word. */
 #define PERF_SPIN_LOCK_MOST_LEFT	(LONG_MAX / PERF_SPIN_LOCK_ONE)
 
 /**
- * struct ntklog_spin_lock_cpu - what a processor knows of its spin locks
- * @sampled_in_use: of @sampled; the first word, for what is written in assembler
- * @sampled_left: uncontended acquisitions until one has to be looked at, which makes it negative
- * @state: slots in use, in bytes, and 65536 times the number of uncontended acquisitions that
- *	are left before one has to be looked at: it makes this word negative. So one
- *	subtraction counts, takes a slot and tells whether there is more to do
- * @hold_limit: a release after so many cycles has to be looked at: one more than
- *	SpinLockHoldThreshold, or 0, for every release, from when the uncontended count becomes a
- *	multiple of the sample rate until a release finds that it is none, or leaves nothing owned
- * @next: the uncontended count of the acquisition that makes @state negative; so the count
- *	itself: ntklog_uncontended_count()
+ * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
+ * @sampled_in_use: number of slots in use in @sampled. Must be the first member, because assembler
+ *	code accesses it
+ * @sampled_left: countdown of uncontended acquisitions of sampled locks; the acquisition that makes
+ *	it negative takes the slow path
+ * @state: size of the slots in use, and countdown of uncontended acquisitions; see
+ *	PERF_SPIN_LOCK_USED and PERF_SPIN_LOCK_ONE. The acquisition that makes the word negative
+ *	takes the slow path. One subtraction thus counts the acquisition, takes a slot and tests for
+ *	the slow path
+ * @hold_limit: releases after a hold of at least this many cycles take the slow path. Usually
+ *	SpinLockHoldThreshold + 1. It is 0 while all releases must take the slow path.
+ *	This begins with the acquisition that makes the uncontended count a multiple of the sample
+ *	rate. It ends with the first release that finds another count or leaves no lock held
+ * @next: uncontended count at which @state becomes negative; see ntklog_uncontended_count()
  * @contention_count: NT's SpinLockContentionCount; wraps
  * @spin_count: NT's SpinLockSpinCount; wraps
- * @writing: an event is being written by who may call somebody; then others are not
- * @untracked_slots: slots in use of acquisitions that are not tracked: made while tracking
- *	was about to begin or to end, or while eight others were
- * @without_slot: acquisitions that have none
- * @sequence: for who reads the uncontended count on another processor
- * @untracked: acquisitions that were not tracked, for eight others were
- * @unmatched: releases of what has not been acquired on this processor
- * @before: such releases while somebody's locks were joining the tracking or parting from it:
- *	they may have been acquired before, or when they no longer came here
- * @suppressed: events not written since another was being written, or RCU does not watch, or in
- *	an NMI
- * @events: events written to whatever sinks there are
- * @blockers: releases that left a waiter behind, while those were looked for; wraps
- * @slot: the first one in use is 1; 0 never is. Those that are not in use, or have been
- *	taken but not yet filled, have no lock: while tracking goes on or off there are
- *	interrupts whose acquisitions have no slot, and whose releases look for one
- * @spins: of each slot, if noted, additional tests of the lock
- * @sampled: see there; what is in it, and the first two words, know nothing of the slots
+ * @writing: this CPU is writing an event with code that may take locks; these locks are tracked but
+ *	write no events
+ * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED: acquired while tracking
+ *	was being enabled or disabled, while eight other locks were tracked, or in an NMI
+ * @without_slot: number of locks that are held without a slot
+ * @sequence: lets other CPUs read @next and @state consistently
+ * @untracked: acquisitions that were not tracked, because eight other locks were, because they were
+ *	made in an NMI, or because all slots of @sampled were in use
+ * @unmatched: releases of locks that this CPU has not acquired
+ * @before: releases without a slot while hooks of Linux locks were being attached or detached;
+ *	these locks may have been acquired without a hook
+ * @suppressed: events not written, because another one was being written, RCU was not watching, or
+ *	in an NMI
+ * @events: events written to at least one consumer
+ * @blockers: releases that left a waiter behind, while they are sampled; wraps
+ * @slot: the slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot, or one
+ *	that is taken but not yet filled, lock is 0: while tracking is enabled or disabled, an
+ *	interrupt handler may acquire without a slot and then search for one at its release
+ * @spins: for each slot with PERF_SPIN_LOCK_NOTED, the SpinCount
+ * @sampled: state of mode "sampled"; together with the first two members independent of @slot
  *
- * Written by its own processor only, read by any (the counters). What an NMI changes too - @state,
- * @untracked_slots, @without_slot, @blockers and what is only counted - by one instruction each,
- * while others are in the hooks. Slots are a stack, but for releases out of order. A thread's
- * writes can be interrupted anywhere, but for those out of line, which keep interrupts off; those
- * of an acquisition that is looked at do not. What interrupts releases all it has acquired before
- * it returns, and so leaves slots and the bytes in use as it found them. It finds its own
- * acquisitions first, since they are on top: the same lock below, shared, is who was interrupted's.
+ * Only the CPU itself writes these fields; any CPU may read them for the counters. The slots form a
+ * stack, except for releases out of order. The fast paths, and the slow path of an uncontended
+ * tracked acquisition, may be interrupted at any instruction; the other slow paths run with
+ * interrupts off.
+ *
+ * An interrupt handler releases all locks that it has acquired before it returns. It therefore
+ * leaves the slots and their size in @state as it found them. If it acquires a lock that the
+ * interrupted code holds shared, it finds its own slot first, because that slot is above.
+ *
+ * An NMI handler may interrupt even the slow paths. Members that it also changes are only changed
+ * by single instructions while hooks run: @state, @untracked_slots, @without_slot, @blockers and
+ * the statistics.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
@@ -202,8 +229,8 @@ void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count
 			       const struct ntklog_spin_lock_query *query, unsigned long caller);
 
 /**
- * ntklog_query_spin_lock() - note time and interrupts before a lock is waited for
- * @query: where
+ * ntklog_query_spin_lock() - record time and interrupt counters at the start of a wait
+ * @query: filled in
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -213,14 +240,15 @@ static __always_inline void ntklog_query_spin_lock(struct ntklog_spin_lock_query
 	query->interrupts = ntklog_note_interrupts();
 }
 
-/* A member of the slot so many bytes on. */
+/* Write a member of the slot at offset _bytes. */
 #define ntklog_write_spin_lock_slot(_bytes, _member, _value)				\
 	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
- * ntklog_fill_plain_spin_lock_slot() - fill a slot that has been taken, but for interrupts
- * @lock: the lock, now owned
- * @used: so many bytes on the slot is
+ * ntklog_fill_plain_spin_lock_slot() - fill the slot of an uncontended acquisition, without
+ *	interrupts
+ * @lock: address of the lock, which is held
+ * @used: offset of the slot, in bytes
  *
  * Context: as ntklog_log_spin_lock_acquire().
  */
@@ -228,7 +256,10 @@ static __always_inline void ntklog_fill_plain_spin_lock_slot(const void *lock, u
 {
 	struct ntklog_time time;
 
-	/* First: from now on interrupts that are heard of are noted in it. */
+	/*
+	 * First, because from now on ntklog_spin_locks_interrupted() counts interrupts in this
+	 * slot.
+	 */
 	ntklog_write_spin_lock_slot(used, lock, (unsigned long)lock);
 	time = ntklog_read_time();
 	ntklog_write_spin_lock_slot(used, time.low, time.low);
@@ -236,13 +267,13 @@ static __always_inline void ntklog_fill_plain_spin_lock_slot(const void *lock, u
 }
 
 /**
- * ntklog_push_spin_lock() - take a slot and fill it, but for interrupts
- * @lock: the lock, now owned
- * @used: set to how many bytes on the slot is
+ * ntklog_push_spin_lock() - take a slot and fill it, without interrupts
+ * @lock: address of the lock, which is held
+ * @used: set to the offset of the slot, in bytes
  *
  * Context: as ntklog_log_spin_lock_acquire().
- * Return: whether it is filled. If not, it is taken all the same: and
- * ntklog_track_spin_lock_acquire_slowly() is to be called.
+ * Return: true if the slot is filled. False if the acquisition needs the slow path: the slot is
+ * taken but empty, and the caller must call ntklog_track_spin_lock_acquire_slowly().
  */
 static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned long *used)
 {
@@ -257,14 +288,15 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
 }
 
 /**
- * ntklog_push_heard_spin_lock() - ntklog_log_spin_lock_acquire() without a note of interrupts
- * @lock: the lock, now owned
+ * ntklog_push_heard_spin_lock() - track an uncontended acquisition of a Linux lock
+ * @lock: address of the lock, which is held
  *
- * For who is only there while the tracking key is on, and while interrupts are heard of: see
- * ntklog_spin_locks_interrupted(). They need no note.
+ * Like ntklog_log_spin_lock_acquire(), for hooks that are only installed while the tracking key is
+ * on and interrupts are counted by ntklog_spin_locks_interrupted(). It neither tests the key nor
+ * reads the interrupt counters.
  *
- * Context: preemption off, right after the acquisition; NMI too.
- * Return: whether that was all; else ntklog_track_spin_lock_acquire_slowly() is to be called.
+ * Context: preemption off, right after the acquisition; also NMI.
+ * Return: true if done; false if the caller must call ntklog_track_spin_lock_acquire_slowly().
  */
 static __always_inline bool ntklog_push_heard_spin_lock(const void *lock)
 {
@@ -274,15 +306,17 @@ static __always_inline bool ntklog_push_heard_spin_lock(const void *lock)
 }
 
 /**
- * ntklog_pop_spin_lock() - PerfLogSpinLockRelease: give back a slot that is not to be looked at
- * @lock: the lock, which is about to be released
- * @time: the low half of when
+ * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease, fast path: free the topmost slot
+ * @lock: address of the lock, which is about to be released
+ * @time: low half of the clock
  *
- * That of the lock acquired last, had at once, tracked; not long held, and none of those sampled.
+ * Succeeds if the topmost slot is of @lock, has no tag, and was held for less than hold_limit
+ * cycles. Called before the lock is released, so that the compiler need not keep registers over the
+ * release.
  *
- * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the tracking key was on. Before the release:
- * then there is nothing to keep in registers over it.
- * Return: whether it is; if not, ntklog_track_spin_lock_release_slowly() is to be called, after it.
+ * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the tracking key was on.
+ * Return: true if the slot is freed; false if the caller must call
+ * ntklog_track_spin_lock_release_slowly() after it has released the lock.
  */
 static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
@@ -298,7 +332,9 @@ static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 	return true;
 }
 
-/* One of so many releases that leave a waiter behind is written; 0: none is for that. */
+/*
+ * Sample rate of releases that leave a waiter behind: one of so many is written; 0 turns this off.
+ */
 extern u32 ntklog_spin_lock_blockers;
 
 u32 ntklog_spin_lock_acquire_count(int cpu);
@@ -306,7 +342,7 @@ u32 ntklog_spin_lock_slots_in_use(int cpu);
 const void *ntklog_last_spin_lock(void);
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
-/* EVENT_TRACE_SPINLOCK_INFORMATION. */
+/* The parameters: EVENT_TRACE_SPINLOCK_INFORMATION. */
 extern struct ntklog_information ntklog_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4

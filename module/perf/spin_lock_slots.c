@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rare half of NT's tracking of spin locks: counts at which something is sampled, waits,
- * more than eight locks at once, releases out of order and those that are sampled. The
- * other half is inline in spin_lock.h, and here for NT's locks, whose inline code calls it.
+ * Slow paths of spin lock tracking: sampling, contended acquisitions, more than eight held locks,
+ * and releases out of order. The fast paths are inline in spin_lock.h; this file calls them on
+ * behalf of NT's locks.
  *
- * All else here that changes a processor's words runs on it with interrupts off, unless it is
- * offline; but for the acquisition that is looked at, which does as the inline half does.
+ * Functions that change the per-CPU state run on that CPU with interrupts off, or for a CPU that is
+ * offline. The exception is the slow path of an uncontended acquisition, which may be interrupted
+ * like the fast path.
  *
- * NT's locks are not taken in an NMI, but Linux' are, and it may have interrupted any of this.
- * What it takes gets a slot above all others and gives it back before it returns, so it leaves
- * slots, bytes in use and untracked_slots as it found them, whatever instruction of a change
- * of them it came between. The counts it would not leave so: out of line it does not touch
- * them, and what the inline half counts while they are being changed is forgotten.
+ * NT's locks are not taken in NMI handlers, but Linux' locks are, and the NMI may have interrupted
+ * any instruction of this file. The handler uses the slots above all others and frees them before
+ * it returns. It therefore leaves the slots, their size in state and untracked_slots as it found
+ * them. This does not hold for the counts. In an NMI the slow paths do not change the counts. An
+ * acquisition that the inline path counts while the interrupted code sets the count is lost.
  */
 
 #include <linux/export.h>
@@ -26,24 +27,24 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
-/* None so far; the first acquisition is looked at. */
+/* No acquisition has been counted; the first one takes the slow path. */
 DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
 	.next = 1, .sampled.next = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
 static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED);
 
-/* Not NT's: by default its rules are all there are. Any value at any time. */
+/* Not part of NT: 0, the default, leaves NT's rules alone. Every value is valid at any time. */
 u32 ntklog_spin_lock_blockers __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blockers);
 
-/* Each release is looked at while the count is a multiple of the rate and something is owned. */
+/* Make all releases take the slow path (@look), or only those after a long hold. */
 static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool look)
 {
 	WRITE_ONCE(cpu->hold_limit, look ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
-/* How many there were, and so in how many more to look again. */
+/* Set the uncontended count to @count and the countdown to @left. */
 static __always_inline void ntklog_set_left(struct ntklog_spin_lock_cpu *cpu, u32 count, long left)
 {
 	raw_write_seqcount_begin(&cpu->sequence);
@@ -54,23 +55,24 @@ static __always_inline void ntklog_set_left(struct ntklog_spin_lock_cpu *cpu, u3
 }
 
 /*
- * Those before the next multiple, not counting that. 0, after the count has wrapped, is a multiple
- * of any rate.
+ * Number of uncontended acquisitions before the next sampled one. @beyond is @count modulo @rate.
+ * The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0 is a multiple
+ * of every rate.
  */
 static __always_inline long ntklog_left(u32 count, u32 beyond, u32 rate)
 {
-	/* Each is looked at. */
+	/* Tracking is being enabled or disabled: every acquisition takes the slow path. */
 	if (unlikely(READ_ONCE(ntklog_spin_lock_unarmed)))
 		return -1;
 	return min_t(unsigned long, min(rate - 1 - beyond, ~count), PERF_SPIN_LOCK_MOST_LEFT);
 }
 
 /**
- * ntklog_set_uncontended_count() - set how many there were
- * @cpu: the processor's
- * @count: SpinLockAcquireCount less SpinLockContentionCount
+ * ntklog_set_uncontended_count() - set the uncontended count and compute countdown and hold limit
+ * @cpu: state of a CPU
+ * @count: SpinLockAcquireCount minus SpinLockContentionCount
  *
- * Context: interrupts off, on the processor; or it is offline.
+ * Context: interrupts off, on that CPU; or the CPU is offline.
  */
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 {
@@ -83,11 +85,11 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
 /**
- * ntklog_spin_lock_acquire_count() - NT's SpinLockAcquireCount
- * @number: of the processor
+ * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
+ * @number: CPU number
  *
  * Context: any.
- * Return: the count, which wraps.
+ * Return: number of acquisitions on the CPU, modulo 2^32.
  */
 u32 ntklog_spin_lock_acquire_count(int number)
 {
@@ -105,11 +107,11 @@ u32 ntklog_spin_lock_acquire_count(int number)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
 
 /**
- * ntklog_spin_lock_slots_in_use() - spin locks that a processor owns and that have a slot
- * @number: of the processor
+ * ntklog_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot
+ * @number: CPU number
  *
- * Context: any. A moment's; 0 while nothing is tracked or sampled.
- * Return: so many.
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of slots in use; 0 while tracking and sampling are off.
  */
 u32 ntklog_spin_lock_slots_in_use(int number)
 {
@@ -120,10 +122,10 @@ u32 ntklog_spin_lock_slots_in_use(int number)
 }
 
 /**
- * ntklog_last_spin_lock() - the last acquired of those that this processor owns
+ * ntklog_last_spin_lock() - return the lock that this CPU has acquired last and still holds
  *
  * Context: interrupts off.
- * Return: the lock; NULL if none has a slot.
+ * Return: address of the lock; NULL if no slot is in use.
  */
 const void *ntklog_last_spin_lock(void)
 {
@@ -134,25 +136,31 @@ const void *ntklog_last_spin_lock(void)
 }
 
 /**
- * ntklog_count_spin_lock_acquire_slowly() - the count is one to look at
+ * ntklog_count_spin_lock_acquire_slowly() - slow path of an acquisition that is only counted
  *
- * Nobody samples what is only counted: there is nothing to look at before the tracking begins,
- * which sets the count anew.
+ * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
+ * is as long as possible. Enabling tracking sets it again.
  *
- * Context: as ntklog_log_spin_lock_acquire(), which has counted it.
+ * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
 void ntklog_count_spin_lock_acquire_slowly(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long flags;
 
-	/* Not an NMI, which may have interrupted this very thing: the next acquisition looks. */
+	/*
+	 * Not in an NMI, which may have interrupted this function. The next acquisition will
+	 * restart the countdown.
+	 */
 	if (in_nmi())
 		return;
 	local_irq_save(flags);
 	/*
-	 * Unless an interrupt between the acquisition and this has. Who has seen the tracking key
-	 * off as it went on, so late that others are tracked already, has the next one look.
+	 * If state is not negative, an interrupt handler has restarted the countdown since.
+	 *
+	 * Tracking may start concurrently: this CPU reads the tracking key while it is off; another
+	 * CPU enables the key and tracks locks; this CPU arrives here. A long countdown would delay
+	 * tracking on this CPU. Set -1, so that the next acquisition takes the slow path again.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
 		ntklog_set_left(cpu, ntklog_uncontended_count(cpu),
@@ -164,21 +172,21 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
 
 /*
- * One instruction, as for untracked_slots, without_slot and blockers below: an NMI counts in the
- * same words. Only ntklog_empty_slots() stores them, while nobody is in the hooks.
+ * By a single instruction, as untracked_slots, without_slot and blockers below, because an NMI
+ * handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook runs.
  */
 static void ntklog_change_slots_in_use(int slots)
 {
 	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);
 }
 
-/* The last one in use; the first, which nobody has: none is. */
+/* Return the topmost slot in use; slot 0, which is never used, if there is none. */
 static struct ntklog_spin_lock_slot *ntklog_last_slot(struct ntklog_spin_lock_cpu *cpu)
 {
 	return (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED);
 }
 
-/* Additional tests of the lock, of a slot that is noted. */
+/* SpinCount of a slot with PERF_SPIN_LOCK_NOTED. */
 static u32 *ntklog_spins_of(struct ntklog_spin_lock_cpu *cpu,
 			    const struct ntklog_spin_lock_slot *slot)
 {
@@ -195,8 +203,9 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 }
 
 /*
- * The slot that has been taken is filled: with a tag if it is not to be tracked, or given
- * back. Returns it, or the first one, which nobody has and nobody reads.
+ * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
+ * untracked or give it back. Returns the slot; or slot 0, a
+ * dummy whose lock stays 0, if the slot was given back.
  */
 static noinline struct ntklog_spin_lock_slot *
 ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
@@ -206,7 +215,7 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 	u32 number = ntklog_slots_in_use(cpu);
 
 	if (unarmed && !READ_ONCE(ntklog_spin_lock_hooked)) {
-		/* Its release may not come here. */
+		/* The release may not be hooked, and the slot would never be freed. */
 		ntklog_change_slots_in_use(-1);
 		return cpu->slot;
 	}
@@ -214,7 +223,10 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
-		/* untracked_slots may be half changed by what an NMI has interrupted. */
+		/*
+		 * An NMI may have interrupted an update of untracked_slots, so the depth is
+		 * unreliable there.
+		 */
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
@@ -229,7 +241,7 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 	return &cpu->slot[number];
 }
 
-/* Of more than eight, while tracking begins or ends, or by an NMI. */
+/* Acquisition with eight locks tracked, while tracking is enabled or disabled, or in an NMI. */
 static noinline void ntklog_track_any_acquire(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
@@ -245,24 +257,28 @@ static noinline void ntklog_track_any_acquire(const void *lock)
 }
 
 /**
- * ntklog_track_spin_lock_acquire_slowly() - the count is one to look at, or there is no room
- * @lock: the lock, now owned
+ * ntklog_track_spin_lock_acquire_slowly() - slow path of an uncontended tracked acquisition
+ * @lock: address of the lock, which is held
  *
- * As long as the count is not set on each acquisition comes here: the first release that is
- * looked at does it, for it divides by the rate anyway.
+ * Called when the countdown has expired or more than eight slots are in use. If the countdown has
+ * expired, makes the next release take the slow path. That release restarts the countdown, because
+ * it divides by the sample rate anyway. Until then all acquisitions take this path.
  *
- * Context: as ntklog_log_spin_lock_acquire(), which has counted it and taken a slot.
+ * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted and has taken
+ * a slot.
  */
 void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 {
 	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
 
-	/* As the inline half, and like that it may be interrupted by who does the same. */
+	/*
+	 * As in the fast path, interrupts may be on here, and a handler may run this function too.
+	 */
 	if (likely(used <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT &&
 		   !READ_ONCE(ntklog_spin_lock_unarmed) && !in_nmi())) {
 		ntklog_fill_plain_spin_lock_slot(lock, used);
 		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
-		/* Its release is looked at. */
+		/* Make the next release take the slow path. */
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
 		ntklog_track_any_acquire(lock);
@@ -271,11 +287,12 @@ void ntklog_track_spin_lock_acquire_slowly(const void *lock)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
 
 /**
- * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire, of a lock had at once
- * @lock: the lock, now owned
+ * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire for an uncontended acquisition
+ * @lock: address of the lock, which is held
  *
- * Tracked, or only counted. One reading of the clock is both when it was asked for and when it was
- * owned: NT reads it twice, but what it measures then is the reading itself. WaitTimeInCycles is 0.
+ * Counts the acquisition, and tracks it if the tracking key is on. Reads the clock once, so
+ * WaitTimeInCycles is 0. NT reads the clock before and after the acquisition, but the difference is
+ * only the time of the reading itself.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
@@ -301,7 +318,7 @@ static void ntklog_count_wait(u32 spin_count)
 	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
 }
 
-/* NT's rule for who waited, with the count of this moment. */
+/* NT's sampling rule for contended acquisitions, applied to the current count. */
 static bool ntklog_wait_is_sampled(u32 spin_count)
 {
 	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
@@ -312,11 +329,11 @@ static bool ntklog_wait_is_sampled(u32 spin_count)
 }
 
 /**
- * ntklog_count_spin_lock_wait() - count a wait of a lock that is not tracked
- * @spin_count: additional tests of the lock, at least 1
+ * ntklog_count_spin_lock_wait() - count a contended acquisition of a lock that is not tracked
+ * @spin_count: number of additional tests of the lock, at least 1
  *
  * Context: interrupts off, right after the acquisition.
- * Return: whether it is one that NT would write.
+ * Return: true if NT's rule samples this acquisition.
  */
 notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
 {
@@ -326,12 +343,14 @@ notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
 
 /**
- * ntklog_log_spin_lock_wait() - write the event of a wait of which the release is not seen
- * @lock: the lock, now owned
+ * ntklog_log_spin_lock_wait() - write the event of a wait without a hold
+ * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
- * @spin_count: as ntklog_count_spin_lock_wait() was told
- * @query: what ntklog_query_spin_lock() noted before
- * @caller: who asked for the lock
+ * @spin_count: number of additional tests of the lock, at least 1
+ * @query: state at the start of the wait
+ * @caller: return address of the lock function
+ *
+ * For mode "waits", in which releases are not hooked.
  *
  * Context: interrupts off, right after the acquisition.
  */
@@ -351,11 +370,11 @@ notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 sp
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
 
 /**
- * ntklog_log_contended_spin_lock() - NT's PerfLogSpinLockAcquire, of a lock waited for
- * @lock: the lock, now owned
+ * ntklog_log_contended_spin_lock() - NT's PerfLogSpinLockAcquire for a contended acquisition
+ * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_*
- * @spin_count: additional tests of the lock, at least 1
- * @query: what ntklog_query_spin_lock() noted before
+ * @spin_count: number of additional tests of the lock, at least 1
+ * @query: state at the start of the wait
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
@@ -381,7 +400,7 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
-/* A lock's slot, the most recent one's; NULL: none. */
+/* Find the topmost slot of @lock. Returns NULL if the lock has no slot. */
 static struct ntklog_spin_lock_slot *ntklog_find_slot(struct ntklog_spin_lock_cpu *cpu,
 						      const void *lock)
 {
@@ -393,7 +412,7 @@ static struct ntklog_spin_lock_slot *ntklog_find_slot(struct ntklog_spin_lock_cp
 	return NULL;
 }
 
-/* What has been had at once has more to tell than it has a tag for. */
+/* Add empty details to the slot of an uncontended acquisition, and tag the slot. */
 static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot)
 {
 	slot->lock |= PERF_SPIN_LOCK_NOTED;
@@ -404,13 +423,15 @@ static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spi
 }
 
 /**
- * ntklog_spin_locks_interrupted() - an interrupt begins
+ * ntklog_spin_locks_interrupted() - count an interrupt in the slots of all locks that this CPU
+ *	holds
  *
- * While Linux' own locks are tracked each interrupt is heard of but NMIs, and noted in the slots
- * of what it interrupts. So who acquires has nothing to note: there are a dozen counters of
- * interrupts, and next to none between an acquisition and its release. Of NT's locks, which know
- * the counters, nobody asks for it. One that comes while a slot is being filled or given back is
- * lost: the lock has been owned for two instructions, or is about to be released.
+ * Called at the start of each interrupt except NMIs, while Linux' locks are tracked. An acquisition
+ * then need not read the interrupt counters, of which there are about a dozen; interrupts during a
+ * hold are rare. NT's locks read the counters and ignore this count.
+ *
+ * An interrupt is lost if it arrives while a slot is being filled or freed. The lock has then just
+ * been acquired, or is just about to be released.
  *
  * Context: interrupts off; not NMI.
  */
@@ -420,7 +441,7 @@ notrace void ntklog_spin_locks_interrupted(void)
 	struct ntklog_spin_lock_slot *slot;
 
 	for (slot = ntklog_last_slot(cpu); slot != cpu->slot; slot--) {
-		/* Taken and not yet filled, or about to be given back. */
+		/* The slot is taken but not yet filled, or it is being freed. */
 		if (!slot->lock)
 			continue;
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
@@ -430,20 +451,20 @@ notrace void ntklog_spin_locks_interrupted(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_locks_interrupted);
 
-/* InterruptCount. */
+/* InterruptCount of a record. */
 static __always_inline u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot,
 						     u8 acquire_mode)
 {
 	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
 
-	/* NT's, and who waited. */
+	/* NT's locks, and contended acquisitions. */
 	if (!PERF_SPIN_LOCK_WHOSE(acquire_mode) ||
 	    (noted && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
 		return ntklog_interrupts_since(slot->interrupts);
 	return noted ? slot->heard : 0;
 }
 
-/* The lock is no longer owned: those above move down. */
+/* Remove the slot of a lock that has been released, and move the slots above it down. */
 static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
 				  struct ntklog_spin_lock_slot *slot)
 {
@@ -461,11 +482,11 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
 }
 
 /**
- * ntklog_log_spin_lock_convert() - a tracked lock is now owned in another way
- * @lock: the lock
+ * ntklog_log_spin_lock_convert() - record that a held lock has changed its acquire mode
+ * @lock: address of the lock
  * @acquire_mode: WMI_SPINLOCK_EXECUTIVE_CONVERTED
  *
- * Its acquisition counts from now. One that is not tracked is left so.
+ * Restarts the hold time of the lock. Does nothing if the lock has no slot.
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the conversion.
  */
@@ -498,7 +519,7 @@ static __always_inline bool ntklog_slot_is_held_long(const struct ntklog_spin_lo
 	return hold_threshold && release_time.low - slot->time.low > hold_threshold;
 }
 
-/* NT's three rules, each with the counts of this moment. */
+/* NT's three sampling rules, applied to the current counts. */
 static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 				   const struct ntklog_spin_lock_slot *slot, u64 wait,
 				   struct ntklog_time release_time)
@@ -511,7 +532,10 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 		READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate) == 0;
 }
 
-/* The rule for who made others wait, or none. Interrupts are off. */
+/*
+ * Return the rule that samples this release because it leaves a waiter behind, or 0. Called with
+ * interrupts off.
+ */
 static u8 ntklog_blocker_rule(u8 acquire_mode)
 {
 	u32 rate;
@@ -526,7 +550,7 @@ static u8 ntklog_blocker_rule(u8 acquire_mode)
 	return WMI_SPINLOCK_RULE_BLOCKER;
 }
 
-/* AcquireDepth of the last one. */
+/* AcquireDepth of the topmost slot. */
 static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
@@ -551,10 +575,14 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 }
 
 /*
- * When to look next. Each release is looked at while the count is a multiple of the rate. No more,
- * if it is none, or if nothing is owned: what is released next has then been acquired first, which
- * counts, or waited for, which is looked at anyway. @state is what the count was made of: an NMI
- * since then does not have a countdown set that is not over.
+ * Decide which acquisitions and releases take the slow path from now on.
+ *
+ * All releases do while the uncontended count is a multiple of the rate and a lock is held. Once no
+ * lock is held, none has to: the lock of the next release is acquired first, which changes the
+ * count or, if contended, tags the slot.
+ *
+ * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
+ * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
  */
 static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, long state,
 					     u32 count, u32 beyond, u32 rate, bool is_owned)
@@ -565,8 +593,8 @@ static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, l
 }
 
 /*
- * NT's, the one acquired last, had at once, tracked, and nobody was left waiting: what nearly all
- * are that are sampled. Not an NMI's.
+ * Release of the topmost slot, of an NT lock, uncontended, tracked and without a waiter: nearly all
+ * sampled releases of NT's locks are of this kind. Not called in an NMI.
  */
 static __always_inline void
 ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
@@ -578,7 +606,9 @@ ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_l
 	u32 count = ntklog_count_of_state(cpu, state);
 	u32 beyond = count % rate;
 
-	/* First: what is called to write an event may count locks of Linux'. */
+	/*
+	 * Before the event is written, because writing it may count acquisitions of Linux' locks.
+	 */
 	ntklog_look_next(cpu, state, count, beyond, rate, slot != &cpu->slot[1]);
 	if (!beyond || ntklog_slot_is_held_long(slot, time))
 		ntklog_write_usual_spin_lock(false, slot, (unsigned long)lock, 0,
@@ -590,7 +620,10 @@ ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_l
 	ntklog_change_slots_in_use(-1);
 }
 
-/* Any other: maybe it waited, or was not the last one acquired, is not tracked or has no slot. */
+/*
+ * Release of any other kind: contended, out of order, untracked, of a Linux lock, in an NMI, or
+ * without a slot.
+ */
 static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
 					     u8 acquire_mode, struct ntklog_time time,
 					     unsigned long caller)
@@ -608,10 +641,13 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.before);
 	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
-		/* Before and after that it may have been acquired without hooks. */
+		/*
+		 * Only count it while tracking is enabled on all CPUs: before and after that, the
+		 * lock may have been acquired without a hook.
+		 */
 		this_cpu_inc(ntklog_spin_lock_cpu.unmatched);
 	}
-	/* An NMI does not tell: it may have interrupted who is changing the words. */
+	/* Not in an NMI, which may have interrupted an update of these words. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
 		rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
@@ -621,12 +657,14 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 }
 
 /**
- * ntklog_track_spin_lock_release_slowly() - forget an acquisition, and maybe write it
- * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_*
- * @time_low: when, from before that
- * @time_high: its high half
- * @caller: where the function that releases returns to
+ * ntklog_track_spin_lock_release_slowly() - slow path of a tracked release
+ * @lock: address of the lock, which has been released
+ * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_*
+ * @time_low: low half of the clock before the release
+ * @time_high: high half of the clock before the release
+ * @caller: return address of the unlock function
+ *
+ * Frees the slot of the lock and writes the event if the release is sampled.
  *
  * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
  */

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_SLOTS_H
 #define _NTKLOG_PERF_SPIN_LOCK_SLOTS_H
 
-/* What the two halves of perf's spin locks know of each other. */
+/* Shared by the files of the spin lock instrumentation. */
 
 #include <linux/compiler_types.h>
 #include <linux/types.h>
@@ -12,8 +12,9 @@
 #include "spin_lock.h"
 
 /*
- * Words of an acquisition that is written, as the record has them: its rule, acquire mode and
- * AcquireDepth; SpinCount and WaitTimeInCycles. In the mode is PERF_SPIN_LOCK_LINUX_* too.
+ * Parts of a record, packed into words as the record stores them. PERF_SPIN_LOCK_SAMPLE: rule,
+ * acquire mode with PERF_SPIN_LOCK_LINUX_*, and AcquireDepth. PERF_SPIN_LOCK_WAIT: SpinCount and
+ * WaitTimeInCycles.
  */
 #define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
 	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
@@ -21,12 +22,12 @@
 #define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
 
 /**
- * ntklog_slot_wait() - what a slot that is noted has to tell
- * @slot: it
- * @spins: of it
- * @acquire_mode: set to the mode that is noted, if one is
+ * ntklog_slot_wait() - return the wait of a slot
+ * @slot: the slot
+ * @spins: SpinCount of the slot
+ * @acquire_mode: set to the acquire mode of the slot, if the slot has one
  *
- * Return: SpinCount and WaitTimeInCycles; 0 if it is not noted.
+ * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_NOTED.
  */
 static __always_inline u64 ntklog_slot_wait(const struct ntklog_spin_lock_slot *slot,
 					    const u32 *spins, u8 *acquire_mode)
@@ -39,7 +40,7 @@ static __always_inline u64 ntklog_slot_wait(const struct ntklog_spin_lock_slot *
 	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
 }
 
-/* An NMI that takes locks counts in the same word, and has given its slots back when it is over. */
+/* Consistent even if an NMI changes the word, because the NMI frees its slots before it returns. */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
@@ -48,24 +49,32 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;
 
 /*
- * Nothing is tracked yet, or any more: every acquisition is looked at. Written by one at a
- * time (struct ntklog_want), before all processors' words are made to follow.
+ * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
+ * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
+ * changes tracking, see struct ntklog_want; a change to true is followed by an interrupt to all
+ * CPUs that makes their countdowns negative.
  */
 extern bool ntklog_spin_lock_unarmed;
 
-/* All hooks see both keys on: what is acquired now will be released there too. */
+/*
+ * True if each hook on each CPU sees both static keys on. An acquisition may then take a slot,
+ * because its release will free it. Written like ntklog_spin_lock_unarmed.
+ */
 extern bool ntklog_spin_lock_hooked;
 
-/* Of somebody's locks only the releases are sure to come: see ntklog_join_spin_locks(). */
+/*
+ * True while hooks of Linux locks are attached or detached: a release without a slot is then
+ * expected. See ntklog_join_spin_locks().
+ */
 extern bool ntklog_spin_lock_releases_only;
 
 /*
- * The processors' hold_limit while not each release is looked at. The greatest means never; one
- * that holds so long is not over any threshold. Written by who changes the parameters.
+ * Value of hold_limit on all CPUs, while it is not 0: hold threshold + 1, or U32_MAX if there is no
+ * threshold. Written when a parameter changes, with the lock of the parameters held.
  */
 extern u32 ntklog_spin_lock_hold_limit;
 
-/* SpinLockAcquireCount less SpinLockContentionCount; it wraps as they do. */
+/* SpinLockAcquireCount minus SpinLockContentionCount, computed from @state; wraps like these. */
 static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
 	return READ_ONCE(cpu->next) - 1 - (u32)(state >> 16);
