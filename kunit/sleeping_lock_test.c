@@ -38,18 +38,18 @@ struct remainders {
 
 static struct remainders count(void)
 {
-	const struct ntklog_sleeping_sum sum = ntklog_sum_sleeping_locks();
+	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	struct remainders left = {
-		.acquisitions = -(sum.owned + sum.waiting + sum.forgotten),
-		.waits = -(sum.waiting + sum.forgotten_waits),
+		.acquisitions = -(sum.held + sum.waiting + sum.dropped),
+		.waits = -(sum.waiting + sum.dropped_waits),
 	};
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
 		const struct ntklog_sleeping_cpu *counts = per_cpu_ptr(&ntklog_sleeping_cpu, cpu);
 
-		left.acquisitions += READ_ONCE(counts->acquired) - READ_ONCE(counts->untracked) -
-				     READ_ONCE(counts->given_up) - READ_ONCE(counts->again) -
+		left.acquisitions += READ_ONCE(counts->attempts) - READ_ONCE(counts->untracked) -
+				     READ_ONCE(counts->given_up) - READ_ONCE(counts->written_off) -
 				     ntklog_releases(&counts->releases);
 		left.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
 			      READ_ONCE(counts->given_up);
@@ -72,7 +72,7 @@ static int play_rounds(void *unused)
 
 	for (round = 1; round <= ROUNDS; round++) {
 		wait_for_round(&begun, round);
-		ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, TEST_ACTION);
+		ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
 		/* Releases; each pairs with the acquire in wait_for_round(). */
 		smp_store_release(&acquired, round);
 		in_round(round);
@@ -98,12 +98,12 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	done = 0;
 	in_round = in_each;
 	/* While there is another class rooms are kept: a round is short. */
-	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
 		struct remainders left;
 
-		ntklog_start_sleeping_locks(TEST_CLASS);
+		ntklog_enable_sleeping_class(TEST_CLASS);
 		/* Release; pairs with the acquire in wait_for_round(). */
 		smp_store_release(&begun, round);
 		wait_for_round(&acquired, round);
@@ -111,12 +111,12 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 		now();
 		WRITE_ONCE(ended, round);
 		wait_for_round(&done, round);
-		ntklog_stop_sleeping_locks(TEST_CLASS);
+		ntklog_disable_sleeping_class(TEST_CLASS);
 		left = count();
 		wrong += left.acquisitions != before.acquisitions || left.waits != before.waits;
 	}
 	test_thread_join(&other);
-	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
 	return wrong;
 }
 
@@ -127,30 +127,30 @@ static void wait_until_it_ends(unsigned int round)
 	unsigned int turns = 0;
 
 	do {
-		ntklog_sleeping_wait_begins(&lock);
+		ntklog_begin_sleeping_wait(&lock);
 		if (gives_up && ++turns == round % 64) {
-			ntklog_sleeping_wait_ends(&lock, -EINTR);
+			ntklog_end_sleeping_wait(&lock, -EINTR);
 			return;
 		}
-		ntklog_sleeping_wait_ends(&lock, 0);
+		ntklog_end_sleeping_wait(&lock, 0);
 	} while (READ_ONCE(ended) != round);
 }
 
 static void switch_off(void)
 {
-	ntklog_stop_sleeping_locks(TEST_CLASS);
+	ntklog_disable_sleeping_class(TEST_CLASS);
 }
 
 static void a_wait_that_is_forgotten_is_counted_once(struct kunit *test)
 {
-	const struct ntklog_sleeping_sum sum = ntklog_sum_sleeping_locks();
+	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	u64 waits;
 
 	KUNIT_EXPECT_EQ(test, rounds(test, wait_until_it_ends, switch_off), 0);
 	/* Both came about: it was waiting, and it was not. */
-	waits = ntklog_sum_sleeping_locks().forgotten_waits - sum.forgotten_waits;
+	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
 	KUNIT_EXPECT_GT(test, waits, 0);
-	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_locks().forgotten - sum.forgotten);
+	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped - sum.dropped);
 }
 
 static const struct task_struct *owner_is_other(const void *unused)
@@ -160,7 +160,7 @@ static const struct task_struct *owner_is_other(const void *unused)
 
 static void release_in_its_place(void)
 {
-	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, owner_is_other, false);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, owner_is_other, false);
 }
 
 static u64 unmatched(void)
@@ -176,9 +176,9 @@ static u64 unmatched(void)
 static void wait_and_release(unsigned int round)
 {
 	ndelay(2048);
-	ntklog_sleeping_wait_begins(&lock);
-	ntklog_sleeping_wait_ends(&lock, 0);
-	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, NULL, false);
+	ntklog_begin_sleeping_wait(&lock);
+	ntklog_end_sleeping_wait(&lock, 0);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
 }
 
 static void a_wait_for_what_another_releases_is_counted_once(struct kunit *test)
@@ -193,8 +193,8 @@ static void a_wait_for_what_another_releases_is_counted_once(struct kunit *test)
 static void acquire_again(unsigned int round)
 {
 	ndelay(2048);
-	ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, TEST_ACTION);
-	ntklog_release_sleeping_slowly(&lock, TEST_ACTION, NULL, false);
+	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
 }
 
 static void what_another_releases_is_not_acquired_again(struct kunit *test)
@@ -208,10 +208,10 @@ static int lose_more_than_there_is_room_for(void *data)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		ntklog_acquire_sleeping_slowly(&others[i], _THIS_IP_, TEST_ACTION);
+		ntklog_track_sleeping_acquire_slow(&others[i], _THIS_IP_, TEST_ACTION);
 	preempt_disable();
 	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked);
-	ntklog_acquire_sleeping_slowly(&lock, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
+	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, NTKLOG_SLEEPING_CLASS(MUTEX) |
 						      NTKLOG_SLEEPING_EXCLUSIVE);
 	*untracked = this_cpu_read(ntklog_sleeping_cpu.untracked) - *untracked;
 	preempt_enable();
@@ -224,13 +224,13 @@ static void lost_slots_are_taken_back(struct kunit *test)
 	const struct remainders before = count();
 	u64 untracked = 1;
 
-	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
-	ntklog_start_sleeping_locks(TEST_CLASS);
+	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
+	ntklog_enable_sleeping_class(TEST_CLASS);
 	test_thread_start(test, &other, TEST_CPU + 1, lose_more_than_there_is_room_for, &untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked, 0);
-	ntklog_stop_sleeping_locks(TEST_CLASS);
-	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(MUTEX));
+	ntklog_disable_sleeping_class(TEST_CLASS);
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
 	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
 }
 
@@ -245,14 +245,14 @@ static int read_more_than_there_is_room_for(void *data)
 	preempt_disable();
 	untracked[0] = this_cpu_read(ntklog_sleeping_cpu.untracked);
 	for (i = 0; i < ARRAY_SIZE(others); i++)
-		ntklog_acquire_sleeping_slowly(&others[i], _THIS_IP_, action);
+		ntklog_track_sleeping_acquire_slow(&others[i], _THIS_IP_, action);
 	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
 	untracked[0] = untracked[1] - untracked[0];
 	slots = ntklog_find_thread()->sleeping_slots;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
 		slots[i].acquire_time -= ntklog_cycles_of_ms(61000);
 	for (i = 0; i < 2; i++)
-		ntklog_acquire_sleeping_slowly((char *)&lock + i, _THIS_IP_, action);
+		ntklog_track_sleeping_acquire_slow((char *)&lock + i, _THIS_IP_, action);
 	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked) - untracked[1];
 	preempt_enable();
 	return 0;
@@ -264,12 +264,12 @@ static void readers_that_never_end_are_given_up(struct kunit *test)
 	const struct remainders before = count();
 	u64 untracked[2] = { 0, 1 };
 
-	ntklog_start_sleeping_locks(NTKLOG_SLEEPING_CLASS(RWSEM));
+	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
 	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_there_is_room_for, untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);
 	KUNIT_EXPECT_EQ(test, untracked[1], 0);
-	ntklog_stop_sleeping_locks(NTKLOG_SLEEPING_CLASS(RWSEM));
+	ntklog_disable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
 	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
 }
 

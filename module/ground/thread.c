@@ -517,12 +517,12 @@ void ntklog_visit_threads(ntklog_thread_func_t call, void *data)
 }
 
 /**
- * ntklog_sleeping_slots_forgotten() - what threads still owned when they exited
+ * ntklog_sleeping_slots_dropped_at_exit() - what threads still owned when they exited
  *
  * Context: any.
  * Return: how many of Linux' own locks, so far.
  */
-u64 ntklog_sleeping_slots_forgotten(void)
+u64 ntklog_sleeping_slots_dropped_at_exit(void)
 {
 	return atomic64_read(&ntklog_forgotten_sleeping_slots);
 }

@@ -61,7 +61,7 @@ static_assert(sizeof(struct ntklog_slot) == 0x40);
  * @lock: address of the lock; NULL if the slot is free
  * @acquire_time: start of the hold, in cycles; while the task waits, start of the wait
  * @acquire_time_halves: @acquire_time as two words, the low one first
- * @wait_time: duration of the wait, in cycles; valid if @action has NTKLOG_SLEEPING_HAS_WAITED
+ * @wait_time: duration of the wait, in cycles; valid if @action has NTKLOG_SLEEPING_WAITED
  * @caller: return address of the lock function
  * @state: @action and @contentions as one word
  * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
@@ -149,7 +149,7 @@ void ntklog_keep_rooms(void);
 void ntklog_let_rooms_go(void);
 u32 ntklog_thread_count(void);
 void ntklog_visit_threads(ntklog_thread_func_t call, void *data);
-u64 ntklog_sleeping_slots_forgotten(void);
+u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 int ntklog_threads_init(void);
 void ntklog_threads_exit(void);

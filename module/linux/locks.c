@@ -474,7 +474,7 @@ void ntklog_linux_selftest(struct seq_file *seq)
  */
 void ntklog_linux_describe(struct seq_file *seq)
 {
-	struct ntklog_sleeping_sum sum;
+	struct ntklog_sleeping_totals sum;
 	size_t i;
 
 	mutex_lock(&ntklog_linux_mutex);
@@ -484,10 +484,10 @@ void ntklog_linux_describe(struct seq_file *seq)
 		ntklog_describe_kind(seq, &ntklog_linux_kinds[i]);
 	seq_printf(seq, "mode: %s\ncycles of a test: %u\n",
 		   ntklog_linux_modes[ntklog_linux_mode], ntklog_linux_test_cycles);
-	sum = ntklog_sum_sleeping_locks();
+	sum = ntklog_sum_sleeping_slots();
 	seq_printf(seq,
 		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
-		   sum.owned, sum.waiting, sum.forgotten, sum.forgotten_waits);
+		   sum.held, sum.waiting, sum.dropped, sum.dropped_waits);
 	mutex_unlock(&ntklog_linux_mutex);
 }
 

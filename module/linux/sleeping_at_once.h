@@ -37,7 +37,7 @@ NTKLOG_ASM_CONSTANT(slot_low, offsetof(struct ntklog_sleeping_slot, acquire_time
 NTKLOG_ASM_CONSTANT(slot_high, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[1]));
 NTKLOG_ASM_CONSTANT(slot_caller, offsetof(struct ntklog_sleeping_slot, caller));
 NTKLOG_ASM_CONSTANT(slot_state, offsetof(struct ntklog_sleeping_slot, state));
-NTKLOG_ASM_CONSTANT(acquired, offsetof(struct ntklog_sleeping_cpu, acquired));
+NTKLOG_ASM_CONSTANT(acquired, offsetof(struct ntklog_sleeping_cpu, attempts));
 NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.left));
 NTKLOG_ASM_CONSTANT(not_in_task, NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
 ntklog_check_current();

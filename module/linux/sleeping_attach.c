@@ -46,10 +46,10 @@ static notrace void ntklog_begins_to_sleep(void *unused, void *lock, unsigned in
 	}
 	if (!in_task())
 		return;
-	class = ntklog_sleeping_wait_begins(lock);
+	class = ntklog_begin_sleeping_wait(lock);
 	owner = class ? ntklog_owner_of_sleeping_lock(lock, class) : NULL;
 	if (owner && owner != current)
-		ntklog_note_sleeping_contention(lock, class, owner);
+		ntklog_count_sleeping_contention(lock, class, owner);
 }
 
 static notrace void ntklog_has_slept(void *unused, void *lock, int err)
@@ -57,7 +57,7 @@ static notrace void ntklog_has_slept(void *unused, void *lock, int err)
 	if (this_cpu_read(ntklog_spinning))
 		this_cpu_dec(ntklog_spinning);
 	else if (in_task())
-		ntklog_sleeping_wait_ends(lock, err);
+		ntklog_end_sleeping_wait(lock, err);
 }
 
 /**
@@ -138,7 +138,7 @@ void ntklog_end_detaching_sleeping(void)
 		ntklog_forget_restored(functions->redirects, functions->count);
 		/* Else its hooks are still called, and rooms stay what they are. */
 		if (!ntklog_is_stuck(functions))
-			ntklog_stop_sleeping_locks(ntklog_leaving[ntklog_leaving_count].class);
+			ntklog_disable_sleeping_class(ntklog_leaving[ntklog_leaving_count].class);
 	}
 	ntklog_stop_watching_sleeping_contention();
 }
@@ -166,7 +166,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	}
 	functions->way = NTKLOG_TRACKING;
 	ntklog_choose_way(functions->redirects, functions->count, functions->way);
-	ntklog_start_sleeping_locks(class);
+	ntklog_enable_sleeping_class(class);
 	err = ntklog_watch_sleeping_contention(failed);
 	if (err)
 		goto stop;
@@ -186,7 +186,7 @@ stop_watching:
 	ntklog_stop_watching_sleeping_contention();
 stop:
 	if (!ntklog_is_stuck(functions))
-		ntklog_stop_sleeping_locks(class);
+		ntklog_disable_sleeping_class(class);
 	ntklog_let_ftrace_go();
 	return err;
 }

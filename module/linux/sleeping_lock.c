@@ -91,7 +91,7 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
 {
 	struct ntklog_semaphore_owner *last = ntklog_semaphore_owner(lock);
 
-	ntklog_acquire_sleeping_slowly(lock, caller, action);
+	ntklog_track_sleeping_acquire_slow(lock, caller, action);
 	WRITE_ONCE(last->lock, lock);
 	WRITE_ONCE(last->owner, current);
 }
@@ -131,7 +131,7 @@ static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
 
 /* How: the slow way looks first whether it has a slot already. */
 #define AT_ONCE		ntklog_track_sleeping_acquire
-#define LOOK_FIRST	ntklog_acquire_sleeping_slowly
+#define LOOK_FIRST	ntklog_track_sleeping_acquire_slow
 
 #define ACQUIRES(_hook, _how, _action)						\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
@@ -145,7 +145,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock, unsigned l
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
 {										\
-	ntklog_release_sleeping_slowly(lock, _action, _owner, true);		\
+	ntklog_track_sleeping_release_slow(lock, _action, _owner, true);	\
 }
 
 #define RELEASES(_hook, _action, _owner)					\
@@ -178,8 +178,8 @@ ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE)
 /* At this moment another thread may do so in this one's place: who has cleared the slot counts. */
 static noinline notrace __used __noendbr void release_semaphore(const void *lock)
 {
-	ntklog_release_sleeping_slowly(lock, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore,
-				       false);
+	ntklog_track_sleeping_release_slow(lock, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore,
+					   false);
 }
 
 ACQUIRES(acquire_rt_mutex, AT_ONCE, EXCLUSIVE(RT_MUTEX))
@@ -192,7 +192,7 @@ RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex)
 
 static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 {
-	ntklog_share_sleeping_lock(lock, CLASS_OF(RWSEM));
+	ntklog_downgrade_sleeping_lock(lock, CLASS_OF(RWSEM));
 }
 
 /* Spinning for an rwsem ends, which no tracepoint tells. */
@@ -200,8 +200,8 @@ static noinline notrace __used __noendbr void spun_for_rwsem(const void *queue)
 {
 #ifdef CONFIG_RWSEM_SPIN_ON_OWNER
 	if (in_task())
-		ntklog_sleeping_lock_was_spun_for(container_of(queue, struct rw_semaphore, osq),
-						  CLASS_OF(RWSEM));
+		ntklog_end_sleeping_spin(container_of(queue, struct rw_semaphore, osq),
+					 CLASS_OF(RWSEM));
 #endif
 }
 

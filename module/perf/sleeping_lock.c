@@ -29,27 +29,27 @@ EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_sleeping_cpu);
 /*
  * Slots in use that were dropped when their class was disabled, and how many of them were waiting.
  */
-static atomic64_t ntklog_dropped_sleeping_slots, ntklog_dropped_sleeping_waits;
+static atomic64_t ntklog_sleeping_slots_dropped, ntklog_sleeping_waits_dropped;
 
-static u32 ntklog_class_of(u32 action)
+static u32 ntklog_action_class(u32 action)
 {
 	return action & WMI_RESOURCE_ACTION_CLASS;
 }
 
 /*
- * Cycles since @start, or @unknown if the difference is negative: the clocks of two CPUs may
+ * Cycles since @start, or @fallback if the difference is negative: the clocks of two CPUs may
  * differ, and a clock may restart after suspend.
  */
-static u64 ntklog_cycles_since(u64 start, u64 unknown)
+static u64 ntklog_cycles_since(u64 start, u64 fallback)
 {
 	u64 cycles = ntklog_cycles() - start;
 
-	return (s64)cycles < 0 ? unknown : cycles;
+	return (s64)cycles < 0 ? fallback : cycles;
 }
 
 static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
 {
-	return action & NTKLOG_SLEEPING_HAS_WAITED ? ntklog_read_word(slot->wait_time) : 0;
+	return action & NTKLOG_SLEEPING_WAITED ? ntklog_read_word(slot->wait_time) : 0;
 }
 
 /*
@@ -70,7 +70,7 @@ ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 cl
 
 		/* Pairs with ntklog_fill_sleeping_slot() and ntklog_track_sleeping_acquire(). */
 		if (smp_load_acquire(&slot->lock) == lock &&
-		    (!class || ntklog_class_of(READ_ONCE(slot->action)) == class))
+		    (!class || ntklog_action_class(READ_ONCE(slot->action)) == class))
 			return slot;
 	}
 	return NULL;
@@ -90,7 +90,8 @@ static void ntklog_lower_next_slot(struct ntklog_thread *thread)
 }
 
 /* Repair the slot stack of the current task after @slot has been freed. */
-static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sleeping_slot *slot)
+static void ntklog_repair_slot_stack(struct ntklog_thread *thread,
+				     struct ntklog_sleeping_slot *slot)
 {
 	/*
 	 * The slot above this one is still in use. Mark it, so that its release also takes the slow
@@ -98,20 +99,20 @@ static void ntklog_close_own_slot(struct ntklog_thread *thread, struct ntklog_sl
 	 */
 	if (slot != thread->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
 	    slot < &thread->sleeping_slots[NTKLOG_THREAD_SLOTS])
-		/* Atomic, because another task may set NTKLOG_SLEEPING_TAKEN_AWAY concurrently. */
-		atomic_or(NTKLOG_SLEEPING_OVER_HOLE, (atomic_t *)&slot[1].action);
+		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
+		atomic_or(NTKLOG_SLEEPING_ABOVE_HOLE, (atomic_t *)&slot[1].action);
 	ntklog_lower_next_slot(thread);
 }
 
 /* Return true if a slot above @slot has the same lock, also shared. */
-static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
-				   const struct ntklog_sleeping_slot *end)
+static bool ntklog_has_shared_slot_above(const struct ntklog_sleeping_slot *slot,
+					 const struct ntklog_sleeping_slot *end)
 {
 	const struct ntklog_sleeping_slot *newer;
 
 	for (newer = slot + 1; newer < end; newer++)
 		if (READ_ONCE(newer->lock) == READ_ONCE(slot->lock) &&
-		    !(READ_ONCE(newer->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE))
+		    !(READ_ONCE(newer->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT))
 			return true;
 	return false;
 }
@@ -120,13 +121,13 @@ static bool ntklog_is_shared_again(const struct ntklog_sleeping_slot *slot,
  * A shared hold older than this, in milliseconds, is considered stale: another task has probably
  * released the lock.
  */
-#define NTKLOG_LOST_AFTER	60000
+#define NTKLOG_STALE_AFTER_MS	60000
 
-static bool ntklog_is_shared_for_ever(struct ntklog_sleeping_slot *slot, u32 action)
+static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	return !(action & NTKLOG_SLEEPING_WAITING) &&
 	       (s64)(ntklog_cycles() - slot->acquire_time) >
-	       (s64)ntklog_cycles_of_ms(NTKLOG_LOST_AFTER);
+	       (s64)ntklog_cycles_of_ms(NTKLOG_STALE_AFTER_MS);
 }
 
 /*
@@ -137,12 +138,12 @@ static bool ntklog_is_shared_for_ever(struct ntklog_sleeping_slot *slot, u32 act
  * first slot that is
  *
  * - shared, with a newer shared slot of the same lock, or
- * - shared, and older than NTKLOG_LOST_AFTER, or
+ * - shared, and older than NTKLOG_STALE_AFTER_MS, or
  * - exclusive, of a semaphore or a percpu_rwsem, and not waiting.
  *
  * Returns the freed slot, or NULL if no slot qualifies.
  */
-static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *thread)
+static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_thread *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
@@ -150,25 +151,25 @@ static struct ntklog_sleeping_slot *ntklog_take_lost_slot(struct ntklog_thread *
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
 		u32 action = READ_ONCE(slot->action);
-		u32 class = ntklog_class_of(action);
-		bool is_lost;
+		u32 class = ntklog_action_class(action);
+		bool is_stale;
 
-		if (action & NTKLOG_SLEEPING_IS_EXCLUSIVE)
-			is_lost = (class == NTKLOG_SLEEPING_CLASS(SEMAPHORE) ||
-				   class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM)) &&
+		if (action & NTKLOG_SLEEPING_EXCLUSIVE_BIT)
+			is_stale = (class == NTKLOG_SLEEPING_CLASS(SEMAPHORE) ||
+				    class == NTKLOG_SLEEPING_CLASS(PERCPU_RWSEM)) &&
 				  !(action & NTKLOG_SLEEPING_WAITING);
 		else
-			is_lost = ntklog_is_shared_again(slot, end) ||
-				  ntklog_is_shared_for_ever(slot, action);
-		if (!lock || !is_lost || cmpxchg(&slot->lock, lock, NULL) != lock)
+			is_stale = ntklog_has_shared_slot_above(slot, end) ||
+				  ntklog_shared_slot_is_stale(slot, action);
+		if (!lock || !is_stale || cmpxchg(&slot->lock, lock, NULL) != lock)
 			continue;
-		this_cpu_inc(ntklog_sleeping_cpu.again);
+		this_cpu_inc(ntklog_sleeping_cpu.written_off);
 		return slot;
 	}
 	return NULL;
 }
 
-static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thread *thread)
+static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_thread *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
@@ -186,7 +187,7 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 	for (slot = &thread->sleeping_slots[1]; slot < end; slot++)
 		if (!READ_ONCE(slot->lock))
 			return slot;
-	return ntklog_take_lost_slot(thread);
+	return ntklog_reclaim_stale_slot(thread);
 }
 
 /*
@@ -201,13 +202,13 @@ static struct ntklog_sleeping_slot *ntklog_take_sleeping_slot(struct ntklog_thre
 static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, const void *lock,
 				     u32 action)
 {
-	if (!slot || !(action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_IS_EXCLUSIVE))
+	if (!slot || !(action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT))
 		return false;
 	/* If cmpxchg() fails, another task is releasing the lock and counts that release. */
-	if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
+	if (ntklog_action_class(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
 	    cmpxchg(&slot->lock, lock, NULL) != lock)
 		return false;
-	this_cpu_inc(ntklog_sleeping_cpu.again);
+	this_cpu_inc(ntklog_sleeping_cpu.written_off);
 	return true;
 }
 
@@ -222,14 +223,14 @@ static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const v
 }
 
 /**
- * ntklog_acquire_sleeping_slowly() - slow path of ntklog_track_sleeping_acquire()
+ * ntklog_track_sleeping_acquire_slow() - slow path of ntklog_track_sleeping_acquire()
  * @lock: address of the lock
  * @caller: return address of the lock function
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
  *
  * Context: any. Outside of task context the acquisition is counted and not tracked.
  */
-void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 action)
+void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action)
 {
 	struct ntklog_thread *thread;
 	struct ntklog_sleeping_slot *slot;
@@ -238,7 +239,7 @@ void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 
 		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);
 		return;
 	}
-	this_cpu_inc(ntklog_sleeping_cpu.acquired);
+	this_cpu_inc(ntklog_sleeping_cpu.attempts);
 	/* RCU frees thread records: with preemption off, this one stays valid. */
 	preempt_disable_notrace();
 	thread = ntklog_find_thread();
@@ -250,15 +251,15 @@ void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 
 		thread = ntklog_take_thread();
 	if (!thread || thread->late)
 		goto untracked;
-	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_class_of(action));
+	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_action_class(action));
 	if (ntklog_is_acquired_again(slot, lock, action)) {
-		if (ntklog_class_of(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX))
+		if (ntklog_action_class(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX))
 			ntklog_fill_sleeping_slot(slot, lock, caller, action |
 						  (READ_ONCE(slot->action) &
-						   NTKLOG_SLEEPING_OVER_HOLE));
+						   NTKLOG_SLEEPING_ABOVE_HOLE));
 		goto out;
 	}
-	slot = ntklog_take_sleeping_slot(thread);
+	slot = ntklog_alloc_sleeping_slot(thread);
 	if (slot) {
 		ntklog_fill_sleeping_slot(slot, lock, caller, action);
 		goto out;
@@ -268,13 +269,13 @@ untracked:
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_acquire_sleeping_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_acquire_slow);
 
 /*
  * Return the number of releases on this CPU. If @counted is false, count this release first. Sets
- * @multiple if the release rate selects this release. Called with preemption off.
+ * @at_multiple if the release rate selects this release. Called with preemption off.
  */
-static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
+static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 {
 	struct ntklog_release_count *count;
 	unsigned long flags;
@@ -285,66 +286,67 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *multiple)
 	if (!counted)
 		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
 	released = ntklog_releases(count);
-	*multiple = ntklog_release_is_multiple(count);
+	*at_multiple = ntklog_release_is_multiple(count);
 	local_irq_restore(flags);
 	return released;
 }
 
 /* Apply NT's sampling rules for resources to one release. */
-static bool ntklog_sleeping_lock_is_sampled(u64 wait_time, u32 contentions, bool counted)
+static bool ntklog_release_is_sampled(u64 wait_time, u32 contentions, bool counted)
 {
-	u32 contention_rate = READ_ONCE(ntklog_resource_words.contention_sampling_rate), rest;
-	bool multiple;
-	u64 released = ntklog_count_sleeping_release(counted, &multiple);
+	u32 contention_rate = READ_ONCE(ntklog_resource_words.contention_sampling_rate), remainder;
+	bool at_multiple;
+	u64 released = ntklog_count_sleeping_release(counted, &at_multiple);
 
-	div_u64_rem(released, contention_rate, &rest);
-	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
+	div_u64_rem(released, contention_rate, &remainder);
+	if (wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !remainder)
 		return true;
-	return multiple || (contentions && contentions % contention_rate == 0);
+	return at_multiple || (contentions && contentions % contention_rate == 0);
 }
 
-static u32 ntklog_released_action(u32 action)
+static u32 ntklog_release_action(u32 action)
 {
-	return NTKLOG_SLEEPING_ANY_CLASS | ntklog_class_of(action) |
-		((action & NTKLOG_SLEEPING_IS_EXCLUSIVE) ?
+	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+		((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT) ?
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE & ~WMI_RESOURCE_ACTION_CLASS :
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED & ~WMI_RESOURCE_ACTION_CLASS);
 }
 
 /* Called with preemption off, so that RCU keeps @task valid. */
 static void ntklog_log_sleeping_release(struct task_struct *task,
-					const struct ntklog_sleeping_slot *was, const void *lock)
+					const struct ntklog_sleeping_slot *snapshot,
+					const void *lock)
 {
 	const struct wmi_resource64 record = {
-		.acquire_time = was->acquire_time,
-		.hold_time = ntklog_cycles_since(was->acquire_time, 0),
-		.wait_time = ntklog_sleeping_wait_time(was, was->action),
+		.acquire_time = snapshot->acquire_time,
+		.hold_time = ntklog_cycles_since(snapshot->acquire_time, 0),
+		.wait_time = ntklog_sleeping_wait_time(snapshot, snapshot->action),
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_address((unsigned long)lock),
-		.action = ntklog_released_action(was->action),
-		.contention_delta = was->contentions,
+		.action = ntklog_release_action(snapshot->action),
+		.contention_delta = snapshot->contentions,
 	};
 
-	ntklog_write_sleeping_lock(&record, lock, was->caller);
+	ntklog_write_sleeping_lock(&record, lock, snapshot->caller);
 }
 
 /*
- * Claim the slot of a task on whose behalf the lock is released. Returns false if the task still
+ * Claim the slot of the task on whose behalf the lock is released. Returns false if the task still
  * waits for the lock, or if another party has claimed the slot. The owner may begin to wait at the
  * same time: the cmpxchg() on slot->action decides which of the two comes first. If this function
- * wins, ntklog_sleeping_wait_begins() ignores the wait.
+ * wins, ntklog_begin_sleeping_wait() ignores the wait.
  */
-static bool ntklog_take_owners_slot(struct ntklog_sleeping_slot *slot)
+static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
 {
 	u32 action = READ_ONCE(slot->action);
 
-	return !(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_TAKEN_AWAY)) &&
-	       try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY);
+	return !(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED)) &&
+	       try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED);
 }
 
 /**
- * ntklog_release_sleeping_slowly() - slow path of ntklog_track_sleeping_release()
+ * ntklog_track_sleeping_release_slow() - slow path of ntklog_track_sleeping_release()
  * @lock: address of the lock
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
  * @owner: returns the owner of the lock; NULL if the lock does not record its owner
@@ -355,13 +357,13 @@ static bool ntklog_take_owners_slot(struct ntklog_sleeping_slot *slot)
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */
-void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_func_t owner,
-				    bool counted)
+void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
+					bool counted)
 {
-	const u32 class = ntklog_class_of(action);
-	const struct task_struct *whose = current;
-	struct ntklog_sleeping_slot *slot, *taken = NULL;
-	struct ntklog_sleeping_slot was;
+	const u32 class = ntklog_action_class(action);
+	const struct task_struct *owner_task = current;
+	struct ntklog_sleeping_slot *slot, *claimed = NULL;
+	struct ntklog_sleeping_slot snapshot;
 	struct ntklog_thread *thread;
 	struct task_struct *task;
 
@@ -373,37 +375,38 @@ void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_f
 	thread = ntklog_find_thread();
 	slot = ntklog_find_sleeping_slot(thread, lock, class);
 	if (!slot && owner) {
-		whose = owner(lock);
-		thread = whose && whose != current ? ntklog_find_thread_of(whose) : NULL;
+		owner_task = owner(lock);
+		thread = owner_task && owner_task != current ?
+			 ntklog_find_thread_of(owner_task) : NULL;
 		slot = ntklog_find_sleeping_slot(thread, lock, class);
-		slot = slot && ntklog_take_owners_slot(slot) ? slot : NULL;
-		taken = slot;
+		slot = slot && ntklog_claim_owner_slot(slot) ? slot : NULL;
+		claimed = slot;
 	}
 	/* NULL if the task has exited; its slots have been dropped. */
 	task = slot ? READ_ONCE(thread->task) : NULL;
 	if (task) {
 		/* A waiter may increment the contentions concurrently; either value will do. */
-		was = data_race(*slot);
+		snapshot = data_race(*slot);
 	}
 	if (!task || cmpxchg(&slot->lock, lock, NULL) != lock) {
 		/* The slot may belong to another lock by now: undo the claim. */
-		if (taken)
-			atomic_andnot(NTKLOG_SLEEPING_TAKEN_AWAY, (atomic_t *)&taken->action);
+		if (claimed)
+			atomic_andnot(NTKLOG_SLEEPING_CLAIMED, (atomic_t *)&claimed->action);
 		this_cpu_inc(ntklog_sleeping_cpu.unmatched);
 		goto out;
 	}
-	if (ntklog_sleeping_lock_is_sampled(ntklog_sleeping_wait_time(&was, was.action),
-					    was.contentions, counted))
-		ntklog_log_sleeping_release(task, &was, lock);
+	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
+				      snapshot.contentions, counted))
+		ntklog_log_sleeping_release(task, &snapshot, lock);
 	if (task == current)
-		ntklog_close_own_slot(thread, slot);
+		ntklog_repair_slot_stack(thread, slot);
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sleeping_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
 
 /**
- * ntklog_sleeping_wait_begins() - record that the current task starts to wait for a lock
+ * ntklog_begin_sleeping_wait() - record that the current task starts to wait for a lock
  * @lock: address of the lock
  *
  * Called by the contention_begin tracepoint, which may fire more than once for one wait. Only the
@@ -413,7 +416,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sleeping_slowly);
  * Return: the class of the lock; 0 if the task has no slot of the lock, already waits for it, or if
  * the slot has been claimed.
  */
-u32 ntklog_sleeping_wait_begins(const void *lock)
+u32 ntklog_begin_sleeping_wait(const void *lock)
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_thread *thread;
@@ -422,15 +425,15 @@ u32 ntklog_sleeping_wait_begins(const void *lock)
 	preempt_disable_notrace();
 	thread = ntklog_find_thread();
 	slot = ntklog_find_sleeping_slot(thread, lock, 0);
-	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_TAKEN_AWAY;
-	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_TAKEN_AWAY))
+	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_CLAIMED;
+	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
 	/* Include the time that the task has spun before. */
 	ntklog_write_word(slot->acquire_time, slot->acquire_time -
 			  ntklog_sleeping_wait_time(slot, action));
 	WRITE_ONCE(slot->timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
-		class = ntklog_class_of(action);
+		class = ntklog_action_class(action);
 		WRITE_ONCE(thread->is_waiting, true);
 		this_cpu_inc(ntklog_sleeping_cpu.waits);
 	}
@@ -438,18 +441,18 @@ out:
 	preempt_enable_notrace();
 	return class;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_begins);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_sleeping_wait);
 
 /*
  * End a wait, or a phase of optimistic spinning, in @slot. @action is the action that the caller
  * has read. Returns false if another party has claimed the slot since; that party has counted the
  * wait.
  */
-static bool ntklog_has_waited(struct ntklog_sleeping_slot *slot, u32 action)
+static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 {
 	/*
 	 * Read the clock once for both fields: if the task starts to wait again,
-	 * ntklog_sleeping_wait_begins() subtracts wait_time from acquire_time to get the start of
+	 * ntklog_begin_sleeping_wait() subtracts wait_time from acquire_time to get the start of
 	 * the first wait.
 	 */
 	u64 now = ntklog_cycles();
@@ -458,17 +461,17 @@ static bool ntklog_has_waited(struct ntklog_sleeping_slot *slot, u32 action)
 	ntklog_write_word(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
 	ntklog_write_word(slot->acquire_time, now);
 	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
-						   NTKLOG_SLEEPING_HAS_WAITED);
+						   NTKLOG_SLEEPING_WAITED);
 }
 
 /**
- * ntklog_sleeping_wait_ends() - record that the current task has stopped waiting for a lock
+ * ntklog_end_sleeping_wait() - record that the current task has stopped waiting for a lock
  * @lock: address of the lock
  * @err: 0 if the task has acquired the lock, else the error with which it gives up
  *
  * Context: task, whatever locks it holds.
  */
-void ntklog_sleeping_wait_ends(const void *lock, int err)
+void ntklog_end_sleeping_wait(const void *lock, int err)
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_thread *thread;
@@ -481,46 +484,46 @@ void ntklog_sleeping_wait_ends(const void *lock, int err)
 	if (!(action & NTKLOG_SLEEPING_WAITING))
 		goto out;
 	WRITE_ONCE(thread->is_waiting, false);
-	if (action & NTKLOG_SLEEPING_TAKEN_AWAY)
+	if (action & NTKLOG_SLEEPING_CLAIMED)
 		goto out;
 	if (!err) {
-		if (ntklog_has_waited(slot, action))
+		if (ntklog_record_wait(slot, action))
 			this_cpu_inc(ntklog_sleeping_cpu.waited);
-	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY) &&
+	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
 		this_cpu_inc(ntklog_sleeping_cpu.given_up);
-		ntklog_close_own_slot(thread, slot);
+		ntklog_repair_slot_stack(thread, slot);
 	}
 out:
 	preempt_enable_notrace();
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sleeping_wait_ends);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_end_sleeping_wait);
 
 /**
- * ntklog_sleeping_lock_was_spun_for() - record that optimistic spinning for a lock has ended
+ * ntklog_end_sleeping_spin() - record that optimistic spinning for a lock has ended
  * @lock: address of the lock
  * @class: class of the lock
  *
  * The task has not necessarily acquired the lock: it may go on to sleep, and
- * ntklog_sleeping_wait_begins() then adds the time spun to the wait.
+ * ntklog_begin_sleeping_wait() then adds the time spun to the wait.
  *
  * Context: task, whatever locks it holds.
  */
-void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class)
+void ntklog_end_sleeping_spin(const void *lock, u32 class)
 {
 	struct ntklog_sleeping_slot *slot;
 	u32 action;
 
 	preempt_disable_notrace();
 	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
-	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_HAS_WAITED;
-	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_HAS_WAITED)))
-		ntklog_has_waited(slot, action);
+	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_WAITED;
+	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_WAITED)))
+		ntklog_record_wait(slot, action);
 	preempt_enable_notrace();
 }
 
 /**
- * ntklog_note_sleeping_contention() - count that the current task waits for a lock of another task
+ * ntklog_count_sleeping_contention() - count that the current task waits for a lock of another task
  * @lock: address of the lock
  * @class: class of the lock
  * @owner: the task that held the lock a moment ago; only compared, never dereferenced
@@ -531,7 +534,7 @@ void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class)
  *
  * Context: task, whatever locks it holds.
  */
-void ntklog_note_sleeping_contention(const void *lock, u32 class, const struct task_struct *owner)
+void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct task_struct *owner)
 {
 	struct ntklog_sleeping_slot *slot;
 
@@ -543,13 +546,13 @@ void ntklog_note_sleeping_contention(const void *lock, u32 class, const struct t
 }
 
 /**
- * ntklog_share_sleeping_lock() - record that the current task has downgraded a lock to shared
+ * ntklog_downgrade_sleeping_lock() - record that the current task has downgraded a lock to shared
  * @lock: address of the lock
  * @class: class of the lock
  *
  * Context: task.
  */
-void ntklog_share_sleeping_lock(const void *lock, u32 class)
+void ntklog_downgrade_sleeping_lock(const void *lock, u32 class)
 {
 	struct ntklog_sleeping_slot *slot;
 	u32 action;
@@ -558,7 +561,7 @@ void ntklog_share_sleeping_lock(const void *lock, u32 class)
 	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
 	if (slot) {
 		action = READ_ONCE(slot->action);
-		/* Loop, because another task may set NTKLOG_SLEEPING_TAKEN_AWAY concurrently. */
+		/* Loop, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
 		while (!try_cmpxchg(&slot->action, &action,
 				    (action & ~NTKLOG_SLEEPING_EXCLUSIVE) | NTKLOG_SLEEPING_SHARED))
 			;
@@ -568,10 +571,10 @@ void ntklog_share_sleeping_lock(const void *lock, u32 class)
 
 /* Limits of an excessive wait, and the interval of the check for them. Written once, at load. */
 static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
-static unsigned long ntklog_look_jiffies;
+static unsigned long ntklog_wait_check_jiffies;
 
 /* Return how many timeouts a wait that started at @start has had until now. */
-static u32 ntklog_timeouts_of(u64 start)
+static u32 ntklog_count_timeouts(u64 start)
 {
 	u64 waited = ntklog_cycles_since(start, 0);
 
@@ -589,8 +592,8 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 		.max_recursion_depth = timeouts,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_address((unsigned long)lock),
-		.action = NTKLOG_SLEEPING_ANY_CLASS | ntklog_class_of(action) |
-			  ((action & NTKLOG_SLEEPING_IS_EXCLUSIVE ?
+		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
 			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &
 			   ~WMI_RESOURCE_ACTION_CLASS),
@@ -599,8 +602,8 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 	ntklog_write_sleeping_lock(&record, lock, caller);
 }
 
-static void ntklog_look_at_wait(const struct ntklog_thread *thread,
-				struct ntklog_sleeping_slot *slot)
+static void ntklog_check_wait(const struct ntklog_thread *thread,
+			      struct ntklog_sleeping_slot *slot)
 {
 	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
@@ -614,7 +617,7 @@ static void ntklog_look_at_wait(const struct ntklog_thread *thread,
 
 	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
 		return;
-	now = ntklog_timeouts_of(start);
+	now = ntklog_count_timeouts(start);
 	for (timeouts = READ_ONCE(slot->timeouts); timeouts < now; timeouts++) {
 		/*
 		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
@@ -633,7 +636,7 @@ static void ntklog_look_at_wait(const struct ntklog_thread *thread,
 	}
 }
 
-static void ntklog_look_at_waits(struct ntklog_thread *thread, void *unused)
+static void ntklog_check_task_waits(struct ntklog_thread *thread, void *unused)
 {
 	int i;
 
@@ -641,7 +644,7 @@ static void ntklog_look_at_waits(struct ntklog_thread *thread, void *unused)
 	if (!READ_ONCE(thread->is_waiting))
 		return;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
-		ntklog_look_at_wait(thread, &thread->sleeping_slots[i]);
+		ntklog_check_wait(thread, &thread->sleeping_slots[i]);
 }
 
 /*
@@ -649,17 +652,17 @@ static void ntklog_look_at_waits(struct ntklog_thread *thread, void *unused)
  * set up a timer itself, because its hooks run inside lock functions that hold spinlocks of the
  * kernel.
  */
-static void ntklog_look_for_long_waits(struct work_struct *work);
-static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_look_for_long_waits);
+static void ntklog_check_all_waits(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_check_all_waits);
 
-static void ntklog_look_for_long_waits(struct work_struct *work)
+static void ntklog_check_all_waits(struct work_struct *work)
 {
-	ntklog_visit_threads(ntklog_look_at_waits, NULL);
-	schedule_delayed_work(&ntklog_long_waits_work, ntklog_look_jiffies);
+	ntklog_visit_threads(ntklog_check_task_waits, NULL);
+	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
 }
 
 /* Enabled classes, one bit for each. Written by the attaching thread, one at a time. */
-static unsigned long ntklog_sleeping_classes;
+static unsigned long ntklog_enabled_sleeping_classes;
 
 static unsigned long ntklog_class_bit(u32 class)
 {
@@ -667,26 +670,26 @@ static unsigned long ntklog_class_bit(u32 class)
 }
 
 /**
- * ntklog_start_sleeping_locks() - enable tracking of a lock class
+ * ntklog_enable_sleeping_class() - enable tracking of a lock class
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
  * Must be called before the first hook of the class is attached.
  *
  * Context: task; may sleep. Callers are serialized.
  */
-void ntklog_start_sleeping_locks(u32 class)
+void ntklog_enable_sleeping_class(u32 class)
 {
-	if (!ntklog_sleeping_classes) {
+	if (!ntklog_enabled_sleeping_classes) {
 		ntklog_keep_rooms();
 		/*
 		 * Raise the number of spare records: each task that acquires a lock now takes one.
 		 */
 		ntklog_make_spare_threads();
-		schedule_delayed_work(&ntklog_long_waits_work, ntklog_look_jiffies);
+		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
 	}
-	ntklog_sleeping_classes |= ntklog_class_bit(class);
+	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sleeping_locks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 
 /*
  * Claim @slot if it belongs to @class. Returns false if it does not, or if another party has
@@ -696,20 +699,20 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sleeping_locks);
  * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
  * whether the task or this function counts the wait.
  */
-static bool ntklog_drop_slot(struct ntklog_sleeping_slot *slot, u32 class)
+static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class)
 {
 	u32 action = READ_ONCE(slot->action);
 
 	do {
-		if (ntklog_class_of(action) != class || action & NTKLOG_SLEEPING_TAKEN_AWAY)
+		if (ntklog_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
 			return false;
-	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_TAKEN_AWAY));
+	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED));
 	if (action & NTKLOG_SLEEPING_WAITING)
-		atomic64_inc(&ntklog_dropped_sleeping_waits);
+		atomic64_inc(&ntklog_sleeping_waits_dropped);
 	return true;
 }
 
-static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
+static void ntklog_drop_task_slots(struct ntklog_thread *thread, void *data)
 {
 	u32 class = *(u32 *)data;
 	int i;
@@ -720,14 +723,14 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
 		/* Pairs with the smp_store_release() that publishes slot->lock. */
 		const void *lock = smp_load_acquire(&slot->lock);
 
-		if (lock && ntklog_drop_slot(slot, class) &&
+		if (lock && ntklog_claim_class_slot(slot, class) &&
 		    cmpxchg(&slot->lock, lock, NULL) == lock)
-			atomic64_inc(&ntklog_dropped_sleeping_slots);
+			atomic64_inc(&ntklog_sleeping_slots_dropped);
 	}
 }
 
 /**
- * ntklog_stop_sleeping_locks() - disable tracking of a lock class
+ * ntklog_disable_sleeping_class() - disable tracking of a lock class
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
  * Must be called after the last hook of the class has returned. Drops the slots of locks that are
@@ -735,20 +738,20 @@ static void ntklog_drop_slots_of(struct ntklog_thread *thread, void *data)
  *
  * Context: task; may sleep. Callers are serialized.
  */
-void ntklog_stop_sleeping_locks(u32 class)
+void ntklog_disable_sleeping_class(u32 class)
 {
-	ntklog_sleeping_classes &= ~ntklog_class_bit(class);
-	ntklog_visit_threads(ntklog_drop_slots_of, &class);
-	if (!ntklog_sleeping_classes) {
+	ntklog_enabled_sleeping_classes &= ~ntklog_class_bit(class);
+	ntklog_visit_threads(ntklog_drop_task_slots, &class);
+	if (!ntklog_enabled_sleeping_classes) {
 		cancel_delayed_work_sync(&ntklog_long_waits_work);
 		ntklog_let_rooms_go();
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sleeping_locks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_disable_sleeping_class);
 
-static void ntklog_add_to_sum(struct ntklog_thread *thread, void *data)
+static void ntklog_add_task_slots(struct ntklog_thread *thread, void *data)
 {
-	struct ntklog_sleeping_sum *sum = data;
+	struct ntklog_sleeping_totals *sum = data;
 	int i;
 
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
@@ -757,28 +760,28 @@ static void ntklog_add_to_sum(struct ntklog_thread *thread, void *data)
 		if (READ_ONCE(thread->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
 			sum->waiting++;
 		else
-			sum->owned++;
+			sum->held++;
 	}
 }
 
 /**
- * ntklog_sum_sleeping_locks() - count the slots of all tasks
+ * ntklog_sum_sleeping_slots() - count the slots of all tasks
  *
  * Context: task.
  * Return: the sums; tasks may change their slots while they are counted.
  */
-struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void)
+struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void)
 {
-	struct ntklog_sleeping_sum sum = {
-		.forgotten = ntklog_sleeping_slots_forgotten() +
-			     atomic64_read(&ntklog_dropped_sleeping_slots),
-		.forgotten_waits = atomic64_read(&ntklog_dropped_sleeping_waits),
+	struct ntklog_sleeping_totals sum = {
+		.dropped = ntklog_sleeping_slots_dropped_at_exit() +
+			     atomic64_read(&ntklog_sleeping_slots_dropped),
+		.dropped_waits = atomic64_read(&ntklog_sleeping_waits_dropped),
 	};
 
-	ntklog_visit_threads(ntklog_add_to_sum, &sum);
+	ntklog_visit_threads(ntklog_add_task_slots, &sum);
 	return sum;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_locks);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_slots);
 
 /**
  * ntklog_sleeping_locks_init() - set the limits of excessive waits and start the release countdowns
@@ -794,8 +797,8 @@ void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
 
 	ntklog_first_timeout_cycles = ntklog_cycles_of_ms(first_timeout_ms);
 	ntklog_next_timeout_cycles = ntklog_cycles_of_ms(next_timeout_ms);
-	ntklog_look_jiffies = max(msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4,
-				  1UL);
+	ntklog_wait_check_jiffies = msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4;
+	ntklog_wait_check_jiffies = max(ntklog_wait_check_jiffies, 1UL);
 	for_each_possible_cpu(cpu)
 		ntklog_begin_release_count(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases, 0);
 }

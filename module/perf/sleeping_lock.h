@@ -42,21 +42,21 @@ struct task_struct;
 #define NTKLOG_SLEEPING_SHARED		(WMI_RESOURCE_ACTION_ACQUIRE_SHARED & \
 					 ~WMI_RESOURCE_ACTION_CLASS)
 /* The bit that is set in NTKLOG_SLEEPING_EXCLUSIVE and clear in NTKLOG_SLEEPING_SHARED. */
-#define NTKLOG_SLEEPING_IS_EXCLUSIVE	(NTKLOG_SLEEPING_EXCLUSIVE & ~NTKLOG_SLEEPING_SHARED)
+#define NTKLOG_SLEEPING_EXCLUSIVE_BIT	(NTKLOG_SLEEPING_EXCLUSIVE & ~NTKLOG_SLEEPING_SHARED)
 
 /*
  * State bits in slot->action. The inline release compares the action with a constant that has none
  * of these bits, so a slot with any of them is released by the slow path.
  *
  * WAITING	the task waits for the lock
- * HAS_WAITED	the wait is over, and slot->wait_time is valid
- * OVER_HOLE	the slot below was freed first; this release must lower next_sleeping_slot past it
- * TAKEN_AWAY	one party has claimed the slot, is about to free it, and has counted its wait
+ * WAITED	the wait is over, and slot->wait_time is valid
+ * ABOVE_HOLE	the slot below was freed first; this release must lower next_sleeping_slot past it
+ * CLAIMED	one party has claimed the slot, is about to free it, and has counted its wait
  */
 #define NTKLOG_SLEEPING_WAITING		0x4000
-#define NTKLOG_SLEEPING_HAS_WAITED	0x8000
-#define NTKLOG_SLEEPING_OVER_HOLE	0x2000
-#define NTKLOG_SLEEPING_TAKEN_AWAY	0x1000
+#define NTKLOG_SLEEPING_WAITED		0x8000
+#define NTKLOG_SLEEPING_ABOVE_HOLE	0x2000
+#define NTKLOG_SLEEPING_CLAIMED		0x1000
 
 /* Number of lock classes. Bits 16 to 19 of an action hold the class, starting at 1. */
 #define NTKLOG_SLEEPING_CLASSES		6
@@ -66,9 +66,9 @@ struct task_struct;
  * action thus fits in 31 bits, so that one instruction can store it as a sign-extended 64-bit
  * immediate into slot->state.
  */
-#define NTKLOG_SLEEPING_ANY_CLASS	0x80000000
+#define NTKLOG_SLEEPING_LINUX_BIT	0x80000000
 #define NTKLOG_SLEEPING_CLASS(_name)	(WMI_RESOURCE_CLASS_LINUX_##_name &	\
-					 ~NTKLOG_SLEEPING_ANY_CLASS)
+					 ~NTKLOG_SLEEPING_LINUX_BIT)
 
 static_assert(WMI_RESOURCE_CLASS_LINUX_MUTEX == 0x80010000);
 static_assert(WMI_RESOURCE_CLASS_LINUX_WW_MUTEX == 0x80000000 + (NTKLOG_SLEEPING_CLASSES << 16));
@@ -78,12 +78,12 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
 /**
  * struct ntklog_sleeping_cpu - per-CPU counters of Linux' sleeping locks
  * @releases: releases, as a countdown to the next sampled one
- * @acquired: calls of an acquire hook, including those that fail later
+ * @attempts: calls of an acquire hook, including those that fail later
  * @untracked: acquisitions without a slot: eight slots were in use, or no thread record was
  *	available
  * @given_up: acquisitions that ended without the lock after a wait
- * @again: acquisitions written off: their release was missed, their slot was reclaimed as stale, or
- *	a ww_mutex was requested again by its owner
+ * @written_off: acquisitions written off: their release was missed, their slot was reclaimed as
+ *	stale, or a ww_mutex was requested again by its owner
  * @unmatched: releases that found no slot
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
@@ -92,15 +92,15 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
  * Each CPU writes only its own counters: by single instructions, which need no protection, or with
  * interrupts off. Readers on other CPUs see values that may be stale.
  *
- * When no operation is in progress, the sum over all CPUs satisfies acquired = releases + untracked
- * + given_up + again + slots in use + dropped slots.
+ * When no operation is in progress, the sum over all CPUs satisfies attempts = releases + untracked
+ * + given_up + written_off + slots in use + dropped slots.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
-	u64 acquired;
+	u64 attempts;
 	u64 untracked;
 	u64 given_up;
-	u64 again;
+	u64 written_off;
 	u64 unmatched;
 	u64 in_interrupts;
 	u64 waits;
@@ -110,34 +110,34 @@ struct ntklog_sleeping_cpu {
 DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
 
 /**
- * struct ntklog_sleeping_sum - slots of all tasks
- * @owned: slots of held locks
+ * struct ntklog_sleeping_totals - slots of all tasks
+ * @held: slots of held locks
  * @waiting: slots of locks that a task waits for
- * @forgotten: slots dropped in use, because the task exited or the class was disabled
- * @forgotten_waits: dropped slots whose task was waiting
+ * @dropped: slots dropped in use, because the task exited or the class was disabled
+ * @dropped_waits: dropped slots whose task was waiting
  */
-struct ntklog_sleeping_sum {
-	u64 owned;
+struct ntklog_sleeping_totals {
+	u64 held;
 	u64 waiting;
-	u64 forgotten;
-	u64 forgotten_waits;
+	u64 dropped;
+	u64 dropped_waits;
 };
 
 typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
 
-void ntklog_acquire_sleeping_slowly(const void *lock, unsigned long caller, u32 action);
-void ntklog_release_sleeping_slowly(const void *lock, u32 action, ntklog_owner_func_t owner,
-				    bool counted);
-u32 ntklog_sleeping_wait_begins(const void *lock);
-void ntklog_sleeping_wait_ends(const void *lock, int err);
-void ntklog_note_sleeping_contention(const void *lock, u32 class,
-				     const struct task_struct *owner);
-void ntklog_sleeping_lock_was_spun_for(const void *lock, u32 class);
-void ntklog_share_sleeping_lock(const void *lock, u32 class);
+void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action);
+void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
+					bool counted);
+u32 ntklog_begin_sleeping_wait(const void *lock);
+void ntklog_end_sleeping_wait(const void *lock, int err);
+void ntklog_count_sleeping_contention(const void *lock, u32 class,
+				      const struct task_struct *owner);
+void ntklog_end_sleeping_spin(const void *lock, u32 class);
+void ntklog_downgrade_sleeping_lock(const void *lock, u32 class);
 
-void ntklog_start_sleeping_locks(u32 class);
-void ntklog_stop_sleeping_locks(u32 class);
-struct ntklog_sleeping_sum ntklog_sum_sleeping_locks(void);
+void ntklog_enable_sleeping_class(u32 class);
+void ntklog_disable_sleeping_class(u32 class);
+struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 
 /**
@@ -178,7 +178,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	/* The entry behind the last slot is a sentinel whose lock is never NULL. */
 	if (unlikely(READ_ONCE(slot->lock)))
 		goto slowly;
-	this_cpu_inc(ntklog_sleeping_cpu.acquired);
+	this_cpu_inc(ntklog_sleeping_cpu.attempts);
 	now = ntklog_read_time();
 	/*
 	 * Plain 32-bit stores of the two halves: other CPUs ignore the slot until slot->lock is
@@ -190,7 +190,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	ntklog_write_word(slot->state, action);
 	/*
 	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
-	 * ntklog_look_at_wait() and ntklog_drop_slots_of(), which other tasks call.
+	 * ntklog_check_wait() and ntklog_drop_task_slots(), which other tasks call.
 	 */
 	smp_store_release(&slot->lock, lock);
 	/*
@@ -201,7 +201,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
 	return;
 slowly:
-	ntklog_acquire_sleeping_slowly(lock, caller, action);
+	ntklog_track_sleeping_acquire_slow(lock, caller, action);
 }
 
 /**
@@ -241,7 +241,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	WRITE_ONCE(slot->lock, NULL);
 	return;
 slowly:
-	ntklog_release_sleeping_slowly(lock, action, owner, counted);
+	ntklog_track_sleeping_release_slow(lock, action, owner, counted);
 }
 
 #endif /* _NTKLOG_PERF_SLEEPING_LOCK_H */
