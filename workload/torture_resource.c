@@ -604,7 +604,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 	}
 	if (!err) {
 		torture_keeper_task = kthread_run(torture_keeper, NULL,
-						  "ntklog_keeper");
+						  "ntklog_ftrace_guard");
 		err = PTR_ERR_OR_ZERO(torture_keeper_task);
 		if (err)
 			torture_keeper_task = NULL;

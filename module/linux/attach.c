@@ -46,7 +46,7 @@ const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *function
 #endif
 	*lacks = true;
 	missing = ntklog_why_no_interrupts() ?: ntklog_find_do_raw();
-	return missing ?: ntklog_find_functions(functions->redirects, functions->count);
+	return missing ?: ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
 /* Before the first function comes to us. */
@@ -54,7 +54,7 @@ static int ntklog_join(const struct ntklog_linux_functions *functions, const cha
 {
 	int err;
 
-	if (functions->way == NTKLOG_SAMPLING) {
+	if (functions->variant == NTKLOG_VARIANT_SAMPLE) {
 		ntklog_start_sampling_spin_locks();
 		return 0;
 	}
@@ -67,7 +67,7 @@ static int ntklog_join(const struct ntklog_linux_functions *functions, const cha
 /* When all do. */
 static void ntklog_has_joined(const struct ntklog_linux_functions *functions)
 {
-	if (functions->way == NTKLOG_SAMPLING)
+	if (functions->variant == NTKLOG_VARIANT_SAMPLE)
 		return;
 	/* Who was preempted in the kernel's own function, about to acquire; then who owns. */
 	synchronize_rcu_tasks();
@@ -80,7 +80,7 @@ static void ntklog_leave(const struct ntklog_linux_functions *functions)
 {
 	if (ntklog_is_stuck(functions))
 		return;
-	if (functions->way == NTKLOG_SAMPLING) {
+	if (functions->variant == NTKLOG_VARIANT_SAMPLE) {
 		ntklog_stop_sampling_spin_locks();
 		return;
 	}
@@ -91,45 +91,45 @@ static void ntklog_leave(const struct ntklog_linux_functions *functions)
 /**
  * ntklog_attach() - redirect a kind's functions
  * @functions: the kind's, for which there is no reason not to
- * @way: to which of ours
+ * @variant: to which of ours
  * @failed: set to what could not be
  *
  * Context: thread; may sleep. One at a time.
- * Return: 0, or a negative errno, and then none is: see ntklog_redirect_functions() and
- * ntklog_keep_ftrace_enabled().
+ * Return: 0, or a negative errno, and then none is: see ntklog_register_hooks() and
+ * ntklog_pin_ftrace_enabled().
  */
-int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
+int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
 		  const char **failed)
 {
 	int err;
 
-	err = ntklog_keep_ftrace_enabled();
+	err = ntklog_pin_ftrace_enabled();
 	if (err) {
 		*failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
 		return err;
 	}
-	functions->way = way;
-	ntklog_choose_way(functions->redirects, functions->count, way);
+	functions->variant = variant;
+	ntklog_select_variant(functions->hooks, functions->count, variant);
 	err = ntklog_join(functions, failed);
 	if (err) {
-		ntklog_let_ftrace_go();
+		ntklog_unpin_ftrace_enabled();
 		return err;
 	}
-	err = ntklog_redirect_functions(functions->redirects, functions->count, true, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, true, failed);
 	if (err)
 		goto leave;
-	err = ntklog_redirect_functions(functions->redirects, functions->count, false, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
 	if (err) {
 		/* What some have acquired meanwhile has been released: restoring waits. */
-		ntklog_restore_functions(functions->redirects, functions->count, true);
+		ntklog_unregister_hooks(functions->hooks, functions->count, true);
 		goto leave;
 	}
-	ntklog_let_ftrace_go();
+	ntklog_unpin_ftrace_enabled();
 	ntklog_has_joined(functions);
 	return 0;
 
 leave:
-	ntklog_let_ftrace_go();
+	ntklog_unpin_ftrace_enabled();
 	ntklog_leave(functions);
 	return err;
 }
@@ -138,17 +138,17 @@ leave:
  * ntklog_detach() - undo ntklog_attach()
  * @functions: the kind's
  *
- * Context: as there. What is_stuck is not restored.
+ * Context: as there. What is stuck is not restored.
  */
 void ntklog_detach(struct ntklog_linux_functions *functions)
 {
-	if (functions->way != NTKLOG_SAMPLING)
+	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		ntklog_part_from_spin_locks();
-	ntklog_restore_functions(functions->redirects, functions->count, false);
+	ntklog_unregister_hooks(functions->hooks, functions->count, false);
 	/* What is still acquired through us is still released through us. */
 	if (ntklog_is_stuck(functions))
 		return;
-	ntklog_restore_functions(functions->redirects, functions->count, true);
+	ntklog_unregister_hooks(functions->hooks, functions->count, true);
 	ntklog_leave(functions);
 }
 

@@ -12,7 +12,7 @@
 #ifdef NTKLOG_LINUX_LOCKS
 
 const char *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks);
-int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
+int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
 		  const char **failed);
 void ntklog_detach(struct ntklog_linux_functions *functions);
 
@@ -21,8 +21,8 @@ void ntklog_detach(struct ntklog_linux_functions *functions);
 const char *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks);
 
 /* None of these is asked for where functions cannot be redirected. */
-static inline int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_way way,
-				const char **failed)
+static inline int ntklog_attach(struct ntklog_linux_functions *functions,
+				enum ntklog_hook_variant variant, const char **failed)
 {
 	return -EOPNOTSUPP;
 }

@@ -93,8 +93,8 @@ static int ntklog_register_interrupts(void)
  * ntklog_hear_of_interrupts() - have each noted in the slots of what it interrupts
  * @failed: set to what could not be
  *
- * Context: thread; may sleep. One at a time. Between ntklog_keep_ftrace_enabled() and
- * ntklog_let_ftrace_go(); ntklog_why_no_interrupts() has none.
+ * Context: thread; may sleep. One at a time. Between ntklog_pin_ftrace_enabled() and
+ * ntklog_unpin_ftrace_enabled(); ntklog_why_no_interrupts() has none.
  * Return: 0, and then ntklog_stop_hearing_of_interrupts() is to follow; or a negative errno.
  */
 int ntklog_hear_of_interrupts(const char **failed)

@@ -33,14 +33,14 @@
 
 /**
  * struct ntklog_linux_functions - the functions of a kind
- * @redirects: those
+ * @hooks: those
  * @count: of them
- * @way: what they are, or were last, redirected to; written as @redirects
+ * @variant: what they are, or were last, redirected to; written as @hooks
  */
 struct ntklog_linux_functions {
-	struct ntklog_redirect *redirects;
+	struct ntklog_hook *hooks;
 	size_t count;
-	enum ntklog_way way;
+	enum ntklog_hook_variant variant;
 };
 
 /**
@@ -56,7 +56,7 @@ static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *function
 	size_t i;
 
 	for (i = 0; i < functions->count; i++)
-		if (functions->redirects[i].is_stuck)
+		if (functions->hooks[i].stuck)
 			return true;
 #endif
 	return false;
@@ -66,7 +66,7 @@ static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *function
 static inline size_t ntklog_function_count(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
-	return ntklog_count_functions(functions->redirects, functions->count);
+	return ntklog_count_targets(functions->hooks, functions->count);
 #else
 	return 0;
 #endif

@@ -190,10 +190,10 @@ static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 	case NTKLOG_LINUX_MODE_WAITS:
 		return ntklog_watch_waits(kind->whose, &kind->failed);
 	case NTKLOG_LINUX_MODE_SAMPLED:
-		return ntklog_attach(kind->functions, NTKLOG_SAMPLING, &kind->failed);
+		return ntklog_attach(kind->functions, NTKLOG_VARIANT_SAMPLE, &kind->failed);
 	default:
 		return ntklog_attach(kind->functions, ntklog_spin_lock_blockers ?
-				     NTKLOG_FINDING_BLOCKERS : NTKLOG_TRACKING, &kind->failed);
+				     NTKLOG_VARIANT_BLOCKERS : NTKLOG_VARIANT_TRACK, &kind->failed);
 	}
 }
 

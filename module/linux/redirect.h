@@ -19,17 +19,17 @@
 #include <linux/types.h>
 
 /**
- * enum ntklog_way - which set of replacements is installed
- * @NTKLOG_TRACKING: track each acquisition
- * @NTKLOG_FINDING_BLOCKERS: track each acquisition, and detect releases that leave a waiter behind
- * @NTKLOG_SAMPLING: decide at each acquisition whether to record it
- * @NTKLOG_WAYS: number of sets
+ * enum ntklog_hook_variant - which set of replacements is installed
+ * @NTKLOG_VARIANT_TRACK: track each acquisition
+ * @NTKLOG_VARIANT_BLOCKERS: track each acquisition, and detect releases that leave a waiter behind
+ * @NTKLOG_VARIANT_SAMPLE: decide at each acquisition whether to record it
+ * @NTKLOG_VARIANTS: number of sets
  */
-enum ntklog_way {
-	NTKLOG_TRACKING,
-	NTKLOG_FINDING_BLOCKERS,
-	NTKLOG_SAMPLING,
-	NTKLOG_WAYS,
+enum ntklog_hook_variant {
+	NTKLOG_VARIANT_TRACK,
+	NTKLOG_VARIANT_BLOCKERS,
+	NTKLOG_VARIANT_SAMPLE,
+	NTKLOG_VARIANTS,
 };
 
 /* Defined if this kernel and architecture support ftrace direct calls and kprobes. */
@@ -43,7 +43,7 @@ enum ntklog_way {
 #endif
 
 /**
- * struct ntklog_place - a kernel function to hook
+ * struct ntklog_target - a kernel function to hook
  * @name: symbol name
  * @optional: not every supported kernel has this function
  * @wraps: symbol name of another lock function that this one either calls or contains as an inlined
@@ -52,7 +52,7 @@ enum ntklog_way {
  * @address: address of the function; 0 if this kernel lacks it, or if it is not hooked because of
  *	@wraps
  */
-struct ntklog_place {
+struct ntklog_target {
 	const char *name;
 	bool optional;
 	const char *wraps;
@@ -60,74 +60,77 @@ struct ntklog_place {
 };
 
 /**
- * struct ntklog_redirect - kernel functions that share one trampoline
- * @places: the kernel functions
- * @place_count: number of @places
- * @trampolines: trampoline of each variant, indexed by enum ntklog_way; see NTKLOG_TRAMPOLINE()
+ * struct ntklog_hook - kernel functions that share one trampoline
+ * @targets: the kernel functions
+ * @target_count: number of @targets
+ * @trampolines: trampoline of each variant, indexed by enum ntklog_hook_variant; see
+ *	NTKLOG_TRAMPOLINE()
  * @trampoline: trampoline of the selected variant
- * @releases: the functions release a lock; they are installed first and removed last
- * @is_hook: the trampoline returns into the original function; else it returns into a replacement
- * @behind: address behind the patched call in the original function, which the replacement calls;
- *	NULL if the replacement does not call the original
- * @is_on: @ops is registered
- * @is_stuck: ftrace has failed to unregister @ops, and the functions stay patched until reboot
- * @is_leaving: @ops is unregistered, but its grace period has not ended
- * @ops: one ftrace_ops for all @places, because ftrace registers one ops with many functions faster
- *	than many ops
+ * @is_release: the functions release a lock; they are installed first and removed last
+ * @entry_only: the trampoline returns into the original function; else it returns into a
+ *	replacement
+ * @original_entry: address behind the patched call in the original function, which the replacement
+ *	calls; NULL if the replacement does not call the original
+ * @registered: @ops is registered
+ * @stuck: ftrace has failed to unregister @ops, and the functions stay patched until reboot
+ * @draining: @ops is unregistered, but its grace period has not ended
+ * @ops: one ftrace_ops for all @targets, because ftrace registers one ops with many functions
+ *	faster than many ops
  *
  * Written by the attaching and detaching thread only; its callers serialize it.
  */
-struct ntklog_redirect {
-	struct ntklog_place *places;
-	size_t place_count;
-	const void *trampolines[NTKLOG_WAYS];
+struct ntklog_hook {
+	struct ntklog_target *targets;
+	size_t target_count;
+	const void *trampolines[NTKLOG_VARIANTS];
 	const void *trampoline;
-	bool releases;
-	bool is_hook;
-	const void *behind;
-	bool is_on;
-	bool is_stuck;
-	bool is_leaving;
+	bool is_release;
+	bool entry_only;
+	const void *original_entry;
+	bool registered;
+	bool stuck;
+	bool draining;
 	struct ftrace_ops ops;
 };
 
-#define NTKLOG_HOOKED(_trampoline, _places, ...)				\
+#define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\
 {										\
-	.places = _places,							\
-	.place_count = ARRAY_SIZE(_places),					\
-	.trampolines = { [NTKLOG_TRACKING] = _trampoline },			\
-	.is_hook = true,							\
+	.targets = _targets,							\
+	.target_count = ARRAY_SIZE(_targets),					\
+	.trampolines = { [NTKLOG_VARIANT_TRACK] = _trampoline },		\
+	.entry_only = true,							\
 	__VA_ARGS__								\
 }
 
-#define NTKLOG_REDIRECT(_name, _finding_blockers, _releases, ...)			\
+#define NTKLOG_REPLACE_HOOK(_name, _finding_blockers, _releases, ...)			\
 {										\
-	.places = (struct ntklog_place[]){ { .name = #_name, __VA_ARGS__ } },	\
-	.place_count = 1,							\
-	.releases = _releases,							\
+	.targets = (struct ntklog_target[]){ { .name = #_name, __VA_ARGS__ } },	\
+	.target_count = 1,							\
+	.is_release = _releases,						\
 	.trampolines = {							\
-		[NTKLOG_TRACKING] = trampoline_##_name,				\
-		[NTKLOG_FINDING_BLOCKERS] = _finding_blockers,			\
-		[NTKLOG_SAMPLING] = sampled_trampoline_##_name,			\
+		[NTKLOG_VARIANT_TRACK] = trampoline_##_name,			\
+		[NTKLOG_VARIANT_BLOCKERS] = _finding_blockers,			\
+		[NTKLOG_VARIANT_SAMPLE] = sampled_trampoline_##_name,		\
 	},									\
 }
 
-#define NTKLOG_ACQUIRES(_name, ...)						\
-	NTKLOG_REDIRECT(_name, trampoline_##_name, false, __VA_ARGS__)
-#define NTKLOG_RELEASES(_name)							\
-	NTKLOG_REDIRECT(_name, blocking_trampoline_##_name, true)
+#define NTKLOG_REPLACE_ACQUIRE(_name, ...)					\
+	NTKLOG_REPLACE_HOOK(_name, trampoline_##_name, false, __VA_ARGS__)
+#define NTKLOG_REPLACE_RELEASE(_name)						\
+	NTKLOG_REPLACE_HOOK(_name, blocking_trampoline_##_name, true)
 
-size_t ntklog_count_functions(const struct ntklog_redirect *redirects, size_t count);
+size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count);
 unsigned long ntklog_find_function(const char *name);
-const char *ntklog_find_functions(struct ntklog_redirect *redirects, size_t count);
-int ntklog_keep_ftrace_enabled(void);
-void ntklog_let_ftrace_go(void);
-void ntklog_choose_way(struct ntklog_redirect *redirects, size_t count, enum ntklog_way way);
-int ntklog_redirect_functions(struct ntklog_redirect *redirects, size_t count, bool releases,
-			      const char **failed);
-void ntklog_restore_functions(struct ntklog_redirect *redirects, size_t count, bool releases);
-void ntklog_restore_without_waiting(struct ntklog_redirect *redirects, size_t count);
-void ntklog_forget_restored(struct ntklog_redirect *redirects, size_t count);
+const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count);
+int ntklog_pin_ftrace_enabled(void);
+void ntklog_unpin_ftrace_enabled(void);
+void ntklog_select_variant(struct ntklog_hook *hooks, size_t count,
+			   enum ntklog_hook_variant variant);
+int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, bool releases,
+			  const char **failed);
+void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool releases);
+void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count);
+void ntklog_reset_unregistered_hooks(struct ntklog_hook *hooks, size_t count);
 
 #endif /* NTKLOG_CAN_REDIRECT */
 

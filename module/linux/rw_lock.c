@@ -65,31 +65,31 @@ NTKLOG_RELEASING(_raw_write_unlock_bh);
 NTKLOG_ACQUIRING(_raw_write_lock_nested);
 
 /* Written with the kind's mutex held: see locks.c. */
-static struct ntklog_redirect ntklog_rw_redirects[] = {
-	NTKLOG_ACQUIRES(_raw_read_lock),
-	NTKLOG_ACQUIRES(_raw_read_lock_irq),
-	NTKLOG_ACQUIRES(_raw_read_lock_irqsave),
-	NTKLOG_ACQUIRES(_raw_read_lock_bh),
-	NTKLOG_ACQUIRES(_raw_read_trylock),
-	NTKLOG_RELEASES(_raw_read_unlock),
-	NTKLOG_RELEASES(_raw_read_unlock_irq),
-	NTKLOG_RELEASES(_raw_read_unlock_irqrestore),
-	NTKLOG_RELEASES(_raw_read_unlock_bh),
-	NTKLOG_ACQUIRES(_raw_write_lock),
-	NTKLOG_ACQUIRES(_raw_write_lock_irq),
-	NTKLOG_ACQUIRES(_raw_write_lock_irqsave),
-	NTKLOG_ACQUIRES(_raw_write_lock_bh),
-	NTKLOG_ACQUIRES(_raw_write_trylock),
-	NTKLOG_RELEASES(_raw_write_unlock),
-	NTKLOG_RELEASES(_raw_write_unlock_irq),
-	NTKLOG_RELEASES(_raw_write_unlock_irqrestore),
-	NTKLOG_RELEASES(_raw_write_unlock_bh),
-	NTKLOG_ACQUIRES(_raw_write_lock_nested, .optional = true),
+static struct ntklog_hook ntklog_rw_hooks[] = {
+	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock),
+	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_irq),
+	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_irqsave),
+	NTKLOG_REPLACE_ACQUIRE(_raw_read_lock_bh),
+	NTKLOG_REPLACE_ACQUIRE(_raw_read_trylock),
+	NTKLOG_REPLACE_RELEASE(_raw_read_unlock),
+	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_irq),
+	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_irqrestore),
+	NTKLOG_REPLACE_RELEASE(_raw_read_unlock_bh),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_irq),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_irqsave),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_bh),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_trylock),
+	NTKLOG_REPLACE_RELEASE(_raw_write_unlock),
+	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_irq),
+	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_irqrestore),
+	NTKLOG_REPLACE_RELEASE(_raw_write_unlock_bh),
+	NTKLOG_REPLACE_ACQUIRE(_raw_write_lock_nested, .optional = true),
 };
 
 struct ntklog_linux_functions ntklog_linux_rw_lock_functions = {
-	.redirects = ntklog_rw_redirects,
-	.count = ARRAY_SIZE(ntklog_rw_redirects),
+	.hooks = ntklog_rw_hooks,
+	.count = ARRAY_SIZE(ntklog_rw_hooks),
 };
 
 #endif /* NTKLOG_LINUX_LOCKS */

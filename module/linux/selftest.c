@@ -80,7 +80,7 @@ static struct ntklog_selftest_run {
 	int preempt;
 	int softirqs;
 	u32 slots;
-	enum ntklog_way way;
+	enum ntklog_hook_variant variant;
 	enum ntklog_choice choice;
 	struct ntklog_selftest_result result;
 } ntklog_run;
@@ -88,7 +88,7 @@ static struct ntklog_selftest_run {
 /* The last acquired of those that have a slot. Interrupts are off. */
 static const void *ntklog_last_lock(void)
 {
-	return ntklog_run.way == NTKLOG_SAMPLING ? ntklog_last_sampled_spin_lock() :
+	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_last_sampled_spin_lock() :
 						   ntklog_last_spin_lock();
 }
 
@@ -121,7 +121,7 @@ static notrace noinline void ntklog_give_slots_back(void)
 
 	local_irq_save(flags);
 	while (ntklog_last_lock() == &ntklog_run.lock)
-		if (ntklog_run.way == NTKLOG_SAMPLING)
+		if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
 			ntklog_release_sampled_spin_lock(&ntklog_run.lock,
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
 							 time.high, _RET_IP_);
@@ -285,7 +285,7 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 	unsigned long flags;
 
 	migrate_disable();
-	if (ntklog_run.way == NTKLOG_SAMPLING)
+	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
 		ntklog_choose_spin_locks(ntklog_run.choice);
 	switch (context) {
 	case SOFTIRQS_OFF:
@@ -307,7 +307,7 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 		ntklog_try_here(test);
 		break;
 	}
-	if (ntklog_run.way == NTKLOG_SAMPLING)
+	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
 		ntklog_choose_spin_locks(PERF_CHOOSE_BY_RATE);
 	migrate_enable();
 	*result = ntklog_run.result;
@@ -414,9 +414,9 @@ const char *ntklog_selftest(const struct ntklog_linux_functions *functions, stru
 {
 	const char *wrong = NULL;
 
-	ntklog_run.way = functions->way;
+	ntklog_run.variant = functions->variant;
 	ntklog_run.choice = PERF_CHOOSE_BY_RATE;
-	if (functions->way != NTKLOG_SAMPLING)
+	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		return ntklog_test_functions(functions, seq, NULL);
 	ntklog_run.choice = PERF_CHOOSE_NONE;
 	wrong = ntklog_test_functions(functions, seq, NULL);

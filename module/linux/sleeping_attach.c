@@ -86,7 +86,7 @@ const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions 
 	if (why)
 		return why;
 	*lacks = true;
-	return ntklog_find_functions(functions->redirects, functions->count);
+	return ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
 /* Kinds that nobody comes to any more, but who was there has not been waited for. */
@@ -135,7 +135,7 @@ void ntklog_end_detaching_sleeping(void)
 
 		ntklog_leaving_count--;
 		functions = ntklog_leaving[ntklog_leaving_count].functions;
-		ntklog_forget_restored(functions->redirects, functions->count);
+		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
 		/* Else its hooks are still called, and rooms stay what they are. */
 		if (!ntklog_is_stuck(functions))
 			ntklog_disable_sleeping_class(ntklog_leaving[ntklog_leaving_count].class);
@@ -150,8 +150,8 @@ void ntklog_end_detaching_sleeping(void)
  * @failed: set to what could not be
  *
  * Context: thread; may sleep. One at a time.
- * Return: 0, or a negative errno, and then none is: see ntklog_redirect_functions() and
- * ntklog_keep_ftrace_enabled().
+ * Return: 0, or a negative errno, and then none is: see ntklog_register_hooks() and
+ * ntklog_pin_ftrace_enabled().
  */
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed)
@@ -159,27 +159,27 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	int err;
 
 	ntklog_end_detaching_sleeping();
-	err = ntklog_keep_ftrace_enabled();
+	err = ntklog_pin_ftrace_enabled();
 	if (err) {
 		*failed = err == -EHOSTDOWN ? "kernel.ftrace_enabled" : "ftrace";
 		return err;
 	}
-	functions->way = NTKLOG_TRACKING;
-	ntklog_choose_way(functions->redirects, functions->count, functions->way);
+	functions->variant = NTKLOG_VARIANT_TRACK;
+	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
 	ntklog_enable_sleeping_class(class);
 	err = ntklog_watch_sleeping_contention(failed);
 	if (err)
 		goto stop;
-	err = ntklog_redirect_functions(functions->redirects, functions->count, true, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, true, failed);
 	if (err)
 		goto stop_watching;
-	err = ntklog_redirect_functions(functions->redirects, functions->count, false, failed);
+	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
 	if (err) {
-		ntklog_restore_functions(functions->redirects, functions->count, true);
+		ntklog_unregister_hooks(functions->hooks, functions->count, true);
 		goto stop_watching;
 	}
 	ntklog_sleeping_kinds++;
-	ntklog_let_ftrace_go();
+	ntklog_unpin_ftrace_enabled();
 	return 0;
 
 stop_watching:
@@ -187,7 +187,7 @@ stop_watching:
 stop:
 	if (!ntklog_is_stuck(functions))
 		ntklog_disable_sleeping_class(class);
-	ntklog_let_ftrace_go();
+	ntklog_unpin_ftrace_enabled();
 	return err;
 }
 
@@ -198,11 +198,11 @@ stop:
  *
  * ntklog_end_detaching_sleeping() is to follow, some time before this module goes.
  *
- * Context: as there. What is_stuck is not restored.
+ * Context: as there. What is stuck is not restored.
  */
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 {
-	ntklog_restore_without_waiting(functions->redirects, functions->count);
+	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
 	ntklog_leaving[ntklog_leaving_count].functions = functions;
 	ntklog_leaving[ntklog_leaving_count].class = class;
 	ntklog_leaving_count++;

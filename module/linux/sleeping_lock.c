@@ -225,10 +225,10 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
 #define TRYING(_name, ...)							\
 {										\
-	.places = (struct ntklog_place[]){ { .name = #_name, __VA_ARGS__ } },	\
-	.place_count = 1,							\
-	.trampolines = { [NTKLOG_TRACKING] = trampoline_##_name },		\
-	.behind = (const u8 *)(_name) + BEHIND,					\
+	.targets = (struct ntklog_target[]){ { .name = #_name, __VA_ARGS__ } },	\
+	.target_count = 1,							\
+	.trampolines = { [NTKLOG_VARIANT_TRACK] = trampoline_##_name },		\
+	.original_entry = (const u8 *)(_name) + BEHIND,				\
 }
 
 /* A kernel with lockdep may have it under another name. */
@@ -244,14 +244,14 @@ ACQUIRING(acquire_mutex);
 NTKLOG_HOOK_2(acquire_mutex);
 RELEASING(release_mutex, "");
 
-static struct ntklog_place ntklog_mutex_lock[] = {
+static struct ntklog_target ntklog_mutex_lock[] = {
 	{ .name = "mutex_lock", .optional = true },
 	{ .name = "mutex_lock_interruptible", .optional = true },
 	{ .name = "mutex_lock_killable", .optional = true },
 	{ .name = "mutex_lock_io", .optional = true, .wraps = "mutex_lock" },
 };
 
-static struct ntklog_place ntklog_mutex_lock_2[] = {
+static struct ntklog_target ntklog_mutex_lock_2[] = {
 	{ .name = "mutex_lock_nested", .optional = true },
 	{ .name = "mutex_lock_interruptible_nested", .optional = true },
 	{ .name = "mutex_lock_killable_nested", .optional = true },
@@ -260,13 +260,13 @@ static struct ntklog_place ntklog_mutex_lock_2[] = {
 	{ .name = "_mutex_lock_killable", .optional = true },
 };
 
-static struct ntklog_place ntklog_mutex_unlock[] = { { .name = "mutex_unlock" } };
+static struct ntklog_target ntklog_mutex_unlock[] = { { .name = "mutex_unlock" } };
 
-static struct ntklog_redirect ntklog_mutex_redirects[] = {
-	NTKLOG_HOOKED(trampoline_acquire_mutex, ntklog_mutex_lock),
-	NTKLOG_HOOKED(trampoline_2_acquire_mutex, ntklog_mutex_lock_2),
+static struct ntklog_hook ntklog_mutex_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_mutex, ntklog_mutex_lock),
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_mutex, ntklog_mutex_lock_2),
 	TRYING_MUTEX,
-	NTKLOG_HOOKED(trampoline_release_mutex, ntklog_mutex_unlock, .releases = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_mutex, ntklog_mutex_unlock, .is_release = true),
 };
 
 /*
@@ -285,50 +285,50 @@ RELEASING(release_rwsem_exclusive, "");
 NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
 NTKLOG_HOOK_OF_LOCK(spun_for_rwsem);
 
-static struct ntklog_place ntklog_down_read[] = {
+static struct ntklog_target ntklog_down_read[] = {
 	{ .name = "down_read" },
 	{ .name = "down_read_interruptible" },
 	{ .name = "down_read_killable" },
 	{ .name = "down_read_non_owner", .optional = true },
 };
 
-static struct ntklog_place ntklog_down_read_2[] = {
+static struct ntklog_target ntklog_down_read_2[] = {
 	{ .name = "down_read_nested", .optional = true },
 	{ .name = "down_read_killable_nested", .optional = true },
 };
 
-static struct ntklog_place ntklog_down_write[] = {
+static struct ntklog_target ntklog_down_write[] = {
 	{ .name = "down_write" },
 	{ .name = "down_write_killable" },
 };
 
-static struct ntklog_place ntklog_down_write_2[] = {
+static struct ntklog_target ntklog_down_write_2[] = {
 	{ .name = "down_write_nested", .optional = true },
 	{ .name = "down_write_killable_nested", .optional = true },
 	{ .name = "_down_write_nest_lock", .optional = true },
 };
 
-static struct ntklog_place ntklog_up_read[] = {
+static struct ntklog_target ntklog_up_read[] = {
 	{ .name = "up_read" },
 	{ .name = "up_read_non_owner", .optional = true },
 };
 
-static struct ntklog_place ntklog_up_write[] = { { .name = "up_write" } };
-static struct ntklog_place ntklog_downgrade_write[] = { { .name = "downgrade_write" } };
-static struct ntklog_place ntklog_osq_unlock[] = { { .name = "osq_unlock", .optional = true } };
+static struct ntklog_target ntklog_up_write[] = { { .name = "up_write" } };
+static struct ntklog_target ntklog_downgrade_write[] = { { .name = "downgrade_write" } };
+static struct ntklog_target ntklog_osq_unlock[] = { { .name = "osq_unlock", .optional = true } };
 
-static struct ntklog_redirect ntklog_rwsem_redirects[] = {
-	NTKLOG_HOOKED(trampoline_acquire_rwsem_shared, ntklog_down_read),
-	NTKLOG_HOOKED(trampoline_2_acquire_rwsem_shared, ntklog_down_read_2),
-	NTKLOG_HOOKED(trampoline_acquire_rwsem_exclusive, ntklog_down_write),
-	NTKLOG_HOOKED(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
+static struct ntklog_hook ntklog_rwsem_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_rwsem_shared, ntklog_down_read),
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_shared, ntklog_down_read_2),
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_rwsem_exclusive, ntklog_down_write),
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
 	TRYING(down_read_trylock),
 	TRYING(down_write_trylock),
-	NTKLOG_HOOKED(trampoline_spun_for_rwsem, ntklog_osq_unlock),
+	NTKLOG_ENTRY_HOOK(trampoline_spun_for_rwsem, ntklog_osq_unlock),
 	/* What was acquired as a writer's is released as a reader's. */
-	NTKLOG_HOOKED(trampoline_downgrade_rwsem, ntklog_downgrade_write, .releases = true),
-	NTKLOG_HOOKED(trampoline_release_rwsem_shared, ntklog_up_read, .releases = true),
-	NTKLOG_HOOKED(trampoline_release_rwsem_exclusive, ntklog_up_write, .releases = true),
+	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_shared, ntklog_up_read, .is_release = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_exclusive, ntklog_up_write, .is_release = true),
 };
 
 TRIES(down_trylock, 0, in_task(), ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE));
@@ -336,20 +336,20 @@ NTKLOG_HOOK(acquire_semaphore);
 NTKLOG_HOOK_2(acquire_semaphore);
 NTKLOG_HOOK(release_semaphore);
 
-static struct ntklog_place ntklog_down[] = {
+static struct ntklog_target ntklog_down[] = {
 	{ .name = "down" },
 	{ .name = "down_interruptible" },
 	{ .name = "down_killable" },
 };
 
-static struct ntklog_place ntklog_down_2[] = { { .name = "down_timeout" } };
-static struct ntklog_place ntklog_up[] = { { .name = "up" } };
+static struct ntklog_target ntklog_down_2[] = { { .name = "down_timeout" } };
+static struct ntklog_target ntklog_up[] = { { .name = "up" } };
 
-static struct ntklog_redirect ntklog_semaphore_redirects[] = {
-	NTKLOG_HOOKED(trampoline_acquire_semaphore, ntklog_down),
-	NTKLOG_HOOKED(trampoline_2_acquire_semaphore, ntklog_down_2),
+static struct ntklog_hook ntklog_semaphore_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_semaphore, ntklog_down),
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_semaphore, ntklog_down_2),
 	TRYING(down_trylock),
-	NTKLOG_HOOKED(trampoline_release_semaphore, ntklog_up, .releases = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_semaphore, ntklog_up, .is_release = true),
 };
 
 TRIES(rt_mutex_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(RT_MUTEX));
@@ -357,61 +357,62 @@ ACQUIRING(acquire_rt_mutex);
 NTKLOG_HOOK_2(acquire_rt_mutex);
 RELEASING(release_rt_mutex, "");
 
-static struct ntklog_place ntklog_rt_mutex_lock[] = {
+static struct ntklog_target ntklog_rt_mutex_lock[] = {
 	{ .name = "rt_mutex_lock", .optional = true },
 	{ .name = "rt_mutex_lock_interruptible" },
 	{ .name = "rt_mutex_lock_killable" },
 };
 
-static struct ntklog_place ntklog_rt_mutex_lock_2[] = {
+static struct ntklog_target ntklog_rt_mutex_lock_2[] = {
 	{ .name = "rt_mutex_lock_nested", .optional = true },
 	{ .name = "_rt_mutex_lock_nest_lock", .optional = true },
 };
 
-static struct ntklog_place ntklog_rt_mutex_unlock[] = { { .name = "rt_mutex_unlock" } };
+static struct ntklog_target ntklog_rt_mutex_unlock[] = { { .name = "rt_mutex_unlock" } };
 
-static struct ntklog_redirect ntklog_rt_mutex_redirects[] = {
-	NTKLOG_HOOKED(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
-	NTKLOG_HOOKED(trampoline_2_acquire_rt_mutex, ntklog_rt_mutex_lock_2),
+static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rt_mutex, ntklog_rt_mutex_lock_2),
 	TRYING(rt_mutex_trylock),
-	NTKLOG_HOOKED(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .releases = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_rt_mutex, ntklog_rt_mutex_unlock, .is_release = true),
 };
 
 NTKLOG_HOOK(acquire_percpu_rwsem);
 RELEASING(release_percpu_rwsem, "");
 
-static struct ntklog_place ntklog_percpu_down_write[] = { { .name = "percpu_down_write" } };
-static struct ntklog_place ntklog_percpu_up_write[] = { { .name = "percpu_up_write" } };
+static struct ntklog_target ntklog_percpu_down_write[] = { { .name = "percpu_down_write" } };
+static struct ntklog_target ntklog_percpu_up_write[] = { { .name = "percpu_up_write" } };
 
-static struct ntklog_redirect ntklog_percpu_rwsem_redirects[] = {
-	NTKLOG_HOOKED(trampoline_acquire_percpu_rwsem, ntklog_percpu_down_write),
-	NTKLOG_HOOKED(trampoline_release_percpu_rwsem, ntklog_percpu_up_write, .releases = true),
+static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_acquire_percpu_rwsem, ntklog_percpu_down_write),
+	NTKLOG_ENTRY_HOOK(trampoline_release_percpu_rwsem, ntklog_percpu_up_write,
+			  .is_release = true),
 };
 
 TRIES(ww_mutex_trylock, 1, in_task(), LOOK_FIRST, EXCLUSIVE(WW_MUTEX));
 NTKLOG_HOOK_2(acquire_ww_mutex);
 RELEASING(release_ww_mutex, "");
 
-static struct ntklog_place ntklog_ww_mutex_lock[] = {
+static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	{ .name = "ww_mutex_lock" },
 	{ .name = "ww_mutex_lock_interruptible" },
 };
 
 /* One that calls mutex_unlock(), or mutex_trylock(), would be a mutex's too. */
-static struct ntklog_place ntklog_ww_mutex_unlock[] = {
+static struct ntklog_target ntklog_ww_mutex_unlock[] = {
 	{ .name = "ww_mutex_unlock", .wraps = "mutex_unlock" },
 };
 
-static struct ntklog_redirect ntklog_ww_mutex_redirects[] = {
-	NTKLOG_HOOKED(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
+static struct ntklog_hook ntklog_ww_mutex_hooks[] = {
+	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_ww_mutex, ntklog_ww_mutex_lock),
 	TRYING(ww_mutex_trylock, .wraps = "mutex_trylock"),
-	NTKLOG_HOOKED(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .releases = true),
+	NTKLOG_ENTRY_HOOK(trampoline_release_ww_mutex, ntklog_ww_mutex_unlock, .is_release = true),
 };
 
 #define FUNCTIONS(_kind)							\
 struct ntklog_linux_functions ntklog_linux_##_kind##_functions = {		\
-	.redirects = ntklog_##_kind##_redirects,				\
-	.count = ARRAY_SIZE(ntklog_##_kind##_redirects),			\
+	.hooks = ntklog_##_kind##_hooks,					\
+	.count = ARRAY_SIZE(ntklog_##_kind##_hooks),				\
 }
 
 FUNCTIONS(mutex);

@@ -80,33 +80,33 @@ NTKLOG_RELEASING(_raw_spin_unlock_irqrestore);
 NTKLOG_RELEASING(_raw_spin_unlock_bh);
 
 /* Written with the kind's mutex held: see locks.c. */
-static struct ntklog_redirect ntklog_spin_redirects[] = {
-	NTKLOG_ACQUIRES(_raw_spin_lock),
-	NTKLOG_ACQUIRES(_raw_spin_lock_irq),
-	NTKLOG_ACQUIRES(_raw_spin_lock_irqsave),
-	NTKLOG_ACQUIRES(_raw_spin_lock_bh),
+static struct ntklog_hook ntklog_spin_hooks[] = {
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irq),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irqsave),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_bh),
 #ifdef WITH_LOCK_IRQ_DISABLE
-	NTKLOG_ACQUIRES(_raw_spin_lock_irq_disable),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irq_disable),
 #endif
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
-	NTKLOG_ACQUIRES(_raw_spin_lock_nested),
-	NTKLOG_ACQUIRES(_raw_spin_lock_irqsave_nested),
-	NTKLOG_ACQUIRES(_raw_spin_lock_nest_lock),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_nested),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_irqsave_nested),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_lock_nest_lock),
 #endif
-	NTKLOG_ACQUIRES(_raw_spin_trylock),
-	NTKLOG_ACQUIRES(_raw_spin_trylock_bh),
-	NTKLOG_RELEASES(_raw_spin_unlock),
-	NTKLOG_RELEASES(_raw_spin_unlock_irq),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_trylock),
+	NTKLOG_REPLACE_ACQUIRE(_raw_spin_trylock_bh),
+	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock),
+	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irq),
 #ifdef WITH_LOCK_IRQ_DISABLE
-	NTKLOG_RELEASES(_raw_spin_unlock_irq_enable),
+	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irq_enable),
 #endif
-	NTKLOG_RELEASES(_raw_spin_unlock_irqrestore),
-	NTKLOG_RELEASES(_raw_spin_unlock_bh),
+	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_irqrestore),
+	NTKLOG_REPLACE_RELEASE(_raw_spin_unlock_bh),
 };
 
 struct ntklog_linux_functions ntklog_linux_spin_lock_functions = {
-	.redirects = ntklog_spin_redirects,
-	.count = ARRAY_SIZE(ntklog_spin_redirects),
+	.hooks = ntklog_spin_hooks,
+	.count = ARRAY_SIZE(ntklog_spin_hooks),
 };
 
 #endif /* NTKLOG_LINUX_LOCKS */
