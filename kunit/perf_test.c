@@ -56,7 +56,7 @@ static void start(struct kunit *test)
 
 static u32 slots_in_use(void)
 {
-	return (this_cpu()->state & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+	return (this_cpu()->state & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
 static u32 tracked_slots_in_use(void)
@@ -136,8 +136,8 @@ static void sample_next_uncontended(bool sample)
 static noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time time)
 {
 	if (!ntklog_pop_spin_lock(lock, time.low))
-		ntklog_track_spin_lock_release_slowly(lock, acquire_mode, time.low, time.high,
-						      _RET_IP_);
+		ntklog_track_spin_lock_release_slow(lock, acquire_mode, time.low, time.high,
+						    _RET_IP_);
 }
 
 /*
@@ -148,7 +148,7 @@ static bool release_writes(u32 spin_count, u64 hold_time, u32 acquire_count,
 			   u32 contention_count)
 {
 	unsigned int before = spinlock_events();
-	struct ntklog_spin_lock_query query = {};
+	struct ntklog_spin_lock_wait_start query = {};
 	struct ntklog_time release_time;
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -319,7 +319,7 @@ static void model_acquire(struct model *model)
 	/* Some are waited for; the last three own what others share. */
 	u32 spin_count = model_random(model, 3) ? 0 : 1 + model_random(model, 5);
 	struct kspin_lock *spin_lock = &lock[model->count % LOCKS];
-	struct ntklog_spin_lock_query query = {};
+	struct ntklog_spin_lock_wait_start query = {};
 	unsigned int i, tracked = 0;
 
 	for (i = 0; i < model->count; i++)
@@ -834,7 +834,7 @@ static void interrupts_that_are_heard_of_are_no_matter(struct kunit *test)
 	start(test);
 	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[0], &handle);
 	for (i = 0; i < 3; i++)
-		ntklog_spin_locks_interrupted();
+		ntklog_count_interrupt_in_slots();
 	sample_next_uncontended(true);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	event = spinlock_event(test, 0);
@@ -1025,11 +1025,11 @@ static void a_slot_that_is_only_taken_is_nobodys(struct kunit *test)
 	ke_release_in_stack_queued_spin_lock(&handle);
 	before = counts();
 	local_irq_save(flags);
-	this_cpu()->state += PERF_SPIN_LOCK_SLOT;
+	this_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
 	in_use[0] = slots_in_use();
 	release_entry(&lock[0]);
 	in_use[1] = slots_in_use();
-	this_cpu()->state -= PERF_SPIN_LOCK_SLOT;
+	this_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, in_use[0], 1);
 	KUNIT_EXPECT_EQ(test, in_use[1], 1);
@@ -1423,33 +1423,33 @@ static void leave_a_waiter(u32 *one, bool sample)
 	ntklog_log_spin_lock_acquire(one);
 	sample_next_uncontended(sample);
 	time = ntklog_read_time();
-	ntklog_track_spin_lock_release_slowly(one, WMI_SPINLOCK_QUEUED |
-					      PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
-					      _THIS_IP_);
+	ntklog_track_spin_lock_release_slow(one, WMI_SPINLOCK_QUEUED |
+					    PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
+					    _THIS_IP_);
 	local_irq_restore(flags);
 }
 
 static void one_in_so_many_that_leave_a_waiter_is_written(struct kunit *test)
 {
-	u32 before = this_cpu()->blockers, one, i;
+	u32 before = this_cpu()->blocker_count, one, i;
 
 	start(test);
 	set_parameters(test, 1, 1000, 1, 0);
 	/* By default none is, nor counted. */
 	leave_a_waiter(&one, false);
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->blockers, before);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
 
-	this_cpu()->blockers = 0;
-	WRITE_ONCE(ntklog_spin_lock_blockers, 3);
+	this_cpu()->blocker_count = 0;
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 3);
 	for (i = 0; i < 9; i++)
 		leave_a_waiter(&one, false);
 	/* The tenth to the twelfth: by NT's rule as well. */
 	for (i = 0; i < 3; i++)
 		leave_a_waiter(&one, true);
-	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->blockers, 12);
-	this_cpu()->blockers += before;
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, 12);
+	this_cpu()->blocker_count += before;
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 3 + 3);
 	for (i = 0; i < 6; i++) {
 		const u8 *event = spinlock_event(test, i);
@@ -1486,7 +1486,7 @@ static void who_hands_over_a_queued_lock_is_a_blocker(struct kunit *test)
 		kunit_skip(test, "needs 2 processors");
 	start(test);
 	set_parameters(test, U32_MAX, U32_MAX, 1, 0);
-	WRITE_ONCE(ntklog_spin_lock_blockers, 1);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	ke_acquire_in_stack_queued_spin_lock(&lock[1], &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_start(test, &thread, 1, wait_for_lock_0, &held);
@@ -1497,7 +1497,7 @@ static void who_hands_over_a_queued_lock_is_a_blocker(struct kunit *test)
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
 	test_thread_join(&thread);
-	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_ASSERT_EQ(test, spinlock_events(), 1);
 	event = spinlock_event(test, 0);
 	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
@@ -1537,7 +1537,7 @@ static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 processors");
 	start(test);
-	WRITE_ONCE(ntklog_spin_lock_blockers, 1);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
 	for (i = 0; i < ARRAY_SIZE(rates); i++) {
 		seen = (struct half_way) {
 			.half.lock = (unsigned long)&lock[0] | LOCK_QUEUE_WAIT };
@@ -1545,11 +1545,11 @@ static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
 		test_thread_start(test, &thread, 1, come_in_wholly, &seen);
 		set_counts(999, 0);
 		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
-		before = this_cpu()->blockers;
+		before = this_cpu()->blocker_count;
 		xchg(&lock[0].word, (unsigned long)&seen.half);
 		WRITE_ONCE(seen.is_in_the_word, true);
 		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
-		KUNIT_EXPECT_EQ(test, this_cpu()->blockers, before);
+		KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
 		ke_lower_irql(seen.handle.old_irql);
 		test_thread_join(&thread);
 		KUNIT_EXPECT_EQ(test, seen.half.lock,
@@ -1557,7 +1557,7 @@ static void who_is_half_way_in_was_not_left_waiting(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, spinlock_events(), i);
 		ke_initialize_spin_lock(&lock[0]);
 	}
-	WRITE_ONCE(ntklog_spin_lock_blockers, 0);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
 	KUNIT_EXPECT_EQ(test, get_u8(spinlock_event(test, 0), SPINLOCK_RESERVED), 0);
 	session_stop(test);
 }

@@ -55,7 +55,7 @@ static void release_by(const u32 *which, u8 mode)
 	struct ntklog_time time = ntklog_read_time();
 
 	if (!ntklog_pop_spin_lock(which, time.low))
-		ntklog_track_spin_lock_release_slowly(which, mode, time.low, time.high, _THIS_IP_);
+		ntklog_track_spin_lock_release_slow(which, mode, time.low, time.high, _THIS_IP_);
 }
 
 /* Whether an event was written. */
@@ -218,7 +218,7 @@ static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
 		set_count(5 * RATE - 1);
 		acquire(&lock[0]);
 		for (j = 0; j < 3; j++)
-			ntklog_spin_locks_interrupted();
+			ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], LINUX);
 	}
 	local_irq_restore(flags);
@@ -238,7 +238,7 @@ static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
 /* The wait that is noted, and the mode that it was acquired in, not that of its release. */
 static void who_waited_for_a_lock_of_linux_tells_so(struct kunit *test)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
 	const u8 *event;
 	int i;
@@ -247,12 +247,12 @@ static void who_waited_for_a_lock_of_linux_tells_so(struct kunit *test)
 	start_another(test, PERF_LINUX_RWLOCK);
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
-		ntklog_query_spin_lock(&query);
+		ntklog_start_spin_lock_wait(&query);
 		query.time.low -= 100000;
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					       PERF_SPIN_LOCK_LINUX_RW, 77, &query);
 		/* Who waited has a note of its own, from before. */
-		ntklog_spin_locks_interrupted();
+		ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
 	}
 	local_irq_restore(flags);

@@ -69,9 +69,9 @@ static void sample_shared(const u32 *which)
 
 static void wait_for(u32 *which, u32 spins)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	ntklog_sample_contended_spin_lock(which, MODE, spins, &query);
 }
 
@@ -152,7 +152,7 @@ static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
  */
 static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *test)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
 	unsigned int i;
 
@@ -163,10 +163,10 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 	while (!this_cpu()->sampled_in_use);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
 	/* None of the next few is chosen. */
-	this_cpu()->sampled_left = RATE;
+	this_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
 		sample_shared(&lock[0]);
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &query);
 	sample_shared(&lock[1]);
 	for (i = 0; i < 4; i++)
@@ -210,13 +210,13 @@ static void a_rate_that_is_greater_than_the_count_holds(struct kunit *test)
 	start(test, 1, 1, U32_MAX);
 	before = ntklog_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
-	this_cpu()->sampled.beyond = 5;
-	this_cpu()->sampled.next -= this_cpu()->sampled_left;
-	this_cpu()->sampled_left = 0;
+	this_cpu()->sampled.countdown_excess = 5;
+	this_cpu()->sampled.sample_at_count -= this_cpu()->sampled_countdown;
+	this_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_left, 4);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled.beyond, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_countdown, 4);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled.countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);
@@ -293,13 +293,13 @@ static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *te
 
 static void a_record_of_a_wait_has_no_hold(struct kunit *test)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
 	const u8 *event;
 
 	start(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	while (get_cycles() - ntklog_time_value(query.time) < 100000)
 		cpu_relax();
 	if (ntklog_count_spin_lock_wait(3))

@@ -56,7 +56,7 @@ static int ntklog_parameter_store(void *object, char *text)
 
 static void ntklog_blockers_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%u\n", READ_ONCE(ntklog_spin_lock_blockers));
+	seq_printf(seq, "%u\n", READ_ONCE(ntklog_spin_lock_blocker_rate));
 }
 
 static int ntklog_blockers_store(void *object, char *text)
@@ -189,8 +189,8 @@ static const struct {
 	NTKLOG_RESOURCE_COUNTER("Suppressed", suppressed),
 	NTKLOG_RESOURCE_COUNTER("Events", events),
 	NTKLOG_RESOURCE_COUNTER("PointerReleases", pointer_releases),
-	NTKLOG_SPIN_LOCK_COUNTER("Before", before),
-	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blockers),
+	NTKLOG_SPIN_LOCK_COUNTER("Before", unmatched_expected),
+	NTKLOG_SPIN_LOCK_COUNTER("Blockers", blocker_count),
 	{ .name = "InUse", .get = ntklog_get_slots_in_use },
 	NTKLOG_SLEEPING_COUNTER("Acquired", attempts),
 	{ .name = "SleepingReleased", .get = ntklog_get_sleeping_releases },

@@ -130,7 +130,7 @@ static int __init ntklog_init(void)
 				    resource, resource_given);
 	if (err)
 		return err;
-	ntklog_spin_lock_blockers = blockers;
+	ntklog_spin_lock_blocker_rate = blockers;
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
 		return err;

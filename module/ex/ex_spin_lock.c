@@ -57,10 +57,10 @@ static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 
 static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	u32 spin_count;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	spin_count = ex_spin_for_spin_lock_shared(spin_lock);
 	if (spin_count)
 		ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
@@ -87,10 +87,10 @@ EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_shared);
 
 static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	u32 spin_count;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	spin_count = ex_spin_for_spin_lock_exclusive(spin_lock);
 	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
 				       spin_count, &query);
@@ -118,8 +118,8 @@ static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_
 
 	/* As in __ex_release_spin_lock_shared(). */
 	atomic_dec_return_release(&spin_lock->value);
-	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, time.low,
-					      time.high, caller);
+	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, time.low,
+					    time.high, caller);
 }
 
 /**
@@ -146,8 +146,8 @@ void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsi
 
 	/* As in __ex_release_spin_lock_exclusive(). */
 	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
-	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
-					      time.low, time.high, caller);
+	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
+					    time.low, time.high, caller);
 }
 
 /**

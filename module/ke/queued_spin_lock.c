@@ -49,10 +49,10 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
 						       struct kspin_lock_queue *tail)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	u32 spin_count;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	spin_count = ke_spin_for_lock_ownership(queue, tail);
 	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &query);
 }
@@ -124,7 +124,7 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 	struct ntklog_time time = ntklog_read_time();
 
 	ke_let_queued_spin_lock_go(queue, spin_lock);
-	ntklog_track_spin_lock_release_slowly(spin_lock, mode, time.low, time.high, caller);
+	ntklog_track_spin_lock_release_slow(spin_lock, mode, time.low, time.high, caller);
 }
 
 /* Somebody waits: whether that is what it is sampled for is told out of line. */
@@ -132,7 +132,7 @@ static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin
 								    struct kspin_lock *spin_lock,
 								    unsigned long caller)
 {
-	if (READ_ONCE(ntklog_spin_lock_blockers) ||
+	if (READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    !ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low))
 		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED |
 						    PERF_SPIN_LOCK_LEAVES_WAITER, caller);

@@ -29,10 +29,10 @@ static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 
 static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 	u32 spin_count;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	spin_count = ke_spin_for_ownership(spin_lock);
 	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count, &query);
 }
@@ -59,8 +59,8 @@ static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spi
 
 	/* As in __ke_release_spin_lock(). */
 	smp_store_release(&spin_lock->word, 0);
-	ntklog_track_spin_lock_release_slowly(spin_lock, WMI_SPINLOCK_ORDINARY, time.low,
-					      time.high, caller);
+	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_ORDINARY, time.low,
+					    time.high, caller);
 }
 
 /**

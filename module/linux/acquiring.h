@@ -9,9 +9,9 @@
 
 static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned long result)
 {
-	struct ntklog_spin_lock_query query;
+	struct ntklog_spin_lock_wait_start query;
 
-	ntklog_query_spin_lock(&query);
+	ntklog_start_spin_lock_wait(&query);
 	lock_contended(&lock->dep_map, _RET_IP_);
 	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
 	DO(lock)(lock);

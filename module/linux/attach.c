@@ -60,7 +60,7 @@ static int ntklog_join(const struct ntklog_linux_functions *functions, const cha
 	}
 	err = ntklog_hear_of_interrupts(failed);
 	if (!err)
-		ntklog_join_spin_locks();
+		ntklog_begin_spin_lock_attach();
 	return err;
 }
 
@@ -72,7 +72,7 @@ static void ntklog_has_joined(const struct ntklog_linux_functions *functions)
 	/* Who was preempted in the kernel's own function, about to acquire; then who owns. */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
-	ntklog_spin_locks_joined();
+	ntklog_end_spin_lock_attach();
 }
 
 /* When none does any more, if so it is. */
@@ -84,7 +84,7 @@ static void ntklog_leave(const struct ntklog_linux_functions *functions)
 		ntklog_stop_sampling_spin_locks();
 		return;
 	}
-	ntklog_leave_spin_locks();
+	ntklog_end_spin_lock_detach();
 	ntklog_stop_hearing_of_interrupts();
 }
 
@@ -143,7 +143,7 @@ leave:
 void ntklog_detach(struct ntklog_linux_functions *functions)
 {
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
-		ntklog_part_from_spin_locks();
+		ntklog_begin_spin_lock_detach();
 	ntklog_unregister_hooks(functions->hooks, functions->count, false);
 	/* What is still acquired through us is still released through us. */
 	if (ntklog_is_stuck(functions))

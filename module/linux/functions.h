@@ -17,13 +17,13 @@
 #define PART(_operation)	__PASTE(__PASTE(ntklog_, WAY), SUFFIX(_operation))
 
 #define WAY				tracked
-#define ACQUIRED			ntklog_push_heard_spin_lock
-#define LOOK				ntklog_track_spin_lock_acquire_slowly
+#define ACQUIRED			ntklog_push_linux_spin_lock
+#define LOOK				ntklog_track_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
 #define POPPED(_lock)			ntklog_pop_spin_lock(_lock, ntklog_read_time().low)
 #define MODE_NOW(_lock)			MODE
 #define RELEASED(_lock, _mode, _time, _caller)						\
-	ntklog_track_spin_lock_release_slowly(_lock, _mode, (_time).low, (_time).high, _caller)
+	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
 #undef WAY
@@ -47,7 +47,7 @@
 #define MODE_NOW(_lock)									\
 	(WAITED_FOR(_lock) ? MODE | PERF_SPIN_LOCK_LEAVES_WAITER : MODE)
 #define RELEASED(_lock, _mode, _time, _caller)						\
-	ntklog_track_spin_lock_release_slowly(_lock, _mode, (_time).low, (_time).high, _caller)
+	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "releasing.h"
 #undef WAY
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hearing of interrupts while Linux' own locks are tracked, so that who acquires one need not read
- * the kernel's counters of them: see ntklog_spin_locks_interrupted().
+ * the kernel's counters of them: see ntklog_count_interrupt_in_slots().
  *
  * All of x86's but NMIs come by irq_enter_rcu(), and the scheduler's, which does not, by a
  * tracepoint of its own. What the function tracer's call costs, an interrupt pays, which are few
@@ -37,12 +37,12 @@ static notrace void ntklog_interrupt_begins(unsigned long ip, unsigned long pare
 					    struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
 	if (!in_hardirq())
-		ntklog_spin_locks_interrupted();
+		ntklog_count_interrupt_in_slots();
 }
 
 static notrace void ntklog_reschedule_begins(void *unused, int vector)
 {
-	ntklog_spin_locks_interrupted();
+	ntklog_count_interrupt_in_slots();
 }
 
 static struct ftrace_ops ntklog_interrupt_ops;

@@ -86,7 +86,7 @@ extern u32 ntklog_linux_test_cycles;
 #define ntklog_released_for_caller(_lock) __acquire(_lock)
 
 /* Linux does not count a waiter's tests: how many there is time for, and one. */
-static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_query *query)
+static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
 {
 	u32 wait = ntklog_read_time().low - query->time.low;
 
@@ -94,13 +94,15 @@ static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_quer
 }
 
 static __always_inline void
-ntklog_linux_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+ntklog_linux_waited(const void *lock, u8 acquire_mode,
+		    const struct ntklog_spin_lock_wait_start *query)
 {
 	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
 }
 
 static __always_inline void
-ntklog_sampled_waited(const void *lock, u8 acquire_mode, const struct ntklog_spin_lock_query *query)
+ntklog_sampled_waited(const void *lock, u8 acquire_mode,
+		      const struct ntklog_spin_lock_wait_start *query)
 {
 	ntklog_sample_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
 }

@@ -69,7 +69,7 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @err: why
  * @attach_us: microseconds that the last attempt took
  * @detach_us: that the last restoring took
- * @whose: PERF_SPIN_LOCK_WHOSE() of it; of one that sleeps nothing
+ * @whose: PERF_SPIN_LOCK_KIND() of it; of one that sleeps nothing
  * @class: NTKLOG_SLEEPING_CLASS() of one that sleeps; 0: it spins
  * @want: who wants it
  */
@@ -122,7 +122,7 @@ static void ntklog_update_linux_kind(struct ntklog_want *want,
 {										\
 	.name = _name,								\
 	.functions = LINUX_FUNCTIONS(_functions),				\
-	.whose = PERF_SPIN_LOCK_WHOSE(_mode),					\
+	.whose = PERF_SPIN_LOCK_KIND(_mode),					\
 	LINUX_WANT(_i, _group, ntklog_spin_lock_rundown),			\
 }
 
@@ -157,7 +157,7 @@ static const char *ntklog_why_no_waits(const struct ntklog_linux_kind *kind)
 {
 	/* There the tracepoints tell of raw spin locks, and of all others as sleeping. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
-	    kind->whose != PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN))
+	    kind->whose != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
 		return "CONFIG_PREEMPT_RT has other locks";
 	return ntklog_why_no_contention();
 }
@@ -192,7 +192,7 @@ static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		return ntklog_attach(kind->functions, NTKLOG_VARIANT_SAMPLE, &kind->failed);
 	default:
-		return ntklog_attach(kind->functions, ntklog_spin_lock_blockers ?
+		return ntklog_attach(kind->functions, ntklog_spin_lock_blocker_rate ?
 				     NTKLOG_VARIANT_BLOCKERS : NTKLOG_VARIANT_TRACK, &kind->failed);
 	}
 }
@@ -579,11 +579,11 @@ int ntklog_linux_set_blockers(u32 rate)
 
 	mutex_lock(&etw_mutex);
 	mutex_lock(&ntklog_linux_mutex);
-	if (!rate != !ntklog_spin_lock_blockers &&
+	if (!rate != !ntklog_spin_lock_blocker_rate &&
 	    (ntklog_linux_is_wanted() || etw_session_wants(PERF_SPINLOCK)))
 		err = -EBUSY;
 	else
-		WRITE_ONCE(ntklog_spin_lock_blockers, rate);
+		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);
 	mutex_unlock(&ntklog_linux_mutex);
 	mutex_unlock(&etw_mutex);
 	return err;

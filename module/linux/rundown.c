@@ -20,7 +20,7 @@ static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 m
 {
 	struct ntklog_dc record = {
 		.linux_mode = mode,
-		.blockers = READ_ONCE(ntklog_spin_lock_blockers),
+		.blockers = READ_ONCE(ntklog_spin_lock_blocker_rate),
 	};
 
 	event->hook_id = end ? NTKLOG_LOG_TYPE_DC_END : NTKLOG_LOG_TYPE_DC_START;
@@ -39,7 +39,7 @@ static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
 static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_make_rundown(event, end, NTKLOG_LINUX_MODE_FULL);
-	if (!READ_ONCE(ntklog_spin_lock_blockers) ||
+	if (!READ_ONCE(ntklog_spin_lock_blocker_rate) ||
 	    etw_group_mask_test(event->groups, PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK))
 		event->length = 0;
 }

@@ -89,7 +89,7 @@ static struct ntklog_selftest_run {
 static const void *ntklog_last_lock(void)
 {
 	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_last_sampled_spin_lock() :
-						   ntklog_last_spin_lock();
+						   ntklog_topmost_spin_lock();
 }
 
 /* Out of line: objtool counts how often a function saves the flags. */
@@ -126,9 +126,9 @@ static notrace noinline void ntklog_give_slots_back(void)
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
 							 time.high, _RET_IP_);
 		else
-			ntklog_track_spin_lock_release_slowly(&ntklog_run.lock,
-							      PERF_SPIN_LOCK_LINUX_SPIN, time.low,
-							      time.high, _RET_IP_);
+			ntklog_track_spin_lock_release_slow(&ntklog_run.lock,
+							    PERF_SPIN_LOCK_LINUX_SPIN, time.low,
+							    time.high, _RET_IP_);
 	local_irq_restore(flags);
 }
 

@@ -43,14 +43,14 @@ struct ntklog_linux_waits {
 	struct {
 		const void *lock;
 		u8 acquire_mode;
-		struct ntklog_spin_lock_query query;
+		struct ntklog_spin_lock_wait_start query;
 	} wait[LINUX_WAITS];
 };
 
 static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
 
 /*
- * Bits by PERF_SPIN_LOCK_WHOSE(). Written by one at a time, read by the probes. Of whichever kind,
+ * Bits by PERF_SPIN_LOCK_KIND(). Written by one at a time, read by the probes. Of whichever kind,
  * both kinds' waits are noted: the queue of an rwlock is known by the wait for that.
  */
 static unsigned long ntklog_waits_wanted;
@@ -76,8 +76,8 @@ static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, cons
 #ifdef CONFIG_QUEUED_RWLOCKS
 	const struct qrwlock *last;
 
-	if (!waits->depth || PERF_SPIN_LOCK_WHOSE(waits->wait[waits->depth - 1].acquire_mode) !=
-			     PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW))
+	if (!waits->depth || PERF_SPIN_LOCK_KIND(waits->wait[waits->depth - 1].acquire_mode) !=
+			     PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
 		return false;
 	last = waits->wait[waits->depth - 1].lock;
 	return lock == &last->wait_lock;
@@ -88,7 +88,7 @@ static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, cons
 
 static bool ntklog_wait_is_wanted(u8 mode)
 {
-	return READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_WHOSE(mode));
+	return READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_KIND(mode));
 }
 
 static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int flags)
@@ -106,7 +106,7 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	} else if (waits->depth < LINUX_WAITS) {
 		waits->wait[waits->depth].lock = lock;
 		waits->wait[waits->depth].acquire_mode = mode;
-		ntklog_query_spin_lock(&waits->wait[waits->depth].query);
+		ntklog_start_spin_lock_wait(&waits->wait[waits->depth].query);
 		waits->depth++;
 	} else if (ntklog_wait_is_wanted(mode)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
@@ -147,7 +147,7 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	while (number && waits->wait[number - 1].lock != lock)
 		number--;
 	if (number--) {
-		const struct ntklog_spin_lock_query *query = &waits->wait[number].query;
+		const struct ntklog_spin_lock_wait_start *query = &waits->wait[number].query;
 
 		waits->depth = number;
 		mode = waits->wait[number].acquire_mode;
@@ -161,7 +161,7 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 
 /**
  * ntklog_watch_waits() - write the waits for the locks of one kind
- * @whose: PERF_SPIN_LOCK_WHOSE() of the kind's
+ * @whose: PERF_SPIN_LOCK_KIND() of the kind's
  * @failed: set to what could not be
  *
  * Context: thread; may sleep, and takes tracepoints_mutex. One at a time.

@@ -162,54 +162,54 @@ bool ntklog_spin_locks_are_tracked(void)
 }
 
 /**
- * ntklog_join_spin_locks() - begin to track locks of another kind with these
+ * ntklog_begin_spin_lock_attach() - begin to track locks of another kind with these
  *
  * From the return on tracking is on and armed, for whoever calls the hooks. Their caller first
  * makes all releases come to them, then acquisitions; so an acquisition that does has a
- * release that does. Until ntklog_spin_locks_joined() releases of what was acquired before may
+ * release that does. Until ntklog_end_spin_lock_attach() releases of what was acquired before may
  * come: they are counted as that.
  *
  * Context: thread, after load, one at a time; may sleep. Not with the want's mutex held.
  */
-void ntklog_join_spin_locks(void)
+void ntklog_begin_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_releases_only(true);
+	ntklog_set_spin_lock_expect_unmatched(true);
 	ntklog_want_get(&ntklog_spin_lock_want);
 }
 
 /**
- * ntklog_spin_locks_joined() - from now on each release of theirs has an acquisition
+ * ntklog_end_spin_lock_attach() - from now on each release of theirs has an acquisition
  *
- * Context: as ntklog_join_spin_locks().
+ * Context: as ntklog_begin_spin_lock_attach().
  */
-void ntklog_spin_locks_joined(void)
+void ntklog_end_spin_lock_attach(void)
 {
-	ntklog_set_spin_lock_releases_only(false);
+	ntklog_set_spin_lock_expect_unmatched(false);
 }
 
 /**
- * ntklog_part_from_spin_locks() - acquisitions of theirs are about to come no more
+ * ntklog_begin_spin_lock_detach() - acquisitions of theirs are about to come no more
  *
  * Releases still do, also of what is acquired elsewhere from now on: those are counted as the
- * ones of before, until ntklog_leave_spin_locks().
+ * ones of before, until ntklog_end_spin_lock_detach().
  *
- * Context: as ntklog_join_spin_locks().
+ * Context: as ntklog_begin_spin_lock_attach().
  */
-void ntklog_part_from_spin_locks(void)
+void ntklog_begin_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_releases_only(true);
+	ntklog_set_spin_lock_expect_unmatched(true);
 }
 
 /**
- * ntklog_leave_spin_locks() - locks of another kind call the hooks no more
+ * ntklog_end_spin_lock_detach() - locks of another kind call the hooks no more
  *
  * All that they have acquired has been released, and nobody of them is in the hooks.
  *
- * Context: as ntklog_join_spin_locks().
+ * Context: as ntklog_begin_spin_lock_attach().
  */
-void ntklog_leave_spin_locks(void)
+void ntklog_end_spin_lock_detach(void)
 {
-	ntklog_set_spin_lock_releases_only(false);
+	ntklog_set_spin_lock_expect_unmatched(false);
 	ntklog_want_put(&ntklog_spin_lock_want);
 }
 

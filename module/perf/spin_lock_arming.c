@@ -15,9 +15,9 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
-bool ntklog_spin_lock_unarmed __read_mostly;
-bool ntklog_spin_lock_hooked __read_mostly;
-bool ntklog_spin_lock_releases_only __read_mostly;
+bool ntklog_spin_lock_in_transition __read_mostly;
+bool ntklog_spin_lock_hooks_paired __read_mostly;
+bool ntklog_spin_lock_expect_unmatched __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
 
 /* RCU's, of when the slots were last given up. */
@@ -63,7 +63,7 @@ static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
 
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 {
-	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED);
+	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;
@@ -109,7 +109,7 @@ void ntklog_start_spin_lock_slots(void)
 	 * has never released, or on another processor, is forgotten.
 	 */
 	cond_synchronize_rcu(ntklog_spin_lock_off_state);
-	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_on_every_cpu(ntklog_empty_slots);
 }
 
@@ -126,14 +126,14 @@ void ntklog_start_spin_lock_slots(void)
 void ntklog_arm_spin_lock_slots(void)
 {
 	/* From now on what is acquired gets a slot, though an untracked one. */
-	WRITE_ONCE(ntklog_spin_lock_hooked, true);
+	WRITE_ONCE(ntklog_spin_lock_hooks_paired, true);
 	/*
 	 * Sections that began before have ended. The others have all of it: an acquisition
 	 * that takes a slot, and a release that finds it.
 	 */
 	synchronize_rcu();
 	/* Each processor's next acquisition is looked at, and so sees it. */
-	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
 }
 
 /**
@@ -143,22 +143,22 @@ void ntklog_arm_spin_lock_slots(void)
  */
 void ntklog_disarm_spin_lock_slots(void)
 {
-	WRITE_ONCE(ntklog_spin_lock_unarmed, true);
+	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_on_every_cpu(ntklog_look_again);
 	/* What was tracked has been released, and those releases were hooked. */
 	synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_hooked, false);
+	WRITE_ONCE(ntklog_spin_lock_hooks_paired, false);
 }
 
 /**
- * ntklog_set_spin_lock_releases_only() - may releases come whose acquisitions have not?
+ * ntklog_set_spin_lock_expect_unmatched() - may releases come whose acquisitions have not?
  * @only: whether they may
  *
  * Context: as ntklog_start_spin_lock_slots().
  */
-void ntklog_set_spin_lock_releases_only(bool only)
+void ntklog_set_spin_lock_expect_unmatched(bool only)
 {
-	WRITE_ONCE(ntklog_spin_lock_releases_only, only);
+	WRITE_ONCE(ntklog_spin_lock_expect_unmatched, only);
 }
 
 /**
@@ -169,5 +169,5 @@ void ntklog_set_spin_lock_releases_only(bool only)
 void ntklog_stop_spin_lock_slots(void)
 {
 	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
-	WRITE_ONCE(ntklog_spin_lock_unarmed, false);
+	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
 }

@@ -26,7 +26,7 @@
 void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				u32 sample, struct ntklog_time time, unsigned long caller)
 {
-	u8 irql, whose = PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
+	u8 irql, whose = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
 	u64 wanted, lock, shown_caller;
 	struct wmi_spinlock64 copy;
 	struct etw_logged logged;
@@ -131,7 +131,7 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u6
 {
 	if (unlikely(in_nmi()))
 		ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
-	else if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_WHOSE_MASK, 0))
+	else if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_KIND_MASK, 0))
 		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
 	else
 		ntklog_write_usual_spin_lock(false, slot, ntklog_slot_lock(slot), wait, interrupts,

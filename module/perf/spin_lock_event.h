@@ -31,15 +31,15 @@
 #include "spin_lock_slots.h"
 #include "stack.h"
 
-/* By PERF_SPIN_LOCK_WHOSE(). */
+/* By PERF_SPIN_LOCK_KIND(). */
 static const u32 ntklog_spin_lock_groups[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
 	PERF_LINUX_RWLOCK,
 };
 
-static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
-static_assert(PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
+static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
+static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
 
 void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				u32 sample, struct ntklog_time time, unsigned long caller);
@@ -136,7 +136,7 @@ ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *
 			     unsigned long lock, u64 wait, u32 interrupts, u32 sample,
 			     struct ntklog_time time, unsigned long caller)
 {
-	u8 whose = is_linux ? PERF_SPIN_LOCK_WHOSE(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
+	u8 whose = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
 	void *record;
 	u64 wanted;
 	u8 irql;

@@ -49,10 +49,10 @@ static void ntklog_set_distance(struct ntklog_spin_lock_cpu *cpu, u32 count, u64
 {
 	s32 left = min_t(u64, distance - 1, S32_MAX);
 
-	cpu->sampled.beyond = distance - 1 - left;
+	cpu->sampled.countdown_excess = distance - 1 - left;
 	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->sampled.next, count + 1 + left);
-	WRITE_ONCE(cpu->sampled_left, left);
+	WRITE_ONCE(cpu->sampled.sample_at_count, count + 1 + left);
+	WRITE_ONCE(cpu->sampled_countdown, left);
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
@@ -62,7 +62,7 @@ static void ntklog_choose_next(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 
 	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
 	u32 before = ntklog_random_below(&cpu->sampled, rate);
 
-	cpu->sampled.rest = rate - 1 - before;
+	cpu->sampled.interval_rest = rate - 1 - before;
 	if (cpu->sampled.choice == PERF_CHOOSE_BY_RATE)
 		ntklog_set_distance(cpu, count, (u64)left + before + 1);
 	else
@@ -152,14 +152,14 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 	 * It is only that something has a slot; or an interrupt in between has been looked at in
 	 * its place; unless all are chosen.
 	 */
-	if (cpu->sampled_left >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
+	if (cpu->sampled_countdown >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_count(cpu);
-	if (cpu->sampled.beyond) {
-		ntklog_set_distance(cpu, count, cpu->sampled.beyond);
+	if (cpu->sampled.countdown_excess) {
+		ntklog_set_distance(cpu, count, cpu->sampled.countdown_excess);
 		goto out;
 	}
-	ntklog_choose_next(cpu, count, cpu->sampled.rest);
+	ntklog_choose_next(cpu, count, cpu->sampled.interval_rest);
 	slot = ntklog_take_slot(cpu, lock, 0);
 	if (slot) {
 		slot->time = time;
@@ -177,12 +177,12 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slowly);
  * @lock: the lock, now owned
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: additional tests of the lock, at least 1
- * @query: what ntklog_query_spin_lock() noted before
+ * @query: what ntklog_start_spin_lock_wait() noted before
  *
  * Context: preemption off, right after the acquisition.
  */
 notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-					       const struct ntklog_spin_lock_query *query)
+					       const struct ntklog_spin_lock_wait_start *query)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -191,7 +191,7 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 
 	local_irq_save(flags);
 	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
-		slot = ntklog_take_slot(cpu, lock, PERF_SPIN_LOCK_NOTED);
+		slot = ntklog_take_slot(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS);
 	if (!slot && !in_nmi())
 		ntklog_note_nested(cpu, lock);
 	if (slot) {

@@ -28,7 +28,7 @@ enum ntklog_choice {
 
 void ntklog_sample_spin_lock_acquire_slowly(const void *lock);
 void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-				       const struct ntklog_spin_lock_query *query);
+				       const struct ntklog_spin_lock_wait_start *query);
 void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
 				      u32 time_high, unsigned long caller);
 
@@ -42,7 +42,7 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
 {
-	return likely(!ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_left));
+	return likely(!ntklog_this_cpu_dec_is_negative(ntklog_spin_lock_cpu.sampled_countdown));
 }
 
 /**
@@ -69,7 +69,7 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *l
  */
 static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return READ_ONCE(cpu->sampled.next) - 1 - READ_ONCE(cpu->sampled_left);
+	return READ_ONCE(cpu->sampled.sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }
 
 const void *ntklog_last_sampled_spin_lock(void);

@@ -29,42 +29,44 @@
 
 /* No acquisition has been counted; the first one takes the slow path. */
 DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
-	.next = 1, .sampled.next = 1 };
+	.sample_at_count = 1, .sampled.sample_at_count = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
 
-static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED);
+static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED_MASK);
 
 /* Not part of NT: 0, the default, leaves NT's rules alone. Every value is valid at any time. */
-u32 ntklog_spin_lock_blockers __read_mostly;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blockers);
+u32 ntklog_spin_lock_blocker_rate __read_mostly;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
-/* Make all releases take the slow path (@look), or only those after a long hold. */
-static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool look)
+/* Make all releases take the slow path (@all), or only those after a long hold. */
+static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all)
 {
-	WRITE_ONCE(cpu->hold_limit, look ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
+	WRITE_ONCE(cpu->hold_limit, all ? 0 : READ_ONCE(ntklog_spin_lock_hold_limit));
 }
 
-/* Set the uncontended count to @count and the countdown to @left. */
-static __always_inline void ntklog_set_left(struct ntklog_spin_lock_cpu *cpu, u32 count, long left)
+/* Set the uncontended count to @count and the countdown to @countdown. */
+static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count,
+						 long countdown)
 {
 	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->next, count + 1 + (u32)left);
-	WRITE_ONCE(cpu->state, left * PERF_SPIN_LOCK_ONE +
-			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED));
+	WRITE_ONCE(cpu->sample_at_count, count + 1 + (u32)countdown);
+	WRITE_ONCE(cpu->state, countdown * PERF_SPIN_LOCK_COUNTDOWN_ONE +
+			       (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK));
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
 /*
- * Number of uncontended acquisitions before the next sampled one. @beyond is @count modulo @rate.
- * The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0 is a multiple
- * of every rate.
+ * Number of uncontended acquisitions before the next sampled one. @remainder is @count modulo
+ * @rate. The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0 is a
+ * multiple of every rate.
  */
-static __always_inline long ntklog_left(u32 count, u32 beyond, u32 rate)
+static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder, u32 rate)
 {
 	/* Tracking is being enabled or disabled: every acquisition takes the slow path. */
-	if (unlikely(READ_ONCE(ntklog_spin_lock_unarmed)))
+	if (unlikely(READ_ONCE(ntklog_spin_lock_in_transition)))
 		return -1;
-	return min_t(unsigned long, min(rate - 1 - beyond, ~count), PERF_SPIN_LOCK_MOST_LEFT);
+	return min_t(unsigned long, min(rate - 1 - remainder, ~count),
+		     PERF_SPIN_LOCK_COUNTDOWN_MAX);
 }
 
 /**
@@ -77,10 +79,10 @@ static __always_inline long ntklog_left(u32 count, u32 beyond, u32 rate)
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
-	u32 beyond = count % rate;
+	u32 remainder = count % rate;
 
-	ntklog_set_left(cpu, count, ntklog_left(count, beyond, rate));
-	ntklog_set_hold_limit(cpu, !beyond && ntklog_slots_in_use(cpu));
+	ntklog_set_countdown(cpu, count, ntklog_countdown_to_sample(count, remainder, rate));
+	ntklog_set_hold_limit(cpu, !remainder && ntklog_slots_in_use(cpu));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
 
@@ -117,17 +119,17 @@ u32 ntklog_spin_lock_slots_in_use(int number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT +
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE +
 	       READ_ONCE(cpu->sampled_in_use);
 }
 
 /**
- * ntklog_last_spin_lock() - return the lock that this CPU has acquired last and still holds
+ * ntklog_topmost_spin_lock() - return the lock that this CPU has acquired last and still holds
  *
  * Context: interrupts off.
  * Return: address of the lock; NULL if no slot is in use.
  */
-const void *ntklog_last_spin_lock(void)
+const void *ntklog_topmost_spin_lock(void)
 {
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long lock = cpu->slot[ntklog_slots_in_use(cpu)].lock;
@@ -136,14 +138,14 @@ const void *ntklog_last_spin_lock(void)
 }
 
 /**
- * ntklog_count_spin_lock_acquire_slowly() - slow path of an acquisition that is only counted
+ * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
  *
  * Restarts the countdown. Nothing is sampled while acquisitions are only counted, so the countdown
  * is as long as possible. Enabling tracking sets it again.
  *
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted.
  */
-void ntklog_count_spin_lock_acquire_slowly(void)
+void ntklog_count_spin_lock_acquire_slow(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	unsigned long flags;
@@ -163,32 +165,33 @@ void ntklog_count_spin_lock_acquire_slowly(void)
 	 * tracking on this CPU. Set -1, so that the next acquisition takes the slow path again.
 	 */
 	if (READ_ONCE(cpu->state) < 0)
-		ntklog_set_left(cpu, ntklog_uncontended_count(cpu),
-				READ_ONCE(ntklog_spin_lock_unarmed) ||
-				static_key_enabled(&ntklog_spin_lock_tracking_key) ?
-				-1 : PERF_SPIN_LOCK_MOST_LEFT);
+		ntklog_set_countdown(cpu, ntklog_uncontended_count(cpu),
+				     READ_ONCE(ntklog_spin_lock_in_transition) ||
+				     static_key_enabled(&ntklog_spin_lock_tracking_key) ?
+				     -1 : PERF_SPIN_LOCK_COUNTDOWN_MAX);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
 /*
- * By a single instruction, as untracked_slots, without_slot and blockers below, because an NMI
- * handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook runs.
+ * Use a single instruction, as for untracked_slots, without_slot and blocker_count below, because an
+ * NMI handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook
+ * runs.
  */
-static void ntklog_change_slots_in_use(int slots)
+static void ntklog_add_slots_in_use(int slots)
 {
-	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT);
+	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT_SIZE);
 }
 
 /* Return the topmost slot in use; slot 0, which is never used, if there is none. */
-static struct ntklog_spin_lock_slot *ntklog_last_slot(struct ntklog_spin_lock_cpu *cpu)
+static struct ntklog_spin_lock_slot *ntklog_topmost_slot(struct ntklog_spin_lock_cpu *cpu)
 {
-	return (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED);
+	return (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK);
 }
 
-/* SpinCount of a slot with PERF_SPIN_LOCK_NOTED. */
-static u32 *ntklog_spins_of(struct ntklog_spin_lock_cpu *cpu,
-			    const struct ntklog_spin_lock_slot *slot)
+/* SpinCount of a slot with PERF_SPIN_LOCK_HAS_DETAILS. */
+static u32 *ntklog_slot_spins(struct ntklog_spin_lock_cpu *cpu,
+			      const struct ntklog_spin_lock_slot *slot)
 {
 	return &cpu->spins[slot - cpu->slot];
 }
@@ -208,18 +211,18 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
  * dummy whose lock stays 0, if the slot was given back.
  */
 static noinline struct ntklog_spin_lock_slot *
-ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
-		     struct ntklog_time time, u64 interrupts)
+ntklog_fill_slot_checked(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
+			 struct ntklog_time time, u64 interrupts)
 {
-	bool unarmed = READ_ONCE(ntklog_spin_lock_unarmed);
+	bool in_transition = READ_ONCE(ntklog_spin_lock_in_transition);
 	u32 number = ntklog_slots_in_use(cpu);
 
-	if (unarmed && !READ_ONCE(ntklog_spin_lock_hooked)) {
+	if (in_transition && !READ_ONCE(ntklog_spin_lock_hooks_paired)) {
 		/* The release may not be hooked, and the slot would never be freed. */
-		ntklog_change_slots_in_use(-1);
+		ntklog_add_slots_in_use(-1);
 		return cpu->slot;
 	}
-	if (unarmed) {
+	if (in_transition) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	} else if (in_nmi() ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
@@ -231,7 +234,7 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
 	if (number > PERF_SPIN_LOCK_SLOTS) {
-		ntklog_change_slots_in_use(-1);
+		ntklog_add_slots_in_use(-1);
 		this_cpu_inc(ntklog_spin_lock_cpu.without_slot);
 		return cpu->slot;
 	}
@@ -242,22 +245,22 @@ ntklog_fill_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigne
 }
 
 /* Acquisition with eight locks tracked, while tracking is enabled or disabled, or in an NMI. */
-static noinline void ntklog_track_any_acquire(const void *lock)
+static noinline void ntklog_track_acquire_irqoff(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_fill_any_slot(cpu, lock, 0, time, ntklog_note_interrupts());
-	/* As in ntklog_count_spin_lock_acquire_slowly(). */
+	ntklog_fill_slot_checked(cpu, lock, 0, time, ntklog_note_interrupts());
+	/* As in ntklog_count_spin_lock_acquire_slow(). */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	local_irq_restore(flags);
 }
 
 /**
- * ntklog_track_spin_lock_acquire_slowly() - slow path of an uncontended tracked acquisition
+ * ntklog_track_spin_lock_acquire_slow() - slow path of an uncontended tracked acquisition
  * @lock: address of the lock, which is held
  *
  * Called when the countdown has expired or more than eight slots are in use. If the countdown has
@@ -267,24 +270,24 @@ static noinline void ntklog_track_any_acquire(const void *lock)
  * Context: as ntklog_log_spin_lock_acquire(), after the acquisition has been counted and has taken
  * a slot.
  */
-void ntklog_track_spin_lock_acquire_slowly(const void *lock)
+void ntklog_track_spin_lock_acquire_slow(const void *lock)
 {
-	unsigned long used = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	unsigned long slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
 
 	/*
 	 * As in the fast path, interrupts may be on here, and a handler may run this function too.
 	 */
-	if (likely(used <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT &&
-		   !READ_ONCE(ntklog_spin_lock_unarmed) && !in_nmi())) {
-		ntklog_fill_plain_spin_lock_slot(lock, used);
-		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
+	if (likely(slot_offset <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE &&
+		   !READ_ONCE(ntklog_spin_lock_in_transition) && !in_nmi())) {
+		ntklog_fill_uncontended_slot(lock, slot_offset);
+		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_note_interrupts());
 		/* Make the next release take the slow path. */
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
-		ntklog_track_any_acquire(lock);
+		ntklog_track_acquire_irqoff(lock);
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slow);
 
 /**
  * ntklog_log_spin_lock_acquire() - NT's PerfLogSpinLockAcquire for an uncontended acquisition
@@ -298,16 +301,16 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_acquire_slowly);
  */
 notrace void ntklog_log_spin_lock_acquire(const void *lock)
 {
-	unsigned long used;
+	unsigned long slot_offset;
 
 	if (!static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
-							     PERF_SPIN_LOCK_ONE)))
-			ntklog_count_spin_lock_acquire_slowly();
-	} else if (likely(ntklog_push_spin_lock(lock, &used))) {
-		ntklog_write_spin_lock_slot(used, interrupts, ntklog_note_interrupts());
+							     PERF_SPIN_LOCK_COUNTDOWN_ONE)))
+			ntklog_count_spin_lock_acquire_slow();
+	} else if (likely(ntklog_push_spin_lock(lock, &slot_offset))) {
+		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_note_interrupts());
 	} else {
-		ntklog_track_spin_lock_acquire_slowly(lock);
+		ntklog_track_spin_lock_acquire_slow(lock);
 	}
 }
 EXPORT_SYMBOL_GPL(ntklog_log_spin_lock_acquire);
@@ -355,7 +358,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
  * Context: interrupts off, right after the acquisition.
  */
 notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
-				       const struct ntklog_spin_lock_query *query,
+				       const struct ntklog_spin_lock_wait_start *query,
 				       unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
@@ -379,7 +382,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-				    const struct ntklog_spin_lock_query *query)
+				    const struct ntklog_spin_lock_wait_start *query)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -389,12 +392,12 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	local_irq_save(flags);
 	ntklog_count_wait(spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
-		ntklog_change_slots_in_use(1);
-		slot = ntklog_fill_any_slot(cpu, lock, PERF_SPIN_LOCK_NOTED, time,
-					    query->interrupts);
+		ntklog_add_slots_in_use(1);
+		slot = ntklog_fill_slot_checked(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
+						query->interrupts);
 		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
 		slot->acquire_mode = acquire_mode;
-		*ntklog_spins_of(cpu, slot) = spin_count;
+		*ntklog_slot_spins(cpu, slot) = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -406,24 +409,25 @@ static struct ntklog_spin_lock_slot *ntklog_find_slot(struct ntklog_spin_lock_cp
 {
 	struct ntklog_spin_lock_slot *slot;
 
-	for (slot = ntklog_last_slot(cpu); slot != cpu->slot; slot--)
+	for (slot = ntklog_topmost_slot(cpu); slot != cpu->slot; slot--)
 		if ((slot->lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
 			return slot;
 	return NULL;
 }
 
 /* Add empty details to the slot of an uncontended acquisition, and tag the slot. */
-static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot)
+static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu,
+				     struct ntklog_spin_lock_slot *slot)
 {
-	slot->lock |= PERF_SPIN_LOCK_NOTED;
+	slot->lock |= PERF_SPIN_LOCK_HAS_DETAILS;
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
-	slot->heard = 0;
-	*ntklog_spins_of(cpu, slot) = 0;
+	slot->interrupt_count = 0;
+	*ntklog_slot_spins(cpu, slot) = 0;
 }
 
 /**
- * ntklog_spin_locks_interrupted() - count an interrupt in the slots of all locks that this CPU
+ * ntklog_count_interrupt_in_slots() - count an interrupt in the slots of all locks that this CPU
  *	holds
  *
  * Called at the start of each interrupt except NMIs, while Linux' locks are tracked. An acquisition
@@ -435,41 +439,41 @@ static void ntklog_note_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spi
  *
  * Context: interrupts off; not NMI.
  */
-notrace void ntklog_spin_locks_interrupted(void)
+notrace void ntklog_count_interrupt_in_slots(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_spin_lock_slot *slot;
 
-	for (slot = ntklog_last_slot(cpu); slot != cpu->slot; slot--) {
+	for (slot = ntklog_topmost_slot(cpu); slot != cpu->slot; slot--) {
 		/* The slot is taken but not yet filled, or it is being freed. */
 		if (!slot->lock)
 			continue;
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_note_slot(cpu, slot);
-		slot->heard++;
+			ntklog_init_slot_details(cpu, slot);
+		slot->interrupt_count++;
 	}
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_locks_interrupted);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_interrupt_in_slots);
 
 /* InterruptCount of a record. */
-static __always_inline u32 ntklog_interrupts_of_slot(const struct ntklog_spin_lock_slot *slot,
-						     u8 acquire_mode)
+static __always_inline u32 ntklog_slot_interrupts(const struct ntklog_spin_lock_slot *slot,
+						  u8 acquire_mode)
 {
-	bool noted = slot->lock & PERF_SPIN_LOCK_NOTED;
+	bool has_details = slot->lock & PERF_SPIN_LOCK_HAS_DETAILS;
 
 	/* NT's locks, and contended acquisitions. */
-	if (!PERF_SPIN_LOCK_WHOSE(acquire_mode) ||
-	    (noted && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
+	if (!PERF_SPIN_LOCK_KIND(acquire_mode) ||
+	    (has_details && slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN))
 		return ntklog_interrupts_since(slot->interrupts);
-	return noted ? slot->heard : 0;
+	return has_details ? slot->interrupt_count : 0;
 }
 
 /* Remove the slot of a lock that has been released, and move the slots above it down. */
-static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
-				  struct ntklog_spin_lock_slot *slot)
+static void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu,
+			       struct ntklog_spin_lock_slot *slot)
 {
-	struct ntklog_spin_lock_slot *last = ntklog_last_slot(cpu);
-	u32 *spins = ntklog_spins_of(cpu, slot);
+	struct ntklog_spin_lock_slot *last = ntklog_topmost_slot(cpu);
+	u32 *spins = ntklog_slot_spins(cpu, slot);
 
 	if (slot->lock & PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
@@ -478,7 +482,7 @@ static void ntklog_give_slot_back(struct ntklog_spin_lock_cpu *cpu,
 		memmove(spins, spins + 1, (last - slot) * sizeof(*spins));
 	}
 	last->lock = 0;
-	ntklog_change_slots_in_use(-1);
+	ntklog_add_slots_in_use(-1);
 }
 
 /**
@@ -503,7 +507,7 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	slot = ntklog_find_slot(cpu, lock);
 	if (slot) {
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_note_slot(cpu, slot);
+			ntklog_init_slot_details(cpu, slot);
 		slot->time = time;
 		slot->acquire_mode = acquire_mode;
 	}
@@ -511,8 +515,8 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
 
-static __always_inline bool ntklog_slot_is_held_long(const struct ntklog_spin_lock_slot *slot,
-						     struct ntklog_time release_time)
+static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_spin_lock_slot *slot,
+							  struct ntklog_time release_time)
 {
 	u32 hold_threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
 
@@ -524,7 +528,7 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 				   const struct ntklog_spin_lock_slot *slot, u64 wait,
 				   struct ntklog_time release_time)
 {
-	if (ntklog_slot_is_held_long(slot, release_time))
+	if (ntklog_hold_exceeds_threshold(slot, release_time))
 		return true;
 	if (wait >> 32)
 		return ntklog_wait_is_sampled(wait >> 32);
@@ -542,10 +546,10 @@ static u8 ntklog_blocker_rule(u8 acquire_mode)
 
 	if (likely(!(acquire_mode & PERF_SPIN_LOCK_LEAVES_WAITER)))
 		return 0;
-	rate = READ_ONCE(ntklog_spin_lock_blockers);
+	rate = READ_ONCE(ntklog_spin_lock_blocker_rate);
 	if (!rate)
 		return 0;
-	if (this_cpu_inc_return(ntklog_spin_lock_cpu.blockers) % rate)
+	if (this_cpu_inc_return(ntklog_spin_lock_cpu.blocker_count) % rate)
 		return 0;
 	return WMI_SPINLOCK_RULE_BLOCKER;
 }
@@ -561,7 +565,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 				    struct ntklog_time time, unsigned long caller)
 {
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait(slot, ntklog_spins_of(cpu, slot), &mode);
+	u64 wait = ntklog_slot_wait(slot, ntklog_slot_spins(cpu, slot), &mode);
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
@@ -569,7 +573,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
-	ntklog_write_spin_lock(slot, wait, ntklog_interrupts_of_slot(slot, acquire_mode),
+	ntklog_write_spin_lock(slot, wait, ntklog_slot_interrupts(slot, acquire_mode),
 			       PERF_SPIN_LOCK_SAMPLE(rule, mode, ntklog_acquire_depth(cpu)), time,
 			       caller);
 }
@@ -584,12 +588,14 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
  * @state is the value from which the caller has computed @count. Do not test cpu->state instead:
  * an NMI may have made it negative since, and the countdown would be set from an outdated @count.
  */
-static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, long state,
-					     u32 count, u32 beyond, u32 rate, bool is_owned)
+static __always_inline void ntklog_update_sampling(struct ntklog_spin_lock_cpu *cpu, long state,
+						   u32 count, u32 remainder, u32 rate,
+						   bool lock_held)
 {
 	if (state < 0)
-		ntklog_set_left(cpu, count, ntklog_left(count, beyond, rate));
-	ntklog_set_hold_limit(cpu, !beyond && is_owned);
+		ntklog_set_countdown(cpu, count,
+				     ntklog_countdown_to_sample(count, remainder, rate));
+	ntklog_set_hold_limit(cpu, !remainder && lock_held);
 }
 
 /*
@@ -597,36 +603,36 @@ static __always_inline void ntklog_look_next(struct ntklog_spin_lock_cpu *cpu, l
  * sampled releases of NT's locks are of this kind. Not called in an NMI.
  */
 static __always_inline void
-ntklog_release_usual_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
-			  const void *lock, u8 acquire_mode, struct ntklog_time time,
-			  unsigned long caller)
+ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin_lock_slot *slot,
+			    const void *lock, u8 acquire_mode, struct ntklog_time time,
+			    unsigned long caller)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
 	long state = READ_ONCE(cpu->state);
 	u32 count = ntklog_count_of_state(cpu, state);
-	u32 beyond = count % rate;
+	u32 remainder = count % rate;
 
 	/*
 	 * Before the event is written, because writing it may count acquisitions of Linux' locks.
 	 */
-	ntklog_look_next(cpu, state, count, beyond, rate, slot != &cpu->slot[1]);
-	if (!beyond || ntklog_slot_is_held_long(slot, time))
+	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
+	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
 		ntklog_write_usual_spin_lock(false, slot, (unsigned long)lock, 0,
 					     ntklog_interrupts_since(slot->interrupts),
 					     PERF_SPIN_LOCK_SAMPLE(0, acquire_mode,
 								   ntklog_acquire_depth(cpu)),
 					     time, caller);
 	slot->lock = 0;
-	ntklog_change_slots_in_use(-1);
+	ntklog_add_slots_in_use(-1);
 }
 
 /*
  * Release of any other kind: contended, out of order, untracked, of a Linux lock, in an NMI, or
  * without a slot.
  */
-static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
-					     u8 acquire_mode, struct ntklog_time time,
-					     unsigned long caller)
+static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					       u8 acquire_mode, struct ntklog_time time,
+					       unsigned long caller)
 {
 	struct ntklog_spin_lock_slot *slot = ntklog_find_slot(cpu, lock);
 	u32 count, rate;
@@ -635,12 +641,13 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 	if (slot) {
 		if (!(slot->lock & PERF_SPIN_LOCK_UNTRACKED))
 			ntklog_write_if_sampled(cpu, slot, acquire_mode, time, caller);
-		ntklog_give_slot_back(cpu, slot);
+		ntklog_remove_slot(cpu, slot);
 	} else if (READ_ONCE(cpu->without_slot)) {
 		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
-	} else if (READ_ONCE(ntklog_spin_lock_releases_only)) {
-		this_cpu_inc(ntklog_spin_lock_cpu.before);
-	} else if (READ_ONCE(ntklog_spin_lock_hooked) && !READ_ONCE(ntklog_spin_lock_unarmed)) {
+	} else if (READ_ONCE(ntklog_spin_lock_expect_unmatched)) {
+		this_cpu_inc(ntklog_spin_lock_cpu.unmatched_expected);
+	} else if (READ_ONCE(ntklog_spin_lock_hooks_paired) &&
+		   !READ_ONCE(ntklog_spin_lock_in_transition)) {
 		/*
 		 * Only count it while tracking is enabled on all CPUs: before and after that, the
 		 * lock may have been acquired without a hook.
@@ -652,12 +659,13 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
 		rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
 		count = ntklog_count_of_state(cpu, state);
-		ntklog_look_next(cpu, state, count, count % rate, rate, ntklog_slots_in_use(cpu));
+		ntklog_update_sampling(cpu, state, count, count % rate, rate,
+				       ntklog_slots_in_use(cpu));
 	}
 }
 
 /**
- * ntklog_track_spin_lock_release_slowly() - slow path of a tracked release
+ * ntklog_track_spin_lock_release_slow() - slow path of a tracked release
  * @lock: address of the lock, which has been released
  * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_*
  * @time_low: low half of the clock before the release
@@ -668,8 +676,8 @@ static noinline void ntklog_release_any_slot(struct ntklog_spin_lock_cpu *cpu, c
  *
  * Context: IRQL >= DISPATCH_LEVEL, before the IRQL is lowered; the tracking key was on.
  */
-void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u32 time_low,
-					   u32 time_high, unsigned long caller)
+void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 time_low,
+					 u32 time_high, unsigned long caller)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = { .low = time_low, .high = time_high };
@@ -677,13 +685,13 @@ void ntklog_track_spin_lock_release_slowly(const void *lock, u8 acquire_mode, u3
 	unsigned long flags;
 
 	local_irq_save(flags);
-	slot = ntklog_last_slot(cpu);
+	slot = ntklog_topmost_slot(cpu);
 	if (likely(slot->lock == (unsigned long)lock &&
-		   !(acquire_mode & (PERF_SPIN_LOCK_WHOSE_MASK | PERF_SPIN_LOCK_LEAVES_WAITER)) &&
+		   !(acquire_mode & (PERF_SPIN_LOCK_KIND_MASK | PERF_SPIN_LOCK_LEAVES_WAITER)) &&
 		   !in_nmi()))
-		ntklog_release_usual_slot(cpu, slot, lock, acquire_mode, time, caller);
+		ntklog_release_topmost_slot(cpu, slot, lock, acquire_mode, time, caller);
 	else
-		ntklog_release_any_slot(cpu, lock, acquire_mode, time, caller);
+		ntklog_release_other_slot(cpu, lock, acquire_mode, time, caller);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_spin_lock_release_slow);

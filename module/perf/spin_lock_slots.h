@@ -27,23 +27,23 @@
  * @spins: SpinCount of the slot
  * @acquire_mode: set to the acquire mode of the slot, if the slot has one
  *
- * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_NOTED.
+ * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
 static __always_inline u64 ntklog_slot_wait(const struct ntklog_spin_lock_slot *slot,
 					    const u32 *spins, u8 *acquire_mode)
 {
-	if (likely(!(slot->lock & PERF_SPIN_LOCK_NOTED)))
+	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
 		return 0;
 	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
 		*acquire_mode = slot->acquire_mode |
-				(*acquire_mode & PERF_SPIN_LOCK_WHOSE_MASK);
+				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
 	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
 }
 
 /* Consistent even if an NMI changes the word, because the NMI frees its slots before it returns. */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED) / PERF_SPIN_LOCK_SLOT;
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
 extern struct event_trace_spinlock_information ntklog_spin_lock_words;
@@ -54,19 +54,19 @@ extern struct event_trace_spinlock_information ntklog_spin_lock_words;
  * changes tracking, see struct ntklog_want; a change to true is followed by an interrupt to all
  * CPUs that makes their countdowns negative.
  */
-extern bool ntklog_spin_lock_unarmed;
+extern bool ntklog_spin_lock_in_transition;
 
 /*
  * True if each hook on each CPU sees both static keys on. An acquisition may then take a slot,
- * because its release will free it. Written like ntklog_spin_lock_unarmed.
+ * because its release will free it. Written like ntklog_spin_lock_in_transition.
  */
-extern bool ntklog_spin_lock_hooked;
+extern bool ntklog_spin_lock_hooks_paired;
 
 /*
  * True while hooks of Linux locks are attached or detached: a release without a slot is then
- * expected. See ntklog_join_spin_locks().
+ * expected. See ntklog_begin_spin_lock_attach().
  */
-extern bool ntklog_spin_lock_releases_only;
+extern bool ntklog_spin_lock_expect_unmatched;
 
 /*
  * Value of hold_limit on all CPUs, while it is not 0: hold threshold + 1, or U32_MAX if there is no
@@ -77,7 +77,7 @@ extern u32 ntklog_spin_lock_hold_limit;
 /* SpinLockAcquireCount minus SpinLockContentionCount, computed from @state; wraps like these. */
 static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
-	return READ_ONCE(cpu->next) - 1 - (u32)(state >> 16);
+	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
 }
 
 static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
@@ -92,7 +92,7 @@ void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
-void ntklog_set_spin_lock_releases_only(bool only);
+void ntklog_set_spin_lock_expect_unmatched(bool only);
 void ntklog_choose_spin_locks_anew(void);
 void ntklog_look_at_spin_lock_parameters(void);
 
