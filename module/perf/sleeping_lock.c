@@ -190,28 +190,6 @@ static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_thr
 	return ntklog_reclaim_stale_slot(thread);
 }
 
-/*
- * Handle an acquisition of a lock that the current task already holds exclusively, according to
- * @slot. Returns true if the new acquisition needs no other slot.
- *
- * For all classes but WW_MUTEX the earlier release was missed. Free @slot; the caller fills it
- * again. A task may legitimately request a ww_mutex that it holds: the kernel then returns
- * -EALREADY without a contention event. @slot stays as it is, and the new acquisition is written
- * off.
- */
-static bool ntklog_is_acquired_again(struct ntklog_sleeping_slot *slot, const void *lock,
-				     u32 action)
-{
-	if (!slot || !(action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT))
-		return false;
-	/* If cmpxchg() fails, another task is releasing the lock and counts that release. */
-	if (ntklog_action_class(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX) &&
-	    cmpxchg(&slot->lock, lock, NULL) != lock)
-		return false;
-	this_cpu_inc(ntklog_sleeping_cpu.written_off);
-	return true;
-}
-
 static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const void *lock,
 				      unsigned long caller, u32 action)
 {
@@ -220,6 +198,28 @@ static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const v
 	ntklog_write_word(slot->state, action);
 	/* Publishes the slot; as in ntklog_track_sleeping_acquire(). */
 	smp_store_release(&slot->lock, lock);
+}
+
+/* Return true if both the acquisition @action and the hold in @slot are exclusive. */
+static bool ntklog_is_reacquired_exclusively(const struct ntklog_sleeping_slot *slot, u32 action)
+{
+	return slot && action & READ_ONCE(slot->action) & NTKLOG_SLEEPING_EXCLUSIVE_BIT;
+}
+
+/*
+ * Restart @slot for a new acquisition of the lock that it already holds exclusively: the release of
+ * the earlier acquisition was missed. Returns false if another task is releasing the lock at this
+ * moment. That task frees the slot and counts the release, and the caller must use another slot.
+ */
+static bool ntklog_restart_slot(struct ntklog_sleeping_slot *slot, const void *lock,
+				unsigned long caller, u32 action)
+{
+	if (cmpxchg(&slot->lock, lock, NULL) != lock)
+		return false;
+	this_cpu_inc(ntklog_sleeping_cpu.written_off);
+	action |= READ_ONCE(slot->action) & NTKLOG_SLEEPING_ABOVE_HOLE;
+	ntklog_fill_sleeping_slot(slot, lock, caller, action);
+	return true;
 }
 
 /**
@@ -252,12 +252,14 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	if (!thread || thread->late)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_action_class(action));
-	if (ntklog_is_acquired_again(slot, lock, action)) {
-		if (ntklog_action_class(action) != NTKLOG_SLEEPING_CLASS(WW_MUTEX))
-			ntklog_fill_sleeping_slot(slot, lock, caller, action |
-						  (READ_ONCE(slot->action) &
-						   NTKLOG_SLEEPING_ABOVE_HOLE));
-		goto out;
+	if (ntklog_is_reacquired_exclusively(slot, action)) {
+		/* ww_mutex_lock() returns -EALREADY, without a contention event: keep the slot. */
+		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
+			this_cpu_inc(ntklog_sleeping_cpu.written_off);
+			goto out;
+		}
+		if (ntklog_restart_slot(slot, lock, caller, action))
+			goto out;
 	}
 	slot = ntklog_alloc_sleeping_slot(thread);
 	if (slot) {

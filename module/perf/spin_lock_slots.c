@@ -119,8 +119,7 @@ u32 ntklog_spin_lock_slots_in_use(int number)
 {
 	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE +
-	       READ_ONCE(cpu->sampled_in_use);
+	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_in_use);
 }
 
 /**
