@@ -368,9 +368,10 @@ static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 	ntklog_registered_hooks--;
 }
 
-static bool ntklog_hook_is_removable(const struct ntklog_hook *hook)
+/* Return true if @hook is a release hook (@releases) or another hook, and can be unregistered. */
+static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releases)
 {
-	return hook->registered && !hook->stuck;
+	return hook->is_release == releases && hook->registered && !hook->stuck;
 }
 
 /**
@@ -391,14 +392,14 @@ void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool relea
 	size_t i, remaining = 0;
 
 	for (i = 0; i < count; i++)
-		remaining += ntklog_hook_is_removable(&hooks[i]) && hooks[i].is_release == releases;
+		remaining += ntklog_hook_is_removable(&hooks[i], releases);
 	/*
 	 * A function may have been shared with another ftrace user until just now. Wait for CPUs
 	 * that still iterate over the ops on its behalf.
 	 */
 	synchronize_rcu();
 	for (i = 0; i < count; i++)
-		if (ntklog_hook_is_removable(&hooks[i]) && hooks[i].is_release == releases)
+		if (ntklog_hook_is_removable(&hooks[i], releases))
 			ntklog_unregister_hook(&hooks[i], !--remaining);
 	synchronize_rcu();
 	/* Only clear the ops after the grace period, because CPUs may use them until then. */
@@ -428,8 +429,7 @@ void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 	synchronize_rcu();
 	for (releases = 0; releases <= 1; releases++)
 		for (i = 0; i < count; i++)
-			if (ntklog_hook_is_removable(&hooks[i]) &&
-			    hooks[i].is_release == releases)
+			if (ntklog_hook_is_removable(&hooks[i], releases))
 				ntklog_unregister_hook(&hooks[i], false);
 }
 
