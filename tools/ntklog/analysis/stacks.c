@@ -24,6 +24,9 @@
 /* Of each processor, buffers at the start in which stacks are looked for. */
 #define LOOK_BUFFERS	2
 
+/* The largest value of fit(): same CPU, same thread, and no stack yet. */
+#define BEST_FIT	6
+
 /*
  * An event that is kept.
  *
@@ -398,8 +401,10 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 }
 
 /*
- * How well does a stack fit an event of its time? Several events may have it, where the clock is
- * coarse. 0: not at all.
+ * Rate how well a stack fits an event that has the stack's time stamp. With a coarse clock several
+ * events may have the same time stamp.
+ *
+ * Return: 0 if the stack cannot belong to the event, at most BEST_FIT; the largest value wins.
  */
 static unsigned int fit(const struct kept *kept, const struct etl_event *event,
 			const struct etl_stack *stack)
@@ -418,6 +423,7 @@ static unsigned int fit(const struct kept *kept, const struct etl_event *event,
 	return 2 + 2 * is_own + (here ? (says && !is_own ? 1 : 2) : 0);
 }
 
+/* Find the newest of the queued events that @stack fits best; NULL if it fits none. */
 static struct kept *find_event(struct stacks *stacks, const struct etl_event *event,
 			       const struct etl_stack *stack)
 {
@@ -435,6 +441,9 @@ static struct kept *find_event(struct stacks *stacks, const struct etl_event *ev
 			best = kept;
 			best_fit = this_fit;
 		}
+		/* No older event fits better. Most stacks stop here after one or two events. */
+		if (best_fit == BEST_FIT)
+			break;
 	}
 	return best;
 }
