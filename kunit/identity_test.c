@@ -49,7 +49,7 @@ static void note_kind(const void *lock, u8 kind)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_note_identity((unsigned long)lock, _THIS_IP_, kind);
+	ntklog_record_identity((unsigned long)lock, _THIS_IP_, kind);
 	local_irq_restore(flags);
 }
 

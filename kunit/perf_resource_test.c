@@ -720,11 +720,11 @@ static bool release_writes(u64 releases, u64 wait_time, u32 contention_delta)
 	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
 	preempt_disable();
 	local_irq_save(flags);
-	ntklog_begin_release_count(&counts()->releases, releases - 1);
+	ntklog_restart_release_countdown(&counts()->releases, releases - 1);
 	local_irq_restore(flags);
 	ntklog_count_resource_release(true);
-	sampled = ntklog_track_resource_release_for(&resource, (unsigned long)current, true,
-						    U32_MAX + contention_delta, &record);
+	sampled = ntklog_track_resource_release_by_other(&resource, (unsigned long)current, true,
+							 U32_MAX + contention_delta, &record);
 	preempt_enable();
 	if (sampled)
 		ntklog_write_resource(&record);

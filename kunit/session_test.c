@@ -93,7 +93,7 @@ static void log_event(u32 group, u64 number)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	etw_log_event_to(etw_wanted(group), TEST_HOOK_ID, 1, bytes, LENGTH);
+	etw_log_event_to(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, LENGTH);
 	local_irq_restore(flags);
 }
 
@@ -107,7 +107,7 @@ static bool log_event_in_place(u32 group, u64 number)
 	u64 wanted;
 
 	local_irq_save(flags);
-	wanted = etw_wanted(group);
+	wanted = etw_sessions_for_event(group);
 	in_place = etw_begin_event(wanted, TEST_HOOK_ID, 1, LENGTH, &data);
 	if (in_place) {
 		memcpy(data, bytes, LENGTH);
@@ -208,16 +208,16 @@ static void nobody_wants_what_nobody_logs(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 1));
 	start(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	start(test, 6, PERF_SYNC_OBJECTS, 4, ETW_MODE_SEQUENTIAL);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK_CNTRS), 1ull << 24);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 1ull << 24);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK), 0ull);
 	change_running(3, PERF_SYNC_OBJECTS, true);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48 | 1ull << 24);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48 | 1ull << 24);
 	stop(test, 3);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SPINLOCK_CNTRS), 0ull);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 1ull << 48);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SPINLOCK_CNTRS), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 1ull << 48);
 	stop(test, 6);
-	KUNIT_EXPECT_EQ(test, etw_wanted(PERF_SYNC_OBJECTS), 0ull);
+	KUNIT_EXPECT_EQ(test, etw_sessions_for_event(PERF_SYNC_OBJECTS), 0ull);
 }
 
 /* Not sampled, but held for longer than HoldThreshold. */
@@ -248,7 +248,8 @@ static void a_record_says_nothing_of_an_older_one(struct kunit *test)
 	start(test, 3, PERF_SPINLOCK, 2, ETW_MODE_BUFFERING);
 	local_irq_save(flags);
 	for (i = 0; i < 5 * PER_BUFFER + 1; i++)
-		etw_log_event_to(etw_wanted(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes, sizeof(bytes));
+		etw_log_event_to(etw_sessions_for_event(PERF_SPINLOCK), TEST_HOOK_ID, 1, bytes,
+				 sizeof(bytes));
 	local_irq_restore(flags);
 	for (i = 0; i < 4; i++)
 		hold_for_long(&lock);
@@ -341,19 +342,22 @@ static void each_session_gets_its_version(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_contextswap_version(&etw_sessions[0], 5), -EINVAL);
-	KUNIT_EXPECT_EQ(test, etw_versions_wanted(etw_wanted(PERF_CONTEXT_SWITCH)), 0);
+	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_CONTEXT_SWITCH)),
+			0);
 	local_irq_save(flags);
-	wanted = etw_versions_wanted(etw_wanted(PERF_SPINLOCK_CNTRS));
+	wanted = etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS));
 	KUNIT_EXPECT_EQ(test, wanted, 0x04030201);
-	KUNIT_EXPECT_TRUE(test, etw_later_wanted(etw_wanted(PERF_SPINLOCK_CNTRS)));
+	KUNIT_EXPECT_TRUE(test,
+			  etw_versions_above_1_wanted(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
 	/* The first session alone. */
-	KUNIT_EXPECT_FALSE(test, etw_later_wanted(1));
+	KUNIT_EXPECT_FALSE(test, etw_versions_above_1_wanted(1));
 	/* Too late for this event. */
 	etw_set_contextswap_version(&etw_sessions[3], 1);
 	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
 			       sizeof(later));
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, etw_versions_wanted(etw_wanted(PERF_SPINLOCK_CNTRS)), 0x01030201);
+	KUNIT_EXPECT_EQ(test, etw_sessions_by_version(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)),
+			0x01030201);
 	for (i = 0; i < 4; i++) {
 		const u8 *event = find(i, TEST_HOOK_ID);
 

@@ -58,13 +58,13 @@ static void release(u32 *which)
 static void sample(const u32 *which)
 {
 	if (!ntklog_sample_spin_lock_acquire(which))
-		ntklog_sample_spin_lock_acquire_slowly(which);
+		ntklog_sample_spin_lock_acquire_slow(which);
 }
 
 static void sample_shared(const u32 *which)
 {
 	if (!ntklog_sample_shared_spin_lock_acquire(which))
-		ntklog_sample_spin_lock_acquire_slowly(which);
+		ntklog_sample_spin_lock_acquire_slow(which);
 }
 
 static void wait_for(u32 *which, u32 spins)
@@ -135,7 +135,7 @@ static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
 		sample(&lock[0]);
 		outer += this_cpu()->sampled_in_use;
 		sample(&lock[1]);
-		inner += ntklog_last_sampled_spin_lock() == &lock[1];
+		inner += ntklog_topmost_sampled_spin_lock() == &lock[1];
 		release(&lock[1]);
 		release(&lock[0]);
 	}

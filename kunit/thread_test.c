@@ -208,7 +208,7 @@ static struct kunit_case thread_test_cases[] = {
 };
 
 static struct kunit_suite thread_test_suite = {
-	.name = "ntklog_thread",
+	.name = "ntklog_task",
 	.init = thread_test_init,
 	.exit = thread_test_exit,
 	.test_cases = thread_test_cases,

@@ -373,14 +373,14 @@ static const struct file_operations ntklog_identities_fops = {
 
 static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%d\n", ntklog_identities_are_kept());
+	seq_printf(seq, "%d\n", ntklog_identities_enabled());
 }
 
 static int ntklog_keep_identities_store(void *object, char *text)
 {
 	if (strcmp(text, "0") && strcmp(text, "1"))
 		return -EINVAL;
-	return ntklog_keep_identities(*text == '1');
+	return ntklog_enable_identities_always(*text == '1');
 }
 
 static const struct ntklog_file ntklog_top_files[] = {

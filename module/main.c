@@ -56,28 +56,34 @@ MODULE_PARM_DESC(buffers, "buffers of each processor, 2 to 1024, default 16");
 static unsigned int spinlock[PERF_SPIN_LOCK_PARAMETERS];
 static unsigned int spinlock_given;
 module_param_array(spinlock, uint, &spinlock_given, 0400);
-MODULE_PARM_DESC(spinlock, "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
+MODULE_PARM_DESC(spinlock,
+		 "spin_threshold,acquire_sample_rate,contention_sample_rate,hold_threshold; at least 1,1000,1,1000000 (the defaults; the last may be 0)");
 
 static unsigned int resource[PERF_RESOURCE_PARAMETERS];
 static unsigned int resource_given;
 module_param_array(resource, uint, &resource_given, 0400);
-MODULE_PARM_DESC(resource, "release_sample_rate,contention_sample_rate,excessive_timeouts; at least 1, default 1000,1,1");
+MODULE_PARM_DESC(resource,
+		 "release_sample_rate,contention_sample_rate,excessive_timeouts; at least 1, default 1000,1,1");
 
 static unsigned int excessive_first_ms = 500;
 module_param(excessive_first_ms, uint, 0400);
-MODULE_PARM_DESC(excessive_first_ms, "milliseconds after which the wait for a resource times out, 1 to 3600000, default 500");
+MODULE_PARM_DESC(excessive_first_ms,
+		 "milliseconds after which the wait for a resource times out, 1 to 3600000, default 500");
 
 static unsigned int excessive_next_ms = 4000;
 module_param(excessive_next_ms, uint, 0400);
-MODULE_PARM_DESC(excessive_next_ms, "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
+MODULE_PARM_DESC(excessive_next_ms,
+		 "milliseconds from each such time-out to the next, 1 to 3600000, default 4000");
 
 static unsigned int blockers;
 module_param(blockers, uint, 0400);
-MODULE_PARM_DESC(blockers, "of the releases of queued locks that leave a waiter behind, one in this many is written as well; 0 (the default): none");
+MODULE_PARM_DESC(blockers,
+		 "of the releases of queued locks that leave a waiter behind, one in this many is written as well; 0 (the default): none");
 
 static bool linux_locks = true;
 module_param(linux_locks, bool, 0400);
-MODULE_PARM_DESC(linux_locks, "whether Linux' own locks may be watched when a session or a tracepoint asks for them (default: yes)");
+MODULE_PARM_DESC(linux_locks,
+		 "whether Linux' own locks may be watched when a session or a tracepoint asks for them (default: yes)");
 
 static char *linux_mode = "full";
 module_param(linux_mode, charp, 0400);
@@ -85,7 +91,8 @@ MODULE_PARM_DESC(linux_mode, "how they are watched: full (the default), sampled 
 
 static char *addresses = "raw";
 module_param(addresses, charp, 0400);
-MODULE_PARM_DESC(addresses, "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
+MODULE_PARM_DESC(addresses,
+		 "what is shown of the kernel's addresses: raw (the default, as NT), hashed or zero");
 
 static int __init ntklog_set_parameters(const char *name,
 					struct ntklog_information *information,
@@ -173,7 +180,7 @@ static int __init ntklog_init(void)
 		pr_err("linux_mode=%s is not full, sampled or waits\n", linux_mode);
 		goto err_device;
 	}
-	etw_allow_sessions();
+	etw_enable_session_start();
 	return 0;
 
 err_device:

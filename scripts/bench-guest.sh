@@ -79,7 +79,7 @@ done
 for owners in 1 100 10000; do
 	bench owners_$owners 0 0 resource_exclusive owners=$owners
 done
-grep -H . /sys/kernel/slab/ntklog_thread/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
+grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
 # One of 1000 is written: 1000 times the difference is what an event costs.
 echo 1000 >$P/acquire_sample_rate

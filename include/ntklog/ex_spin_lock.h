@@ -77,7 +77,7 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 
 /* One attempt at what nobody contends for; the word is read first. */
 static __always_inline bool
-__ex_acquire_spin_lock_shared_at_once(struct ex_spin_lock *spin_lock)
+__ex_acquire_spin_lock_shared_fast(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
 
@@ -87,7 +87,7 @@ __ex_acquire_spin_lock_shared_at_once(struct ex_spin_lock *spin_lock)
 }
 
 static __always_inline bool
-__ex_acquire_spin_lock_exclusive_at_once(struct ex_spin_lock *spin_lock)
+__ex_acquire_spin_lock_exclusive_fast(struct ex_spin_lock *spin_lock)
 {
 	int value = 0;
 
@@ -110,7 +110,7 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	lock_acquire_shared(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (unlikely(!__ex_acquire_spin_lock_shared_at_once(spin_lock)))
+	if (unlikely(!__ex_acquire_spin_lock_shared_fast(spin_lock)))
 		ex_wait_for_spin_lock_shared(spin_lock);
 	else if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ntklog_log_spin_lock_acquire(spin_lock);
@@ -129,7 +129,7 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 0, NULL, _THIS_IP_);
-	if (unlikely(!__ex_acquire_spin_lock_exclusive_at_once(spin_lock)))
+	if (unlikely(!__ex_acquire_spin_lock_exclusive_fast(spin_lock)))
 		ex_wait_for_spin_lock_exclusive(spin_lock);
 	else if (static_branch_unlikely(&ntklog_spin_lock_key))
 		ntklog_log_spin_lock_acquire(spin_lock);

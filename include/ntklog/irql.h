@@ -48,21 +48,21 @@
 #ifdef CONFIG_PREEMPT_RT
 #define __ke_raised()			((u32)preempt_count() << 8)
 #define __KE_DISPATCH			((u32)PREEMPT_OFFSET << 8)
-#define __KE_LEAST			__KE_DISPATCH
+#define __KE_IRQL_MIN			__KE_DISPATCH
 #define __KE_DISPATCH_COUNT		PREEMPT_OFFSET
 #define KE_SOFTIRQS_ARE_RAISED		false
 #else
 #define __ke_raised()			((u32)irq_count())
 #define __KE_DISPATCH			((u32)SOFTIRQ_DISABLE_OFFSET)
-#define __KE_LEAST			SOFTIRQ_OFFSET
+#define __KE_IRQL_MIN			SOFTIRQ_OFFSET
 #define __KE_DISPATCH_COUNT		SOFTIRQ_DISABLE_OFFSET
 #define KE_SOFTIRQS_ARE_RAISED		true
 #endif
 
-struct ntklog_thread;
+struct ntklog_task;
 
 /**
- * struct ntklog_here - which thread a processor remembers
+ * struct ntklog_current - which thread a processor remembers
  * @passive: one that, wherever it is now, is not at APC_LEVEL, nor was when it raised; NULL:
  *	none
  * @thread: the last that looked for what is kept of it; NULL: none
@@ -72,13 +72,13 @@ struct ntklog_thread;
  * processor. Before it is at APC_LEVEL it makes all processors forget that it was not, and
  * at its end that it was there. So what one of them remembers of a thread is true on any.
  */
-struct ntklog_here {
+struct ntklog_current {
 	const struct task_struct *passive;
 	const struct task_struct *thread;
-	struct ntklog_thread *room;
+	struct ntklog_task *room;
 };
 
-DECLARE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
+DECLARE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);
 
 void ke_enter_critical_region(void);
 void ke_leave_critical_region(void);
@@ -94,7 +94,7 @@ void ke_lower_irql_slow(u32 state);
 /* If not, it may all the same not be at APC_LEVEL: this processor does not remember it. */
 static __always_inline bool __ke_thread_is_passive(void)
 {
-	return likely(this_cpu_read(ntklog_here.passive) == current);
+	return likely(this_cpu_read(ntklog_current.passive) == current);
 }
 
 /**
@@ -212,7 +212,7 @@ static __always_inline void ke_lower_irql(u8 new_irql)
 	/* One comparison for both: an IRQL has no bit of the counts. */
 	u32 state = __ke_raised() | new_irql;
 
-	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_LEAST);
+	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_IRQL_MIN);
 	/*
 	 * Once disabled and not serving: a thread that raised from PASSIVE_LEVEL
 	 * to DISPATCH_LEVEL, or has lowered to there. ke_raise_irql_slow() disables

@@ -177,10 +177,10 @@ static void etw_copy_padded(void *to, const void *from, size_t length)
 }
 
 /*
- * Room for an event where etw_take_place() has found none, and the event's count: as
+ * Room for an event where etw_reserve() has found none, and the event's count: as
  * written, or as lost. Interrupts off.
  */
-static noinline void *etw_make_place(struct etw_run *run, size_t size)
+static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size)
 {
 	struct rchan_buf *buf = *this_cpu_ptr(run->channel->buf);
 	struct wmi_buffer_header *buffer;
@@ -229,8 +229,8 @@ bool etw_buffer_write(struct etw_run *run,
 	size_t size = ALIGN(header->size, TRACE_EVENT_ALIGNMENT);
 	void *event;
 
-	if (unlikely(in_nmi() || !etw_take_place(run->cpus, size, &event))) {
-		event = etw_make_place(run, size);
+	if (unlikely(in_nmi() || !etw_reserve(run->cpus, size, &event))) {
+		event = etw_open_buffer_for_event(run, size);
 		if (!event)
 			return false;
 	}

@@ -20,7 +20,7 @@ struct perfinfo_trace_header;
 #define ETW_BUFFERS_DEFAULT	16
 
 /**
- * etw_take_place() - room for an event, where there is some at once
+ * etw_reserve() - room for an event, where there is some at once
  * @cpus: of a run that is not finished
  * @size: bytes, a multiple of TRACE_EVENT_ALIGNMENT, not 0
  * @event: set to where the event goes
@@ -30,8 +30,8 @@ struct perfinfo_trace_header;
  * Context: interrupts off, not NMI, which may have interrupted a write to the very buffer.
  * Return: whether there is; if not, nothing is counted, and etw_buffer_write() has to look.
  */
-static __always_inline bool etw_take_place(struct etw_buffer_cpu __percpu *cpus, size_t size,
-					   void **event)
+static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, size_t size,
+					void **event)
 {
 	struct rchan_buf *buf = raw_cpu_read(cpus->buf);
 	size_t offset = buf->offset;

@@ -16,7 +16,7 @@
 /* Most of what the two clocks of a start can be apart by chance is gone after so many. */
 #define ETW_CLOCK_TRIES	5
 
-static s64 etw_filetime_of(ktime_t real)
+static s64 etw_timespec_to_filetime(ktime_t real)
 {
 	return ktime_to_ns(real) / 100 + FILETIME_UNIX_EPOCH;
 }
@@ -29,7 +29,7 @@ static s64 etw_filetime_of(ktime_t real)
  */
 s64 etw_filetime(void)
 {
-	return etw_filetime_of(ktime_get_real());
+	return etw_timespec_to_filetime(ktime_get_real());
 }
 
 /**
@@ -65,10 +65,10 @@ void etw_read_clocks(struct etw_run *run)
 			continue;
 		closest = after - before;
 		run->start_clock = before + closest / 2;
-		run->start_time = etw_filetime_of(real);
+		run->start_time = etw_timespec_to_filetime(real);
 	}
-	run->boot_time = etw_filetime_of(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
-						   ktime_mono_to_any(0, TK_OFFS_BOOT)));
+	run->boot_time = etw_timespec_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
+							    ktime_mono_to_any(0, TK_OFFS_BOOT)));
 }
 
 /**

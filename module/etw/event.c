@@ -12,8 +12,8 @@
 #include "event.h"
 #include "session.h"
 
-u64 etw_wanting[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
-EXPORT_SYMBOL_IF_KUNIT(etw_wanting);
+u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+EXPORT_SYMBOL_IF_KUNIT(etw_sessions_by_group);
 struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_run_cpus);
 union etw_versions etw_contextswap_versions;
@@ -21,14 +21,14 @@ EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 
 /**
  * etw_log_event_to() - log an event to some sessions
- * @sessions: a byte of 1 for each, of those that etw_wanted() has given
+ * @sessions: a byte of 1 for each, of those that etw_sessions_for_event() has given
  * @hook_id: which event
  * @version: its version
  * @data: its data
  * @length: bytes of @data
  *
- * Context: interrupts off since etw_wanted(). Takes no lock, does not allocate. A session
- * without room loses the event and counts it.
+ * Context: interrupts off since etw_sessions_for_event(). Takes no lock, does not allocate. A
+ * session without room loses the event and counts it.
  * Return: where it is now.
  */
 struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
@@ -53,7 +53,7 @@ static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
  * etw_log_event_versions() - log an event, to each session in its version
- * @wanted: by whom, from etw_versions_wanted()
+ * @wanted: by whom, from etw_sessions_by_version()
  * @hook_id: which event
  * @first: its data in version 1
  * @first_length: bytes of @first

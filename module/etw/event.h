@@ -35,7 +35,7 @@
  * held: a session's byte is set with release when all of the session is ready, and cleared
  * before anything of it goes. Read with acquire by who logs.
  */
-extern u64 etw_wanting[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
+extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
 
 /**
  * struct etw_logged - where an event has gone
@@ -47,7 +47,7 @@ struct etw_logged {
 	u64 time;
 };
 
-/* What etw_take_place() needs of each session's run. Written before the session's bytes. */
+/* What etw_reserve() needs of each session's run. Written before the session's bytes. */
 extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 
 /*
@@ -60,45 +60,48 @@ extern union etw_versions {
 } etw_contextswap_versions;
 
 /**
- * etw_wanted() - who wants an event
+ * etw_sessions_for_event() - who wants an event
  * @group: the group mask that enables it, one bit
  *
  * Context: interrupts off, which is the RCU read side for etw_stop_session(), until the
  * event has been logged.
  * Return: a byte for each session; see ETW_WANTED_SHIFT.
  */
-static __always_inline u64 etw_wanted(u32 group)
+static __always_inline u64 etw_sessions_for_event(u32 group)
 {
 	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
 
-	/* All of a session after its byte. Pairs with the release in etw_tell_loggers(). */
-	return ntklog_read_word_acquire(etw_wanting[PERF_MASK_INDEX(group)][bit]);
+	/*
+	 * All of a session after its byte. Pairs with the release in
+	 * etw_publish_wanting_sessions().
+	 */
+	return ntklog_read_word_acquire(etw_sessions_by_group[PERF_MASK_INDEX(group)][bit]);
 }
 
 /**
- * etw_versions_wanted() - in which version is an event wanted that has versions?
- * @wanted: by whom, from etw_wanted()
+ * etw_sessions_by_version() - in which version is an event wanted that has versions?
+ * @wanted: by whom, from etw_sessions_for_event()
  *
  * What sessions want may change until it is logged: each gets what it has wanted here, and
  * nobody needs to make more.
  *
- * Context: as etw_wanted().
+ * Context: as etw_sessions_for_event().
  * Return: a byte for each session; see ETW_WANTED_SHIFT.
  */
-static __always_inline u64 etw_versions_wanted(u64 wanted)
+static __always_inline u64 etw_sessions_by_version(u64 wanted)
 {
 	BUILD_BUG_ON(ETW_EVENT_VERSIONS > 4);
-	return wanted + (wanted * 3 & ntklog_read_word(etw_contextswap_versions.all));
+	return wanted + (wanted * 3 & ntklog_read_u64(etw_contextswap_versions.all));
 }
 
 /**
- * etw_later_wanted() - is an event wanted in another version than the first?
- * @wanted: by whom, from etw_wanted()
+ * etw_versions_above_1_wanted() - is an event wanted in another version than the first?
+ * @wanted: by whom, from etw_sessions_for_event()
  *
- * Context: as etw_wanted().
- * Return: whether etw_versions_wanted() would have one.
+ * Context: as etw_sessions_for_event().
+ * Return: whether etw_sessions_by_version() would have one.
  */
-static __always_inline bool etw_later_wanted(u64 wanted)
+static __always_inline bool etw_versions_above_1_wanted(u64 wanted)
 {
 	/* Plain, so that it is compared where it is; it changes a byte at a time. */
 	return wanted * 3 & data_race(etw_contextswap_versions.all);
@@ -124,7 +127,7 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
 
 /**
  * etw_begin_event() - begin an event where it is to be, in the first session's buffer
- * @wanted: by whom, from etw_wanted(), with nothing but 1 in its bytes
+ * @wanted: by whom, from etw_sessions_for_event(), with nothing but 1 in its bytes
  * @hook_id: which event
  * @version: its version
  * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
@@ -144,8 +147,8 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 	BUILD_BUG_ON(length % TRACE_EVENT_ALIGNMENT);
 	/* From the time stamp on: time stamps in a buffer only go up. */
 	lockdep_assert_irqs_disabled();
-	if (unlikely(!wanted || !etw_take_place(etw_run_cpus[etw_first_session(wanted)],
-						sizeof(*header) + length, &event)))
+	if (unlikely(!wanted || !etw_reserve(etw_run_cpus[etw_first_session(wanted)],
+					     sizeof(*header) + length, &event)))
 		return false;
 	header = event;
 	etw_make_trace_header(header, hook_id, version, length);
@@ -172,7 +175,7 @@ static __always_inline struct etw_logged etw_end_event(u64 wanted, const void *d
 		unsigned long id = etw_first_session(wanted);
 		void *event;
 
-		if (likely(etw_take_place(etw_run_cpus[id], sizeof(*header) + length, &event)))
+		if (likely(etw_reserve(etw_run_cpus[id], sizeof(*header) + length, &event)))
 			memcpy(event, header, sizeof(*header) + length);
 		else if (!etw_buffer_write(etw_sessions[id].run, header, data))
 			continue;

@@ -33,7 +33,7 @@ struct etw_cpu_flush {
  * further than a reader follows: without one, the rest is for what is yet to come. And
  * the last free one is needed, to tell in it what was lost, and to end the file.
  */
-static bool etw_may_finish(const struct rchan_buf *buf, enum etw_flush flush)
+static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flush flush)
 {
 	switch (flush) {
 	case ETW_FLUSH_TIMER:
@@ -58,7 +58,7 @@ static void etw_flush_cpu(void *data)
 	    atomic64_read(&run->sequence_number))
 		etw_number_buffer(run, buf);
 	if (etw_buffer_has_events(buf)) {
-		if (!etw_may_finish(buf, flush->flush))
+		if (!etw_buffer_may_be_finished(buf, flush->flush))
 			return;
 		etw_finish_buffer(run, buf, flush->flags);
 	}
@@ -69,19 +69,19 @@ static void etw_flush_cpu(void *data)
  * Its processor need not be disturbed for nothing. A guess, from what it may be writing
  * and relay does not mark as shared; a timer or a person comes again.
  */
-static bool etw_is_worth_a_flush(const struct etw_run *run, unsigned int cpu,
-				 enum etw_flush flush)
+static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
+				   enum etw_flush flush)
 {
 	const struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
 
 	if (READ_ONCE(of_cpu->written) == READ_ONCE(of_cpu->flushed))
 		return false;
 	/* A guess, as above. */
-	return data_race(etw_may_finish(etw_run_buffer(run, cpu), flush));
+	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), flush));
 }
 
 /* Of these processors. */
-static unsigned int etw_last_file_of(const struct etw_run *run, const struct cpumask *cpus)
+static unsigned int etw_compare_file_order(const struct etw_run *run, const struct cpumask *cpus)
 {
 	char name[16], last_name[16] = "";
 	unsigned int cpu, last = 0;
@@ -105,7 +105,7 @@ static unsigned int etw_last_file_of(const struct etw_run *run, const struct cpu
  */
 unsigned int etw_last_file_cpu(const struct etw_run *run)
 {
-	return etw_last_file_of(run, cpu_online_mask);
+	return etw_compare_file_order(run, cpu_online_mask);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
@@ -125,7 +125,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 	/* Nobody comes or goes; an offline processor's buffer has no writer. */
 	cpus_read_lock();
 	/* Also of one that has gone: its file is there. */
-	last_cpu = etw_last_file_of(run, cpu_possible_mask);
+	last_cpu = etw_compare_file_order(run, cpu_possible_mask);
 	for_each_possible_cpu(cpu) {
 		struct etw_cpu_flush of_cpu = {
 			.run = run,
@@ -138,7 +138,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 		if (flush == ETW_FLUSH_LAST) {
 			if (cpu == last_cpu)
 				of_cpu.flags = ETW_BUFFER_FLAG_FLUSH_MARKER;
-		} else if (!etw_is_worth_a_flush(run, cpu, flush)) {
+		} else if (!etw_buffer_needs_flush(run, cpu, flush)) {
 			continue;
 		}
 		if (cpu_online(cpu)) {

@@ -69,9 +69,9 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
 				 EVENT_TRACE_BUFFERING_MODE :
 				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
 	/* This one, and each that got a number since it got an event. */
-	header->buffers_written = 1 + etw_kept_buffers(run);
+	header->buffers_written = 1 + etw_count_nonempty_buffers(run);
 	header->buffers_lost = atomic64_read(&run->sequence_number) -
-			       etw_kept_buffers(run);
+			       etw_count_nonempty_buffers(run);
 	header->start_buffers = 1;
 	header->pointer_size = sizeof(u64);
 	header->events_lost = min_t(u64, lost, U32_MAX);

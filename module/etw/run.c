@@ -286,12 +286,12 @@ bool etw_run_is_unread(const struct etw_run *run)
 }
 
 /**
- * etw_kept_buffers() - buffers with events that there are
+ * etw_count_nonempty_buffers() - buffers with events that there are
  * @run: the run; one that is not finished goes on meanwhile
  *
  * Return: finished and not overwritten ones, and those in use.
  */
-size_t etw_kept_buffers(const struct etw_run *run)
+size_t etw_count_nonempty_buffers(const struct etw_run *run)
 {
 	u64 overwritten = 0;
 	unsigned int cpu;

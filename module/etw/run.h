@@ -18,8 +18,8 @@ struct wmi_buffer_header;
 /**
  * struct etw_buffer_cpu - what a run has of each processor, online or not
  * @buf: the processor's part of the channel, whose @offset and @data say where the next
- *	event goes; or etw_closed_buffer, which is full, while etw_make_place() has to look:
- *	before there are buffers, before a buffer's first event, while the run is frozen
+ *	event goes; or etw_closed_buffer, which is full, while etw_open_buffer_for_event() has to
+ *	look: before there are buffers, before a buffer's first event, while the run is frozen
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
@@ -69,8 +69,8 @@ struct etw_buffer_cpu {
  * @finished is false from before there are buffers; the stop sets it with release, after
  * the last flush. Readers look at it with acquire. @frozen and @end_time are written with
  * etw_mutex held, @sequence_number and what @channel and @cpus point to by the loggers.
- * @frozen is read by etw_make_place() alone: what closes the buffers makes all come there.
- * The others stay as they are.
+ * @frozen is read by etw_open_buffer_for_event() alone: what closes the buffers makes all come
+ * there. The others stay as they are.
  */
 struct etw_run {
 	struct kref references;
@@ -122,6 +122,6 @@ struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu);
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts);
 bool etw_run_is_unread(const struct etw_run *run);
-size_t etw_kept_buffers(const struct etw_run *run);
+size_t etw_count_nonempty_buffers(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_RUN_H */

@@ -40,7 +40,7 @@ struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
 
 /* Called with etw_mutex held: who logs, or what they want, has changed. */
-static void etw_tell_loggers(void)
+static void etw_publish_wanting_sessions(void)
 {
 	int word, bit, i;
 
@@ -52,8 +52,8 @@ static void etw_tell_loggers(void)
 				if (etw_sessions[i].logging &&
 				    etw_sessions[i].group_mask.masks[word] & BIT(bit))
 					wanting |= 1ULL << i * ETW_WANTED_SHIFT;
-			/* All of a session before its byte. Pairs with etw_wanted(). */
-			ntklog_write_word_release(etw_wanting[word][bit], wanting);
+			/* All of a session before its byte. Pairs with etw_sessions_for_event(). */
+			ntklog_write_word_release(etw_sessions_by_group[word][bit], wanting);
 		}
 	}
 }
@@ -64,8 +64,8 @@ static void etw_set_logging(struct etw_session *session, bool logging)
 	WRITE_ONCE(session->logging, logging);
 	/* Before its first event, and after its last one: see etw_stop_locked(). */
 	if (logging)
-		etw_tell_stack_walkers();
-	etw_tell_loggers();
+		etw_publish_stack_sessions();
+	etw_publish_wanting_sessions();
 }
 
 /**
@@ -82,7 +82,7 @@ void etw_register_provider(struct etw_provider *provider)
 }
 
 /* Called with etw_mutex held. */
-static void etw_tell_providers(const struct perfinfo_groupmask *mask)
+static void etw_update_providers(const struct perfinfo_groupmask *mask)
 {
 	struct etw_provider *provider;
 
@@ -92,7 +92,7 @@ static void etw_tell_providers(const struct perfinfo_groupmask *mask)
 
 /* Called with etw_mutex held: what all sessions that log want, but for one. */
 static struct perfinfo_groupmask
-etw_union_without(const struct etw_session *without)
+etw_group_mask_union_except(const struct etw_session *without)
 {
 	struct perfinfo_groupmask mask = {};
 	int i;
@@ -114,7 +114,7 @@ struct perfinfo_groupmask etw_global_group_mask(void)
 	struct perfinfo_groupmask mask;
 
 	mutex_lock(&etw_mutex);
-	mask = etw_union_without(NULL);
+	mask = etw_group_mask_union_except(NULL);
 	mutex_unlock(&etw_mutex);
 	return mask;
 }
@@ -311,8 +311,8 @@ int etw_start_session(struct etw_session *session)
 	/* The rundown is first: nobody else logs yet. */
 	etw_rundown(session, &etw_no_groups, &session->group_mask);
 	etw_set_logging(session, true);
-	mask = etw_union_without(NULL);
-	etw_tell_providers(&mask);
+	mask = etw_group_mask_union_except(NULL);
+	etw_update_providers(&mask);
 	etw_schedule_flush(session);
 out:
 	mutex_unlock(&etw_mutex);
@@ -323,30 +323,30 @@ EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
 /* Called with etw_mutex held, for a session that logs. */
 static void etw_stop_locked(struct etw_session *session)
 {
-	struct perfinfo_groupmask mask = etw_union_without(session);
+	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
 
 	cancel_delayed_work(&session->flush_work);
-	etw_tell_providers(&mask);
+	etw_update_providers(&mask);
 	etw_rundown(session, &session->group_mask, &etw_no_groups);
 	etw_set_logging(session, false);
 	/* Loggers, who have interrupts off, have left the buffers. */
 	synchronize_rcu();
-	etw_tell_stack_walkers();
+	etw_publish_stack_sessions();
 	etw_flush_buffers(session->run, ETW_FLUSH_LAST);
 	session->run->end_time = etw_filetime();
 	etw_finish_run(session->run);
 }
 
 /**
- * etw_session_wants() - does a session that logs want these events?
+ * etw_session_has_group() - does a session that logs want these events?
  * @group: PERF_*
  *
  * Context: thread; etw_mutex held.
  * Return: whether one does.
  */
-bool etw_session_wants(u32 group)
+bool etw_session_has_group(u32 group)
 {
-	const struct perfinfo_groupmask mask = etw_union_without(NULL);
+	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
 
 	return etw_group_mask_test(&mask, group);
 }
@@ -587,9 +587,9 @@ void etw_change_group_mask(struct etw_session *session,
 	before = session->group_mask;
 	etw_group_change_apply(change, &session->group_mask);
 	if (session->logging) {
-		etw_tell_loggers();
-		mask = etw_union_without(NULL);
-		etw_tell_providers(&mask);
+		etw_publish_wanting_sessions();
+		mask = etw_group_mask_union_except(NULL);
+		etw_update_providers(&mask);
 		etw_rundown(session, &before, &session->group_mask);
 	}
 	mutex_unlock(&etw_mutex);
@@ -615,11 +615,11 @@ void etw_set_stacks(struct etw_session *session, u32 stacks)
 	if (session->stacks != both) {
 		WRITE_ONCE(session->stacks, both);
 		etw_rundown_stacks(session);
-		etw_tell_stack_walkers();
+		etw_publish_stack_sessions();
 	}
 	if (stacks != both) {
 		WRITE_ONCE(session->stacks, stacks);
-		etw_tell_stack_walkers();
+		etw_publish_stack_sessions();
 		/* Loggers, who have interrupts off, have seen it. */
 		synchronize_rcu();
 		etw_rundown_stacks(session);
@@ -702,13 +702,13 @@ int etw_init_sessions(u32 buffer_size, u32 buffers)
 }
 
 /**
- * etw_allow_sessions() - sessions can be started from now on
+ * etw_enable_session_start() - sessions can be started from now on
  *
  * Files are there before all is: a load that fails has no session to stop.
  *
  * Context: load, when nothing can fail any more.
  */
-void etw_allow_sessions(void)
+void etw_enable_session_start(void)
 {
 	mutex_lock(&etw_mutex);
 	etw_is_open = true;

@@ -33,16 +33,16 @@ enum etw_mode {
  * @id: its number, the LoggerId of its buffers
  * @name: its name
  * @directory: where its files are; set once at load
- * @group_mask: which events it wants; see etw_wanting
- * @stacks: which of them carry a stack, bits by enum etw_stacked; see etw_stacks_wanting
+ * @group_mask: which events it wants; see etw_sessions_by_group
+ * @stacks: which of them carry a stack, bits by enum etw_stacked; see etw_stack_sessions_by_event
  * @mode: for the next start
  * @flush_timer: milliseconds between two flushes while it logs; 0: none
  * @flush_work: makes them
  * @buffer_size: bytes of each buffer, for the next start
  * @buffers: of each processor, for the next start
- * @logging: events go into the buffers; see etw_wanting
+ * @logging: events go into the buffers; see etw_sessions_by_group
  * @run: the present or last run, NULL before the first; a reference. Loggers use it while
- *	they find the session in etw_wanting
+ *	they find the session in etw_sessions_by_group
  *
  * All is written with etw_mutex held.
  */
@@ -65,10 +65,10 @@ extern struct etw_session etw_sessions[ETW_SESSIONS];
 extern struct mutex etw_mutex;
 
 int etw_init_sessions(u32 buffer_size, u32 buffers);
-void etw_allow_sessions(void);
+void etw_enable_session_start(void);
 void etw_exit_sessions(void);
 int etw_start_session(struct etw_session *session);
-bool etw_session_wants(u32 group);
+bool etw_session_has_group(u32 group);
 int etw_stop_session(struct etw_session *session);
 bool etw_session_is_started(struct etw_session *session);
 int etw_flush_session(struct etw_session *session);

@@ -172,7 +172,7 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	snapshot = etw_copy_buffers(session, size);
 	/*
 	 * The copy before the next event, which may be written over what was copied.
-	 * Pairs with the control dependency from @frozen in etw_make_place().
+	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
 	 */
 	smp_store_release(&run->frozen, false);
 	/* Who reads a flight recorder reads this, and none of the files that give buffers back. */

@@ -15,7 +15,7 @@
 #include "stacks.h"
 
 DEFINE_STATIC_KEY_FALSE(etw_stacks_key);
-u64 etw_stacks_wanting[ETW_STACKED_EVENTS];
+u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 
 static const struct {
 	const char *name;
@@ -172,11 +172,11 @@ bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 }
 
 /**
- * etw_tell_stack_walkers() - who logs, or of which events they want stacks, has changed
+ * etw_publish_stack_sessions() - who logs, or of which events they want stacks, has changed
  *
  * Context: thread, with etw_mutex held; may sleep.
  */
-void etw_tell_stack_walkers(void)
+void etw_publish_stack_sessions(void)
 {
 	bool any = false;
 	int event, i;
@@ -190,7 +190,7 @@ void etw_tell_stack_walkers(void)
 			wanting |= 1ULL << i * ETW_WANTED_SHIFT;
 			any |= etw_sessions[i].logging;
 		}
-		WRITE_ONCE(etw_stacks_wanting[event], wanting);
+		WRITE_ONCE(etw_stack_sessions_by_event[event], wanting);
 	}
 	if (any)
 		static_branch_enable(&etw_stacks_key);

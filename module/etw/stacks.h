@@ -31,25 +31,25 @@ enum etw_stacked {
 extern struct static_key_false etw_stacks_key;
 
 /*
- * A byte of 1 for each session that wants the event's stack, as in etw_wanting, whether it logs
- * or not. Written with etw_mutex held; nothing is ordered by it: who logs looks at it only for
- * sessions that the event is in already.
+ * A byte of 1 for each session that wants the event's stack, as in etw_sessions_by_group, whether
+ * it logs or not. Written with etw_mutex held; nothing is ordered by it: who logs looks at it only
+ * for sessions that the event is in already.
  */
-extern u64 etw_stacks_wanting[ETW_STACKED_EVENTS];
+extern u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 
 /**
- * etw_stack_wanted() - who wants the stack of an event that has been logged
+ * etw_stack_sessions_for_event() - who wants the stack of an event that has been logged
  * @event: which
  * @sessions: that it is in, a byte of 1 for each
  *
- * Context: interrupts off since etw_wanted() was asked.
+ * Context: interrupts off since etw_sessions_for_event() was asked.
  * Return: those of them that do.
  */
-static __always_inline u64 etw_stack_wanted(enum etw_stacked event, u64 sessions)
+static __always_inline u64 etw_stack_sessions_for_event(enum etw_stacked event, u64 sessions)
 {
 	if (!static_branch_unlikely(&etw_stacks_key))
 		return 0;
-	return sessions & READ_ONCE(etw_stacks_wanting[event]);
+	return sessions & READ_ONCE(etw_stack_sessions_by_event[event]);
 }
 
 int etw_stacks_parse(char *text, u32 *stacks);
@@ -57,6 +57,6 @@ int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks);
 size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS]);
 void etw_stacks_show(struct seq_file *file, u32 stacks);
 bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end);
-void etw_tell_stack_walkers(void);
+void etw_publish_stack_sessions(void);
 
 #endif /* _NTKLOG_ETW_STACKS_H */

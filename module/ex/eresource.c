@@ -139,7 +139,7 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 }
 
 /* Woken in one piece. */
-#define ERESOURCE_WAKE_AT_ONCE	16
+#define ERESOURCE_WAKE_BATCH	16
 
 /*
  * Unlock and wake those who own now. With preemption off: who has been made an
@@ -158,7 +158,7 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	/* The resource may be gone from here on, and each waiter once completed. */
 	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
-		if (++woken % ERESOURCE_WAKE_AT_ONCE == 0) {
+		if (++woken % ERESOURCE_WAKE_BATCH == 0) {
 			preempt_enable();
 			preempt_disable();
 		}
@@ -189,8 +189,8 @@ static bool eresource_may_own_again(const struct eresource *resource,
 
 /* Called with the inner lock held. @wait: the waiter is queued if it has to. */
 static enum eresource_answer
-eresource_ask(struct eresource *resource, enum eresource_request request,
-	      bool wait, struct eresource_waiter *waiter)
+eresource_enqueue_waiter(struct eresource *resource, enum eresource_request request,
+			 bool wait, struct eresource_waiter *waiter)
 {
 	struct eresource_owner *owner = eresource_find_owner(resource, waiter->thread);
 	u32 i = 0;
@@ -271,7 +271,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	init_completion(&waiter.granted);
 	for (;;) {
 		flags = eresource_lock(resource);
-		answer = eresource_ask(resource, request, wait, &waiter);
+		answer = eresource_enqueue_waiter(resource, request, wait, &waiter);
 		had = resource->owner_table_size;
 		eresource_unlock(resource, flags);
 		if (answer != ERESOURCE_NO_ROOM)
@@ -482,8 +482,8 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 				    struct wmi_resource64 *record)
 {
 	ntklog_count_resource_release(resource->exclusive);
-	return ntklog_track_resource_release_for(resource, thread, resource->exclusive,
-						 resource->contention_count, record);
+	return ntklog_track_resource_release_by_other(resource, thread, resource->exclusive,
+						      resource->contention_count, record);
 }
 
 /*
@@ -586,10 +586,10 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 	struct wmi_resource64 record;
 	bool sampled;
 
-	sampled = ntklog_track_resource_release_for(resource, ex_get_current_resource_thread(),
-						    word & ERESOURCE_EXCLUSIVE,
-						    READ_ONCE(resource->contention_count),
-						    &record);
+	sampled = ntklog_track_resource_release_by_other(resource, ex_get_current_resource_thread(),
+							 word & ERESOURCE_EXCLUSIVE,
+							 READ_ONCE(resource->contention_count),
+							 &record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
 	if (sampled)
@@ -609,7 +609,7 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	preempt_disable();
 	contention_count = READ_ONCE(resource->contention_count);
 	if (unlikely(ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE) ||
-		     !ntklog_track_plain_resource_release(resource, contention_count))) {
+		     !ntklog_track_unsampled_resource_release(resource, contention_count))) {
 		ex_release_resource_sampled(resource, word, caller);
 		return;
 	}
@@ -736,7 +736,7 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 		return;
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
-		ntklog_forget_resource(resource, thread);
+		ntklog_drop_resource_slot(resource, thread);
 	/* From now on nobody's: any thread may release it. */
 	lock_release(&resource->dep_map, caller);
 	exclusive = resource->exclusive;

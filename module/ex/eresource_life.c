@@ -73,7 +73,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 			struct eresource_owner *owner = eresource_owner(resource, i);
 
 			if (owner->thread && static_branch_unlikely(&ntklog_resource_key))
-				ntklog_forget_resource(resource, owner->thread);
+				ntklog_drop_resource_slot(resource, owner->thread);
 			owner->thread = 0;
 		}
 		resource->active_count = 0;

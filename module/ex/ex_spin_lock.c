@@ -27,7 +27,7 @@ static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 			spin_count++;
 			value = atomic_read(&spin_lock->value);
 		}
-		/* As __ex_acquire_spin_lock_shared_at_once(). */
+		/* As __ex_acquire_spin_lock_shared_fast(). */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	return spin_count;
 }
@@ -184,7 +184,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 	do {
 		if (value & ~EX_SPIN_LOCK_SHARED_COUNT)
 			return false;
-		/* As __ex_acquire_spin_lock_shared_at_once(). */
+		/* As __ex_acquire_spin_lock_shared_fast(). */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	lock_acquire_shared(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
@@ -206,7 +206,7 @@ bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_l
 {
 	__ke_assert_dispatch_level();
 	if (atomic_read(&spin_lock->value) ||
-	    !__ex_acquire_spin_lock_exclusive_at_once(spin_lock))
+	    !__ex_acquire_spin_lock_exclusive_fast(spin_lock))
 		return false;
 	lock_acquire_exclusive(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))

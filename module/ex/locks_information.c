@@ -29,7 +29,7 @@ static struct rb_root ex_resources = RB_ROOT;
 static u32 ex_resource_count;
 
 /* Looked at with interrupts off, from one taking of the lock to the next. */
-#define EX_LOCKS_AT_ONCE	32
+#define EX_LOCKS_BATCH	32
 
 static struct eresource *ex_resource_of(const struct rb_node *node)
 {
@@ -171,7 +171,7 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 	do {
 		raw_spin_lock_irqsave(&ex_resources_lock, flags);
 		resource = ex_resource_from(next);
-		for (i = 0; resource && i < EX_LOCKS_AT_ONCE; i++) {
+		for (i = 0; resource && i < EX_LOCKS_BATCH; i++) {
 			if (locks->count == room)
 				break;
 			ex_describe_resource(resource, &locks->locks[locks->count++]);
@@ -199,7 +199,7 @@ struct ex_locks *ex_query_locks(void)
 
 	for (;;) {
 		/* Some may come while we allocate. */
-		room = READ_ONCE(ex_resource_count) + EX_LOCKS_AT_ONCE;
+		room = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
 		locks = kvzalloc(struct_size(locks, locks, room), GFP_KERNEL);
 		if (!locks)
 			return ERR_PTR(-ENOMEM);

@@ -45,7 +45,7 @@ static __always_inline u64 ntklog_time_value(struct ntklog_time time)
 #define NTKLOG_CLOCK_TYPE	ETW_CLOCK_CPU_CYCLE
 #define NTKLOG_CLOCK_HZ		((u64)tsc_khz * 1000)
 #define NTKLOG_CLOCK_KHZ	tsc_khz
-#define ntklog_clock_is_bad()	check_tsc_unstable()
+#define ntklog_clock_is_unreliable()	check_tsc_unstable()
 
 static __always_inline struct ntklog_time ntklog_read_time(void)
 {
@@ -64,7 +64,7 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #define NTKLOG_CLOCK_HZ		((u64)arch_timer_get_cntfrq())
 #define NTKLOG_CLOCK_KHZ	(arch_timer_get_cntfrq() / 1000)
 /* It is one for all processors, by the architecture. */
-#define ntklog_clock_is_bad()	false
+#define ntklog_clock_is_unreliable()	false
 
 static __always_inline struct ntklog_time ntklog_read_time(void)
 {
@@ -119,25 +119,25 @@ static inline u64 ntklog_clock_frequency(void)
 }
 
 /**
- * ntklog_cycles_of_ms() - how long is that?
+ * ntklog_ms_to_cycles() - how long is that?
  * @milliseconds: so many
  *
  * Context: any.
  * Return: cycles.
  */
-static inline u64 ntklog_cycles_of_ms(u32 milliseconds)
+static inline u64 ntklog_ms_to_cycles(u32 milliseconds)
 {
 	return div_u64(milliseconds * ntklog_clock_frequency(), 1000);
 }
 
 /**
- * ntklog_kilocycles_of_ns() - how long is that?
+ * ntklog_ns_to_kilocycles() - how long is that?
  * @nanoseconds: so many; may be negative
  *
  * Context: any.
  * Return: units of 1024 cycles.
  */
-static inline s64 ntklog_kilocycles_of_ns(s64 nanoseconds)
+static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
 {
 	return div_s64(nanoseconds * (s64)NTKLOG_CLOCK_KHZ, (s32)(USEC_PER_SEC * 1024));
 }
@@ -150,7 +150,7 @@ static inline s64 ntklog_kilocycles_of_ns(s64 nanoseconds)
  */
 static inline bool ntklog_clock_is_unstable(void)
 {
-	return ntklog_clock_is_bad();
+	return ntklog_clock_is_unreliable();
 }
 
 /**

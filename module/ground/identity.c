@@ -44,7 +44,7 @@
 #include "clock.h"
 #include "identity.h"
 
-#define NTKLOG_IDENTITY_WAYS	4
+#define NTKLOG_IDENTITY_ASSOCIATIVITY	4
 #define NTKLOG_IDENTITY_BITS	14
 #define NTKLOG_IDENTITY_SETS	BIT(NTKLOG_IDENTITY_BITS)
 
@@ -59,7 +59,7 @@
 
 /* A line, and all of a set. */
 #define NTKLOG_IDENTITY_LINE	(128 + NTKLOG_CACHE_NAME + 2 * KSYM_SYMBOL_LEN)
-#define NTKLOG_IDENTITY_TEXT	(NTKLOG_IDENTITY_WAYS * NTKLOG_IDENTITY_LINE)
+#define NTKLOG_IDENTITY_TEXT	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_LINE)
 
 /* What a processor has for its per-CPU memory at boot is no more. */
 #define NTKLOG_PER_CPU_REACH	(2UL << 20)
@@ -107,9 +107,9 @@ struct ntklog_identity {
  * @missed: notes that were not made, for another one of the set was being made
  */
 struct ntklog_identities {
-	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_WAYS];
+	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
 	u32 sequence[NTKLOG_IDENTITY_SETS];
-	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_WAYS];
+	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
 	atomic_t missed;
 };
 
@@ -148,7 +148,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 /* Of the pointer, of who wants the notes, and whether they are kept without a reader. */
 static DEFINE_MUTEX(ntklog_identity_mutex);
 static unsigned int ntklog_identity_users;
-static bool ntklog_identity_is_kept;
+static bool ntklog_identities_always_enabled;
 
 /* Found out at load, in words and bytes; 0: not known. */
 static unsigned int ntklog_slab_cache_word;
@@ -186,7 +186,7 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 	__get_kernel_nofault(&word, page, unsigned long, fault);
 	head = compound_head(page);
 	if (head != page) {
-		/* A fault at a user's address is not mended here: see ntklog_read_word(). */
+		/* A fault at a user's address is not mended here: see ntklog_read_u64(). */
 		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_REACH))
 			return NULL;
 		__get_kernel_nofault(&word, head, unsigned long, fault);
@@ -207,13 +207,13 @@ static __always_inline unsigned long ntklog_cache_of(unsigned long lock, const s
 }
 
 /* The place of a note of the lock: its own, a free one, or that of the oldest. */
-static unsigned int ntklog_choose_way(struct ntklog_identities *notes, unsigned int set,
-				      unsigned long lock, u8 kind)
+static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, unsigned int set,
+					     unsigned long lock, u8 kind)
 {
 	const struct ntklog_identity *ways = notes->notes[set];
 	unsigned int oldest = 0, i;
 
-	for (i = 0; i < NTKLOG_IDENTITY_WAYS; i++) {
+	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		if (!ways[i].lock || (ways[i].lock == lock && ways[i].kind == kind))
 			return i;
 		if ((s32)(ways[i].sequence - ways[oldest].sequence) < 0)
@@ -234,7 +234,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		atomic_inc(&notes->missed);
 		return;
 	}
-	way = ntklog_choose_way(notes, set, lock, kind);
+	way = ntklog_choose_victim_way(notes, set, lock, kind);
 	notes->notes[set][way] = (struct ntklog_identity) {
 		.lock = lock,
 		.cache = is_kfence_address((void *)lock) ? NTKLOG_IN_KFENCE : cache,
@@ -249,14 +249,15 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 	smp_store_release(&notes->sequence[set], sequence + 2);
 }
 
-static __always_inline bool ntklog_is_known(const u64 set[NTKLOG_IDENTITY_WAYS], u64 known)
+static __always_inline bool
+ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 known)
 {
 	return READ_ONCE(set[0]) == known || READ_ONCE(set[1]) == known ||
 	       READ_ONCE(set[2]) == known || READ_ONCE(set[3]) == known;
 }
 
 /**
- * ntklog_note_identity_of() - see ntklog_note_identity()
+ * ntklog_record_identity_slow() - see ntklog_record_identity()
  * @notes: which, not NULL
  * @lock: see there
  * @caller: see there
@@ -264,8 +265,8 @@ static __always_inline bool ntklog_is_known(const u64 set[NTKLOG_IDENTITY_WAYS],
  *
  * Context: see there.
  */
-notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned long lock,
-				     unsigned long caller, u8 kind)
+notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
+					 unsigned long caller, u8 kind)
 {
 	const u64 *set = notes->known[ntklog_set_of(lock)];
 	struct page *slab = ntklog_find_slab(lock);
@@ -277,20 +278,20 @@ notrace void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned l
 	 * but a few, which come there.
 	 */
 	known = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
-	if (likely(ntklog_is_known(set, known)))
+	if (likely(ntklog_identity_is_recorded(set, known)))
 		return;
 	/* Only its owner can tell that it is on a stack; others do not take that back. */
-	if (cache == NTKLOG_IN_NO_SLAB && ntklog_is_known(set, known + NTKLOG_ON_STACK))
+	if (cache == NTKLOG_IN_NO_SLAB && ntklog_identity_is_recorded(set, known + NTKLOG_ON_STACK))
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, known);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_note_identity_of);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 
 /*
  * What is at any number: also one that would be a user's address, at which x86 with SMAP dies,
  * nofault or not, unless the number has been looked at before.
  */
-static bool ntklog_read_word(unsigned long at, unsigned long *word)
+static bool ntklog_read_u64(unsigned long at, unsigned long *word)
 {
 	return !get_kernel_nofault(*word, (unsigned long *)at);
 }
@@ -328,7 +329,7 @@ static void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_si
 		*object_size = 0;
 	}
 	if (!ntklog_cache_name_word ||
-	    !ntklog_read_word(cache + ntklog_cache_name_word * sizeof(long), &at) ||
+	    !ntklog_read_u64(cache + ntklog_cache_name_word * sizeof(long), &at) ||
 	    !ntklog_read_name(at, name))
 		strscpy(name, "-", NTKLOG_CACHE_NAME);
 }
@@ -367,7 +368,7 @@ static bool ntklog_per_cpu_is_from_zero(void)
  * Where it would be in that section, if it is one of those. From 0 on each later processor's place
  * is below 0, and so a large number; else the one that is nearest to a variable of the section.
  */
-static unsigned long ntklog_per_cpu_place(unsigned long lock)
+static unsigned long ntklog_per_cpu_offset(unsigned long lock)
 {
 	unsigned long best = ULONG_MAX;
 #ifdef CONFIG_SMP
@@ -408,9 +409,9 @@ static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
  * What is in no slab: by where the address is, which does not change. A per-CPU place is no secret
  * where the section begins at 0; else it is an address of the kernel's, and its symbol is told.
  */
-static size_t ntklog_print_place(char *text, size_t size, unsigned long lock, char *buffer)
+static size_t ntklog_print_offset(char *text, size_t size, unsigned long lock, char *buffer)
 {
-	unsigned long offset, place = ntklog_per_cpu_place(lock);
+	unsigned long offset, place = ntklog_per_cpu_offset(lock);
 	const char *what, *symbol;
 	bool is_from_zero;
 
@@ -445,7 +446,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	} else if (note->cache == NTKLOG_IN_KFENCE) {
 		used += scnprintf(text + used, size - used, "kfence");
 	} else if (note->cache == NTKLOG_IN_NO_SLAB) {
-		used += ntklog_print_place(text + used, size - used, note->lock, buffer);
+		used += ntklog_print_offset(text + used, size - used, note->lock, buffer);
 	} else {
 		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
 		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
@@ -459,7 +460,8 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 
 /* The notes of a set as they are at one moment, and its number then; false: not at this one. */
 static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
-			    struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS], u32 *sequence)
+			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
+			    u32 *sequence)
 {
 	unsigned int i;
 
@@ -482,7 +484,7 @@ static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 
 static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set)
 {
-	struct ntklog_identity ways[NTKLOG_IDENTITY_WAYS];
+	struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY];
 	u32 seen = reader->seen[set] & ~NTKLOG_NOT_READ, sequence;
 	bool is_first = reader->seen[set] & NTKLOG_NOT_READ, is_new;
 	unsigned int i;
@@ -494,7 +496,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	reader->seen[set] = sequence;
 	/* Each note since has made the number larger by two. */
 	reader->replaced += (sequence - seen) / 2;
-	for (i = 0; i < NTKLOG_IDENTITY_WAYS; i++) {
+	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		is_new = (s32)(ways[i].sequence - seen) > 0;
 		if (!ways[i].lock || !(is_first || is_new))
 			continue;
@@ -519,7 +521,7 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 }
 
 /* The next lines; false: that was all, and it begins anew. */
-static bool ntklog_print_more(struct ntklog_identity_reader *reader)
+static bool ntklog_print_slab_details(struct ntklog_identity_reader *reader)
 {
 	reader->at = 0;
 	reader->length = 0;
@@ -552,7 +554,7 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 		return -EINTR;
 	/* Whoever reads up to the end comes to it, though there is always something new. */
 	while (done < count && !reader->ended) {
-		if (reader->at == reader->length && !ntklog_print_more(reader)) {
+		if (reader->at == reader->length && !ntklog_print_slab_details(reader)) {
 			reader->ended = done;
 			break;
 		}
@@ -575,7 +577,7 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 
 /* One more who wants them, or one less. With ntklog_identity_mutex held. */
-static int ntklog_want_identities(bool want)
+static int ntklog_enable_identities(bool want)
 {
 	struct ntklog_identities *notes;
 
@@ -617,7 +619,7 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&reader->mutex);
 	mutex_lock(&ntklog_identity_mutex);
-	err = ntklog_want_identities(true);
+	err = ntklog_enable_identities(true);
 	for (set = 0; !err && set < NTKLOG_IDENTITY_SETS; set++)
 		reader->seen[set] = READ_ONCE(ntklog_identities->sequence[set]) | NTKLOG_NOT_READ;
 	mutex_unlock(&ntklog_identity_mutex);
@@ -637,41 +639,41 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);
 void ntklog_close_identities(struct ntklog_identity_reader *reader)
 {
 	mutex_lock(&ntklog_identity_mutex);
-	ntklog_want_identities(false);
+	ntklog_enable_identities(false);
 	mutex_unlock(&ntklog_identity_mutex);
 	kvfree(reader);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_close_identities);
 
 /**
- * ntklog_keep_identities() - have notes made while nobody reads them, or no longer
+ * ntklog_enable_identities_always() - have notes made while nobody reads them, or no longer
  * @keep: whether
  *
  * Context: thread.
  * Return: 0, or as ntklog_open_identities() fails.
  */
-int ntklog_keep_identities(bool keep)
+int ntklog_enable_identities_always(bool keep)
 {
 	int err = 0;
 
 	mutex_lock(&ntklog_identity_mutex);
-	if (keep != ntklog_identity_is_kept)
-		err = ntklog_want_identities(keep);
+	if (keep != ntklog_identities_always_enabled)
+		err = ntklog_enable_identities(keep);
 	if (!err)
-		ntklog_identity_is_kept = keep;
+		ntklog_identities_always_enabled = keep;
 	mutex_unlock(&ntklog_identity_mutex);
 	return err;
 }
 
 /**
- * ntklog_identities_are_kept() - are notes made while nobody reads them?
+ * ntklog_identities_enabled() - are notes made while nobody reads them?
  *
  * Context: any.
  * Return: whether they are.
  */
-bool ntklog_identities_are_kept(void)
+bool ntklog_identities_enabled(void)
 {
-	return READ_ONCE(ntklog_identity_is_kept);
+	return READ_ONCE(ntklog_identities_always_enabled);
 }
 
 /* Of a cache with a constructor there is no other: it is not merged with one of that size. */
@@ -679,7 +681,7 @@ static void __init ntklog_construct_probe(void *object)
 {
 }
 
-static void __init ntklog_look_at_cache(unsigned long cache)
+static void __init ntklog_identify_slab_cache(unsigned long cache)
 {
 	char name[NTKLOG_CACHE_NAME];
 	unsigned long word;
@@ -688,7 +690,7 @@ static void __init ntklog_look_at_cache(unsigned long cache)
 
 	for (i = 0; i < NTKLOG_CACHE_WORDS; i++)
 		if (!ntklog_cache_name_word && i &&
-		    ntklog_read_word(cache + i * sizeof(long), &word) &&
+		    ntklog_read_u64(cache + i * sizeof(long), &word) &&
 		    ntklog_read_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
 			ntklog_cache_name_word = i;
 	/* The size of an object with what belongs to it is right before that without. */
@@ -721,7 +723,7 @@ void __init ntklog_identity_init(void)
 		for (i = 1; PageSlab(page) && i < sizeof(*page) / sizeof(long); i++)
 			if (((unsigned long *)page)[i] == (unsigned long)cache)
 				ntklog_slab_cache_word = i;
-		ntklog_look_at_cache((unsigned long)cache);
+		ntklog_identify_slab_cache((unsigned long)cache);
 		kmem_cache_free(cache, object);
 	}
 	kmem_cache_destroy(cache);
@@ -738,5 +740,5 @@ void __init ntklog_identity_init(void)
  */
 void ntklog_identity_exit(void)
 {
-	ntklog_keep_identities(false);
+	ntklog_enable_identities_always(false);
 }

@@ -20,11 +20,11 @@ struct ntklog_identity_reader;
  */
 extern struct ntklog_identities *ntklog_identities;
 
-void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned long lock,
-			     unsigned long caller, u8 kind);
+void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
+				 unsigned long caller, u8 kind);
 
 /**
- * ntklog_note_identity() - an event of a lock is about to be written
+ * ntklog_record_identity() - an event of a lock is about to be written
  * @lock: the lock
  * @caller: who has called the function that the event is of
  * @kind: NTKLOG_IDENTITY_*
@@ -34,20 +34,21 @@ void ntklog_note_identity_of(struct ntklog_identities *notes, unsigned long lock
  *
  * Context: interrupts off, RCU watches, not NMI. Takes no lock, does not allocate or fault.
  */
-static __always_inline void ntklog_note_identity(unsigned long lock, unsigned long caller, u8 kind)
+static __always_inline void ntklog_record_identity(unsigned long lock, unsigned long caller,
+						   u8 kind)
 {
 	struct ntklog_identities *notes = READ_ONCE(ntklog_identities);
 
 	if (unlikely(notes))
-		ntklog_note_identity_of(notes, lock, caller, kind);
+		ntklog_record_identity_slow(notes, lock, caller, kind);
 }
 
 struct ntklog_identity_reader *ntklog_open_identities(void);
 void ntklog_close_identities(struct ntklog_identity_reader *reader);
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *to,
 			       size_t count);
-int ntklog_keep_identities(bool keep);
-bool ntklog_identities_are_kept(void);
+int ntklog_enable_identities_always(bool keep);
+bool ntklog_identities_enabled(void);
 
 void ntklog_identity_init(void);
 void ntklog_identity_exit(void);

@@ -24,7 +24,7 @@ static bool ke_thread_is_at_apc_level(void)
 
 static void ke_leave_apc_level(void)
 {
-	struct ntklog_thread *thread = ntklog_find_thread();
+	struct ntklog_task *thread = ntklog_find_thread();
 
 	if (!thread || !thread->apc_level)
 		return;
@@ -119,7 +119,7 @@ u8 ke_raise_irql_slow(u8 new_irql)
 		return old_irql;
 
 	if (new_irql == APC_LEVEL) {
-		ntklog_set_apc_level(ntklog_get_thread(), true);
+		ntklog_set_apc_level(ntklog_get_or_alloc_task_record(), true);
 		return old_irql;
 	}
 	if (old_irql < DISPATCH_LEVEL)
@@ -176,7 +176,7 @@ static noinline void ke_lower_irql_any(u8 new_irql)
 
 	/* What the thread was at before it raised may differ from new_irql. */
 	if (new_irql == APC_LEVEL && !ke_thread_is_at_apc_level())
-		ntklog_set_apc_level(ntklog_get_thread(), true);
+		ntklog_set_apc_level(ntklog_get_or_alloc_task_record(), true);
 	else if (new_irql == PASSIVE_LEVEL)
 		ke_leave_apc_level();
 }

@@ -48,29 +48,30 @@ static u32 ntklog_threads_in_use;
 static HLIST_HEAD(ntklog_spare_threads);
 static u32 ntklog_spare_count;
 /* Written with the lock held; read without by who asks how many are to be at hand. */
-static bool ntklog_rooms_are_kept;
+static bool ntklog_task_records_pinned;
 
 /* The room of nobody, which a processor remembers that knows of none. */
-static struct ntklog_thread ntklog_nobody = {
-	.next_sleeping_slot = &ntklog_nobody.sleeping_slots[1],
+static struct ntklog_task ntklog_dummy_record = {
+	.next_sleeping_slot = &ntklog_dummy_record.sleeping_slots[1],
 };
 
-DEFINE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
-EXPORT_PER_CPU_SYMBOL_GPL(ntklog_here);
+DEFINE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);
+EXPORT_PER_CPU_SYMBOL_GPL(ntklog_current);
 
 static u32 ntklog_spare_target(void)
 {
-	return READ_ONCE(ntklog_rooms_are_kept) ? NTKLOG_MORE_SPARE_THREADS : NTKLOG_SPARE_THREADS;
+	return READ_ONCE(ntklog_task_records_pinned) ? NTKLOG_MORE_SPARE_THREADS :
+						       NTKLOG_SPARE_THREADS;
 }
 
 /* Whether the room is now a spare one: there may be enough of them. */
-static bool ntklog_put_spare(struct ntklog_thread *thread)
+static bool ntklog_put_spare(struct ntklog_task *thread)
 {
 	unsigned long flags;
 	bool put;
 
 	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-	put = ntklog_spare_count < NTKLOG_SPARE_THREADS || ntklog_rooms_are_kept;
+	put = ntklog_spare_count < NTKLOG_SPARE_THREADS || ntklog_task_records_pinned;
 	if (put) {
 		hlist_add_head(&thread->node, &ntklog_spare_threads);
 		WRITE_ONCE(ntklog_spare_count, ntklog_spare_count + 1);
@@ -80,11 +81,11 @@ static bool ntklog_put_spare(struct ntklog_thread *thread)
 }
 
 /* Called with ntklog_threads_lock held. */
-static struct ntklog_thread *ntklog_take_first_spare(void)
+static struct ntklog_task *ntklog_alloc_first_spare(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
-	thread = hlist_entry_safe(ntklog_spare_threads.first, struct ntklog_thread, node);
+	thread = hlist_entry_safe(ntklog_spare_threads.first, struct ntklog_task, node);
 	if (thread) {
 		hlist_del(&thread->node);
 		WRITE_ONCE(ntklog_spare_count, ntklog_spare_count - 1);
@@ -99,7 +100,7 @@ static struct ntklog_thread *ntklog_take_first_spare(void)
  */
 void ntklog_make_spare_threads(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
 	while (READ_ONCE(ntklog_spare_count) < ntklog_spare_target()) {
 		thread = kmem_cache_zalloc(ntklog_thread_cache, GFP_KERNEL);
@@ -112,35 +113,35 @@ void ntklog_make_spare_threads(void)
 }
 
 /**
- * ntklog_keep_rooms() - from now on a room stays one, and its memory that of a room
+ * ntklog_pin_task_records() - from now on a room stays one, and its memory that of a room
  *
  * Context: thread. One at a time.
  */
-void ntklog_keep_rooms(void)
+void ntklog_pin_task_records(void)
 {
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-	WRITE_ONCE(ntklog_rooms_are_kept, true);
+	WRITE_ONCE(ntklog_task_records_pinned, true);
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
 	/* What is being freed now has been forgotten by all processors. */
 	rcu_barrier();
 }
 
 /**
- * ntklog_let_rooms_go() - undo ntklog_keep_rooms()
+ * ntklog_unpin_task_records() - undo ntklog_pin_task_records()
  *
  * Context: thread; nobody is in what relies on it. One at a time.
  */
-void ntklog_let_rooms_go(void)
+void ntklog_unpin_task_records(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	unsigned long flags;
 
 	do {
 		raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-		WRITE_ONCE(ntklog_rooms_are_kept, false);
-		thread = ntklog_spare_count > NTKLOG_SPARE_THREADS ? ntklog_take_first_spare() :
+		WRITE_ONCE(ntklog_task_records_pinned, false);
+		thread = ntklog_spare_count > NTKLOG_SPARE_THREADS ? ntklog_alloc_first_spare() :
 								     NULL;
 		raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
 		if (thread)
@@ -169,25 +170,25 @@ static void ntklog_ask_for_spare(void)
 		irq_work_queue(&ntklog_spare_irq_work);
 }
 
-static struct ntklog_thread *ntklog_take_spare(void)
+static struct ntklog_task *ntklog_alloc_spare(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ntklog_threads_lock, flags);
-	thread = ntklog_take_first_spare();
+	thread = ntklog_alloc_first_spare();
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
 	ntklog_ask_for_spare();
 	return thread;
 }
 
 /*
- * Called with preemption off or in an RCU read-side section, which ntklog_forget_thread()
+ * Called with preemption off or in an RCU read-side section, which ntklog_free_task_record()
  * waits for.
  */
-static struct ntklog_thread *ntklog_look_up(const struct task_struct *task)
+static struct ntklog_task *ntklog_lookup_task_record(const struct task_struct *task)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
 	hash_for_each_possible_rcu(ntklog_threads, thread, node, (unsigned long)task)
 		if (thread->task == task)
@@ -202,41 +203,41 @@ static struct ntklog_thread *ntklog_look_up(const struct task_struct *task)
  * Only a thread itself makes a processor remember it. So once it has made them all forget,
  * none does, until it comes here again; interrupts on top of it do not.
  */
-static void ntklog_remember_here(struct ntklog_thread *thread)
+static void ntklog_cache_record(struct ntklog_task *thread)
 {
 	if (!in_task())
 		return;
 	__set_bit(smp_processor_id(), thread->cpus);
-	__this_cpu_write(ntklog_here.room, thread);
+	__this_cpu_write(ntklog_current.room, thread);
 	/* An NMI must not take the room of who was here before for this one's. */
 	barrier();
-	__this_cpu_write(ntklog_here.thread, current);
+	__this_cpu_write(ntklog_current.thread, current);
 	if (!thread->apc_level)
-		__this_cpu_write(ntklog_here.passive, current);
+		__this_cpu_write(ntklog_current.passive, current);
 }
 
 /*
  * By the thread itself. Other threads may at the same time make their processors remember
  * them. @but: the thread's own processor, which forgets only that it is passive; -1: none.
  */
-static void ntklog_forget_here(struct ntklog_thread *thread, int but)
+static void ntklog_uncache_record(struct ntklog_task *thread, int but)
 {
 	int cpu;
 
 	for_each_set_bit(cpu, thread->cpus, nr_cpu_ids) {
-		struct ntklog_here *here = per_cpu_ptr(&ntklog_here, cpu);
+		struct ntklog_current *here = per_cpu_ptr(&ntklog_current, cpu);
 
 		(void)cmpxchg(&here->passive, thread->task, NULL);
 		if (cpu == but)
 			continue;
 		(void)cmpxchg(&here->thread, thread->task, NULL);
-		(void)cmpxchg(&here->room, thread, &ntklog_nobody);
+		(void)cmpxchg(&here->room, thread, &ntklog_dummy_record);
 		__clear_bit(cpu, thread->cpus);
 	}
 }
 
 /* Called with interrupts off and ntklog_threads_lock held, for one that is not in the table. */
-static void ntklog_insert_thread_locked(struct ntklog_thread *thread, bool late)
+static void ntklog_insert_thread_locked(struct ntklog_task *thread, bool late)
 {
 	memset_after(thread, 0, next_sleeping_slot);
 	memset(thread->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*thread->cpus));
@@ -255,7 +256,7 @@ static void ntklog_insert_thread_locked(struct ntklog_thread *thread, bool late)
 }
 
 /* Called with interrupts off, for a thread that is not in the table. */
-static void ntklog_insert_thread(struct ntklog_thread *thread, bool late)
+static void ntklog_insert_thread(struct ntklog_task *thread, bool late)
 {
 	raw_spin_lock(&ntklog_threads_lock);
 	ntklog_insert_thread_locked(thread, late);
@@ -267,9 +268,9 @@ static void ntklog_insert_thread(struct ntklog_thread *thread, bool late)
  * takes a room from within a function of a lock may be called by what the owner of
  * ntklog_threads_lock calls: a tracepoint's probe, what prints a report. He gets none then.
  */
-static struct ntklog_thread *ntklog_insert_spare(void)
+static struct ntklog_task *ntklog_insert_spare(void)
 {
-	struct ntklog_thread *thread = NULL;
+	struct ntklog_task *thread = NULL;
 	int tries = NTKLOG_LOCK_TRIES;
 
 	while (READ_ONCE(ntklog_spare_count) && tries--) {
@@ -280,7 +281,7 @@ static struct ntklog_thread *ntklog_insert_spare(void)
 	goto out;
 
 locked:
-	thread = ntklog_take_first_spare();
+	thread = ntklog_alloc_first_spare();
 	if (thread)
 		ntklog_insert_thread_locked(thread, false);
 	raw_spin_unlock(&ntklog_threads_lock);
@@ -291,26 +292,26 @@ out:
 
 static void ntklog_free_thread(struct rcu_head *rcu)
 {
-	struct ntklog_thread *thread = container_of(rcu, struct ntklog_thread, rcu);
+	struct ntklog_task *thread = container_of(rcu, struct ntklog_task, rcu);
 
 	if (!ntklog_put_spare(thread))
 		kmem_cache_free(ntklog_thread_cache, thread);
 }
 
 /* What threads still owned, or seemed to, when they exited. */
-static atomic64_t ntklog_forgotten_sleeping_slots;
+static atomic64_t ntklog_sleeping_slots_dropped_count;
 
-static void ntklog_forget_sleeping_slots(struct ntklog_thread *thread)
+static void ntklog_drop_sleeping_slots(struct ntklog_task *thread)
 {
 	int i;
 
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
 		if (xchg(&thread->sleeping_slots[i].lock, NULL))
-			atomic64_inc(&ntklog_forgotten_sleeping_slots);
+			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
 }
 
 /* By the thread itself, which looks for no room meanwhile. */
-static void ntklog_forget_thread(struct ntklog_thread *thread)
+static void ntklog_free_task_record(struct ntklog_task *thread)
 {
 	unsigned long flags;
 
@@ -318,8 +319,8 @@ static void ntklog_forget_thread(struct ntklog_thread *thread)
 	hash_del_rcu(&thread->node);
 	WRITE_ONCE(ntklog_threads_in_use, ntklog_threads_in_use - 1);
 	raw_spin_unlock_irqrestore(&ntklog_threads_lock, flags);
-	ntklog_forget_here(thread, -1);
-	ntklog_forget_sleeping_slots(thread);
+	ntklog_uncache_record(thread, -1);
+	ntklog_drop_sleeping_slots(thread);
 	if (thread->late)
 		put_task_struct(thread->task);
 	WRITE_ONCE(thread->task, NULL);
@@ -333,47 +334,47 @@ static void ntklog_forget_thread(struct ntklog_thread *thread)
  * Context: any.
  * Return: it, or NULL: it has none.
  */
-struct ntklog_thread *ntklog_find_thread_slow(void)
+struct ntklog_task *ntklog_find_thread_slow(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	thread = ntklog_look_up(current);
+	thread = ntklog_lookup_task_record(current);
 	if (thread)
-		ntklog_remember_here(thread);
+		ntklog_cache_record(thread);
 	local_irq_restore(flags);
 	return thread;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_find_thread_slow);
 
 /**
- * ntklog_take_thread() - the current thread's room, which it gets if it has none
+ * ntklog_alloc_task_record() - the current thread's room, which it gets if it has none
  *
  * Context: thread or softirq, whatever is owned: nothing is allocated, nobody woken.
  * Return: it, or NULL: without a spare one, and for a thread that has been told to exit,
  * whose end may have been told already.
  */
-struct ntklog_thread *ntklog_take_thread(void)
+struct ntklog_task *ntklog_alloc_task_record(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	thread = ntklog_look_up(current);
+	thread = ntklog_lookup_task_record(current);
 	if (!thread && !(current->flags & PF_EXITING))
 		thread = ntklog_insert_spare();
 	if (thread)
-		ntklog_remember_here(thread);
+		ntklog_cache_record(thread);
 	local_irq_restore(flags);
 	return thread;
 }
 
 /* With none at hand, from memory that need not be reclaimed first. NULL: there is none. */
-static struct ntklog_thread *ntklog_try_to_get_thread(void)
+static struct ntklog_task *ntklog_try_to_get_thread(void)
 {
-	struct ntklog_thread *spare = ntklog_take_spare();
-	struct ntklog_thread *thread;
+	struct ntklog_task *spare = ntklog_alloc_spare();
+	struct ntklog_task *thread;
 	unsigned long flags;
 
 	if (!spare)
@@ -382,13 +383,13 @@ static struct ntklog_thread *ntklog_try_to_get_thread(void)
 		return NULL;
 	local_irq_save(flags);
 	/* A softirq may have taken one in this thread's name. */
-	thread = ntklog_look_up(current);
+	thread = ntklog_lookup_task_record(current);
 	if (!thread) {
 		thread = spare;
 		spare = NULL;
 		ntklog_insert_thread(thread, current->flags & PF_EXITING);
 	}
-	ntklog_remember_here(thread);
+	ntklog_cache_record(thread);
 	local_irq_restore(flags);
 	if (spare && !ntklog_put_spare(spare))
 		kmem_cache_free(ntklog_thread_cache, spare);
@@ -396,7 +397,7 @@ static struct ntklog_thread *ntklog_try_to_get_thread(void)
 }
 
 /**
- * ntklog_get_thread() - the current thread's room, to keep something in it
+ * ntklog_get_or_alloc_task_record() - the current thread's room, to keep something in it
  *
  * To be put when less is kept. NT's functions that need it cannot fail. It does not reclaim
  * memory: the caller may be who writes pages out. If there is none to be had it waits for
@@ -405,9 +406,9 @@ static struct ntklog_thread *ntklog_try_to_get_thread(void)
  * Context: thread; may sleep.
  * Return: it.
  */
-struct ntklog_thread *ntklog_get_thread(void)
+struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 {
-	struct ntklog_thread *thread = ntklog_find_thread();
+	struct ntklog_task *thread = ntklog_find_thread();
 
 	while (unlikely(!thread)) {
 		thread = ntklog_try_to_get_thread();
@@ -418,15 +419,15 @@ struct ntklog_thread *ntklog_get_thread(void)
 }
 
 /**
- * ntklog_put_thread_late() - as ntklog_put_thread(), by a thread at its end
+ * ntklog_free_late_task_record() - as ntklog_put_thread(), by a thread at its end
  * @thread: the current thread's room
  *
  * Context: thread.
  */
-void ntklog_put_thread_late(struct ntklog_thread *thread)
+void ntklog_free_late_task_record(struct ntklog_task *thread)
 {
 	if (!thread->apc_level && !thread->critical_regions && !thread->guarded_regions)
-		ntklog_forget_thread(thread);
+		ntklog_free_task_record(thread);
 }
 
 /**
@@ -437,9 +438,9 @@ void ntklog_put_thread_late(struct ntklog_thread *thread)
  * that thread's.
  * Return: it, or NULL: it has none, or no such thread is there.
  */
-struct ntklog_thread *ntklog_find_thread_of(const struct task_struct *task)
+struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task)
 {
-	return ntklog_look_up(task);
+	return ntklog_lookup_task_record(task);
 }
 
 /**
@@ -449,16 +450,16 @@ struct ntklog_thread *ntklog_find_thread_of(const struct task_struct *task)
  *
  * Context: thread.
  */
-void ntklog_set_apc_level(struct ntklog_thread *thread, bool apc_level)
+void ntklog_set_apc_level(struct ntklog_task *thread, bool apc_level)
 {
 	unsigned long flags;
 
 	WRITE_ONCE(thread->apc_level, apc_level);
 	preempt_disable();
 	if (apc_level)
-		ntklog_forget_here(thread, smp_processor_id());
+		ntklog_uncache_record(thread, smp_processor_id());
 	local_irq_save(flags);
-	ntklog_remember_here(thread);
+	ntklog_cache_record(thread);
 	local_irq_restore(flags);
 	preempt_enable();
 }
@@ -472,15 +473,15 @@ void ntklog_set_apc_level(struct ntklog_thread *thread, bool apc_level)
  */
 bool ntklog_is_at_apc_level(void)
 {
-	struct ntklog_thread *thread = NULL;
+	struct ntklog_task *thread = NULL;
 	bool apc_level;
 
 	preempt_disable();
-	if (ntklog_is_here())
-		thread = __this_cpu_read(ntklog_here.room);
+	if (ntklog_current_is_cached())
+		thread = __this_cpu_read(ntklog_current.room);
 	/* Remembered, but not that it is passive: it was not for a while. */
 	if (!thread || !thread->apc_level)
-		thread = ntklog_take_thread();
+		thread = ntklog_alloc_task_record();
 	apc_level = thread && thread->apc_level;
 	preempt_enable();
 	return apc_level;
@@ -499,15 +500,15 @@ u32 ntklog_thread_count(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_thread_count);
 
 /**
- * ntklog_visit_threads() - call for the room of each thread that has one
+ * ntklog_visit_task_records() - call for the room of each thread that has one
  * @call: what; it may not sleep
  * @data: for it
  *
  * Context: thread. Rooms that come or go meanwhile may be left out.
  */
-void ntklog_visit_threads(ntklog_thread_func_t call, void *data)
+void ntklog_visit_task_records(ntklog_thread_func_t call, void *data)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	unsigned int bucket;
 
 	rcu_read_lock();
@@ -524,10 +525,10 @@ void ntklog_visit_threads(ntklog_thread_func_t call, void *data)
  */
 u64 ntklog_sleeping_slots_dropped_at_exit(void)
 {
-	return atomic64_read(&ntklog_forgotten_sleeping_slots);
+	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }
 
-static void ntklog_warn_of_thread(const struct ntklog_thread *thread)
+static void ntklog_warn_leaked_region(const struct ntklog_task *thread)
 {
 	if (thread->apc_level)
 		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
@@ -544,30 +545,30 @@ static void ntklog_warn_of_thread(const struct ntklog_thread *thread)
  * The current thread is at its end. It may still call us, when it closes its files: see
  * @late.
  */
-static void ntklog_thread_exits(void *data, struct task_struct *task)
+static void ntklog_task_exit_probe(void *data, struct task_struct *task)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
 	if (!ntklog_thread_count())
 		return;
 	/* Since 7.x a probe may be preempted. One's own room stays until it is forgotten. */
 	rcu_read_lock();
-	thread = ntklog_look_up(task);
+	thread = ntklog_lookup_task_record(task);
 	rcu_read_unlock();
 	if (!thread)
 		return;
-	ntklog_warn_of_thread(thread);
-	ntklog_forget_thread(thread);
+	ntklog_warn_leaked_region(thread);
+	ntklog_free_task_record(thread);
 }
 
 /* What the tracepoint calls has to be of its own type where calls by pointer are checked. */
 static void ntklog_thread_of_group_exits(void *data, struct task_struct *task, bool group_dead)
 {
-	ntklog_thread_exits(data, task);
+	ntklog_task_exit_probe(data, task);
 }
 
 static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
-	(void *)ntklog_thread_of_group_exits : (void *)ntklog_thread_exits;
+	(void *)ntklog_thread_of_group_exits : (void *)ntklog_task_exit_probe;
 
 static struct tracepoint *ntklog_exit_tracepoint;
 
@@ -585,16 +586,16 @@ static void __init ntklog_find_exit_tracepoint(struct tracepoint *tracepoint, vo
  */
 int __init ntklog_threads_init(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	int cpu, err;
 
 	/* A module's per-CPU data begin without relocations. */
 	for_each_possible_cpu(cpu)
-		per_cpu(ntklog_here.room, cpu) = &ntklog_nobody;
+		per_cpu(ntklog_current.room, cpu) = &ntklog_dummy_record;
 	for_each_kernel_tracepoint(ntklog_find_exit_tracepoint, &ntklog_exit_tracepoint);
 	if (!ntklog_exit_tracepoint)
 		return -ENOENT;
-	ntklog_thread_cache = kmem_cache_create("ntklog_thread",
+	ntklog_thread_cache = kmem_cache_create("ntklog_task",
 						struct_size(thread, cpus,
 							    BITS_TO_LONGS(nr_cpu_ids)),
 						0, SLAB_HWCACHE_ALIGN, NULL);
@@ -617,14 +618,14 @@ int __init ntklog_threads_init(void)
  */
 void ntklog_threads_exit(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	struct hlist_node *next;
 	unsigned int bucket;
 
 	/* A thread in the table has not told its end: its task stays as long as this. */
 	rcu_read_lock();
 	hash_for_each_rcu(ntklog_threads, bucket, thread, node)
-		ntklog_warn_of_thread(thread);
+		ntklog_warn_leaked_region(thread);
 	rcu_read_unlock();
 	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
 	tracepoint_synchronize_unregister();

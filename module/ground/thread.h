@@ -27,7 +27,7 @@
 #define NTKLOG_THREAD_SLOTS	8
 
 /**
- * struct ntklog_slot - what is known of one lock that a thread owns
+ * struct ntklog_resource_slot - what is known of one lock that a thread owns
  * @lock: which; NULL: free, or about to be filled
  * @acquire_time: when ownership began, cycles
  * @wait_time: cycles
@@ -41,7 +41,7 @@
  * thread clears @lock; or when another one does, with release, that has found it with acquire
  * and keeps the thread from letting the lock go meanwhile.
  */
-struct ntklog_slot {
+struct ntklog_resource_slot {
 	const void *lock;
 	u64 acquire_time;
 	u64 wait_time;
@@ -53,7 +53,7 @@ struct ntklog_slot {
 };
 
 #ifdef CONFIG_64BIT
-static_assert(sizeof(struct ntklog_slot) == 0x40);
+static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
 #endif
 
 /**
@@ -93,7 +93,7 @@ struct ntklog_sleeping_slot {
 };
 
 /**
- * struct ntklog_thread - what is kept of a thread
+ * struct ntklog_task - what is kept of a thread
  * @next_sleeping_slot: as @next_slot, of @sleeping_slots; also of a room that is nobody's it is
  *	one of them: who remembers that room may look there before he asks whose it is. The first
  *	member, for the others to be cleared at once
@@ -118,10 +118,10 @@ struct ntklog_sleeping_slot {
  * take slots away. @task and @late do not change while the room is in the table; @task of a room
  * that is nobody's is NULL.
  */
-struct ntklog_thread {
+struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;
 	struct task_struct *task;
-	struct ntklog_slot *next_slot;
+	struct ntklog_resource_slot *next_slot;
 	u32 sequence;
 	u32 critical_regions;
 	u32 guarded_regions;
@@ -130,49 +130,49 @@ struct ntklog_thread {
 	bool is_waiting;
 	struct hlist_node node;
 	struct rcu_head rcu;
-	struct ntklog_slot slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_resource_slot slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_THREAD_SLOTS + 1];
 	unsigned long cpus[];
 };
 
-typedef void (*ntklog_thread_func_t)(struct ntklog_thread *thread, void *data);
+typedef void (*ntklog_thread_func_t)(struct ntklog_task *thread, void *data);
 
-struct ntklog_thread *ntklog_find_thread_slow(void);
-struct ntklog_thread *ntklog_take_thread(void);
+struct ntklog_task *ntklog_find_thread_slow(void);
+struct ntklog_task *ntklog_alloc_task_record(void);
 bool ntklog_is_at_apc_level(void);
-struct ntklog_thread *ntklog_find_thread_of(const struct task_struct *task);
-struct ntklog_thread *ntklog_get_thread(void);
-void ntklog_put_thread_late(struct ntklog_thread *thread);
-void ntklog_set_apc_level(struct ntklog_thread *thread, bool apc_level);
+struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task);
+struct ntklog_task *ntklog_get_or_alloc_task_record(void);
+void ntklog_free_late_task_record(struct ntklog_task *thread);
+void ntklog_set_apc_level(struct ntklog_task *thread, bool apc_level);
 void ntklog_make_spare_threads(void);
-void ntklog_keep_rooms(void);
-void ntklog_let_rooms_go(void);
+void ntklog_pin_task_records(void);
+void ntklog_unpin_task_records(void);
 u32 ntklog_thread_count(void);
-void ntklog_visit_threads(ntklog_thread_func_t call, void *data);
+void ntklog_visit_task_records(ntklog_thread_func_t call, void *data);
 u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
 int ntklog_threads_init(void);
 void ntklog_threads_exit(void);
 
 /**
- * ntklog_is_here() - does this processor remember the current thread?
+ * ntklog_current_is_cached() - does this processor remember the current thread?
  *
- * Context: preemption off. If so, ntklog_here.room is its room as long as that is: interrupts
+ * Context: preemption off. If so, ntklog_current.room is its room as long as that is: interrupts
  * leave the two as they are.
  */
-static __always_inline bool ntklog_is_here(void)
+static __always_inline bool ntklog_current_is_cached(void)
 {
-	return likely(__this_cpu_read(ntklog_here.thread) == current);
+	return likely(__this_cpu_read(ntklog_current.thread) == current);
 }
 
 /**
- * ntklog_is_own_room() - is it the current thread's?
+ * ntklog_record_is_current() - is it the current thread's?
  * @room: what this processor remembers
  *
- * Context: thread, with preemption off; or with it on, after ntklog_keep_rooms(): whichever
+ * Context: thread, with preemption off; or with it on, after ntklog_pin_task_records(): whichever
  * processor's memory it was, a room is a room, and that of the thread that it says.
  */
-static __always_inline bool ntklog_is_own_room(const struct ntklog_thread *room)
+static __always_inline bool ntklog_record_is_current(const struct ntklog_task *room)
 {
 	return likely(READ_ONCE(room->task) == current);
 }
@@ -183,13 +183,13 @@ static __always_inline bool ntklog_is_own_room(const struct ntklog_thread *room)
  * Context: any.
  * Return: it, or NULL: it has none. It stays until the thread exits, or puts it.
  */
-static __always_inline struct ntklog_thread *ntklog_find_thread(void)
+static __always_inline struct ntklog_task *ntklog_find_thread(void)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
 	preempt_disable();
-	if (ntklog_is_here())
-		thread = __this_cpu_read(ntklog_here.room);
+	if (ntklog_current_is_cached())
+		thread = __this_cpu_read(ntklog_current.room);
 	else
 		thread = ntklog_find_thread_slow();
 	preempt_enable();
@@ -202,10 +202,10 @@ static __always_inline struct ntklog_thread *ntklog_find_thread(void)
  *
  * Context: thread.
  */
-static __always_inline void ntklog_put_thread(struct ntklog_thread *thread)
+static __always_inline void ntklog_put_thread(struct ntklog_task *thread)
 {
 	if (unlikely(thread->late))
-		ntklog_put_thread_late(thread);
+		ntklog_free_late_task_record(thread);
 }
 
 #endif /* _NTKLOG_GROUND_THREAD_H */

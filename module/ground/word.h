@@ -14,7 +14,7 @@
 
 #ifdef CONFIG_64BIT
 
-#define ntklog_read_word(_word)		READ_ONCE(_word)
+#define ntklog_read_u64(_word)		READ_ONCE(_word)
 #define ntklog_write_word(_word, _value) WRITE_ONCE(_word, _value)
 /* What they pair with their users say. */
 #define ntklog_read_word_acquire(_word)	smp_load_acquire(&(_word))
@@ -54,7 +54,7 @@ static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
 	smp_store_release(&half[1], (u32)(value >> 32));
 }
 
-#define ntklog_read_word(_word)		ntklog_read_halves((const u32 *)&(_word))
+#define ntklog_read_u64(_word)		ntklog_read_halves((const u32 *)&(_word))
 #define ntklog_write_word(_word, _value) ntklog_write_halves((u32 *)&(_word), _value)
 #define ntklog_read_word_acquire(_word)	ntklog_read_halves_acquire((const u32 *)&(_word))
 #define ntklog_write_word_release(_word, _value)	\

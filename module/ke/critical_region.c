@@ -21,7 +21,7 @@
  */
 void ke_enter_critical_region(void)
 {
-	struct ntklog_thread *thread = ntklog_get_thread();
+	struct ntklog_task *thread = ntklog_get_or_alloc_task_record();
 
 	WRITE_ONCE(thread->critical_regions, thread->critical_regions + 1);
 }
@@ -34,7 +34,7 @@ EXPORT_SYMBOL_GPL(ke_enter_critical_region);
  */
 void ke_leave_critical_region(void)
 {
-	struct ntklog_thread *thread = ntklog_find_thread();
+	struct ntklog_task *thread = ntklog_find_thread();
 
 	if (WARN_ONCE(!thread || !thread->critical_regions,
 		      "KeLeaveCriticalRegion: thread %d is in none\n",
@@ -52,7 +52,7 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
  */
 void ke_enter_guarded_region(void)
 {
-	struct ntklog_thread *thread = ntklog_get_thread();
+	struct ntklog_task *thread = ntklog_get_or_alloc_task_record();
 
 	WRITE_ONCE(thread->guarded_regions, thread->guarded_regions + 1);
 }
@@ -65,7 +65,7 @@ EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
  */
 void ke_leave_guarded_region(void)
 {
-	struct ntklog_thread *thread = ntklog_find_thread();
+	struct ntklog_task *thread = ntklog_find_thread();
 
 	if (WARN_ONCE(!thread || !thread->guarded_regions,
 		      "KeLeaveGuardedRegion: thread %d is in none\n",
@@ -85,7 +85,7 @@ EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
  */
 bool ke_are_apcs_disabled(void)
 {
-	const struct ntklog_thread *thread = ntklog_find_thread();
+	const struct ntklog_task *thread = ntklog_find_thread();
 
 	return thread && (READ_ONCE(thread->critical_regions) ||
 			  READ_ONCE(thread->guarded_regions));
@@ -101,7 +101,7 @@ EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
  */
 bool ke_are_all_apcs_disabled(void)
 {
-	const struct ntklog_thread *thread;
+	const struct ntklog_task *thread;
 
 	if (ke_get_current_irql() >= APC_LEVEL)
 		return true;

@@ -107,7 +107,7 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
 /* As __ke_release_queued_spin_lock(). */
-static __always_inline void ke_let_queued_spin_lock_go(struct kspin_lock_queue *queue,
+static __always_inline void ke_unlock_queued_spin_lock(struct kspin_lock_queue *queue,
 						       struct kspin_lock *spin_lock)
 {
 	unsigned long word = (unsigned long)queue;
@@ -123,7 +123,7 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	ke_let_queued_spin_lock_go(queue, spin_lock);
+	ke_unlock_queued_spin_lock(queue, spin_lock);
 	ntklog_track_spin_lock_release_slow(spin_lock, mode, time.low, time.high, caller);
 }
 
@@ -137,7 +137,7 @@ static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin
 		ke_release_sampled_queued_spin_lock(queue, spin_lock, WMI_SPINLOCK_QUEUED |
 						    PERF_SPIN_LOCK_LEAVES_WAITER, caller);
 	else
-		ke_let_queued_spin_lock_go(queue, spin_lock);
+		ke_unlock_queued_spin_lock(queue, spin_lock);
 }
 
 /**

@@ -16,7 +16,7 @@ static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned l
 	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
 	DO(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
-	ntklog_owned_by_caller(lock);
+	ntklog_sparse_release(lock);
 	WAITED(lock, &query);
 	return result;
 }
@@ -29,7 +29,7 @@ static notrace noinline unsigned long PART(look)(ntklog_lock_t *lock, unsigned l
 
 static __always_inline unsigned long PART(acquire)(ntklog_lock_t *lock, unsigned long result)
 {
-	if (unlikely(!TAKE(lock)))
+	if (unlikely(!TRY_ACQUIRE_FAST(lock)))
 		return PART(wait)(lock, result);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	if (unlikely(!ACQUIRED(lock)))

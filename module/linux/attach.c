@@ -28,14 +28,14 @@
 #ifdef NTKLOG_LINUX_LOCKS
 
 /**
- * ntklog_why_not_attach() - find a kind's functions, and what keeps them from being redirected
+ * ntklog_check_attach() - find a kind's functions, and what keeps them from being redirected
  * @functions: the kind's
  * @lacks: set to whether it is that this kernel lacks one
  *
  * Context: load.
  * Return: NULL; or the reason, or the name of the function that it lacks.
  */
-const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks)
+const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks)
 {
 	const char *missing;
 
@@ -45,12 +45,13 @@ const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *function
 		return "retbleed=stuff counts calls";
 #endif
 	*lacks = true;
-	missing = ntklog_why_no_interrupts() ?: ntklog_find_do_raw();
+	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw();
 	return missing ?: ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
 /* Before the first function comes to us. */
-static int ntklog_join(const struct ntklog_linux_functions *functions, const char **failed)
+static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
+				 const char **failed)
 {
 	int err;
 
@@ -58,14 +59,14 @@ static int ntklog_join(const struct ntklog_linux_functions *functions, const cha
 		ntklog_start_sampling_spin_locks();
 		return 0;
 	}
-	err = ntklog_hear_of_interrupts(failed);
+	err = ntklog_register_interrupt_hooks(failed);
 	if (!err)
 		ntklog_begin_spin_lock_attach();
 	return err;
 }
 
 /* When all do. */
-static void ntklog_has_joined(const struct ntklog_linux_functions *functions)
+static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 {
 	if (functions->variant == NTKLOG_VARIANT_SAMPLE)
 		return;
@@ -76,7 +77,7 @@ static void ntklog_has_joined(const struct ntklog_linux_functions *functions)
 }
 
 /* When none does any more, if so it is. */
-static void ntklog_leave(const struct ntklog_linux_functions *functions)
+static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 {
 	if (ntklog_is_stuck(functions))
 		return;
@@ -85,7 +86,7 @@ static void ntklog_leave(const struct ntklog_linux_functions *functions)
 		return;
 	}
 	ntklog_end_spin_lock_detach();
-	ntklog_stop_hearing_of_interrupts();
+	ntklog_unregister_interrupt_hooks();
 }
 
 /**
@@ -110,7 +111,7 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 	}
 	functions->variant = variant;
 	ntklog_select_variant(functions->hooks, functions->count, variant);
-	err = ntklog_join(functions, failed);
+	err = ntklog_prepare_attach(functions, failed);
 	if (err) {
 		ntklog_unpin_ftrace_enabled();
 		return err;
@@ -125,12 +126,12 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 		goto leave;
 	}
 	ntklog_unpin_ftrace_enabled();
-	ntklog_has_joined(functions);
+	ntklog_finish_attach(functions);
 	return 0;
 
 leave:
 	ntklog_unpin_ftrace_enabled();
-	ntklog_leave(functions);
+	ntklog_finish_detach(functions);
 	return err;
 }
 
@@ -149,7 +150,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 	if (ntklog_is_stuck(functions))
 		return;
 	ntklog_unregister_hooks(functions->hooks, functions->count, true);
-	ntklog_leave(functions);
+	ntklog_finish_detach(functions);
 }
 
 #else /* !NTKLOG_LINUX_LOCKS */
@@ -171,7 +172,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 #define NTKLOG_LACKS	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
-const char __init *ntklog_why_not_attach(struct ntklog_linux_functions *functions, bool *lacks)
+const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks)
 {
 	*lacks = false;
 	return NTKLOG_LACKS;

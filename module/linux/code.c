@@ -33,7 +33,7 @@ static unsigned long ntklog_size_of(unsigned long function)
 #include <asm/text-patching.h>
 
 /* Before it there may be the mark of what is called by pointers, or what that was made into. */
-static const u8 *ntklog_changed_instruction(const u8 *code)
+static const u8 *ntklog_patched_instruction(const u8 *code)
 {
 	static const u8 nop[] = { BYTES_NOP5 };
 
@@ -42,7 +42,7 @@ static const u8 *ntklog_changed_instruction(const u8 *code)
 	return code + ENDBR_INSN_SIZE;
 }
 
-static const u8 *ntklog_called_by(const u8 *code)
+static const u8 *ntklog_branch_target(const u8 *code)
 {
 	s32 distance;
 
@@ -53,15 +53,15 @@ static const u8 *ntklog_called_by(const u8 *code)
 }
 
 /* What is called may be the mark. */
-static bool ntklog_enters(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 {
-	const u8 *code = ntklog_changed_instruction((const u8 *)function);
+	const u8 *code = ntklog_patched_instruction((const u8 *)function);
 
 	return called == code || called == code - ENDBR_INSN_SIZE;
 }
 
 /**
- * ntklog_calls_alone() - does a function call a trampoline, and not ftrace?
+ * ntklog_calls_trampoline_directly() - does a function call a trampoline, and not ftrace?
  * @function: which
  * @ops: ftrace's, if the call is one of its
  * @trampoline: which
@@ -71,10 +71,10 @@ static bool ntklog_enters(const u8 *called, unsigned long function)
  * Context: any.
  * Return: whether it does.
  */
-bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
-			const void *trampoline)
+bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
+				      const void *trampoline)
 {
-	return ntklog_called_by(ntklog_changed_instruction((const u8 *)function)) == trampoline;
+	return ntklog_branch_target(ntklog_patched_instruction((const u8 *)function)) == trampoline;
 }
 
 #define INSTRUCTION_SIZE	1
@@ -85,14 +85,14 @@ bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
 #include <asm/insn.h>
 
 /* Before it: the return address goes to x9; before that there may be "bti c". */
-static const u8 *ntklog_changed_instruction(const u8 *code)
+static const u8 *ntklog_patched_instruction(const u8 *code)
 {
 	if (aarch64_insn_is_hint(le32_to_cpup((const __le32 *)code)))
 		code += AARCH64_INSN_SIZE;
 	return code + AARCH64_INSN_SIZE;
 }
 
-static const u8 *ntklog_called_by(const u8 *code)
+static const u8 *ntklog_branch_target(const u8 *code)
 {
 	u32 instruction = le32_to_cpup((const __le32 *)code);
 
@@ -102,7 +102,7 @@ static const u8 *ntklog_called_by(const u8 *code)
 	return code + ((s32)(instruction << 6) >> 4);
 }
 
-static bool ntklog_enters(const u8 *called, unsigned long function)
+static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 {
 	return called == (const u8 *)function;
 }
@@ -111,10 +111,10 @@ static bool ntklog_enters(const u8 *called, unsigned long function)
  * A trampoline that is too far for a call is reached by ftrace's code, which takes it from the ops
  * that is noted before the function: of all who are interested if there are several.
  */
-bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
-			const void *trampoline)
+bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
+				      const void *trampoline)
 {
-	const u8 *code = ntklog_changed_instruction((const u8 *)function);
+	const u8 *code = ntklog_patched_instruction((const u8 *)function);
 
 	return *(const struct ftrace_ops **)ALIGN_DOWN((unsigned long)code - 12, 8) == ops;
 }
@@ -125,15 +125,15 @@ bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
 #endif
 
 /**
- * ntklog_behind_call() - where a function goes on behind what ftrace changes
+ * ntklog_address_after_call() - where a function goes on behind what ftrace changes
  * @function: which; what a kprobe says is its address will do
  *
  * Context: any.
  * Return: there.
  */
-const u8 *ntklog_behind_call(unsigned long function)
+const u8 *ntklog_address_after_call(unsigned long function)
 {
-	return ntklog_changed_instruction((const u8 *)function) + CALL_SIZE;
+	return ntklog_patched_instruction((const u8 *)function) + CALL_SIZE;
 }
 
 /**
@@ -148,13 +148,13 @@ const u8 *ntklog_behind_call(unsigned long function)
  */
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {
-	const u8 *code = ntklog_behind_call(function);
+	const u8 *code = ntklog_address_after_call(function);
 	const u8 *end = (const u8 *)function + ntklog_size_of(function);
 
 	for (; code + CALL_SIZE <= end; code += INSTRUCTION_SIZE) {
-		const u8 *called = ntklog_called_by(code);
+		const u8 *called = ntklog_branch_target(code);
 
-		if (called && ntklog_enters(called, other))
+		if (called && ntklog_is_entry_of(called, other))
 			return true;
 	}
 	return false;

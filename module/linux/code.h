@@ -8,9 +8,9 @@
 
 struct ftrace_ops;
 
-const u8 *ntklog_behind_call(unsigned long function);
-bool ntklog_calls_alone(unsigned long function, const struct ftrace_ops *ops,
-			const void *trampoline);
+const u8 *ntklog_address_after_call(unsigned long function);
+bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
+				      const void *trampoline);
 bool ntklog_code_calls(unsigned long function, unsigned long other);
 
 #endif /* _NTKLOG_LINUX_CODE_H */

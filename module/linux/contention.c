@@ -9,7 +9,7 @@
 
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 
-static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
+static void ntklog_record_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, "contention_begin"))
 		ntklog_contention_begin = tracepoint;
@@ -18,16 +18,16 @@ static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
 }
 
 /**
- * ntklog_why_no_contention() - does this kernel tell of it?
+ * ntklog_check_contention_tracepoints() - does this kernel tell of it?
  *
  * Context: thread.
  * Return: NULL, or why not.
  */
-const char *ntklog_why_no_contention(void)
+const char *ntklog_check_contention_tracepoints(void)
 {
 	/* 6.1 does not export them. */
 	if (!ntklog_contention_end)
-		for_each_kernel_tracepoint(ntklog_take_tracepoint, NULL);
+		for_each_kernel_tracepoint(ntklog_record_tracepoint, NULL);
 	return ntklog_contention_begin && ntklog_contention_end ? NULL :
 		"no tracepoints contention_begin and contention_end";
 }

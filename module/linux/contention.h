@@ -7,7 +7,7 @@
 typedef void (*ntklog_contention_begins_t)(void *unused, void *lock, unsigned int flags);
 typedef void (*ntklog_contention_ends_t)(void *unused, void *lock, int err);
 
-const char *ntklog_why_no_contention(void);
+const char *ntklog_check_contention_tracepoints(void);
 int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention_ends_t ends,
 			    const char **failed);
 void ntklog_stop_watching_contention(ntklog_contention_begins_t begins,

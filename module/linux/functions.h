@@ -3,9 +3,9 @@
  * The functions of one kind of lock, included once for each: ntklog_lock_t is its type, SUFFIX()
  * makes the end of the name of one that is in place of the kernel's, MODE is the record's
  * AcquireMode. DO(lock), DO(trylock) and DO(unlock) are what the kernel does with the lock's
- * word, TAKE() how it begins to. They differ in what is switched off around it. _RET_IP_ is who
- * called the kernel's function. DEPEND() and DEPENDED() are how lockdep hears of it, where it is;
- * elsewhere they are nothing.
+ * word, TRY_ACQUIRE_FAST() how it begins to. They differ in what is switched off around it.
+ * _RET_IP_ is who called the kernel's function. DEPEND() and DEPENDED() are how lockdep hears of
+ * it, where it is; elsewhere they are nothing.
  *
  * There is a set of them for each WAY in which locks are watched, so that none pays for another:
  * tracked: each acquisition is; sampled: some are, which SAMPLE(lock) chooses; blocking: as
@@ -30,7 +30,7 @@
 
 #define WAY				sampled
 #define ACQUIRED			SAMPLE
-#define LOOK				ntklog_sample_spin_lock_acquire_slowly
+#define LOOK				ntklog_sample_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
 /* The trampoline has looked whether there is one to pop. */
 #define POPPED(_lock)			false
@@ -57,7 +57,7 @@
 #undef PART
 #undef MODE
 #undef DO
-#undef TAKE
+#undef TRY_ACQUIRE_FAST
 #undef DEPEND
 #undef DEPENDED
 #undef SAMPLE

@@ -30,11 +30,11 @@ static unsigned long ntklog_interrupt_entry;
 static struct tracepoint *ntklog_reschedule_entry;
 
 /* Who wants to hear of them. Both kinds attach, one at a time. */
-static unsigned int ntklog_hearers;
+static unsigned int ntklog_interrupt_hook_users;
 
 /* In a hard interrupt already: one that stands for several devices' enters twice. */
-static notrace void ntklog_interrupt_begins(unsigned long ip, unsigned long parent,
-					    struct ftrace_ops *ops, struct ftrace_regs *regs)
+static notrace void ntklog_irq_enter_hook(unsigned long ip, unsigned long parent,
+					  struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
 	if (!in_hardirq())
 		ntklog_count_interrupt_in_slots();
@@ -48,24 +48,24 @@ static notrace void ntklog_reschedule_begins(void *unused, int vector)
 static struct ftrace_ops ntklog_interrupt_ops;
 static bool ntklog_interrupts_are_stuck;
 
-static void ntklog_take_tracepoint(struct tracepoint *tracepoint, void *unused)
+static void ntklog_record_tracepoint(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, RESCHEDULE_ENTRY))
 		ntklog_reschedule_entry = tracepoint;
 }
 
 /**
- * ntklog_why_no_interrupts() - does this kernel tell of them?
+ * ntklog_check_interrupt_hooks() - does this kernel tell of them?
  *
  * Context: thread.
  * Return: NULL, or the name of what it lacks.
  */
-const char *ntklog_why_no_interrupts(void)
+const char *ntklog_check_interrupt_hooks(void)
 {
 	if (!ntklog_interrupt_entry)
 		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY);
 	if (!ntklog_reschedule_entry)
-		for_each_kernel_tracepoint(ntklog_take_tracepoint, NULL);
+		for_each_kernel_tracepoint(ntklog_record_tracepoint, NULL);
 	if (!ntklog_interrupt_entry)
 		return INTERRUPT_ENTRY;
 	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;
@@ -77,7 +77,7 @@ static int ntklog_register_interrupts(void)
 
 	/* Else it has what its last use has left. */
 	memset(&ntklog_interrupt_ops, 0, sizeof(ntklog_interrupt_ops));
-	ntklog_interrupt_ops.func = ntklog_interrupt_begins;
+	ntklog_interrupt_ops.func = ntklog_irq_enter_hook;
 	err = ftrace_set_filter_ip(&ntklog_interrupt_ops, ntklog_interrupt_entry, 0, 0);
 	if (!err)
 		err = register_ftrace_function(&ntklog_interrupt_ops);
@@ -90,21 +90,21 @@ static int ntklog_register_interrupts(void)
 }
 
 /**
- * ntklog_hear_of_interrupts() - have each noted in the slots of what it interrupts
+ * ntklog_register_interrupt_hooks() - have each noted in the slots of what it interrupts
  * @failed: set to what could not be
  *
  * Context: thread; may sleep. One at a time. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(); ntklog_why_no_interrupts() has none.
- * Return: 0, and then ntklog_stop_hearing_of_interrupts() is to follow; or a negative errno.
+ * ntklog_unpin_ftrace_enabled(); ntklog_check_interrupt_hooks() has none.
+ * Return: 0, and then ntklog_unregister_interrupt_hooks() is to follow; or a negative errno.
  */
-int ntklog_hear_of_interrupts(const char **failed)
+int ntklog_register_interrupt_hooks(const char **failed)
 {
 	int err;
 
 	*failed = INTERRUPT_ENTRY;
 	if (ntklog_interrupts_are_stuck)
 		return -ENODEV;
-	if (ntklog_hearers++)
+	if (ntklog_interrupt_hook_users++)
 		return 0;
 	/* The probe is what its tracepoint calls. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_begins);
@@ -123,31 +123,31 @@ err_tracepoint:
 	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
 	tracepoint_synchronize_unregister();
 err_hearers:
-	ntklog_hearers--;
+	ntklog_interrupt_hook_users--;
 	return err;
 }
 
 /**
- * ntklog_interrupts_are_heard_for_good() - has ftrace failed, so that it goes on calling us?
+ * ntklog_interrupt_hooks_are_stuck() - has ftrace failed, so that it goes on calling us?
  *
- * Context: as ntklog_stop_hearing_of_interrupts(), after it.
+ * Context: as ntklog_unregister_interrupt_hooks(), after it.
  * Return: whether.
  */
-bool ntklog_interrupts_are_heard_for_good(void)
+bool ntklog_interrupt_hooks_are_stuck(void)
 {
 	return ntklog_interrupts_are_stuck;
 }
 
 /**
- * ntklog_stop_hearing_of_interrupts() - undo ntklog_hear_of_interrupts()
+ * ntklog_unregister_interrupt_hooks() - undo ntklog_register_interrupt_hooks()
  *
  * Context: thread; may sleep. One at a time. At the return nobody is in what heard of them.
  */
-void ntklog_stop_hearing_of_interrupts(void)
+void ntklog_unregister_interrupt_hooks(void)
 {
 	int err;
 
-	if (--ntklog_hearers)
+	if (--ntklog_interrupt_hook_users)
 		return;
 	err = unregister_ftrace_function(&ntklog_interrupt_ops);
 	if (err) {

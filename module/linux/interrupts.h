@@ -8,13 +8,13 @@
 
 #include "kind.h"
 
-const char *ntklog_why_no_interrupts(void);
-int ntklog_hear_of_interrupts(const char **failed);
-void ntklog_stop_hearing_of_interrupts(void);
+const char *ntklog_check_interrupt_hooks(void);
+int ntklog_register_interrupt_hooks(const char **failed);
+void ntklog_unregister_interrupt_hooks(void);
 #ifdef NTKLOG_LINUX_LOCKS
-bool ntklog_interrupts_are_heard_for_good(void);
+bool ntklog_interrupt_hooks_are_stuck(void);
 #else
-static inline bool ntklog_interrupts_are_heard_for_good(void)
+static inline bool ntklog_interrupt_hooks_are_stuck(void)
 {
 	return false;
 }

@@ -82,7 +82,7 @@ extern u32 ntklog_linux_test_cycles;
  * sparse counts who owns a lock by what the caller is told of the kernel's function; ours is
  * told nothing: what it acquires for its caller, and releases, is not its own.
  */
-#define ntklog_owned_by_caller(_lock)	__release(_lock)
+#define ntklog_sparse_release(_lock)	__release(_lock)
 #define ntklog_released_for_caller(_lock) __acquire(_lock)
 
 /* Linux does not count a waiter's tests: how many there is time for, and one. */

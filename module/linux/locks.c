@@ -29,7 +29,7 @@
 #include "../etw/provider.h"
 #include "../etw/session.h"
 #include "../perf/sleeping_lock.h"
-#include "../perf/want.h"
+#include "../perf/event_group.h"
 #include "../trace.h"
 #include "attach.h"
 #include "contention.h"
@@ -85,13 +85,13 @@ struct ntklog_linux_kind {
 	s64 detach_us;
 	u8 whose;
 	u32 class;
-	struct ntklog_want want;
+	struct ntklog_event_group want;
 };
 
 /* Two kinds join and leave perf's tracking one at a time. Inside of a want's mutex. */
 static DEFINE_MUTEX(ntklog_linux_mutex);
 
-static void ntklog_update_linux_kind(struct ntklog_want *want,
+static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 				     const struct perfinfo_groupmask *wanted);
 
 #ifdef NTKLOG_LINUX_LOCKS
@@ -147,34 +147,35 @@ static struct ntklog_linux_kind ntklog_linux_kinds[] = {
 };
 
 /* Modes are of locks that spin. */
-static bool ntklog_only_waits(const struct ntklog_linux_kind *kind)
+static bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind)
 {
 	return !kind->class && ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS;
 }
 
 /* Why not even its waits can be watched; NULL: they can be. */
-static const char *ntklog_why_no_waits(const struct ntklog_linux_kind *kind)
+static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
 	/* There the tracepoints tell of raw spin locks, and of all others as sleeping. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
 	    kind->whose != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
 		return "CONFIG_PREEMPT_RT has other locks";
-	return ntklog_why_no_contention();
+	return ntklog_check_contention_tracepoints();
 }
 
 /* Why the kind cannot be watched in the present mode; NULL: it can be. */
-static const char *ntklog_why_not(const struct ntklog_linux_kind *kind)
+static const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
 	if (ntklog_linux_forbidden)
 		return ntklog_linux_forbidden;
-	return ntklog_only_waits(kind) ? ntklog_why_no_waits(kind) : kind->unavailable;
+	return ntklog_kind_records_waits_only(kind) ? ntklog_check_wait_tracepoints(kind) :
+						      kind->unavailable;
 }
 
 /* What one does instead, or nothing. */
-static const char *ntklog_alternative(const struct ntklog_linux_kind *kind)
+static const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
-	return !ntklog_linux_forbidden && !kind->class && !ntklog_only_waits(kind) &&
-	       !ntklog_why_no_waits(kind) ? "; mode \"waits\" can be had" : "";
+	return !ntklog_linux_forbidden && !kind->class && !ntklog_kind_records_waits_only(kind) &&
+	       !ntklog_check_wait_tracepoints(kind) ? "; mode \"waits\" can be had" : "";
 }
 
 static bool ntklog_kind_is_stuck(const struct ntklog_linux_kind *kind)
@@ -214,7 +215,7 @@ static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 	if (kind->class) {
 		ntklog_detach_sleeping(kind->functions, kind->class);
 		schedule_delayed_work(&ntklog_end_detaching_work, NTKLOG_END_DETACHING_AFTER);
-	} else if (ntklog_only_waits(kind)) {
+	} else if (ntklog_kind_records_waits_only(kind)) {
 		ntklog_stop_watching_waits(kind->whose);
 	} else {
 		ntklog_detach(kind->functions);
@@ -222,7 +223,7 @@ static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 }
 
 /* Not to go on with what is not the same. */
-static void ntklog_let_go(struct ntklog_linux_kind *kind, const char *wrong)
+static void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong)
 {
 	ntklog_detach_kind(kind);
 	WRITE_ONCE(kind->is_on, false);
@@ -230,7 +231,7 @@ static void ntklog_let_go(struct ntklog_linux_kind *kind, const char *wrong)
 	kind->err = -EPROTO;
 }
 
-static void ntklog_switch_on(struct ntklog_linux_kind *kind)
+static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 {
 	const char *wrong = NULL;
 
@@ -238,16 +239,16 @@ static void ntklog_switch_on(struct ntklog_linux_kind *kind)
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
 		return;
-	if (!kind->class && !ntklog_only_waits(kind))
+	if (!kind->class && !ntklog_kind_records_waits_only(kind))
 		wrong = ntklog_selftest(kind->functions, NULL);
 	if (wrong)
-		ntklog_let_go(kind, wrong);
+		ntklog_disable_broken_kind(kind, wrong);
 	else
 		WRITE_ONCE(kind->is_on, true);
 }
 
 /* The kernel goes on calling our functions: they stay, and so does the module. */
-static void ntklog_give_up_if_stuck(struct ntklog_linux_kind *kind)
+static void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
 {
 	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
 		return;
@@ -255,7 +256,7 @@ static void ntklog_give_up_if_stuck(struct ntklog_linux_kind *kind)
 	__module_get(THIS_MODULE);
 }
 
-static void ntklog_complain(const struct ntklog_linux_kind *kind)
+static void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 {
 	if (kind->err == -EHOSTDOWN)
 		pr_warn("Linux' %ss are not watched: kernel.ftrace_enabled is 0\n", kind->name);
@@ -268,7 +269,7 @@ static void ntklog_complain(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-static void ntklog_update_linux_kind(struct ntklog_want *want,
+static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 				     const struct perfinfo_groupmask *wanted)
 {
 	struct ntklog_linux_kind *kind = container_of(want, struct ntklog_linux_kind, want);
@@ -276,16 +277,16 @@ static void ntklog_update_linux_kind(struct ntklog_want *want,
 	ktime_t start = ktime_get();
 
 	mutex_lock(&ntklog_linux_mutex);
-	if (on && !kind->is_on && !ntklog_why_not(kind)) {
-		ntklog_switch_on(kind);
+	if (on && !kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
-		ntklog_complain(kind);
-	} else if (!on && kind->is_on && !ntklog_why_not(kind)) {
+		ntklog_warn_attach_failed(kind);
+	} else if (!on && kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_detach_kind(kind);
 		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
-	ntklog_give_up_if_stuck(kind);
+	ntklog_pin_module_if_stuck(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 }
 
@@ -308,14 +309,14 @@ static void __init ntklog_measure_test(void)
 }
 
 /* What is not to be had in the mode that it begins with. */
-static void __init ntklog_tell_kind(const struct ntklog_linux_kind *kind)
+static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_why_not(kind);
+	const char *why = ntklog_kind_unavailable_reason(kind);
 
 	if (why)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
 			why == kind->unavailable && kind->lacks ? "no function " : "", why,
-			ntklog_alternative(kind));
+			ntklog_kind_fallback_hint(kind));
 }
 
 static int ntklog_find_mode(const char *name)
@@ -348,14 +349,14 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
 		kind->unavailable = kind->class ?
-			ntklog_why_not_attach_sleeping(kind->functions, &kind->lacks) :
-			ntklog_why_not_attach(kind->functions, &kind->lacks);
-		ntklog_tell_kind(kind);
+			ntklog_check_attach_sleeping(kind->functions, &kind->lacks) :
+			ntklog_check_attach(kind->functions, &kind->lacks);
+		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 	/* What takes that mutex itself, with the want's outside of it. */
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
-		ntklog_want_init(&ntklog_linux_kinds[i].want);
+		ntklog_event_group_init(&ntklog_linux_kinds[i].want);
 	ntklog_linux_rundown_init();
 	return 0;
 }
@@ -371,13 +372,13 @@ void ntklog_linux_exit(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
-		ntklog_want_exit(&ntklog_linux_kinds[i].want);
+		ntklog_event_group_exit(&ntklog_linux_kinds[i].want);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		/* The kernel calls what would go now: it does not go. */
 		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
 			schedule_timeout_uninterruptible(HZ);
 	}
-	while (ntklog_interrupts_are_heard_for_good())
+	while (ntklog_interrupt_hooks_are_stuck())
 		schedule_timeout_uninterruptible(HZ);
 	/* Nobody schedules it any more. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
@@ -386,16 +387,16 @@ void ntklog_linux_exit(void)
 
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
-	const char *why = ntklog_why_not(kind);
+	const char *why = ntklog_kind_unavailable_reason(kind);
 
 	seq_printf(seq, "%s: ", kind->name);
 	if (why)
 		seq_printf(seq, "unavailable: %s%s%s\n",
 			   why == kind->unavailable && kind->lacks ? "no function " : "", why,
-			   ntklog_alternative(kind));
+			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
-	else if (ntklog_only_waits(kind))
+	else if (ntklog_kind_records_waits_only(kind))
 		seq_printf(seq, "%s, waits only, attached in %lld us, detached in %lld us\n",
 			   kind->is_on ? "on" : "off", kind->attach_us, kind->detach_us);
 	else
@@ -412,30 +413,30 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 
 	if (kind->class)
 		return;
-	if (ntklog_only_waits(kind) && !ntklog_why_not(kind)) {
+	if (ntklog_kind_records_waits_only(kind) && !ntklog_kind_unavailable_reason(kind)) {
 		seq_printf(seq, "%s: no functions, in mode \"waits\"\n", kind->name);
 		return;
 	}
-	if (!was_on && !ntklog_why_not(kind)) {
+	if (!was_on && !ntklog_kind_unavailable_reason(kind)) {
 		kind->failed = NULL;
 		kind->err = ntklog_attach_kind(kind);
-		ntklog_complain(kind);
+		ntklog_warn_attach_failed(kind);
 	}
-	if (ntklog_why_not(kind) || kind->err) {
+	if (ntklog_kind_unavailable_reason(kind) || kind->err) {
 		ntklog_describe_kind(seq, kind);
 		return;
 	}
 	wrong = ntklog_selftest(kind->functions, seq);
 	if (wrong) {
-		ntklog_let_go(kind, wrong);
-		ntklog_complain(kind);
+		ntklog_disable_broken_kind(kind, wrong);
+		ntklog_warn_attach_failed(kind);
 		seq_printf(seq, "%s: %s differs\n", kind->name, wrong);
 		return;
 	}
 	if (!was_on) {
 		ntklog_detach_kind(kind);
 		/* Who wants it has it no more than before. */
-		if (ntklog_want_has_wanters(&kind->want)) {
+		if (ntklog_event_group_has_subscribers(&kind->want)) {
 			kind->failed = failed;
 			kind->err = err;
 		}
@@ -461,7 +462,7 @@ void ntklog_linux_selftest(struct seq_file *seq)
 	mutex_lock(&ntklog_linux_mutex);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		ntklog_test_kind(seq, &ntklog_linux_kinds[i]);
-		ntklog_give_up_if_stuck(&ntklog_linux_kinds[i]);
+		ntklog_pin_module_if_stuck(&ntklog_linux_kinds[i]);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 }
@@ -507,14 +508,14 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 }
 
 /* Has anybody been told how those that spin are watched? */
-static bool ntklog_linux_is_wanted(void)
+static bool ntklog_linux_group_is_enabled(void)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		if (!ntklog_linux_kinds[i].class &&
 		    (ntklog_linux_kinds[i].is_on ||
-		     ntklog_want_has_wanters(&ntklog_linux_kinds[i].want)))
+		     ntklog_event_group_has_subscribers(&ntklog_linux_kinds[i].want)))
 			return true;
 	return false;
 }
@@ -549,7 +550,7 @@ int ntklog_linux_set_mode(const char *name)
 		return -EINVAL;
 	mutex_lock(&etw_mutex);
 	mutex_lock(&ntklog_linux_mutex);
-	if (mode != ntklog_linux_mode && ntklog_linux_is_wanted())
+	if (mode != ntklog_linux_mode && ntklog_linux_group_is_enabled())
 		err = -EBUSY;
 	if (!err && mode != ntklog_linux_mode) {
 		WRITE_ONCE(ntklog_linux_mode, mode);
@@ -580,7 +581,7 @@ int ntklog_linux_set_blockers(u32 rate)
 	mutex_lock(&etw_mutex);
 	mutex_lock(&ntklog_linux_mutex);
 	if (!rate != !ntklog_spin_lock_blocker_rate &&
-	    (ntklog_linux_is_wanted() || etw_session_wants(PERF_SPINLOCK)))
+	    (ntklog_linux_group_is_enabled() || etw_session_has_group(PERF_SPINLOCK)))
 		err = -EBUSY;
 	else
 		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);
@@ -598,7 +599,7 @@ static int ntklog_register_tracepoint(bool sleeping)
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		if (!ntklog_linux_kinds[i].class == sleeping)
 			continue;
-		err = ntklog_want_register(&ntklog_linux_kinds[i].want);
+		err = ntklog_event_group_add_probe(&ntklog_linux_kinds[i].want);
 		if (err)	/* After exit, which all have had, or will have at once. */
 			return err;
 	}
@@ -611,7 +612,7 @@ static void ntklog_unregister_tracepoint(bool sleeping)
 
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		if (!ntklog_linux_kinds[i].class != sleeping)
-			ntklog_want_unregister(&ntklog_linux_kinds[i].want);
+			ntklog_event_group_remove_probe(&ntklog_linux_kinds[i].want);
 }
 
 int ntklog_linux_tracepoint_reg(void)

@@ -65,7 +65,7 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 	target->address = ntklog_find_function(target->name);
 	if (!target->address)
 		return target->optional;
-	if (original_entry && original_entry != ntklog_behind_call(target->address))
+	if (original_entry && original_entry != ntklog_address_after_call(target->address))
 		return false;
 	wrapped = target->wraps ? ntklog_find_function(target->wraps) : 0;
 	if (!wrapped || !ntklog_code_calls(target->address, wrapped))
@@ -338,7 +338,8 @@ static bool ntklog_hook_is_unshared(const struct ntklog_hook *hook)
 	for (i = 0; i < hook->target_count; i++) {
 		unsigned long address = hook->targets[i].address;
 
-		if (address && !ntklog_calls_alone(address, &hook->ops, hook->trampoline))
+		if (address && !ntklog_calls_trampoline_directly(address, &hook->ops,
+								 hook->trampoline))
 			return false;
 	}
 	return true;

@@ -24,7 +24,7 @@
 #define DO(_operation)		ntklog_do_raw(do_raw_read_##_operation)
 #define DEPEND			rwlock_acquire_read
 #define DEPENDED		rwlock_release
-#define TAKE			ntklog_do_raw(do_raw_read_trylock)
+#define TRY_ACQUIRE_FAST			ntklog_do_raw(do_raw_read_trylock)
 #define SAMPLE			ntklog_sample_shared_spin_lock_acquire
 /* A writer, the first in the queue: it waits for all readers. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & _QW_WAITING)
@@ -36,7 +36,7 @@
 #define DO(_operation)		ntklog_do_raw(do_raw_write_##_operation)
 #define DEPEND			rwlock_acquire
 #define DEPENDED		rwlock_release
-#define TAKE			ntklog_do_raw(do_raw_write_trylock)
+#define TRY_ACQUIRE_FAST			ntklog_do_raw(do_raw_write_trylock)
 #define SAMPLE			ntklog_sample_spin_lock_acquire
 /* A writer, or a reader, the first in the queue; or a reader in an interrupt. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)

@@ -88,7 +88,7 @@ static struct ntklog_selftest_run {
 /* The last acquired of those that have a slot. Interrupts are off. */
 static const void *ntklog_last_lock(void)
 {
-	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_last_sampled_spin_lock() :
+	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
 						   ntklog_topmost_spin_lock();
 }
 
@@ -114,7 +114,7 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
  * What a right function would have done: a slot that is left stays in use for as long as anything
  * is tracked, also others' locks. Out of line as above.
  */
-static notrace noinline void ntklog_give_slots_back(void)
+static notrace noinline void ntklog_free_resource_slots(void)
 {
 	struct ntklog_time time = ntklog_read_time();
 	unsigned long flags;
@@ -234,7 +234,7 @@ static struct ntklog_selftest_result
 ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 
 /* In whatever context, on one processor. What a wrong function has left is undone. */
-static void ntklog_try_here(const struct ntklog_selftest_case *test)
+static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
 	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
 	unsigned int context __maybe_unused = in_hardirq() ? 2 : in_serving_softirq();
@@ -259,7 +259,7 @@ static void ntklog_try_here(const struct ntklog_selftest_case *test)
 	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->try();
 	ntklog_note_state(&ntklog_run.result.after);
-	ntklog_give_slots_back();
+	ntklog_free_resource_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
 	if (interrupts != irqs_disabled()) {
@@ -274,7 +274,7 @@ static const struct ntklog_selftest_case *ntklog_interrupting;
 
 static void ntklog_try_in_interrupt(struct irq_work *work)
 {
-	ntklog_try_here(ntklog_interrupting);
+	ntklog_run_case_in_this_context(ntklog_interrupting);
 }
 
 static struct irq_work ntklog_selftest_irq_work = IRQ_WORK_INIT_HARD(ntklog_try_in_interrupt);
@@ -286,16 +286,16 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 
 	migrate_disable();
 	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
-		ntklog_choose_spin_locks(ntklog_run.choice);
+		ntklog_set_spin_lock_choice(ntklog_run.choice);
 	switch (context) {
 	case SOFTIRQS_OFF:
 		local_bh_disable();
-		ntklog_try_here(test);
+		ntklog_run_case_in_this_context(test);
 		local_bh_enable();
 		break;
 	case INTERRUPTS_OFF:
 		local_irq_save(flags);
-		ntklog_try_here(test);
+		ntklog_run_case_in_this_context(test);
 		local_irq_restore(flags);
 		break;
 	case IN_INTERRUPT:
@@ -304,11 +304,11 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 		irq_work_sync(&ntklog_selftest_irq_work);
 		break;
 	default:
-		ntklog_try_here(test);
+		ntklog_run_case_in_this_context(test);
 		break;
 	}
 	if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
-		ntklog_choose_spin_locks(PERF_CHOOSE_BY_RATE);
+		ntklog_set_spin_lock_choice(PERF_CHOOSE_BY_RATE);
 	migrate_enable();
 	*result = ntklog_run.result;
 }
@@ -327,9 +327,10 @@ static void ntklog_show_value(struct seq_file *seq, int is, int should_be)
 	seq_printf(seq, is == should_be ? " %d" : " %d(%d)", is, should_be);
 }
 
-static bool ntklog_judge(struct seq_file *seq, const char *name, const char *context, bool is_owned,
-			 const struct ntklog_selftest_state *is,
-			 const struct ntklog_selftest_state *should_be)
+static bool ntklog_report_case(struct seq_file *seq, const char *name, const char *context,
+			       bool is_owned,
+			       const struct ntklog_selftest_state *is,
+			       const struct ntklog_selftest_state *should_be)
 {
 	bool same = ntklog_is_same(is, should_be);
 
@@ -388,13 +389,13 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 			ntklog_try(test, context, &result);
 			/* What the kernel's own have none of. */
 			should_be.inside.slots = takes_slot && !test->is_owned;
-			if (!ntklog_judge(seq, test->acquire, name, test->is_owned,
-					  &result.inside, &should_be.inside) && !wrong)
+			if (!ntklog_report_case(seq, test->acquire, name, test->is_owned,
+						&result.inside, &should_be.inside) && !wrong)
 				wrong = test->acquire;
 			if (test->is_owned)
 				continue;
-			if (!ntklog_judge(seq, test->release, name, false, &result.after,
-					  &should_be.after) && !wrong)
+			if (!ntklog_report_case(seq, test->release, name, false, &result.after,
+						&should_be.after) && !wrong)
 				wrong = test->release;
 		}
 	}

@@ -25,7 +25,7 @@
 #include "../perf/sleeping_lock.h"
 
 /* Kinds that are attached to; the tracepoints are watched. Written by one at a time. */
-static unsigned int ntklog_sleeping_kinds;
+static unsigned int ntklog_attached_sleeping_kinds;
 static bool ntklog_contention_is_watched;
 
 /*
@@ -33,15 +33,15 @@ static bool ntklog_contention_is_watched;
  * same tracepoints, but at their end not as what they are: there it is known by this, for who spins
  * stays on the processor. Only its own processor writes it, with preemption off.
  */
-static DEFINE_PER_CPU(unsigned int, ntklog_spinning);
+static DEFINE_PER_CPU(unsigned int, ntklog_spin_wait_depth);
 
-static notrace void ntklog_begins_to_sleep(void *unused, void *lock, unsigned int flags)
+static notrace void ntklog_contention_begin_probe(void *unused, void *lock, unsigned int flags)
 {
 	const struct task_struct *owner;
 	u32 class;
 
 	if ((flags & (LCB_F_SPIN | LCB_F_MUTEX)) == LCB_F_SPIN) {
-		this_cpu_inc(ntklog_spinning);
+		this_cpu_inc(ntklog_spin_wait_depth);
 		return;
 	}
 	if (!in_task())
@@ -52,24 +52,24 @@ static notrace void ntklog_begins_to_sleep(void *unused, void *lock, unsigned in
 		ntklog_count_sleeping_contention(lock, class, owner);
 }
 
-static notrace void ntklog_has_slept(void *unused, void *lock, int err)
+static notrace void ntklog_contention_end_probe(void *unused, void *lock, int err)
 {
-	if (this_cpu_read(ntklog_spinning))
-		this_cpu_dec(ntklog_spinning);
+	if (this_cpu_read(ntklog_spin_wait_depth))
+		this_cpu_dec(ntklog_spin_wait_depth);
 	else if (in_task())
 		ntklog_end_sleeping_wait(lock, err);
 }
 
 /**
- * ntklog_why_not_attach_sleeping() - find a kind's functions, and what keeps them from being hooked
+ * ntklog_check_attach_sleeping() - find a kind's functions, and what keeps them from being hooked
  * @functions: the kind's
  * @lacks: set to whether it is that this kernel lacks one
  *
  * Context: load.
  * Return: NULL; or the reason, or the name of the function that it lacks.
  */
-const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions,
-						  bool *lacks)
+const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
+						bool *lacks)
 {
 	const char *why;
 
@@ -82,7 +82,7 @@ const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions 
 	/* Far branches are to a register: behind a trylock's call is no landing pad for them. */
 	return "CONFIG_ARM64_BTI_KERNEL";
 #endif
-	why = ntklog_why_no_contention();
+	why = ntklog_check_contention_tracepoints();
 	if (why)
 		return why;
 	*lacks = true;
@@ -93,7 +93,7 @@ const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions 
 static struct {
 	struct ntklog_linux_functions *functions;
 	u32 class;
-} ntklog_leaving[NTKLOG_SLEEPING_CLASSES];
+} ntklog_detaching_kinds[NTKLOG_SLEEPING_CLASSES];
 static unsigned int ntklog_leaving_count;
 
 static int ntklog_watch_sleeping_contention(const char **failed)
@@ -104,8 +104,9 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 		return 0;
 	/* What had begun when it was last switched off. */
 	for_each_possible_cpu(cpu)
-		per_cpu(ntklog_spinning, cpu) = 0;
-	err = ntklog_watch_contention(ntklog_begins_to_sleep, ntklog_has_slept, failed);
+		per_cpu(ntklog_spin_wait_depth, cpu) = 0;
+	err = ntklog_watch_contention(ntklog_contention_begin_probe, ntklog_contention_end_probe,
+				      failed);
 	ntklog_contention_is_watched = !err;
 	return err;
 }
@@ -113,9 +114,9 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 /* When nothing is left to be told of. */
 static void ntklog_stop_watching_sleeping_contention(void)
 {
-	if (ntklog_sleeping_kinds || !ntklog_contention_is_watched)
+	if (ntklog_attached_sleeping_kinds || !ntklog_contention_is_watched)
 		return;
-	ntklog_stop_watching_contention(ntklog_begins_to_sleep, ntklog_has_slept);
+	ntklog_stop_watching_contention(ntklog_contention_begin_probe, ntklog_contention_end_probe);
 	ntklog_contention_is_watched = false;
 }
 
@@ -134,11 +135,12 @@ void ntklog_end_detaching_sleeping(void)
 		struct ntklog_linux_functions *functions;
 
 		ntklog_leaving_count--;
-		functions = ntklog_leaving[ntklog_leaving_count].functions;
+		functions = ntklog_detaching_kinds[ntklog_leaving_count].functions;
 		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
 		/* Else its hooks are still called, and rooms stay what they are. */
 		if (!ntklog_is_stuck(functions))
-			ntklog_disable_sleeping_class(ntklog_leaving[ntklog_leaving_count].class);
+			ntklog_disable_sleeping_class(
+				ntklog_detaching_kinds[ntklog_leaving_count].class);
 	}
 	ntklog_stop_watching_sleeping_contention();
 }
@@ -178,7 +180,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 		ntklog_unregister_hooks(functions->hooks, functions->count, true);
 		goto stop_watching;
 	}
-	ntklog_sleeping_kinds++;
+	ntklog_attached_sleeping_kinds++;
 	ntklog_unpin_ftrace_enabled();
 	return 0;
 
@@ -203,16 +205,16 @@ stop:
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 {
 	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
-	ntklog_leaving[ntklog_leaving_count].functions = functions;
-	ntklog_leaving[ntklog_leaving_count].class = class;
+	ntklog_detaching_kinds[ntklog_leaving_count].functions = functions;
+	ntklog_detaching_kinds[ntklog_leaving_count].class = class;
 	ntklog_leaving_count++;
-	ntklog_sleeping_kinds--;
+	ntklog_attached_sleeping_kinds--;
 }
 
 #else /* !NTKLOG_LINUX_SLEEPING_LOCKS */
 
-const char __init *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions,
-						  bool *lacks)
+const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
+						bool *lacks)
 {
 	*lacks = false;
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)

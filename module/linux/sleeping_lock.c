@@ -30,7 +30,7 @@
 #ifdef NTKLOG_LINUX_SLEEPING_LOCKS
 
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
-#include "sleeping_at_once.h"
+#include "sleeping_fast_path.h"
 #else
 /* The hooks do it all. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)	static_assert(true)
@@ -196,7 +196,7 @@ static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 }
 
 /* Spinning for an rwsem ends, which no tracepoint tells. */
-static noinline notrace __used __noendbr void spun_for_rwsem(const void *queue)
+static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 {
 #ifdef CONFIG_RWSEM_SPIN_ON_OWNER
 	if (in_task())
@@ -283,7 +283,7 @@ ACQUIRING(acquire_rwsem_exclusive);
 NTKLOG_HOOK_2(acquire_rwsem_exclusive);
 RELEASING(release_rwsem_exclusive, "");
 NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
-NTKLOG_HOOK_OF_LOCK(spun_for_rwsem);
+NTKLOG_HOOK_OF_LOCK(end_rwsem_spin);
 
 static struct ntklog_target ntklog_down_read[] = {
 	{ .name = "down_read" },
@@ -324,7 +324,7 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_2_acquire_rwsem_exclusive, ntklog_down_write_2),
 	TRYING(down_read_trylock),
 	TRYING(down_write_trylock),
-	NTKLOG_ENTRY_HOOK(trampoline_spun_for_rwsem, ntklog_osq_unlock),
+	NTKLOG_ENTRY_HOOK(trampoline_end_rwsem_spin, ntklog_osq_unlock),
 	/* What was acquired as a writer's is released as a reader's. */
 	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_shared, ntklog_up_read, .is_release = true),

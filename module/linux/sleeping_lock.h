@@ -24,7 +24,7 @@ extern struct ntklog_linux_functions ntklog_linux_percpu_rwsem_functions;
 extern struct ntklog_linux_functions ntklog_linux_ww_mutex_functions;
 
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class);
-const char *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed);
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
@@ -32,7 +32,7 @@ void ntklog_end_detaching_sleeping(void);
 
 #else
 
-const char *ntklog_why_not_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
 
 /* None of these is asked for where functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,

@@ -40,7 +40,7 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #define DO(_operation)		ntklog_do_raw(do_raw_spin_##_operation)
 #define DEPEND			spin_acquire
 #define DEPENDED		spin_release
-#define TAKE			ntklog_spin_take
+#define TRY_ACQUIRE_FAST			ntklog_spin_take
 #define SAMPLE			ntklog_sample_spin_lock_acquire
 /* Who waits for the owner, or in the queue behind. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)

@@ -53,7 +53,7 @@ static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
  * Bits by PERF_SPIN_LOCK_KIND(). Written by one at a time, read by the probes. Of whichever kind,
  * both kinds' waits are noted: the queue of an rwlock is known by the wait for that.
  */
-static unsigned long ntklog_waits_wanted;
+static unsigned long ntklog_wait_kinds_enabled;
 
 /* What the kernel says of a lock, as an AcquireMode; 0: it is none of these two kinds. */
 static u8 ntklog_mode_of_wait(unsigned int flags)
@@ -71,7 +71,7 @@ static u8 ntklog_mode_of_wait(unsigned int flags)
 }
 
 /* Is it what waiters for the rwlock that is waited for queue up by? */
-static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, const void *lock)
+static bool ntklog_is_wait_lock_of_rwlock(const struct ntklog_linux_waits *waits, const void *lock)
 {
 #ifdef CONFIG_QUEUED_RWLOCKS
 	const struct qrwlock *last;
@@ -86,9 +86,9 @@ static bool ntklog_is_queue_of_last(const struct ntklog_linux_waits *waits, cons
 #endif
 }
 
-static bool ntklog_wait_is_wanted(u8 mode)
+static bool ntklog_wait_is_enabled(u8 mode)
 {
-	return READ_ONCE(ntklog_waits_wanted) & BIT(PERF_SPIN_LOCK_KIND(mode));
+	return READ_ONCE(ntklog_wait_kinds_enabled) & BIT(PERF_SPIN_LOCK_KIND(mode));
 }
 
 static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int flags)
@@ -101,21 +101,21 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 		return;
 	local_irq_save(irq_flags);
 	waits = this_cpu_ptr(&ntklog_linux_waits);
-	if (ntklog_is_queue_of_last(waits, lock)) {
+	if (ntklog_is_wait_lock_of_rwlock(waits, lock)) {
 		/* It is part of the wait for that. */
 	} else if (waits->depth < LINUX_WAITS) {
 		waits->wait[waits->depth].lock = lock;
 		waits->wait[waits->depth].acquire_mode = mode;
 		ntklog_start_spin_lock_wait(&waits->wait[waits->depth].query);
 		waits->depth++;
-	} else if (ntklog_wait_is_wanted(mode)) {
+	} else if (ntklog_wait_is_enabled(mode)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 	}
 	local_irq_restore(irq_flags);
 }
 
 /* Who called the lock function that is waiting; 0: the stack does not tell. */
-static unsigned long ntklog_who_asked(void)
+static unsigned long ntklog_lock_caller(void)
 {
 	unsigned long frames[LINUX_WAIT_FRAMES];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
@@ -152,9 +152,9 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 		waits->depth = number;
 		mode = waits->wait[number].acquire_mode;
 		spins = ntklog_linux_spins(query);
-		if (!err && ntklog_wait_is_wanted(mode) && ntklog_count_spin_lock_wait(spins))
+		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_spin_lock_wait(spins))
 			ntklog_log_spin_lock_wait(lock, mode, spins, query,
-						  rcu_is_watching() ? ntklog_who_asked() : 0);
+						  rcu_is_watching() ? ntklog_lock_caller() : 0);
 	}
 	local_irq_restore(irq_flags);
 }
@@ -171,7 +171,7 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 {
 	int cpu, err;
 
-	if (!ntklog_waits_wanted) {
+	if (!ntklog_wait_kinds_enabled) {
 		/* What had begun when it was last switched off has not ended here. */
 		for_each_possible_cpu(cpu)
 			per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
@@ -179,7 +179,7 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 		if (err)
 			return err;
 	}
-	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted | BIT(whose));
+	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled | BIT(whose));
 	return 0;
 }
 
@@ -192,7 +192,7 @@ int ntklog_watch_waits(u8 whose, const char **failed)
  */
 void ntklog_stop_watching_waits(u8 whose)
 {
-	WRITE_ONCE(ntklog_waits_wanted, ntklog_waits_wanted & ~BIT(whose));
-	if (!ntklog_waits_wanted)
+	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(whose));
+	if (!ntklog_wait_kinds_enabled)
 		ntklog_stop_watching_contention(ntklog_wait_begins, ntklog_wait_ends);
 }

@@ -30,7 +30,7 @@
 #include "../trace.h"
 #include "context_swap.h"
 #include "stack.h"
-#include "want.h"
+#include "event_group.h"
 
 /* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
 #define NT_PRIORITY_REALTIME	16
@@ -103,7 +103,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
 /* Whatever it does but wait in the state that most wait in. */
-static __always_inline u32 ntklog_old_thread_of_state(unsigned int state)
+static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
 		return NT_OLD_THREAD(WR_YIELD_EXECUTION, KERNEL, READY);
@@ -122,8 +122,8 @@ static __always_inline u32 ntklog_old_thread_of_state(unsigned int state)
  * A process that sleeps goes straight through. The others are not as rare as is said here:
  * it keeps their numbers out of its way.
  */
-static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, bool idle,
-					     bool preempted, unsigned int state)
+static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thread, bool idle,
+						  bool preempted, unsigned int state)
 {
 	u32 old_thread = NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
 
@@ -134,7 +134,7 @@ static __always_inline u32 ntklog_old_thread(const struct task_struct *thread, b
 		return NT_OLD_THREAD(WR_PREEMPTED, KERNEL, READY);
 	if (unlikely(state != TASK_INTERRUPTIBLE) &&
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
-		return ntklog_old_thread_of_state(state);
+		return ntklog_old_thread_word_slow(state);
 	/* A kernel thread's is for work to do; what a process waits for is its own wish. */
 	if (unlikely(thread->flags & PF_KTHREAD)) {
 		old_thread = NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
@@ -168,7 +168,7 @@ static u32 ntklog_wait_ticks(const struct task_struct *thread)
 /* What is left of its time slice, in units of 1024 cycles; can be negative. */
 static s32 ntklog_remaining_quantum(const struct task_struct *thread)
 {
-	return ntklog_kilocycles_of_ns(ntklog_remaining_slice(thread));
+	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(thread));
 }
 
 /*
@@ -200,7 +200,7 @@ ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_priority = priorities >> 8;
 	record->new_thread_quantum = priorities >> 16;
 	record->old_thread_quantum = priorities >> 24;
-	old_thread = ntklog_old_thread(old, !id, preempted, old_state);
+	old_thread = ntklog_old_thread_word(old, !id, preempted, old_state);
 	/* Likewise; the compiler would carry three bytes of each case. */
 	OPTIMIZER_HIDE_VAR(old_thread);
 	old_thread |= (u32)old->wake_cpu << 24;
@@ -212,8 +212,8 @@ ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 
 /* What versions 2 to 4 have besides, of which the C-state stands in the first part. */
 static __always_inline void
-ntklog_make_context_swap_rest(struct wmi_contextswap *record, const struct task_struct *old,
-			      const struct task_struct *new)
+ntklog_make_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
+				   const struct task_struct *new)
 {
 	record->new_thread_wait_time = ntklog_wait_ticks(new);
 	if (old->pid) {
@@ -232,7 +232,7 @@ static noinline void
 ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 			struct task_struct *new, unsigned int old_state)
 {
-	const u64 wanted = etw_versions_wanted(sessions);
+	const u64 wanted = etw_sessions_by_version(sessions);
 	struct wmi_contextswap record = {};
 	struct wmi_contextswap_v1 first;
 	struct etw_logged logged;
@@ -240,7 +240,7 @@ ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 	ntklog_make_context_swap_v1(&first, preempted, old, new, old_state);
 	memcpy(&record, &first, sizeof(first));
 	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
-		ntklog_make_context_swap_rest(&record, old, new);
+		ntklog_make_context_swap_v2_fields(&record, old, new);
 	logged = etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
 					&first, sizeof(first), &record, sizeof(record));
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
@@ -264,7 +264,7 @@ static noinline void ntklog_stack_later_context_swap(u64 wanted,
 
 /* For one session, which wants version 2, 3 or 4. */
 static noinline void
-ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *old,
+ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
 {
 	const u8 *versions = etw_contextswap_versions.of_session;
@@ -278,8 +278,8 @@ ntklog_log_later_context_swap(u64 wanted, bool preempted, struct task_struct *ol
 		return;
 	}
 	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
-	ntklog_make_context_swap_rest(data, old, new);
-	if (unlikely(etw_stack_wanted(ETW_STACKED_CONTEXTSWAP, wanted)))
+	ntklog_make_context_swap_v2_fields(data, old, new);
+	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
 		ntklog_stack_later_context_swap(wanted, data);
 }
 
@@ -287,22 +287,22 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 				      struct task_struct *old, struct task_struct *new,
 				      unsigned int old_state)
 {
-	const u64 wanted = etw_wanted(PERF_CONTEXT_SWITCH);
+	const u64 wanted = etw_sessions_for_event(PERF_CONTEXT_SWITCH);
 	void *first;
 
 	if (trace_contextswap_enabled()) {
 		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
-	} else if (etw_later_wanted(wanted)) {
+	} else if (etw_versions_above_1_wanted(wanted)) {
 		if (wanted & (wanted - 1))
 			ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 		else
-			ntklog_log_later_context_swap(wanted, preempted, old, new, old_state);
+			ntklog_log_context_swap_v2_up(wanted, preempted, old, new, old_state);
 	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
 				   sizeof(struct wmi_contextswap_v1), &first)) {
 		/* The scheduler does not run in an NMI. */
 		ntklog_make_context_swap_v1(first, preempted, old, new, old_state);
 		if (unlikely(wanted & (wanted - 1) ||
-			     etw_stack_wanted(ETW_STACKED_CONTEXTSWAP, wanted)))
+			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
 			ntklog_copy_context_swap(wanted, first);
 	} else {
 		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
@@ -316,8 +316,8 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
-/* One at a time: see struct ntklog_want. */
-static void ntklog_update_context_swaps(struct ntklog_want *want,
+/* One at a time: see struct ntklog_event_group. */
+static void ntklog_update_context_swaps(struct ntklog_event_group *want,
 					const struct perfinfo_groupmask *wanted)
 {
 	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
@@ -359,22 +359,22 @@ bool ntklog_context_swaps_are_on(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_on);
 
-static struct ntklog_want ntklog_context_swap_want = {
+static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
 	.update = ntklog_update_context_swaps,
 	.by_work = true,
-	PERF_WANT_INITIALIZER(ntklog_context_swap_want),
+	PERF_WANT_INITIALIZER(ntklog_context_swap_group),
 };
 
 /* The tracepoint's. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
-	return ntklog_want_register(&ntklog_context_swap_want);
+	return ntklog_event_group_add_probe(&ntklog_context_swap_group);
 }
 
 void ntklog_context_swap_tracepoint_unreg(void)
 {
-	ntklog_want_unregister(&ntklog_context_swap_want);
+	ntklog_event_group_remove_probe(&ntklog_context_swap_group);
 }
 
 static void __init ntklog_find_tracepoint(struct tracepoint *tracepoint, void *unused)
@@ -397,7 +397,7 @@ int __init ntklog_context_swap_init(void)
 	if (!ntklog_sched_switch)
 		return -ENOENT;
 	ntklog_make_nt_priorities();
-	ntklog_want_init(&ntklog_context_swap_want);
+	ntklog_event_group_init(&ntklog_context_swap_group);
 	return 0;
 }
 
@@ -408,6 +408,6 @@ int __init ntklog_context_swap_init(void)
  */
 void ntklog_context_swap_exit(void)
 {
-	ntklog_want_exit(&ntklog_context_swap_want);
+	ntklog_event_group_exit(&ntklog_context_swap_group);
 	tracepoint_synchronize_unregister();
 }

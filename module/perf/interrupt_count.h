@@ -111,26 +111,26 @@ static __always_inline u64 ntklog_add_irq_stat(u64 note)
 #endif
 
 /**
- * ntklog_note_interrupts() - the counters, for ntklog_interrupts_since()
+ * ntklog_snapshot_interrupts() - the counters, for ntklog_interrupts_since()
  *
  * Context: preemption off. Interrupts write the counters meanwhile: each is read once.
  * Return: a note, which means nothing but in comparison.
  */
-static __always_inline u64 ntklog_note_interrupts(void)
+static __always_inline u64 ntklog_snapshot_interrupts(void)
 {
 	return ntklog_add_irq_stat((u32)raw_cpu_read(kstat.irqs_sum));
 }
 
 /**
  * ntklog_interrupts_since() - how many interrupts there were
- * @note: what ntklog_note_interrupts() returned then, on this processor
+ * @note: what ntklog_snapshot_interrupts() returned then, on this processor
  *
  * Context: preemption off.
  * Return: so many.
  */
 static __always_inline u32 ntklog_interrupts_since(u64 note)
 {
-	u64 grown = ntklog_note_interrupts() - note;
+	u64 grown = ntklog_snapshot_interrupts() - note;
 
 	return (u32)grown + (u32)(grown >> 32);
 }

@@ -14,13 +14,13 @@
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 /**
- * ntklog_begin_release_count() - count down to the next multiple of the rate
+ * ntklog_restart_release_countdown() - count down to the next multiple of the rate
  * @count: of this processor, or of one that is offline
  * @released: after so many releases
  *
  * Context: interrupts off.
  */
-void ntklog_begin_release_count(struct ntklog_release_count *count, u64 released)
+void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released)
 {
 	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate);
 	u64 left;
@@ -30,16 +30,17 @@ void ntklog_begin_release_count(struct ntklog_release_count *count, u64 released
 	WRITE_ONCE(count->multiple, released + left);
 	WRITE_ONCE(count->left, left - 1);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_begin_release_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
 /**
- * ntklog_release_is_multiple() - is the release that has just been counted the one to be sampled?
+ * ntklog_release_countdown_expired() - is the release that has just been counted the one to be
+ * sampled?
  * @count: of this processor
  *
  * Context: interrupts off.
  * Return: whether it is; or one was before it that another has not seen.
  */
-bool ntklog_release_is_multiple(struct ntklog_release_count *count)
+bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 {
 	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate), rest;
 	/* Each is one, also of two that have both counted below 0. */
@@ -48,7 +49,7 @@ bool ntklog_release_is_multiple(struct ntklog_release_count *count)
 	if (count->left < 0) {
 		div_u64_rem(count->multiple, rate, &rest);
 		is_multiple |= !rest;
-		ntklog_begin_release_count(count, ntklog_releases(count));
+		ntklog_restart_release_countdown(count, ntklog_releases(count));
 	}
 	return is_multiple;
 }

@@ -32,7 +32,7 @@ struct ntklog_release_count {
  * @_count: of this processor, a per-CPU variable
  *
  * Context: any; preemption may be on.
- * Return: whether ntklog_release_is_multiple() has to be asked.
+ * Return: whether ntklog_release_countdown_expired() has to be asked.
  */
 #define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).left)
 
@@ -48,7 +48,7 @@ static inline u64 ntklog_releases(const struct ntklog_release_count *count)
 	return READ_ONCE(count->multiple) - 1 - READ_ONCE(count->left);
 }
 
-void ntklog_begin_release_count(struct ntklog_release_count *count, u64 released);
-bool ntklog_release_is_multiple(struct ntklog_release_count *count);
+void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released);
+bool ntklog_release_countdown_expired(struct ntklog_release_count *count);
 
 #endif /* _NTKLOG_PERF_RELEASE_COUNT_H */

@@ -34,7 +34,7 @@
 #include "resource_slots.h"
 #include "sleeping_lock.h"
 #include "stack.h"
-#include "want.h"
+#include "event_group.h"
 
 struct static_key_false ntklog_resource_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
@@ -42,30 +42,30 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
 DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_resource_cpu);
 
-static void ntklog_look_at_release_rate_of(int cpu)
+static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
 	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases;
 
-	ntklog_begin_release_count(count, ntklog_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_releases(count));
 	count = &per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases;
-	ntklog_begin_release_count(count, ntklog_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_releases(count));
 }
 
-static void ntklog_look_at_release_rate_here(void *unused)
+static void ntklog_apply_release_rate_on_this_cpu(void *unused)
 {
-	ntklog_look_at_release_rate_of(smp_processor_id());
+	ntklog_apply_release_rate_on_cpu(smp_processor_id());
 }
 
 /* One at a time. From its return on all processors sample by what there is now. */
-static void ntklog_look_at_release_rate(void)
+static void ntklog_apply_release_rate(void)
 {
 	int cpu;
 
 	cpus_read_lock();
-	on_each_cpu(ntklog_look_at_release_rate_here, NULL, true);
+	on_each_cpu(ntklog_apply_release_rate_on_this_cpu, NULL, true);
 	for_each_possible_cpu(cpu)
 		if (!cpu_online(cpu))
-			ntklog_look_at_release_rate_of(cpu);
+			ntklog_apply_release_rate_on_cpu(cpu);
 	cpus_read_unlock();
 }
 
@@ -101,7 +101,7 @@ struct ntklog_information ntklog_resource_information = {
 	.v1_length = sizeof(ntklog_resource_words),
 	.parameters = ntklog_resource_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
-	.changed = ntklog_look_at_release_rate,
+	.changed = ntklog_apply_release_rate,
 };
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
@@ -135,9 +135,9 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 		this_cpu_inc(ntklog_resource_cpu.events);
 		/* Before the event has its time: a note holds from its own time on. */
 		if (lock)
-			ntklog_note_identity(lock, caller,
-					     NTKLOG_IDENTITY_OF_CLASS(record->action));
-		wanted = etw_wanted(group);
+			ntklog_record_identity(lock, caller,
+					       NTKLOG_IDENTITY_OF_CLASS(record->action));
+		wanted = etw_sessions_for_event(group);
 		if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
 				    sizeof(*record), &place)) {
 			memcpy(place, record, sizeof(*record));
@@ -148,7 +148,7 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 						  sizeof(*record));
 		}
 		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
-			ntklog_leave_out_stack(ETW_STACKED_RESOURCE, logged);
+			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
 		else
 			ntklog_write_stack(ETW_STACKED_RESOURCE, logged, 0,
 					   group != PERF_SYNC_OBJECTS);
@@ -228,16 +228,16 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 }
 
 /**
- * ntklog_forget_resource() - what is known of an ownership ends
+ * ntklog_drop_resource_slot() - what is known of an ownership ends
  * @resource: which, with its inner lock held
  * @thread: the owner: any thread, or an owner pointer
  *
  * Context: preemption off, ntklog_resource_key on.
  */
-void ntklog_forget_resource(const void *resource, unsigned long thread)
+void ntklog_drop_resource_slot(const void *resource, unsigned long thread)
 {
-	struct ntklog_thread *owner = ntklog_find_slots(thread);
-	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);
+	struct ntklog_task *owner = ntklog_find_slots(thread);
+	struct ntklog_resource_slot *slot = ntklog_find_slot(owner, resource);
 
 	if (slot)
 		ntklog_free_slot(owner, slot);
@@ -363,14 +363,14 @@ static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u6
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait)
 {
-	struct ntklog_thread *thread;
-	struct ntklog_slot *slot = NULL;
+	struct ntklog_task *thread;
+	struct ntklog_resource_slot *slot = NULL;
 	u64 now;
 
 	preempt_disable();
 	if (!ntklog_resources_are_tracked())
 		goto out;
-	thread = ntklog_make_own_slots();
+	thread = ntklog_alloc_resource_slots();
 	if (thread && depth > 1)
 		slot = ntklog_find_slot(thread, resource);
 	/*
@@ -384,7 +384,7 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 		goto out;
 	}
 	if (thread)
-		slot = ntklog_take_own_slot(thread, resource);
+		slot = ntklog_alloc_resource_slot(thread, resource);
 	if (!slot) {
 		this_cpu_inc(ntklog_resource_cpu.untracked);
 		goto out;
@@ -404,7 +404,7 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
 /* Preemption is off. Returns how many final releases there were; @multiple: see there. */
-static u64 ntklog_look_at_releases(bool *multiple)
+static u64 ntklog_restart_release_countdowns(bool *multiple)
 {
 	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
 	unsigned long flags;
@@ -412,12 +412,12 @@ static u64 ntklog_look_at_releases(bool *multiple)
 
 	local_irq_save(flags);
 	releases = ntklog_releases(count);
-	*multiple = ntklog_release_is_multiple(count);
+	*multiple = ntklog_release_countdown_expired(count);
 	local_irq_restore(flags);
 	return releases;
 }
 
-static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contention_count,
+static bool ntklog_resource_sampled(const struct ntklog_resource_slot *slot, u32 contention_count,
 				    u64 releases)
 {
 	u32 contention_rate =
@@ -425,13 +425,13 @@ static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contenti
 	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count), rest;
 
 	div_u64_rem(releases, contention_rate, &rest);
-	if (ntklog_read_word(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
+	if (ntklog_read_u64(slot->wait_time) > WMI_RESOURCE_WAIT_TIME_UNKNOWN && !rest)
 		return true;
 	return contention_delta && contention_delta % contention_rate == 0;
 }
 
 /**
- * ntklog_track_resource_release_for() - a resource is about to be released for an owner
+ * ntklog_track_resource_release_by_other() - a resource is about to be released for an owner
  * @resource: which; it is the last of the owner's acquisitions. The owner is the current
  *	thread, or the resource's inner lock is held
  * @thread: the owner: any thread, or an owner pointer
@@ -442,14 +442,14 @@ static bool ntklog_resource_sampled(const struct ntklog_slot *slot, u32 contenti
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
  * Return: whether it is to be written, by ntklog_write_resource() once it is released.
  */
-bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
-				       bool exclusive, u32 contention_count,
-				       struct wmi_resource64 *record)
+bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
+					    bool exclusive, u32 contention_count,
+					    struct wmi_resource64 *record)
 {
-	struct ntklog_thread *owner = ntklog_find_slots(thread);
-	struct ntklog_slot *slot = ntklog_find_slot(owner, resource);
+	struct ntklog_task *owner = ntklog_find_slots(thread);
+	struct ntklog_resource_slot *slot = ntklog_find_slot(owner, resource);
 	bool multiple, sampled;
-	u64 releases = ntklog_look_at_releases(&multiple);
+	u64 releases = ntklog_restart_release_countdowns(&multiple);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
@@ -463,8 +463,8 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 	sampled = multiple || ntklog_resource_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
-			.acquire_time = ntklog_read_word(slot->acquire_time),
-			.wait_time = ntklog_read_word(slot->wait_time),
+			.acquire_time = ntklog_read_u64(slot->acquire_time),
+			.wait_time = ntklog_read_u64(slot->wait_time),
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
 			/* Who has slots has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)thread),
@@ -483,10 +483,10 @@ bool ntklog_track_resource_release_for(const void *resource, unsigned long threa
 	ntklog_free_slot(owner, slot);
 	return sampled;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_for);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_by_other);
 
-/* One at a time: see struct ntklog_want. */
-static void ntklog_update_resource_key(struct ntklog_want *want,
+/* One at a time: see struct ntklog_event_group. */
+static void ntklog_update_resource_key(struct ntklog_event_group *want,
 				       const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
@@ -527,24 +527,24 @@ void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 	memcpy(event->data, &record, sizeof(record));
 }
 
-static struct ntklog_want ntklog_resource_want = {
+static struct ntklog_event_group ntklog_resource_group = {
 	.provider = {
 		.group = PERF_SYNC_OBJECTS,
 		.rundown = ntklog_resource_rundown,
 	},
 	.update = ntklog_update_resource_key,
-	PERF_WANT_INITIALIZER(ntklog_resource_want),
+	PERF_WANT_INITIALIZER(ntklog_resource_group),
 };
 
 /* The tracepoint's. */
 int ntklog_resource_tracepoint_reg(void)
 {
-	return ntklog_want_register(&ntklog_resource_want);
+	return ntklog_event_group_add_probe(&ntklog_resource_group);
 }
 
 void ntklog_resource_tracepoint_unreg(void)
 {
-	ntklog_want_unregister(&ntklog_resource_want);
+	ntklog_event_group_remove_probe(&ntklog_resource_group);
 }
 
 /**
@@ -567,9 +567,10 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 	ntklog_first_timeout = msecs_to_jiffies(first_timeout_ms);
 	ntklog_next_timeout = msecs_to_jiffies(next_timeout_ms);
 	for_each_possible_cpu(cpu)
-		ntklog_begin_release_count(&per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases, 0);
+		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases,
+						 0);
 	ntklog_sleeping_locks_init(first_timeout_ms, next_timeout_ms);
-	ntklog_want_init(&ntklog_resource_want);
+	ntklog_event_group_init(&ntklog_resource_group);
 	return 0;
 }
 
@@ -581,5 +582,5 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
  */
 void ntklog_resource_exit(void)
 {
-	ntklog_want_exit(&ntklog_resource_want);
+	ntklog_event_group_exit(&ntklog_resource_group);
 }

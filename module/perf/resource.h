@@ -88,16 +88,16 @@ void ntklog_log_resource_initialize(const void *resource);
 void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 				      u32 owners);
 void ntklog_log_resource_owner_pointer(const void *resource, u32 action);
-void ntklog_forget_resource(const void *resource, unsigned long thread);
+void ntklog_drop_resource_slot(const void *resource, unsigned long thread);
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action);
 void ntklog_end_resource_wait(struct ntklog_resource_wait *wait);
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait);
-bool ntklog_track_resource_release_for(const void *resource, unsigned long thread,
-				       bool exclusive, u32 contention_count,
-				       struct wmi_resource64 *record);
+bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
+					    bool exclusive, u32 contention_count,
+					    struct wmi_resource64 *record);
 void ntklog_write_resource(const struct wmi_resource64 *record);
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				unsigned long caller);
@@ -105,7 +105,7 @@ void ntklog_resource_rundown(struct etw_rundown_event *event, bool end);
 
 /* What a slot that has been taken has to say. */
 static __always_inline void
-ntklog_fill_resource_slot(struct ntklog_slot *slot, const void *resource, u64 acquire_time,
+ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resource, u64 acquire_time,
 			  u64 wait_time, u32 depth, u32 contention_count)
 {
 	ntklog_write_word(slot->acquire_time, acquire_time);
@@ -127,14 +127,14 @@ ntklog_fill_resource_slot(struct ntklog_slot *slot, const void *resource, u64 ac
 static __always_inline void ntklog_track_resource_acquire(const void *resource,
 							  u32 contention_count)
 {
-	struct ntklog_thread *thread;
-	struct ntklog_slot *slot;
+	struct ntklog_task *thread;
+	struct ntklog_resource_slot *slot;
 
 	preempt_disable();
 	/* A softirq marks what it takes. */
-	if (!ntklog_own_slots_are_here() || unlikely(!in_task()))
+	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
-	thread = __this_cpu_read(ntklog_here.room);
+	thread = __this_cpu_read(ntklog_current.room);
 	slot = READ_ONCE(thread->next_slot);
 	if (unlikely(slot == &thread->slots[1 + NTKLOG_THREAD_SLOTS]))
 		goto slow;
@@ -154,7 +154,7 @@ slow:
  * @exclusive: of an exclusive owner
  *
  * Context: preemption off until the release has been tracked.
- * Return: whether ntklog_track_resource_release_for() has to look at the count.
+ * Return: whether ntklog_track_resource_release_by_other() has to look at the count.
  */
 static __always_inline bool ntklog_count_resource_release(bool exclusive)
 {
@@ -166,24 +166,24 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
 }
 
 /**
- * ntklog_track_plain_resource_release() - the current thread is about to release what it
+ * ntklog_track_unsampled_resource_release() - the current thread is about to release what it
  *	acquired last, without a wait, and for which nobody has begun to wait
  * @resource: which; it is the last of its acquisitions
  * @contention_count: of the resource
  *
  * Context: preemption off, ntklog_resource_key on; ntklog_count_resource_release() has said no.
- * Return: false, and nothing done: it is not like this. ntklog_track_resource_release_for() does
- * it.
+ * Return: false, and nothing done: it is not like this. ntklog_track_resource_release_by_other()
+ * does it.
  */
 static __always_inline bool
-ntklog_track_plain_resource_release(const void *resource, u32 contention_count)
+ntklog_track_unsampled_resource_release(const void *resource, u32 contention_count)
 {
-	struct ntklog_thread *thread;
-	struct ntklog_slot *slot;
+	struct ntklog_task *thread;
+	struct ntklog_resource_slot *slot;
 
-	if (!ntklog_own_slots_are_here() || unlikely(!in_task()))
+	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		return false;
-	thread = __this_cpu_read(ntklog_here.room);
+	thread = __this_cpu_read(ntklog_current.room);
 	slot = READ_ONCE(thread->next_slot) - 1;
 	if (unlikely(READ_ONCE(slot->lock) != resource ||
 		     slot->contention_count != contention_count ||

@@ -9,9 +9,9 @@
 u32 ntklog_resource_sequence = 2;
 
 /* @thread may be NULL. */
-static bool ntklog_slots_are_in_use(const struct ntklog_thread *thread)
+static bool ntklog_slots_are_in_use(const struct ntklog_task *thread)
 {
-	/* Acquire; pairs with the release in ntklog_make_own_slots(). */
+	/* Acquire; pairs with the release in ntklog_alloc_resource_slots(). */
 	return thread && smp_load_acquire(&thread->sequence) ==
 			 READ_ONCE(ntklog_resource_sequence);
 }
@@ -23,30 +23,30 @@ static bool ntklog_slots_are_in_use(const struct ntklog_thread *thread)
  * Context: preemption off, to the end of which the room is that thread's.
  * Return: it or NULL.
  */
-struct ntklog_thread *ntklog_find_slots(unsigned long thread)
+struct ntklog_task *ntklog_find_slots(unsigned long thread)
 {
-	struct ntklog_thread *found =
+	struct ntklog_task *found =
 		ntklog_find_thread_of((const struct task_struct *)thread);
 
 	return ntklog_slots_are_in_use(found) ? found : NULL;
 }
 
 /**
- * ntklog_make_own_slots() - the current thread's room, with slots in use from now on
+ * ntklog_alloc_resource_slots() - the current thread's room, with slots in use from now on
  *
  * Context: preemption off.
  * Return: it; NULL: without a spare one, for a thread that has been told to exit, and
  * when nothing is tracked.
  */
-struct ntklog_thread *ntklog_make_own_slots(void)
+struct ntklog_task *ntklog_alloc_resource_slots(void)
 {
 	u32 sequence = READ_ONCE(ntklog_resource_sequence);
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	int i;
 
 	if (!(sequence & 1))
 		return NULL;
-	thread = ntklog_find_thread() ?: ntklog_take_thread();
+	thread = ntklog_find_thread() ?: ntklog_alloc_task_record();
 
 	/* What is late goes without regard to slots. */
 	if (!thread || thread->late)
@@ -71,9 +71,9 @@ struct ntklog_thread *ntklog_make_own_slots(void)
  * Context: preemption off.
  * Return: it or NULL: nothing is known.
  */
-struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *lock)
+struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const void *lock)
 {
-	struct ntklog_slot *last;
+	struct ntklog_resource_slot *last;
 	int i;
 
 	if (!thread)
@@ -91,17 +91,18 @@ struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *l
 }
 
 /**
- * ntklog_take_own_slot() - take a slot
+ * ntklog_alloc_resource_slot() - take a slot
  * @thread: the current thread's room
  * @lock: for which
  *
  * Context: preemption off.
  * Return: it, to be filled and then named; NULL: all are taken.
  */
-struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const void *lock)
+struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
+							const void *lock)
 {
-	struct ntklog_slot *slot = READ_ONCE(thread->next_slot);
-	struct ntklog_slot *end = &thread->slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_resource_slot *slot = READ_ONCE(thread->next_slot);
+	struct ntklog_resource_slot *end = &thread->slots[1 + NTKLOG_THREAD_SLOTS];
 
 	if (slot < end) {
 		WRITE_ONCE(thread->next_slot, slot + 1);
@@ -133,9 +134,9 @@ struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const voi
  *
  * Context: as ntklog_find_slot().
  */
-void ntklog_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot)
+void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot)
 {
-	/* Release; pairs with the acquires in ntklog_take_own_slot() and below. */
+	/* Release; pairs with the acquires in ntklog_alloc_resource_slot() and below. */
 	smp_store_release(&slot->lock, NULL);
 	if (thread->task != current)
 		return;

@@ -28,11 +28,12 @@
  */
 extern u32 ntklog_resource_sequence;
 
-struct ntklog_thread *ntklog_find_slots(unsigned long thread);
-struct ntklog_thread *ntklog_make_own_slots(void);
-struct ntklog_slot *ntklog_find_slot(struct ntklog_thread *thread, const void *lock);
-struct ntklog_slot *ntklog_take_own_slot(struct ntklog_thread *thread, const void *lock);
-void ntklog_free_slot(struct ntklog_thread *thread, struct ntklog_slot *slot);
+struct ntklog_task *ntklog_find_slots(unsigned long thread);
+struct ntklog_task *ntklog_alloc_resource_slots(void);
+struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const void *lock);
+struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
+							const void *lock);
+void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot);
 void ntklog_start_resource_slots(void);
 void ntklog_stop_resource_slots(void);
 
@@ -43,14 +44,14 @@ static inline bool ntklog_resources_are_tracked(void)
 }
 
 /**
- * ntklog_own_slots_are_here() - are they in ntklog_here.room, and in use?
+ * ntklog_resource_slots_are_cached() - are they in ntklog_current.room, and in use?
  *
  * Context: preemption off.
  */
-static __always_inline bool ntklog_own_slots_are_here(void)
+static __always_inline bool ntklog_resource_slots_are_cached(void)
 {
-	return ntklog_is_here() &&
-		likely(READ_ONCE(__this_cpu_read(ntklog_here.room)->sequence) ==
+	return ntklog_current_is_cached() &&
+		likely(READ_ONCE(__this_cpu_read(ntklog_current.room)->sequence) ==
 		       READ_ONCE(ntklog_resource_sequence));
 }
 

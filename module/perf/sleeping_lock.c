@@ -49,7 +49,7 @@ static u64 ntklog_cycles_since(u64 start, u64 fallback)
 
 static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u32 action)
 {
-	return action & NTKLOG_SLEEPING_WAITED ? ntklog_read_word(slot->wait_time) : 0;
+	return action & NTKLOG_SLEEPING_WAITED ? ntklog_read_u64(slot->wait_time) : 0;
 }
 
 /*
@@ -59,7 +59,7 @@ static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u3
  * publishes slot->lock, so that the other fields read from the slot belong to @lock.
  */
 static struct ntklog_sleeping_slot *
-ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 class)
+ntklog_find_sleeping_slot(struct ntklog_task *thread, const void *lock, u32 class)
 {
 	int i;
 
@@ -77,7 +77,7 @@ ntklog_find_sleeping_slot(struct ntklog_thread *thread, const void *lock, u32 cl
 }
 
 /* Lower next_sleeping_slot of the current task past free slots. */
-static void ntklog_lower_next_slot(struct ntklog_thread *thread)
+static void ntklog_lower_next_slot(struct ntklog_task *thread)
 {
 	struct ntklog_sleeping_slot *next = thread->next_sleeping_slot;
 
@@ -90,7 +90,7 @@ static void ntklog_lower_next_slot(struct ntklog_thread *thread)
 }
 
 /* Repair the slot stack of the current task after @slot has been freed. */
-static void ntklog_repair_slot_stack(struct ntklog_thread *thread,
+static void ntklog_repair_slot_stack(struct ntklog_task *thread,
 				     struct ntklog_sleeping_slot *slot)
 {
 	/*
@@ -127,7 +127,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
 {
 	return !(action & NTKLOG_SLEEPING_WAITING) &&
 	       (s64)(ntklog_cycles() - slot->acquire_time) >
-	       (s64)ntklog_cycles_of_ms(NTKLOG_STALE_AFTER_MS);
+	       (s64)ntklog_ms_to_cycles(NTKLOG_STALE_AFTER_MS);
 }
 
 /*
@@ -143,7 +143,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
  *
  * Returns the freed slot, or NULL if no slot qualifies.
  */
-static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_thread *thread)
+static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
@@ -169,7 +169,7 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_thre
 	return NULL;
 }
 
-static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_thread *thread)
+static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *thread)
 {
 	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
@@ -232,7 +232,7 @@ static bool ntklog_restart_slot(struct ntklog_sleeping_slot *slot, const void *l
  */
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action)
 {
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	struct ntklog_sleeping_slot *slot;
 
 	if (!in_task()) {
@@ -248,7 +248,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	 * nothing would free the record.
 	 */
 	if (!thread && !(current->flags & PF_EXITING))
-		thread = ntklog_take_thread();
+		thread = ntklog_alloc_task_record();
 	if (!thread || thread->late)
 		goto untracked;
 	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_action_class(action));
@@ -288,7 +288,7 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 	if (!counted)
 		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
 	released = ntklog_releases(count);
-	*at_multiple = ntklog_release_is_multiple(count);
+	*at_multiple = ntklog_release_countdown_expired(count);
 	local_irq_restore(flags);
 	return released;
 }
@@ -366,7 +366,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	const struct task_struct *owner_task = current;
 	struct ntklog_sleeping_slot *slot, *claimed = NULL;
 	struct ntklog_sleeping_slot snapshot;
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	struct task_struct *task;
 
 	if (!in_task()) {
@@ -421,7 +421,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
 u32 ntklog_begin_sleeping_wait(const void *lock)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	u32 action, class = 0;
 
 	preempt_disable_notrace();
@@ -476,7 +476,7 @@ static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 void ntklog_end_sleeping_wait(const void *lock, int err)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	u32 action;
 
 	preempt_disable_notrace();
@@ -604,14 +604,14 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 	ntklog_write_sleeping_lock(&record, lock, caller);
 }
 
-static void ntklog_check_wait(const struct ntklog_thread *thread,
+static void ntklog_check_wait(const struct ntklog_task *thread,
 			      struct ntklog_sleeping_slot *slot)
 {
 	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	const void *lock = smp_load_acquire(&slot->lock);
 	u32 action = READ_ONCE(slot->action);
-	u64 start = ntklog_read_word(slot->acquire_time);
+	u64 start = ntklog_read_u64(slot->acquire_time);
 	unsigned long caller = READ_ONCE(slot->caller);
 	/* RCU keeps the task valid. NULL if it has exited. */
 	struct task_struct *task = READ_ONCE(thread->task);
@@ -627,7 +627,7 @@ static void ntklog_check_wait(const struct ntklog_thread *thread,
 		 */
 		if (cmpxchg(&slot->timeouts, timeouts, timeouts + 1) != timeouts)
 			return;
-		if (ntklog_read_word(slot->acquire_time) != start ||
+		if (ntklog_read_u64(slot->acquire_time) != start ||
 		    READ_ONCE(slot->lock) != lock) {
 			cmpxchg(&slot->timeouts, timeouts + 1, timeouts);
 			return;
@@ -638,7 +638,7 @@ static void ntklog_check_wait(const struct ntklog_thread *thread,
 	}
 }
 
-static void ntklog_check_task_waits(struct ntklog_thread *thread, void *unused)
+static void ntklog_check_task_waits(struct ntklog_task *thread, void *unused)
 {
 	int i;
 
@@ -659,7 +659,7 @@ static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_check_all_waits);
 
 static void ntklog_check_all_waits(struct work_struct *work)
 {
-	ntklog_visit_threads(ntklog_check_task_waits, NULL);
+	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
 	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
 }
 
@@ -682,7 +682,7 @@ static unsigned long ntklog_class_bit(u32 class)
 void ntklog_enable_sleeping_class(u32 class)
 {
 	if (!ntklog_enabled_sleeping_classes) {
-		ntklog_keep_rooms();
+		ntklog_pin_task_records();
 		/*
 		 * Raise the number of spare records: each task that acquires a lock now takes one.
 		 */
@@ -714,7 +714,7 @@ static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class
 	return true;
 }
 
-static void ntklog_drop_task_slots(struct ntklog_thread *thread, void *data)
+static void ntklog_drop_task_slots(struct ntklog_task *thread, void *data)
 {
 	u32 class = *(u32 *)data;
 	int i;
@@ -743,15 +743,15 @@ static void ntklog_drop_task_slots(struct ntklog_thread *thread, void *data)
 void ntklog_disable_sleeping_class(u32 class)
 {
 	ntklog_enabled_sleeping_classes &= ~ntklog_class_bit(class);
-	ntklog_visit_threads(ntklog_drop_task_slots, &class);
+	ntklog_visit_task_records(ntklog_drop_task_slots, &class);
 	if (!ntklog_enabled_sleeping_classes) {
 		cancel_delayed_work_sync(&ntklog_long_waits_work);
-		ntklog_let_rooms_go();
+		ntklog_unpin_task_records();
 	}
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_disable_sleeping_class);
 
-static void ntklog_add_task_slots(struct ntklog_thread *thread, void *data)
+static void ntklog_add_task_slots(struct ntklog_task *thread, void *data)
 {
 	struct ntklog_sleeping_totals *sum = data;
 	int i;
@@ -780,7 +780,7 @@ struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void)
 		.dropped_waits = atomic64_read(&ntklog_sleeping_waits_dropped),
 	};
 
-	ntklog_visit_threads(ntklog_add_task_slots, &sum);
+	ntklog_visit_task_records(ntklog_add_task_slots, &sum);
 	return sum;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_slots);
@@ -797,10 +797,11 @@ void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
 {
 	int cpu;
 
-	ntklog_first_timeout_cycles = ntklog_cycles_of_ms(first_timeout_ms);
-	ntklog_next_timeout_cycles = ntklog_cycles_of_ms(next_timeout_ms);
+	ntklog_first_timeout_cycles = ntklog_ms_to_cycles(first_timeout_ms);
+	ntklog_next_timeout_cycles = ntklog_ms_to_cycles(next_timeout_ms);
 	ntklog_wait_check_jiffies = msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4;
 	ntklog_wait_check_jiffies = max(ntklog_wait_check_jiffies, 1UL);
 	for_each_possible_cpu(cpu)
-		ntklog_begin_release_count(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases, 0);
+		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases,
+						 0);
 }

@@ -168,11 +168,11 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 							  u32 action)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 	struct ntklog_time now;
 
-	thread = this_cpu_read(ntklog_here.room);
-	if (!ntklog_is_own_room(thread))
+	thread = this_cpu_read(ntklog_current.room);
+	if (!ntklog_record_is_current(thread))
 		goto slowly;
 	slot = thread->next_sleeping_slot;
 	/* The entry behind the last slot is a sentinel whose lock is never NULL. */
@@ -220,12 +220,12 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 							  ntklog_owner_func_t owner)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_thread *thread;
+	struct ntklog_task *thread;
 
 	bool counted = false;
 
-	thread = this_cpu_read(ntklog_here.room);
-	if (!ntklog_is_own_room(thread))
+	thread = this_cpu_read(ntklog_current.room);
+	if (!ntklog_record_is_current(thread))
 		goto slowly;
 	slot = thread->next_sleeping_slot - 1;
 	/*

@@ -18,7 +18,7 @@
 #include "information.h"
 #include "spin_lock.h"
 #include "spin_lock_slots.h"
-#include "want.h"
+#include "event_group.h"
 
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ntklog_spin_lock_key);
@@ -26,7 +26,7 @@ struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ntklog_spin_lock_tracking_key);
 
 /* The least permitted values are the defaults. */
-struct event_trace_spinlock_information ntklog_spin_lock_words = {
+struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
 	.spin_lock_acquire_sample_rate = EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE,
@@ -60,10 +60,10 @@ ntklog_spin_lock_parameters[PERF_SPIN_LOCK_PARAMETERS] = {
 
 struct ntklog_information ntklog_spin_lock_information = {
 	.lock = __MUTEX_INITIALIZER(ntklog_spin_lock_information.lock),
-	.words = (u32 *)&ntklog_spin_lock_words,
-	.length = sizeof(ntklog_spin_lock_words),
+	.words = (u32 *)&ntklog_spin_lock_parameter_values,
+	.length = sizeof(ntklog_spin_lock_parameter_values),
 	.v1_length = sizeof(struct event_trace_spinlock_information_v1),
-	.changed = ntklog_look_at_spin_lock_parameters,
+	.changed = ntklog_apply_spin_lock_parameters,
 	.parameters = ntklog_spin_lock_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_spin_lock_parameters),
 };
@@ -77,8 +77,8 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 		static_branch_disable(key);
 }
 
-/* One at a time: see struct ntklog_want. */
-static void ntklog_update_spin_lock_keys(struct ntklog_want *want,
+/* One at a time: see struct ntklog_event_group. */
+static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
 					 const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
@@ -109,7 +109,7 @@ static void ntklog_update_spin_lock_keys(struct ntklog_want *want,
 void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 {
 	const struct event_trace_spinlock_information *information =
-		&ntklog_spin_lock_words;
+		&ntklog_spin_lock_parameter_values;
 	struct perfinfo_spinlock_dc record = {
 		.spin_threshold =
 			READ_ONCE(information->spin_lock_spin_threshold),
@@ -129,24 +129,24 @@ void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 	memcpy(event->data, &record, sizeof(record));
 }
 
-static struct ntklog_want ntklog_spin_lock_want = {
+static struct ntklog_event_group ntklog_spin_lock_group = {
 	.provider = {
 		.group = PERF_SPINLOCK,
 		.rundown = ntklog_spin_lock_rundown,
 	},
 	.update = ntklog_update_spin_lock_keys,
-	PERF_WANT_INITIALIZER(ntklog_spin_lock_want),
+	PERF_WANT_INITIALIZER(ntklog_spin_lock_group),
 };
 
 /* The tracepoint's. */
 int ntklog_spin_lock_tracepoint_reg(void)
 {
-	return ntklog_want_register(&ntklog_spin_lock_want);
+	return ntklog_event_group_add_probe(&ntklog_spin_lock_group);
 }
 
 void ntklog_spin_lock_tracepoint_unreg(void)
 {
-	ntklog_want_unregister(&ntklog_spin_lock_want);
+	ntklog_event_group_remove_probe(&ntklog_spin_lock_group);
 }
 
 /**
@@ -158,7 +158,7 @@ void ntklog_spin_lock_tracepoint_unreg(void)
 bool ntklog_spin_locks_are_tracked(void)
 {
 	return static_key_enabled(&ntklog_spin_lock_tracking_key) &&
-	       ntklog_want_has_wanters(&ntklog_spin_lock_want);
+	       ntklog_event_group_has_subscribers(&ntklog_spin_lock_group);
 }
 
 /**
@@ -174,7 +174,7 @@ bool ntklog_spin_locks_are_tracked(void)
 void ntklog_begin_spin_lock_attach(void)
 {
 	ntklog_set_spin_lock_expect_unmatched(true);
-	ntklog_want_get(&ntklog_spin_lock_want);
+	ntklog_event_group_get(&ntklog_spin_lock_group);
 }
 
 /**
@@ -210,7 +210,7 @@ void ntklog_begin_spin_lock_detach(void)
 void ntklog_end_spin_lock_detach(void)
 {
 	ntklog_set_spin_lock_expect_unmatched(false);
-	ntklog_want_put(&ntklog_spin_lock_want);
+	ntklog_event_group_put(&ntklog_spin_lock_group);
 }
 
 /**
@@ -220,7 +220,7 @@ void ntklog_end_spin_lock_detach(void)
  */
 void __init ntklog_spin_lock_init(void)
 {
-	ntklog_want_init(&ntklog_spin_lock_want);
+	ntklog_event_group_init(&ntklog_spin_lock_group);
 }
 
 /**
@@ -230,5 +230,5 @@ void __init ntklog_spin_lock_init(void)
  */
 void ntklog_spin_lock_exit(void)
 {
-	ntklog_want_exit(&ntklog_spin_lock_want);
+	ntklog_event_group_exit(&ntklog_spin_lock_group);
 }

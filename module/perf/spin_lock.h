@@ -73,7 +73,7 @@ struct etw_rundown_event;
 /**
  * struct ntklog_spin_lock_wait_start - state at the start of a wait
  * @time: clock at that moment
- * @interrupts: interrupt counters at that moment, from ntklog_note_interrupts()
+ * @interrupts: interrupt counters at that moment, from ntklog_snapshot_interrupts()
  */
 struct ntklog_spin_lock_wait_start {
 	struct ntklog_time time;
@@ -84,8 +84,8 @@ struct ntklog_spin_lock_wait_start {
  * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
  * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
  * @time: clock at the start of the hold
- * @interrupts: interrupt counters, from ntklog_note_interrupts(), at the start of the wait or else
- *	of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
+ * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
+ *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
  * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
  * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with
  *	PERF_SPIN_LOCK_HAS_DETAILS. Without this tag the release supplies the mode
@@ -239,7 +239,7 @@ void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count
 static __always_inline void ntklog_start_spin_lock_wait(struct ntklog_spin_lock_wait_start *query)
 {
 	query->time = ntklog_read_time();
-	query->interrupts = ntklog_note_interrupts();
+	query->interrupts = ntklog_snapshot_interrupts();
 }
 
 /* Write a member of the slot at offset _bytes. */

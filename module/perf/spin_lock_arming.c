@@ -55,10 +55,10 @@ static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
 	cpus_read_unlock();
 }
 
-static void ntklog_look_again(struct ntklog_spin_lock_cpu *cpu)
+static void ntklog_restart_sampling_on_cpu(struct ntklog_spin_lock_cpu *cpu)
 {
 	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
-	ntklog_choose_anew(cpu);
+	ntklog_restart_interval(cpu);
 }
 
 static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
@@ -67,32 +67,32 @@ static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;
-	ntklog_look_again(cpu);
+	ntklog_restart_sampling_on_cpu(cpu);
 }
 
 /**
- * ntklog_choose_spin_locks_anew() - let all processors look at their counts, and choose anew
+ * ntklog_restart_spin_lock_sampling() - let all processors look at their counts, and choose anew
  *
  * Context: thread; may sleep.
  */
-void ntklog_choose_spin_locks_anew(void)
+void ntklog_restart_spin_lock_sampling(void)
 {
-	ntklog_on_every_cpu(ntklog_look_again);
+	ntklog_on_every_cpu(ntklog_restart_sampling_on_cpu);
 }
 
 /**
- * ntklog_look_at_spin_lock_parameters() - a parameter has changed
+ * ntklog_apply_spin_lock_parameters() - a parameter has changed
  *
  * Context: thread; may sleep; with the parameters' lock held. From its return on all processors
  * sample by what there is now.
  */
-void ntklog_look_at_spin_lock_parameters(void)
+void ntklog_apply_spin_lock_parameters(void)
 {
-	u32 threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+	u32 threshold = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_hold_threshold);
 
 	WRITE_ONCE(ntklog_spin_lock_hold_limit,
 		   threshold && threshold < U32_MAX ? threshold + 1 : U32_MAX);
-	ntklog_choose_spin_locks_anew();
+	ntklog_restart_spin_lock_sampling();
 }
 
 /**
@@ -100,7 +100,7 @@ void ntklog_look_at_spin_lock_parameters(void)
  *
  * Nobody has a slot, and nobody gets one without being looked at.
  *
- * Context: thread; may sleep. One at a time: see struct ntklog_want.
+ * Context: thread; may sleep. One at a time: see struct ntklog_event_group.
  */
 void ntklog_start_spin_lock_slots(void)
 {
@@ -144,7 +144,7 @@ void ntklog_arm_spin_lock_slots(void)
 void ntklog_disarm_spin_lock_slots(void)
 {
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
-	ntklog_on_every_cpu(ntklog_look_again);
+	ntklog_on_every_cpu(ntklog_restart_sampling_on_cpu);
 	/* What was tracked has been released, and those releases were hooked. */
 	synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_hooks_paired, false);

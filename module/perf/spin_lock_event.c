@@ -10,7 +10,7 @@
 #include "spin_lock_event.h"
 
 /**
- * ntklog_write_any_spin_lock() - ntklog_write_spin_lock(), whatever there is
+ * ntklog_write_spin_lock_slow() - ntklog_write_spin_lock(), whatever there is
  * @slot: as there
  * @wait: as there
  * @interrupts: as there
@@ -23,8 +23,8 @@
  *
  * Context: as there.
  */
-void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-				u32 sample, struct ntklog_time time, unsigned long caller)
+void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+				 u32 sample, struct ntklog_time time, unsigned long caller)
 {
 	u8 irql, whose = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
 	u64 wanted, lock, shown_caller;
@@ -36,14 +36,14 @@ void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wa
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
 	/* Tracked only because somebody wants the others' events. */
 	if (!wanted && !ntklog_spin_lock_is_traced(whose))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
 	/* Before the event has its time: a note holds from its own time on. */
 	if (whose)
-		ntklog_note_identity(ntklog_slot_lock(slot), caller, whose);
+		ntklog_record_identity(ntklog_slot_lock(slot), caller, whose);
 	/* From here on nothing that is called logs, nor while a place is not filled. */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_address(ntklog_slot_lock(slot));
@@ -83,7 +83,7 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
  * ntklog_end_spin_lock_event() - the event is in the first session's buffer; there are others, or
  *	stacks
  * @record: where it is
- * @wanted: by whom, from etw_wanted()
+ * @wanted: by whom, from etw_sessions_for_event()
  * @caller: where its stack is to begin
  *
  * Context: as etw_end_event().
@@ -104,14 +104,14 @@ static noinline void
 ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			     u32 sample, struct ntklog_time time, unsigned long caller)
 {
-	ntklog_write_usual_spin_lock(true, slot, ntklog_slot_lock(slot), wait, interrupts, sample,
-				     time, caller);
+	ntklog_write_spin_lock_fast(true, slot, ntklog_slot_lock(slot), wait, interrupts, sample,
+				    time, caller);
 }
 
 /**
  * ntklog_write_spin_lock() - write the event of an acquisition that is sampled
  * @slot: its slot
- * @wait: what it tells, ntklog_slot_wait()
+ * @wait: what it tells, ntklog_slot_wait_words()
  * @interrupts: the record's InterruptCount
  * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
  * @time: when it was released
@@ -130,10 +130,10 @@ notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u6
 				    unsigned long caller)
 {
 	if (unlikely(in_nmi()))
-		ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
+		ntklog_write_spin_lock_slow(slot, wait, interrupts, sample, time, caller);
 	else if (sample & PERF_SPIN_LOCK_SAMPLE(0, PERF_SPIN_LOCK_KIND_MASK, 0))
 		ntklog_write_linux_spin_lock(slot, wait, interrupts, sample, time, caller);
 	else
-		ntklog_write_usual_spin_lock(false, slot, ntklog_slot_lock(slot), wait, interrupts,
-					     sample, time, caller);
+		ntklog_write_spin_lock_fast(false, slot, ntklog_slot_lock(slot), wait, interrupts,
+					    sample, time, caller);
 }

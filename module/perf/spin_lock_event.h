@@ -41,8 +41,8 @@ static const u32 ntklog_spin_lock_groups[] = {
 static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
 static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
 
-void ntklog_write_any_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-				u32 sample, struct ntklog_time time, unsigned long caller);
+void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+				 u32 sample, struct ntklog_time time, unsigned long caller);
 void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
 				unsigned long caller);
 
@@ -67,7 +67,7 @@ static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
  * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle
  * threads are ever where it does not: they are asked elsewhere.
  */
-static __always_inline bool ntklog_rcu_watches(bool is_linux)
+static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
 }
@@ -116,11 +116,11 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 }
 
 /**
- * ntklog_write_usual_spin_lock() - ntklog_write_spin_lock(), of whose locks one kind is
+ * ntklog_write_spin_lock_fast() - ntklog_write_spin_lock(), of whose locks one kind is
  * @is_linux: it is one of Linux'
  * @slot: the acquisition's slot
  * @lock: its lock
- * @wait: what it tells, ntklog_slot_wait()
+ * @wait: what it tells, ntklog_slot_wait_words()
  * @interrupts: the record's InterruptCount
  * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
  * @time: when it was released
@@ -132,9 +132,9 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
  * Context: as ntklog_write_spin_lock(), but not NMI.
  */
 static __always_inline void
-ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *slot,
-			     unsigned long lock, u64 wait, u32 interrupts, u32 sample,
-			     struct ntklog_time time, unsigned long caller)
+ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *slot,
+			    unsigned long lock, u64 wait, u32 interrupts, u32 sample,
+			    struct ntklog_time time, unsigned long caller)
 {
 	u8 whose = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
 	void *record;
@@ -142,25 +142,25 @@ ntklog_write_usual_spin_lock(bool is_linux, const struct ntklog_spin_lock_slot *
 	u8 irql;
 
 	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.writing) ||
-		     !ntklog_rcu_watches(is_linux)) ||
+		     !ntklog_rcu_is_watching(is_linux)) ||
 	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
 	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
 		goto any;
-	wanted = etw_wanted(ntklog_spin_lock_groups[whose]);
+	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
 	/* Before the event has its time, as there; once more is as good as once. */
 	if (is_linux && wanted)
-		ntklog_note_identity(lock, caller, whose);
+		ntklog_record_identity(lock, caller, whose);
 	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			     sizeof(struct wmi_spinlock64), &record))
 		goto any;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
 	ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock, caller,
 				     irql);
-	if (!ntklog_event_is_whole(wanted))
+	if (!ntklog_event_has_stack_room(wanted))
 		ntklog_end_spin_lock_event(record, wanted, caller);
 	return;
 any:
-	ntklog_write_any_spin_lock(slot, wait, interrupts, sample, time, caller);
+	ntklog_write_spin_lock_slow(slot, wait, interrupts, sample, time, caller);
 }
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_EVENT_H */

@@ -45,7 +45,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 }
 
 /* The acquisition that is looked at next is so many on: one that is chosen, or just one. */
-static void ntklog_set_distance(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
+static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 left = min_t(u64, distance - 1, S32_MAX);
 
@@ -57,28 +57,28 @@ static void ntklog_set_distance(struct ntklog_spin_lock_cpu *cpu, u32 count, u64
 }
 
 /* One of the next stretch, when so many of the present one are left. */
-static void ntklog_choose_next(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
+static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	u32 before = ntklog_random_below(&cpu->sampled, rate);
 
 	cpu->sampled.interval_rest = rate - 1 - before;
 	if (cpu->sampled.choice == PERF_CHOOSE_BY_RATE)
-		ntklog_set_distance(cpu, count, (u64)left + before + 1);
+		ntklog_set_sampled_countdown(cpu, count, (u64)left + before + 1);
 	else
-		ntklog_set_distance(cpu, count,
-				    cpu->sampled.choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
+		ntklog_set_sampled_countdown(cpu, count,
+					     cpu->sampled.choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
 }
 
 /**
- * ntklog_choose_anew() - a rate has changed: forget what was to be chosen
+ * ntklog_restart_interval() - a rate has changed: forget what was to be chosen
  * @cpu: the processor's
  *
  * Context: interrupts off, on the processor; or it is offline.
  */
-void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu)
+void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
 {
-	ntklog_choose_next(cpu, ntklog_sampled_count(cpu), 0);
+	ntklog_choose_in_next_interval(cpu, ntklog_sampled_count(cpu), 0);
 }
 
 /**
@@ -107,7 +107,7 @@ static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const voi
 }
 
 /* One that is not chosen of a lock that may be owned already, shared, and have a slot. */
-static void ntklog_note_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
+static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int number = ntklog_find_sampled(cpu, lock);
 
@@ -116,8 +116,8 @@ static void ntklog_note_nested(struct ntklog_spin_lock_cpu *cpu, const void *loc
 }
 
 /* The slot of a lock that is owned from now on, or NULL. */
-static struct ntklog_spin_lock_slot *ntklog_take_slot(struct ntklog_spin_lock_cpu *cpu,
-						      const void *lock, unsigned long tag)
+static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
+							       const void *lock, unsigned long tag)
 {
 	struct ntklog_spin_lock_slot *slot = &cpu->sampled.slot[cpu->sampled_in_use];
 
@@ -132,12 +132,12 @@ static struct ntklog_spin_lock_slot *ntklog_take_slot(struct ntklog_spin_lock_cp
 }
 
 /**
- * ntklog_sample_spin_lock_acquire_slowly() - an acquisition that has to be looked at
+ * ntklog_sample_spin_lock_acquire_slow() - an acquisition that has to be looked at
  * @lock: the lock, now owned
  *
  * Context: as ntklog_sample_spin_lock_acquire(), which has counted it.
  */
-notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
+notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -156,21 +156,21 @@ notrace void ntklog_sample_spin_lock_acquire_slowly(const void *lock)
 		goto out;
 	count = ntklog_sampled_count(cpu);
 	if (cpu->sampled.countdown_excess) {
-		ntklog_set_distance(cpu, count, cpu->sampled.countdown_excess);
+		ntklog_set_sampled_countdown(cpu, count, cpu->sampled.countdown_excess);
 		goto out;
 	}
-	ntklog_choose_next(cpu, count, cpu->sampled.interval_rest);
-	slot = ntklog_take_slot(cpu, lock, 0);
+	ntklog_choose_in_next_interval(cpu, count, cpu->sampled.interval_rest);
+	slot = ntklog_alloc_sampled_slot(cpu, lock, 0);
 	if (slot) {
 		slot->time = time;
-		slot->interrupts = ntklog_note_interrupts();
+		slot->interrupts = ntklog_snapshot_interrupts();
 	}
 out:
 	if (!slot)
-		ntklog_note_nested(cpu, lock);
+		ntklog_count_nested(cpu, lock);
 	local_irq_restore(flags);
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slowly);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
  * ntklog_sample_contended_spin_lock() - count an acquisition of a lock waited for, maybe choose it
@@ -191,9 +191,9 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 
 	local_irq_save(flags);
 	if (ntklog_count_spin_lock_wait(spin_count) && !in_nmi())
-		slot = ntklog_take_slot(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS);
+		slot = ntklog_alloc_sampled_slot(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS);
 	if (!slot && !in_nmi())
-		ntklog_note_nested(cpu, lock);
+		ntklog_count_nested(cpu, lock);
 	if (slot) {
 		slot->time = time;
 		slot->interrupts = query->interrupts;
@@ -205,7 +205,7 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
-static void ntklog_give_sampled_back(struct ntklog_spin_lock_cpu *cpu, u32 number)
+static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
 	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
 	u32 last = cpu->sampled_in_use - 1;
@@ -254,7 +254,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 		sampled->nested[number]--;
 	} else if (number >= 0) {
 		slot = &sampled->slot[number];
-		wait = ntklog_slot_wait(slot, &sampled->spins[number], &acquire_mode);
+		wait = ntklog_slot_wait_words(slot, &sampled->spins[number], &acquire_mode);
 		if (sampled->choice == PERF_CHOOSE_ALL)
 			this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		else
@@ -263,19 +263,19 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 					       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_SAMPLED,
 								     acquire_mode, 0),
 					       time, caller);
-		ntklog_give_sampled_back(cpu, number);
+		ntklog_free_sampled_slot(cpu, number);
 	}
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
 
 /**
- * ntklog_last_sampled_spin_lock() - the last chosen of those that this processor owns
+ * ntklog_topmost_sampled_spin_lock() - the last chosen of those that this processor owns
  *
  * Context: interrupts off.
  * Return: the lock; NULL if there is none.
  */
-const void *ntklog_last_sampled_spin_lock(void)
+const void *ntklog_topmost_sampled_spin_lock(void)
 {
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 in_use = cpu->sampled_in_use;
@@ -283,21 +283,21 @@ const void *ntklog_last_sampled_spin_lock(void)
 	return in_use ? (const void *)(cpu->sampled.slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
 			NULL;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_last_sampled_spin_lock);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_sampled_spin_lock);
 
 /**
- * ntklog_choose_spin_locks() - which acquisitions of this processor are chosen from now on
+ * ntklog_set_spin_lock_choice() - which acquisitions of this processor are chosen from now on
  * @choice: which
  *
  * Context: no migration; interrupts on or off.
  */
-void ntklog_choose_spin_locks(enum ntklog_choice choice)
+void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	this_cpu_write(ntklog_spin_lock_cpu.sampled.choice, choice);
-	ntklog_choose_anew(this_cpu_ptr(&ntklog_spin_lock_cpu));
+	ntklog_restart_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
 	local_irq_restore(flags);
 }
 
@@ -320,7 +320,7 @@ void ntklog_start_sampling_spin_locks(void)
 
 		WRITE_ONCE(cpu->sampled_in_use, 0);
 	}
-	ntklog_choose_spin_locks_anew();
+	ntklog_restart_spin_lock_sampling();
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
 

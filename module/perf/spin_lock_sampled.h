@@ -26,7 +26,7 @@ enum ntklog_choice {
 	PERF_CHOOSE_ALL,
 };
 
-void ntklog_sample_spin_lock_acquire_slowly(const void *lock);
+void ntklog_sample_spin_lock_acquire_slow(const void *lock);
 void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
 				       const struct ntklog_spin_lock_wait_start *query);
 void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
@@ -37,7 +37,7 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
  * @lock: the lock, now owned
  *
  * Context: preemption off, right after the acquisition; NMI too.
- * Return: whether that was all; else ntklog_sample_spin_lock_acquire_slowly() is to be called,
+ * Return: whether that was all; else ntklog_sample_spin_lock_acquire_slow() is to be called,
  * which may choose it.
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
@@ -72,10 +72,10 @@ static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
 	return READ_ONCE(cpu->sampled.sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }
 
-const void *ntklog_last_sampled_spin_lock(void);
+const void *ntklog_topmost_sampled_spin_lock(void);
 void ntklog_seed_sampling(void);
-void ntklog_choose_anew(struct ntklog_spin_lock_cpu *cpu);
-void ntklog_choose_spin_locks(enum ntklog_choice choice);
+void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu);
+void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
 void ntklog_start_sampling_spin_locks(void);
 void ntklog_stop_sampling_spin_locks(void);
 

@@ -78,7 +78,7 @@ static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder,
  */
 void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	u32 remainder = count % rate;
 
 	ntklog_set_countdown(cpu, count, ntklog_countdown_to_sample(count, remainder, rate));
@@ -173,8 +173,8 @@ void ntklog_count_spin_lock_acquire_slow(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
 /*
- * Use a single instruction, as for untracked_slots, without_slot and blocker_count below, because an
- * NMI handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook
+ * Use a single instruction, as for untracked_slots, without_slot and blocker_count below, because
+ * an NMI handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook
  * runs.
  */
 static void ntklog_add_slots_in_use(int slots)
@@ -251,7 +251,7 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_fill_slot_checked(cpu, lock, 0, time, ntklog_note_interrupts());
+	ntklog_fill_slot_checked(cpu, lock, 0, time, ntklog_snapshot_interrupts());
 	/* As in ntklog_count_spin_lock_acquire_slow(). */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
@@ -279,7 +279,7 @@ void ntklog_track_spin_lock_acquire_slow(const void *lock)
 	if (likely(slot_offset <= PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE &&
 		   !READ_ONCE(ntklog_spin_lock_in_transition) && !in_nmi())) {
 		ntklog_fill_uncontended_slot(lock, slot_offset);
-		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_note_interrupts());
+		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_snapshot_interrupts());
 		/* Make the next release take the slow path. */
 		this_cpu_write(ntklog_spin_lock_cpu.hold_limit, 0);
 	} else {
@@ -307,7 +307,7 @@ notrace void ntklog_log_spin_lock_acquire(const void *lock)
 							     PERF_SPIN_LOCK_COUNTDOWN_ONE)))
 			ntklog_count_spin_lock_acquire_slow();
 	} else if (likely(ntklog_push_spin_lock(lock, &slot_offset))) {
-		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_note_interrupts());
+		ntklog_write_spin_lock_slot(slot_offset, interrupts, ntklog_snapshot_interrupts());
 	} else {
 		ntklog_track_spin_lock_acquire_slow(lock);
 	}
@@ -323,7 +323,8 @@ static void ntklog_count_wait(u32 spin_count)
 /* NT's sampling rule for contended acquisitions, applied to the current count. */
 static bool ntklog_wait_is_sampled(u32 spin_count)
 {
-	const struct event_trace_spinlock_information *information = &ntklog_spin_lock_words;
+	const struct event_trace_spinlock_information *information =
+		&ntklog_spin_lock_parameter_values;
 
 	return spin_count >= READ_ONCE(information->spin_lock_spin_threshold) &&
 	       this_cpu_read(ntklog_spin_lock_cpu.contention_count) %
@@ -517,7 +518,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_convert);
 static __always_inline bool ntklog_hold_exceeds_threshold(const struct ntklog_spin_lock_slot *slot,
 							  struct ntklog_time release_time)
 {
-	u32 hold_threshold = READ_ONCE(ntklog_spin_lock_words.spin_lock_hold_threshold);
+	u32 hold_threshold = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_hold_threshold);
 
 	return hold_threshold && release_time.low - slot->time.low > hold_threshold;
 }
@@ -532,7 +533,7 @@ static bool ntklog_slot_is_sampled(const struct ntklog_spin_lock_cpu *cpu,
 	if (wait >> 32)
 		return ntklog_wait_is_sampled(wait >> 32);
 	return ntklog_uncontended_count(cpu) %
-		READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate) == 0;
+		READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate) == 0;
 }
 
 /*
@@ -564,7 +565,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 				    struct ntklog_time time, unsigned long caller)
 {
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait(slot, ntklog_slot_spins(cpu, slot), &mode);
+	u64 wait = ntklog_slot_wait_words(slot, ntklog_slot_spins(cpu, slot), &mode);
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
@@ -606,7 +607,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 			    const void *lock, u8 acquire_mode, struct ntklog_time time,
 			    unsigned long caller)
 {
-	u32 rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 	long state = READ_ONCE(cpu->state);
 	u32 count = ntklog_count_of_state(cpu, state);
 	u32 remainder = count % rate;
@@ -616,11 +617,11 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	 */
 	ntklog_update_sampling(cpu, state, count, remainder, rate, slot != &cpu->slot[1]);
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
-		ntklog_write_usual_spin_lock(false, slot, (unsigned long)lock, 0,
-					     ntklog_interrupts_since(slot->interrupts),
-					     PERF_SPIN_LOCK_SAMPLE(0, acquire_mode,
-								   ntklog_acquire_depth(cpu)),
-					     time, caller);
+		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
+					    ntklog_interrupts_since(slot->interrupts),
+					    PERF_SPIN_LOCK_SAMPLE(0, acquire_mode,
+								  ntklog_acquire_depth(cpu)),
+					    time, caller);
 	slot->lock = 0;
 	ntklog_add_slots_in_use(-1);
 }
@@ -655,7 +656,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 	}
 	/* Not in an NMI, which may have interrupted an update of these words. */
 	if (!in_nmi() && !READ_ONCE(cpu->hold_limit)) {
-		rate = READ_ONCE(ntklog_spin_lock_words.spin_lock_acquire_sample_rate);
+		rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
 		state = READ_ONCE(cpu->state);
 		count = ntklog_count_of_state(cpu, state);
 		ntklog_update_sampling(cpu, state, count, count % rate, rate,

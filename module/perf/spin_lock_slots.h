@@ -22,15 +22,15 @@
 #define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
 
 /**
- * ntklog_slot_wait() - return the wait of a slot
+ * ntklog_slot_wait_words() - return the wait of a slot
  * @slot: the slot
  * @spins: SpinCount of the slot
  * @acquire_mode: set to the acquire mode of the slot, if the slot has one
  *
  * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
  */
-static __always_inline u64 ntklog_slot_wait(const struct ntklog_spin_lock_slot *slot,
-					    const u32 *spins, u8 *acquire_mode)
+static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
+						  const u32 *spins, u8 *acquire_mode)
 {
 	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
 		return 0;
@@ -46,13 +46,13 @@ static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
-extern struct event_trace_spinlock_information ntklog_spin_lock_words;
+extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
 
 /*
  * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
  * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
- * changes tracking, see struct ntklog_want; a change to true is followed by an interrupt to all
- * CPUs that makes their countdowns negative.
+ * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
+ * all CPUs that makes their countdowns negative.
  */
 extern bool ntklog_spin_lock_in_transition;
 
@@ -93,7 +93,7 @@ void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
 void ntklog_set_spin_lock_expect_unmatched(bool only);
-void ntklog_choose_spin_locks_anew(void);
-void ntklog_look_at_spin_lock_parameters(void);
+void ntklog_restart_spin_lock_sampling(void);
+void ntklog_apply_spin_lock_parameters(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

@@ -51,34 +51,34 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 static __always_inline void ntklog_write_stack(enum etw_stacked event, struct etw_logged logged,
 					       unsigned long caller, bool is_hooked)
 {
-	u64 sessions = etw_stack_wanted(event, logged.sessions);
+	u64 sessions = etw_stack_sessions_for_event(event, logged.sessions);
 
 	if (unlikely(sessions))
 		ntklog_walk_stack(sessions, logged.time, caller, is_hooked);
 }
 
 /**
- * ntklog_event_is_whole() - is an event all that there is to be written, and once?
+ * ntklog_event_has_stack_room() - is an event all that there is to be written, and once?
  * @wanted: who wants it, a byte of 1 for each session
  *
- * Context: interrupts off since etw_wanted() was asked.
+ * Context: interrupts off since etw_sessions_for_event() was asked.
  * Return: whether it is for one session only, and there are no stacks.
  */
-static __always_inline bool ntklog_event_is_whole(u64 wanted)
+static __always_inline bool ntklog_event_has_stack_room(u64 wanted)
 {
 	return likely(!(wanted & (wanted - 1))) && !static_branch_unlikely(&etw_stacks_key);
 }
 
 /**
- * ntklog_leave_out_stack() - count that an event has no stack, if somebody wants it
+ * ntklog_count_omitted_stack() - count that an event has no stack, if somebody wants it
  * @event: which
  * @logged: where it has gone
  *
  * Context: as ntklog_write_stack().
  */
-static inline void ntklog_leave_out_stack(enum etw_stacked event, struct etw_logged logged)
+static inline void ntklog_count_omitted_stack(enum etw_stacked event, struct etw_logged logged)
 {
-	if (unlikely(etw_stack_wanted(event, logged.sessions)))
+	if (unlikely(etw_stack_sessions_for_event(event, logged.sessions)))
 		this_cpu_inc(ntklog_stack_cpu.left_out);
 }
 

@@ -94,7 +94,7 @@ static void take_##_name(void)								\
 	static _define(lock);								\
 	unsigned long flags __maybe_unused;						\
 	struct state before = state_now(), inside = before;				\
-	u64 outer = ntklog_note_interrupts(), inner, time[4];				\
+	u64 outer = ntklog_snapshot_interrupts(), inner, time[4];				\
 	u32 least, most;								\
 											\
 	inside.preempt_count += _offset;						\
@@ -102,7 +102,7 @@ static void take_##_name(void)								\
 	time[0] = get_cycles();								\
 	_acquire;									\
 	time[1] = get_cycles();								\
-	inner = ntklog_note_interrupts();						\
+	inner = ntklog_snapshot_interrupts();						\
 	compare(#_name " inside", state_now(), inside);					\
 	spend(hold);									\
 	least = ntklog_interrupts_since(inner);						\

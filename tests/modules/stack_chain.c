@@ -55,7 +55,7 @@ do {				\
 	barrier();		\
 } while (0)
 
-#define TAKE(_name, _define, _acquire, _release)	\
+#define TRY_ACQUIRE_FAST(_name, _define, _acquire, _release)	\
 static noinline void take_##_name(void)			\
 {							\
 	_define;					\
@@ -66,15 +66,15 @@ static noinline void take_##_name(void)			\
 	tell(#_name, &lock);				\
 }
 
-TAKE(spin, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TAKE(irq, static DEFINE_SPINLOCK(lock), spin_lock_irq(&lock), spin_unlock_irq(&lock))
-TAKE(read, static DEFINE_RWLOCK(lock), read_lock(&lock), read_unlock(&lock))
-TAKE(write, static DEFINE_RWLOCK(lock), write_lock_bh(&lock), write_unlock_bh(&lock))
-TAKE(deep, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TAKE(hardirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TAKE(softirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
-TAKE(mutex, static DEFINE_MUTEX(lock), mutex_lock(&lock), mutex_unlock(&lock))
-TAKE(rwsem, static DECLARE_RWSEM(lock), down_read(&lock), up_read(&lock))
+TRY_ACQUIRE_FAST(spin, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TRY_ACQUIRE_FAST(irq, static DEFINE_SPINLOCK(lock), spin_lock_irq(&lock), spin_unlock_irq(&lock))
+TRY_ACQUIRE_FAST(read, static DEFINE_RWLOCK(lock), read_lock(&lock), read_unlock(&lock))
+TRY_ACQUIRE_FAST(write, static DEFINE_RWLOCK(lock), write_lock_bh(&lock), write_unlock_bh(&lock))
+TRY_ACQUIRE_FAST(deep, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TRY_ACQUIRE_FAST(hardirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TRY_ACQUIRE_FAST(softirq, static DEFINE_SPINLOCK(lock), spin_lock(&lock), spin_unlock(&lock))
+TRY_ACQUIRE_FAST(mutex, static DEFINE_MUTEX(lock), mutex_lock(&lock), mutex_unlock(&lock))
+TRY_ACQUIRE_FAST(rwsem, static DECLARE_RWSEM(lock), down_read(&lock), up_read(&lock))
 
 static noinline void take_queued(void)
 {

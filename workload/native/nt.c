@@ -106,7 +106,7 @@ void native_start(void)
 	shim_be_cpu(0);
 	ntklog_seed_sampling();
 	/* Those of shim/runtime.c, which have not been set like others. */
-	ntklog_look_at_spin_lock_parameters();
+	ntklog_apply_spin_lock_parameters();
 	ke_numbered_spin_lock_init();
 }
 

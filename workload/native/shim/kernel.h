@@ -312,7 +312,7 @@ do {										\
 
 /* Of perf/spin_lock_event.h, which is etw's: events go to shim/runtime.c. */
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
-#define ntklog_write_usual_spin_lock(is_linux, slot, lock, ...)				\
+#define ntklog_write_spin_lock_fast(is_linux, slot, lock, ...)				\
 	ntklog_write_spin_lock(slot, __VA_ARGS__)
 
 /* A thread of a processor of its own, that is, with interrupts on. */

@@ -21,7 +21,7 @@ DEFINE_PER_CPU(u32, shim_softirq_pending);
 DEFINE_PER_CPU(struct task_struct *, shim_current);
 DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
 DEFINE_PER_CPU(struct kernel_stat, kstat);
-DEFINE_PER_CPU_ALIGNED(struct ntklog_here, ntklog_here);
+DEFINE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);
 unsigned long shim_cpu_off[SHIM_CPUS];
 
 extern char __start_shim_percpu[], __stop_shim_percpu[], __executable_start[], etext[];
@@ -142,7 +142,7 @@ struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 
 /* No release is sampled: of an event another table tells. */
-struct event_trace_spinlock_information ntklog_spin_lock_words = {
+struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_spin_threshold = U32_MAX,
 	.spin_lock_acquire_sample_rate = U32_MAX,
 	.spin_lock_contention_sample_rate = U32_MAX,

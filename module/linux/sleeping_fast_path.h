@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _NTKLOG_LINUX_SLEEPING_AT_ONCE_H
-#define _NTKLOG_LINUX_SLEEPING_AT_ONCE_H
+#ifndef _NTKLOG_LINUX_SLEEPING_FAST_PATH_H
+#define _NTKLOG_LINUX_SLEEPING_FAST_PATH_H
 
 /*
  * What ntklog_track_sleeping_acquire() and ntklog_track_sleeping_release() do when there is
@@ -28,9 +28,9 @@ static void __used notrace ntklog_set_##_name(void)				\
 }										\
 static_assert(true)
 
-NTKLOG_ASM_CONSTANT(here_room, offsetof(struct ntklog_here, room));
-NTKLOG_ASM_CONSTANT(room_task, offsetof(struct ntklog_thread, task));
-NTKLOG_ASM_CONSTANT(room_next, offsetof(struct ntklog_thread, next_sleeping_slot));
+NTKLOG_ASM_CONSTANT(here_room, offsetof(struct ntklog_current, room));
+NTKLOG_ASM_CONSTANT(room_task, offsetof(struct ntklog_task, task));
+NTKLOG_ASM_CONSTANT(room_next, offsetof(struct ntklog_task, next_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_size, sizeof(struct ntklog_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_lock, offsetof(struct ntklog_sleeping_slot, lock));
 NTKLOG_ASM_CONSTANT(slot_low, offsetof(struct ntklog_sleeping_slot, acquire_time_halves[0]));
@@ -44,7 +44,7 @@ ntklog_check_current();
 
 /* What this processor remembers, be it another thread's or nobody's, in r8; whose it is in rax. */
 #define NTKLOG_ROOM								\
-	"	movq %gs:ntklog_here+ntklog_asm_here_room(%rip), %r8\n"			\
+	"	movq %gs:ntklog_current+ntklog_asm_here_room(%rip), %r8\n"			\
 	"	movq ntklog_asm_room_task(%r8), %rax\n"
 
 /* As in_task(). */
@@ -101,4 +101,4 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"1:\n",									\
 	"", "", ""))
 
-#endif /* _NTKLOG_LINUX_SLEEPING_AT_ONCE_H */
+#endif /* _NTKLOG_LINUX_SLEEPING_FAST_PATH_H */
