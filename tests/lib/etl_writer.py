@@ -108,6 +108,11 @@ def stacks_rundown(stacks, end=False, **changes):
     return perfinfo(0xA04E if end else 0xA04D, struct.pack("<I", stacks), version=1, **changes)
 
 
+def observed(group, observed=1, **changes):
+    """Not NT's: a group begins, or ends, to be observed."""
+    return perfinfo(0xA04F, struct.pack("<II", group, observed), version=1, **changes)
+
+
 def resource_rundown(release=1000, contention=1, timeouts=1):
     return perfinfo(0x0F4D, struct.pack("<III", release, contention, timeouts))
 

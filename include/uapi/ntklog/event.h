@@ -33,8 +33,10 @@
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
 #define NTKLOG_LOG_TYPE_STACKS_DC_END		0xA04E
+#define PERFINFO_LOG_TYPE_NTKLOG_OBSERVED	0xA04F
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
+#define NTKLOG_OBSERVED_VERSION			1
 
 /* header_type: which header it is, and the pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -182,6 +184,22 @@ struct ntklog_stacks_dc {
 
 NTKLOG_ASSERT_SIZE(struct ntklog_stacks_dc, 0x04);
 NTKLOG_ASSERT_OFFSET(struct ntklog_stacks_dc, stacks, 0x00);
+
+/**
+ * struct ntklog_observed - data of the event that delimits the time in which a group is observed
+ * @group: one event group, PERF_* of group_mask.h
+ * @observed: 1: all hooks of the group are attached and its tracking is enabled; 0: that ends here
+ *
+ * A file without such an event of a group does not say when that group was observed.
+ */
+struct ntklog_observed {
+	__u32 group;
+	__u32 observed;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_observed, 0x08);
+NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

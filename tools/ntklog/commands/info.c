@@ -15,6 +15,7 @@
 
 #include "analysis.h"
 #include "command.h"
+#include "event_group.h"
 #include "event_type.h"
 #include "macros.h"
 #include "message.h"
@@ -68,53 +69,6 @@ static const struct {
 	{ 0x02000000, "system_logger" },
 	{ 0x04000000, "compressed" },
 	{ 0x10000000, "no_per_processor_buffering" },
-};
-
-/* NT's EnableFlags, which are the first word of its group mask, and the groups that we know. */
-static const struct {
-	uint32_t group;
-	const char *name;
-} groups[] = {
-	{ 0x00000001, "process" },
-	{ 0x00000002, "thread" },
-	{ 0x00000004, "image_load" },
-	{ 0x00000008, "process_counters" },
-	{ EVENT_TRACE_FLAG_CSWITCH, "cswitch" },
-	{ 0x00000020, "dpc" },
-	{ 0x00000040, "interrupt" },
-	{ 0x00000080, "systemcall" },
-	{ 0x00000100, "disk_io" },
-	{ 0x00000200, "disk_file_io" },
-	{ 0x00000400, "disk_io_init" },
-	{ 0x00000800, "dispatcher" },
-	{ 0x00001000, "memory_page_faults" },
-	{ 0x00002000, "memory_hard_faults" },
-	{ 0x00004000, "virtual_alloc" },
-	{ 0x00008000, "vamap" },
-	{ 0x00010000, "network_tcpip" },
-	{ 0x00020000, "registry" },
-	{ 0x00040000, "dbgprint" },
-	{ 0x00080000, "job" },
-	{ 0x00100000, "alpc" },
-	{ 0x00200000, "split_io" },
-	{ 0x00400000, "debug_events" },
-	{ 0x00800000, "driver" },
-	{ 0x01000000, "profile" },
-	{ 0x02000000, "file_io" },
-	{ 0x04000000, "file_io_init" },
-	{ PERF_CONTEXT_SWITCH, "contextswap" },
-	{ PERF_COMPACT_CSWITCH, "compact_contextswap" },
-	{ PERF_SPINLOCK, "spinlock" },
-	{ PERF_SYNC_OBJECTS, "resource" },
-	{ PERF_SPINLOCK_CNTRS, "spinlock_counters" },
-	{ PERF_LINUX_SPINLOCK, "linux_spinlock" },
-	{ PERF_LINUX_RWLOCK, "linux_rwlock" },
-	{ PERF_LINUX_MUTEX, "linux_mutex" },
-	{ PERF_LINUX_RWSEM, "linux_rwsem" },
-	{ PERF_LINUX_SEMAPHORE, "linux_semaphore" },
-	{ PERF_LINUX_RT_MUTEX, "linux_rt_mutex" },
-	{ PERF_LINUX_PERCPU_RWSEM, "linux_percpu_rwsem" },
-	{ PERF_LINUX_WW_MUTEX, "linux_ww_mutex" },
 };
 
 static void set_text(json_t *object, const char *name, char *text)
@@ -237,11 +191,11 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s0x%08" PRIx32,
 			 i ? " " : "", mask.masks[i]);
 	set_text(object, "GroupMask", text);
-	for (i = 0; i < ARRAY_SIZE(groups); i++)
-		if (mask.masks[PERF_MASK_INDEX(groups[i].group)] &
-		    PERF_MASK_BITS(groups[i].group))
+	for (i = 0; i < EVENT_GROUPS; i++)
+		if (mask.masks[PERF_MASK_INDEX(event_groups[i].value)] &
+		    PERF_MASK_BITS(event_groups[i].value))
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-				 *names ? " " : "", groups[i].name);
+				 *names ? " " : "", event_groups[i].name);
 	set_text(object, "Groups", names);
 }
 

@@ -9,6 +9,7 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "event_group.h"
 #include "event_type.h"
 #include "linux_mode.h"
 #include "hook_id.h"
@@ -187,6 +188,12 @@ static const struct event_symbol stacked_events[] = {
 static const struct event_field ntklog_stacks_dc_fields[] = {
 	PLAIN(struct ntklog_stacks_dc, "Stacks", stacks, .format = FIELD_SYMBOL,
 	      .symbols = stacked_events, .symbol_count = ARRAY_SIZE(stacked_events)),
+};
+
+static const struct event_field ntklog_observed_fields[] = {
+	PLAIN(struct ntklog_observed, "Group", group, .format = FIELD_SYMBOL,
+	      .symbols = event_groups, .symbol_count = EVENT_GROUPS),
+	PLAIN(struct ntklog_observed, "Observed", observed),
 };
 
 static const struct event_field eresource_dc_fields[] = {
@@ -379,6 +386,8 @@ const struct event_type event_types[] = {
 	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
 	DC(NTKLOG_LOG_TYPE_STACKS_DC_END, NTKLOG_STACKS_DC_VERSION, "NtklogStacksDCEnd",
 	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
+	DC(PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION, "NtklogObserved",
+	   struct ntklog_observed, ntklog_observed_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");

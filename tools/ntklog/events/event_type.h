@@ -74,7 +74,7 @@ struct event_type {
 	const struct event_field *part;
 };
 
-#define EVENT_TYPES	12
+#define EVENT_TYPES	13
 
 extern const struct event_type event_types[EVENT_TYPES];
 

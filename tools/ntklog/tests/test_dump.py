@@ -55,6 +55,14 @@ class Known(unittest.TestCase):
         self.assertEqual({fields(line)["ExecuteIsr"] for line in lines[3:]}, {"1"})
         self.assertEqual({fields(line)["ExecuteDpc"] for line in lines[3:]}, {"0"})
 
+    def test_when_groups_were_observed(self):
+        _, lines = dump(etl.file(etl.observed(0xA0000008), etl.observed(0x20010000, 0),
+                                 etl.observed(0xE0000001)))
+        self.assertEqual([(line[2], line[3]) for line in lines[3:]], [
+            ("NtklogObserved", "Group=linux_rwsem Observed=1"),
+            ("NtklogObserved", "Group=spinlock Observed=0"),
+            ("NtklogObserved", "Group=3758096385 Observed=1")])
+
     def test_rule_of_spin_locks(self):
         names = ["nt", "sampled", "wait", "3", "nt_blocker", "blocker"]
         _, lines = dump(etl.file(*(etl.perfinfo(0x0529, etl.spin_lock(rule=rule))

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_EVENT_GROUP_H
+#define _NTKLOG_EVENT_GROUP_H
+
+/* The names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
+
+#include "event_type.h"
+
+#define EVENT_GROUPS	40
+
+extern const struct event_symbol event_groups[EVENT_GROUPS];
+
+#endif /* _NTKLOG_EVENT_GROUP_H */
