@@ -133,14 +133,15 @@ void ntklog_end_detaching_sleeping(void)
 	synchronize_rcu();
 	while (ntklog_leaving_count) {
 		struct ntklog_linux_functions *functions;
+		u32 class;
 
 		ntklog_leaving_count--;
 		functions = ntklog_detaching_kinds[ntklog_leaving_count].functions;
+		class = ntklog_detaching_kinds[ntklog_leaving_count].class;
 		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
 		/* Else its hooks are still called, and rooms stay what they are. */
 		if (!ntklog_is_stuck(functions))
-			ntklog_disable_sleeping_class(
-				ntklog_detaching_kinds[ntklog_leaving_count].class);
+			ntklog_disable_sleeping_class(class);
 	}
 	ntklog_stop_watching_sleeping_contention();
 }
