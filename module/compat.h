@@ -12,13 +12,16 @@
 #include <linux/export.h>
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+/* NTKLOG_KUNIT: KUnit is a module that was built beside the kernel, see Kbuild. */
+#ifdef NTKLOG_KUNIT
+#define EXPORT_SYMBOL_IF_KUNIT(symbol) EXPORT_SYMBOL_GPL(symbol)
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 #include <kunit/visibility.h>
 #else
 #define EXPORT_SYMBOL_IF_KUNIT(symbol)
 #endif
 
-#if IS_ENABLED(CONFIG_KUNIT)
+#if IS_ENABLED(CONFIG_KUNIT) || defined(NTKLOG_KUNIT)
 #define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol) EXPORT_PER_CPU_SYMBOL_GPL(symbol)
 #else
 #define EXPORT_PER_CPU_SYMBOL_IF_KUNIT(symbol)

@@ -21,6 +21,7 @@ groups_of()
 	tool) echo tool tool-tests ;;
 	model) echo model ;;
 	litmus) echo source ;;
+	kunit-[0-9]*) echo source unpack modules vm ;;
 	fuzz) echo tool fuzz ;;
 	page) echo tool page ;;
 	packages) echo tool deb docs root unpack modules ;;
@@ -61,7 +62,7 @@ if [[ " ${groups[*]} " == *" vm "* ]]; then
 fi
 if [[ " ${groups[*]} " == *" source "* ]]; then
 	"$TOP/scripts/kernel-source.sh" -n >/dev/null ||
-		costs 1 1700 "fetch and unpack the kernel's source (140 MB)"
+		costs 1 300 "fetch the kernel's source and unpack parts of it (140 MB)"
 fi
 for step; do
 	case $step in

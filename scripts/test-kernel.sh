@@ -84,7 +84,7 @@ build_kernel()
 }
 
 [ -n "$absent" ] || need kernel
-source=$("$TOP/scripts/kernel-source.sh" ${absent:+-n}) || exit 1
+source=$("$TOP/scripts/kernel-source.sh" -a ${absent:+-n}) || exit 1
 key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key

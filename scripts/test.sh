@@ -28,6 +28,7 @@ plan()
 	check)
 		cat <<-'END'
 			100 - core-6.12
+			100 - kunit-6.12
 			60 - style
 			50 - instructions
 			100 - tool
@@ -47,6 +48,7 @@ plan()
 			160 kernel-kasan torture-kasan
 			160 kernel-kunit parallel
 			160 kernel-kunit crowd
+			100 - kunit-6.12
 			70 - e2e-6.12
 			70 - own-6.1
 			70 builds own-newest

@@ -139,7 +139,7 @@ foreign_tool()
 builds_silently()
 {
 	local kdir=$1 dir=$2
-	"$TOP/scripts/build-modules.sh" "$kdir" "$dir" W=1
+	"$TOP/scripts/build-modules.sh" "$kdir" "$dir" W=1 "${@:3}"
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# kunit.sh FLAVOUR: all suites in a test kernel.
+# kunit.sh KERNEL: all KUnit suites, on a stock kernel of Debian's (6.12, 6.1, newest), where KUnit
+# is a module of its own, or in a test kernel (kasan, kcsan).
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -29,29 +30,80 @@ ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource\.c'
 
+# stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to the options of vm.sh.
+stock_guest_files()
+{
+	local core built
+	debian_kernel "$kernel"
+	built=$OUT/build/kunit-$ABI
+	core=$("$TOP/scripts/kunit-stock.sh" "$KDIR")
+	result "$kernel: the modules build with W=1 and no warning" \
+		builds_silently "$KDIR" "$built" NTKLOG_KUNIT=1 \
+		KBUILD_EXTRA_SYMBOLS="$core/Module.symvers"
+	cp "$core/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
+	# Some cases need a preemptible kernel.
+	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
+}
+
+test_kernel_guest_files()
+{
+	result "$kernel: the modules build with W=1 and no warning" \
+		builds_silently "$(known test-kernel "$kernel")" "$OUT/build/$kernel"
+	share "$DIR" "$kernel" </dev/null
+	vm=(-k "$(image "$kernel")")
+}
+
+# tap: print KUnit's results as TAP: one line for each case. KUnit prints the explanation of a
+# failure before the case's result; here it follows.
+tap()
+{
+	awk -v kernel="$kernel" '
+		/^    # Subtest: / { suite = $3; text = ""; next }
+		/^ +(not )?ok [0-9]+ / {
+			failed = $1 == "not"
+			sub(/^ *(not )?ok [0-9]+ /, "")
+			print (failed ? "not ok" : "ok") " - " kernel " " suite "." $0
+			if (failed)
+				printf "%s", text
+			text = ""
+			next
+		}
+		/^ +(KTAP version|1\.\.)/ { next }
+		{ gsub("[^ ]*/kunit/", "kunit/"); text = text "# " $0 "\n" }' "$DIR/guest.log"
+}
+
+kernel=$1
 expected=$EXPECTED_REPORTS
-[ "$1" = kcsan ] || expected+=$'\n'$EXPECTED_SLEEP
-result "$1: the modules build with W=1 and no warning" \
-	builds_silently "$(known test-kernel "$1")" "$OUT/build/$1"
-share "$DIR" "$1" <<-'END'
-	# Also allocations that could wait for memory fail when a test says so.
+case $kernel in
+[0-9]* | newest) stock_guest_files ;;
+kcsan) test_kernel_guest_files ;;
+*)
+	test_kernel_guest_files
+	expected+=$'\n'$EXPECTED_SLEEP
+	;;
+esac
+# KUNIT_FILTER=SUITE.CASE, which is KUnit's filter_glob, runs some cases only.
+{ echo "filter='${KUNIT_FILTER:-*}'"; cat <<-'END'; } >"$DIR/guest.sh"
+	# A test asks that an allocation that may sleep fails, too.
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
 	[ ! -e $F ] || echo N >$F
+	[ ! -e kunit.ko ] || insmod kunit.ko "filter_glob=$filter" || exit 1
 	# The suites look at each event of a session: the kernel's own locks have none in it.
 	insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 linux_locks=0 || exit 1
 	insmod ntklog_kunit.ko || exit 1
 	cat /sys/kernel/debug/kunit/*/results
+	dmesg >dmesg.log
 	rmmod ntklog_kunit && rmmod ntklog || exit 1
+	[ ! -e kunit.ko ] || rmmod kunit || exit 1
 	dmesg >dmesg.log
 END
-result "$1: the suites' virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$(image "$1")" -c 4 -m 2048 "$DIR"
-grep -E '^ +(not )?ok |^ +# ' "$DIR/guest.log"
-for suite in thread ke ke_irql ke_spin_lock ex eresource perf perf_resource spin_lock_event \
-    spin_lock_sampled sleeping_lock context_swap identity information system_information etw \
-    session stack nt; do
-	result "$1: the suite ntklog_$suite passed" \
-		grep -qE "^ok [0-9]+ ntklog_$suite\$" "$DIR/guest.log"
+result "$kernel: the suites' virtual machine runs to its end" \
+	"$TOP/scripts/vm.sh" "${vm[@]}" -c 4 -m 2048 "$DIR"
+tap
+[ -z "${KUNIT_FILTER:-}" ] || exit 0
+for suite in $(sed -n 's/^\t\.name = "\(ntklog_[a-z_]*\)",$/\1/p' "$TOP"/kunit/*_test.c); do
+	result "$kernel: the suite $suite passed" \
+		grep -qE "^ok [0-9]+ $suite\$" "$DIR/guest.log"
 done
-result "$1: the reports are those that the suites provoke" \
+result "$kernel: the reports are those that the suites provoke" \
 	has_reports "$DIR/dmesg.log" "$expected"
