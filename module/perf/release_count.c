@@ -8,7 +8,7 @@
 
 #include "../compat.h"
 #include "release_count.h"
-#include "resource.h"
+#include "resource_parameters.h"
 
 /* The most releases that are counted down at once: then it is looked at again. */
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)

@@ -19,28 +19,19 @@
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
-#include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
-#include <uapi/ntklog/identity.h>
 #include <uapi/ntklog/wmi_resource.h>
 
 #include "../address.h"
 #include "../compat.h"
-#include "../etw/event.h"
-#include "../etw/provider.h"
-#include "../ground/identity.h"
+#include "../etw/group_mask.h"
 #include "../trace.h"
-#include "resource.h"
-#include "resource_slots.h"
-#include "sleeping_lock.h"
-#include "stack.h"
 #include "event_group.h"
+#include "resource.h"
+#include "sleeping_lock.h"
 
 struct static_key_false ntklog_resource_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_key);
-
-DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_resource_cpu);
 
 static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
@@ -68,15 +59,6 @@ static void ntklog_apply_release_rate(void)
 			ntklog_apply_release_rate_on_cpu(cpu);
 	cpus_read_unlock();
 }
-
-/* NT's public sources have no limits or defaults: 0 would divide by 0. */
-struct event_trace_executive_resource_information ntklog_resource_words = {
-	.event_trace_information_class =
-		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
-	.release_sampling_rate = 1000,
-	.contention_sampling_rate = 1,
-	.number_of_excessive_timeouts = 1,
-};
 
 #define PERF_RESOURCE_PARAMETER(_name, _member)					\
 {										\
@@ -113,80 +95,6 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
 /* Set at load. */
 static unsigned long ntklog_first_timeout, ntklog_next_timeout;
-
-/* @caller, @lock: of Linux' own; NT's resources have neither, and their own tracepoint. */
-static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, unsigned long caller,
-			       unsigned long lock)
-{
-	struct etw_logged logged;
-	unsigned long flags;
-	void *place;
-	u64 wanted;
-
-	/*
-	 * As for spin locks: with interrupts off the flag is only ever seen set
-	 * by what the writing itself calls, such as a tracepoint's probe.
-	 */
-	local_irq_save(flags);
-	if (this_cpu_read(ntklog_resource_cpu.writing)) {
-		this_cpu_inc(ntklog_resource_cpu.suppressed);
-	} else {
-		this_cpu_write(ntklog_resource_cpu.writing, true);
-		this_cpu_inc(ntklog_resource_cpu.events);
-		/* Before the event has its time: a note holds from its own time on. */
-		if (lock)
-			ntklog_record_identity(lock, caller,
-					       NTKLOG_IDENTITY_OF_CLASS(record->action));
-		wanted = etw_sessions_for_event(group);
-		if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
-				    sizeof(*record), &place)) {
-			memcpy(place, record, sizeof(*record));
-			logged = etw_end_event(wanted, place, sizeof(*record));
-		} else {
-			logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_RESOURCE,
-						  PERFINFO_RESOURCE_VERSION, record,
-						  sizeof(*record));
-		}
-		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
-			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
-		else
-			ntklog_write_stack(ETW_STACKED_RESOURCE, logged, 0,
-					   group != PERF_SYNC_OBJECTS);
-		if (group == PERF_SYNC_OBJECTS)
-			trace_resource(record);
-		else
-			trace_linux_resource(record, ntklog_address(caller));
-		this_cpu_write(ntklog_resource_cpu.writing, false);
-	}
-	local_irq_restore(flags);
-}
-
-/**
- * ntklog_write_resource() - write an event
- * @record: its data
- *
- * Context: IRQL <= DISPATCH_LEVEL.
- */
-void ntklog_write_resource(const struct wmi_resource64 *record)
-{
-	ntklog_write_event(record, PERF_SYNC_OBJECTS, 0, 0);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
-
-/**
- * ntklog_write_sleeping_lock() - write an event of one of Linux' own locks
- * @record: its data
- * @lock: it; of the record it is only what is shown of it
- * @caller: who called the function that acquires
- *
- * Context: thread, whatever is owned; preemption off.
- */
-void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				unsigned long caller)
-{
-	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
-			   (unsigned long)lock);
-}
 
 /**
  * ntklog_log_resource_initialize() - write that a resource has been initialised
@@ -501,30 +409,6 @@ static void ntklog_update_resource_key(struct ntklog_event_group *want,
 		ntklog_stop_resource_slots();
 		static_branch_disable(&ntklog_resource_key);
 	}
-}
-
-/**
- * ntklog_resource_rundown() - the rates
- * @event: as struct etw_provider says
- * @end: likewise
- */
-void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
-{
-	struct perfinfo_eresource_dc record = {
-		.release_sampling_rate =
-			READ_ONCE(ntklog_resource_words.release_sampling_rate),
-		.contention_sampling_rate =
-			READ_ONCE(ntklog_resource_words.contention_sampling_rate),
-		.number_of_excessive_timeouts =
-			READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts),
-	};
-
-	event->hook_id = end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
-			       PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
-	event->version = PERFINFO_ERESOURCE_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
 }
 
 static struct ntklog_event_group ntklog_resource_group = {

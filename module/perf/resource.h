@@ -18,46 +18,18 @@
 #include <linux/types.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#include "../etw/provider.h"
 #include "../ground/clock.h"
 #include "information.h"
 #include "release_count.h"
+#include "resource_cpu.h"
+#include "resource_event.h"
+#include "resource_parameters.h"
 #include "resource_slots.h"
 
 /* On while resources are tracked: the only thing that they look at. */
 DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
-/**
- * struct ntklog_resource_cpu - what a processor counts of resources
- * @exclusive_releases: final releases of exclusive owners; wraps
- * @shared_releases: of shared owners; wraps
- * @releases: both, counted down
- * @untracked: operations that found eight slots taken, none spare for a new
- *	thread, or a thread that was at its end
- * @unmatched: final releases by threads that found no slot of their resource
- * @pointer_releases: final releases under an owner pointer, which has no slots
- * @suppressed: events not written since another was being written
- * @events: events written to whatever sinks there are
- * @writing: an event is being written; interrupts are off meanwhile
- *
- * Written by its own processor only, with single instructions, read by any.
- */
-struct ntklog_resource_cpu {
-	u32 exclusive_releases;
-	u32 shared_releases;
-	struct ntklog_release_count releases;
-	u64 untracked;
-	u64 unmatched;
-	u64 pointer_releases;
-	u64 suppressed;
-	u64 events;
-	bool writing;
-};
-
-DECLARE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);
-
-/* EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION, and its words, for who reads one of them. */
-extern struct event_trace_executive_resource_information ntklog_resource_words;
+/* The parameters: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION. */
 extern struct ntklog_information ntklog_resource_information;
 
 /**
@@ -98,10 +70,6 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
 					    bool exclusive, u32 contention_count,
 					    struct wmi_resource64 *record);
-void ntklog_write_resource(const struct wmi_resource64 *record);
-void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
-				unsigned long caller);
-void ntklog_resource_rundown(struct etw_rundown_event *event, bool end);
 
 /* What a slot that has been taken has to say. */
 static __always_inline void

@@ -20,7 +20,8 @@
 
 #include "../address.h"
 #include "../compat.h"
-#include "resource.h"
+#include "resource_event.h"
+#include "resource_parameters.h"
 #include "sleeping_lock.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);

@@ -141,18 +141,6 @@ struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);
 
 /**
- * ntklog_sleeping_group() - convert a lock class to its event group
- * @action: an action or a class; only bits 16 to 19 are used
- *
- * Context: any.
- * Return: the PERF_LINUX_* constant of the class: the index of its mask word and one bit.
- */
-static inline u32 ntklog_sleeping_group(u32 action)
-{
-	return (PERF_LINUX_MUTEX & ~0xA0000000) << (((action >> 16) & 0xF) - 1) | 0xA0000000;
-}
-
-/**
  * ntklog_track_sleeping_acquire() - record that the current task starts to acquire a lock
  * @lock: address of the lock
  * @caller: return address of the lock function

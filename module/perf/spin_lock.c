@@ -13,27 +13,15 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../compat.h"
-#include "../etw/provider.h"
+#include "../etw/group_mask.h"
 #include "../trace.h"
-#include "information.h"
-#include "spin_lock.h"
-#include "spin_lock_slots.h"
 #include "event_group.h"
+#include "spin_lock.h"
 
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ntklog_spin_lock_key);
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 EXPORT_SYMBOL_GPL(ntklog_spin_lock_tracking_key);
-
-/* The least permitted values are the defaults. */
-struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
-	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
-	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
-	.spin_lock_acquire_sample_rate = EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE,
-	.spin_lock_contention_sample_rate =
-		EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE,
-	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
-};
 
 #define PERF_SPIN_LOCK_PARAMETER(_name, _member, _minimum, ...)			\
 {										\
@@ -97,36 +85,6 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
 		static_branch_enable(&ntklog_spin_lock_tracking_key);
 		ntklog_arm_spin_lock_slots();
 	}
-}
-
-/**
- * ntklog_spin_lock_rundown() - the parameters, for who reads the events
- * @event: that tells them
- * @end: it is the session's end
- *
- * Context: as struct etw_provider says.
- */
-void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
-{
-	const struct event_trace_spinlock_information *information =
-		&ntklog_spin_lock_parameter_values;
-	struct perfinfo_spinlock_dc record = {
-		.spin_threshold =
-			READ_ONCE(information->spin_lock_spin_threshold),
-		.contention_sample_rate =
-			READ_ONCE(information->spin_lock_contention_sample_rate),
-		.acquire_sample_rate =
-			READ_ONCE(information->spin_lock_acquire_sample_rate),
-		.hold_threshold =
-			READ_ONCE(information->spin_lock_hold_threshold),
-	};
-
-	event->hook_id = end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
-			       PERFINFO_LOG_TYPE_SPINLOCK_DC_START;
-	event->version = PERFINFO_SPINLOCK_DC_VERSION;
-	event->length = sizeof(record);
-	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
-	memcpy(event->data, &record, sizeof(record));
 }
 
 static struct ntklog_event_group ntklog_spin_lock_group = {

@@ -5,6 +5,8 @@
  */
 
 #include <linux/cpu.h>
+#include <linux/cpumask.h>
+#include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
@@ -12,13 +14,14 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
+#include "../compat.h"
+#include "spin_lock_arming.h"
+#include "spin_lock_parameters.h"
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
-bool ntklog_spin_lock_in_transition __read_mostly;
-bool ntklog_spin_lock_hooks_paired __read_mostly;
-bool ntklog_spin_lock_expect_unmatched __read_mostly;
-u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
+/* Kinds of locks that are sampled. One at a time: see ntklog_start_sampling_spin_locks(). */
+static unsigned int ntklog_sampled_kinds;
 
 /* RCU's, of when the slots were last given up. */
 static unsigned long ntklog_spin_lock_off_state;
@@ -171,3 +174,37 @@ void ntklog_stop_spin_lock_slots(void)
 	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
 }
+
+/**
+ * ntklog_start_sampling_spin_locks() - before acquisitions and releases of a kind come here
+ *
+ * What a faulty owner has never released, or on another processor, is forgotten.
+ *
+ * Context: thread; one at a time, as ntklog_stop_sampling_spin_locks(). While none is sampled
+ * nobody else touches the words, on any processor.
+ */
+void ntklog_start_sampling_spin_locks(void)
+{
+	int number;
+
+	if (ntklog_sampled_kinds++)
+		return;
+	for_each_possible_cpu(number) {
+		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
+		WRITE_ONCE(cpu->sampled_in_use, 0);
+	}
+	ntklog_restart_spin_lock_sampling();
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
+
+/**
+ * ntklog_stop_sampling_spin_locks() - when they have come for the last time
+ *
+ * Context: as ntklog_start_sampling_spin_locks().
+ */
+void ntklog_stop_sampling_spin_locks(void)
+{
+	ntklog_sampled_kinds--;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

@@ -27,8 +27,7 @@
 #include "../ground/identity.h"
 #include "../ground/irql.h"
 #include "../trace.h"
-#include "spin_lock.h"
-#include "spin_lock_slots.h"
+#include "spin_lock_cpu.h"
 #include "stack.h"
 
 /* By PERF_SPIN_LOCK_KIND(). */
@@ -41,6 +40,8 @@ static const u32 ntklog_spin_lock_groups[] = {
 static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN) == NTKLOG_IDENTITY_SPIN);
 static_assert(PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW) == NTKLOG_IDENTITY_RW);
 
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			    u32 sample, struct ntklog_time time, unsigned long caller);
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				 u32 sample, struct ntklog_time time, unsigned long caller);
 void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
@@ -70,11 +71,6 @@ static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
-}
-
-static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
-{
-	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
 }
 
 /* The record's words that are written at once. What of the last one is reserved is 0. */

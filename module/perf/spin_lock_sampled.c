@@ -26,11 +26,11 @@
 #include <linux/string.h>
 
 #include "../compat.h"
+#include "interrupt_count.h"
+#include "spin_lock_event.h"
+#include "spin_lock_parameters.h"
 #include "spin_lock_sampled.h"
-#include "spin_lock_slots.h"
-
-/* Kinds of locks that are sampled. One at a time: see ntklog_start_sampling_spin_locks(). */
-static unsigned int ntklog_sampled_kinds;
+#include "spin_lock_wait.h"
 
 /* Marsaglia's xorshift; its state is never 0. */
 static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
@@ -300,37 +300,3 @@ void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
 	ntklog_restart_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
 	local_irq_restore(flags);
 }
-
-/**
- * ntklog_start_sampling_spin_locks() - before acquisitions and releases of a kind come here
- *
- * What a faulty owner has never released, or on another processor, is forgotten.
- *
- * Context: thread; one at a time, as ntklog_stop_sampling_spin_locks(). While none is sampled
- * nobody else touches the words, on any processor.
- */
-void ntklog_start_sampling_spin_locks(void)
-{
-	int number;
-
-	if (ntklog_sampled_kinds++)
-		return;
-	for_each_possible_cpu(number) {
-		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
-
-		WRITE_ONCE(cpu->sampled_in_use, 0);
-	}
-	ntklog_restart_spin_lock_sampling();
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
-
-/**
- * ntklog_stop_sampling_spin_locks() - when they have come for the last time
- *
- * Context: as ntklog_start_sampling_spin_locks().
- */
-void ntklog_stop_sampling_spin_locks(void)
-{
-	ntklog_sampled_kinds--;
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_stop_sampling_spin_locks);

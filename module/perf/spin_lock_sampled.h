@@ -12,7 +12,8 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-#include "spin_lock.h"
+#include "spin_lock_cpu.h"
+#include "this_cpu.h"
 
 /**
  * enum ntklog_choice - which acquisitions are chosen
@@ -60,23 +61,9 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *l
 	       likely(!this_cpu_read(ntklog_spin_lock_cpu.sampled_in_use));
 }
 
-/**
- * ntklog_sampled_count() - acquisitions had at once of the locks that are sampled
- * @cpu: the processor's
- *
- * Context: any; by another processor within cpu->sequence.
- * Return: the count, which wraps.
- */
-static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
-{
-	return READ_ONCE(cpu->sampled.sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
-}
-
 const void *ntklog_topmost_sampled_spin_lock(void);
 void ntklog_seed_sampling(void);
 void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu);
 void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
-void ntklog_start_sampling_spin_locks(void);
-void ntklog_stop_sampling_spin_locks(void);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H */

@@ -21,22 +21,13 @@
 #include <linux/minmax.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
+#include <ntklog/spin_lock.h>
 
 #include "../compat.h"
 #include "spin_lock_event.h"
-#include "spin_lock_sampled.h"
+#include "spin_lock_parameters.h"
 #include "spin_lock_slots.h"
-
-/* No acquisition has been counted; the first one takes the slow path. */
-DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
-	.sample_at_count = 1, .sampled.sample_at_count = 1 };
-EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
-
-static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED_MASK);
-
-/* Not part of NT: 0, the default, leaves NT's rules alone. Every value is valid at any time. */
-u32 ntklog_spin_lock_blocker_rate __read_mostly;
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
+#include "spin_lock_wait.h"
 
 /* Make all releases take the slow path (@all), or only those after a long hold. */
 static __always_inline void ntklog_set_hold_limit(struct ntklog_spin_lock_cpu *cpu, bool all)
@@ -85,42 +76,6 @@ void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count)
 	ntklog_set_hold_limit(cpu, !remainder && ntklog_slots_in_use(cpu));
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
-
-/**
- * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount
- * @number: CPU number
- *
- * Context: any.
- * Return: number of acquisitions on the CPU, modulo 2^32.
- */
-u32 ntklog_spin_lock_acquire_count(int number)
-{
-	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
-	unsigned int sequence;
-	u32 count;
-
-	do {
-		sequence = raw_read_seqcount_begin(&cpu->sequence);
-		count = ntklog_uncontended_count(cpu) + ntklog_sampled_count(cpu) +
-			READ_ONCE(cpu->contention_count);
-	} while (read_seqcount_retry(&cpu->sequence, sequence));
-	return count;
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_acquire_count);
-
-/**
- * ntklog_spin_lock_slots_in_use() - count the held locks of a CPU that have a slot
- * @number: CPU number
- *
- * Context: any. The value may be stale when it is returned.
- * Return: number of slots in use; 0 while tracking and sampling are off.
- */
-u32 ntklog_spin_lock_slots_in_use(int number)
-{
-	const struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
-
-	return ntklog_slots_in_use(cpu) + READ_ONCE(cpu->sampled_in_use);
-}
 
 /**
  * ntklog_topmost_spin_lock() - return the lock that this CPU has acquired last and still holds
@@ -313,64 +268,6 @@ notrace void ntklog_log_spin_lock_acquire(const void *lock)
 	}
 }
 EXPORT_SYMBOL_GPL(ntklog_log_spin_lock_acquire);
-
-static void ntklog_count_wait(u32 spin_count)
-{
-	this_cpu_inc(ntklog_spin_lock_cpu.contention_count);
-	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
-}
-
-/* NT's sampling rule for contended acquisitions, applied to the current count. */
-static bool ntklog_wait_is_sampled(u32 spin_count)
-{
-	const struct event_trace_spinlock_information *information =
-		&ntklog_spin_lock_parameter_values;
-
-	return spin_count >= READ_ONCE(information->spin_lock_spin_threshold) &&
-	       this_cpu_read(ntklog_spin_lock_cpu.contention_count) %
-	       READ_ONCE(information->spin_lock_contention_sample_rate) == 0;
-}
-
-/**
- * ntklog_count_spin_lock_wait() - count a contended acquisition of a lock that is not tracked
- * @spin_count: number of additional tests of the lock, at least 1
- *
- * Context: interrupts off, right after the acquisition.
- * Return: true if NT's rule samples this acquisition.
- */
-notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
-{
-	ntklog_count_wait(spin_count);
-	return ntklog_wait_is_sampled(spin_count);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
-
-/**
- * ntklog_log_spin_lock_wait() - write the event of a wait without a hold
- * @lock: address of the lock, which is held
- * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
- * @spin_count: number of additional tests of the lock, at least 1
- * @query: state at the start of the wait
- * @caller: return address of the lock function
- *
- * For mode "waits", in which releases are not hooked.
- *
- * Context: interrupts off, right after the acquisition.
- */
-notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
-				       const struct ntklog_spin_lock_wait_start *query,
-				       unsigned long caller)
-{
-	struct ntklog_time time = ntklog_read_time();
-	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
-	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
-
-	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
-			       ntklog_interrupts_since(query->interrupts),
-			       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_WAIT, acquire_mode, 0),
-			       time, caller);
-}
-EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
 
 /**
  * ntklog_log_contended_spin_lock() - NT's PerfLogSpinLockAcquire for a contended acquisition

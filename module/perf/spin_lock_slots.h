@@ -2,98 +2,131 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_SLOTS_H
 #define _NTKLOG_PERF_SPIN_LOCK_SLOTS_H
 
-/* Shared by the files of the spin lock instrumentation. */
-
-#include <linux/compiler_types.h>
-#include <linux/types.h>
-#include <uapi/ntklog/system_information.h>
-#include <uapi/ntklog/wmi_spinlock.h>
-
-#include "spin_lock.h"
-
 /*
- * Parts of a record, packed into words as the record stores them. PERF_SPIN_LOCK_SAMPLE: rule,
- * acquire mode with PERF_SPIN_LOCK_LINUX_*, and AcquireDepth. PERF_SPIN_LOCK_WAIT: SpinCount and
- * WaitTimeInCycles.
+ * Counting, tracking and sampling of spin locks. The callers are the lock hooks, the debugfs files
+ * for parameters and counters, and the tracepoint.
+ *
+ * The fast paths run for each acquisition and release and are inline here, because a call would
+ * cost about as much as they do. NT's locks are inlined into drivers and call
+ * ntklog_log_spin_lock_acquire(), which contains the fast path. The slow paths are in
+ * spin_lock_slots.c. They decide by NT's exact rules; the fast paths only detect when a decision is
+ * needed.
  */
-#define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
-	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
-#define PERF_SPIN_LOCK_SAMPLE_MODE(_sample)	((u8)((_sample) >> 16))
-#define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
+
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "../ground/clock.h"
+#include "interrupt_count.h"
+#include "spin_lock_cpu.h"
+#include "this_cpu.h"
+
+void ntklog_count_spin_lock_acquire_slow(void);
+void ntklog_track_spin_lock_acquire_slow(const void *lock);
+void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 time_low,
+					 u32 time_high, unsigned long caller);
+void ntklog_count_interrupt_in_slots(void);
+void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
+				    const struct ntklog_spin_lock_wait_start *query);
+void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
+
+/* Write a member of the slot at offset _bytes. */
+#define ntklog_write_spin_lock_slot(_bytes, _member, _value)				\
+	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
- * ntklog_slot_wait_words() - return the wait of a slot
- * @slot: the slot
- * @spins: SpinCount of the slot
- * @acquire_mode: set to the acquire mode of the slot, if the slot has one
+ * ntklog_fill_uncontended_slot() - fill the slot of an uncontended acquisition, without
+ *	interrupts
+ * @lock: address of the lock, which is held
+ * @slot_offset: offset of the slot, in bytes
  *
- * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
+ * Context: as ntklog_log_spin_lock_acquire().
  */
-static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
-						  const u32 *spins, u8 *acquire_mode)
+static __always_inline void ntklog_fill_uncontended_slot(const void *lock,
+							 unsigned long slot_offset)
 {
-	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
-		return 0;
-	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
-		*acquire_mode = slot->acquire_mode |
-				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
-	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+	struct ntklog_time time;
+
+	/*
+	 * First, because from now on ntklog_count_interrupt_in_slots() counts interrupts in this
+	 * slot.
+	 */
+	ntklog_write_spin_lock_slot(slot_offset, lock, (unsigned long)lock);
+	time = ntklog_read_time();
+	ntklog_write_spin_lock_slot(slot_offset, time.low, time.low);
+	ntklog_write_spin_lock_slot(slot_offset, time.high, time.high);
 }
 
-/* Consistent even if an NMI changes the word, because the NMI frees its slots before it returns. */
-static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+/**
+ * ntklog_push_spin_lock() - take a slot and fill it, without interrupts
+ * @lock: address of the lock, which is held
+ * @slot_offset: set to the offset of the slot, in bytes
+ *
+ * Context: as ntklog_log_spin_lock_acquire().
+ * Return: true if the slot is filled. False if the acquisition needs the slow path: the slot is
+ * taken but empty, and the caller must call ntklog_track_spin_lock_acquire_slow().
+ */
+static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned long *slot_offset)
 {
-	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
+	if (unlikely(ntklog_this_cpu_sub_is_negative(ntklog_spin_lock_cpu.state,
+						     PERF_SPIN_LOCK_COUNTDOWN_ONE -
+						     PERF_SPIN_LOCK_SLOT_SIZE)))
+		return false;
+	*slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	if (unlikely(*slot_offset > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE))
+		return false;
+	ntklog_fill_uncontended_slot(lock, *slot_offset);
+	return true;
 }
 
-extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
-
-/*
- * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
- * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
- * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
- * all CPUs that makes their countdowns negative.
+/**
+ * ntklog_push_linux_spin_lock() - track an uncontended acquisition of a Linux lock
+ * @lock: address of the lock, which is held
+ *
+ * Like ntklog_log_spin_lock_acquire(), for hooks that are only installed while the tracking key is
+ * on and interrupts are counted by ntklog_count_interrupt_in_slots(). It neither tests the key nor
+ * reads the interrupt counters.
+ *
+ * Context: preemption off, right after the acquisition; also NMI.
+ * Return: true if done; false if the caller must call ntklog_track_spin_lock_acquire_slow().
  */
-extern bool ntklog_spin_lock_in_transition;
-
-/*
- * True if each hook on each CPU sees both static keys on. An acquisition may then take a slot,
- * because its release will free it. Written like ntklog_spin_lock_in_transition.
- */
-extern bool ntklog_spin_lock_hooks_paired;
-
-/*
- * True while hooks of Linux locks are attached or detached: a release without a slot is then
- * expected. See ntklog_begin_spin_lock_attach().
- */
-extern bool ntklog_spin_lock_expect_unmatched;
-
-/*
- * Value of hold_limit on all CPUs, while it is not 0: hold threshold + 1, or U32_MAX if there is no
- * threshold. Written when a parameter changes, with the lock of the parameters held.
- */
-extern u32 ntklog_spin_lock_hold_limit;
-
-/* SpinLockAcquireCount minus SpinLockContentionCount, computed from @state; wraps like these. */
-static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
+static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
 {
-	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
+	unsigned long slot_offset;
+
+	return ntklog_push_spin_lock(lock, &slot_offset);
 }
 
-static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+/**
+ * ntklog_pop_spin_lock() - NT's PerfLogSpinLockRelease, fast path: free the topmost slot
+ * @lock: address of the lock, which is about to be released
+ * @time: low half of the clock
+ *
+ * Succeeds if the topmost slot is of @lock, has no tag, and was held for less than hold_limit
+ * cycles. Called before the lock is released, so that the compiler need not keep registers over the
+ * release.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the tracking key was on.
+ * Return: true if the slot is freed; false if the caller must call
+ * ntklog_track_spin_lock_release_slow() after it has released the lock.
+ */
+static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
-	return ntklog_count_of_state(cpu, READ_ONCE(cpu->state));
+	unsigned long slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+
+	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset,
+						lock)))
+		return false;
+	ntklog_this_cpu_sub_from_at(time, ntklog_spin_lock_cpu.slot[0].time.low, slot_offset);
+	if (unlikely(!ntklog_this_cpu_exceeds(ntklog_spin_lock_cpu.hold_limit, time)))
+		return false;
+	ntklog_this_cpu_clear_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset);
+	this_cpu_sub(ntklog_spin_lock_cpu.state, PERF_SPIN_LOCK_SLOT_SIZE);
+	return true;
 }
 
-void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
-			    u32 sample, struct ntklog_time time, unsigned long caller);
-
-void ntklog_start_spin_lock_slots(void);
-void ntklog_arm_spin_lock_slots(void);
-void ntklog_disarm_spin_lock_slots(void);
-void ntklog_stop_spin_lock_slots(void);
-void ntklog_set_spin_lock_expect_unmatched(bool only);
-void ntklog_restart_spin_lock_sampling(void);
-void ntklog_apply_spin_lock_parameters(void);
+const void *ntklog_topmost_spin_lock(void);
+void ntklog_set_uncontended_count(struct ntklog_spin_lock_cpu *cpu, u32 count);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_SLOTS_H */

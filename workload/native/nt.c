@@ -6,8 +6,9 @@
 #include <ntklog/spin_lock.h>
 
 #include "ke/numbered_spin_lock.h"
+#include "perf/spin_lock_arming.h"
+#include "perf/spin_lock_cpu.h"
 #include "perf/spin_lock_sampled.h"
-#include "perf/spin_lock_slots.h"
 
 #include "contestant.h"
 

@@ -314,6 +314,10 @@ do {										\
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
 #define ntklog_write_spin_lock_fast(is_linux, slot, lock, ...)				\
 	ntklog_write_spin_lock(slot, __VA_ARGS__)
+struct ntklog_spin_lock_slot;
+struct ntklog_time;
+void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
+			    u32 sample, struct ntklog_time time, unsigned long caller);
 
 /* A thread of a processor of its own, that is, with interrupts on. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))

@@ -13,7 +13,8 @@
 
 #include "address.h"
 #include "linux/kind.h"
-#include "perf/spin_lock_slots.h"
+#include "perf/spin_lock_cpu.h"
+#include "perf/spin_lock_parameters.h"
 
 DEFINE_PER_CPU(unsigned long, shim_this_cpu_off);
 DEFINE_PER_CPU(u32, shim_preempt_count) = PREEMPT_NO_RESCHED;
@@ -137,7 +138,7 @@ void shim_set_call(void *function, const void *target)
 	shim_patched();
 }
 
-/* Of module/perf/spin_lock.c, whose events and parameters the locks do not need. */
+/* Of module/perf/spin_lock.c and spin_lock_parameters.c, whose events and parameters the locks do not need. */
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 
@@ -148,6 +149,8 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_contention_sample_rate = U32_MAX,
 	.spin_lock_hold_threshold = U32_MAX,
 };
+
+u32 ntklog_spin_lock_blocker_rate;
 
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			    u32 sample, struct ntklog_time time, unsigned long caller)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The event of executive resources and of Linux' sleeping locks: see resource_event.h. */
+
+#include <linux/export.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/identity.h>
+
+#include "../address.h"
+#include "../compat.h"
+#include "../etw/event.h"
+#include "../ground/identity.h"
+#include "../trace.h"
+#include "resource_cpu.h"
+#include "resource_event.h"
+#include "stack.h"
+
+/* @caller, @lock: of Linux' own; NT's resources have neither, and their own tracepoint. */
+static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, unsigned long caller,
+			       unsigned long lock)
+{
+	struct etw_logged logged;
+	unsigned long flags;
+	void *place;
+	u64 wanted;
+
+	/*
+	 * As for spin locks: with interrupts off the flag is only ever seen set
+	 * by what the writing itself calls, such as a tracepoint's probe.
+	 */
+	local_irq_save(flags);
+	if (this_cpu_read(ntklog_resource_cpu.writing)) {
+		this_cpu_inc(ntklog_resource_cpu.suppressed);
+	} else {
+		this_cpu_write(ntklog_resource_cpu.writing, true);
+		this_cpu_inc(ntklog_resource_cpu.events);
+		/* Before the event has its time: a note holds from its own time on. */
+		if (lock)
+			ntklog_record_identity(lock, caller,
+					       NTKLOG_IDENTITY_OF_CLASS(record->action));
+		wanted = etw_sessions_for_event(group);
+		if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
+				    sizeof(*record), &place)) {
+			memcpy(place, record, sizeof(*record));
+			logged = etw_end_event(wanted, place, sizeof(*record));
+		} else {
+			logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_RESOURCE,
+						  PERFINFO_RESOURCE_VERSION, record,
+						  sizeof(*record));
+		}
+		if (record->action & WMI_RESOURCE_ACTION_EXCESSIVE)
+			ntklog_count_omitted_stack(ETW_STACKED_RESOURCE, logged);
+		else
+			ntklog_write_stack(ETW_STACKED_RESOURCE, logged, 0,
+					   group != PERF_SYNC_OBJECTS);
+		if (group == PERF_SYNC_OBJECTS)
+			trace_resource(record);
+		else
+			trace_linux_resource(record, ntklog_address(caller));
+		this_cpu_write(ntklog_resource_cpu.writing, false);
+	}
+	local_irq_restore(flags);
+}
+
+/**
+ * ntklog_write_resource() - write an event
+ * @record: its data
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ */
+void ntklog_write_resource(const struct wmi_resource64 *record)
+{
+	ntklog_write_event(record, PERF_SYNC_OBJECTS, 0, 0);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
+
+/**
+ * ntklog_write_sleeping_lock() - write an event of one of Linux' own locks
+ * @record: its data
+ * @lock: it; of the record it is only what is shown of it
+ * @caller: who called the function that acquires
+ *
+ * Context: thread, whatever is owned; preemption off.
+ */
+void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
+				unsigned long caller)
+{
+	ntklog_write_event(record, ntklog_sleeping_group(record->action), caller,
+			   (unsigned long)lock);
+}

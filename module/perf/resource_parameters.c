@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The sample rates of executive resources and of Linux' sleeping locks, and their events. */
+
+#include <linux/build_bug.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#include "../etw/provider.h"
+#include "resource_parameters.h"
+
+/* NT's public sources have no limits or defaults: 0 would divide by 0. */
+struct event_trace_executive_resource_information ntklog_resource_words = {
+	.event_trace_information_class =
+		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
+	.release_sampling_rate = 1000,
+	.contention_sampling_rate = 1,
+	.number_of_excessive_timeouts = 1,
+};
+
+/**
+ * ntklog_resource_rundown() - the rates
+ * @event: as struct etw_provider says
+ * @end: likewise
+ */
+void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
+{
+	struct perfinfo_eresource_dc record = {
+		.release_sampling_rate =
+			READ_ONCE(ntklog_resource_words.release_sampling_rate),
+		.contention_sampling_rate =
+			READ_ONCE(ntklog_resource_words.contention_sampling_rate),
+		.number_of_excessive_timeouts =
+			READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts),
+	};
+
+	event->hook_id = end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :
+			       PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
+	event->version = PERFINFO_ERESOURCE_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+}

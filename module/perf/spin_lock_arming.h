@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_ARMING_H
+#define _NTKLOG_PERF_SPIN_LOCK_ARMING_H
+
+/* Start and stop of tracking and sampling on all CPUs, and changes of the parameters. */
+
+#include <linux/types.h>
+
+void ntklog_start_spin_lock_slots(void);
+void ntklog_arm_spin_lock_slots(void);
+void ntklog_disarm_spin_lock_slots(void);
+void ntklog_stop_spin_lock_slots(void);
+void ntklog_set_spin_lock_expect_unmatched(bool only);
+void ntklog_restart_spin_lock_sampling(void);
+void ntklog_apply_spin_lock_parameters(void);
+
+void ntklog_start_sampling_spin_locks(void);
+void ntklog_stop_sampling_spin_locks(void);
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_ARMING_H */

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_CPU_H
+#define _NTKLOG_PERF_SPIN_LOCK_CPU_H
+
+/* The data of the spin lock instrumentation: the state of each CPU, and what all CPUs share. */
+
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/percpu.h>
+#include <linux/seqlock.h>
+#include <linux/types.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../ground/clock.h"
+
+/* Depth of tracking: NT tracks at most eight held locks of a CPU. */
+#define PERF_SPIN_LOCK_DEPTH	8
+
+/* Number of locks that a CPU can hold with a slot for each. */
+#define PERF_SPIN_LOCK_SLOTS	63
+
+/* Number of sampled Linux locks that a CPU can hold at the same time. */
+#define PERF_SAMPLED_SPIN_LOCKS	16
+
+/*
+ * Slots beyond the limit. A context takes its slot before it finds that the limit is exceeded;
+ * there are four contexts: task, softirq, hard interrupt and NMI.
+ */
+#define PERF_SPIN_LOCK_OVERFLOW_SLOTS	4
+
+/*
+ * slot->acquire_mode after an interrupt has added details to the slot: the interrupt does not know
+ * the mode, and the release supplies it.
+ */
+#define PERF_SPIN_LOCK_MODE_UNKNOWN	0xff
+
+/*
+ * Tags in the low two bits of slot->lock; lock addresses are multiples of four. NOTED: the slot has
+ * details (wait_time, acquire_mode, interrupt_count, spins). UNTRACKED: the slot is only there so
+ * that the release finds it.
+ */
+#define PERF_SPIN_LOCK_HAS_DETAILS		1UL
+#define PERF_SPIN_LOCK_UNTRACKED	2UL
+#define PERF_SPIN_LOCK_TAGS		3UL
+
+/*
+ * Kind of lock, in the two high bits of a hook's acquire mode. The kind selects the event group. It
+ * is 0 for NT's locks. The records use these two bits for something else.
+ */
+#define PERF_SPIN_LOCK_LINUX_SPIN	0x40
+#define PERF_SPIN_LOCK_LINUX_RW		0x80
+#define PERF_SPIN_LOCK_KIND(_mode)	((_mode) >> 6)
+#define PERF_SPIN_LOCK_KIND_MASK	0xc0
+
+/* Also in the acquire mode, at a release: a CPU waits for the lock. */
+#define PERF_SPIN_LOCK_LEAVES_WAITER	0x20
+
+/**
+ * struct ntklog_spin_lock_wait_start - state at the start of a wait
+ * @time: clock at that moment
+ * @interrupts: interrupt counters at that moment, from ntklog_snapshot_interrupts()
+ */
+struct ntklog_spin_lock_wait_start {
+	struct ntklog_time time;
+	u64 interrupts;
+};
+
+/**
+ * struct ntklog_spin_lock_slot - one acquisition of a lock that this CPU holds
+ * @lock: address of the lock, and PERF_SPIN_LOCK_* tags; 0 if the slot is free or not yet filled
+ * @time: clock at the start of the hold
+ * @interrupts: interrupt counters, from ntklog_snapshot_interrupts(), at the start of the wait or
+ *	else of the hold; unused for uncontended Linux locks, see ntklog_count_interrupt_in_slots()
+ * @wait_time: duration of the wait, in cycles; valid with PERF_SPIN_LOCK_HAS_DETAILS
+ * @acquire_mode: WMI_SPINLOCK_* or PERF_SPIN_LOCK_MODE_UNKNOWN; valid with
+ *	PERF_SPIN_LOCK_HAS_DETAILS. Without this tag the release supplies the mode
+ * @interrupt_count: number of interrupts that ntklog_count_interrupt_in_slots() has counted during
+ *	the hold; valid with PERF_SPIN_LOCK_HAS_DETAILS
+ */
+struct ntklog_spin_lock_slot {
+	unsigned long lock;
+	struct ntklog_time time;
+	u64 interrupts;
+	u32 wait_time;
+	u32 acquire_mode : 8;
+	u32 interrupt_count : 24;
+};
+
+/**
+ * struct ntklog_sampled_spin_locks - state of mode "sampled"
+ * @sample_at_count: number of uncontended acquisitions at which sampled_countdown becomes negative
+ * @countdown_excess: number of further acquisitions until the chosen one, after sampled_countdown
+ *	has become negative; 0 if that acquisition is the chosen one. Not 0 only where the distance
+ *	exceeds 31 bits
+ * @interval_rest: number of acquisitions between the chosen one and the end of its interval; the
+ *	length of an interval is the acquire sample rate
+ * @random: state of the random number generator that chooses one acquisition of each interval
+ * @choice: PERF_CHOOSE_BY_RATE, except during the self-test
+ * @slot: slots of the chosen locks that are held, the first sampled_in_use of them
+ * @spins: for each slot, the SpinCount
+ * @nested: for each slot, the number of later shared acquisitions of the same lock that were not
+ *	chosen. A u8 suffices, because each held lock takes one of the 255 levels of preempt_count
+ *
+ * Accessed by this CPU only, with interrupts off. NMI handlers do not access it.
+ */
+struct ntklog_sampled_spin_locks {
+	u32 sample_at_count;
+	u32 interval_rest;
+	u64 countdown_excess;
+	u32 random;
+	u8 choice;
+	struct ntklog_spin_lock_slot slot[PERF_SAMPLED_SPIN_LOCKS];
+	u32 spins[PERF_SAMPLED_SPIN_LOCKS];
+	u8 nested[PERF_SAMPLED_SPIN_LOCKS];
+};
+
+/*
+ * Layout of the word state. Bits 0 to 15: size in bytes of the slots in use, which is the offset of
+ * the topmost slot, so that no instruction is needed to compute it. The other bits: countdown of
+ * uncontended acquisitions.
+ */
+#define PERF_SPIN_LOCK_SLOT_SIZE	((long)sizeof(struct ntklog_spin_lock_slot))
+#define PERF_SPIN_LOCK_USED_MASK	0xFFFFL
+#define PERF_SPIN_LOCK_COUNTDOWN_ONE	0x10000L
+/* The largest countdown that fits into the word. */
+#define PERF_SPIN_LOCK_COUNTDOWN_MAX	(LONG_MAX / PERF_SPIN_LOCK_COUNTDOWN_ONE)
+
+/**
+ * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
+ * @sampled_in_use: number of slots in use in @sampled. Must be the first member, because assembler
+ *	code accesses it
+ * @sampled_countdown: countdown of uncontended acquisitions of sampled locks; the acquisition that
+ *	makes it negative takes the slow path
+ * @state: size of the slots in use, and countdown of uncontended acquisitions; see
+ *	PERF_SPIN_LOCK_USED_MASK and PERF_SPIN_LOCK_COUNTDOWN_ONE. The acquisition that makes the
+ *	word negative takes the slow path. One subtraction thus counts the acquisition, takes a slot
+ *	and tests for the slow path
+ * @hold_limit: releases after a hold of at least this many cycles take the slow path. Usually
+ *	SpinLockHoldThreshold + 1. It is 0 while all releases must take the slow path. This begins
+ *	with the acquisition that makes the uncontended count a multiple of the sample rate. It ends
+ *	with the first release that finds another count or leaves no lock held
+ * @sample_at_count: uncontended count at which @state becomes negative; see
+ *	ntklog_uncontended_count()
+ * @contention_count: NT's SpinLockContentionCount; wraps
+ * @spin_count: NT's SpinLockSpinCount; wraps
+ * @writing: this CPU is writing an event with code that may take locks; these locks are tracked but
+ *	write no events
+ * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED: acquired while tracking
+ *	was being enabled or disabled, while eight other locks were tracked, or in an NMI
+ * @without_slot: number of locks that are held without a slot
+ * @sequence: lets other CPUs read @sample_at_count and @state consistently
+ * @untracked: acquisitions that were not tracked, because eight other locks were, because they were
+ *	made in an NMI, or because all slots of @sampled were in use
+ * @unmatched: releases of locks that this CPU has not acquired
+ * @unmatched_expected: releases without a slot while hooks of Linux locks were being attached or
+ *	detached; these locks may have been acquired without a hook
+ * @suppressed: events not written, because another one was being written, RCU was not watching, or
+ *	in an NMI
+ * @events: events written to at least one consumer
+ * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
+ * @slot: the slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot,
+ *	or one that is taken but not yet filled, lock is 0: while tracking is enabled or disabled,
+ *	an interrupt handler may acquire without a slot and then search for one at its release
+ * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, the SpinCount
+ * @sampled: state of mode "sampled"; together with the first two members independent of @slot
+ *
+ * Only the CPU itself writes these fields; any CPU may read them for the counters. The slots form a
+ * stack, except for releases out of order. The fast paths, and the slow path of an uncontended
+ * tracked acquisition, may be interrupted at any instruction; the other slow paths run with
+ * interrupts off.
+ *
+ * An interrupt handler releases all locks that it has acquired before it returns. It therefore
+ * leaves the slots and their size in @state as it found them. If it acquires a lock that the
+ * interrupted code holds shared, it finds its own slot first, because that slot is above.
+ *
+ * An NMI handler may interrupt even the slow paths. Members that it also changes are only changed
+ * by single instructions while hooks run: @state, @untracked_slots, @without_slot, @blocker_count
+ * and the statistics.
+ */
+struct ntklog_spin_lock_cpu {
+	u32 sampled_in_use;
+	s32 sampled_countdown;
+	long state;
+	u32 hold_limit;
+	u32 sample_at_count;
+	u32 contention_count;
+	u32 spin_count;
+	u32 without_slot;
+	u8 untracked_slots;
+	bool writing;
+	seqcount_t sequence;
+	u64 untracked;
+	u64 unmatched;
+	u64 unmatched_expected;
+	u64 suppressed;
+	u64 events;
+	u32 blocker_count;
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
+	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
+	struct ntklog_sampled_spin_locks sampled;
+};
+
+DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
+
+/*
+ * True while tracking is being enabled or disabled: every acquisition takes the slow path and is
+ * not tracked. False while tracking is armed, and also while it is off. Written by the thread that
+ * changes tracking, see struct ntklog_event_group; a change to true is followed by an interrupt to
+ * all CPUs that makes their countdowns negative.
+ */
+extern bool ntklog_spin_lock_in_transition;
+
+/*
+ * True if each hook on each CPU sees both static keys on. An acquisition may then take a slot,
+ * because its release will free it. Written like ntklog_spin_lock_in_transition.
+ */
+extern bool ntklog_spin_lock_hooks_paired;
+
+/*
+ * True while hooks of Linux locks are attached or detached: a release without a slot is then
+ * expected. See ntklog_begin_spin_lock_attach().
+ */
+extern bool ntklog_spin_lock_expect_unmatched;
+
+/*
+ * Value of hold_limit on all CPUs, while it is not 0: hold threshold + 1, or U32_MAX if there is no
+ * threshold. Written when a parameter changes, with the lock of the parameters held.
+ */
+extern u32 ntklog_spin_lock_hold_limit;
+
+/*
+ * Parts of a record, packed into words as the record stores them. PERF_SPIN_LOCK_SAMPLE: rule,
+ * acquire mode with PERF_SPIN_LOCK_LINUX_*, and AcquireDepth. PERF_SPIN_LOCK_WAIT: SpinCount and
+ * WaitTimeInCycles.
+ */
+#define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
+	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
+#define PERF_SPIN_LOCK_SAMPLE_MODE(_sample)	((u8)((_sample) >> 16))
+#define PERF_SPIN_LOCK_WAIT(_spins, _wait_time)	((u64)(_spins) << 32 | (u32)(_wait_time))
+
+static __always_inline unsigned long ntklog_slot_lock(const struct ntklog_spin_lock_slot *slot)
+{
+	return slot->lock & ~PERF_SPIN_LOCK_TAGS;
+}
+
+/**
+ * ntklog_slot_wait_words() - return the wait of a slot
+ * @slot: the slot
+ * @spins: SpinCount of the slot
+ * @acquire_mode: set to the acquire mode of the slot, if the slot has one
+ *
+ * Return: PERF_SPIN_LOCK_WAIT(); 0 if the slot has no PERF_SPIN_LOCK_HAS_DETAILS.
+ */
+static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_slot *slot,
+						  const u32 *spins, u8 *acquire_mode)
+{
+	if (likely(!(slot->lock & PERF_SPIN_LOCK_HAS_DETAILS)))
+		return 0;
+	if (slot->acquire_mode != PERF_SPIN_LOCK_MODE_UNKNOWN)
+		*acquire_mode = slot->acquire_mode |
+				(*acquire_mode & PERF_SPIN_LOCK_KIND_MASK);
+	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
+}
+
+/* Consistent even if an NMI changes the word, because the NMI frees its slots before it returns. */
+static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
+}
+
+/* SpinLockAcquireCount minus SpinLockContentionCount, computed from @state; wraps like these. */
+static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
+{
+	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
+}
+
+static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return ntklog_count_of_state(cpu, READ_ONCE(cpu->state));
+}
+
+/**
+ * ntklog_sampled_count() - acquisitions had at once of the locks that are sampled
+ * @cpu: the processor's
+ *
+ * Context: any; by another processor within cpu->sequence.
+ * Return: the count, which wraps.
+ */
+static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
+{
+	return READ_ONCE(cpu->sampled.sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
+}
+
+u32 ntklog_spin_lock_acquire_count(int cpu);
+u32 ntklog_spin_lock_slots_in_use(int cpu);
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_CPU_H */

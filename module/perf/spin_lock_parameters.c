@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The sample rates and thresholds of spin locks, and the events that report them. */
+
+#include <linux/build_bug.h>
+#include <linux/cache.h>
+#include <linux/export.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+#include <uapi/ntklog/wmi_spinlock.h>
+
+#include "../compat.h"
+#include "../etw/provider.h"
+#include "spin_lock_parameters.h"
+
+/* The least permitted values are the defaults. */
+struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
+	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
+	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
+	.spin_lock_acquire_sample_rate = EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE,
+	.spin_lock_contention_sample_rate =
+		EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE,
+	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
+};
+
+/* Not part of NT: 0, the default, leaves NT's rules alone. Every value is valid at any time. */
+u32 ntklog_spin_lock_blocker_rate __read_mostly;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
+
+/**
+ * ntklog_spin_lock_rundown() - the parameters, for who reads the events
+ * @event: that tells them
+ * @end: it is the session's end
+ *
+ * Context: as struct etw_provider says.
+ */
+void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
+{
+	const struct event_trace_spinlock_information *information =
+		&ntklog_spin_lock_parameter_values;
+	struct perfinfo_spinlock_dc record = {
+		.spin_threshold =
+			READ_ONCE(information->spin_lock_spin_threshold),
+		.contention_sample_rate =
+			READ_ONCE(information->spin_lock_contention_sample_rate),
+		.acquire_sample_rate =
+			READ_ONCE(information->spin_lock_acquire_sample_rate),
+		.hold_threshold =
+			READ_ONCE(information->spin_lock_hold_threshold),
+	};
+
+	event->hook_id = end ? PERFINFO_LOG_TYPE_SPINLOCK_DC_END :
+			       PERFINFO_LOG_TYPE_SPINLOCK_DC_START;
+	event->version = PERFINFO_SPINLOCK_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+}

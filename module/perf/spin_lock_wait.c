@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Contended acquisitions of locks whose holds are not tracked. */
+
+#include <linux/export.h>
+
+#include "../compat.h"
+#include "spin_lock_event.h"
+#include "spin_lock_wait.h"
+
+/**
+ * ntklog_count_spin_lock_wait() - count a contended acquisition of a lock that is not tracked
+ * @spin_count: number of additional tests of the lock, at least 1
+ *
+ * Context: interrupts off, right after the acquisition.
+ * Return: true if NT's rule samples this acquisition.
+ */
+notrace bool ntklog_count_spin_lock_wait(u32 spin_count)
+{
+	ntklog_count_wait(spin_count);
+	return ntklog_wait_is_sampled(spin_count);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
+
+/**
+ * ntklog_log_spin_lock_wait() - write the event of a wait without a hold
+ * @lock: address of the lock, which is held
+ * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
+ * @spin_count: number of additional tests of the lock, at least 1
+ * @query: state at the start of the wait
+ * @caller: return address of the lock function
+ *
+ * For mode "waits", in which releases are not hooked.
+ *
+ * Context: interrupts off, right after the acquisition.
+ */
+notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
+				       const struct ntklog_spin_lock_wait_start *query,
+				       unsigned long caller)
+{
+	struct ntklog_time time = ntklog_read_time();
+	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
+	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+
+	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
+			       ntklog_interrupts_since(query->interrupts),
+			       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_WAIT, acquire_mode, 0),
+			       time, caller);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_log_spin_lock_wait);
