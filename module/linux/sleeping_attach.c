@@ -44,6 +44,13 @@ static notrace void ntklog_contention_begin_probe(void *unused, void *lock, unsi
 		this_cpu_inc(ntklog_spin_wait_depth);
 		return;
 	}
+	/*
+	 * With CONFIG_DEBUG_LOCK_ALLOC, __mutex_lock_common() reports a wait before its first
+	 * trylock. A mutex without an owner is acquired without a wait.
+	 */
+	if (flags == (LCB_F_SPIN | LCB_F_MUTEX) &&
+	    !ntklog_owner_of_sleeping_lock(lock, NTKLOG_SLEEPING_CLASS(MUTEX)))
+		return;
 	if (!in_task())
 		return;
 	class = ntklog_begin_sleeping_wait(lock);

@@ -56,10 +56,10 @@ class SleepingLocks(unittest.TestCase):
 
     def test_the_module_found_nothing_wrong(self):
         self.assertEqual(list(lines("wrong")), [])
-        # 8 of ten, two of one reader's, with a context, released by another and taken again, and
+        # 8 of ten, two of one reader's, one without a wait, with a context, released by another and taken again, and
         # after what an interrupt and another thread have released.
         self.assertEqual(len(self.truths),
-                         WAYS + CONTENDED + GIVEN_UP + TRIED + 8 + 2 + 1 + 2 + 1 + 1 + LONG)
+                         WAYS + CONTENDED + GIVEN_UP + TRIED + 8 + 2 + 1 + 1 + 2 + 1 + 1 + LONG)
 
     def test_each_hold_is_written_with_its_times_once(self):
         for truth in self.truths:

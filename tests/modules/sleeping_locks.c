@@ -34,7 +34,9 @@
 #include <linux/semaphore.h>
 #include <linux/string.h>
 #include <linux/timex.h>
+#include <linux/tracepoint.h>
 #include <linux/ww_mutex.h>
+#include <trace/events/lock.h>
 #include <uapi/ntklog/wmi_resource.h>
 
 static unsigned int hold = 1500000;
@@ -353,6 +355,55 @@ static void read_twice(void)
 	}
 }
 
+static struct tracepoint *contention_begin, *contention_end;
+
+static void find_contention(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "contention_begin"))
+		contention_begin = tracepoint;
+	else if (!strcmp(tracepoint->name, "contention_end"))
+		contention_end = tracepoint;
+}
+
+/* Fire contention_begin or contention_end, which 6.1 does not export. */
+static void fire(struct tracepoint *tracepoint, void *lock, int value)
+{
+	struct tracepoint_func *probe;
+
+	preempt_disable();
+	for (probe = rcu_dereference_raw(tracepoint->funcs); probe && probe->func; probe++)
+		((void (*)(void *data, void *lock, int value))probe->func)(probe->data, lock, value);
+	preempt_enable();
+}
+
+/*
+ * With CONFIG_DEBUG_LOCK_ALLOC, mutex_lock() fires contention_begin while the mutex is free, and
+ * contention_end when it has acquired it. Do the same on every kernel.
+ */
+static void fire_contention_without_a_wait(void)
+{
+	u64 time[4];
+	long owner;
+
+	for_each_kernel_tracepoint(find_contention, NULL);
+	if (!contention_begin || !contention_end) {
+		differs("contention without a wait", -ENOENT);
+		return;
+	}
+	time[0] = get_cycles();
+	mutex_lock(&a_mutex);
+	owner = atomic_long_xchg(&a_mutex.owner, 0);
+	fire(contention_begin, &a_mutex, LCB_F_MUTEX | LCB_F_SPIN);
+	atomic_long_set(&a_mutex.owner, owner);
+	fire(contention_end, &a_mutex, 0);
+	time[1] = get_cycles();
+	spend(hold);
+	time[2] = get_cycles();
+	mutex_unlock(&a_mutex);
+	time[3] = get_cycles();
+	tell("without_a_wait", &a_mutex, E(MUTEX), false, 0, time);
+}
+
 /* Asking for what one owns is refused, and changes nothing. */
 static void take_with_context(void)
 {
@@ -601,6 +652,7 @@ static int __init sleeping_locks_init(void)
 	take_while_tried("ww_mutex", "ww_mutex_try");
 	take_ten();
 	read_twice();
+	fire_contention_without_a_wait();
 	take_with_context();
 	be_released_by_another();
 	read_with_interrupts_off();
