@@ -12,7 +12,7 @@ SLEEPING_FUNCTIONS=34
 # Functions of the kernel that call us, hooked or redirected.
 hooked()
 {
-	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|spun)|trampoline_[a-z_]*trylock' \
+	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
 		$T/enabled_functions || true
 }
 
