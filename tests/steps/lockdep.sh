@@ -44,3 +44,32 @@ result "lockdep: two resources of a class" \
 	lockdep_catches resource_recursive "possible recursive locking detected"
 result "lockdep: a resource that is owned on return to user space" \
 	lockdep_catches own_resource "lock held when returning to user space"
+
+# A lockdep kernel fires contention_begin before it tries to acquire a mutex. With one processor
+# hardly any mutex is contended.
+free_mutexes_are_not_waited_for()
+{
+	local dir=$DIR/free_mutexes
+	mkdir "$dir"
+	cp "$DIR"/{ntklog,stale_code}.ko "$dir/"
+	cat >"$dir/guest.sh" <<-'END'
+		D=/sys/kernel/debug/ntklog
+		insmod ntklog.ko
+		echo PERF_LINUX_MUTEX >$D/sessions/0/group_mask
+		echo start >$D/sessions/0/state
+		cat $D/linux
+		grep -q '^mutex: on' $D/linux || exit 1
+		for turn in 0 1 2 3 4 5 6 7 8 9; do
+			find /sys/kernel/debug /proc/sys >/dev/null
+		done
+		echo stop >$D/sessions/0/state
+		cat $D/counters
+		awk '$1 == "Processor" { for (i = 1; i <= NF; i++) column[$i] = i; next }
+			{ acquired += $column["SleepingAcquired"]; waits += $column["SleepingWaits"] }
+			END { print acquired, waits; exit acquired < 1000 || waits * 20 > acquired }' \
+			$D/counters
+	END
+	"$TOP/scripts/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir"
+}
+
+result "lockdep: a free mutex is not waited for" free_mutexes_are_not_waited_for
