@@ -17,6 +17,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/errno.h>
+#include <linux/export.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/printk.h>
@@ -54,9 +55,16 @@ unsigned long ntklog_find_function(const char *name)
 	return address;
 }
 
+/* Both may be the address of the function or of its patched instruction. */
+static bool ntklog_is_same_function(unsigned long function, const void *other)
+{
+	return ntklog_address_after_call(function) ==
+	       ntklog_address_after_call((unsigned long)other);
+}
+
 /*
  * Resolve @target. Its address stays 0 if the function must not be hooked. Returns false if a
- * mandatory function is missing or does not have the expected code.
+ * mandatory function is missing, or if the kprobe found another function of the same name.
  */
 static bool ntklog_resolve_target(struct ntklog_target *target, const void *original_entry)
 {
@@ -65,6 +73,10 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
 	target->address = ntklog_find_function(target->name);
 	if (!target->address)
 		return target->optional;
+	if (target->exported && !ntklog_is_same_function(target->address, target->exported)) {
+		target->address = 0;
+		return false;
+	}
 	if (original_entry && original_entry != ntklog_address_after_call(target->address))
 		return false;
 	wrapped = target->wraps ? ntklog_find_function(target->wraps) : 0;
@@ -80,8 +92,8 @@ static bool ntklog_resolve_target(struct ntklog_target *target, const void *orig
  * @count: number of elements in @hooks
  *
  * Context: task; may sleep.
- * Return: NULL, or the name of the first mandatory function that is missing or does not have the
- * expected code.
+ * Return: NULL, or the name of the first function that is missing although it is mandatory, or that
+ * cannot be told from another one of its name.
  */
 const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 {
@@ -97,6 +109,7 @@ const char *ntklog_resolve_targets(struct ntklog_hook *hooks, size_t count)
 		}
 	return missing;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_resolve_targets);
 
 static size_t ntklog_count_hook_targets(const struct ntklog_hook *hook)
 {

@@ -45,6 +45,8 @@ enum ntklog_hook_variant {
 /**
  * struct ntklog_target - a kernel function to hook
  * @name: symbol name
+ * @exported: address of the function, if it is exported; NULL if it is not. A short name such as
+ *	"up" may belong to several symbols, and a kprobe finds any one of them
  * @optional: not every supported kernel has this function
  * @wraps: symbol name of another lock function that this one either calls or contains as an inlined
  *	copy; NULL if there is none. If it calls it, this function is not hooked, because the hook
@@ -54,6 +56,7 @@ enum ntklog_hook_variant {
  */
 struct ntklog_target {
 	const char *name;
+	const void *exported;
 	bool optional;
 	const char *wraps;
 	unsigned long address;
@@ -93,6 +96,9 @@ struct ntklog_hook {
 	struct ftrace_ops ops;
 };
 
+/* Initializer of the target that is an exported function. */
+#define NTKLOG_EXPORTED(_name, ...)	{ .name = #_name, .exported = _name, __VA_ARGS__ }
+
 #define NTKLOG_ENTRY_HOOK(_trampoline, _targets, ...)				\
 {										\
 	.targets = _targets,							\
@@ -104,7 +110,7 @@ struct ntklog_hook {
 
 #define NTKLOG_REPLACE_HOOK(_name, _finding_blockers, _releases, ...)			\
 {										\
-	.targets = (struct ntklog_target[]){ { .name = #_name, __VA_ARGS__ } },	\
+	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.is_release = _releases,						\
 	.trampolines = {							\

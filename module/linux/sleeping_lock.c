@@ -225,7 +225,7 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 
 #define TRYING(_name, ...)							\
 {										\
-	.targets = (struct ntklog_target[]){ { .name = #_name, __VA_ARGS__ } },	\
+	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.trampolines = { [NTKLOG_VARIANT_TRACK] = trampoline_##_name },		\
 	.original_entry = (const u8 *)(_name) + BEHIND,				\
@@ -245,22 +245,26 @@ NTKLOG_HOOK_2(acquire_mutex);
 RELEASING(release_mutex, "");
 
 static struct ntklog_target ntklog_mutex_lock[] = {
-	{ .name = "mutex_lock", .optional = true },
-	{ .name = "mutex_lock_interruptible", .optional = true },
-	{ .name = "mutex_lock_killable", .optional = true },
-	{ .name = "mutex_lock_io", .optional = true, .wraps = "mutex_lock" },
+#ifndef CONFIG_DEBUG_LOCK_ALLOC
+	NTKLOG_EXPORTED(mutex_lock),
+	NTKLOG_EXPORTED(mutex_lock_interruptible),
+	NTKLOG_EXPORTED(mutex_lock_killable),
+	NTKLOG_EXPORTED(mutex_lock_io, .wraps = "mutex_lock", .optional = true),
+#endif
 };
 
 static struct ntklog_target ntklog_mutex_lock_2[] = {
-	{ .name = "mutex_lock_nested", .optional = true },
-	{ .name = "mutex_lock_interruptible_nested", .optional = true },
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	NTKLOG_EXPORTED(mutex_lock_nested),
+	NTKLOG_EXPORTED(mutex_lock_interruptible_nested),
 	{ .name = "mutex_lock_killable_nested", .optional = true },
-	{ .name = "mutex_lock_io_nested", .optional = true, .wraps = "mutex_lock_nested" },
-	{ .name = "_mutex_lock_nest_lock", .optional = true },
+	NTKLOG_EXPORTED(mutex_lock_io_nested, .wraps = "mutex_lock_nested", .optional = true),
+	NTKLOG_EXPORTED(_mutex_lock_nest_lock),
+#endif
 	{ .name = "_mutex_lock_killable", .optional = true },
 };
 
-static struct ntklog_target ntklog_mutex_unlock[] = { { .name = "mutex_unlock" } };
+static struct ntklog_target ntklog_mutex_unlock[] = { NTKLOG_EXPORTED(mutex_unlock) };
 
 static struct ntklog_hook ntklog_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_mutex, ntklog_mutex_lock),
@@ -286,9 +290,9 @@ NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
 NTKLOG_HOOK_OF_LOCK(end_rwsem_spin);
 
 static struct ntklog_target ntklog_down_read[] = {
-	{ .name = "down_read" },
-	{ .name = "down_read_interruptible" },
-	{ .name = "down_read_killable" },
+	NTKLOG_EXPORTED(down_read),
+	NTKLOG_EXPORTED(down_read_interruptible),
+	NTKLOG_EXPORTED(down_read_killable),
 	{ .name = "down_read_non_owner", .optional = true },
 };
 
@@ -298,8 +302,8 @@ static struct ntklog_target ntklog_down_read_2[] = {
 };
 
 static struct ntklog_target ntklog_down_write[] = {
-	{ .name = "down_write" },
-	{ .name = "down_write_killable" },
+	NTKLOG_EXPORTED(down_write),
+	NTKLOG_EXPORTED(down_write_killable),
 };
 
 static struct ntklog_target ntklog_down_write_2[] = {
@@ -309,12 +313,12 @@ static struct ntklog_target ntklog_down_write_2[] = {
 };
 
 static struct ntklog_target ntklog_up_read[] = {
-	{ .name = "up_read" },
+	NTKLOG_EXPORTED(up_read),
 	{ .name = "up_read_non_owner", .optional = true },
 };
 
-static struct ntklog_target ntklog_up_write[] = { { .name = "up_write" } };
-static struct ntklog_target ntklog_downgrade_write[] = { { .name = "downgrade_write" } };
+static struct ntklog_target ntklog_up_write[] = { NTKLOG_EXPORTED(up_write) };
+static struct ntklog_target ntklog_downgrade_write[] = { NTKLOG_EXPORTED(downgrade_write) };
 static struct ntklog_target ntklog_osq_unlock[] = { { .name = "osq_unlock", .optional = true } };
 
 static struct ntklog_hook ntklog_rwsem_hooks[] = {
@@ -337,13 +341,13 @@ NTKLOG_HOOK_2(acquire_semaphore);
 NTKLOG_HOOK(release_semaphore);
 
 static struct ntklog_target ntklog_down[] = {
-	{ .name = "down" },
-	{ .name = "down_interruptible" },
-	{ .name = "down_killable" },
+	NTKLOG_EXPORTED(down),
+	NTKLOG_EXPORTED(down_interruptible),
+	NTKLOG_EXPORTED(down_killable),
 };
 
-static struct ntklog_target ntklog_down_2[] = { { .name = "down_timeout" } };
-static struct ntklog_target ntklog_up[] = { { .name = "up" } };
+static struct ntklog_target ntklog_down_2[] = { NTKLOG_EXPORTED(down_timeout) };
+static struct ntklog_target ntklog_up[] = { NTKLOG_EXPORTED(up) };
 
 static struct ntklog_hook ntklog_semaphore_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_semaphore, ntklog_down),
@@ -359,8 +363,8 @@ RELEASING(release_rt_mutex, "");
 
 static struct ntklog_target ntklog_rt_mutex_lock[] = {
 	{ .name = "rt_mutex_lock", .optional = true },
-	{ .name = "rt_mutex_lock_interruptible" },
-	{ .name = "rt_mutex_lock_killable" },
+	NTKLOG_EXPORTED(rt_mutex_lock_interruptible),
+	NTKLOG_EXPORTED(rt_mutex_lock_killable),
 };
 
 static struct ntklog_target ntklog_rt_mutex_lock_2[] = {
@@ -368,7 +372,7 @@ static struct ntklog_target ntklog_rt_mutex_lock_2[] = {
 	{ .name = "_rt_mutex_lock_nest_lock", .optional = true },
 };
 
-static struct ntklog_target ntklog_rt_mutex_unlock[] = { { .name = "rt_mutex_unlock" } };
+static struct ntklog_target ntklog_rt_mutex_unlock[] = { NTKLOG_EXPORTED(rt_mutex_unlock) };
 
 static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_rt_mutex, ntklog_rt_mutex_lock),
@@ -380,8 +384,8 @@ static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
 NTKLOG_HOOK(acquire_percpu_rwsem);
 RELEASING(release_percpu_rwsem, "");
 
-static struct ntklog_target ntklog_percpu_down_write[] = { { .name = "percpu_down_write" } };
-static struct ntklog_target ntklog_percpu_up_write[] = { { .name = "percpu_up_write" } };
+static struct ntklog_target ntklog_percpu_down_write[] = { NTKLOG_EXPORTED(percpu_down_write) };
+static struct ntklog_target ntklog_percpu_up_write[] = { NTKLOG_EXPORTED(percpu_up_write) };
 
 static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_acquire_percpu_rwsem, ntklog_percpu_down_write),
@@ -394,13 +398,13 @@ NTKLOG_HOOK_2(acquire_ww_mutex);
 RELEASING(release_ww_mutex, "");
 
 static struct ntklog_target ntklog_ww_mutex_lock[] = {
-	{ .name = "ww_mutex_lock" },
-	{ .name = "ww_mutex_lock_interruptible" },
+	NTKLOG_EXPORTED(ww_mutex_lock),
+	NTKLOG_EXPORTED(ww_mutex_lock_interruptible),
 };
 
 /* One that calls mutex_unlock(), or mutex_trylock(), would be a mutex's too. */
 static struct ntklog_target ntklog_ww_mutex_unlock[] = {
-	{ .name = "ww_mutex_unlock", .wraps = "mutex_unlock" },
+	NTKLOG_EXPORTED(ww_mutex_unlock, .wraps = "mutex_unlock"),
 };
 
 static struct ntklog_hook ntklog_ww_mutex_hooks[] = {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How the addresses of the kernel's functions are found. */
+
+#include <kunit/test.h>
+#include <linux/semaphore.h>
+
+#include "../module/linux/redirect.h"
+
+#ifdef NTKLOG_CAN_REDIRECT
+
+static const char *resolve(struct ntklog_target *target)
+{
+	struct ntklog_hook hook = { .targets = target, .target_count = 1 };
+
+	return ntklog_resolve_targets(&hook, 1);
+}
+
+static void an_exported_function_is_found(struct kunit *test)
+{
+	struct ntklog_target target = NTKLOG_EXPORTED(up);
+
+	KUNIT_EXPECT_NULL(test, resolve(&target));
+	KUNIT_EXPECT_NE(test, target.address, 0ul);
+}
+
+/* Here the exported function has the name, and a kprobe finds another one. */
+static void another_symbol_of_the_name_is_refused(struct kunit *test)
+{
+	struct ntklog_target target = { .name = "down", .exported = up, .optional = true };
+
+	KUNIT_EXPECT_STREQ(test, resolve(&target), "down");
+	KUNIT_EXPECT_EQ(test, target.address, 0ul);
+}
+
+static void only_a_mandatory_function_is_missed(struct kunit *test)
+{
+	struct ntklog_target target = { .name = "ntklog_no_such_function", .optional = true };
+
+	KUNIT_EXPECT_NULL(test, resolve(&target));
+	target.optional = false;
+	KUNIT_EXPECT_STREQ(test, resolve(&target), "ntklog_no_such_function");
+	KUNIT_EXPECT_EQ(test, target.address, 0ul);
+}
+
+#define REDIRECT_CASES								\
+	KUNIT_CASE(an_exported_function_is_found),				\
+	KUNIT_CASE(another_symbol_of_the_name_is_refused),			\
+	KUNIT_CASE(only_a_mandatory_function_is_missed),
+#else
+#define REDIRECT_CASES
+#endif
+
+static struct kunit_case redirect_test_cases[] = {
+	REDIRECT_CASES
+	{}
+};
+
+static struct kunit_suite redirect_test_suite = {
+	.name = "ntklog_redirect",
+	.test_cases = redirect_test_cases,
+};
+
+kunit_test_suite(redirect_test_suite);
