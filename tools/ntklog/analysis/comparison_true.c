@@ -56,7 +56,7 @@ static bool compare_number(const struct compared *compared, uint64_t value)
 }
 
 static bool compare_address(const struct compared *compared, const struct names *names,
-			    uint64_t address)
+			    uint64_t address, enum names_use use)
 {
 	char text[NAME_SIZE];
 	uint64_t offset;
@@ -66,9 +66,9 @@ static bool compare_address(const struct compared *compared, const struct names 
 	if (compared->is_number)
 		return compare_number(compared, address);
 	if (compared->comparison == CONTAINS)
-		return names_symbol(names, address, text, sizeof(text)) &&
+		return names_symbol(names, address, use, text, sizeof(text)) &&
 		       compare_text(compared, text);
-	name = names_find_symbol(names, address, &offset, &module);
+	name = names_find_symbol(names, address, use, &offset, &module);
 	is_it = name && !strcmp(name, compared->text) &&
 		(!compared->has_offset || offset == compared->number) &&
 		(!compared->module || (module && !strcmp(module, compared->module)));
@@ -84,7 +84,7 @@ static bool compare_class(const struct compared *compared, const struct names *n
 	/* A lock of no class is of another one than any. */
 	if (!names_key_is_class(names, key))
 		return compared->comparison == IS_NOT_EQUAL;
-	names_symbol(names, key, text, sizeof(text));
+	names_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
 	return compare_text(compared, text);
 }
 
@@ -111,7 +111,8 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 		return false;
 	value = event_field_value(field, event);
 	if (compared->kind == OPERAND_ADDRESS)
-		return compare_address(compared, names, value);
+		return compare_address(compared, names, value,
+				       field->is_code ? NAMES_OF_CODE : NAMES_OF_ANY);
 	if (compared->kind == OPERAND_THREAD)
 		return compare_thread(compared, names, value);
 	if (compared->is_time)
@@ -140,9 +141,9 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		case SUBJECT_WAIT:
 			return compare_ns(compared, etl_cycles_ns(file, spinlock.wait_time));
 		case SUBJECT_LOCK:
-			return compare_address(compared, names, spinlock.lock);
+			return compare_address(compared, names, spinlock.lock, NAMES_OF_ANY);
 		case SUBJECT_CALLER:
-			return compare_address(compared, names, spinlock.caller);
+			return compare_address(compared, names, spinlock.caller, NAMES_OF_CODE);
 		case SUBJECT_CLASS:
 			return compare_class(compared, names, event, spinlock.lock);
 		default:
@@ -160,7 +161,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 			       compare_ns(compared,
 					  etl_cycles_ns(file, (double)resource.wait_time));
 		case SUBJECT_LOCK:
-			return compare_address(compared, names, resource.resource);
+			return compare_address(compared, names, resource.resource, NAMES_OF_ANY);
 		case SUBJECT_CALLER:
 			return false;
 		case SUBJECT_CLASS:

@@ -47,7 +47,7 @@ static const struct event_symbol rules[] = {
 
 static const struct event_field spinlock_fields[] = {
 	SPINLOCK("SpinLockAddress", FIELD_HEX, spin_lock_address),
-	SPINLOCK("CallerAddress", FIELD_HEX, caller_address),
+	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
 	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,

@@ -36,6 +36,7 @@ struct event_symbol {
  * @shift: to the right, after the mask
  * @version: of the event that has it; 0: all
  * @is_thread: it is the id of one
+ * @is_code: it is the address of an instruction
  * @is_cycles: it is a time that lasts, in cycles
  * @symbols: of FIELD_SYMBOL: names of values
  * @symbol_count: how many
@@ -48,6 +49,7 @@ struct event_field {
 	uint8_t shift;
 	uint8_t version;
 	bool is_thread;
+	bool is_code;
 	bool is_cycles;
 	const struct event_symbol *symbols;
 	size_t symbol_count;

@@ -561,8 +561,19 @@ static uint64_t last_symbol_reach(const struct symbol *symbol)
 								  LAST_SYMBOL_REACH;
 }
 
-/* The last symbol at or before the address. */
-static const struct symbol *find_symbol(const struct names *names, uint64_t address)
+static bool is_code(const struct symbol *symbol)
+{
+	return strchr("tTwWiu", symbol->type);
+}
+
+/*
+ * Find the last symbol at or before an address. A module's functions for its initialisation are
+ * freed once they have run, and their symbols with them. An address in one of them comes after
+ * whatever symbol is left below it, which may be a variable. So an address that is known to be
+ * code has no symbol if the symbol below it is data.
+ */
+static const struct symbol *find_symbol(const struct names *names, uint64_t address,
+					enum names_use use)
 {
 	size_t low = 0, high = names->symbol_count;
 	const struct symbol *found, *after;
@@ -581,6 +592,12 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 	after = low < names->symbol_count ? &names->symbols[low] : NULL;
 	while (found > names->symbols && found[-1].address == found->address)
 		found--;
+	if (use == NAMES_OF_CODE) {
+		while (!is_code(found) && found + 1 < names->symbols + low)
+			found++;
+		if (!is_code(found))
+			return NULL;
+	}
 	if (found->size)
 		return address - found->address < found->size ? found : NULL;
 	if (address - found->address > SYMBOL_REACH)
@@ -595,13 +612,14 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 /**
  * names_find_symbol() - the symbol at or before an address, in parts
  * @names: names, or NULL
- * @address: whose
- * @offset: from the symbol on
- * @module: "[...]", or NULL: the kernel's own
+ * @address: address of a lock, or of an instruction
+ * @use: which of both
+ * @offset: set to the distance of @address from the symbol, bytes
+ * @module: set to the symbol's module as "[MODULE]", or to NULL for the kernel itself
  *
- * Return: the symbol's name, or NULL.
+ * Return: the symbol's name, or NULL if there is none.
  */
-const char *names_find_symbol(const struct names *names, uint64_t address,
+const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
 			      uint64_t *offset, const char **module)
 {
 	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
@@ -612,7 +630,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address,
 		*module = NULL;
 		return class;
 	}
-	symbol = names ? find_symbol(names, address) : NULL;
+	symbol = names ? find_symbol(names, address, use) : NULL;
 	if (!symbol)
 		return NULL;
 	*offset = address - symbol->address;
@@ -630,7 +648,7 @@ const char *names_find_symbol(const struct names *names, uint64_t address,
  */
 void names_function(const struct names *names, uint64_t address, char *text, size_t size)
 {
-	const struct symbol *symbol = names ? find_symbol(names, address - 1) : NULL;
+	const struct symbol *symbol = names ? find_symbol(names, address - 1, NAMES_OF_CODE) : NULL;
 
 	if (!symbol)
 		snprintf(text, size, "0x%" PRIx64, address);
@@ -649,7 +667,7 @@ void names_function(const struct names *names, uint64_t address, char *text, siz
  */
 size_t names_index(const struct names *names, uint64_t address)
 {
-	const struct symbol *symbol = names ? find_symbol(names, address) : NULL;
+	const struct symbol *symbol = names ? find_symbol(names, address, NAMES_OF_ANY) : NULL;
 
 	return symbol ? (size_t)(symbol - names->symbols) : SIZE_MAX;
 }
@@ -729,15 +747,17 @@ bool names_have_thread(const struct names *names, const char *name)
 }
 
 /**
- * names_symbol() - the symbol at or before an address
+ * names_symbol() - print the symbol at or before an address
  * @names: names, or NULL
- * @address: whose
- * @text: "NAME+0xOFFSET [MODULE]" is written here
- * @size: of @text
+ * @address: address of a lock, key of a class of locks, or address of an instruction
+ * @use: which symbols can be meant by @address
+ * @text: set to "NAME+0xOFFSET [MODULE]", or to the name of the class
+ * @size: bytes of @text
  *
- * Return: false if there is none; @text is empty then.
+ * Return: true if there is a symbol; false, with an empty @text, if there is none.
  */
-bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size)
+bool names_symbol(const struct names *names, uint64_t address, enum names_use use, char *text,
+		  size_t size)
 {
 	const char *class = names ? lock_names_class(&names->locks, address) : NULL;
 	const struct symbol *symbol;
@@ -749,7 +769,7 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
 			text_clean(text);
 		return true;
 	}
-	symbol = names ? find_symbol(names, address) : NULL;
+	symbol = names ? find_symbol(names, address, use) : NULL;
 	if (!symbol)
 		return false;
 	used = snprintf(text, size, "%s", symbol->name);
@@ -765,18 +785,31 @@ bool names_symbol(const struct names *names, uint64_t address, char *text, size_
 }
 
 /**
- * names_address() - an address for people: its symbol, or the number, and what that is one of
+ * names_code_address() - print the symbol of an instruction, or its address
  * @names: names, or NULL
- * @address: which
- * @text: it is written here
- * @size: of @text
+ * @address: address of an instruction
+ * @text: set to the symbol, or to the address if there is none
+ * @size: bytes of @text
+ */
+void names_code_address(const struct names *names, uint64_t address, char *text, size_t size)
+{
+	if (!names_symbol(names, address, NAMES_OF_CODE, text, size))
+		snprintf(text, size, "0x%" PRIx64, address);
+}
+
+/**
+ * names_address() - print the symbol of a lock, or its address and its class
+ * @names: names, or NULL
+ * @address: address of a lock, or key of a class of locks
+ * @text: set to the symbol; without one to the address, followed by the class if it is known
+ * @size: bytes of @text
  */
 void names_address(const struct names *names, uint64_t address, char *text, size_t size)
 {
 	uint64_t key;
 	int used;
 
-	if (names_symbol(names, address, text, size))
+	if (names_symbol(names, address, NAMES_OF_ANY, text, size))
 		return;
 	used = snprintf(text, size, "0x%" PRIx64, address);
 	/* Of a lock that has been of several classes the last one. */
@@ -784,7 +817,7 @@ void names_address(const struct names *names, uint64_t address, char *text, size
 	if (key == address || (size_t)used + 2 > size)
 		return;
 	text[used] = ' ';
-	names_symbol(names, key, text + used + 1, size - used - 1);
+	names_symbol(names, key, NAMES_OF_ANY, text + used + 1, size - used - 1);
 }
 
 /**

@@ -28,6 +28,16 @@
 struct names;
 
 /**
+ * enum names_use - which symbols an address can be meant by
+ * @NAMES_OF_ANY: functions and variables: the address of a lock, which may be in a structure
+ * @NAMES_OF_CODE: functions alone: the address of an instruction
+ */
+enum names_use {
+	NAMES_OF_ANY,
+	NAMES_OF_CODE,
+};
+
+/**
  * struct names_symbol - a symbol, as the file has it
  * @address: of it
  * @type: nm(1)'s letter
@@ -42,15 +52,17 @@ struct names_symbol {
 };
 
 int names_load(struct names **names, const char *path, const char *trace_path);
-const char *names_find_symbol(const struct names *names, uint64_t address,
+const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
 			      uint64_t *offset, const char **module);
 size_t names_index(const struct names *names, uint64_t address);
 size_t names_next_index(const struct names *names, size_t index);
 bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol);
 bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);
-bool names_symbol(const struct names *names, uint64_t address, char *text, size_t size);
+bool names_symbol(const struct names *names, uint64_t address, enum names_use use, char *text,
+		  size_t size);
 void names_function(const struct names *names, uint64_t address, char *text, size_t size);
+void names_code_address(const struct names *names, uint64_t address, char *text, size_t size);
 void names_address(const struct names *names, uint64_t address, char *text, size_t size);
 uint64_t names_lock_key(const struct names *names, uint64_t address, uint64_t clock);
 bool names_key_is_class(const struct names *names, uint64_t key);

@@ -13,8 +13,9 @@ static bool find_name(const struct names_cache *cache, uint64_t key, char name[N
 {
 	const char *thread;
 
-	if (!cache->is_of_threads)
-		return names_symbol(cache->names, key, name, NAME_SIZE);
+	if (cache->kind != CACHED_THREADS)
+		return names_symbol(cache->names, key, cache->kind == CACHED_CODE ?
+				    NAMES_OF_CODE : NAMES_OF_ANY, name, NAME_SIZE);
 	thread = names_thread(cache->names, key);
 	if (!thread)
 		return false;

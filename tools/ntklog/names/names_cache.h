@@ -34,10 +34,22 @@ struct cached_name {
 };
 
 /**
+ * enum cached_kind - what the keys of a cache are
+ * @CACHED_LOCKS: addresses of locks, or keys of their classes
+ * @CACHED_CODE: addresses of instructions
+ * @CACHED_THREADS: ids of threads
+ */
+enum cached_kind {
+	CACHED_LOCKS,
+	CACHED_CODE,
+	CACHED_THREADS,
+};
+
+/**
  * struct names_cache - names by a few bits of their addresses
  * @names: where they are from, or NULL
  * @format: writes a name; NULL: as it is; returns the length
- * @is_of_threads: not of addresses
+ * @kind: what the keys are
  * @entries: the names
  * @other: what there was no memory for
  * @other_text: its text
@@ -45,7 +57,7 @@ struct cached_name {
 struct names_cache {
 	const struct names *names;
 	size_t (*format)(char *to, const char *name);
-	bool is_of_threads;
+	enum cached_kind kind;
 	struct cached_name entries[1 << NAMES_CACHE_BITS];
 	struct cached_name other;
 	char other_text[NAMES_CACHE_TEXT + NAMES_CACHE_MORE];

@@ -67,7 +67,8 @@ struct ctf_stream {
  * @uuid: of that
  * @streams: by processor; NULL: not yet seen
  * @stream_count: how many
- * @names: symbols
+ * @locks: names of locks
+ * @code: names of instructions
  * @has_stack: some events of the type have a stack: those are a class of their own
  */
 struct ctf {
@@ -76,7 +77,8 @@ struct ctf {
 	unsigned char uuid[16];
 	struct ctf_stream **streams;
 	size_t stream_count;
-	struct names_cache names;
+	struct names_cache locks;
+	struct names_cache code;
 	bool has_stack[EVENT_TYPES];
 };
 
@@ -312,7 +314,8 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 		to += size;
 		if (field->format != FIELD_HEX)
 			continue;
-		name = names_cache_find_at(&ctf->names, value, event->time_stamp);
+		name = field->is_code ? names_cache_find(&ctf->code, value) :
+			names_cache_find_at(&ctf->locks, value, event->time_stamp);
 		to = put_short(to, name->text, name->length);
 		*to++ = '\0';
 	}
@@ -328,7 +331,7 @@ static char *put_stack(struct ctf *ctf, const struct stack *stack, char *to)
 	for (i = 0; i < count; i++)
 		to = put_bytes(to, (const char *)&stack->addresses[i], sizeof(uint64_t));
 	for (i = 0; i < count; i++) {
-		name = names_cache_find(&ctf->names, stack->addresses[i]);
+		name = names_cache_find(&ctf->code, stack->addresses[i]);
 		to = put_bytes(to, name->text, name->length);
 		*to++ = '\0';
 	}
@@ -424,13 +427,17 @@ int convert_to_ctf(struct conversion *conversion, const char *directory)
 	}
 	ctf->conversion = conversion;
 	ctf->directory = directory;
-	ctf->names.names = conversion->names;
+	ctf->locks.names = conversion->names;
+	ctf->locks.kind = CACHED_LOCKS;
+	ctf->code.names = conversion->names;
+	ctf->code.kind = CACHED_CODE;
 	make_uuid(ctf);
 	err = write_events(ctf);
 	for (i = 0; i < ctf->stream_count; i++)
 		free(ctf->streams[i]);
 	free(ctf->streams);
-	names_cache_clear(&ctf->names);
+	names_cache_clear(&ctf->locks);
+	names_cache_clear(&ctf->code);
 	free(ctf);
 	return err;
 }

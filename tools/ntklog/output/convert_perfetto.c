@@ -79,8 +79,9 @@ struct frame {
 /*
  * @out: where to
  * @conversion: of the trace
- * @names: of locks and callers
- * @threads: names
+ * @locks: names of locks
+ * @code: names of instructions
+ * @threads: names of threads
  * @first: nothing has been written
  * @tracks: of processors and threads
  * @next_id: of the next slice that finds no lane
@@ -91,7 +92,8 @@ struct frame {
 struct perfetto {
 	struct out out;
 	struct conversion *conversion;
-	struct names_cache names;
+	struct names_cache locks;
+	struct names_cache code;
 	struct names_cache threads;
 	bool first;
 	struct perfetto_tracks tracks;
@@ -274,7 +276,7 @@ static uint64_t find_frames(struct perfetto *perfetto, const struct stack *stack
 /* A symbol, or the number in its place. */
 static void put_address(struct perfetto *perfetto, uint64_t address)
 {
-	const struct cached_name *name = names_cache_find(&perfetto->names, address);
+	const struct cached_name *name = names_cache_find(&perfetto->code, address);
 
 	if (name->length)
 		out_bytes(&perfetto->out, name->text, name->length);
@@ -388,18 +390,24 @@ static int64_t release_ns(const struct perfetto *perfetto, const struct etl_even
 	return ticks_ns(perfetto, event->time_stamp);
 }
 
-/* The name of an address of an event, or its number. */
-static const char *address_text(struct perfetto *perfetto, uint64_t address, uint64_t clock,
+/* Return the name, or print the address if there is none. */
+static const char *address_text(const struct cached_name *name, uint64_t address,
 				char number[NUMBER_SIZE], size_t *length)
 {
-	const struct cached_name *name = names_cache_find_at(&perfetto->names, address, clock);
-
 	if (name->length) {
 		*length = name->length;
 		return name->text;
 	}
 	*length = put_hex(number, address) - number;
 	return number;
+}
+
+static const char *lock_text(struct perfetto *perfetto, uint64_t lock,
+			     const struct etl_event *event, char number[NUMBER_SIZE],
+			     size_t *length)
+{
+	return address_text(names_cache_find_at(&perfetto->locks, lock, event->time_stamp), lock,
+			    number, length);
 }
 
 static char *put_bool(char *to, bool yes)
@@ -414,8 +422,8 @@ static char *put_whose(struct perfetto *perfetto, char *to, const struct spinloc
 	const char *caller;
 	size_t length;
 
-	/* Of two in one place of the cache the first, the lock, is not needed any more. */
-	caller = address_text(perfetto, record->caller, 0, number, &length);
+	caller = address_text(names_cache_find(&perfetto->code, record->caller), record->caller,
+			      number, &length);
 	/* What is 0 is not known. */
 	if (record->caller) {
 		to = put_short(put_literal(to, "\"caller\":\""), caller, length);
@@ -448,8 +456,7 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 	slice.track = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
 							       event->processor),
 				wait, hold, end);
-	slice.name = address_text(perfetto, record.lock, event->time_stamp, number,
-				  &slice.length);
+	slice.name = lock_text(perfetto, record.lock, event, number, &slice.length);
 	to = begin_put(perfetto);
 	slice.from = hold;
 	slice.to = end;
@@ -498,8 +505,7 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 	slice.track = find_lane(perfetto, perfetto_track_find(&perfetto->tracks, GROUP_RESOURCES,
 							      record.thread_id),
 				wait, hold, end);
-	slice.name = address_text(perfetto, record.resource, event->time_stamp, number,
-				  &slice.length);
+	slice.name = lock_text(perfetto, record.resource, event, number, &slice.length);
 	to = begin_put(perfetto);
 	slice.from = hold;
 	slice.to = end;
@@ -590,11 +596,15 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	}
 	perfetto->conversion = conversion;
 	perfetto->out.stream = stream;
-	perfetto->names.names = conversion->names;
-	perfetto->names.format = names_format_json;
+	perfetto->locks.names = conversion->names;
+	perfetto->locks.format = names_format_json;
+	perfetto->locks.kind = CACHED_LOCKS;
+	perfetto->code.names = conversion->names;
+	perfetto->code.format = names_format_json;
+	perfetto->code.kind = CACHED_CODE;
 	perfetto->threads.names = conversion->names;
 	perfetto->threads.format = names_format_json;
-	perfetto->threads.is_of_threads = true;
+	perfetto->threads.kind = CACHED_THREADS;
 	perfetto->first = true;
 	perfetto->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	out_literal(&perfetto->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
@@ -611,7 +621,8 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 		fclose(stream);
 	free_frames(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
-	names_cache_clear(&perfetto->names);
+	names_cache_clear(&perfetto->locks);
+	names_cache_clear(&perfetto->code);
 	names_cache_clear(&perfetto->threads);
 	free(perfetto);
 	return err;

@@ -167,7 +167,7 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			*to++ = step->after;
 		if (!step->names)
 			continue;
-		name = step->names == &plans->addresses ?
+		name = step->names == &plans->locks ?
 			names_cache_find_at(step->names, value, event->time_stamp) :
 			names_cache_find(step->names, value);
 		if (!name->length)
@@ -268,7 +268,7 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	step->mask = field->mask;
 	step->shift = field->shift;
 	if (plans->has_names && field->format == FIELD_HEX)
-		step->names = &plans->addresses;
+		step->names = field->is_code ? &plans->code : &plans->locks;
 	else if (plans->has_names && field->is_thread)
 		step->names = &plans->threads;
 	return field->format == FIELD_SYMBOL ? make_symbols(step) : 0;
@@ -404,11 +404,15 @@ int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 
 	plans->format = format;
 	plans->has_names = names;
-	plans->addresses.names = names;
-	plans->addresses.format = formats[format][0];
+	plans->locks.names = names;
+	plans->locks.format = formats[format][0];
+	plans->locks.kind = CACHED_LOCKS;
+	plans->code.names = names;
+	plans->code.format = formats[format][0];
+	plans->code.kind = CACHED_CODE;
 	plans->threads.names = names;
 	plans->threads.format = formats[format][1];
-	plans->threads.is_of_threads = true;
+	plans->threads.kind = CACHED_THREADS;
 	make_columns(&plans->columns);
 	for (i = 0; i < EVENT_TYPES; i++) {
 		version = event_types[i].version;
@@ -437,6 +441,7 @@ void dump_plans_clear(struct dump_plans *plans)
 				free(plan->steps[k].symbols);
 			free(plan);
 		}
-	names_cache_clear(&plans->addresses);
+	names_cache_clear(&plans->locks);
+	names_cache_clear(&plans->code);
 	names_cache_clear(&plans->threads);
 }

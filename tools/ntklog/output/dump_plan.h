@@ -52,15 +52,17 @@ struct dump_columns {
  * @has_names: there are some
  * @columns: of DUMP_CSV
  * @plans: by type and version, from the type's first on
- * @addresses: names
- * @threads: likewise
+ * @locks: names of locks
+ * @code: names of instructions
+ * @threads: names of threads
  */
 struct dump_plans {
 	enum dump_format format;
 	bool has_names;
 	struct dump_columns columns;
 	struct dump_plan *plans[EVENT_TYPES][DUMP_VERSIONS_MAX];
-	struct names_cache addresses;
+	struct names_cache locks;
+	struct names_cache code;
 	struct names_cache threads;
 };
 

@@ -333,7 +333,7 @@ static void put_text_stack(struct dump_writer *writer, const struct stack *stack
 	for (i = 0; i < stack->count; i++) {
 		out_literal(out, STACK_INDENT);
 		out_hex(out, stack->addresses[i]);
-		name = names_cache_find(&writer->plans.addresses, stack->addresses[i]);
+		name = names_cache_find(&writer->plans.code, stack->addresses[i]);
 		if (name->length) {
 			out_char(out, ' ');
 			out_bytes(out, name->text, name->length);
@@ -365,7 +365,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 		out_text(out, i ? ",{\"Address\":\"" : "{\"Address\":\"");
 		out_hex(out, stack->addresses[i]);
 		out_char(out, '"');
-		name = names_cache_find(&writer->plans.addresses, stack->addresses[i]);
+		name = names_cache_find(&writer->plans.code, stack->addresses[i]);
 		if (name->length) {
 			out_literal(out, ",\"Symbol\":\"");
 			/* With the quote that ends it. */

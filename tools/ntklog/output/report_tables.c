@@ -154,6 +154,14 @@ static char *symbol_text(const struct report *report, uint64_t address)
 	return strdup(text);
 }
 
+static char *code_text(const struct report *report, uint64_t address)
+{
+	char text[NAME_SIZE];
+
+	names_code_address(report->names, address, text, sizeof(text));
+	return strdup(text);
+}
+
 /* How many a class has: known where there are classes. */
 static double lock_count(const struct report *report, uint64_t key)
 {
@@ -333,7 +341,7 @@ static void make_callers(struct report *report)
 		cell = table_add_row(table);
 		if (!cell)
 			return;
-		cell++->text = symbol_text(report, pair->key.caller);
+		cell++->text = code_text(report, pair->key.caller);
 		cell++->text = symbol_text(report, pair->key.lock);
 		cell++->number = lock_count(report, pair->key.lock);
 		add_spinlock_sum(cell, report, &pair->sum);
@@ -379,7 +387,7 @@ static void make_blockers(struct report *report)
 
 	for (pair = stats->pairs; pair; pair = pair->hh.next)
 		if (pair->sum.blockers)
-			add_blocker(report, symbol_text(report, pair->key.caller),
+			add_blocker(report, code_text(report, pair->key.caller),
 				    symbol_text(report, pair->key.lock), &pair->sum);
 	if (stats->others.blockers)
 		add_blocker(report, strdup("(others)"), strdup("(others)"), &stats->others);
@@ -458,7 +466,7 @@ static char *stack_text(const struct report *report, const struct stack_entry *e
 	for (i = 0; text && i < entry->count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
-		names_address(report->names, entry->addresses[i], at, NAME_SIZE);
+		names_code_address(report->names, entry->addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
 	/* There may be 16384 of these. */

@@ -227,14 +227,14 @@ class Output(unittest.TestCase):
              "ffffffff81234000 T caller\nffffffff81234567 t exactly\n"
              "ffffffff81234568 T after\nthread 55 worker/0:1\n")
 
-    def with_names(self, *options, names=NAMES):
+    def with_names(self, *options, names=NAMES, command="dump"):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "a.etl")
             with open(path, "wb") as stream:
                 stream.write(etl.file(*self.EVENTS))
             with open(path + ".names", "w") as stream:
                 stream.write(names)
-            return run("dump", *options, path)
+            return run(command, *options, path)
 
     def test_cycles_on_demand(self):
         _, lines = dump(etl.file(*self.EVENTS), "--cycles")
@@ -316,6 +316,21 @@ class Output(unittest.TestCase):
             names = "ffff888012342000 %s last\t[driver]\n" % kind
             line = self.with_names(names=names).stdout.splitlines()[3]
             self.assertEqual("last+0x3678" in line, is_named, kind)
+
+    def test_code_address_after_a_variable_has_no_symbol(self):
+        """The functions for a module's initialisation are freed, and its variables stay."""
+        names = "ffffffff81234000 %s stall_ms\t[driver]\n"
+        for kind in "bBdDrRaAvV":
+            line = self.with_names(names=names % kind).stdout.splitlines()[3]
+            self.assertNotIn("CallerAddressSymbol", line, kind)
+            result = self.with_names("--filter", "caller == stall_ms", names=names % kind)
+            self.assertEqual(result.stdout, "", kind)
+        # A function at the address of a variable is the one that is meant.
+        both = names % "D" + names.replace("stall_ms", "init") % "t"
+        self.assertIn("CallerAddressSymbol=init+0x567 ",
+                      self.with_names(names=both).stdout.splitlines()[3])
+        result = self.with_names(names=names % "b", command="report")
+        self.assertNotIn("stall_ms", result.stdout)
 
     def test_symbols_do_not_reach_over_what_is_between(self):
         """Per-CPU variables are offsets, the kernel is far above."""
