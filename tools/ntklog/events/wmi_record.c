@@ -34,6 +34,7 @@
 #define READ_RESOURCE(_record, _raw)					\
 	(*(_record) = (struct resource_record) {			\
 		.resource = (_raw).resource,				\
+		.acquire_time = (_raw).acquire_time,			\
 		.hold_time = (_raw).hold_time,				\
 		.wait_time = (_raw).wait_time,				\
 		.depth = (_raw).max_recursion_depth,			\

@@ -46,6 +46,7 @@ struct spinlock_record {
 /**
  * struct resource_record - a WMI_RESOURCE
  * @resource: address
+ * @acquire_time: cycles; at most WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN: not known
  * @hold_time: cycles; 0: not known
  * @wait_time: cycles; 0: none, 1: not known
  * @depth: most acquisitions at once; of an excessive wait, the time-outs so far
@@ -56,6 +57,7 @@ struct spinlock_record {
  */
 struct resource_record {
 	uint64_t resource;
+	uint64_t acquire_time;
 	uint64_t hold_time;
 	uint64_t wait_time;
 	uint32_t depth;

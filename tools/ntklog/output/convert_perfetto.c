@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chrome's trace events: for each processor a track of the spin locks waited for and
- * owned and one of the threads that ran, for each thread one of its resources. Slices of a
- * track have to lie within each other or apart: locks that are not released in the reverse
- * order go to another lane of the same name. Whole nanoseconds: what touches does not
- * overlap by rounding.
+ * Chrome's trace events. Each CPU has a track of the spin locks that it waited for and held, and
+ * a track of the threads that it ran. Each thread has a track of its resources. Slices of a track
+ * have to nest. A lock that is not released in the reverse order of the acquisitions goes to
+ * another lane, which is a track of the same name.
  */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,344 +15,14 @@
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
-#include "convert.h"
-#include "hash.h"
 #include "message.h"
-#include "names_cache.h"
-#include "out.h"
-#include "perfetto_tracks.h"
-#include "put.h"
-#include "text.h"
+#include "perfetto_slice.h"
 #include "wmi_record.h"
 
-/* The tracks' groups, which are processes to the viewer. */
-enum {
-	GROUP_SPINLOCKS = 1,
-	GROUP_RESOURCES,
-	GROUP_THREADS,
-};
-
-/* Of an event in JSON at most: up to four slices' parts, names in each. */
-#define EVENT_SIZE	(4 * (2 * NAMES_CACHE_TEXT + 512) + PUT_MORE)
-
-/* Functions of stacks that are told apart by who called them; an event whose has more has none. */
-#define FRAMES_MAX	0x10000
-
-/* Of a number as text, with what put_short() may read behind it. */
+/* Size of a number as text, with the bytes behind it that put_short() may read. */
 #define NUMBER_SIZE	(OUT_DIGITS + PUT_MORE)
 
-/*
- * @group: of @track
- * @track: its number; NULL: none
- * @category: of it
- * @prefix: before the name
- * @name: of it
- * @length: of that
- * @from: its begin, ns
- * @to: its end
- */
-struct slice {
-	unsigned int group;
-	const uint32_t *track;
-	const char *category;
-	const char *prefix;
-	const char *name;
-	size_t length;
-	int64_t from;
-	int64_t to;
-};
-
-/* Where a stack goes through, and the number of where that was called from; 0: of nothing. */
-struct frame_key {
-	uint64_t address;
-	uint64_t caller;
-};
-
-struct frame {
-	struct frame_key key;
-	uint64_t number;
-	UT_hash_handle hh;
-};
-
-/*
- * @out: where to
- * @conversion: of the trace
- * @locks: names of locks
- * @code: names of instructions
- * @threads: names of threads
- * @first: nothing has been written
- * @tracks: of processors and threads
- * @next_id: of the next slice that finds no lane
- * @ns_per_tick: of the session's clock
- * @frames: of stacks: a table, in the order of their numbers
- * @running: by processor: who, 0: nobody known; and since when, ns; and its tracks
- */
-struct perfetto {
-	struct out out;
-	struct conversion *conversion;
-	struct names_cache locks;
-	struct names_cache code;
-	struct names_cache threads;
-	bool first;
-	struct perfetto_tracks tracks;
-	uint64_t next_id;
-	double ns_per_tick;
-	struct frame *frames;
-	struct {
-		uint32_t thread_id;
-		int64_t since;
-		struct perfetto_track *spinlocks;
-		struct perfetto_track *threads;
-	} running[UINT16_MAX + 1];
-};
-
-static void begin_event(struct perfetto *perfetto)
-{
-	if (perfetto->first)
-		out_literal(&perfetto->out, "\n");
-	else
-		out_literal(&perfetto->out, ",\n");
-	perfetto->first = false;
-}
-
-/* A name of a group or, with a track, of that. */
-static void put_name(struct perfetto *perfetto, int group, const uint32_t *track,
-		     const char *name)
-{
-	struct out *out = &perfetto->out;
-
-	begin_event(perfetto);
-	out_literal(out, "{\"ph\":\"M\",\"name\":\"");
-	out_text(out, track ? "thread_name" : "process_name");
-	out_literal(out, "\",\"pid\":");
-	out_unsigned(out, group);
-	if (track) {
-		out_literal(out, ",\"tid\":");
-		out_unsigned(out, *track);
-	}
-	out_literal(out, ",\"args\":{\"name\":\"");
-	out_json(out, name);
-	out_literal(out, "\"}}");
-}
-
-static void put_track_name(struct perfetto *perfetto, int group, uint32_t number,
-			   uint32_t track, unsigned int lane)
-{
-	char text[NAME_SIZE], more[32] = "";
-	const char *name;
-
-	if (lane)
-		snprintf(more, sizeof(more), " (%u)", lane + 1);
-	if (group == GROUP_RESOURCES) {
-		name = names_thread(perfetto->conversion->names, number);
-		snprintf(text, sizeof(text), "%.200s %u%s", name ? name : "thread", number, more);
-		/* The name may be cut within a character. */
-		text_clean(text);
-	} else {
-		snprintf(text, sizeof(text), "cpu %u%s", number, more);
-	}
-	put_name(perfetto, group, &track, text);
-}
-
-/* Of a processor, whose tracks are used again and again. */
-static struct perfetto_track *find_processor_track(struct perfetto *perfetto, uint32_t group,
-						   uint32_t processor)
-{
-	struct perfetto_track **place = group == GROUP_SPINLOCKS ?
-		&perfetto->running[processor].spinlocks : &perfetto->running[processor].threads;
-
-	if (!*place)
-		*place = perfetto_track_find(&perfetto->tracks, group, processor);
-	return *place;
-}
-
-/* The number of the lane of what begins at these two times; NULL: there is none. */
-static const uint32_t *find_lane(struct perfetto *perfetto, struct perfetto_track *track,
-				 int64_t wait, int64_t hold, int64_t end)
-{
-	unsigned int lanes = track ? track->lane_count : 0;
-	const struct perfetto_lane *lane = perfetto_lane_find(&perfetto->tracks, track, wait,
-							      hold, end);
-
-	if (lane && track->lane_count > lanes)
-		put_track_name(perfetto, track->key.group, track->key.number,
-			       lane->number, lanes);
-	return lane ? &lane->number : NULL;
-}
-
-/* Microseconds with three decimals. */
-static char *put_us(char *to, int64_t ns)
-{
-	uint64_t value = ns;
-
-	if (ns < 0) {
-		*to++ = '-';
-		value = -value;
-	}
-	to = put_unsigned(to, value / 1000);
-	value %= 1000;
-	to[0] = '.';
-	to[1] = '0' + value / 100;
-	to[2] = '0' + value / 10 % 10;
-	to[3] = '0' + value % 10;
-	return to + 4;
-}
-
-/*
- * The beginning of a slice of a track, up to its arguments. Without a track it is an
- * asynchronous one, which may lie as it likes, and its end is put first.
- */
-static char *begin_slice(struct perfetto *perfetto, char *to, const struct slice *slice)
-{
-	int part;
-
-	for (part = slice->track ? 1 : 0; part < 2; part++) {
-		to = put_literal(to, ",\n{\"ph\":\"");
-		*to++ = slice->track ? 'X' : part ? 'b' : 'e';
-		to = put_literal(to, "\",\"cat\":\"");
-		to = put_text(to, slice->category);
-		to = put_literal(to, "\",\"name\":\"");
-		to = put_text(to, slice->prefix);
-		to = put_short(to, slice->name, slice->length);
-		to = put_literal(to, "\",\"pid\":");
-		to = put_unsigned(to, slice->group);
-		if (slice->track) {
-			to = put_literal(to, ",\"tid\":");
-			to = put_unsigned(to, *slice->track);
-		} else {
-			to = put_literal(to, ",\"id\":");
-			to = put_unsigned(to, perfetto->next_id);
-		}
-		to = put_literal(to, ",\"ts\":");
-		to = put_us(to, part ? slice->from : slice->to);
-		if (!part)
-			*to++ = '}';
-	}
-	if (slice->track) {
-		to = put_literal(to, ",\"dur\":");
-		to = put_us(to, slice->to - slice->from);
-	} else {
-		perfetto->next_id++;
-	}
-	return put_literal(to, ",\"args\":{");
-}
-
-/* What was waited for, before it was held as @slice says. */
-static char *begin_wait(struct perfetto *perfetto, char *to, const struct slice *slice,
-			int64_t wait)
-{
-	struct slice waited = *slice;
-
-	waited.category = "wait";
-	waited.prefix = "wait: ";
-	waited.from = wait;
-	waited.to = slice->from;
-	return begin_slice(perfetto, to, &waited);
-}
-
-#define end_slice(to)	put_literal(to, "}}")
-
-/* The number of the innermost one, or 0: there are too many. */
-static uint64_t find_frames(struct perfetto *perfetto, const struct stack *stack)
-{
-	struct frame_key key = { .caller = 0 };
-	struct frame *frame;
-	size_t i;
-
-	for (i = stack->count; i--;) {
-		key.address = stack->addresses[i];
-		hash_find_or_add(perfetto->frames, key, &key, FRAMES_MAX, frame);
-		if (!frame)
-			return 0;
-		if (!frame->number)
-			frame->number = HASH_COUNT(perfetto->frames);
-		key.caller = frame->number;
-	}
-	return key.caller;
-}
-
-/* A symbol, or the number in its place. */
-static void put_address(struct perfetto *perfetto, uint64_t address)
-{
-	const struct cached_name *name = names_cache_find(&perfetto->code, address);
-
-	if (name->length)
-		out_bytes(&perfetto->out, name->text, name->length);
-	else
-		out_hex(&perfetto->out, address);
-}
-
-/*
- * The end of the slice at @to, with the stack of the event: among its arguments, which viewers
- * show, and as Chrome has it, by the number of its innermost frame.
- */
-static void end_slice_with_stack(struct perfetto *perfetto, const char *to)
-{
-	const struct stack *stack = perfetto->conversion->stack;
-	struct out *out = &perfetto->out;
-	uint64_t number;
-	size_t i;
-
-	out->used = to - out->buffer;
-	if (!stack || !stack->count) {
-		out_literal(out, "}}");
-		return;
-	}
-	out_literal(out, ",\"stack\":[");
-	for (i = 0; i < stack->count; i++) {
-		out_text(out, i ? ",\"" : "\"");
-		put_address(perfetto, stack->addresses[i]);
-		out_char(out, '"');
-	}
-	out_literal(out, "]}");
-	number = find_frames(perfetto, stack);
-	if (number) {
-		out_literal(out, ",\"sf\":");
-		out_unsigned(out, number);
-	}
-	out_char(out, '}');
-}
-
-static void put_frames(struct perfetto *perfetto)
-{
-	struct out *out = &perfetto->out;
-	const struct frame *frame;
-
-	if (!perfetto->frames)
-		return;
-	out_literal(out, ",\"stackFrames\":{");
-	for (frame = perfetto->frames; frame; frame = frame->hh.next) {
-		out_text(out, frame->number > 1 ? ",\n\"" : "\n\"");
-		out_unsigned(out, frame->number);
-		out_literal(out, "\":{\"name\":\"");
-		put_address(perfetto, frame->key.address);
-		out_char(out, '"');
-		if (frame->key.caller) {
-			out_literal(out, ",\"parent\":\"");
-			out_unsigned(out, frame->key.caller);
-			out_char(out, '"');
-		}
-		out_char(out, '}');
-	}
-	out_literal(out, "\n}");
-}
-
-static void free_frames(struct perfetto *perfetto)
-{
-	struct frame *frame, *next;
-
-	HASH_ITER(hh, perfetto->frames, frame, next) {
-		HASH_DEL(perfetto->frames, frame);
-		free(frame);
-	}
-}
-
-static char *begin_put(struct perfetto *perfetto)
-{
-	return out_room(&perfetto->out, EVENT_SIZE);
-}
-
-/* A damaged frequency makes any number of a time: at most a century of it is shown. */
+/* A damaged frequency makes any time possible. Limit it to a century, which fits in int64_t. */
 static int64_t whole_ns(double ns)
 {
 	static const double century = 3.15576e18;
@@ -376,8 +44,8 @@ static int64_t cycles_ns(const struct perfetto *perfetto, uint64_t cycles)
 }
 
 /*
- * When was it released? The event is some time after that, which is not the same each time;
- * if the session's clock is that of the cycles, the record itself says it.
+ * Return when a spin lock was released. The event follows the release after a time that varies.
+ * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
 static int64_t release_ns(const struct perfetto *perfetto, const struct etl_event *event,
 			  uint64_t release_time)
@@ -387,6 +55,22 @@ static int64_t release_ns(const struct perfetto *perfetto, const struct etl_even
 	if (file->perf_freq == file->cycle_freq && release_time <= event->time_stamp &&
 	    event->time_stamp - release_time < file->perf_freq / 100)
 		return ticks_ns(perfetto, release_time);
+	return ticks_ns(perfetto, event->time_stamp);
+}
+
+/*
+ * Return when a lock was acquired whose hold time is not known: the CPU that released it does not
+ * trust the other CPU's clock that far. If the session's clock does not count cycles, or the time
+ * is not known either, return the release: the wait ended no later.
+ */
+static int64_t acquire_ns(const struct perfetto *perfetto, const struct etl_event *event,
+			  uint64_t acquire_time)
+{
+	const struct etl_file *file = perfetto->conversion->file;
+
+	if (file->perf_freq == file->cycle_freq && acquire_time <= event->time_stamp &&
+	    acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN)
+		return ticks_ns(perfetto, acquire_time);
 	return ticks_ns(perfetto, event->time_stamp);
 }
 
@@ -415,8 +99,21 @@ static char *put_bool(char *to, bool yes)
 	return yes ? put_literal(to, "true") : put_literal(to, "false");
 }
 
-/* Who had a lock, or waited for it, and where. */
-static char *put_whose(struct perfetto *perfetto, char *to, const struct spinlock_record *record)
+/* Put the wait that ended when the hold of @slice began. */
+static char *begin_wait(struct perfetto *perfetto, char *to, const struct perfetto_slice *slice,
+			int64_t wait)
+{
+	struct perfetto_slice waited = *slice;
+
+	waited.category = "wait";
+	waited.prefix = "wait: ";
+	waited.from = wait;
+	waited.to = slice->from;
+	return perfetto_begin_slice(perfetto, to, &waited);
+}
+
+/* Put the arguments that name the caller and its context. */
+static char *put_caller(struct perfetto *perfetto, char *to, const struct spinlock_record *record)
 {
 	char number[NUMBER_SIZE];
 	const char *caller;
@@ -424,7 +121,7 @@ static char *put_whose(struct perfetto *perfetto, char *to, const struct spinloc
 
 	caller = address_text(names_cache_find(&perfetto->code, record->caller), record->caller,
 			      number, &length);
-	/* What is 0 is not known. */
+	/* A record of a wait has no caller if the kernel did not tell it. */
 	if (record->caller) {
 		to = put_short(put_literal(to, "\"caller\":\""), caller, length);
 		to = put_literal(to, "\",");
@@ -438,7 +135,7 @@ static char *put_whose(struct perfetto *perfetto, char *to, const struct spinloc
 
 static void put_spinlock(struct perfetto *perfetto, const struct etl_event *event)
 {
-	struct slice slice = { .group = GROUP_SPINLOCKS, .category = "hold", .prefix = "" };
+	struct perfetto_slice slice = { .group = PERFETTO_SPINLOCKS, .category = "hold", .prefix = "" };
 	struct spinlock_record record;
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
@@ -453,26 +150,27 @@ static void put_spinlock(struct perfetto *perfetto, const struct etl_event *even
 		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
 	has_waited = record.spin_count || is_wait_alone;
 	wait = has_waited ? hold - cycles_ns(perfetto, record.wait_time) : hold;
-	slice.track = find_lane(perfetto, find_processor_track(perfetto, GROUP_SPINLOCKS,
-							       event->processor),
-				wait, hold, end);
+	slice.track = perfetto_find_lane(perfetto,
+					 perfetto_cpu_track(perfetto, PERFETTO_SPINLOCKS,
+							    event->processor),
+					 wait, hold, end);
 	slice.name = lock_text(perfetto, record.lock, event, number, &slice.length);
-	to = begin_put(perfetto);
+	to = perfetto_reserve(perfetto);
 	slice.from = hold;
 	slice.to = end;
 	if (has_waited) {
 		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"spins\":");
 		to = put_unsigned(to, record.spin_count);
-		to = is_wait_alone ? put_literal(to, ",") : end_slice(to);
+		to = is_wait_alone ? put_literal(to, ",") : perfetto_end_slice(to);
 	}
-	/* Nothing is known of its hold, so what is told of a hold is told of the wait. */
+	/* If the hold is not known the wait gets the arguments and the stack of the hold. */
 	if (!is_wait_alone)
-		to = begin_slice(perfetto, to, &slice);
-	to = put_whose(perfetto, to, &record);
-	end_slice_with_stack(perfetto, to);
+		to = perfetto_begin_slice(perfetto, to, &slice);
+	to = put_caller(perfetto, to, &record);
+	perfetto_end_slice_with_stack(perfetto, to);
 }
 
-/* Of Linux' locks that sleep the kind too. */
+/* Put the class, and of Linux' locks the kind. */
 static char *put_class(char *to, const char *kind, const char *class)
 {
 	if (kind)
@@ -483,11 +181,12 @@ static char *put_class(char *to, const char *kind, const char *class)
 
 static void put_resource(struct perfetto *perfetto, const struct etl_event *event)
 {
-	struct slice slice = { .group = GROUP_RESOURCES, .category = "hold", .prefix = "" };
+	struct perfetto_slice slice = { .group = PERFETTO_RESOURCES, .category = "hold", .prefix = "" };
 	struct resource_record record;
 	const char *class = "exclusive", *kind = NULL;
 	char number[NUMBER_SIZE];
-	int64_t hold, wait, end;
+	int64_t acquired, wait, hold, end;
+	bool has_waited;
 	char *to;
 
 	resource_record_read(&record, event);
@@ -499,47 +198,50 @@ static void put_resource(struct perfetto *perfetto, const struct etl_event *even
 		kind = resource_kinds[record.kind].name;
 	end = ticks_ns(perfetto, event->time_stamp);
 	hold = end - cycles_ns(perfetto, record.hold_time);
-	/* Without the hold time it is not known when it waited. */
-	wait = record.hold_time && record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ?
-		hold - cycles_ns(perfetto, record.wait_time) : hold;
-	slice.track = find_lane(perfetto, perfetto_track_find(&perfetto->tracks, GROUP_RESOURCES,
-							      record.thread_id),
-				wait, hold, end);
+	has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+	acquired = has_waited && !record.hold_time ?
+		acquire_ns(perfetto, event, record.acquire_time) : hold;
+	wait = has_waited ? acquired - cycles_ns(perfetto, record.wait_time) : hold;
+	slice.track = perfetto_find_lane(perfetto,
+					 perfetto_track_find(&perfetto->tracks, PERFETTO_RESOURCES,
+							     record.thread_id),
+					 wait, acquired, end);
 	slice.name = lock_text(perfetto, record.resource, event, number, &slice.length);
-	to = begin_put(perfetto);
+	to = perfetto_reserve(perfetto);
+	if (wait < acquired) {
+		slice.from = acquired;
+		to = put_class(begin_wait(perfetto, to, &slice, wait), kind, class);
+		to = perfetto_end_slice(to);
+	}
 	slice.from = hold;
 	slice.to = end;
-	if (wait < hold) {
-		to = put_class(begin_wait(perfetto, to, &slice, wait), kind, class);
-		to = end_slice(to);
-	}
-	to = put_class(begin_slice(perfetto, to, &slice), kind, class);
+	to = put_class(perfetto_begin_slice(perfetto, to, &slice), kind, class);
 	to = put_literal(to, ",\"contention\":");
-	end_slice_with_stack(perfetto, put_unsigned(to, record.contention_delta));
+	perfetto_end_slice_with_stack(perfetto, put_unsigned(to, record.contention_delta));
 }
 
 static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 {
 	int64_t now = ticks_ns(perfetto, event->time_stamp);
-	uint32_t processor = event->processor;
+	uint32_t cpu = event->processor;
 	struct contextswap_record record;
 	const struct cached_name *name;
 	struct perfetto_track *track;
 	char *to;
 
 	contextswap_record_read(&record, event);
-	track = find_processor_track(perfetto, GROUP_THREADS, processor);
+	track = perfetto_cpu_track(perfetto, PERFETTO_THREADS, cpu);
 	if (track && !track->lane_count) {
 		track->lane_count = PERFETTO_LANES_MAX;
-		put_track_name(perfetto, GROUP_THREADS, processor, processor, 0);
+		perfetto_put_track_name(perfetto, PERFETTO_THREADS, cpu, cpu, 0);
 	}
-	if (record.old_thread_id && perfetto->running[processor].since <= now &&
-	    perfetto->running[processor].thread_id == record.old_thread_id) {
+	if (record.old_thread_id && perfetto->running[cpu].since <= now &&
+	    perfetto->running[cpu].thread_id == record.old_thread_id) {
 		char text[NAMES_CACHE_TEXT + NUMBER_SIZE];
-		struct slice slice = {
-			.group = GROUP_THREADS, .track = &processor, .category = "run",
+		struct perfetto_slice slice = {
+			.group = PERFETTO_THREADS, .track = &cpu, .category = "run",
 			.prefix = "", .name = text,
-			.from = perfetto->running[processor].since, .to = now,
+			.from = perfetto->running[cpu].since, .to = now,
 		};
 
 		name = names_cache_find(&perfetto->threads, record.old_thread_id);
@@ -547,15 +249,15 @@ static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
 				    put_literal(text, "thread");
 		*to++ = ' ';
 		slice.length = put_unsigned(to, record.old_thread_id) - text;
-		to = begin_slice(perfetto, begin_put(perfetto), &slice);
+		to = perfetto_begin_slice(perfetto, perfetto_reserve(perfetto), &slice);
 		to = put_literal(to, "\"state\":");
 		to = put_unsigned(to, record.old_thread_state);
 		to = put_literal(to, ",\"wait_reason\":");
 		to = put_unsigned(to, record.old_thread_wait_reason);
-		end_slice_with_stack(perfetto, to);
+		perfetto_end_slice_with_stack(perfetto, to);
 	}
-	perfetto->running[processor].thread_id = record.new_thread_id;
-	perfetto->running[processor].since = now;
+	perfetto->running[cpu].thread_id = record.new_thread_id;
+	perfetto->running[cpu].since = now;
 }
 
 static void put_events(struct perfetto *perfetto)
@@ -576,8 +278,8 @@ static void put_events(struct perfetto *perfetto)
 
 /**
  * convert_to_perfetto() - write Chrome's trace events
- * @conversion: of the trace
- * @path: of the file; "-" is the standard output
+ * @conversion: trace to convert
+ * @path: path of the file to write; "-" is the standard output
  *
  * Return: 0, or -1 after a message.
  */
@@ -605,21 +307,20 @@ int convert_to_perfetto(struct conversion *conversion, const char *path)
 	perfetto->threads.names = conversion->names;
 	perfetto->threads.format = names_format_json;
 	perfetto->threads.kind = CACHED_THREADS;
-	perfetto->first = true;
 	perfetto->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
 	out_literal(&perfetto->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	put_name(perfetto, GROUP_SPINLOCKS, NULL, "spin locks, by processor");
-	put_name(perfetto, GROUP_RESOURCES, NULL, "resources, by thread");
-	put_name(perfetto, GROUP_THREADS, NULL, "threads, by processor");
+	perfetto_put_name(perfetto, PERFETTO_SPINLOCKS, NULL, "spin locks, by processor");
+	perfetto_put_name(perfetto, PERFETTO_RESOURCES, NULL, "resources, by thread");
+	perfetto_put_name(perfetto, PERFETTO_THREADS, NULL, "threads, by processor");
 	put_events(perfetto);
 	out_literal(&perfetto->out, "\n]");
-	put_frames(perfetto);
+	perfetto_put_frames(perfetto);
 	out_literal(&perfetto->out, "}\n");
 	out_flush(&perfetto->out);
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
-	free_frames(perfetto);
+	perfetto_free_frames(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
 	names_cache_clear(&perfetto->locks);
 	names_cache_clear(&perfetto->code);

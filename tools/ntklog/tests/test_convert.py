@@ -217,6 +217,28 @@ class Perfetto(Case):
         self.assertEqual((wait["tid"], hold["tid"], hold["args"]["class"]),
                          (55, 55, "exclusive"))
 
+    def test_wait_whose_hold_is_unknown_is_a_slice(self):
+        """A lock that another CPU releases than the one that acquired it."""
+        us = 1e6 / etl.PERF_FREQ
+
+        def record(acquire, wait, bits=64):
+            data = bytearray(etl.resource(bits, hold=0, wait=wait))
+            data[:8] = acquire.to_bytes(8, "little")
+            return etl.perfinfo(0x052B, bytes(data), time_stamp=etl.START_CLOCK + 9000)
+        for acquire, end in ((etl.START_CLOCK + 5000, 5000 * us),
+                             # It is not known, or is after the release: the wait ended before that.
+                             (0, 9000 * us), (2, 9000 * us), (etl.START_CLOCK + 9001, 9000 * us)):
+            wait, hold = self.slices(record(acquire, 303))
+            self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
+            self.assertAlmostEqual(wait["ts"] + wait["dur"], end)
+            self.assertAlmostEqual(wait["dur"], 303 * us)
+            self.assertAlmostEqual(hold["ts"], 9000 * us)
+            self.assertEqual(hold["dur"], 0)
+        # 0 is no wait; 1 one whose length is not known.
+        for wait in 0, 1:
+            (hold,) = self.slices(record(etl.START_CLOCK + 5000, wait))
+            self.assertEqual(hold["cat"], "hold")
+
     def test_linux_locks_that_sleep(self):
         for kind in etl.LINUX_KINDS:
             wait, hold = self.slices(etl.linux_lock(kind, 0x42))
