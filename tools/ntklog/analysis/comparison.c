@@ -10,6 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
 #include "comparison.h"
 #include "filter.h"
 #include "macros.h"
@@ -400,6 +404,76 @@ int comparison_resolve_names(const struct compared *compared, const struct names
 		return refuse(error, size, compared->at, "no thread is called \"%.40s\"",
 			      compared->text);
 	return 0;
+}
+
+static bool type_can_match(const struct compared *compared, const struct event_type *type)
+{
+	bool is_spinlock = type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK;
+	bool is_resource = type->hook_id == PERFINFO_LOG_TYPE_RESOURCE;
+
+	switch (compared->subject) {
+	case SUBJECT_FIELD:
+	case SUBJECT_FIELD_SYMBOL:
+		return compared->fields[type - event_types];
+	case SUBJECT_EVENT:
+		return compared->comparison != IS_EQUAL ||
+		       !strcasecmp(compared->text, type->name);
+	case SUBJECT_HOOK_ID:
+		return compared->comparison != IS_EQUAL || compared->number == type->hook_id;
+	case SUBJECT_PROVIDER:
+	case SUBJECT_ID:
+	case SUBJECT_OPCODE:
+	case SUBJECT_LEVEL:
+	case SUBJECT_PROCESS_ID:
+		return false;
+	case SUBJECT_CALLER:
+		return is_spinlock;
+	case SUBJECT_HOLD:
+	case SUBJECT_WAIT:
+	case SUBJECT_LOCK:
+	case SUBJECT_CLASS:
+		return is_spinlock || is_resource;
+	case SUBJECT_THREAD:
+		return is_spinlock || is_resource ||
+		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP;
+	default:
+		return true;
+	}
+}
+
+static bool unknown_type_can_match(const struct compared *compared)
+{
+	switch (compared->subject) {
+	case SUBJECT_FIELD:
+		/* The header of an event may have a ThreadId, whatever its data is. */
+		return compared->is_thread;
+	case SUBJECT_FIELD_SYMBOL:
+	case SUBJECT_HOLD:
+	case SUBJECT_WAIT:
+	case SUBJECT_LOCK:
+	case SUBJECT_CALLER:
+	case SUBJECT_CLASS:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/**
+ * comparison_types() - find the types of events that a comparison can be true of
+ * @compared: comparison whose value has been resolved
+ *
+ * Return: the types, as bits: bit i for event_types[i], and COMPARISON_UNKNOWN_TYPES.
+ */
+uint32_t comparison_types(const struct compared *compared)
+{
+	uint32_t types = unknown_type_can_match(compared) ? COMPARISON_UNKNOWN_TYPES : 0;
+	size_t i;
+
+	for (i = 0; i < EVENT_TYPES; i++)
+		if (type_can_match(compared, &event_types[i]))
+			types |= UINT32_C(1) << i;
+	return types;
 }
 
 /**

@@ -68,6 +68,10 @@ enum operand_kind {
 	OPERAND_EVENT,		/* a name of an event */
 };
 
+/* Types of events as bits: those of event_types[], and one for all that the tool does not know. */
+#define COMPARISON_UNKNOWN_TYPES	(UINT32_C(1) << EVENT_TYPES)
+#define COMPARISON_ALL_TYPES		(2 * COMPARISON_UNKNOWN_TYPES - 1)
+
 /**
  * struct compared - a comparison; of what an event of no such field has it is false
  * @subject: what is compared
@@ -110,6 +114,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 			     size_t size);
 int comparison_resolve_names(const struct compared *compared, const struct names *names,
 			     char *error, size_t size);
+uint32_t comparison_types(const struct compared *compared);
 bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,
 			const struct names *names);

@@ -167,6 +167,23 @@ static struct filter *parse_factor(struct parser *parser)
 	return parsed;
 }
 
+/* Find the types of events that a filter can be true of, as comparison_types() does. */
+static uint32_t find_types(const struct filter *filter)
+{
+	switch (filter->kind) {
+	case FILTER_AND:
+		return find_types(filter->left) & find_types(filter->right);
+	case FILTER_OR:
+		return find_types(filter->left) | find_types(filter->right);
+	case FILTER_NOT:
+		/* A comparison is false of an event that does not have the field. */
+		return COMPARISON_ALL_TYPES;
+	case FILTER_COMPARE:
+		break;
+	}
+	return comparison_types(&filter->compared);
+}
+
 static struct filter *parse_chain(struct parser *parser, const char *token,
 				  enum filter_kind kind,
 				  struct filter *(*parse)(struct parser *parser))
@@ -174,6 +191,7 @@ static struct filter *parse_chain(struct parser *parser, const char *token,
 	struct filter *left = parse(parser);
 
 	while (left && accept(parser, token)) {
+		size_t at = parser->at - parser->start - strlen(token) + 1;
 		struct filter *both = calloc(1, sizeof(*both));
 		struct filter *right = both ? parse(parser) : NULL;
 
@@ -184,6 +202,13 @@ static struct filter *parse_chain(struct parser *parser, const char *token,
 		}
 		*both = (struct filter) { .kind = kind, .left = left, .right = right };
 		left = both;
+		if (!find_types(both)) {
+			snprintf(parser->error, parser->size,
+				 "no event has the fields of both sides of %s (character %zu)",
+				 token, at);
+			filter_free(both);
+			return NULL;
+		}
 	}
 	return left;
 }

@@ -50,6 +50,10 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
+	/* A hold that is not known has 0, like that of a resource. */
+	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
+		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
+			    WHERE(struct wmi_spinlock64, acquire_time) }),
 	SPINLOCK("WaitTimeInCycles", FIELD_DECIMAL, wait_time_in_cycles,
 		 .is_cycles = true),
 	SPINLOCK("SpinCount", FIELD_DECIMAL, spin_count),
@@ -436,6 +440,17 @@ int event_type_check(struct etl_file *file, const struct etl_event *event,
 }
 
 /**
+ * event_field_is_derived() - test whether a field is computed from others
+ * @field: field of any type of event
+ *
+ * Return: true if no record has the field; false if it is part of a record.
+ */
+bool event_field_is_derived(const struct event_field *field)
+{
+	return field->minus[0].size;
+}
+
+/**
  * event_has_field() - is the field in this version of the event?
  * @event: the event
  * @field: a field of its type
@@ -515,6 +530,13 @@ uint64_t event_field_value(const struct event_field *field,
 
 	memcpy(&value, event->data + field->where[which].offset,
 	       field->where[which].size);
+	if (event_field_is_derived(field)) {
+		uint64_t minus = 0;
+
+		memcpy(&minus, event->data + field->minus[which].offset,
+		       field->minus[which].size);
+		return value > minus ? value - minus : 0;
+	}
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;
 	/* From its own size to all of the value's bits. */

@@ -32,6 +32,8 @@ struct event_symbol {
  * @name: NT's
  * @format: how to print it
  * @where: in the 32-bit and in the 64-bit record: offset and bytes
+ * @minus: place of a number that is subtracted, of a field that no record has by itself; size 0
+ *	for a field of the record. A difference below 0 counts as 0
  * @mask: of the value, 0: all
  * @shift: to the right, after the mask
  * @version: of the event that has it; 0: all
@@ -45,6 +47,7 @@ struct event_field {
 	const char *name;
 	enum field_format format;
 	struct field_place where[2];
+	struct field_place minus[2];
 	uint32_t mask;
 	uint8_t shift;
 	uint8_t version;
@@ -83,6 +86,7 @@ extern const struct event_type event_types[EVENT_TYPES];
 const struct event_type *event_type_find(const struct etl_event *event);
 int event_type_check(struct etl_file *file, const struct etl_event *event,
 		     const struct event_type *type);
+bool event_field_is_derived(const struct event_field *field);
 bool event_has_field(const struct etl_event *event, const struct event_field *field);
 const char *event_name(const struct etl_event *event, const struct event_type *type);
 bool event_name_exists(const char *name);

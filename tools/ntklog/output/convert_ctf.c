@@ -142,7 +142,8 @@ static void put_event_class(FILE *stream, size_t number, bool with_stack)
 		fputs(stack_fields, stream);
 	/* All fields of all versions; an address is followed by its symbol. */
 	for (i = 0; i < type->field_count; i++)
-		put_field(stream, &type->fields[i]);
+		if (!event_field_is_derived(&type->fields[i]))
+			put_field(stream, &type->fields[i]);
 	fputs("\t};\n};\n", stream);
 }
 
@@ -298,6 +299,8 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 		const struct cached_name *name;
 		uint64_t value = 0;
 
+		if (event_field_is_derived(field))
+			continue;
 		/* Of the wider record, little-endian; as it is, if that is what it is. */
 		if (field->mask || field->where[which].size != size)
 			value = event_has_field(event, field) ?

@@ -19,6 +19,8 @@ enum step_kind {
 	STEP_SIGNED,
 	STEP_HEX,
 	STEP_SYMBOL,
+	STEP_DERIVED,
+	STEP_JSON_DERIVED,
 };
 
 /*
@@ -160,6 +162,12 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 		case STEP_JSON_DECIMAL:
 			to = put_json_unsigned(to, value);
 			break;
+		case STEP_DERIVED:
+			to = put_unsigned(to, event_field_value(step->field, event));
+			break;
+		case STEP_JSON_DERIVED:
+			to = put_json_unsigned(to, event_field_value(step->field, event));
+			break;
 		default:
 			to = put_unsigned(to, value);
 		}
@@ -261,8 +269,12 @@ static int make_step(struct dump_plans *plans, struct step *step,
 
 	step->field = field;
 	step->kind = kinds[field->format];
+	if (event_field_is_derived(field))
+		step->kind = STEP_DERIVED;
 	if (plans->format == DUMP_JSON && step->kind == STEP_DECIMAL)
 		step->kind = STEP_JSON_DECIMAL;
+	if (plans->format == DUMP_JSON && step->kind == STEP_DERIVED)
+		step->kind = STEP_JSON_DERIVED;
 	for (i = 0; i < 2; i++)
 		step->where[i] = field->where[i];
 	step->mask = field->mask;

@@ -115,7 +115,8 @@ class Made:
             "<" + ("QQ" if self.bits == 64 else "II") + "QQIIIIBBB5x", lock, caller, time, time, word, word,
             thread, word, byte, byte, byte), {
                 "SpinLockAddress": address(lock), "CallerAddress": address(caller),
-                "AcquireTime": time, "ReleaseTime": time, "WaitTimeInCycles": word,
+                "AcquireTime": time, "ReleaseTime": time, "HoldTime": 0,
+                "WaitTimeInCycles": word,
                 "SpinCount": word, "ThreadId": Thread(thread), "InterruptCount": word,
                 "Irql": byte, "AcquireDepth": byte, "AcquireMode": symbol(MODES, byte & 0x3F),
                 "ExecuteDpc": byte >> 6 & 1, "ExecuteIsr": byte >> 7, "Rule": "nt"})
