@@ -40,7 +40,7 @@ struct eresource_owner {
  * struct eresource - NT's ERESOURCE
  * @word: 0 when free; the one thread that owns, how and how often, when nobody
  *	else has to know; or the sign that the members below have to be looked at.
- *	See module/ex/eresource_private.h
+ *	See module/ex/eresource_state.h
  * @lock: guards all below, if not said otherwise
  * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with single stores
  * @exclusive: the owner is exclusive

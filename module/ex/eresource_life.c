@@ -9,7 +9,8 @@
 
 #include "../address.h"
 #include "../perf/resource.h"
-#include "eresource_private.h"
+#include "eresource_state.h"
+#include "eresource_tree.h"
 
 u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 				  struct lock_class_key *key)

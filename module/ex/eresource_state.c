@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The state of a resource: out of its word, into it again, and who its owners are.
- * What the state means is not decided here: see eresource.c.
+ * What the state means is not decided here: see eresource_acquire.c and eresource_release.c.
  */
 
 #include <linux/bug.h>
@@ -10,7 +10,7 @@
 #include <linux/string.h>
 
 #include "../address.h"
-#include "eresource_private.h"
+#include "eresource_state.h"
 
 /**
  * eresource_refuse_null() - NULL is never a live resource

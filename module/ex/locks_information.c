@@ -9,7 +9,6 @@
 #include <linux/export.h>
 #include <linux/overflow.h>
 #include <linux/pid.h>
-#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -19,82 +18,12 @@
 
 #include "../address.h"
 #include "../compat.h"
-#include "eresource_private.h"
+#include "eresource_state.h"
+#include "eresource_tree.h"
 #include "locks_information.h"
-
-DEFINE_RAW_SPINLOCK(ex_resources_lock);
-
-/* Guarded by ex_resources_lock. */
-static struct rb_root ex_resources = RB_ROOT;
-static u32 ex_resource_count;
 
 /* Looked at with interrupts off, from one taking of the lock to the next. */
 #define EX_LOCKS_BATCH	32
-
-static struct eresource *ex_resource_of(const struct rb_node *node)
-{
-	return rb_entry_safe(node, struct eresource, node);
-}
-
-/* The live resource with the lowest address that is not below this one. */
-static struct eresource *ex_resource_from(unsigned long address)
-{
-	struct rb_node *node = ex_resources.rb_node;
-	struct eresource *found = NULL;
-
-	while (node) {
-		struct eresource *resource = ex_resource_of(node);
-
-		if ((unsigned long)resource >= address) {
-			found = resource;
-			node = node->rb_left;
-		} else {
-			node = node->rb_right;
-		}
-	}
-	return found;
-}
-
-/**
- * ex_resource_is_live() - has it been initialised, and not deleted?
- * @resource: an address; what is there is not looked at
- *
- * Context: ex_resources_lock held.
- * Return: whether it is in the tree.
- */
-bool ex_resource_is_live(const struct eresource *resource)
-{
-	return resource && ex_resource_from((unsigned long)resource) == resource;
-}
-
-static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
-{
-	return a < b;
-}
-
-/**
- * ex_insert_resource() - a resource is live from now on
- * @resource: one that is not
- *
- * Context: ex_resources_lock held.
- */
-void ex_insert_resource(struct eresource *resource)
-{
-	rb_add(&resource->node, &ex_resources, ex_resource_less);
-	WRITE_ONCE(ex_resource_count, ex_resource_count + 1);
-}
-
-/**
- * ex_remove_resource() - a resource is no more
- * @resource: a live one
- *
- * Context: ex_resources_lock held.
- */
-void ex_remove_resource(struct eresource *resource)
-{
-	rb_erase(&resource->node, &ex_resources);
-	WRITE_ONCE(ex_resource_count, ex_resource_count - 1);
-}
 
 static void ex_describe_resource(struct eresource *resource, struct ex_lock *lock)
 {
@@ -176,7 +105,7 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 				break;
 			ex_describe_resource(resource, &locks->locks[locks->count++]);
 			next = (unsigned long)resource + 1;
-			resource = ex_resource_of(rb_next(&resource->node));
+			resource = ex_next_resource(resource);
 		}
 		raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 		cond_resched();

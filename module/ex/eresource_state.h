@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _NTKLOG_EX_ERESOURCE_PRIVATE_H
-#define _NTKLOG_EX_ERESOURCE_PRIVATE_H
+#ifndef _NTKLOG_EX_ERESOURCE_STATE_H
+#define _NTKLOG_EX_ERESOURCE_STATE_H
 
 /*
  * The word of a resource:
@@ -19,9 +19,10 @@
  */
 
 #include <linux/cache.h>
+#include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/spinlock.h>
 #include <ntklog/eresource.h>
-#include <uapi/ntklog/system_information.h>
 
 #define ERESOURCE_EXCLUSIVE	0x01ul
 #define ERESOURCE_INNER		0x02ul
@@ -30,6 +31,24 @@
 #define ERESOURCE_THREAD	(~0x3Ful)
 
 static_assert(L1_CACHE_BYTES > ~ERESOURCE_THREAD);
+
+/*
+ * One who waits; on his stack.
+ *
+ * @list: among the waiters of his kind, then among those that are granted
+ * @thread: who
+ * @again: he owned the resource already when he asked
+ * @depth: how often he owns it once he is granted
+ * @granted: wakes him. Its own lock lets him go only when who completes it no
+ *	longer looks at it
+ */
+struct eresource_waiter {
+	struct list_head list;
+	unsigned long thread;
+	bool again;
+	u32 depth;
+	struct completion granted;
+};
 
 /* How often the owner owns, by the word. */
 static inline u32 eresource_depth(unsigned long word)
@@ -61,14 +80,4 @@ void eresource_free_table(struct eresource_owner *table);
 
 bool eresource_refuse_null(const char *function, unsigned long caller);
 
-/*
- * Guards the tree of live resources. The locks of resources are taken with it held:
- * a resource in the tree does not go while it is.
- */
-extern raw_spinlock_t ex_resources_lock;
-
-void ex_insert_resource(struct eresource *resource);
-bool ex_resource_is_live(const struct eresource *resource);
-void ex_remove_resource(struct eresource *resource);
-
-#endif /* _NTKLOG_EX_ERESOURCE_PRIVATE_H */
+#endif /* _NTKLOG_EX_ERESOURCE_STATE_H */

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* All live resources, in a tree ordered by address: see eresource_tree.h. */
+
+#include <linux/rbtree.h>
+
+#include "eresource_tree.h"
+
+DEFINE_RAW_SPINLOCK(ex_resources_lock);
+
+/* Protected by ex_resources_lock. */
+static struct rb_root ex_resources = RB_ROOT;
+u32 ex_resource_count;
+
+static struct eresource *ex_resource_of(const struct rb_node *node)
+{
+	return rb_entry_safe(node, struct eresource, node);
+}
+
+/* The live resource with the lowest address that is not below this one. */
+struct eresource *ex_resource_from(unsigned long address)
+{
+	struct rb_node *node = ex_resources.rb_node;
+	struct eresource *found = NULL;
+
+	while (node) {
+		struct eresource *resource = ex_resource_of(node);
+
+		if ((unsigned long)resource >= address) {
+			found = resource;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+/* The live resource with the next higher address, or NULL. */
+struct eresource *ex_next_resource(const struct eresource *resource)
+{
+	return ex_resource_of(rb_next(&resource->node));
+}
+
+/**
+ * ex_resource_is_live() - has it been initialised, and not deleted?
+ * @resource: an address; what is there is not looked at
+ *
+ * Context: ex_resources_lock held.
+ * Return: whether it is in the tree.
+ */
+bool ex_resource_is_live(const struct eresource *resource)
+{
+	return resource && ex_resource_from((unsigned long)resource) == resource;
+}
+
+static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
+{
+	return a < b;
+}
+
+/**
+ * ex_insert_resource() - a resource is live from now on
+ * @resource: one that is not
+ *
+ * Context: ex_resources_lock held.
+ */
+void ex_insert_resource(struct eresource *resource)
+{
+	rb_add(&resource->node, &ex_resources, ex_resource_less);
+	WRITE_ONCE(ex_resource_count, ex_resource_count + 1);
+}
+
+/**
+ * ex_remove_resource() - a resource is no more
+ * @resource: a live one
+ *
+ * Context: ex_resources_lock held.
+ */
+void ex_remove_resource(struct eresource *resource)
+{
+	rb_erase(&resource->node, &ex_resources);
+	WRITE_ONCE(ex_resource_count, ex_resource_count - 1);
+}
