@@ -25,6 +25,7 @@
 
 #include "../compat.h"
 #include "thread.h"
+#include "tracepoint.h"
 
 /*
  * Rooms at hand; below half of them more are made. While each thread that takes a lock gets one, a
@@ -572,12 +573,6 @@ static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
 
 static struct tracepoint *ntklog_exit_tracepoint;
 
-static void __init ntklog_find_exit_tracepoint(struct tracepoint *tracepoint, void *found)
-{
-	if (!strcmp(tracepoint->name, "sched_process_exit"))
-		*(struct tracepoint **)found = tracepoint;
-}
-
 /**
  * ntklog_threads_init() - be told when threads exit, and have rooms at hand
  *
@@ -592,7 +587,7 @@ int __init ntklog_threads_init(void)
 	/* A module's per-CPU data begin without relocations. */
 	for_each_possible_cpu(cpu)
 		per_cpu(ntklog_current.room, cpu) = &ntklog_dummy_record;
-	for_each_kernel_tracepoint(ntklog_find_exit_tracepoint, &ntklog_exit_tracepoint);
+	ntklog_exit_tracepoint = ntklog_find_tracepoint("sched_process_exit");
 	if (!ntklog_exit_tracepoint)
 		return -ENOENT;
 	ntklog_thread_cache = kmem_cache_create("ntklog_task",

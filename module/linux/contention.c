@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See contention.h. */
 
-#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <trace/events/lock.h>
 
+#include "../ground/tracepoint.h"
 #include "contention.h"
 
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
-
-static void ntklog_record_tracepoint(struct tracepoint *tracepoint, void *unused)
-{
-	if (!strcmp(tracepoint->name, "contention_begin"))
-		ntklog_contention_begin = tracepoint;
-	else if (!strcmp(tracepoint->name, "contention_end"))
-		ntklog_contention_end = tracepoint;
-}
 
 /**
  * ntklog_check_contention_tracepoints() - does this kernel tell of it?
@@ -26,8 +18,10 @@ static void ntklog_record_tracepoint(struct tracepoint *tracepoint, void *unused
 const char *ntklog_check_contention_tracepoints(void)
 {
 	/* 6.1 does not export them. */
-	if (!ntklog_contention_end)
-		for_each_kernel_tracepoint(ntklog_record_tracepoint, NULL);
+	if (!ntklog_contention_end) {
+		ntklog_contention_begin = ntklog_find_tracepoint("contention_begin");
+		ntklog_contention_end = ntklog_find_tracepoint("contention_end");
+	}
 	return ntklog_contention_begin && ntklog_contention_end ? NULL :
 		"no tracepoints contention_begin and contention_end";
 }

@@ -17,6 +17,7 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "../ground/tracepoint.h"
 #include "interrupts.h"
 
 #ifdef NTKLOG_LINUX_LOCKS
@@ -48,12 +49,6 @@ static notrace void ntklog_reschedule_begins(void *unused, int vector)
 static struct ftrace_ops ntklog_interrupt_ops;
 static bool ntklog_interrupts_are_stuck;
 
-static void ntklog_record_tracepoint(struct tracepoint *tracepoint, void *unused)
-{
-	if (!strcmp(tracepoint->name, RESCHEDULE_ENTRY))
-		ntklog_reschedule_entry = tracepoint;
-}
-
 /**
  * ntklog_check_interrupt_hooks() - does this kernel tell of them?
  *
@@ -65,7 +60,7 @@ const char *ntklog_check_interrupt_hooks(void)
 	if (!ntklog_interrupt_entry)
 		ntklog_interrupt_entry = ntklog_find_function(INTERRUPT_ENTRY);
 	if (!ntklog_reschedule_entry)
-		for_each_kernel_tracepoint(ntklog_record_tracepoint, NULL);
+		ntklog_reschedule_entry = ntklog_find_tracepoint(RESCHEDULE_ENTRY);
 	if (!ntklog_interrupt_entry)
 		return INTERRUPT_ENTRY;
 	return ntklog_reschedule_entry ? NULL : RESCHEDULE_ENTRY;

@@ -17,7 +17,6 @@
 #include <linux/sched.h>
 #include <linux/sched/clock.h>
 #include <linux/sched/prio.h>
-#include <linux/string.h>
 #include <linux/tracepoint.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -27,6 +26,7 @@
 #include "../etw/event.h"
 #include "../etw/provider.h"
 #include "../ground/clock.h"
+#include "../ground/tracepoint.h"
 #include "../trace.h"
 #include "context_swap.h"
 #include "stack.h"
@@ -377,14 +377,6 @@ void ntklog_context_swap_tracepoint_unreg(void)
 	ntklog_event_group_remove_probe(&ntklog_context_swap_group);
 }
 
-static void __init ntklog_find_tracepoint(struct tracepoint *tracepoint, void *unused)
-{
-	if (!strcmp(tracepoint->name, "sched_switch"))
-		ntklog_sched_switch = tracepoint;
-	else if (!strcmp(tracepoint->name, "cpu_idle"))
-		ntklog_cpu_idle = tracepoint;
-}
-
 /**
  * ntklog_context_swap_init() - make those who want the events turn the probes on
  *
@@ -393,7 +385,8 @@ static void __init ntklog_find_tracepoint(struct tracepoint *tracepoint, void *u
  */
 int __init ntklog_context_swap_init(void)
 {
-	for_each_kernel_tracepoint(ntklog_find_tracepoint, NULL);
+	ntklog_cpu_idle = ntklog_find_tracepoint("cpu_idle");
+	ntklog_sched_switch = ntklog_find_tracepoint("sched_switch");
 	if (!ntklog_sched_switch)
 		return -ENOENT;
 	ntklog_make_nt_priorities();

@@ -7,7 +7,6 @@
  * resources is in its slots: see resource_slots.c.
  */
 
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/irqflags.h>
@@ -25,6 +24,7 @@
 #include "../address.h"
 #include "../compat.h"
 #include "../etw/group_mask.h"
+#include "../ground/each_cpu.h"
 #include "../trace.h"
 #include "event_group.h"
 #include "resource.h"
@@ -42,22 +42,9 @@ static void ntklog_apply_release_rate_on_cpu(int cpu)
 	ntklog_restart_release_countdown(count, ntklog_releases(count));
 }
 
-static void ntklog_apply_release_rate_on_this_cpu(void *unused)
-{
-	ntklog_apply_release_rate_on_cpu(smp_processor_id());
-}
-
-/* One at a time. From its return on all processors sample by what there is now. */
 static void ntklog_apply_release_rate(void)
 {
-	int cpu;
-
-	cpus_read_lock();
-	on_each_cpu(ntklog_apply_release_rate_on_this_cpu, NULL, true);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			ntklog_apply_release_rate_on_cpu(cpu);
-	cpus_read_unlock();
+	ntklog_update_each_cpu(ntklog_apply_release_rate_on_cpu);
 }
 
 #define PERF_RESOURCE_PARAMETER(_name, _member)					\

@@ -4,17 +4,15 @@
  * ends, or a parameter has changed.
  */
 
-#include <linux/cpu.h>
 #include <linux/cpumask.h>
 #include <linux/export.h>
 #include <linux/limits.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
-#include <linux/smp.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 
 #include "../compat.h"
+#include "../ground/each_cpu.h"
 #include "spin_lock_arming.h"
 #include "spin_lock_parameters.h"
 #include "spin_lock_sampled.h"
@@ -26,51 +24,23 @@ static unsigned int ntklog_sampled_kinds;
 /* RCU's, of when the slots were last given up. */
 static unsigned long ntklog_spin_lock_off_state;
 
-/*
- * Call on each processor, by an interrupt, for only it may write its words; those that are
- * offline stay so meanwhile.
- */
-typedef void (*ntklog_cpu_func_t)(struct ntklog_spin_lock_cpu *cpu);
-
-static void ntklog_call_for_this_cpu(void *function)
+static void ntklog_restart_sampling_on_cpu(int number)
 {
-	((ntklog_cpu_func_t)function)(this_cpu_ptr(&ntklog_spin_lock_cpu));
-}
+	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
 
-/*
- * Of the words of processors that are offline: sessions and parameters have no lock in common.
- * With interrupts off, since a reader of the counters waits for who writes the count.
- */
-static DEFINE_RAW_SPINLOCK(ntklog_offline_lock);
-
-static void ntklog_on_every_cpu(ntklog_cpu_func_t function)
-{
-	unsigned long flags;
-	int cpu;
-
-	cpus_read_lock();
-	on_each_cpu(ntklog_call_for_this_cpu, function, true);
-	raw_spin_lock_irqsave(&ntklog_offline_lock, flags);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			function(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu));
-	raw_spin_unlock_irqrestore(&ntklog_offline_lock, flags);
-	cpus_read_unlock();
-}
-
-static void ntklog_restart_sampling_on_cpu(struct ntklog_spin_lock_cpu *cpu)
-{
 	ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
 	ntklog_restart_interval(cpu);
 }
 
-static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
+static void ntklog_empty_slots(int number)
 {
+	struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
 	cpu->untracked_slots = 0;
 	cpu->without_slot = 0;
-	ntklog_restart_sampling_on_cpu(cpu);
+	ntklog_restart_sampling_on_cpu(number);
 }
 
 /**
@@ -80,7 +50,7 @@ static void ntklog_empty_slots(struct ntklog_spin_lock_cpu *cpu)
  */
 void ntklog_restart_spin_lock_sampling(void)
 {
-	ntklog_on_every_cpu(ntklog_restart_sampling_on_cpu);
+	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
 }
 
 /**
@@ -113,7 +83,7 @@ void ntklog_start_spin_lock_slots(void)
 	 */
 	cond_synchronize_rcu(ntklog_spin_lock_off_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
-	ntklog_on_every_cpu(ntklog_empty_slots);
+	ntklog_update_each_cpu(ntklog_empty_slots);
 }
 
 /**
@@ -147,7 +117,7 @@ void ntklog_arm_spin_lock_slots(void)
 void ntklog_disarm_spin_lock_slots(void)
 {
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
-	ntklog_on_every_cpu(ntklog_restart_sampling_on_cpu);
+	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
 	/* What was tracked has been released, and those releases were hooked. */
 	synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_hooks_paired, false);

@@ -28,7 +28,7 @@ ExSetResourceOwnerPointer: resource .* is not owned by
 ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 2 PAGED_CODE: NtVolumeIsIdle at IRQL 2'
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
-BUG: sleeping function called from invalid context at .*/eresource\.c'
+BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 
 # stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to the options of vm.sh.
 stock_guest_files()

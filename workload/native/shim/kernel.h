@@ -119,8 +119,6 @@ int check_tsc_unstable(void);
 #define raw_spin_unlock_irqrestore(l, f)	((void)(l), (void)(f))
 #define local_irq_save(f)			do { (f) = 0; barrier(); } while (0)
 #define local_irq_restore(f)			do { (void)(f); barrier(); } while (0)
-#define cpus_read_lock()			do { } while (0)
-#define cpus_read_unlock()			do { } while (0)
 #define synchronize_rcu()			do { } while (0)
 #define cond_synchronize_rcu(state)		((void)(state))
 #define get_state_synchronize_rcu()		0UL
@@ -262,7 +260,6 @@ do {										\
 	asm volatile("xaddl %0, %%gs:%1" : "+r" (__before), "+m" (variable) :: "memory");	\
 	__before + 1;								\
 })
-void on_each_cpu(void (*function)(void *argument), void *argument, bool wait);
 
 /* Where x86 counts interrupts: in the order of Debian's 6.12. */
 typedef struct {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "ground/each_cpu.h"
 #include "linux/kind.h"
 #include "perf/spin_lock_cpu.h"
 #include "perf/spin_lock_parameters.h"
@@ -93,15 +94,15 @@ void shim_be_cpu(int cpu)
 	shim_check(!syscall(SYS_arch_prctl, ARCH_SET_GS, shim_cpu_off[cpu]), "arch_prctl");
 }
 
-/* By the one thread that runs, in the others' name. */
-void on_each_cpu(void (*function)(void *argument), void *argument, bool wait)
+/* Of ground/each_cpu.c: the only thread that runs becomes each CPU in turn. */
+void ntklog_update_each_cpu(void (*update)(int cpu))
 {
 	unsigned long here = raw_cpu_read(shim_this_cpu_off);
 	int cpu;
 
 	for (cpu = 0; cpu < SHIM_CPUS; cpu++) {
 		shim_be_cpu(cpu);
-		function(argument);
+		update(cpu);
 	}
 	for (cpu = 0; shim_cpu_off[cpu] != here; cpu++)
 		;

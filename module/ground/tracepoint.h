@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_TRACEPOINT_H
+#define _NTKLOG_GROUND_TRACEPOINT_H
+
+/* Lookup of the kernel's tracepoints, most of which are not exported. */
+
+struct tracepoint;
+
+struct tracepoint *ntklog_find_tracepoint(const char *name);
+
+#endif /* _NTKLOG_GROUND_TRACEPOINT_H */
