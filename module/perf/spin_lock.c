@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's instrumentation of spin locks: its parameters, when it is on, and its event. What is
- * counted, tracked and sampled is in spin_lock.h and spin_lock_slots.c.
+ * The spin lock event group: when spin locks are counted and tracked, and the parameters. See
+ * spin_lock_cpu.h.
  */
 
 #include <linux/export.h>
@@ -65,7 +65,7 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 		static_branch_disable(key);
 }
 
-/* One at a time: see struct ntklog_event_group. */
+/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
 					 const struct perfinfo_groupmask *wanted)
 {
@@ -73,7 +73,7 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
 	bool count = track || etw_group_mask_test(wanted, PERF_SPINLOCK_CNTRS);
 	bool tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
 
-	/* The tracking key is on only while the other one is. */
+	/* The tracking key is enabled only while ntklog_spin_lock_key is enabled. */
 	if (tracked && !track) {
 		ntklog_disarm_spin_lock_slots();
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
@@ -96,7 +96,7 @@ static struct ntklog_event_group ntklog_spin_lock_group = {
 	PERF_WANT_INITIALIZER(ntklog_spin_lock_group),
 };
 
-/* The tracepoint's. */
+/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_spin_lock_tracepoint_reg(void)
 {
 	return ntklog_event_group_add_probe(&ntklog_spin_lock_group);
@@ -108,10 +108,11 @@ void ntklog_spin_lock_tracepoint_unreg(void)
 }
 
 /**
- * ntklog_spin_locks_are_tracked() - are NT's locks, for a session or the tracepoint?
+ * ntklog_spin_locks_are_tracked() - test whether NT's spin locks have a subscriber
  *
- * Context: any.
- * Return: whether they are. Not if they are tracked only with others that have joined them.
+ * Context: task.
+ * Return: true if tracking is on for a session or the tracepoint; false if it is off, or on only
+ * because hooks of Linux locks are attached.
  */
 bool ntklog_spin_locks_are_tracked(void)
 {
@@ -120,14 +121,14 @@ bool ntklog_spin_locks_are_tracked(void)
 }
 
 /**
- * ntklog_begin_spin_lock_attach() - begin to track locks of another kind with these
+ * ntklog_begin_spin_lock_attach() - turn tracking on for hooks that are about to be attached
  *
- * From the return on tracking is on and armed, for whoever calls the hooks. Their caller first
- * makes all releases come to them, then acquisitions; so an acquisition that does has a
- * release that does. Until ntklog_end_spin_lock_attach() releases of what was acquired before may
- * come: they are counted as that.
+ * Tracking is armed when this function returns. The caller then attaches the release hooks, and
+ * after them the acquire hooks, so that a hooked acquisition has a hooked release. Until
+ * ntklog_end_spin_lock_attach(), releases of locks that were acquired without a hook are expected.
  *
- * Context: thread, after load, one at a time; may sleep. Not with the want's mutex held.
+ * Context: task, after module load; may sleep. The caller serialises the four attach and detach
+ * functions and does not hold the mutex of the event group.
  */
 void ntklog_begin_spin_lock_attach(void)
 {
@@ -136,9 +137,9 @@ void ntklog_begin_spin_lock_attach(void)
 }
 
 /**
- * ntklog_end_spin_lock_attach() - from now on each release of theirs has an acquisition
+ * ntklog_end_spin_lock_attach() - note that each hooked release has a hooked acquisition
  *
- * Context: as ntklog_begin_spin_lock_attach().
+ * Context: as for ntklog_begin_spin_lock_attach().
  */
 void ntklog_end_spin_lock_attach(void)
 {
@@ -146,12 +147,12 @@ void ntklog_end_spin_lock_attach(void)
 }
 
 /**
- * ntklog_begin_spin_lock_detach() - acquisitions of theirs are about to come no more
+ * ntklog_begin_spin_lock_detach() - note that acquire hooks are about to be detached
  *
- * Releases still do, also of what is acquired elsewhere from now on: those are counted as the
- * ones of before, until ntklog_end_spin_lock_detach().
+ * Until ntklog_end_spin_lock_detach(), hooked releases of locks that were acquired without a hook
+ * are expected.
  *
- * Context: as ntklog_begin_spin_lock_attach().
+ * Context: as for ntklog_begin_spin_lock_attach().
  */
 void ntklog_begin_spin_lock_detach(void)
 {
@@ -159,11 +160,11 @@ void ntklog_begin_spin_lock_detach(void)
 }
 
 /**
- * ntklog_end_spin_lock_detach() - locks of another kind call the hooks no more
+ * ntklog_end_spin_lock_detach() - drop the need for tracking, after all hooks have been detached
  *
- * All that they have acquired has been released, and nobody of them is in the hooks.
+ * All locks that have been acquired with a hook have been released, and no CPU runs a hook.
  *
- * Context: as ntklog_begin_spin_lock_attach().
+ * Context: as for ntklog_begin_spin_lock_attach().
  */
 void ntklog_end_spin_lock_detach(void)
 {
@@ -172,9 +173,9 @@ void ntklog_end_spin_lock_detach(void)
 }
 
 /**
- * ntklog_spin_lock_init() - make those who want the events turn the tracking on
+ * ntklog_spin_lock_init() - let subscribers turn spin lock tracking on
  *
- * Context: load, before there is a session.
+ * Context: module load, before a session exists.
  */
 void __init ntklog_spin_lock_init(void)
 {
@@ -182,9 +183,9 @@ void __init ntklog_spin_lock_init(void)
 }
 
 /**
- * ntklog_spin_lock_exit() - end counting and tracking for good
+ * ntklog_spin_lock_exit() - turn spin lock tracking off for good
  *
- * Context: unload, when no session is left, or a load that failed.
+ * Context: module unload, when no session is left; or a load that failed.
  */
 void ntklog_spin_lock_exit(void)
 {

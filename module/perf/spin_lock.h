@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_H
 #define _NTKLOG_PERF_SPIN_LOCK_H
 
-/* The instrumentation of spin locks, for the lock hooks, debugfs and the tracepoints. */
+/* The interface of the spin lock instrumentation: lock hooks, event group and parameters. */
 
 #include <ntklog/spin_lock.h>
 
@@ -13,7 +13,7 @@
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
 
-/* The parameters: EVENT_TRACE_SPINLOCK_INFORMATION. */
+/* The parameters: EVENT_TRACE_SPINLOCK_INFORMATION. See struct ntklog_information. */
 extern struct ntklog_information ntklog_spin_lock_information;
 
 #define PERF_SPIN_LOCK_PARAMETERS	4

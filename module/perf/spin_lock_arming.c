@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What all processors are to do from now on, told to each: the tracking of spin locks begins or
- * ends, or a parameter has changed.
+ * Start and stop of spin lock tracking, and changes of its parameters, on all CPUs.
+ *
+ * The two static keys of the hooks are patched one call site after the other. While a key changes,
+ * an acquisition may see it on and the matching release see it off, or the reverse. A slot that is
+ * taken in this time might never be freed. Tracking therefore starts and stops in steps:
+ *
+ *	step                            in_transition  hooks_paired  tracking key
+ *	off                             false          false         off
+ *	ntklog_start_spin_lock_slots()  true           false         off, then on
+ *	ntklog_arm_spin_lock_slots()    true           true          on
+ *	armed, after a grace period     false          true          on
+ *	ntklog_disarm_spin_lock_slots() true           true          on
+ *	after a grace period            true           false         on, then off
+ *	ntklog_stop_spin_lock_slots()   false          false         off
+ *
+ * An acquisition takes no slot while hooks_paired is false, an untracked slot while both flags are
+ * true, and a tracked slot only while tracking is armed. While in_transition is true the countdown
+ * of each CPU is negative, so every acquisition takes the slow path, which tests the flags.
+ *
+ * Preemption is off from the acquire hook to the release hook, so a CPU between them is an RCU
+ * reader: a grace period lets each such pair see the same flags.
  */
 
 #include <linux/cpumask.h>
@@ -18,10 +37,13 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_slots.h"
 
-/* Kinds of locks that are sampled. One at a time: see ntklog_start_sampling_spin_locks(). */
+/*
+ * Number of lock kinds that are being sampled. Changed by ntklog_start_sampling_spin_locks() and
+ * ntklog_stop_sampling_spin_locks(), which the caller serialises.
+ */
 static unsigned int ntklog_sampled_kinds;
 
-/* RCU's, of when the slots were last given up. */
+/* RCU state at the last stop of tracking, from get_state_synchronize_rcu(). */
 static unsigned long ntklog_spin_lock_off_state;
 
 static void ntklog_restart_sampling_on_cpu(int number)
@@ -44,9 +66,9 @@ static void ntklog_empty_slots(int number)
 }
 
 /**
- * ntklog_restart_spin_lock_sampling() - let all processors look at their counts, and choose anew
+ * ntklog_restart_spin_lock_sampling() - recompute all countdowns and choose new samples
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void ntklog_restart_spin_lock_sampling(void)
 {
@@ -54,10 +76,11 @@ void ntklog_restart_spin_lock_sampling(void)
 }
 
 /**
- * ntklog_apply_spin_lock_parameters() - a parameter has changed
+ * ntklog_apply_spin_lock_parameters() - make all CPUs use changed parameters
  *
- * Context: thread; may sleep; with the parameters' lock held. From its return on all processors
- * sample by what there is now.
+ * All CPUs sample by the new values when this function returns.
+ *
+ * Context: task; may sleep; the lock of the parameters is held.
  */
 void ntklog_apply_spin_lock_parameters(void)
 {
@@ -69,17 +92,18 @@ void ntklog_apply_spin_lock_parameters(void)
 }
 
 /**
- * ntklog_start_spin_lock_slots() - before the tracking key goes on
+ * ntklog_start_spin_lock_slots() - prepare tracking, before the tracking key is enabled
  *
- * Nobody has a slot, and nobody gets one without being looked at.
+ * Frees all slots and makes every acquisition take the slow path.
  *
- * Context: thread; may sleep. One at a time: see struct ntklog_event_group.
+ * Context: task; may sleep. One call at a time: see struct ntklog_event_group.
  */
 void ntklog_start_spin_lock_slots(void)
 {
 	/*
-	 * Who was in the tracking when it last went off has left. What a faulty owner
-	 * has never released, or on another processor, is forgotten.
+	 * Hooks that ran when tracking stopped have returned. A slot may still be in use if a
+	 * faulty caller has not released its lock, or has released it on another CPU. Free these
+	 * slots.
 	 */
 	cond_synchronize_rcu(ntklog_spin_lock_off_state);
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
@@ -87,57 +111,52 @@ void ntklog_start_spin_lock_slots(void)
 }
 
 /**
- * ntklog_arm_spin_lock_slots() - after the tracking key has gone on: begin to track
+ * ntklog_arm_spin_lock_slots() - start tracking, after the tracking key has been enabled
  *
- * The sites of a key do not switch at one instant: an acquisition may see it on and its
- * release, a moment later, still off. So none is tracked before all are sure to see it
- * on. Each section from before an acquisition to after its release has preemption off,
- * which makes it a reader of RCU's.
- *
- * Context: as ntklog_start_spin_lock_slots(); all processors run the new text.
+ * Context: as for ntklog_start_spin_lock_slots(); all CPUs run the patched code.
  */
 void ntklog_arm_spin_lock_slots(void)
 {
-	/* From now on what is acquired gets a slot, though an untracked one. */
+	/* From now on each acquisition takes a slot, which is untracked. */
 	WRITE_ONCE(ntklog_spin_lock_hooks_paired, true);
 	/*
-	 * Sections that began before have ended. The others have all of it: an acquisition
-	 * that takes a slot, and a release that finds it.
+	 * Wait for acquisitions that took no slot: they have been released when the grace period
+	 * ends.
 	 */
 	synchronize_rcu();
-	/* Each processor's next acquisition is looked at, and so sees it. */
+	/* The next acquisition on each CPU takes the slow path and finds tracking armed. */
 	WRITE_ONCE(ntklog_spin_lock_in_transition, false);
 }
 
 /**
- * ntklog_disarm_spin_lock_slots() - before the tracking key goes off: track nothing more
+ * ntklog_disarm_spin_lock_slots() - stop tracking, before the tracking key is disabled
  *
- * Context: as ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_slots().
  */
 void ntklog_disarm_spin_lock_slots(void)
 {
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
-	/* What was tracked has been released, and those releases were hooked. */
+	/* All locks that had a tracked slot have been released when the grace period ends. */
 	synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_hooks_paired, false);
 }
 
 /**
- * ntklog_set_spin_lock_expect_unmatched() - may releases come whose acquisitions have not?
- * @only: whether they may
+ * ntklog_set_spin_lock_expect_unmatched() - select how releases without a slot are counted
+ * @expected: true if such a release is no error, because hooks are being attached or detached
  *
- * Context: as ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_slots().
  */
-void ntklog_set_spin_lock_expect_unmatched(bool only)
+void ntklog_set_spin_lock_expect_unmatched(bool expected)
 {
-	WRITE_ONCE(ntklog_spin_lock_expect_unmatched, only);
+	WRITE_ONCE(ntklog_spin_lock_expect_unmatched, expected);
 }
 
 /**
- * ntklog_stop_spin_lock_slots() - after the tracking key has gone off
+ * ntklog_stop_spin_lock_slots() - finish the stop, after the tracking key has been disabled
  *
- * Context: as ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_slots().
  */
 void ntklog_stop_spin_lock_slots(void)
 {
@@ -146,12 +165,12 @@ void ntklog_stop_spin_lock_slots(void)
 }
 
 /**
- * ntklog_start_sampling_spin_locks() - before acquisitions and releases of a kind come here
+ * ntklog_start_sampling_spin_locks() - prepare sampling, before the hooks of a kind are attached
  *
- * What a faulty owner has never released, or on another processor, is forgotten.
+ * The first kind frees all slots: a faulty caller may have left one in use.
  *
- * Context: thread; one at a time, as ntklog_stop_sampling_spin_locks(). While none is sampled
- * nobody else touches the words, on any processor.
+ * Context: task; may sleep. The caller serialises this function and
+ * ntklog_stop_sampling_spin_locks(). No hook accesses the sampling state before the first call.
  */
 void ntklog_start_sampling_spin_locks(void)
 {
@@ -169,9 +188,9 @@ void ntklog_start_sampling_spin_locks(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_start_sampling_spin_locks);
 
 /**
- * ntklog_stop_sampling_spin_locks() - when they have come for the last time
+ * ntklog_stop_sampling_spin_locks() - note that a kind is no longer sampled
  *
- * Context: as ntklog_start_sampling_spin_locks().
+ * Context: as for ntklog_start_sampling_spin_locks(); the hooks of the kind have been detached.
  */
 void ntklog_stop_sampling_spin_locks(void)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_ARMING_H
 #define _NTKLOG_PERF_SPIN_LOCK_ARMING_H
 
-/* Start and stop of tracking and sampling on all CPUs, and changes of the parameters. */
+/* Start and stop of tracking and sampling, and changes of the parameters, on all CPUs. */
 
 #include <linux/types.h>
 
@@ -10,7 +10,7 @@ void ntklog_start_spin_lock_slots(void);
 void ntklog_arm_spin_lock_slots(void);
 void ntklog_disarm_spin_lock_slots(void);
 void ntklog_stop_spin_lock_slots(void);
-void ntklog_set_spin_lock_expect_unmatched(bool only);
+void ntklog_set_spin_lock_expect_unmatched(bool expected);
 void ntklog_restart_spin_lock_sampling(void);
 void ntklog_apply_spin_lock_parameters(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Data of the spin lock instrumentation, and its counters as any CPU reads them. */
+/* Data of the spin lock instrumentation, and counters that any CPU may read. */
 
 #include <linux/cache.h>
 #include <linux/export.h>

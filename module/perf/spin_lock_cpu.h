@@ -2,7 +2,53 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_CPU_H
 #define _NTKLOG_PERF_SPIN_LOCK_CPU_H
 
-/* The data of the spin lock instrumentation: the state of each CPU, and what all CPUs share. */
+/*
+ * Data of the spin lock instrumentation.
+ *
+ * NT counts, tracks and samples acquisitions. Three counters per CPU are always kept. While
+ * tracking is on, each held lock has a slot with the time of its acquisition, and the release
+ * decides whether an event is written: after a long hold, a sampled wait, or every Nth uncontended
+ * acquisition. These rules must cost little for the acquisitions and releases that write nothing,
+ * which are nearly all. The rules are therefore turned into a countdown and a limit, both per CPU:
+ *
+ *	struct ntklog_spin_lock_cpu
+ *	+------------------------------------------+
+ *	| state:  countdown (48 bits) | used bytes |   slot[]
+ *	|                                    |     |   +------------------------+
+ *	| hold_limit                         +---->|   | n: topmost slot in use |
+ *	| counters                                 |   | ...                    |
+ *	| sampled: slots of mode "sampled"         |   | 1: acquired first      |
+ *	+------------------------------------------+   | 0: never used          |
+ *	                                               +------------------------+
+ *
+ * An uncontended acquisition subtracts (COUNTDOWN_ONE - SLOT_SIZE) from state. This one instruction
+ * counts the acquisition, takes a slot, and sets the sign flag if the slow path must run. The low
+ * bits then are the offset of the slot, which is filled with the lock and the clock. The release
+ * compares the lock with that of the topmost slot, and the hold time with hold_limit, and gives the
+ * slot back. hold_limit is 0 while the next release must apply the rules.
+ *
+ * A slot is in one of these states:
+ *
+ *	state      slot->lock            next
+ *	free       0                     taken, by the subtraction
+ *	taken      0                     tracked or untracked, by the store of the lock
+ *	tracked    lock, maybe | DETAILS free; the release may write an event
+ *	untracked  lock | UNTRACKED      free; the release writes nothing
+ *
+ * Contexts: preemption is off from the acquisition to the release, so only interrupts run in
+ * between, on the same CPU. The fast paths run with interrupts on and may be interrupted at any
+ * instruction. Each change of shared words is a single instruction, so an interrupt handler finds
+ * the state before or after it. The handler frees its own slots before it returns. Slow paths that
+ * change more than one word turn interrupts off. No memory barrier is needed, because only the CPU
+ * itself writes; readers of the counters on other CPUs use @sequence.
+ *
+ * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. There an
+ * acquisition takes a slot that is untracked and restarts no countdown.
+ *
+ * Files: spin_lock_slots (fast and slow paths), spin_lock_sampled (mode "sampled"), spin_lock_wait
+ * (contended acquisitions), spin_lock_event (the record), spin_lock_parameters, spin_lock_arming
+ * (start, stop and changes of parameters on all CPUs), spin_lock (the event group).
+ */
 
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -23,36 +69,36 @@
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
 /*
- * Slots beyond the limit. A context takes its slot before it finds that the limit is exceeded;
- * there are four contexts: task, softirq, hard interrupt and NMI.
+ * Spare slots at the end. An acquisition takes its slot before it tests the limit, and there are
+ * four contexts that may do so at the same time: task, softirq, hard interrupt and NMI.
  */
 #define PERF_SPIN_LOCK_OVERFLOW_SLOTS	4
 
 /*
- * slot->acquire_mode after an interrupt has added details to the slot: the interrupt does not know
- * the mode, and the release supplies it.
+ * slot->acquire_mode of a slot to which an interrupt has added details. The mode is not known then;
+ * the release supplies it.
  */
 #define PERF_SPIN_LOCK_MODE_UNKNOWN	0xff
 
 /*
- * Tags in the low two bits of slot->lock; lock addresses are multiples of four. NOTED: the slot has
- * details (wait_time, acquire_mode, interrupt_count, spins). UNTRACKED: the slot is only there so
- * that the release finds it.
+ * Tags in the low two bits of slot->lock; lock addresses are multiples of four.
+ * HAS_DETAILS: wait_time, acquire_mode, interrupt_count and spins of the slot are valid.
+ * UNTRACKED: the release finds the slot but writes no event.
  */
 #define PERF_SPIN_LOCK_HAS_DETAILS		1UL
 #define PERF_SPIN_LOCK_UNTRACKED	2UL
 #define PERF_SPIN_LOCK_TAGS		3UL
 
 /*
- * Kind of lock, in the two high bits of a hook's acquire mode. The kind selects the event group. It
- * is 0 for NT's locks. The records use these two bits for something else.
+ * Kind of lock, in the two high bits of the acquire mode that a hook passes; 0 is an NT lock. The
+ * kind selects the event group. In a record the two bits have another meaning.
  */
 #define PERF_SPIN_LOCK_LINUX_SPIN	0x40
 #define PERF_SPIN_LOCK_LINUX_RW		0x80
 #define PERF_SPIN_LOCK_KIND(_mode)	((_mode) >> 6)
 #define PERF_SPIN_LOCK_KIND_MASK	0xc0
 
-/* Also in the acquire mode, at a release: a CPU waits for the lock. */
+/* Flag in the acquire mode of a release: another CPU waits for the lock. */
 #define PERF_SPIN_LOCK_LEAVES_WAITER	0x20
 
 /**
@@ -229,9 +275,10 @@ extern bool ntklog_spin_lock_expect_unmatched;
 extern u32 ntklog_spin_lock_hold_limit;
 
 /*
- * Parts of a record, packed into words as the record stores them. PERF_SPIN_LOCK_SAMPLE: rule,
- * acquire mode with PERF_SPIN_LOCK_LINUX_*, and AcquireDepth. PERF_SPIN_LOCK_WAIT: SpinCount and
- * WaitTimeInCycles.
+ * Parts of a record, packed as the record stores them.
+ * PERF_SPIN_LOCK_SAMPLE: AcquireDepth in bits 8 to 15, acquire mode with PERF_SPIN_LOCK_LINUX_* in
+ * bits 16 to 23, rule in bits 24 to 31.
+ * PERF_SPIN_LOCK_WAIT: WaitTimeInCycles in the low half, SpinCount in the high half.
  */
 #define PERF_SPIN_LOCK_SAMPLE(_rule, _acquire_mode, _depth)				\
 	((u32)(_rule) << 24 | (u32)(_acquire_mode) << 16 | (u32)(u8)(_depth) << 8)
@@ -262,13 +309,16 @@ static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_
 	return PERF_SPIN_LOCK_WAIT(*spins, slot->wait_time);
 }
 
-/* Consistent even if an NMI changes the word, because the NMI frees its slots before it returns. */
+/*
+ * Number of slots in use. An NMI does not make it wrong: the handler frees its slots before it
+ * returns.
+ */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
-/* SpinLockAcquireCount minus SpinLockContentionCount, computed from @state; wraps like these. */
+/* Compute SpinLockAcquireCount minus SpinLockContentionCount from @state; wraps like these. */
 static __always_inline u32 ntklog_count_of_state(const struct ntklog_spin_lock_cpu *cpu, long state)
 {
 	return READ_ONCE(cpu->sample_at_count) - 1 - (u32)(state >> 16);
@@ -280,11 +330,11 @@ static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_loc
 }
 
 /**
- * ntklog_sampled_count() - acquisitions had at once of the locks that are sampled
- * @cpu: the processor's
+ * ntklog_sampled_count() - return the number of uncontended acquisitions of sampled locks
+ * @cpu: state of a CPU
  *
- * Context: any; by another processor within cpu->sequence.
- * Return: the count, which wraps.
+ * Context: any; on another CPU within a read section of cpu->sequence.
+ * Return: the count, modulo 2^32.
  */
 static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
 {

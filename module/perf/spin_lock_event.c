@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The event of a spin lock that is sampled, where it is not what nearly all are: see the header. */
+/* Spin lock events: the cases that the fast path of spin_lock_event.h does not handle. */
 
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -10,18 +10,18 @@
 #include "spin_lock_event.h"
 
 /**
- * ntklog_write_spin_lock_slow() - ntklog_write_spin_lock(), whatever there is
- * @slot: as there
- * @wait: as there
- * @interrupts: as there
- * @sample: as there
- * @time: as there
- * @caller: as there
+ * ntklog_write_spin_lock_slow() - slow path of ntklog_write_spin_lock()
+ * @slot: slot of the acquisition
+ * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @interrupts: InterruptCount of the record
+ * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @time: clock at the release
+ * @caller: return address of the unlock function
  *
- * The tracepoint, no session, a buffer that has to be seen to, addresses that are hidden, another
- * event being written.
+ * Handles a tracepoint in use, hidden addresses, a full buffer, no session, and an event that must
+ * be suppressed.
  *
- * Context: as there.
+ * Context: as for ntklog_write_spin_lock().
  */
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				 u32 sample, struct ntklog_time time, unsigned long caller)
@@ -37,20 +37,29 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		return;
 	}
 	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
-	/* Tracked only because somebody wants the others' events. */
+	/* Tracking of this kind of lock is on only because another kind needs it. */
 	if (!wanted && !ntklog_spin_lock_is_traced(whose))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	/* Before the event has its time: a note holds from its own time on. */
+	/*
+	 * Record the identity before the event takes its time stamp: an identity is valid from its
+	 * own time on.
+	 */
 	if (whose)
 		ntklog_record_identity(ntklog_slot_lock(slot), caller, whose);
-	/* From here on nothing that is called logs, nor while a place is not filled. */
+	/*
+	 * Locks that the following functions take write no events. An event inside an unfinished
+	 * one would also break the order of the buffer.
+	 */
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_address(ntklog_slot_lock(slot));
 	shown_caller = ntklog_address(caller);
 	if (!ntklog_get_owner_irql(whose, &irql))
 		irql = ke_get_current_irql();
-	/* A probe gets a record that nobody else writes to, however long it looks at it. */
+	/*
+	 * A probe gets its own copy of the record, because a session's buffer may be overwritten
+	 * while the probe reads.
+	 */
 	if (!ntklog_spin_lock_is_traced(whose) &&
 	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(copy), &record)) {
@@ -80,19 +89,18 @@ static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinloc
 }
 
 /**
- * ntklog_end_spin_lock_event() - the event is in the first session's buffer; there are others, or
- *	stacks
- * @record: where it is
- * @wanted: by whom, from etw_sessions_for_event()
- * @caller: where its stack is to begin
+ * ntklog_end_spin_lock_event() - copy an event to the other sessions and write its stack
+ * @record: the record, in the first session's buffer
+ * @wanted: sessions that need the event, from etw_sessions_for_event()
+ * @caller: return address of the unlock function, where the stack begins
  *
- * Context: as etw_end_event().
+ * Context: as for etw_end_event().
  */
 void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
 				unsigned long caller)
 {
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
-	/* Without stacks nobody asks where the event has gone. */
+	/* Only the stack needs to know which sessions have the event. */
 	if (static_branch_unlikely(&etw_stacks_key))
 		ntklog_end_stacked_spin_lock_event(record, wanted, caller);
 	else
@@ -109,21 +117,23 @@ ntklog_write_linux_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
 }
 
 /**
- * ntklog_write_spin_lock() - write the event of an acquisition that is sampled
- * @slot: its slot
- * @wait: what it tells, ntklog_slot_wait_words()
- * @interrupts: the record's InterruptCount
- * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
- * @time: when it was released
- * @caller: where the function that releases returns to
+ * ntklog_write_spin_lock() - write the event of a sampled acquisition
+ * @slot: slot of the acquisition
+ * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @interrupts: InterruptCount of the record
+ * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @time: clock at the release
+ * @caller: return address of the unlock function
  *
- * Context: interrupts off. So the flag is only ever seen set by what the writing itself
- * calls, such as a tracepoint's probe, or what makes a thread's room, with a lock of Linux'. An
- * interrupt's own events wait, they are not lost to the flag.
+ * With interrupts off, the writing flag is seen set only by code that the writing itself calls,
+ * such as a probe of the tracepoint, or a Linux lock that it takes. An interrupt handler's events
+ * are delayed, not suppressed.
  *
- * Linux' locks are also taken where RCU does not watch - in the idle loop, on the way into the
- * kernel and out - and in NMIs. There sessions and probes cannot be relied on: those events are
- * counted as suppressed.
+ * Linux' locks are also taken in NMIs and where RCU is not watching: in the idle loop, and on entry
+ * to and exit from the kernel. Sessions and probes need RCU, so these events are counted as
+ * suppressed.
+ *
+ * Context: interrupts off; also NMI.
  */
 notrace void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait,
 				    u32 interrupts, u32 sample, struct ntklog_time time,

@@ -3,9 +3,9 @@
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
 
 /*
- * The event of a spin lock that is sampled, where it is what nearly all are: into one session's
- * buffer, as it is, by code that calls nothing. So it is inline, for the release that has it
- * written; all else is spin_lock_event.c's.
+ * Spin lock events. The fast path handles an event for one session without tracepoint: it fills the
+ * record in the session's buffer and calls no function. It is inline for the release that writes
+ * the event. spin_lock_event.c has the other cases.
  */
 
 #include <linux/build_bug.h>
@@ -30,7 +30,7 @@
 #include "spin_lock_cpu.h"
 #include "stack.h"
 
-/* By PERF_SPIN_LOCK_KIND(). */
+/* Event group of each PERF_SPIN_LOCK_KIND(). */
 static const u32 ntklog_spin_lock_groups[] = {
 	PERF_SPINLOCK,
 	PERF_LINUX_SPINLOCK,
@@ -53,8 +53,8 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 }
 
 /*
- * Who owns a lock of Linux' is not interrupted by its scheduler, so at DISPATCH_LEVEL; what NT's
- * IRQL is made of does not know that. And to ask for a thread's takes a lock, one of Linux'.
+ * A holder of a Linux spin lock cannot be preempted, so its IRQL is at least DISPATCH_LEVEL,
+ * although KeGetCurrentIrql does not know. Asking for the IRQL of a task would take a Linux lock.
  */
 static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 {
@@ -65,15 +65,15 @@ static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 }
 
 /*
- * Does RCU watch, for sure? Of who may own a lock of NT's, which is a driver's, only the idle
- * threads are ever where it does not: they are asked elsewhere.
+ * Test whether RCU is watching. NT's locks are taken by drivers; of the contexts in which they run
+ * only the idle task may be unwatched, and idle tasks take the slow path, which tests exactly.
  */
 static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 {
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
 }
 
-/* The record's words that are written at once. What of the last one is reserved is 0. */
+/* Members that ntklog_make_spin_lock_record() writes with one store. Reserved bytes are 0. */
 static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
 	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
 static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
@@ -84,7 +84,7 @@ static_assert(offsetof(struct wmi_spinlock64, reserved) ==
 	      offsetof(struct wmi_spinlock64, irql) + 4);
 static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(struct wmi_spinlock64));
 
-/* Each byte: a buffer has something else. */
+/* Fill every byte of the record, because a buffer has old data. */
 static __always_inline void
 ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
@@ -93,7 +93,7 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	u32 context = irq_count();
 
 	sample &= PERF_SPIN_LOCK_SAMPLE(U8_MAX, WMI_SPINLOCK_ACQUIRE_MODE, U8_MAX);
-	/* As NT's, which is still in the DPC when one interrupts it. */
+	/* In NT a DPC that is interrupted is still in the DPC, so both flags may be set. */
 	if (unlikely(context & (SOFTIRQ_OFFSET | HARDIRQ_MASK)))
 		sample |= PERF_SPIN_LOCK_SAMPLE(0, (context & SOFTIRQ_OFFSET ?
 						    WMI_SPINLOCK_EXECUTE_DPC : 0) |
@@ -105,27 +105,30 @@ ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
 	record->acquire_time = ntklog_time_value(slot->time);
 	ntklog_store_time(&record->release_time, time);
 	*(u64 *)&record->wait_time_in_cycles = wait;
-	/* Or the compiler would put the two together, for one store in place of two. */
+	/*
+	 * Keep the compiler from merging these two members, which takes more instructions than two
+	 * stores.
+	 */
 	WRITE_ONCE(record->thread_id, task_pid_nr(current));
 	record->interrupt_count = interrupts;
 	*(u64 *)&record->irql = sample | irql;
 }
 
 /**
- * ntklog_write_spin_lock_fast() - ntklog_write_spin_lock(), of whose locks one kind is
- * @is_linux: it is one of Linux'
- * @slot: the acquisition's slot
- * @lock: its lock
- * @wait: what it tells, ntklog_slot_wait_words()
- * @interrupts: the record's InterruptCount
- * @sample: what else is known of it, PERF_SPIN_LOCK_SAMPLE()
- * @time: when it was released
- * @caller: where the function that releases returns to
+ * ntklog_write_spin_lock_fast() - fast path of ntklog_write_spin_lock()
+ * @is_linux: the lock is a Linux lock; a compile-time constant
+ * @slot: slot of the acquisition
+ * @lock: address of the lock, without tags
+ * @wait: wait of the slot, from ntklog_slot_wait_words()
+ * @interrupts: InterruptCount of the record
+ * @sample: PERF_SPIN_LOCK_SAMPLE()
+ * @time: clock at the release
+ * @caller: return address of the unlock function
  *
- * What is usual calls nothing that comes back, so that it needs next to no registers that it would
- * have to save, and nobody sees a place that is not filled.
+ * All calls are tail calls, so the fast path saves few registers. No other writer runs between the
+ * start of the event and its last store.
  *
- * Context: as ntklog_write_spin_lock(), but not NMI.
+ * Context: as for ntklog_write_spin_lock(), but not NMI.
  */
 static __always_inline void
 ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *slot,
@@ -143,7 +146,10 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
 		goto any;
 	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
-	/* Before the event has its time, as there; once more is as good as once. */
+	/*
+	 * Record the identity before the event takes its time stamp. The slow path may record it
+	 * again, which has no effect.
+	 */
 	if (is_linux && wanted)
 		ntklog_record_identity(lock, caller, whose);
 	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sample rates and thresholds of spin locks, and the events that report them. */
+/* Sample rates and thresholds of spin locks, and the events that record them. */
 
 #include <linux/build_bug.h>
 #include <linux/cache.h>
@@ -12,7 +12,7 @@
 #include "../etw/provider.h"
 #include "spin_lock_parameters.h"
 
-/* The least permitted values are the defaults. */
+/* NT's defaults are the lowest permitted values. */
 struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
@@ -22,16 +22,16 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_hold_threshold = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD,
 };
 
-/* Not part of NT: 0, the default, leaves NT's rules alone. Every value is valid at any time. */
+/* Not part of NT: with 0, the default, only NT's rules sample. Every value is valid at any time. */
 u32 ntklog_spin_lock_blocker_rate __read_mostly;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 
 /**
- * ntklog_spin_lock_rundown() - the parameters, for who reads the events
- * @event: that tells them
- * @end: it is the session's end
+ * ntklog_spin_lock_rundown() - fill the event that records the spin lock parameters
+ * @event: filled in
+ * @end: true at the end of a session, false at its start
  *
- * Context: as struct etw_provider says.
+ * Context: as for etw_provider.rundown.
  */
 void ntklog_spin_lock_rundown(struct etw_rundown_event *event, bool end)
 {

@@ -2,7 +2,10 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H
 #define _NTKLOG_PERF_SPIN_LOCK_PARAMETERS_H
 
-/* The sample rates and thresholds of spin locks. */
+/*
+ * Sample rates and thresholds of spin locks. Written with the lock of ntklog_spin_lock_information
+ * held; read by the hooks with READ_ONCE(). Each value alone is valid.
+ */
 
 #include <linux/types.h>
 #include <uapi/ntklog/system_information.h>
@@ -12,7 +15,8 @@ struct etw_rundown_event;
 extern struct event_trace_spinlock_information ntklog_spin_lock_parameter_values;
 
 /*
- * Sample rate of releases that leave a waiter behind: one of so many is written; 0 turns this off.
+ * Sample rate of releases that leave a waiter behind: every Nth of them is written; 0 turns this
+ * off. Written by linux/locks.c and at module load, read by the hooks.
  */
 extern u32 ntklog_spin_lock_blocker_rate;
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which acquisitions are chosen, and what becomes of them; see spin_lock_sampled.h.
+ * Mode "sampled": which acquisitions are chosen, and their slots; see spin_lock_sampled.h.
  *
- * A processor's acquisitions that had not to wait are cut into stretches of as many as the rate
- * says. Of each stretch one is chosen, each with the same probability, whatever was chosen
- * before: so each acquisition of each lock is chosen once in as many as the rate says, also of a
- * load that repeats itself in step with the rate. Documentation/design.rst has the argument.
+ * The uncontended acquisitions of a CPU are divided into intervals of as many acquisitions as the
+ * acquire sample rate. One acquisition of each interval is chosen at random, with equal probability
+ * and independently of earlier choices. Each acquisition of each lock therefore has the same
+ * chance, even if the load repeats itself in step with the rate. Documentation/design.rst has the
+ * argument.
  *
- * All here that changes a processor's words runs on it with interrupts off, unless it is offline.
- * What interrupts an acquisition between its count and its being looked at is looked at in its
- * place. An NMI's is not chosen, nor is anything done that it may have interrupted: the next
- * acquisition is looked at in its place.
+ * Functions that change the per-CPU state run on that CPU with interrupts off, or while the CPU is
+ * offline. If an interrupt arrives after an acquisition has been counted and before it is chosen,
+ * an acquisition of the handler may be chosen instead. In an NMI nothing is chosen and nothing is
+ * changed; the choice passes to the next acquisition.
  */
 
 #include <linux/cpumask.h>
@@ -32,7 +33,7 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_wait.h"
 
-/* Marsaglia's xorshift; its state is never 0. */
+/* Marsaglia's xorshift generator. Its state is never 0. */
 static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
 {
 	u32 random = sampled->random;
@@ -44,7 +45,7 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	return (u64)random * limit >> 32;
 }
 
-/* The acquisition that is looked at next is so many on: one that is chosen, or just one. */
+/* Let the acquisition take the slow path that is @distance acquisitions ahead. */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 left = min_t(u64, distance - 1, S32_MAX);
@@ -56,7 +57,7 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 	raw_write_seqcount_end(&cpu->sequence);
 }
 
-/* One of the next stretch, when so many of the present one are left. */
+/* Choose an acquisition of the next interval. @left acquisitions of the current one remain. */
 static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
@@ -71,10 +72,10 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
 }
 
 /**
- * ntklog_restart_interval() - a rate has changed: forget what was to be chosen
- * @cpu: the processor's
+ * ntklog_restart_interval() - begin a new interval, after the sample rate has changed
+ * @cpu: state of a CPU
  *
- * Context: interrupts off, on the processor; or it is offline.
+ * Context: interrupts off, on that CPU; or the CPU is offline.
  */
 void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
 {
@@ -82,10 +83,11 @@ void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
 }
 
 /**
- * ntklog_seed_sampling() - let each processor choose as no other does
+ * ntklog_seed_sampling() - seed the random number generator of each CPU
  *
- * Context: load, before anybody looks at a rate, which is done where the kernel's own random
- * numbers, that take a lock, cannot be had.
+ * The hooks cannot use the kernel's generator, because it takes a lock.
+ *
+ * Context: module load, before the first interval begins.
  */
 void __init ntklog_seed_sampling(void)
 {
@@ -95,7 +97,7 @@ void __init ntklog_seed_sampling(void)
 		per_cpu_ptr(&ntklog_spin_lock_cpu, number)->sampled.random = get_random_u32() | 1;
 }
 
-/* The most recent one of a lock; -1: none. */
+/* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
 static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int number = cpu->sampled_in_use;
@@ -106,7 +108,10 @@ static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const voi
 	return number;
 }
 
-/* One that is not chosen of a lock that may be owned already, shared, and have a slot. */
+/*
+ * Count an acquisition that was not chosen, if its lock has a slot: the lock is then held shared,
+ * and the next release belongs to this acquisition.
+ */
 static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int number = ntklog_find_sampled(cpu, lock);
@@ -115,7 +120,7 @@ static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lo
 		cpu->sampled.nested[number]++;
 }
 
-/* The slot of a lock that is owned from now on, or NULL. */
+/* Take a slot. Returns NULL if all slots are in use. */
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
 							       const void *lock, unsigned long tag)
 {
@@ -132,10 +137,13 @@ static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spi
 }
 
 /**
- * ntklog_sample_spin_lock_acquire_slow() - an acquisition that has to be looked at
- * @lock: the lock, now owned
+ * ntklog_sample_spin_lock_acquire_slow() - slow path of an uncontended sampled acquisition
+ * @lock: address of the lock, which is held
  *
- * Context: as ntklog_sample_spin_lock_acquire(), which has counted it.
+ * Chooses the acquisition if the countdown has expired. Otherwise counts it if it acquires a lock
+ * again that has a slot.
+ *
+ * Context: as for ntklog_sample_spin_lock_acquire(), after the acquisition has been counted.
  */
 notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 {
@@ -149,8 +157,8 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 		return;
 	local_irq_save(flags);
 	/*
-	 * It is only that something has a slot; or an interrupt in between has been looked at in
-	 * its place; unless all are chosen.
+	 * The countdown has not expired: the caller only found a slot in use, or an interrupt
+	 * handler has restarted the countdown. The self-test chooses every acquisition.
 	 */
 	if (cpu->sampled_countdown >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
 		goto out;
@@ -173,11 +181,11 @@ out:
 EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
 
 /**
- * ntklog_sample_contended_spin_lock() - count an acquisition of a lock waited for, maybe choose it
- * @lock: the lock, now owned
+ * ntklog_sample_contended_spin_lock() - count a contended acquisition and choose it by its rate
+ * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
- * @spin_count: additional tests of the lock, at least 1
- * @query: what ntklog_start_spin_lock_wait() noted before
+ * @spin_count: number of additional tests of the lock, at least 1
+ * @query: state at the start of the wait
  *
  * Context: preemption off, right after the acquisition.
  */
@@ -222,17 +230,17 @@ static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 numbe
 }
 
 /**
- * ntklog_release_sampled_spin_lock() - write an acquisition that was chosen, if this is its end
- * @lock: the lock, let go already
- * @acquire_mode: WMI_SPINLOCK_*, if none is noted, and PERF_SPIN_LOCK_LINUX_*
- * @time_low: when, from before that
- * @time_high: its high half
- * @caller: where the function that releases returns to
+ * ntklog_release_sampled_spin_lock() - free the slot of a chosen acquisition and write its event
+ * @lock: address of the lock, which has been released
+ * @acquire_mode: WMI_SPINLOCK_*, unless the slot has one, and PERF_SPIN_LOCK_LINUX_*
+ * @time_low: low half of the clock before the release
+ * @time_high: high half of the clock before the release
+ * @caller: return address of the unlock function
  *
- * Who owns a lock twice, shared, gives back first what was acquired last: what interrupts
- * another reader does, and of one thread's two nobody can tell.
+ * A CPU may hold a lock shared more than once. A release then ends the latest acquisition: an
+ * interrupt handler releases its own first, and the acquisitions of one task cannot be told apart.
  *
- * Context: preemption off, right after the release; NMI too.
+ * Context: preemption off, right after the release; also NMI.
  */
 notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
 					      u32 time_high, unsigned long caller)
@@ -245,7 +253,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 	int number;
 	u64 wait;
 
-	/* What it acquires has no slot. */
+	/* An NMI handler takes no slots. */
 	if (in_nmi() || !cpu->sampled_in_use)
 		return;
 	local_irq_save(flags);
@@ -270,10 +278,10 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 EXPORT_SYMBOL_IF_KUNIT(ntklog_release_sampled_spin_lock);
 
 /**
- * ntklog_topmost_sampled_spin_lock() - the last chosen of those that this processor owns
+ * ntklog_topmost_sampled_spin_lock() - return the lock of the topmost sampled slot
  *
  * Context: interrupts off.
- * Return: the lock; NULL if there is none.
+ * Return: address of the lock; NULL if no slot is in use.
  */
 const void *ntklog_topmost_sampled_spin_lock(void)
 {
@@ -286,10 +294,10 @@ const void *ntklog_topmost_sampled_spin_lock(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_sampled_spin_lock);
 
 /**
- * ntklog_set_spin_lock_choice() - which acquisitions of this processor are chosen from now on
- * @choice: which
+ * ntklog_set_spin_lock_choice() - set which acquisitions of this CPU are chosen
+ * @choice: the new rule
  *
- * Context: no migration; interrupts on or off.
+ * Context: migration disabled.
  */
 void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
 {

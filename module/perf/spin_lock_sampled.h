@@ -3,9 +3,10 @@
 #define _NTKLOG_PERF_SPIN_LOCK_SAMPLED_H
 
 /*
- * Sampling of locks of which not each acquisition is tracked: one is chosen when it is made, and
- * so are those that waited, by the contention rate. The others are only counted. What is chosen
- * is written when it is released. There is no hold threshold and no depth.
+ * Mode "sampled": an acquisition is chosen when it is made, and only chosen acquisitions take a
+ * slot. Contended acquisitions are chosen by the contention sample rate. All others are only
+ * counted. The release of a chosen acquisition writes its event. This mode has no hold threshold
+ * and no AcquireDepth.
  */
 
 #include <linux/compiler.h>
@@ -16,10 +17,11 @@
 #include "this_cpu.h"
 
 /**
- * enum ntklog_choice - which acquisitions are chosen
- * @PERF_CHOOSE_BY_RATE: one of as many as the acquire sample rate says
- * @PERF_CHOOSE_NONE: none for very long
- * @PERF_CHOOSE_ALL: each; then none is written, but counted as suppressed
+ * enum ntklog_choice - rule that chooses uncontended acquisitions
+ * @PERF_CHOOSE_BY_RATE: one of each interval; see spin_lock_sampled.c
+ * @PERF_CHOOSE_NONE: none of the next 2^31, for the self-test
+ * @PERF_CHOOSE_ALL: every one, for the self-test; its event is not written but counted as
+ *	suppressed
  */
 enum ntklog_choice {
 	PERF_CHOOSE_BY_RATE,
@@ -34,12 +36,11 @@ void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 tim
 				      u32 time_high, unsigned long caller);
 
 /**
- * ntklog_sample_spin_lock_acquire() - count an acquisition of a lock had at once
- * @lock: the lock, now owned
+ * ntklog_sample_spin_lock_acquire() - count an uncontended acquisition
+ * @lock: address of the lock, which is held
  *
- * Context: preemption off, right after the acquisition; NMI too.
- * Return: whether that was all; else ntklog_sample_spin_lock_acquire_slow() is to be called,
- * which may choose it.
+ * Context: preemption off, right after the acquisition; also NMI.
+ * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
 {
@@ -47,13 +48,14 @@ static __always_inline bool ntklog_sample_spin_lock_acquire(const void *lock)
 }
 
 /**
- * ntklog_sample_shared_spin_lock_acquire() - the same of a lock that may be owned already, shared
- * @lock: the lock, now owned
+ * ntklog_sample_shared_spin_lock_acquire() - count an uncontended shared acquisition
+ * @lock: address of the lock, which is held
  *
- * While something chosen is owned each has to be looked at: it may be the same lock.
+ * While a slot is in use every shared acquisition takes the slow path, because the slot may belong
+ * to the same lock.
  *
- * Context: as ntklog_sample_spin_lock_acquire().
- * Return: likewise.
+ * Context: as for ntklog_sample_spin_lock_acquire().
+ * Return: true if done; false if the caller must call ntklog_sample_spin_lock_acquire_slow().
  */
 static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *lock)
 {

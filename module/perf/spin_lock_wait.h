@@ -2,7 +2,9 @@
 #ifndef _NTKLOG_PERF_SPIN_LOCK_WAIT_H
 #define _NTKLOG_PERF_SPIN_LOCK_WAIT_H
 
-/* Contended acquisitions of spin locks: their counts, their sampling rule, and waits without a hold. */
+/*
+ * Contended acquisitions of spin locks: state at the start of the wait, counts, and sampling rule.
+ */
 
 #include <linux/percpu.h>
 #include <linux/types.h>
@@ -30,7 +32,7 @@ static inline void ntklog_count_wait(u32 spin_count)
 	this_cpu_add(ntklog_spin_lock_cpu.spin_count, spin_count);
 }
 
-/* NT's sampling rule for contended acquisitions, applied to the current count. */
+/* Apply NT's sampling rule for contended acquisitions to the current count. */
 static inline bool ntklog_wait_is_sampled(u32 spin_count)
 {
 	const struct event_trace_spinlock_information *information =
