@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's WMI_CONTEXTSWAP, from Linux' scheduler. Nothing of ours is in the way of a
- * switch unless somebody wants the events: then there is a probe of sched_switch, and
- * one of cpu_idle that notes the C-state.
+ * Context switch events, NT's WMI_CONTEXTSWAP. While the group has a subscriber, a probe of the
+ * tracepoint sched_switch writes the events, and a probe of cpu_idle records the C-state. Without a
+ * subscriber there are no probes, and a context switch runs no code of this module.
  *
- * The probe runs with the run queue's lock held and interrupts off. It wakes nobody.
+ * The sched_switch probe runs with the run queue's lock held and interrupts off. It wakes no task.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -32,22 +32,22 @@
 #include "stack.h"
 #include "event_group.h"
 
-/* Linux' priorities, 0 to 139, to NT's: 16 to 31 are real-time ones in both. */
+/* Mapping of Linux' priorities, 0 to 139, to NT's. 16 to 31 are real-time priorities in NT. */
 #define NT_PRIORITY_REALTIME	16
 #define NT_PRIORITY_MAX		31
 static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
 
-/* Written by ntklog_update_context_swaps(); the first is read by any. */
+/* The probe of sched_switch is registered. Written by ntklog_update_context_swaps(). */
 static bool ntklog_probes_are_on;
-/* Whether the cpu_idle probe is there too. */
+/* The probe of cpu_idle is registered too. */
 static bool ntklog_cpu_idle_is_on;
 
 static struct tracepoint *ntklog_sched_switch, *ntklog_cpu_idle;
 
-/* The C-state that the processor entered last; written by its cpu_idle probe. */
+/* C-state that this CPU entered last. Written by the cpu_idle probe. */
 static DEFINE_PER_CPU(u8, ntklog_c_state);
 
-/* Of Linux' priorities, by their low byte; deadlines have -1. Written at load. */
+/* NT priority of each Linux priority, indexed by its low byte: deadline tasks have priority -1. */
 static u8 ntklog_nt_priorities[U8_MAX + 1] __ro_after_init;
 
 static void __init ntklog_make_nt_priorities(void)
@@ -57,7 +57,7 @@ static void __init ntklog_make_nt_priorities(void)
 	for (priority = 0; priority < MAX_RT_PRIO; priority++)
 		ntklog_nt_priorities[priority] = NT_PRIORITY_MAX -
 			priority * (NT_PRIORITY_MAX - NT_PRIORITY_REALTIME + 1) / MAX_RT_PRIO;
-	/* 15 priorities for 40 of nice, which is 3 for 8. */
+	/* Map the 40 nice values to 15 priorities: 3 for 8. */
 	for (; priority < MAX_PRIO; priority++)
 		ntklog_nt_priorities[priority] =
 			NT_PRIORITY_REALTIME - 1 - (priority - MAX_RT_PRIO) * 3 / 8;
@@ -67,7 +67,7 @@ static void __init ntklog_make_nt_priorities(void)
 
 static __always_inline u32 ntklog_nt_priority_of(const struct task_struct *thread, bool idle)
 {
-	/* Nobody changes the priorities of the two threads of a switch. */
+	/* The run queue's lock is held, so the priorities of both tasks are stable. */
 	u32 priority = ntklog_nt_priorities[(u8)thread->prio];
 
 	if (unlikely(idle))
@@ -78,13 +78,12 @@ static __always_inline u32 ntklog_nt_priority_of(const struct task_struct *threa
 }
 
 /**
- * ntklog_nt_priority() - a thread's priority as NT would have it
- * @thread: the thread
- * @idle: it is the idle thread of a processor
+ * ntklog_nt_priority() - convert a task's priority to NT's
+ * @thread: the task
+ * @idle: the task is the idle task of a CPU
  *
- * Monotone: who goes first in Linux has no lower one. The idle thread has 0; the
- * policy SCHED_IDLE and nice 19 have 1, nice 0 has 8, nice -20 has 15; real-time ones
- * have 16 to 31, and deadlines 31.
+ * The mapping is monotone. Idle tasks have 0; the policy SCHED_IDLE and nice 19 have 1, nice 0 has
+ * 8, nice -20 has 15; real-time tasks have 16 to 31, and deadline tasks 31.
  *
  * Return: 0 to 31.
  */
@@ -94,15 +93,15 @@ u8 ntklog_nt_priority(const struct task_struct *thread, bool idle)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_nt_priority);
 
-/* What a thread goes away for, as three bytes of a record, from the lowest on. */
+/* WaitReason, WaitMode and State of the old thread: three bytes of the record, low byte first. */
 #define NT_OLD_THREAD(_wait_reason, _wait_mode, _state)			\
 	(KWAIT_REASON_##_wait_reason | KPROCESSOR_MODE_##_wait_mode << 8 |	\
 	 KTHREAD_STATE_##_state << 16)
 
-/* It does not run again, or not before a debugger or a signal lets it. */
+/* States of a task that has ended, or that waits for a debugger or a signal to continue. */
 #define NT_RARE_STATES	(TASK_DEAD | EXIT_ZOMBIE | EXIT_DEAD | __TASK_STOPPED | __TASK_TRACED)
 
-/* Whatever it does but wait in the state that most wait in. */
+/* States other than the usual one, an interruptible sleep. */
 static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 {
 	if (state == TASK_RUNNING)
@@ -119,15 +118,15 @@ static __always_inline u32 ntklog_old_thread_word_slow(unsigned int state)
 }
 
 /*
- * A process that sleeps goes straight through. The others are not as rare as is said here:
- * it keeps their numbers out of its way.
+ * The fast path is a user task in an interruptible sleep. unlikely() keeps the other cases out of
+ * line, although some are frequent.
  */
 static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thread, bool idle,
 						  bool preempted, unsigned int state)
 {
 	u32 old_thread = NT_OLD_THREAD(USER_REQUEST, USER, WAITING);
 
-	/* Idle threads wait for nothing and are in no queue: NT leaves them as they were. */
+	/* An idle task does not wait and is in no queue. NT leaves its fields unchanged. */
 	if (unlikely(idle))
 		return NT_OLD_THREAD(EXECUTIVE, KERNEL, RUNNING);
 	if (unlikely(preempted))
@@ -135,19 +134,18 @@ static __always_inline u32 ntklog_old_thread_word(const struct task_struct *thre
 	if (unlikely(state != TASK_INTERRUPTIBLE) &&
 	    (!(state & TASK_INTERRUPTIBLE) || state & NT_RARE_STATES))
 		return ntklog_old_thread_word_slow(state);
-	/* A kernel thread's is for work to do; what a process waits for is its own wish. */
+	/* Interruptible sleep of a kernel thread is usually a wait for work. */
 	if (unlikely(thread->flags & PF_KTHREAD)) {
 		old_thread = NT_OLD_THREAD(WR_QUEUE, KERNEL, WAITING);
-		/* A branch, or all threads would pay for the choice. */
+		/* Force a branch: a conditional move would cost all tasks an instruction. */
 		OPTIMIZER_HIDE_VAR(old_thread);
 	}
 	return old_thread;
 }
 
 /*
- * How long it has waited for the processor since it became ready, in clock ticks. The
- * scheduler notes that only if it keeps statistics (CONFIG_SCHED_INFO), and for no idle
- * thread.
+ * NewThreadWaitTime: clock ticks from when the task became runnable until it runs. The scheduler
+ * records this only with CONFIG_SCHED_INFO, and not for idle tasks.
  */
 static u32 ntklog_wait_ticks(const struct task_struct *thread)
 {
@@ -158,35 +156,35 @@ static u32 ntklog_wait_ticks(const struct task_struct *thread)
 	if (!queued)
 		return 0;
 	now = cpu_clock(smp_processor_id());
-	/* The clocks of two processors may differ a little. */
+	/* The clocks of two CPUs may differ slightly. */
 	if (now > queued)
 		return div_u64(now - queued, TICK_NSEC);
 #endif
 	return 0;
 }
 
-/* What is left of its time slice, in units of 1024 cycles; can be negative. */
+/* OldThreadRemainingQuantum: rest of the time slice in units of 1024 cycles; may be negative. */
 static s32 ntklog_remaining_quantum(const struct task_struct *thread)
 {
 	return ntklog_ns_to_kilocycles(ntklog_remaining_slice(thread));
 }
 
 /*
- * Version 1 is the beginning of the others, but for what Linux has nothing for. Versions
- * 2 to 4 differ in flags that Linux has nothing for either.
+ * Version 1 is a prefix of the later versions, except for a byte that is 0 in version 1 and the
+ * C-state in the others. Versions 2 to 4 differ in flags, which Linux does not have.
  */
 static_assert(offsetofend(struct wmi_contextswap, old_thread_ideal_processor) ==
 	      sizeof(struct wmi_contextswap_v1));
 static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 	      offsetof(struct wmi_contextswap_v1, new_thread_quantum));
 
-/* What all versions have, each byte: a buffer has something else. */
+/* Fill the fields of version 1. Every byte is written, because a buffer has old data. */
 static __always_inline void
 ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    struct task_struct *old, struct task_struct *new,
 			    unsigned int old_state)
 {
-	/* Only the idle threads of processors have no id. */
+	/* Only idle tasks have PID 0. */
 	u32 id = task_pid_nr(new), priorities, old_thread;
 
 	record->new_thread_id = id;
@@ -194,14 +192,17 @@ ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	id = task_pid_nr(old);
 	record->old_thread_id = id;
 	priorities |= ntklog_nt_priority_of(old, !id) << 8;
-	/* Four bytes in a register, and one store of them. There are no quanta. */
+	/*
+	 * Combine four bytes in a register for one store. Linux has no quanta, so two of them are
+	 * 0.
+	 */
 	OPTIMIZER_HIDE_VAR(priorities);
 	record->new_thread_priority = priorities;
 	record->old_thread_priority = priorities >> 8;
 	record->new_thread_quantum = priorities >> 16;
 	record->old_thread_quantum = priorities >> 24;
 	old_thread = ntklog_old_thread_word(old, !id, preempted, old_state);
-	/* Likewise; the compiler would carry three bytes of each case. */
+	/* Keep the compiler from storing the three bytes of each case separately. */
 	OPTIMIZER_HIDE_VAR(old_thread);
 	old_thread |= (u32)old->wake_cpu << 24;
 	record->old_thread_wait_reason = old_thread;
@@ -210,7 +211,7 @@ ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 	record->old_thread_ideal_processor = old_thread >> 24;
 }
 
-/* What versions 2 to 4 have besides, of which the C-state stands in the first part. */
+/* Fill the fields that versions 2 to 4 add. The C-state is a byte of the prefix. */
 static __always_inline void
 ntklog_make_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
 				   const struct task_struct *new)
@@ -225,8 +226,8 @@ ntklog_make_context_swap_v2_fields(struct wmi_contextswap *record, const struct 
 }
 
 /*
- * For the tracepoint, several versions, or a session whose buffer has to be seen to. The probe's
- * arguments are in their places: for what it does not call it moves none.
+ * Slow path: a tracepoint in use, several versions, or a full buffer. The arguments are in the
+ * registers in which the probe received them.
  */
 static noinline void
 ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
@@ -247,14 +248,14 @@ ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 	trace_contextswap(&record);
 }
 
-/* Not inline: with one session there is no call, and nothing to save for it. */
+/* Not inline: the probe then needs no stack frame in the usual case of one session. */
 static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_contextswap_v1 *first)
 {
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
 			   etw_end_event(wanted, first, sizeof(*first)), 0, false);
 }
 
-/* One session's: there is nobody to copy it for. */
+/* The stack of an event of version 2 to 4, which only one session needs. */
 static noinline void ntklog_stack_later_context_swap(u64 wanted,
 						     const struct wmi_contextswap *record)
 {
@@ -262,7 +263,7 @@ static noinline void ntklog_stack_later_context_swap(u64 wanted,
 			   etw_end_event(wanted, record, sizeof(*record)), 0, false);
 }
 
-/* For one session, which wants version 2, 3 or 4. */
+/* Write the event for one session that has selected version 2, 3 or 4. */
 static noinline void
 ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *old,
 			      struct task_struct *new, unsigned int old_state)
@@ -271,7 +272,7 @@ ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *ol
 	u8 version = READ_ONCE(versions[etw_first_session(wanted)]) + 1;
 	void *data;
 
-	/* It may be another one by now. */
+	/* The session may have selected version 1 meanwhile. */
 	if (version == 1 || !etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, version,
 					     sizeof(struct wmi_contextswap), &data)) {
 		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
@@ -299,7 +300,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 			ntklog_log_context_swap_v2_up(wanted, preempted, old, new, old_state);
 	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
 				   sizeof(struct wmi_contextswap_v1), &first)) {
-		/* The scheduler does not run in an NMI. */
+		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
 		ntklog_make_context_swap_v1(first, preempted, old, new, old_state);
 		if (unlikely(wanted & (wanted - 1) ||
 			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
@@ -311,12 +312,12 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 
 static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int cpu)
 {
-	/* -1: left again. */
+	/* PWR_EVENT_EXIT: the CPU leaves the idle state. */
 	if (state != (unsigned int)-1)
 		this_cpu_write(ntklog_c_state, state);
 }
 
-/* One at a time: see struct ntklog_event_group. */
+/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_context_swaps(struct ntklog_event_group *want,
 					const struct perfinfo_groupmask *wanted)
 {
@@ -333,7 +334,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *want,
 			       err);
 			return;
 		}
-		/* Without it C-states are 0: no reason to do without the events. */
+		/* Without the cpu_idle probe the C-state in the events is 0. */
 		ntklog_cpu_idle_is_on = ntklog_cpu_idle &&
 			!tracepoint_probe_register(ntklog_cpu_idle,
 						   ntklog_cpu_idle_probe, NULL);
@@ -348,10 +349,10 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *want,
 }
 
 /**
- * ntklog_context_swaps_are_on() - are the probes there?
+ * ntklog_context_swaps_are_on() - test whether the probes are registered
  *
  * Context: any.
- * Return: whether they are.
+ * Return: true if context switches are being traced.
  */
 bool ntklog_context_swaps_are_on(void)
 {
@@ -366,7 +367,7 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 	PERF_WANT_INITIALIZER(ntklog_context_swap_group),
 };
 
-/* The tracepoint's. */
+/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_context_swap_tracepoint_reg(void)
 {
 	return ntklog_event_group_add_probe(&ntklog_context_swap_group);
@@ -378,10 +379,10 @@ void ntklog_context_swap_tracepoint_unreg(void)
 }
 
 /**
- * ntklog_context_swap_init() - make those who want the events turn the probes on
+ * ntklog_context_swap_init() - let subscribers turn the probes on
  *
- * Context: load, before there is a session.
- * Return: 0, or -ENOENT if the kernel does not tell of context switches.
+ * Context: module load, before a session exists.
+ * Return: 0, or -ENOENT if the kernel has no tracepoint sched_switch.
  */
 int __init ntklog_context_swap_init(void)
 {
@@ -395,9 +396,9 @@ int __init ntklog_context_swap_init(void)
 }
 
 /**
- * ntklog_context_swap_exit() - take the probes away for good
+ * ntklog_context_swap_exit() - remove the probes for good
  *
- * Context: unload, when no session is left, or a load that failed.
+ * Context: module unload, when no session is left; or a load that failed.
  */
 void ntklog_context_swap_exit(void)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_CONTEXT_SWAP_H
 #define _NTKLOG_PERF_CONTEXT_SWAP_H
 
-/* Context swaps: a probe of the scheduler's switches, while somebody wants them. */
+/* Context switch events: a probe of the scheduler's tracepoint. */
 
 #include <linux/types.h>
 

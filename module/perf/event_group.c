@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See event_group.h. */
+/* Subscribers of an event group: see event_group.h. */
 
 #include <linux/container_of.h>
 #include <linux/errno.h>
@@ -26,7 +26,7 @@ static void ntklog_event_group_update(struct ntklog_event_group *want)
 	mutex_unlock(&want->mutex);
 }
 
-/* The work item, for PERF_WANT_INITIALIZER() only. */
+/* The work item. Global only for PERF_WANT_INITIALIZER(). */
 void ntklog_event_group_work(struct work_struct *work)
 {
 	ntklog_event_group_update(container_of(work, struct ntklog_event_group, work));
@@ -45,10 +45,13 @@ static void ntklog_event_group_set_mask(struct etw_provider *provider,
 }
 
 /**
- * ntklog_event_group_init() - sessions can want the group, and what the tracepoint wants is done
- * @want: the group, of which @update may be called from now on
+ * ntklog_event_group_init() - let subscribers enable the group
+ * @want: the group; its @update may be called from now on
  *
- * Context: load, before there is a session.
+ * Registers the group with the sessions, and applies a registration of the tracepoint that came
+ * before module load.
+ *
+ * Context: module load, before a session exists.
  */
 void ntklog_event_group_init(struct ntklog_event_group *want)
 {
@@ -61,10 +64,12 @@ void ntklog_event_group_init(struct ntklog_event_group *want)
 }
 
 /**
- * ntklog_event_group_exit() - nobody wants the group any more
- * @want: the group, of which @update has been called for the last time, for nothing
+ * ntklog_event_group_exit() - disable the group for good
+ * @want: the group
  *
- * Context: unload, when no session is left, or a load that failed after
+ * Calls @update a last time, with an empty mask.
+ *
+ * Context: module unload, when no session is left; or a load that failed after
  * ntklog_event_group_init(). May sleep.
  */
 void ntklog_event_group_exit(struct ntklog_event_group *want)
@@ -75,11 +80,11 @@ void ntklog_event_group_exit(struct ntklog_event_group *want)
 	spin_unlock(&want->lock);
 	want->update(want, &ntklog_empty_mask);
 	mutex_unlock(&want->mutex);
-	/* No one is scheduled any more. */
+	/* The state keeps others from scheduling it again. */
 	cancel_work_sync(&want->work);
 }
 
-/* Whether @update is to be called, and by whom. */
+/* Record a registration of the tracepoint, and call @update or schedule it. */
 static int ntklog_event_group_change(struct ntklog_event_group *want, bool registered)
 {
 	bool now = false;
@@ -92,8 +97,8 @@ static int ntklog_event_group_change(struct ntklog_event_group *want, bool regis
 		want->is_registered = registered;
 		if (want->state == PERF_WANT_USABLE) {
 			/*
-			 * With the lock held: not after ntklog_event_group_exit() has cancelled
-			 * it.
+			 * Schedule with the lock held, so that ntklog_event_group_exit() cancels
+			 * the work after this and not before.
 			 */
 			if (want->by_work)
 				schedule_work(&want->work);
@@ -108,10 +113,10 @@ static int ntklog_event_group_change(struct ntklog_event_group *want, bool regis
 }
 
 /**
- * ntklog_event_group_add_probe() - the tracepoint has got its first probe
- * @want: its group
+ * ntklog_event_group_add_probe() - record that the tracepoint has got its first probe
+ * @want: the group of the tracepoint
  *
- * Context: thread, tracepoints_mutex held; any time from when the module's text is there.
+ * Context: task, tracepoints_mutex held; at any time while the module's code is loaded.
  * Return: 0, or -ENODEV after ntklog_event_group_exit().
  */
 int ntklog_event_group_add_probe(struct ntklog_event_group *want)
@@ -120,11 +125,11 @@ int ntklog_event_group_add_probe(struct ntklog_event_group *want)
 }
 
 /**
- * ntklog_event_group_remove_probe() - the tracepoint has lost its last probe
- * @want: its group
+ * ntklog_event_group_remove_probe() - record that the tracepoint has lost its last probe
+ * @want: the group of the tracepoint
  *
- * Context: as ntklog_event_group_add_probe(); also after ntklog_event_group_exit(), when the module
- * goes while the tracepoint is on.
+ * Context: as for ntklog_event_group_add_probe(); also after ntklog_event_group_exit(), if the
+ * module is unloaded while the tracepoint has a probe.
  */
 void ntklog_event_group_remove_probe(struct ntklog_event_group *want)
 {
@@ -132,11 +137,12 @@ void ntklog_event_group_remove_probe(struct ntklog_event_group *want)
 }
 
 /**
- * ntklog_event_group_has_subscribers() - does a session or the tracepoint want the group?
- * @want: it
+ * ntklog_event_group_has_subscribers() - test whether a session or the tracepoint needs the group
+ * @want: the group
  *
- * Context: thread.
- * Return: whether one does; users of ntklog_event_group_get() do not count.
+ * Context: task.
+ * Return: true if a session or a probe needs the events. Users of ntklog_event_group_get() do not
+ * count.
  */
 bool ntklog_event_group_has_subscribers(struct ntklog_event_group *want)
 {
@@ -158,11 +164,12 @@ static void ntklog_event_group_change_users(struct ntklog_event_group *want, int
 }
 
 /**
- * ntklog_event_group_get() - have the group on, whether or not a session or the tracepoint wants it
- * @want: it
+ * ntklog_event_group_get() - enable the group without a session or probe
+ * @want: the group
  *
- * Context: thread, between ntklog_event_group_init() and ntklog_event_group_exit(); may sleep. What
- * follows from it has been done at the return.
+ * @update has been called when this function returns.
+ *
+ * Context: task, between ntklog_event_group_init() and ntklog_event_group_exit(); may sleep.
  */
 void ntklog_event_group_get(struct ntklog_event_group *want)
 {
@@ -170,10 +177,10 @@ void ntklog_event_group_get(struct ntklog_event_group *want)
 }
 
 /**
- * ntklog_event_group_put() - undo one ntklog_event_group_get()
+ * ntklog_event_group_put() - undo one call of ntklog_event_group_get()
  * @want: the group
  *
- * Context: as ntklog_event_group_get().
+ * Context: as for ntklog_event_group_get().
  */
 void ntklog_event_group_put(struct ntklog_event_group *want)
 {

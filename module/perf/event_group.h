@@ -3,13 +3,13 @@
 #define _NTKLOG_PERF_EVENT_GROUP_H
 
 /*
- * Who wants a group of events: the sessions, whose masks' union etw tells, and the group's
- * tracepoint, while it has a probe. What follows from it is done by the group's own
- * function, one call at a time.
+ * An event group is enabled while it has a subscriber: a session, whose group mask etw passes on;
+ * the tracepoint of the group, while it has a probe; or a caller of ntklog_event_group_get(). The
+ * group's @update function enables and disables the instrumentation.
  *
- * The tracepoint's file is there before the module's init and until after its exit, so
- * registrations come at any time. Before init they are only noted, and init applies
- * them; after exit there are no more.
+ * The tracepoint exists in tracefs before the module's init function runs and after its exit
+ * function has run, so a probe may be registered at any time. A registration before init is
+ * recorded and applied by init. A registration after exit fails.
  */
 
 #include <linux/mutex.h>
@@ -27,30 +27,29 @@ enum ntklog_event_group_state {
 };
 
 /**
- * struct ntklog_event_group - who wants the events of a group
- * @provider: the group, which is the tracepoint's too, and its rundown; the rest is filled
- *	in by ntklog_event_group_init()
- * @update: do what follows of a want: this is wanted now. Called from a thread between
- *	ntklog_event_group_init() and ntklog_event_group_exit(), with @mutex held; may sleep. Not
- *	always after a change only
- * @by_work: @update takes tracepoints_mutex, which the tracepoint's registration holds: a
- *	work item calls it, a moment later
- * @mutex: held over each call of @update. Taken with etw_mutex held (sessions), with
+ * struct ntklog_event_group - an event group and its subscribers
+ * @provider: group mask of the group, and its rundown; ntklog_event_group_init() fills in the rest
+ * @update: enable or disable the instrumentation so that it serves @wanted. Called between
+ *	ntklog_event_group_init() and ntklog_event_group_exit() with @mutex held; may sleep. Also
+ *	called when nothing has changed
+ * @by_work: @update takes tracepoints_mutex, which the caller holds when the tracepoint is
+ *	registered; a work item therefore calls @update
+ * @mutex: serialises the calls of @update. Taken with etw_mutex held (sessions), with
  *	tracepoints_mutex held (the tracepoint, unless @by_work), or with neither
- * @lock: guards the following; innermost, for those who may not wait for an @update
- * @state: whether @update may be called
- * @sessions: the union of the sessions' masks
- * @users: who else has the group on: see ntklog_event_group_get()
- * @is_registered: of the tracepoint; it makes one registration for all of its probes, and
- *	may make it twice if it finds no memory for the first of them
+ * @lock: protects the members below. Innermost; for callers that cannot wait for @update
+ * @state: state of the group; @update is called only in PERF_WANT_USABLE
+ * @sessions: union of the group masks of all sessions
+ * @users: number of ntklog_event_group_get() calls that have not been undone
+ * @is_registered: the tracepoint has a probe. The tracepoint registers once for all its probes; it
+ *	may do so again if the allocation for the first probe failed
  * @work: calls @update
  */
 struct ntklog_event_group {
 	struct etw_provider provider;
 	void (*update)(struct ntklog_event_group *want, const struct perfinfo_groupmask *wanted);
 	bool by_work;
-	struct mutex mutex;		/* over each update */
-	spinlock_t lock;		/* of what follows */
+	struct mutex mutex;		/* held over @update */
+	spinlock_t lock;		/* protects the members below */
 	enum ntklog_event_group_state state;
 	struct perfinfo_groupmask sessions;
 	unsigned int users;
@@ -60,7 +59,7 @@ struct ntklog_event_group {
 
 void ntklog_event_group_work(struct work_struct *work);
 
-/* What of a struct ntklog_event_group must be there before any code of the module runs. */
+/* Members that must be valid before the module's init function runs. */
 #define PERF_WANT_INITIALIZER(_want)					\
 	.mutex = __MUTEX_INITIALIZER((_want).mutex),			\
 	.lock = __SPIN_LOCK_UNLOCKED((_want).lock),			\

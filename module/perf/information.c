@@ -26,14 +26,14 @@ static bool ntklog_information_has_length(const struct ntklog_information *infor
 }
 
 /**
- * ntklog_query_information() - NT's query of a class of SystemPerformanceTraceInformation
+ * ntklog_query_information() - query an information structure, as NT does
  * @information: the structure
- * @buffer: where it goes
- * @length: bytes there; exactly those of a version
- * @return_length: bytes given
+ * @buffer: receives the structure
+ * @length: size of @buffer in bytes; must be the size of one of the versions
+ * @return_length: set to the number of bytes written
  *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS or STATUS_INFO_LENGTH_MISMATCH.
+ * Context: task; may sleep.
+ * Return: STATUS_SUCCESS, or STATUS_INFO_LENGTH_MISMATCH for another size.
  */
 u32 ntklog_query_information(struct ntklog_information *information, void *buffer,
 			     size_t length, size_t *return_length)
@@ -50,17 +50,16 @@ u32 ntklog_query_information(struct ntklog_information *information, void *buffe
 EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
 
 /**
- * ntklog_set_information() - NT's set of a class of SystemPerformanceTraceInformation
+ * ntklog_set_information() - set an information structure, as NT does
  * @information: the structure
- * @buffer: the new one
- * @length: its size
+ * @buffer: the new contents
+ * @length: size of @buffer in bytes
  *
- * All or nothing. An older version leaves the words that it does not have.
+ * Sets all parameters or none. The older version leaves the parameters unchanged that it lacks.
  *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size;
- * STATUS_NOT_IMPLEMENTED for another class; STATUS_INVALID_PARAMETER for a value
- * out of range.
+ * Context: task; may sleep.
+ * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
+ * another class; STATUS_INVALID_PARAMETER for a value out of range.
  */
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
@@ -97,8 +96,8 @@ u32 ntklog_set_information(struct ntklog_information *information,
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_information);
 
 /**
- * ntklog_get_parameter() - one of the parameters
- * @parameter: which
+ * ntklog_get_parameter() - read one parameter
+ * @parameter: the parameter
  *
  * Context: any.
  * Return: its value.
@@ -110,13 +109,13 @@ u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 }
 
 /**
- * ntklog_set_parameter() - change one of the parameters
- * @parameter: which
- * @value: the value
+ * ntklog_set_parameter() - set one parameter
+ * @parameter: the parameter
+ * @value: the new value
  *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER for a value out of range,
- * which changes nothing.
+ * Context: task; may sleep.
+ * Return: STATUS_SUCCESS; or STATUS_INVALID_PARAMETER for a value out of range, and nothing is
+ * changed.
  */
 u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {

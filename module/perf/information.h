@@ -3,8 +3,8 @@
 #define _NTKLOG_PERF_INFORMATION_H
 
 /*
- * The numbers that tune the sampling: NT's information structures, which are set
- * as a whole or by each of their parameters, by the same rules.
+ * Parameters of the sampling. NT keeps them in information structures. A structure can be set as a
+ * whole or one parameter at a time, with the same checks.
  */
 
 #include <linux/mutex.h>
@@ -14,11 +14,11 @@
 struct ntklog_information;
 
 /**
- * struct ntklog_parameter - one number of an information structure
- * @information: which structure
- * @name: of its file and module parameter
- * @offset: in the structure
- * @minimum: the least permitted value
+ * struct ntklog_parameter - one parameter of an information structure
+ * @information: the structure
+ * @name: name of its debugfs file and module parameter
+ * @offset: offset in the structure, in bytes
+ * @minimum: lowest permitted value
  * @zero: 0 is permitted too
  */
 struct ntklog_parameter {
@@ -30,19 +30,19 @@ struct ntklog_parameter {
 };
 
 /**
- * struct ntklog_information - an information structure of NT and its rules
- * @lock: taken by who writes @words
- * @words: the structure itself, with its class as the first word. Each word is
- *	written at once, and read by any user at any time: one who meets a change
- *	may see some words old and some new, each of them permitted
- * @length: bytes of the structure
- * @v1_length: bytes of an older version, which is a beginning of it
- * @changed: called after a change, if it is there, with @lock held
- * @parameters: the numbers in it, in the order of the module parameter
- * @parameter_count: how many
+ * struct ntklog_information - an information structure of NT, with its checks
+ * @lock: held while @words is written
+ * @words: the structure; its first word is the class. Writers store each word with WRITE_ONCE() and
+ *	readers take no lock. A reader may therefore see old and new words together; each value
+ *	alone is permitted
+ * @length: size of the structure in bytes
+ * @v1_length: size of the older version, which is a prefix of the structure
+ * @changed: called after a change with @lock held; may be NULL
+ * @parameters: the parameters, in the order of the module parameter
+ * @parameter_count: number of parameters
  */
 struct ntklog_information {
-	struct mutex lock;	/* of who writes */
+	struct mutex lock;	/* held by writers of @words */
 	u32 *words;
 	size_t length;
 	size_t v1_length;
@@ -51,7 +51,7 @@ struct ntklog_information {
 	unsigned int parameter_count;
 };
 
-/* More than any structure has bytes. */
+/* Upper limit of the size of a structure, in bytes. */
 #define PERF_INFORMATION_MAX	0x20
 
 u32 ntklog_query_information(struct ntklog_information *information, void *buffer,

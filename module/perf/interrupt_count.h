@@ -3,15 +3,15 @@
 #define _NTKLOG_PERF_INTERRUPT_COUNT_H
 
 /*
- * NT's InterruptCount of the current processor: every interrupt that the kernel counts for
- * it - those of devices, the local timer's, those between processors, NMIs. What
- * kstat_cpu_irqs_sum() and arch_irq_stat_cpu() sum up for /proc/stat. x86 counts its own in the
- * latter, which is not exported, but the counters are; elsewhere all interrupts are in the former.
+ * NT's InterruptCount: the number of interrupts on this CPU, with those of devices, the local
+ * timer, inter-processor interrupts and NMIs. This is the sum that /proc/stat shows, of
+ * kstat_cpu_irqs_sum() and arch_irq_stat_cpu(). On x86 the latter function is not exported, but its
+ * counters are. Other architectures count all interrupts in the former.
  *
- * An acquisition only notes them, two counters of 32 bits in each word of 64: the difference
- * of two such notes has the sum of what one half's counters have grown by in its low half, of
- * the other's in its high half. A counter that wraps, once in 4,294,967,296 interrupts, takes
- * one from the latter.
+ * An acquisition only takes a snapshot. To add up a dozen counters of 32 bits quickly, a snapshot
+ * adds them in pairs, as words of 64 bits. The difference of two snapshots holds in its low half
+ * the increase of all low counters, and in its high half that of all high counters. A low counter
+ * that wraps, once in 2^32 interrupts, makes the high half one too small.
  */
 
 #include <linux/compiler.h>
@@ -25,7 +25,7 @@
 
 #ifdef CONFIG_X86
 
-/* Is there a counter of interrupts at this offset in irq_stat? */
+/* True if irq_stat has an interrupt counter at @offset. */
 static __always_inline bool ntklog_irq_stat_counts(size_t offset)
 {
 #ifdef NTKLOG_IRQ_STAT_IS_ARRAY
@@ -65,7 +65,7 @@ static __always_inline bool ntklog_irq_stat_counts(size_t offset)
 #endif
 }
 
-/* irq_stat as words, some of which are counters. */
+/* irq_stat as an array of words, some of which are counters. */
 union ntklog_irq_stat {
 	irq_cpustat_t stat;
 	u32 word[sizeof(irq_cpustat_t) / sizeof(u32)];
@@ -76,8 +76,8 @@ union ntklog_irq_stat {
 #define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
 
 /*
- * The note with x86's own counters added to it. No loop is left of these: what is at an offset is
- * known when this is compiled.
+ * Add x86's own counters to @note. The loops unroll to one instruction for each counter or pair,
+ * because the offsets are compile-time constants.
  */
 static __always_inline u64 ntklog_add_irq_stat(u64 note)
 {
@@ -111,10 +111,10 @@ static __always_inline u64 ntklog_add_irq_stat(u64 note)
 #endif
 
 /**
- * ntklog_snapshot_interrupts() - the counters, for ntklog_interrupts_since()
+ * ntklog_snapshot_interrupts() - take a snapshot of this CPU's interrupt counters
  *
- * Context: preemption off. Interrupts write the counters meanwhile: each is read once.
- * Return: a note, which means nothing but in comparison.
+ * Context: preemption off. Interrupts may change the counters meanwhile; each is read once.
+ * Return: the snapshot. Only the difference of two snapshots has a meaning.
  */
 static __always_inline u64 ntklog_snapshot_interrupts(void)
 {
@@ -122,11 +122,11 @@ static __always_inline u64 ntklog_snapshot_interrupts(void)
 }
 
 /**
- * ntklog_interrupts_since() - how many interrupts there were
- * @note: what ntklog_snapshot_interrupts() returned then, on this processor
+ * ntklog_interrupts_since() - count the interrupts since a snapshot
+ * @note: from ntklog_snapshot_interrupts() on this CPU
  *
  * Context: preemption off.
- * Return: so many.
+ * Return: number of interrupts.
  */
 static __always_inline u32 ntklog_interrupts_since(u64 note)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The seldom half of release_count.h: what to do when a count has come to its end. */
+/* Slow path of release_count.h: the countdown has expired. */
 
 #include <linux/bits.h>
 #include <linux/export.h>
@@ -10,13 +10,13 @@
 #include "release_count.h"
 #include "resource_parameters.h"
 
-/* The most releases that are counted down at once: then it is looked at again. */
+/* Longest countdown. When it expires before a sampled release, it is restarted. */
 #define NTKLOG_LONGEST_COUNTDOWN	BIT(30)
 
 /**
- * ntklog_restart_release_countdown() - count down to the next multiple of the rate
- * @count: of this processor, or of one that is offline
- * @released: after so many releases
+ * ntklog_restart_release_countdown() - set the countdown to the next multiple of the sample rate
+ * @count: count of this CPU, or of an offline CPU
+ * @released: number of releases so far
  *
  * Context: interrupts off.
  */
@@ -33,17 +33,22 @@ void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 re
 EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
 
 /**
- * ntklog_release_countdown_expired() - is the release that has just been counted the one to be
- * sampled?
- * @count: of this processor
+ * ntklog_release_countdown_expired() - decide whether the release just counted is sampled
+ * @count: count of this CPU
+ *
+ * Restarts the countdown if it has expired.
  *
  * Context: interrupts off.
- * Return: whether it is; or one was before it that another has not seen.
+ * Return: true if this release is sampled: its number is a multiple of the rate, or it is the first
+ * to find an earlier multiple.
  */
 bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 {
 	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate), rest;
-	/* Each is one, also of two that have both counted below 0. */
+	/*
+	 * With rate 1 every release is sampled, also the second of two that found the count below
+	 * 0.
+	 */
 	bool is_multiple = rate == 1;
 
 	if (count->left < 0) {

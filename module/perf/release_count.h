@@ -3,9 +3,10 @@
 #define _NTKLOG_PERF_RELEASE_COUNT_H
 
 /*
- * Final releases of resources, or of Linux' own locks that sleep, and which of them are sampled for
- * their number: each processor's multiples of NT's ReleaseSamplingRate. A release counts down, by
- * one instruction, and only one that finds the count below 0 has to look: there is no division.
+ * Count of the final releases of resources, or of Linux' sleeping locks. Every Nth release of a CPU
+ * is sampled, N being NT's ReleaseSamplingRate. A release decrements a countdown with one
+ * instruction. Only a release that finds the countdown expired takes the slow path. No release
+ * divides.
  */
 
 #include <linux/types.h>
@@ -13,14 +14,17 @@
 #include "this_cpu.h"
 
 /**
- * struct ntklog_release_count - releases of a processor
- * @left: releases until one that is a multiple of the rate, less 1
- * @multiple: the number of that one, or of one before it where the rate is very great
+ * struct ntklog_release_count - releases on a CPU
+ * @left: number of releases before the sampled one; negative once that one has been counted
+ * @multiple: number of the release at which @left becomes -1; a multiple of the rate, unless the
+ *	rate exceeds the longest countdown
  *
- * Written by its own processor only: @multiple with interrupts off, @left also by the instruction
- * that counts; of one that is offline by who changes the rate. Read by any. Who counts down and
- * is then preempted or interrupted may find that somebody else has seen the multiple: exactly one
- * does.
+ * The number of releases is @multiple - 1 - @left.
+ *
+ * The CPU itself writes both: @multiple with interrupts off, @left also by the decrement. For an
+ * offline CPU, the task that changes the rate writes them. Any CPU may read them. A task may be
+ * preempted or interrupted after its decrement; another release may then restart the countdown.
+ * Exactly one release finds each multiple.
  */
 struct ntklog_release_count {
 	s32 left;
@@ -29,19 +33,20 @@ struct ntklog_release_count {
 
 /**
  * ntklog_count_down_release() - count a release
- * @_count: of this processor, a per-CPU variable
+ * @_count: a per-CPU struct ntklog_release_count
  *
- * Context: any; preemption may be on.
- * Return: whether ntklog_release_countdown_expired() has to be asked.
+ * Context: any; also preemptible.
+ * Return: true if the countdown has expired: call ntklog_release_countdown_expired().
  */
 #define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).left)
 
 /**
- * ntklog_releases() - how many there were
- * @count: of some processor
+ * ntklog_releases() - return the number of releases on a CPU
+ * @count: count of any CPU
  *
- * Context: any. Of another processor's it may be off by what is counted down at once.
- * Return: so many.
+ * Context: any. On another CPU the value may be wrong by the length of a countdown, if it is being
+ * restarted.
+ * Return: number of releases.
  */
 static inline u64 ntklog_releases(const struct ntklog_release_count *count)
 {

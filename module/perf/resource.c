@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's instrumentation of executive resources: track what each thread owns or
- * waits for, eight resources deep, and at a final release decide by sampling
- * whether a WMI_RESOURCE is written. Initialisations, changes of the owner to a
- * pointer and excessive waits are always written. What is known of a thread's
- * resources is in its slots: see resource_slots.c.
+ * Executive resources: tracking and sampling, as NT does it. Each task's acquisitions are tracked,
+ * up to eight resources at a time, and the final release decides by NT's rules whether a
+ * WMI_RESOURCE is written. Initialisations, owner pointers and excessive waits are always written.
+ * The slots are described in resource_slots.h.
  */
 
 #include <linux/cpumask.h>
@@ -75,17 +74,17 @@ struct ntklog_information ntklog_resource_information = {
 EXPORT_SYMBOL_IF_KUNIT(ntklog_resource_information);
 
 /*
- * Bits that NT's owner pointers have and no task: what is put under one is no longer
- * tracked.
+ * Bits that are set in an owner pointer and not in the address of a task. Owner pointers have no
+ * slots.
  */
 #define PERF_OWNER_POINTER	3ul
 
-/* Set at load. */
+/* In jiffies. Written at module load. */
 static unsigned long ntklog_first_timeout, ntklog_next_timeout;
 
 /**
- * ntklog_log_resource_initialize() - write that a resource has been initialised
- * @resource: which
+ * ntklog_log_resource_initialize() - write the event of an initialisation
+ * @resource: address of the resource
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
@@ -101,10 +100,10 @@ void ntklog_log_resource_initialize(const void *resource)
 }
 
 /**
- * ntklog_log_resource_reinitialize() - write that a resource has been reinitialised
- * @resource: which
- * @owner_entries: owners that there was room for
- * @owners: threads that owned it
+ * ntklog_log_resource_reinitialize() - write the event of a reinitialisation
+ * @resource: address of the resource
+ * @owner_entries: number of owner entries that the resource had
+ * @owners: number of tasks that owned it
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
@@ -123,9 +122,9 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
 }
 
 /**
- * ntklog_drop_resource_slot() - what is known of an ownership ends
- * @resource: which, with its inner lock held
- * @thread: the owner: any thread, or an owner pointer
+ * ntklog_drop_resource_slot() - free an owner's slot of a resource, without an event
+ * @resource: address of the resource, whose inner lock is held
+ * @thread: the owner: any task, or an owner pointer
  *
  * Context: preemption off, ntklog_resource_key on.
  */
@@ -139,8 +138,8 @@ void ntklog_drop_resource_slot(const void *resource, unsigned long thread)
 }
 
 /**
- * ntklog_log_resource_owner_pointer() - write that a pointer owns now
- * @resource: which
+ * ntklog_log_resource_owner_pointer() - write the event of a new owner pointer
+ * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_OWNER_POINTER_*
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
@@ -157,10 +156,10 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
 }
 
 /**
- * ntklog_log_resource_timeout() - a wait has timed out once more
+ * ntklog_log_resource_timeout() - count a timeout of a wait, and write every Nth
  * @wait: the wait
  *
- * Context: softirq of the wait's timer.
+ * Context: softirq, in the timer of the wait.
  */
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 {
@@ -177,7 +176,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 
 	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % number)
 		return;
-	/* The clocks of two processors need not agree. */
+	/* The clocks of two CPUs may differ: HoldTime stays 0. */
 	if (wait->processor == smp_processor_id())
 		record.hold_time = ntklog_cycles() - wait->start_time;
 	ntklog_write_resource(&record);
@@ -194,20 +193,20 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
 }
 
 /**
- * ntklog_start_resource_wait() - the current thread is about to wait
- * @wait: on its stack, until ntklog_end_resource_wait()
- * @resource: that it waits for
+ * ntklog_start_resource_wait() - start to observe a wait of the current task
+ * @wait: on the stack of the task, until ntklog_end_resource_wait()
+ * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  *
- * NT's waiter wakes up to look at the time. Here a timer does, and the waiter
- * sleeps in one piece: what looks for hung tasks sees a long wait for what it is.
+ * In NT the waiter itself wakes up to count timeouts. Here a timer counts, and the task sleeps
+ * without interruption, so that the hung task detector sees one long sleep.
  *
- * Context: thread, ntklog_resource_key on.
+ * Context: task, ntklog_resource_key on.
  */
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action)
 {
-	/* One processor's clock. */
+	/* Read the clock and the number of the same CPU. */
 	preempt_disable();
 	wait->start_time = ntklog_cycles();
 	wait->processor = smp_processor_id();
@@ -217,16 +216,16 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 	wait->action = action;
 	wait->timeouts = 0;
 	wait->on = true;
-	/* Pinned: one clock from the start to the time-outs, if it can be. */
+	/* Pinned, so that the timer usually runs on this CPU and reads the same clock. */
 	timer_setup_on_stack(&wait->timer, ntklog_resource_wait_timer, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + ntklog_first_timeout);
 }
 
 /**
- * ntklog_end_resource_wait() - the current thread has waited
- * @wait: if it is not on, nothing is done
+ * ntklog_end_resource_wait() - stop to observe a wait
+ * @wait: the wait; nothing is done if it is not being observed
  *
- * Context: thread; ntklog_resource_key may have gone off meanwhile.
+ * Context: task; ntklog_resource_key may have been disabled since the start.
  */
 void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 {
@@ -236,7 +235,7 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 	timer_destroy_on_stack(&wait->timer);
 }
 
-/* How long it was, by the wait itself: what else the thread does is not in it. */
+/* Duration of @wait in cycles; 0 without a wait. */
 static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u64 now)
 {
 	if (!wait)
@@ -247,11 +246,11 @@ static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u6
 }
 
 /**
- * ntklog_track_resource_acquire_slow() - the current thread has acquired a resource
- * @resource: which
- * @depth: acquisitions that it owns now
- * @contention_count: of the resource
- * @wait: NULL: it has not waited. One that is not on began untracked
+ * ntklog_track_resource_acquire_slow() - slow path of a tracked acquisition
+ * @resource: address of the resource, which the current task has acquired
+ * @depth: number of acquisitions that the task holds now
+ * @contention_count: contention count of the resource
+ * @wait: the wait; NULL if the task has not waited
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
@@ -269,8 +268,8 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	if (thread && depth > 1)
 		slot = ntklog_find_slot(thread, resource);
 	/*
-	 * A softirq on top of a thread that owns it, and has no slot of it yet, or no more:
-	 * one that is made now would stay, since the softirq's release is not the last.
+	 * A softirq acquires the resource again that the interrupted task holds without a slot. It
+	 * may not take one: its release is not the final one, so the slot would stay in use.
 	 */
 	if (depth > 1 && !slot && !in_task())
 		goto out;
@@ -298,7 +297,10 @@ out:
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
 
-/* Preemption is off. Returns how many final releases there were; @multiple: see there. */
+/*
+ * Return the number of final releases on this CPU, and restart the countdown if it has expired.
+ * Called with preemption off.
+ */
 static u64 ntklog_restart_release_countdowns(bool *multiple)
 {
 	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
@@ -326,16 +328,16 @@ static bool ntklog_resource_sampled(const struct ntklog_resource_slot *slot, u32
 }
 
 /**
- * ntklog_track_resource_release_by_other() - a resource is about to be released for an owner
- * @resource: which; it is the last of the owner's acquisitions. The owner is the current
- *	thread, or the resource's inner lock is held
- * @thread: the owner: any thread, or an owner pointer
- * @exclusive: he owns it exclusively
- * @contention_count: of the resource
- * @record: what is to be written
+ * ntklog_track_resource_release_by_other() - free an owner's slot before its final release
+ * @resource: address of the resource. Its inner lock is held, unless the owner is the current task
+ * @thread: the owner: any task, or an owner pointer
+ * @exclusive: the owner holds the resource exclusively
+ * @contention_count: contention count of the resource
+ * @record: filled in, if the release is sampled
  *
  * Context: preemption off since ntklog_count_resource_release(), ntklog_resource_key on.
- * Return: whether it is to be written, by ntklog_write_resource() once it is released.
+ * Return: true if the release is sampled. The caller then writes @record with
+ * ntklog_write_resource() after the release.
  */
 bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
 					    bool exclusive, u32 contention_count,
@@ -361,7 +363,7 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 			.acquire_time = ntklog_read_u64(slot->acquire_time),
 			.wait_time = ntklog_read_u64(slot->wait_time),
 			.max_recursion_depth = READ_ONCE(slot->max_recursion_depth),
-			/* Who has slots has not exited. */
+			/* A task that has a slot has not exited. */
 			.thread_id = task_pid_nr((struct task_struct *)thread),
 			.resource = ntklog_address((unsigned long)resource),
 			.action = exclusive ?
@@ -370,7 +372,7 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 			.contention_delta = contention_count -
 					    READ_ONCE(slot->contention_count),
 		};
-		/* The clocks of two processors need not agree. */
+		/* The clocks of two CPUs may differ: HoldTime stays 0. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;
@@ -380,7 +382,7 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_by_other);
 
-/* One at a time: see struct ntklog_event_group. */
+/* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_resource_key(struct ntklog_event_group *want,
 				       const struct perfinfo_groupmask *wanted)
 {
@@ -390,7 +392,7 @@ static void ntklog_update_resource_key(struct ntklog_event_group *want,
 		return;
 	if (track) {
 		static_branch_enable(&ntklog_resource_key);
-		/* All processors run the new text when that returns. */
+		/* All CPUs run the patched code now. */
 		ntklog_start_resource_slots();
 	} else {
 		ntklog_stop_resource_slots();
@@ -407,7 +409,7 @@ static struct ntklog_event_group ntklog_resource_group = {
 	PERF_WANT_INITIALIZER(ntklog_resource_group),
 };
 
-/* The tracepoint's. */
+/* Called when the tracepoint gets its first probe and loses its last one. */
 int ntklog_resource_tracepoint_reg(void)
 {
 	return ntklog_event_group_add_probe(&ntklog_resource_group);
@@ -419,12 +421,14 @@ void ntklog_resource_tracepoint_unreg(void)
 }
 
 /**
- * ntklog_resource_init() - make those who want the events turn the tracking on
- * @first_timeout_ms: after which a wait is excessive, milliseconds
- * @next_timeout_ms: from then on, each of these
+ * ntklog_resource_init() - let subscribers turn the tracking of resources on
+ * @first_timeout_ms: time until the first timeout of a wait, in milliseconds
+ * @next_timeout_ms: time between further timeouts, in milliseconds
  *
- * Context: load, before there is a session.
- * Return: 0, or -EINVAL for a time that is 0 or over an hour.
+ * Also initialises the tracking of Linux' sleeping locks.
+ *
+ * Context: module load, before a session exists.
+ * Return: 0, or -EINVAL for a time that is 0 or longer than an hour.
  */
 int __init ntklog_resource_init(unsigned int first_timeout_ms,
 				unsigned int next_timeout_ms)
@@ -446,10 +450,10 @@ int __init ntklog_resource_init(unsigned int first_timeout_ms,
 }
 
 /**
- * ntklog_resource_exit() - end what ntklog_resource_init() began
+ * ntklog_resource_exit() - turn the tracking of resources off for good
  *
- * Context: unload, when no user of the module and no session is left, or a load
- * that failed after ntklog_resource_init().
+ * Context: module unload, when no session and no other module uses this one; or a load that failed
+ * after ntklog_resource_init().
  */
 void ntklog_resource_exit(void)
 {

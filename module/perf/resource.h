@@ -3,11 +3,11 @@
 #define _NTKLOG_PERF_RESOURCE_H
 
 /*
- * Tracking and sampling of executive resources, for the resources (the hooks), the
- * files (parameters and counters) and the tracepoint.
+ * Tracking and sampling of executive resources. The callers are the resources themselves, debugfs
+ * and the tracepoint.
  *
- * A thread is named by the address of its task, which is what the resources have;
- * it is never followed.
+ * An owner is identified by the address of its task, as in struct eresource. The address is only
+ * compared: the task may have exited.
  */
 
 #include <linux/jump_label.h>
@@ -26,24 +26,24 @@
 #include "resource_parameters.h"
 #include "resource_slots.h"
 
-/* On while resources are tracked: the only thing that they look at. */
+/* Enabled while resources are tracked. A resource tests nothing else. */
 DECLARE_STATIC_KEY_FALSE(ntklog_resource_key);
 
-/* The parameters: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION. */
+/* The parameters: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION. See struct ntklog_information. */
 extern struct ntklog_information ntklog_resource_information;
 
 /**
  * struct ntklog_resource_wait - a wait that may become excessive
- * @timer: looks after the wait, which itself sleeps on
- * @resource: that is waited for
- * @start_time: of the wait, cycles
- * @processor: where it began
- * @thread_id: who waits
+ * @timer: counts timeouts
+ * @resource: address of the resource
+ * @start_time: clock at the start of the wait
+ * @processor: CPU on which the wait started
+ * @thread_id: thread ID of the waiter
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
- * @timeouts: so far
- * @on: the timer is set up; false from who waits untracked
+ * @timeouts: number of timeouts so far
+ * @on: the timer is set up; false if the wait began while tracking was off
  *
- * On the stack of who waits. The timer alone writes @timeouts.
+ * On the stack of the waiter. Only the timer writes @timeouts.
  */
 struct ntklog_resource_wait {
 	struct timer_list timer;
@@ -71,7 +71,7 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 					    bool exclusive, u32 contention_count,
 					    struct wmi_resource64 *record);
 
-/* What a slot that has been taken has to say. */
+/* Fill a slot that the caller has taken. */
 static __always_inline void
 ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resource, u64 acquire_time,
 			  u64 wait_time, u32 depth, u32 contention_count)
@@ -81,14 +81,14 @@ ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resourc
 	WRITE_ONCE(slot->processor, smp_processor_id());
 	WRITE_ONCE(slot->max_recursion_depth, depth);
 	WRITE_ONCE(slot->contention_count, contention_count);
-	/* Release; pairs with the acquire in ntklog_find_slot(). */
+	/* Publish the filled slot. Pairs with the acquire in ntklog_find_slot(). */
 	smp_store_release(&slot->lock, resource);
 }
 
 /**
- * ntklog_track_resource_acquire() - the current thread has acquired a resource at once
- * @resource: which; it did not own it before
- * @contention_count: of the resource
+ * ntklog_track_resource_acquire() - track an uncontended acquisition
+ * @resource: address of the resource, which the current task did not hold before
+ * @contention_count: contention count of the resource
  *
  * Context: IRQL <= DISPATCH_LEVEL, ntklog_resource_key on.
  */
@@ -99,7 +99,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	struct ntklog_resource_slot *slot;
 
 	preempt_disable();
-	/* A softirq marks what it takes. */
+	/* A softirq takes the slow path, which marks its slots. */
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
 	thread = __this_cpu_read(ntklog_current.room);
@@ -107,7 +107,7 @@ static __always_inline void ntklog_track_resource_acquire(const void *resource,
 	if (unlikely(slot == &thread->slots[1 + NTKLOG_THREAD_SLOTS]))
 		goto slow;
 	WRITE_ONCE(thread->next_slot, slot + 1);
-	/* A softirq takes the next one. */
+	/* A softirq that arrives from here on takes the slot above. */
 	barrier();
 	ntklog_fill_resource_slot(slot, resource, ntklog_cycles(), 0, 1, contention_count);
 	preempt_enable();
@@ -119,10 +119,11 @@ slow:
 
 /**
  * ntklog_count_resource_release() - count a final release
- * @exclusive: of an exclusive owner
+ * @exclusive: true for an exclusive owner
  *
  * Context: preemption off until the release has been tracked.
- * Return: whether ntklog_track_resource_release_by_other() has to look at the count.
+ * Return: true if the countdown has expired: the caller must take the slow path,
+ * ntklog_track_resource_release_by_other().
  */
 static __always_inline bool ntklog_count_resource_release(bool exclusive)
 {
@@ -134,14 +135,17 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
 }
 
 /**
- * ntklog_track_unsampled_resource_release() - the current thread is about to release what it
- *	acquired last, without a wait, and for which nobody has begun to wait
- * @resource: which; it is the last of its acquisitions
- * @contention_count: of the resource
+ * ntklog_track_unsampled_resource_release() - free the slot of a release that no rule samples
+ * @resource: address of the resource, which the current task is about to release
+ * @contention_count: contention count of the resource
  *
- * Context: preemption off, ntklog_resource_key on; ntklog_count_resource_release() has said no.
- * Return: false, and nothing done: it is not like this. ntklog_track_resource_release_by_other()
- * does it.
+ * Succeeds if the resource has the topmost slot, the task did not wait for it, and no task has
+ * begun to wait since.
+ *
+ * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has
+ * returned false.
+ * Return: true if the slot is freed; false if the caller must call
+ * ntklog_track_resource_release_by_other().
  */
 static __always_inline bool
 ntklog_track_unsampled_resource_release(const void *resource, u32 contention_count)
@@ -158,7 +162,10 @@ ntklog_track_unsampled_resource_release(const void *resource, u32 contention_cou
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
 		return false;
 	WRITE_ONCE(slot->lock, NULL);
-	/* A softirq takes one that is free. */
+	/*
+	 * Free the slot before next_slot makes it available: a softirq takes the slot at next_slot
+	 * without a test.
+	 */
 	barrier();
 	WRITE_ONCE(thread->next_slot, slot);
 	return true;

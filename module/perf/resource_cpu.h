@@ -8,19 +8,19 @@
 #include "release_count.h"
 
 /**
- * struct ntklog_resource_cpu - what a processor counts of resources
+ * struct ntklog_resource_cpu - per-CPU counters of executive resources
  * @exclusive_releases: final releases of exclusive owners; wraps
- * @shared_releases: of shared owners; wraps
- * @releases: both, counted down
- * @untracked: operations that found eight slots taken, none spare for a new
- *	thread, or a thread that was at its end
- * @unmatched: final releases by threads that found no slot of their resource
- * @pointer_releases: final releases under an owner pointer, which has no slots
- * @suppressed: events not written since another was being written
- * @events: events written to whatever sinks there are
- * @writing: an event is being written; interrupts are off meanwhile
+ * @shared_releases: final releases of shared owners; wraps
+ * @releases: all final releases, and the countdown to the next sampled one
+ * @untracked: acquisitions that were not tracked: the task had no free slot or no record, or was
+ *	exiting
+ * @unmatched: final releases for owners without a slot of the resource
+ * @pointer_releases: final releases for owner pointers, which have no slots
+ * @suppressed: events not written, because this CPU was writing another one
+ * @events: events written to at least one consumer
+ * @writing: this CPU is writing an event, with interrupts off
  *
- * Written by its own processor only, with single instructions, read by any.
+ * Only the CPU itself writes these members, with single instructions; any CPU may read them.
  */
 struct ntklog_resource_cpu {
 	u32 exclusive_releases;

@@ -17,7 +17,10 @@
 #include "resource_event.h"
 #include "stack.h"
 
-/* @caller, @lock: of Linux' own; NT's resources have neither, and their own tracepoint. */
+/*
+ * Write an event. @caller and @lock belong to a Linux lock; they are 0 for NT's resources, which
+ * have a tracepoint of their own.
+ */
 static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, unsigned long caller,
 			       unsigned long lock)
 {
@@ -27,8 +30,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 	u64 wanted;
 
 	/*
-	 * As for spin locks: with interrupts off the flag is only ever seen set
-	 * by what the writing itself calls, such as a tracepoint's probe.
+	 * With interrupts off, the flag is seen set only by code that the writing itself calls,
+	 * such as a probe of the tracepoint.
 	 */
 	local_irq_save(flags);
 	if (this_cpu_read(ntklog_resource_cpu.writing)) {
@@ -36,7 +39,10 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 	} else {
 		this_cpu_write(ntklog_resource_cpu.writing, true);
 		this_cpu_inc(ntklog_resource_cpu.events);
-		/* Before the event has its time: a note holds from its own time on. */
+		/*
+		 * Record the identity before the event takes its time stamp: an identity is valid
+		 * from its own time on.
+		 */
 		if (lock)
 			ntklog_record_identity(lock, caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
@@ -65,8 +71,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 }
 
 /**
- * ntklog_write_resource() - write an event
- * @record: its data
+ * ntklog_write_resource() - write the event of an executive resource
+ * @record: the record
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */
@@ -77,12 +83,12 @@ void ntklog_write_resource(const struct wmi_resource64 *record)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_write_resource);
 
 /**
- * ntklog_write_sleeping_lock() - write an event of one of Linux' own locks
- * @record: its data
- * @lock: it; of the record it is only what is shown of it
- * @caller: who called the function that acquires
+ * ntklog_write_sleeping_lock() - write the event of a Linux lock
+ * @record: the record
+ * @lock: address of the lock; the record may have it hidden
+ * @caller: return address of the lock function
  *
- * Context: thread, whatever is owned; preemption off.
+ * Context: task, preemption off; locks may be held.
  */
 void ntklog_write_sleeping_lock(const struct wmi_resource64 *record, const void *lock,
 				unsigned long caller)

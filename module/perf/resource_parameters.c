@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The sample rates of executive resources and of Linux' sleeping locks, and their events. */
+/*
+ * Sample rates of executive resources and of Linux' sleeping locks, and the events that record
+ * them.
+ */
 
 #include <linux/build_bug.h>
 #include <linux/string.h>
@@ -9,7 +12,10 @@
 #include "../etw/provider.h"
 #include "resource_parameters.h"
 
-/* NT's public sources have no limits or defaults: 0 would divide by 0. */
+/*
+ * NT's public sources give neither limits nor defaults. 0 is refused, because the rates are
+ * divisors.
+ */
 struct event_trace_executive_resource_information ntklog_resource_words = {
 	.event_trace_information_class =
 		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
@@ -19,9 +25,11 @@ struct event_trace_executive_resource_information ntklog_resource_words = {
 };
 
 /**
- * ntklog_resource_rundown() - the rates
- * @event: as struct etw_provider says
- * @end: likewise
+ * ntklog_resource_rundown() - fill the event that records the resource parameters
+ * @event: filled in
+ * @end: true at the end of a session, false at its start
+ *
+ * Context: as for etw_provider.rundown.
  */
 void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 {

@@ -2,7 +2,10 @@
 #ifndef _NTKLOG_PERF_RESOURCE_PARAMETERS_H
 #define _NTKLOG_PERF_RESOURCE_PARAMETERS_H
 
-/* The sample rates of executive resources and of Linux' sleeping locks. */
+/*
+ * Sample rates of executive resources and of Linux' sleeping locks. Written with the lock of
+ * ntklog_resource_information held; read by the hooks with READ_ONCE(). Each value alone is valid.
+ */
 
 #include <linux/types.h>
 #include <uapi/ntklog/system_information.h>

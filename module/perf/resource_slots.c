@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See resource_slots.h. */
+/* Slots of executive resources: see resource_slots.h. */
 
 #include <linux/rcupdate.h>
 
 #include "resource_slots.h"
 
-/* Even: nothing is tracked. Never 0, which a room begins with. */
+/* Even: tracking is off. Not 0, the value in a new task record. */
 u32 ntklog_resource_sequence = 2;
 
-/* @thread may be NULL. */
+/* True if @thread has a record whose slots belong to the current tracking. */
 static bool ntklog_slots_are_in_use(const struct ntklog_task *thread)
 {
-	/* Acquire; pairs with the release in ntklog_alloc_resource_slots(). */
+	/*
+	 * Pairs with the release in ntklog_alloc_resource_slots(), which publishes the cleared
+	 * slots.
+	 */
 	return thread && smp_load_acquire(&thread->sequence) ==
 			 READ_ONCE(ntklog_resource_sequence);
 }
 
 /**
- * ntklog_find_slots() - the room of a thread, if slots are in use there
- * @thread: thread or owner pointer; only compared
+ * ntklog_find_slots() - return a task's record if its slots are in use
+ * @thread: address of the task, or an owner pointer; only compared
  *
- * Context: preemption off, to the end of which the room is that thread's.
- * Return: it or NULL.
+ * Context: preemption off. The record stays the task's until preemption is enabled.
+ * Return: the record, or NULL.
  */
 struct ntklog_task *ntklog_find_slots(unsigned long thread)
 {
@@ -32,11 +35,10 @@ struct ntklog_task *ntklog_find_slots(unsigned long thread)
 }
 
 /**
- * ntklog_alloc_resource_slots() - the current thread's room, with slots in use from now on
+ * ntklog_alloc_resource_slots() - return the current task's record, with slots in use
  *
  * Context: preemption off.
- * Return: it; NULL: without a spare one, for a thread that has been told to exit, and
- * when nothing is tracked.
+ * Return: the record. NULL if no record is available, the task is exiting, or tracking is off.
  */
 struct ntklog_task *ntklog_alloc_resource_slots(void)
 {
@@ -48,7 +50,7 @@ struct ntklog_task *ntklog_alloc_resource_slots(void)
 		return NULL;
 	thread = ntklog_find_thread() ?: ntklog_alloc_task_record();
 
-	/* What is late goes without regard to slots. */
+	/* The exit of the task does not free the slots of a late record. */
 	if (!thread || thread->late)
 		return NULL;
 	if (ntklog_slots_are_in_use(thread))
@@ -58,18 +60,18 @@ struct ntklog_task *ntklog_alloc_resource_slots(void)
 		WRITE_ONCE(thread->slots[i].of_softirq, false);
 	}
 	WRITE_ONCE(thread->next_slot, &thread->slots[1]);
-	/* Release; pairs with the acquire in ntklog_slots_are_in_use(). */
+	/* Publish the cleared slots. Pairs with the acquire in ntklog_slots_are_in_use(). */
 	smp_store_release(&thread->sequence, sequence);
 	return thread;
 }
 
 /**
- * ntklog_find_slot() - the slot of a lock
- * @thread: a room; may be NULL
- * @lock: which. If the room is not the current thread's, its inner lock is held
+ * ntklog_find_slot() - find the slot of a resource
+ * @thread: a task record, or NULL. If it is another task's, the resource's inner lock is held
+ * @lock: address of the resource
  *
  * Context: preemption off.
- * Return: it or NULL: nothing is known.
+ * Return: the slot, or NULL if the resource has none.
  */
 struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const void *lock)
 {
@@ -79,11 +81,11 @@ struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const 
 	if (!thread)
 		return NULL;
 	last = READ_ONCE(thread->next_slot) - 1;
-	/* Acquire; pairs with the release in ntklog_fill_resource_slot(). */
+	/* Pairs with the release in ntklog_fill_resource_slot(). */
 	if (last != thread->slots && smp_load_acquire(&last->lock) == lock)
 		return last;
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
-		/* As above. */
+		/* Pairs with the release in ntklog_fill_resource_slot(). */
 		if (smp_load_acquire(&thread->slots[i].lock) == lock)
 			return &thread->slots[i];
 	}
@@ -92,11 +94,11 @@ struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const 
 
 /**
  * ntklog_alloc_resource_slot() - take a slot
- * @thread: the current thread's room
- * @lock: for which
+ * @thread: the current task's record
+ * @lock: address of the resource that the slot is for
  *
  * Context: preemption off.
- * Return: it, to be filled and then named; NULL: all are taken.
+ * Return: the slot, which the caller must fill; NULL if all are in use.
  */
 struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
 							const void *lock)
@@ -106,19 +108,22 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 
 	if (slot < end) {
 		WRITE_ONCE(thread->next_slot, slot + 1);
-		/* A softirq takes the next one. */
+		/* A softirq that arrives from here on takes the slot above. */
 		barrier();
 		WRITE_ONCE(slot->of_softirq, !in_task());
 		return slot;
 	}
-	/* To a softirq, one that the thread is about to fill looks free. */
+	/*
+	 * A softirq cannot tell a free slot below next_slot from one that the interrupted task is
+	 * filling.
+	 */
 	if (!in_task())
 		return NULL;
 	for (slot = &thread->slots[1]; slot < end; slot++) {
-		/* Acquire; pairs with the release in ntklog_free_slot(). */
+		/* Pairs with the release in ntklog_free_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
-		/* This lock's: then one of its releases has not been seen. */
+		/* A slot of the same resource is stale: its release was not tracked. */
 		if (!other || other == lock) {
 			WRITE_ONCE(slot->of_softirq, false);
 			return slot;
@@ -128,22 +133,25 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 }
 
 /**
- * ntklog_free_slot() - a slot is free again
- * @thread: the room
- * @slot: in it, from ntklog_find_slot(); it has been read
+ * ntklog_free_slot() - free a slot
+ * @thread: the task record
+ * @slot: a slot of it, from ntklog_find_slot()
  *
- * Context: as ntklog_find_slot().
+ * Context: as for ntklog_find_slot().
  */
 void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot)
 {
-	/* Release; pairs with the acquires in ntklog_alloc_resource_slot() and below. */
+	/*
+	 * The caller has read the slot. Pairs with the acquires in ntklog_alloc_resource_slot() and
+	 * below.
+	 */
 	smp_store_release(&slot->lock, NULL);
 	if (thread->task != current)
 		return;
 	barrier();
 	/*
-	 * With those below that went before. To a softirq, what the thread is filling looks
-	 * free: of those it gives back what a softirq took.
+	 * Lower next_slot past this slot and the free ones below it. A softirq may only skip slots
+	 * that softirqs have taken: one of the task's may look free because the task is filling it.
 	 */
 	if (slot == READ_ONCE(thread->next_slot) - 1) {
 		WRITE_ONCE(slot->of_softirq, false);
@@ -151,7 +159,7 @@ void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *s
 	}
 	slot = READ_ONCE(thread->next_slot);
 	while (slot > &thread->slots[1]) {
-		/* Acquire; pairs with the release above, of who took it away. */
+		/* Pairs with the release above, by another task that has freed this slot. */
 		if (smp_load_acquire(&slot[-1].lock) ||
 		    (!in_task() && !READ_ONCE(slot[-1].of_softirq)))
 			break;
@@ -163,12 +171,12 @@ void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *s
 }
 
 /**
- * ntklog_start_resource_slots() - track from now on
+ * ntklog_start_resource_slots() - start tracking
  *
- * The slots of an earlier time have another number, and are free.
+ * The sequence number becomes odd. Slots with an older number are free.
  *
- * Context: thread; one at a time; ntklog_resource_key is on everywhere, so that all
- * operations come to the hooks: what is acquired is also seen released.
+ * Context: task. Calls are serialised. ntklog_resource_key is on and all CPUs run the patched code,
+ * so the release of each tracked acquisition is tracked too.
  */
 void ntklog_start_resource_slots(void)
 {
@@ -177,10 +185,11 @@ void ntklog_start_resource_slots(void)
 }
 
 /**
- * ntklog_stop_resource_slots() - track no more
+ * ntklog_stop_resource_slots() - stop tracking
  *
- * Context: thread; one at a time; ntklog_resource_key is still on. When it returns, no hook,
- * which has preemption off, has a slot in hand.
+ * When this function returns no hook uses a slot: hooks run with preemption off.
+ *
+ * Context: task. Calls are serialised. ntklog_resource_key is still on.
  */
 void ntklog_stop_resource_slots(void)
 {

@@ -3,17 +3,21 @@
 #define _NTKLOG_PERF_RESOURCE_SLOTS_H
 
 /*
- * The tracking's slots in the rooms of the threads: a stack, more or less, since most locks
- * are released in the reverse order of their acquisition.
+ * Slots of executive resources, in the task records. A task's slots are a stack with holes, because
+ * most resources are released in the reverse order of their acquisition.
  *
- * A thread changes its own with preemption off, and a softirq on top of it does so in its
- * name: it releases what it acquires, or gives it to an owner pointer, before it returns, and
- * so leaves next_slot as it found it (READ_ONCE() and WRITE_ONCE() are for the compiler and
- * for KCSAN). For that an acquisition first moves next_slot, then
- * fills the slot, then names its lock; a slot that is not named is not found.
+ *	slots[1]          slots[2]    slots[3]          next_slot
+ *	used              hole        used              v
+ *	lock = A          lock = NULL lock = B          free ... slots[8]
  *
- * Others only take a slot away, that of a resource which they release for the thread. The
- * resource's inner lock keeps the thread from releasing it at the same time.
+ * Writers: the task itself, with preemption off, and softirqs that run on top of it. A softirq
+ * releases what it acquires, or gives it to an owner pointer, before it returns. It thus leaves
+ * next_slot as it was. READ_ONCE() and WRITE_ONCE() are for the compiler and for KCSAN. An
+ * acquisition moves next_slot first, then fills the slot, then stores the lock. A slot without a
+ * lock is not found.
+ *
+ * Another task only frees a slot, when it releases the resource for the owner. It holds the
+ * resource's inner lock, so the owner cannot release at the same time.
  */
 
 #include <linux/compiler.h>
@@ -22,9 +26,10 @@
 #include "../ground/thread.h"
 
 /*
- * Of the tracking: odd while there is one, and a room with another number has no slots in
- * use. Written by ntklog_start_resource_slots() and ntklog_stop_resource_slots(), one at a time;
- * read by the hooks with preemption off, for which the latter waits.
+ * Sequence number of the tracking: odd while tracking is on. The slots of a task record with
+ * another number are free. Written by ntklog_start_resource_slots() and
+ * ntklog_stop_resource_slots(), whose calls are serialised. Read by the hooks with preemption off;
+ * ntklog_stop_resource_slots() waits for them.
  */
 extern u32 ntklog_resource_sequence;
 
@@ -37,16 +42,17 @@ void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *s
 void ntklog_start_resource_slots(void);
 void ntklog_stop_resource_slots(void);
 
-/* Context: any; what follows from it holds while preemption is off. */
+/* True while tracking is on. Context: any; the answer holds while preemption is off. */
 static inline bool ntklog_resources_are_tracked(void)
 {
 	return READ_ONCE(ntklog_resource_sequence) & 1;
 }
 
 /**
- * ntklog_resource_slots_are_cached() - are they in ntklog_current.room, and in use?
+ * ntklog_resource_slots_are_cached() - test whether this CPU caches a record with slots in use
  *
  * Context: preemption off.
+ * Return: true if ntklog_current.room is the current task's record and its slots are in use.
  */
 static __always_inline bool ntklog_resource_slots_are_cached(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks, by the kernel's own unwinder. It takes no lock: x86's finds what it needs of modules and
- * of ftrace's trampolines under RCU. Where RCU does not watch, and in NMIs, it is not asked. An
- * event has been logged to its last byte when its stack is walked: nothing is waited for, and what
- * the walk itself may log - an unwinder that warns prints - goes behind it.
+ * Stack events, by the kernel's unwinder. On x86 it takes no lock: it looks up the data of modules
+ * and of ftrace's trampolines under RCU. It is therefore not used in NMIs and where RCU is not
+ * watching. The event is complete when its stack is walked, so an event that the walk itself
+ * causes, by a warning of the unwinder, is written after it.
  */
 
 #include <linux/init.h>
@@ -28,9 +28,9 @@ DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
 
 /**
- * struct ntklog_stack_room - where a processor makes the event of a stack
- * @frames: as they were found
- * @event: what is made of them
+ * struct ntklog_stack_room - per-CPU buffer of a stack event
+ * @frames: return addresses, as the unwinder found them
+ * @event: the event
  */
 struct ntklog_stack_room {
 	unsigned long frames[NTKLOG_OWN_FRAMES + NTKLOG_STACK_WALK_MAX];
@@ -40,13 +40,13 @@ struct ntklog_stack_room {
 	} event;
 };
 
-/* Not the module's own per-processor data: of these all modules have 8 KB together. */
+/* Allocated, because all modules share 8 KB of static per-CPU data. */
 static struct ntklog_stack_room __percpu *ntklog_stack_rooms;
 
 /**
- * ntklog_stack_init() - room for stacks
+ * ntklog_stack_init() - allocate the buffers of stack events
  *
- * Context: load, before there is a session.
+ * Context: module load, before a session exists.
  * Return: 0 or -ENOMEM.
  */
 int __init ntklog_stack_init(void)
@@ -56,9 +56,9 @@ int __init ntklog_stack_init(void)
 }
 
 /**
- * ntklog_stack_exit() - undo ntklog_stack_init()
+ * ntklog_stack_exit() - free the buffers of stack events
  *
- * Context: unload, when there is no session any more.
+ * Context: module unload, when no session is left.
  */
 void ntklog_stack_exit(void)
 {
@@ -66,10 +66,9 @@ void ntklog_stack_exit(void)
 }
 
 /*
- * The frame that the event's stack begins with; @count: there is none. The record's caller is
- * looked for first: it is known, and found whatever is above it. A tracer may stand in for it on
- * the stack, which the unwinder sees through; then, and where there is none, all that is ours is
- * left out.
+ * Return the index of the first frame of the event's stack, or @count if there is none. @caller is
+ * searched first, whatever is above it. It is missing if a tracer has replaced the return address;
+ * then, and if @caller is 0, skip the frames of this module and of lock functions.
  */
 static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int count,
 				       unsigned long caller, bool is_hooked)
@@ -86,15 +85,15 @@ static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int
 }
 
 /**
- * ntklog_walk_stack() - write the stack of the current thread, or count that it is left out
- * @sessions: which get it, a byte of 1 for each
- * @event_time: time stamp of the event that it is of
+ * ntklog_walk_stack() - write the stack of the current task, or count it as left out
+ * @sessions: sessions that need the stack, a byte of 1 for each
+ * @event_time: time stamp of the event
  * @caller: as for ntklog_write_stack()
- * @is_hooked: likewise
+ * @is_hooked: as for ntklog_write_stack()
  *
- * A session without room loses it as any event.
+ * A session without free space loses the stack and counts it, as with any event.
  *
- * Context: as ntklog_write_stack().
+ * Context: as for ntklog_write_stack().
  */
 void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
 {
@@ -105,7 +104,7 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 	lockdep_assert_irqs_disabled();
 	if (in_nmi() || !rcu_is_watching() || cpu->is_walking)
 		goto left_out;
-	/* Before the frames, for what the walk itself calls. */
+	/* Set before the walk, for locks and events of the unwinder itself. */
 	WRITE_ONCE(cpu->is_walking, true);
 	count = stack_trace_save(room->frames, ARRAY_SIZE(room->frames), 0);
 	first = ntklog_first_frame(room->frames, count, caller, is_hooked);

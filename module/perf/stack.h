@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_PERF_STACK_H
 #define _NTKLOG_PERF_STACK_H
 
-/* The stack of an event that has been logged, as an event of its own right behind it. */
+/* Stack events: the stack of an event, written directly after the event. */
 
 #include <linux/compiler.h>
 #include <linux/percpu.h>
@@ -12,19 +12,19 @@
 #include "../etw/event.h"
 #include "../etw/stacks.h"
 
-/* Frames of ours, of the kernel's lock functions and of tracers that may be above the caller. */
+/* Number of frames above the caller that may belong to this module, lock functions or tracers. */
 #define NTKLOG_OWN_FRAMES	32
 
 /**
- * struct ntklog_stack_cpu - what a processor has to walk a stack with
- * @walked: events whose stack has been given to the sessions that want it
- * @left_out: events that somebody wants the stack of, and that have none: an NMI's, where RCU
- *	does not watch, one of another thread than the current one, one of what the walk itself
- *	calls, one that the unwinder knows nothing of
- * @is_walking: from before the room is written until the event in it has been copied
+ * struct ntklog_stack_cpu - per-CPU state of stack events
+ * @walked: number of stacks written
+ * @left_out: number of events without a stack although a session needs it: in an NMI, where RCU is
+ *	not watching, for a task other than the current one, inside another stack walk, or if the
+ *	unwinder finds no frame
+ * @is_walking: a stack walk is in progress on this CPU
  *
- * Written by its own processor only, with interrupts off, but for an NMI's @left_out, which is
- * added by one instruction. The counts are read by any.
+ * Only the CPU itself writes these members, with interrupts off; an NMI increments @left_out with
+ * one instruction. Any CPU may read the counts.
  */
 struct ntklog_stack_cpu {
 	u64 walked;
@@ -40,13 +40,14 @@ void ntklog_stack_exit(void);
 void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked);
 
 /**
- * ntklog_write_stack() - write the stack of an event, for those who want it
- * @event: which
- * @logged: where it has gone
- * @caller: where the stack is to begin; 0, or one that is not found: behind what is ours
- * @is_hooked: behind what is ours is the kernel's lock function, and behind that the caller
+ * ntklog_write_stack() - write the stack of an event for the sessions that need it
+ * @event: type of the event
+ * @logged: sessions that have the event, and its time stamp
+ * @caller: return address at which the stack begins. If it is 0 or not on the stack, the stack
+ *	begins after the frames of this module and of the lock functions
+ * @is_hooked: the stack then also omits the next frame, which is the kernel's lock function
  *
- * Context: interrupts off since the event was logged, and nothing else has been.
+ * Context: interrupts off since the event was written; no other event has been written since.
  */
 static __always_inline void ntklog_write_stack(enum etw_stacked event, struct etw_logged logged,
 					       unsigned long caller, bool is_hooked)
@@ -58,11 +59,12 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 }
 
 /**
- * ntklog_event_has_stack_room() - is an event all that there is to be written, and once?
- * @wanted: who wants it, a byte of 1 for each session
+ * ntklog_event_has_stack_room() - test whether an event in the first session's buffer is all to be
+ *	written
+ * @wanted: sessions that need the event, a byte of 1 for each
  *
- * Context: interrupts off since etw_sessions_for_event() was asked.
- * Return: whether it is for one session only, and there are no stacks.
+ * Context: interrupts off since etw_sessions_for_event().
+ * Return: true if only one session needs the event and no session needs stacks.
  */
 static __always_inline bool ntklog_event_has_stack_room(u64 wanted)
 {
@@ -70,11 +72,11 @@ static __always_inline bool ntklog_event_has_stack_room(u64 wanted)
 }
 
 /**
- * ntklog_count_omitted_stack() - count that an event has no stack, if somebody wants it
- * @event: which
- * @logged: where it has gone
+ * ntklog_count_omitted_stack() - count that an event has no stack, if a session needs one
+ * @event: type of the event
+ * @logged: sessions that have the event
  *
- * Context: as ntklog_write_stack().
+ * Context: as for ntklog_write_stack().
  */
 static inline void ntklog_count_omitted_stack(enum etw_stacked event, struct etw_logged logged)
 {

@@ -3,8 +3,10 @@
 #define _NTKLOG_PERF_THIS_CPU_H
 
 /*
- * What this_cpu_*() has no single instruction for, and the tracking of a lock cannot do
- * without. Context of all: preemption off; an interrupt may come before or after, not within.
+ * Per-CPU operations for the fast paths that this_cpu_*() does not have as one instruction.
+ *
+ * Context of all: preemption off. An interrupt may arrive before or after the operation, not
+ * within.
  */
 
 #include <linux/percpu.h>
@@ -15,11 +17,11 @@
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 
 /**
- * ntklog_this_cpu_sub_is_negative() - subtract from a word of this processor's
- * @_variable: the word, a long
- * @_amount: a constant
+ * ntklog_this_cpu_sub_is_negative() - subtract a constant from a per-CPU variable
+ * @_variable: the variable, a long
+ * @_amount: a compile-time constant
  *
- * Return: whether it is negative then.
+ * Return: true if the result is negative.
  */
 #define ntklog_this_cpu_sub_is_negative(_variable, _amount)			\
 ({										\
@@ -33,10 +35,10 @@
 })
 
 /**
- * ntklog_this_cpu_dec_is_negative() - subtract 1 from a word of this processor's
- * @_variable: the word, an s32
+ * ntklog_this_cpu_dec_is_negative() - decrement a per-CPU variable
+ * @_variable: the variable, an s32
  *
- * Return: whether it is negative then.
+ * Return: true if the result is negative.
  */
 #define ntklog_this_cpu_dec_is_negative(_variable)				\
 ({										\
@@ -50,10 +52,10 @@
 })
 
 /**
- * ntklog_this_cpu_low_half() - the low 16 bits of a word of this processor's
- * @_variable: the word
+ * ntklog_this_cpu_low_half() - read the low 16 bits of a per-CPU variable
+ * @_variable: the variable
  *
- * Return: those.
+ * Return: the low 16 bits, zero-extended.
  */
 #define ntklog_this_cpu_low_half(_variable)					\
 ({										\
@@ -66,15 +68,16 @@
 })
 
 /*
- * A member of the first of some things in a row is what these are given, and how many bytes on the
- * one that is meant is: the compiler would add the two in an instruction of its own.
+ * The following macros access a member of an array element. Their arguments are the member of
+ * element 0 and the offset of the element in bytes. The two are added by the addressing mode of the
+ * instruction; the compiler would use an instruction of its own.
  */
 
 /**
- * ntklog_this_cpu_write_at() - write a word of this processor's
- * @_variable: the first such word
- * @_bytes: so many bytes on
- * @_value: what
+ * ntklog_this_cpu_write_at() - write to a member of a per-CPU array element
+ * @_variable: the member in element 0
+ * @_bytes: offset of the element, in bytes
+ * @_value: the value
  */
 #define ntklog_this_cpu_write_at(_variable, _bytes, _value)			\
 ({										\
@@ -85,9 +88,9 @@
 })
 
 /**
- * ntklog_this_cpu_clear_at() - clear a word of this processor's
- * @_variable: the first such word, a long
- * @_bytes: so many bytes on
+ * ntklog_this_cpu_clear_at() - set a member of a per-CPU array element to 0
+ * @_variable: the member in element 0, a long
+ * @_bytes: offset of the element, in bytes
  */
 #define ntklog_this_cpu_clear_at(_variable, _bytes)				\
 ({										\
@@ -97,12 +100,12 @@
 })
 
 /**
- * ntklog_this_cpu_equals_at() - compare a word of this processor's
- * @_variable: the first such word, a long
- * @_bytes: so many bytes on
- * @_value: with what
+ * ntklog_this_cpu_equals_at() - compare a member of a per-CPU array element with a value
+ * @_variable: the member in element 0, a long
+ * @_bytes: offset of the element, in bytes
+ * @_value: the value
  *
- * Return: whether they are the same.
+ * Return: true if they are equal.
  */
 #define ntklog_this_cpu_equals_at(_variable, _bytes, _value)			\
 ({										\
@@ -117,10 +120,10 @@
 })
 
 /**
- * ntklog_this_cpu_sub_from_at() - subtract a word of this processor's from a value
- * @_value: a u32
- * @_variable: the first such word, a u32
- * @_bytes: so many bytes on
+ * ntklog_this_cpu_sub_from_at() - subtract a member of a per-CPU array element from a variable
+ * @_value: the variable, a u32
+ * @_variable: the member in element 0, a u32
+ * @_bytes: offset of the element, in bytes
  */
 #define ntklog_this_cpu_sub_from_at(_value, _variable, _bytes)			\
 ({										\
@@ -131,11 +134,11 @@
 })
 
 /**
- * ntklog_this_cpu_exceeds() - is a word of this processor's greater?
- * @_variable: the word, a u32
- * @_value: than this, a u32
+ * ntklog_this_cpu_exceeds() - compare a per-CPU variable with a value
+ * @_variable: the per-CPU variable, a u32
+ * @_value: the value, a u32
  *
- * Return: whether it is.
+ * Return: true if the variable is greater than the value.
  */
 #define ntklog_this_cpu_exceeds(_variable, _value)				\
 ({										\
@@ -149,9 +152,9 @@
 })
 
 /**
- * ntklog_this_cpu_add_to() - add a word of this processor's to a sum
+ * ntklog_this_cpu_add_to() - add a per-CPU variable to a sum
  * @_sum: a u64
- * @_variable: the word, a u64
+ * @_variable: the per-CPU variable, a u64
  */
 #define ntklog_this_cpu_add_to(_sum, _variable)					\
 ({										\
@@ -161,9 +164,9 @@
 })
 
 /**
- * ntklog_this_cpu_add_word_to() - add half a word of this processor's to a sum
- * @_sum: a u64 that is less than 2^32, and so afterwards
- * @_variable: the word, a u32
+ * ntklog_this_cpu_add_word_to() - add a per-CPU variable of 32 bits to a sum
+ * @_sum: a u64 less than 2^32; so is the result, which wraps
+ * @_variable: the per-CPU variable, a u32
  */
 #define ntklog_this_cpu_add_word_to(_sum, _variable)				\
 ({										\
