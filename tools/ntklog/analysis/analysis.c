@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/group_mask.h>
 #include <ntklog/wmi_resource.h>
 #include <ntklog/wmi_spinlock.h>
 
@@ -396,8 +397,13 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	const struct stack *stack;
 	struct stacks *stacks;
 
+	analysis->has_groups = etl_group_mask(file, &analysis->groups);
 	analysis_find_rates(analysis, file);
 	find_origin(analysis, file);
+	analysis->spinlocks.timelines.ticks_per_cycle =
+		(double)file->perf_freq / (double)file->cycle_freq;
+	analysis->resources.timelines.ticks_per_cycle =
+		analysis->spinlocks.timelines.ticks_per_cycle;
 	stacks = stacks_open(file, next_event, file);
 	if (!stacks) {
 		analysis->stacks.no_memory = true;
@@ -454,6 +460,19 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
 	else
 		return 0;
 	return to > from ? to - from : 0;
+}
+
+/**
+ * analysis_has_group() - was an event group enabled?
+ * @analysis: analysis of a file
+ * @group: one event group, PERF_*
+ *
+ * Return: true if the group was enabled; false if it was not, or the file does not say.
+ */
+bool analysis_has_group(const struct analysis *analysis, uint32_t group)
+{
+	return analysis->has_groups &&
+	       analysis->groups.masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
 /**

@@ -36,6 +36,8 @@ struct analysis_processor {
  * @stacks: all but the last, by their stacks
  * @processors: by number
  * @processor_count: how many
+ * @has_groups: the file says which event groups were enabled
+ * @groups: those groups
  * @origin: where time lines begin: the session's start, or where what is left of it
  *	begins; session clock
  * @events: of all kinds
@@ -57,6 +59,8 @@ struct analysis {
 	struct stack_stats stacks;
 	struct analysis_processor *processors;
 	size_t processor_count;
+	bool has_groups;
+	struct perfinfo_groupmask groups;
 	uint64_t origin;
 	uint64_t events;
 	uint64_t first_time;
@@ -72,6 +76,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack);
 void analysis_read(struct analysis *analysis, struct etl_file *file);
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file);
+bool analysis_has_group(const struct analysis *analysis, uint32_t group);
 void analysis_finish(struct analysis *analysis);
 void analysis_free(struct analysis *analysis);
 

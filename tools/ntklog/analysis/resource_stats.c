@@ -86,8 +86,13 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		sum->max_depth = record->depth;
 	if (waited) {
 		sum->waited += weight;
-		timeline_add(&stats->timelines, &entry->timeline, ticks,
-			     (double)record->wait_time * (double)weight);
+		timeline_add_wait(&stats->timelines, &entry->timeline, ticks, record->wait_time,
+				  record->hold_time, (double)weight);
+	}
+	/* An owner that had the lock before the recording began. */
+	if (!record->hold_time) {
+		sum->hold_unknown += weight;
+		stats->hold_unknown += weight;
 	}
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))

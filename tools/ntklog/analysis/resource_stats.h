@@ -51,6 +51,7 @@ enum resource_class {
  * @max_depth: most acquisitions of one owner at once
  * @wait: of those that waited, cycles
  * @hold: of those whose time is known, cycles
+ * @hold_unknown: the others, estimate
  */
 struct resource_sum {
 	uint64_t sampled;
@@ -62,6 +63,7 @@ struct resource_sum {
 	uint32_t max_depth;
 	struct histogram wait;
 	struct histogram hold;
+	uint64_t hold_unknown;
 };
 
 /* Memory that was of one kind may be of another later. */
@@ -92,6 +94,7 @@ struct resource_entry {
  * @remainder: of the last weight that was a fraction
  * @resources: table
  * @others: those beyond RESOURCES_MAX, by kind
+ * @hold_unknown: releases whose hold is not known, of all, estimate
  * @records: of all
  * @kinds: bits of the kinds seen
  * @unknown: records of which nothing is known, by the upper half of their actions; made when
@@ -104,6 +107,7 @@ struct resource_stats {
 	uint64_t remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];
+	uint64_t hold_unknown;
 	uint64_t records;
 	uint32_t kinds;
 	uint64_t *unknown;

@@ -164,9 +164,9 @@ static void add_pending(struct spinlock_stats *stats)
 				&stats->rates))
 			stats->no_memory = true;
 		if (pair && record->spin_count && pending->weight)
-			timeline_add(&stats->timelines, &pair->lock->timeline,
-				     pending->ticks,
-				     (double)record->wait_time * (double)pending->weight);
+			timeline_add_wait(&stats->timelines, &pair->lock->timeline,
+					  pending->ticks, record->wait_time, pending->hold,
+					  (double)pending->weight);
 	}
 	stats->pending_count = 0;
 }

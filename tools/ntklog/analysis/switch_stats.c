@@ -57,7 +57,8 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
 	thread = find_thread(stats, thread_id);
 	if (!histogram_add(&thread->run, run, 1))
 		stats->no_memory = true;
-	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run);
+	timeline_add_span(&stats->timelines, &thread->timeline, time - origin, run,
+			  (double)run);
 }
 
 /**

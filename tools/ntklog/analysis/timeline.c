@@ -64,41 +64,51 @@ static bool reach(struct timelines *set, struct timeline **timeline, uint64_t ti
 }
 
 /**
- * timeline_add() - something was at a time
- * @set: of its kind
- * @timeline: its own; made if there is none and has room in the set
- * @ticks: when, since where time lines begin
- * @amount: how much
- */
-void timeline_add(struct timelines *set, struct timeline **timeline, uint64_t ticks,
-		  double amount)
-{
-	if (reach(set, timeline, ticks))
-		(*timeline)->slots[slot_of(set, ticks)] += amount;
-}
-
-/**
- * timeline_add_span() - something was from one time to another
- * @set: of its kind
- * @timeline: its own; made if there is none and has room in the set
- * @ticks: when it ended, since where time lines begin
- * @length: for how long; what is before that begin is left out
+ * timeline_add_span() - spread an amount over the slots of a span of time
+ * @set: set of @timeline
+ * @timeline: time line; made if it is NULL and the set has fewer than TIMELINES_MAX
+ * @ticks: end of the span, ticks of the session's clock since the begin of the time lines
+ * @length: length of the span, ticks; the part before the begin of the time lines is left out
+ * @amount: amount of the whole span
  */
 void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64_t ticks,
-		       uint64_t length)
+		       uint64_t length, double amount)
 {
 	uint64_t from = length < ticks ? ticks - length : 0;
 
 	if (!reach(set, timeline, ticks))
 		return;
+	if (!length)
+		(*timeline)->slots[slot_of(set, ticks)] += amount;
 	while (from < ticks) {
 		uint64_t slot = slot_of(set, from), end = (slot + 1) * set->slot_ticks;
 
 		if (end > ticks)
 			end = ticks;
-		(*timeline)->slots[slot] += (double)(end - from);
+		(*timeline)->slots[slot] += amount * (double)(end - from) / (double)length;
 		from = end;
 	}
+}
+
+/**
+ * timeline_add_wait() - add the wait of an acquisition whose event was written at the release
+ * @set: set of @timeline
+ * @timeline: time line; made if it is NULL and the set has fewer than TIMELINES_MAX
+ * @ticks: time of the event, ticks of the session's clock since the begin of the time lines
+ * @wait: length of the wait, which ended where the hold began, cycles
+ * @hold: length of the hold, cycles
+ * @weight: number of such waits
+ */
+void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+		       uint64_t wait, uint64_t hold, double weight)
+{
+	double ticks_per_cycle = set->ticks_per_cycle > 0 ? set->ticks_per_cycle : 1;
+	uint64_t held = (uint64_t)((double)hold * ticks_per_cycle);
+
+	if (held > ticks)
+		return;
+	timeline_add_span(set, timeline, ticks - held,
+			  (uint64_t)((double)wait * ticks_per_cycle), (double)wait * weight);
 }
 
 /**

@@ -28,21 +28,23 @@ struct timeline {
 /**
  * struct timelines - of all things of a kind; all zero: none
  * @slot_ticks: length of a slot, ticks of the session's clock; 0: not yet known
+ * @ticks_per_cycle: of the cycles in which locks are timed; 0: the clock counts them
  * @first: of them
  * @count: of them
  * @no_memory: for one of them
  */
 struct timelines {
 	uint64_t slot_ticks;
+	double ticks_per_cycle;
 	struct timeline *first;
 	size_t count;
 	bool no_memory;
 };
 
-void timeline_add(struct timelines *set, struct timeline **timeline, uint64_t ticks,
-		  double amount);
 void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64_t ticks,
-		       uint64_t length);
+		       uint64_t length, double amount);
+void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64_t ticks,
+		       uint64_t wait, uint64_t hold, double weight);
 void timelines_cover(struct timelines *set, uint64_t ticks);
 void timelines_free(struct timelines *set);
 

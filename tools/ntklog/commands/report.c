@@ -51,13 +51,17 @@ struct options {
 	bool json, csv;
 	bool by_address;
 	unsigned int tables;
-	char *columns;
+	const char *columns;
 	const char *sort;
 	size_t top;
 	bool has_top;
 	bool is_folded;
 	enum flame_of folded;
 };
+
+#define ALL_TABLES	((1u << REPORT_TABLES) - 1)
+
+#define COLUMN_NAME_SIZE	64
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors and unknown"
 
@@ -79,7 +83,20 @@ static void list_columns(const struct report *report, const struct options *opti
 	}
 }
 
-/* Show the column where there is one of that name. */
+static bool is_named(const char *columns, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (; *columns; columns += strcspn(columns, ","), columns += *columns == ',')
+		if (!strncmp(columns, name, length) && (columns[length] == ',' || !columns[length]))
+			return true;
+	return false;
+}
+
+/*
+ * Show the column @name in the wanted tables that have one. Without --table, a table begins with
+ * its first column: a row of --columns lock,wait_total would not tell its caller.
+ */
 static bool show_column(struct report *report, const struct options *options,
 			const char *name)
 {
@@ -87,11 +104,15 @@ static bool show_column(struct report *report, const struct options *options,
 	size_t i;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
-		int column = table_find_column(&report->tables[i], name);
+		struct table *table = &report->tables[i];
+		int column = table_find_column(table, name);
 
 		if (!(options->tables & 1 << i) || column < 0)
 			continue;
-		table_show(&report->tables[i], column);
+		if (options->tables == ALL_TABLES && !table->shown_count &&
+		    !is_named(options->columns, table->columns[0].name))
+			table_show(table, 0);
+		table_show(table, column);
 		found = true;
 	}
 	return found;
@@ -99,28 +120,31 @@ static bool show_column(struct report *report, const struct options *options,
 
 static int choose_columns(struct report *report, const struct options *options)
 {
-	char *name, *next = options->columns;
-	size_t i, j;
+	const char *columns = options->columns;
+	char name[COLUMN_NAME_SIZE];
+	size_t i, j, length;
+	bool all;
 
-	for (i = 0; i < REPORT_TABLES && !next; i++)
-		if (options->json || options->csv)
-			table_insert_errors(&report->tables[i]);
-	if (!next)
+	/* Programs get every column, unless they name some. */
+	all = columns ? !strcmp(columns, "all") : options->json || options->csv;
+	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
 		report->tables[i].shown_count = 0;
-		for (j = 0; j < report->tables[i].column_count; j++)
-			if (!strcmp(options->columns, "all"))
-				table_show(&report->tables[i], j);
+		for (j = 0; all && j < report->tables[i].column_count; j++)
+			table_show(&report->tables[i], j);
 	}
-	if (!strcmp(options->columns, "all"))
-		return 0;
-	while ((name = strsep(&next, ",")))
+	for (; !all; columns += length + 1) {
+		length = strcspn(columns, ",");
+		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {
 			message("no table has a column \"%s\"; these are the columns:", name);
 			list_columns(report, options);
 			return -1;
 		}
+		if (!columns[length])
+			break;
+	}
 	return 0;
 }
 
@@ -231,7 +255,7 @@ static int run(struct options *options)
 	static struct analysis analysis;
 	struct names *names;
 	struct etl_file *file;
-	bool is_open, has_stacks = false;
+	bool is_open, has_stacks = false, has_blockers = false;
 	int status;
 
 	status = trace_open(&file, &names, &options->trace, &is_open);
@@ -248,11 +272,15 @@ static int run(struct options *options)
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
 		has_stacks = analysis.stacks.has_any;
+		has_blockers = analysis.spinlocks.total.blockers;
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
 	if (options->tables == 1 << REPORT_STACKS && is_open && !has_stacks)
 		message("%s: no event has a stack: record with --stacks", file->path);
+	if (options->tables == 1 << REPORT_BLOCKERS && is_open && !has_blockers)
+		message("%s: no event tells of a release that left a waiter behind: record with --blockers",
+			file->path);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
@@ -318,7 +346,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		if (!options->has_top && (options->json || options->csv))
 			options->top = 0;
 		if (!options->tables)
-			options->tables = (1 << REPORT_TABLES) - 1;
+			options->tables = ALL_TABLES;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -80,6 +80,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		selection->to = parse_limit("--to", argument, state);
 		selection->has_to = true;
 		return 0;
+	case ARGP_KEY_END:
+		if (selection->has_from && selection->has_to && selection->from > selection->to)
+			argp_error(state, "--from is later than --to: exchange them");
+		return 0;
 	default:
 		return trace_parse_path(key, argument, state, &options->path);
 	}
@@ -213,6 +217,10 @@ int trace_tell_damage(const struct etl_file *file)
 		message("%s: %" PRIu64
 			" buffers came too late to be in the order of time: write the stream to a file first, and read that",
 			file->path, file->late);
+	if (file->backwards)
+		message("%s: offset 0x%" PRIx64 ": the clock goes back; %" PRIu64
+			" events are earlier than those before them on the same CPU, and are not in the order of time",
+			file->path, file->backwards_at, file->backwards);
 	if (file->unfinished)
 		message("%s: left out: %" PRIu64
 			" bytes of the last buffer, which is not complete",

@@ -169,6 +169,7 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 	cursor->next = sizeof(*header);
 	cursor->end = header->saved_offset;
 	cursor->processor = etl_processor(header);
+	cursor->last_time = 0;
 	cursor->latest = reader->latest;
 	/* Of a session that has not ended: nothing is younger than its buffer. */
 	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&

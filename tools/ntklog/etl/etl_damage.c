@@ -66,6 +66,19 @@ void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes)
 }
 
 /**
+ * etl_count_backwards() - count an event that is earlier than the one before it
+ * @reader: that it is of
+ * @offset: of the event in the file
+ */
+void etl_count_backwards(struct etl_reader *reader, uint64_t offset)
+{
+	struct etl_file *file = &reader->file;
+
+	if (!file->backwards++ || offset < file->backwards_at)
+		file->backwards_at = offset;
+}
+
+/**
  * etl_leave_out_event() - an event is damaged, though those behind it may not be
  * @file: that it is of
  * @event: the event

@@ -72,7 +72,10 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 		if (!file->wrong_times++ || event->offset < file->wrong_time_at)
 			file->wrong_time_at = event->offset;
 	} else if (event->has_time) {
+		if (event->raw_time < cursor->last_time)
+			etl_count_backwards(reader, event->offset);
 		cursor->time_stamp = event->raw_time;
+		cursor->last_time = event->raw_time;
 	}
 	event->time_stamp = cursor->time_stamp ? cursor->time_stamp : file->start_clock;
 }

@@ -222,6 +222,20 @@ static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *
 								    file->buffer_size;
 }
 
+/*
+ * A header buffer behind the first one is another recording, whose file was appended: its clock,
+ * its rates and its sequence numbers are not those of the file's header.
+ */
+static bool begins_recording(struct etl_reader *reader, uint64_t number,
+			     const struct wmi_buffer_header *header)
+{
+	if (!number || header->buffer_type != ETW_BUFFER_TYPE_HEADER)
+		return false;
+	etl_damage(reader, number * reader->file.buffer_size,
+		   "a second recording begins here and is left out: put it into a file of its own");
+	return true;
+}
+
 /**
  * etl_make_index() - which buffers are there, and whose are they?
  * @reader: a file, whose first buffer has been read
@@ -248,6 +262,8 @@ int etl_make_index(struct etl_reader *reader)
 			etl_leave_out_bytes(reader, file->buffer_size);
 			continue;
 		}
+		if (begins_recording(reader, number, &header))
+			break;
 		if (file->buffers > 1 && header.sequence_number <=
 		    reader->places[file->buffers - 1].sequence_number)
 			sorted = false;
@@ -330,6 +346,11 @@ bool etl_more(struct etl_reader *reader)
 			data = etl_input_next(reader->input, &rest);
 		if (!data) {
 			end_stream(reader, rest);
+			break;
+		}
+		if (begins_recording(reader, reader->next_number,
+				     (const struct wmi_buffer_header *)data)) {
+			end_stream(reader, 0);
 			break;
 		}
 		if (add_stream_place(reader, reader->next_number++, data))

@@ -84,13 +84,20 @@ static void sift_down(struct etl_merge *merge, size_t at)
 /* The stream's next event; false: it has no more. */
 static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 {
+	const uint64_t before = stream->cursor.last_time;
+	bool is_new_buffer = false;
+
 	do {
-		while (stream->cursor.next >= stream->cursor.end)
+		while (stream->cursor.next >= stream->cursor.end) {
 			if (stream->next_buffer == stream->buffer_count ||
 			    !etl_take_buffer(merge->reader, &stream->cursor,
 					     stream->buffers[stream->next_buffer++].number))
 				return false;
+			is_new_buffer = true;
+		}
 	} while (etl_parse_event(merge->reader, &stream->cursor, &stream->event) != 1);
+	if (is_new_buffer && stream->cursor.last_time && stream->cursor.last_time < before)
+		etl_count_backwards(merge->reader, stream->event.offset);
 	return true;
 }
 

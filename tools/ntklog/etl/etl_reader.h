@@ -25,6 +25,7 @@
  * @end: of the buffer's events
  * @processor: that the buffer is of
  * @time_stamp: of the event before, for those that have none
+ * @last_time: of the last event of the buffer that has a time of its own, session clock; 0: none
  * @latest: time that its events can have, session clock
  */
 struct etl_cursor {
@@ -34,6 +35,7 @@ struct etl_cursor {
 	size_t end;
 	unsigned int processor;
 	uint64_t time_stamp;
+	uint64_t last_time;
 	uint64_t latest;
 };
 
@@ -111,6 +113,7 @@ __printf(3, 4)
 int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
 int etl_no_memory(struct etl_reader *reader);
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes);
+void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 
 /* etl_buffer.c: buffers, one at a time. */
 unsigned int etl_processor(const struct wmi_buffer_header *header);

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include <ntklog/event.h>
+#include <ntklog/group_mask.h>
 #include <ntklog/logfile.h>
 #include <ntklog/wmi_spinlock.h>
 
@@ -21,129 +22,130 @@
 
 /* The order is that in which add_spinlock_sum() fills the cells. */
 static const struct column caller_columns[] = {
-	{ "caller", "caller", CELL_TEXT, false, NULL },
-	{ "lock", "lock", CELL_TEXT, false, NULL },
-	{ "locks", "locks", CELL_COUNT, true, NULL },
-	{ "mode", "mode", CELL_TEXT, true, NULL },
-	{ "sampled", "sampled", CELL_COUNT, false, NULL },
-	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error" },
-	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL },
-	{ "per_second", "per second", CELL_ESTIMATE, true, "acquisitions_error" },
-	{ "contended", "contended", CELL_SHARE, false, NULL },
-	{ "spins", "spins", CELL_ESTIMATE, true, NULL },
-	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error" },
-	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
-	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
-	{ "wait_mean", "wait mean", CELL_TIME, false, NULL },
-	{ "wait_p50", "wait p50", CELL_TIME, true, NULL },
-	{ "wait_p95", "wait p95", CELL_TIME, false, NULL },
-	{ "wait_p99", "wait p99", CELL_TIME, true, NULL },
-	{ "wait_max", "wait max", CELL_TIME, false, NULL },
-	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
-	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
-	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
-	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
-	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
-	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
-	{ "hold_max", "hold max", CELL_TIME, false, NULL },
-	{ "depth", "depth", CELL_COUNT, false, NULL },
-	{ "dpc", "dpc", CELL_SHARE, false, NULL },
-	{ "isr", "isr", CELL_SHARE, false, NULL },
-	{ "interrupted", "interrupted", CELL_SHARE, false, NULL },
-	{ "interrupted_mean", "interrupted mean", CELL_TIME, true, NULL },
-	{ "interrupted_max", "interrupted max", CELL_TIME, true, NULL },
-	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true, NULL },
+	{ "caller", "caller", CELL_TEXT, false, NULL, NULL },
+	{ "lock", "lock", CELL_TEXT, false, NULL, NULL },
+	{ "locks", "locks", CELL_COUNT, true, NULL, NULL },
+	{ "mode", "mode", CELL_TEXT, true, NULL, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL, NULL },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error", NULL },
+	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "acquisitions_error", NULL },
+	{ "contended", "contended", CELL_SHARE, false, NULL, NULL },
+	{ "spins", "spins", CELL_ESTIMATE, true, NULL, NULL },
+	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error", NULL },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error", NULL },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, false, NULL, NULL },
+	{ "wait_p50", "wait p50", CELL_TIME, true, NULL, NULL },
+	{ "wait_p95", "wait p95", CELL_TIME, false, NULL, NULL },
+	{ "wait_p99", "wait p99", CELL_TIME, true, NULL, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error", NULL },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL, NULL },
+	{ "depth", "depth", CELL_COUNT, false, NULL, NULL },
+	{ "dpc", "dpc", CELL_SHARE, false, NULL, NULL },
+	{ "isr", "isr", CELL_SHARE, false, NULL, NULL },
+	{ "interrupted", "interrupted", CELL_SHARE, false, NULL, NULL },
+	{ "interrupted_mean", "interrupted mean", CELL_TIME, true, NULL, NULL },
+	{ "interrupted_max", "interrupted max", CELL_TIME, true, NULL, NULL },
+	{ "undisturbed_mean", "undisturbed mean", CELL_TIME, true, NULL, NULL },
 };
 
 static const struct column resource_columns[] = {
-	{ "resource", "resource", CELL_TEXT, false, NULL },
-	{ "locks", "locks", CELL_COUNT, true, NULL },
-	{ "kind", "kind", CELL_TEXT, true, NULL },
-	{ "class", "class", CELL_TEXT, false, NULL },
-	{ "sampled", "sampled", CELL_COUNT, false, NULL },
-	{ "releases", "released", CELL_ESTIMATE, false, "releases_error" },
-	{ "releases_error", "released error", CELL_ERROR, true, NULL },
-	{ "per_second", "per second", CELL_ESTIMATE, true, "releases_error" },
-	{ "waited", "waited", CELL_SHARE, false, NULL },
-	{ "contention", "contention", CELL_COUNT, false, NULL },
-	{ "excessive", "excessive", CELL_COUNT, false, NULL },
-	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error" },
-	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
-	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
-	{ "wait_mean", "wait mean", CELL_TIME, false, NULL },
-	{ "wait_p50", "wait p50", CELL_TIME, true, NULL },
-	{ "wait_p95", "wait p95", CELL_TIME, false, NULL },
-	{ "wait_p99", "wait p99", CELL_TIME, true, NULL },
-	{ "wait_max", "wait max", CELL_TIME, false, NULL },
-	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
-	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
-	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
-	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
-	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
-	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
-	{ "hold_max", "hold max", CELL_TIME, false, NULL },
-	{ "depth", "recursion", CELL_COUNT, false, NULL },
-	{ "initialized", "initialized", CELL_COUNT, true, NULL },
+	{ "resource", "resource", CELL_TEXT, false, NULL, NULL },
+	{ "locks", "locks", CELL_COUNT, true, NULL, NULL },
+	{ "kind", "kind", CELL_TEXT, true, NULL, NULL },
+	{ "class", "class", CELL_TEXT, false, NULL, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL, NULL },
+	{ "releases", "released", CELL_ESTIMATE, false, "releases_error", NULL },
+	{ "releases_error", "released error", CELL_ERROR, true, NULL, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "releases_error", NULL },
+	{ "waited", "waited", CELL_SHARE, false, NULL, NULL },
+	{ "contention", "contention", CELL_COUNT, false, NULL, NULL },
+	{ "excessive", "excessive", CELL_COUNT, false, NULL, NULL },
+	{ "waiting", "waiting", CELL_SHARE, true, "wait_total_error", NULL },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error", NULL },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, false, NULL, NULL },
+	{ "wait_p50", "wait p50", CELL_TIME, true, NULL, NULL },
+	{ "wait_p95", "wait p95", CELL_TIME, false, NULL, NULL },
+	{ "wait_p99", "wait p99", CELL_TIME, true, NULL, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error", "hold_unknown" },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL, NULL },
+	{ "hold_unknown", "hold unknown", CELL_ESTIMATE, true, NULL, NULL },
+	{ "depth", "recursion", CELL_COUNT, false, NULL, NULL },
+	{ "initialized", "initialized", CELL_COUNT, true, NULL, NULL },
 };
 
 static const struct column blocker_columns[] = {
-	{ "caller", "caller", CELL_TEXT, false, NULL },
-	{ "lock", "lock", CELL_TEXT, false, NULL },
-	{ "mode", "mode", CELL_TEXT, true, NULL },
-	{ "sampled", "sampled", CELL_COUNT, false, NULL },
-	{ "blocked", "left waiters", CELL_ESTIMATE, false, "blocked_error" },
-	{ "blocked_error", "left waiters error", CELL_ERROR, true, NULL },
-	{ "per_second", "per second", CELL_ESTIMATE, true, "blocked_error" },
-	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
-	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
-	{ "hold_mean", "hold mean", CELL_TIME, false, NULL },
-	{ "hold_p50", "hold p50", CELL_TIME, true, NULL },
-	{ "hold_p95", "hold p95", CELL_TIME, false, NULL },
-	{ "hold_p99", "hold p99", CELL_TIME, true, NULL },
-	{ "hold_max", "hold max", CELL_TIME, false, NULL },
+	{ "caller", "caller", CELL_TEXT, false, NULL, NULL },
+	{ "lock", "lock", CELL_TEXT, false, NULL, NULL },
+	{ "mode", "mode", CELL_TEXT, true, NULL, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL, NULL },
+	{ "blocked", "left waiters", CELL_ESTIMATE, false, "blocked_error", NULL },
+	{ "blocked_error", "left waiters error", CELL_ERROR, true, NULL, NULL },
+	{ "per_second", "per second", CELL_ESTIMATE, true, "blocked_error", NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error", NULL },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, false, NULL, NULL },
+	{ "hold_p50", "hold p50", CELL_TIME, true, NULL, NULL },
+	{ "hold_p95", "hold p95", CELL_TIME, false, NULL, NULL },
+	{ "hold_p99", "hold p99", CELL_TIME, true, NULL, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL, NULL },
 };
 
 static const struct column stack_columns[] = {
-	{ "stack", "stack", CELL_TEXT, false, NULL },
-	{ "sampled", "sampled", CELL_COUNT, false, NULL },
-	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error" },
-	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL },
-	{ "contended", "contended", CELL_SHARE, false, NULL },
-	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error" },
-	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL },
-	{ "wait_mean", "wait mean", CELL_TIME, true, NULL },
-	{ "wait_max", "wait max", CELL_TIME, false, NULL },
-	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error" },
-	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL },
-	{ "hold_mean", "hold mean", CELL_TIME, true, NULL },
-	{ "hold_max", "hold max", CELL_TIME, false, NULL },
+	{ "stack", "stack", CELL_TEXT, false, NULL, NULL },
+	{ "sampled", "sampled", CELL_COUNT, false, NULL, NULL },
+	{ "acquisitions", "acquired", CELL_ESTIMATE, false, "acquisitions_error", NULL },
+	{ "acquisitions_error", "acquired error", CELL_ERROR, true, NULL, NULL },
+	{ "contended", "contended", CELL_SHARE, false, NULL, NULL },
+	{ "wait_total", "wait", CELL_TIME, false, "wait_total_error", NULL },
+	{ "wait_total_error", "wait error", CELL_ERROR, true, NULL, NULL },
+	{ "wait_mean", "wait mean", CELL_TIME, true, NULL, NULL },
+	{ "wait_max", "wait max", CELL_TIME, false, NULL, NULL },
+	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error", NULL },
+	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL, NULL },
+	{ "hold_mean", "hold mean", CELL_TIME, true, NULL, NULL },
+	{ "hold_max", "hold max", CELL_TIME, false, NULL, NULL },
 };
 
 static const struct column thread_columns[] = {
-	{ "thread", "thread", CELL_COUNT, false, NULL },
-	{ "name", "name", CELL_TEXT, false, NULL },
-	{ "switches", "switches", CELL_COUNT, false, NULL },
-	{ "preempted", "preempted", CELL_SHARE, false, NULL },
-	{ "run_total", "run", CELL_TIME, false, NULL },
-	{ "run_mean", "run mean", CELL_TIME, false, NULL },
-	{ "run_p95", "run p95", CELL_TIME, false, NULL },
-	{ "run_max", "run max", CELL_TIME, false, NULL },
-	{ "ready_total", "ready", CELL_TIME, false, NULL },
+	{ "thread", "thread", CELL_COUNT, false, NULL, NULL },
+	{ "name", "name", CELL_TEXT, false, NULL, NULL },
+	{ "switches", "switches", CELL_COUNT, false, NULL, NULL },
+	{ "preempted", "preempted", CELL_SHARE, false, NULL, NULL },
+	{ "run_total", "run", CELL_TIME, false, NULL, NULL },
+	{ "run_mean", "run mean", CELL_TIME, false, NULL, NULL },
+	{ "run_p95", "run p95", CELL_TIME, false, NULL, NULL },
+	{ "run_max", "run max", CELL_TIME, false, NULL, NULL },
+	{ "ready_total", "ready", CELL_TIME, false, NULL, NULL },
 };
 
 static const struct column processor_columns[] = {
-	{ "processor", "processor", CELL_COUNT, false, NULL },
-	{ "switches", "switches", CELL_COUNT, false, NULL },
-	{ "per_second", "per second", CELL_COUNT, false, NULL },
-	{ "busy", "busy", CELL_SHARE, false, NULL },
-	{ "busy_total", "busy time", CELL_TIME, false, NULL },
-	{ "idle_total", "idle time", CELL_TIME, false, NULL },
-	{ "unknown", "gaps", CELL_COUNT, false, NULL },
+	{ "processor", "processor", CELL_COUNT, false, NULL, NULL },
+	{ "switches", "switches", CELL_COUNT, false, NULL, NULL },
+	{ "per_second", "per second", CELL_COUNT, false, NULL, NULL },
+	{ "busy", "busy", CELL_SHARE, false, NULL, NULL },
+	{ "busy_total", "busy time", CELL_TIME, false, NULL, NULL },
+	{ "idle_total", "idle time", CELL_TIME, false, NULL, NULL },
+	{ "unknown", "gaps", CELL_COUNT, false, NULL, NULL },
 };
 
 static const struct column unknown_columns[] = {
-	{ "event", "event", CELL_TEXT, false, NULL },
-	{ "count", "events", CELL_COUNT, false, NULL },
+	{ "event", "event", CELL_TEXT, false, NULL, NULL },
+	{ "count", "events", CELL_COUNT, false, NULL, NULL },
 };
 
 static char *symbol_text(const struct report *report, uint64_t address)
@@ -422,6 +424,7 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell = add_times(cell, report, &sum->wait,
 			 sampling_of(rates->known, rates->contention_rate));
 	cell = add_times(cell, report, &sum->hold, of_all);
+	cell++->number = (double)sum->hold_unknown;
 	cell++->number = sum->max_depth;
 	cell++->number = (double)entry->initialized;
 }
@@ -787,24 +790,43 @@ static void spinlock_rates_fact(const struct report *report, FILE *stream,
 			 time, rates->hold_threshold);
 	}
 	fact(stream, before, after,
-	     "spin locks: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     "%s: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? "NT's spin locks" : "spin locks",
 	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
 	     rates->contention_rate == 1 ? "were" : "was",
 	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+}
+
+/* In mode waits the rules for acquisitions and holds are those of NT's spin locks alone. */
+static bool has_nt_or_holds(const struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+
+	return analysis->spinlocks.rates.linux_mode != NTKLOG_LINUX_MODE_WAITS ||
+	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
 /* What the mode in which Linux' locks were watched keeps from being known. */
 static void linux_mode_fact(const struct report *report, FILE *stream, const char *before,
 			    const char *after)
 {
-	switch (report->analysis->spinlocks.rates.linux_mode) {
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	char waits[32];
+
+	switch (rates->linux_mode) {
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		fact(stream, before, after,
 		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
 		break;
 	case NTKLOG_LINUX_MODE_WAITS:
 		fact(stream, before, after,
-		     "Linux' spin locks and rwlocks, mode \"waits\": only waits in a queue were written, with the function that asked for the lock; holds and other acquisitions are not known");
+		     "Linux' spin locks and rwlocks, mode \"waits\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
+		     one_in(rates->contention_rate, waits, sizeof(waits)),
+		     rates->contention_rate == 1 ? "were" : "was");
+		fact(stream, before, after,
+		     "the first waiter of a spin lock does not queue: a spin lock that only two CPUs use is never seen%s",
+		     report->file->processors > 2 ? "" :
+		     "; with the CPUs of this machine that is every spin lock, use --mode sampled or full");
 		break;
 	}
 }
@@ -927,7 +949,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
-	if (analysis->spinlocks.total.sampled && spinlock->known)
+	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
 		spinlock_rates_fact(report, stream, before, after);
 	if (spinlock->has_rules)
 		linux_mode_fact(report, stream, before, after);
@@ -942,6 +964,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
 	    (analysis->resources.records && resource->known && resource->release_rate != 1))
 		estimates_fact(stream, before, after);
+	if (analysis->resources.hold_unknown)
+		fact(stream, before, after,
+		     "\">\": the hold of %" PRIu64 " releases is not known, because it began before the recording; the sum is of the others",
+		     analysis->resources.hold_unknown);
 	if (analysis->rates_changed)
 		fact(stream, before, after,
 		     "the rates were changed during the recording: estimates use those of the start");

@@ -257,7 +257,11 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 		snprintf(text, size, "~%.0f", cell->number);
 		return;
 	case CELL_SHARE:
-		snprintf(text, size, "%.1f%%", 100 * cell->number);
+		/* A share that rounds to 0 is not none. */
+		if (cell->number > 0 && cell->number < 0.0005)
+			snprintf(text, size, "<0.1%%");
+		else
+			snprintf(text, size, "%.1f%%", 100 * cell->number);
 		return;
 	case CELL_TIME:
 		format_time(cell->number, text, size);
@@ -270,6 +274,13 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 static const union cell *cell_at(const struct table *table, size_t row, size_t column)
 {
 	return &table->cells[row * table->column_count + column];
+}
+
+static bool is_lower_bound(const struct table *table, size_t row, size_t column)
+{
+	const char *missing = table->columns[column].missing;
+
+	return missing && cell_at(table, row, table_find_column(table, missing))->number > 0;
 }
 
 /**
@@ -294,6 +305,12 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format(kind, cell_at(table, row, column), text, size);
+	if (is_lower_bound(table, row, column)) {
+		length = strnlen(text, size - 2);
+		memmove(text + 1, text, length);
+		text[0] = '>';
+		text[length + 1] = '\0';
+	}
 	if (!error || is_unknown(shown->kind, cell_at(table, row, column)))
 		return;
 	if (!(error->number > ERROR_MARKED))

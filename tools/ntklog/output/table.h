@@ -26,6 +26,8 @@ enum cell_kind {
  * @kind: of its cells
  * @extra: shown only when it is asked for
  * @error: name of the column with the error of this one's cells, or NULL
+ * @missing: name of the column with the number of records' weights that are missing in this one's
+ *	cells, which are lower bounds then; or NULL
  */
 struct column {
 	const char *name;
@@ -33,6 +35,7 @@ struct column {
 	enum cell_kind kind;
 	bool extra;
 	const char *error;
+	const char *missing;
 };
 
 /**

@@ -215,6 +215,40 @@ class Damaged(unittest.TestCase):
                     self.assertEqual(json.loads(result.stdout)["locks"][0]["sampled"],
                                      len(seen))
 
+    def test_a_second_recording_is_left_out(self):
+        """Its clock and its rates are others: of `cat one.etl two.etl` the first alone counts."""
+        one = etl.file(etl.spinlock_rundown(acquire=1000), etl.perfinfo(0x0529, etl.spin_lock()))
+        two = etl.file(etl.spinlock_rundown(acquire=5000), *2 * [etl.perfinfo(
+            0x0529, etl.spin_lock())])
+        for command in "dump", "report", "info":
+            alone = run_on(command, one, "--json")
+            for result in (run_on(command, one + two, "--json"), subprocess.run(
+                    [NTKLOG, command, "--json", "-"], input=one + two, capture_output=True,
+                    timeout=600)):
+                self.assertEqual(result.returncode, 1)
+                self.assertIn("offset 0x%x: a second recording begins" % len(one),
+                              str(result.stderr))
+            self.assertEqual(alone.returncode, 0)
+            if command != "info":
+                self.assertEqual(run_on(command, one + two, "--json").stdout, alone.stdout)
+
+    def test_a_clock_that_goes_back_is_told(self):
+        def buffer(*times, sequence=1, processor=0):
+            return etl.buffer([etl.perfinfo(0x0529, etl.spin_lock(), time_stamp=etl.START_CLOCK + time)
+                               for time in times], sequence=sequence, processor=processor)
+        for command in "dump", "report":
+            for parts, offset in (([buffer(5, 3, 7, 6)], 1), ([buffer(5, 6), buffer(
+                    1, 2, sequence=2, processor=1)], None)):
+                result = run_on(command, etl.header_buffer(1 + len(parts)) + b"".join(parts))
+                self.assertEqual(result.returncode, 0)
+                if offset:
+                    self.assertIn("offset 0x%x: the clock goes back; 2 events" %
+                                  (etl.SIZE + 0x48 + 0x48), result.stderr)
+                else:
+                    self.assertEqual(result.stderr, "")
+        result = run_on("dump", etl.header_buffer(3) + buffer(5, 6) + buffer(2, 3, sequence=2))
+        self.assertIn("the clock goes back; 1 events", result.stderr)
+
     def test_sequence_numbers_that_cannot_be(self):
         """UBSan, where the tool is built with it, would tell of a difference that has no room."""
         data = etl.header_buffer(4) + b"".join(

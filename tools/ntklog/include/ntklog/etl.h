@@ -68,6 +68,9 @@ extern "C" {
  * @unfinished: bytes of the last buffer, which is not complete yet
  * @error: what is wrong with the file, the first in it; empty if nothing
  * @boot_time: FILETIME of the boot; 0: not known
+ * @backwards: events that are earlier than the event before them, of the same buffer, or in a
+ *	merge of the same processor
+ * @backwards_at: offset of the first of them
  *
  * The library changes it while the file is read, and nobody else.
  */
@@ -102,6 +105,8 @@ struct etl_file {
 	uint64_t unfinished;
 	char error[240];
 	uint64_t boot_time;
+	uint64_t backwards;
+	uint64_t backwards_at;
 };
 
 /**
