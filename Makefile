@@ -9,7 +9,7 @@ VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 CHECKPATCH_FILES = $(shell git ls-files '*.c' '*.h')
 
 # The running kernel's headers if they are there, else those of Debian's newest
-# kernel, which scripts/debian-kernel.sh unpacks in the cache.
+# kernel, which scripts/kernels/debian-kernel.sh unpacks in the cache.
 KDIR ?= $(wildcard /lib/modules/$(KERNELRELEASE_RUNNING)/build)
 
 # kbuild's own variables go through: W=1, C=1, V=1 and so on.
@@ -37,14 +37,14 @@ dkms_source:
 	find $(DESTDIR)/usr/src/ntklog-$(VERSION) -name '*.o' -o -name '*.ko' -o -name '*.cmd' \
 		-o -name '*.mod' -o -name '*.mod.c' | xargs -r rm -f
 	rm -r $(DESTDIR)/usr/src/ntklog-$(VERSION)/workload/native
-	install -D scripts/dkms-post-build.sh \
-		$(DESTDIR)/usr/src/ntklog-$(VERSION)/scripts/dkms-post-build.sh
+	install -D scripts/packages/dkms-post-build.sh \
+		$(DESTDIR)/usr/src/ntklog-$(VERSION)/scripts/packages/dkms-post-build.sh
 
 deb:
-	scripts/deb.sh
+	scripts/packages/deb.sh
 
 docs:
-	scripts/docs.sh
+	scripts/check/docs.sh
 
 clean: $(if $(wildcard modules.order),modules_clean)
 	$(MAKE) -C tools/ntklog clean
@@ -58,31 +58,31 @@ distclean: clean
 # Without headers of the running kernel: take Debian's, and say so.
 kdir:
 ifeq ($(KDIR),)
-	$(eval KDIR := $(shell scripts/debian-kernel.sh | sed -n 's/^KDIR=//p'))
+	$(eval KDIR := $(shell scripts/kernels/debian-kernel.sh | sed -n 's/^KDIR=//p'))
 	@test -n "$(KDIR)" || { echo 'ntklog: no kernel headers; give KDIR=' >&2; exit 1; }
 	@echo "ntklog: no headers for the running kernel, building against $(KDIR)" >&2
 endif
 
 checkpatch:
-	scripts/checkpatch.sh $(CHECKPATCH_FILES)
+	scripts/check/checkpatch.sh $(CHECKPATCH_FILES)
 
 sparse: kdir
-	scripts/sparse.sh $(KDIR)
+	scripts/check/sparse.sh $(KDIR)
 
 demo:
-	scripts/demo.sh
+	scripts/demo/demo.sh
 
 check:
-	scripts/test.sh check
+	tests/run.sh check
 
 test:
-	scripts/test.sh test
+	tests/run.sh test
 
 soak:
-	scripts/soak.sh $(PARTS)
+	tests/soak.sh $(PARTS)
 
 bench:
-	scripts/bench.sh
+	bench/bench.sh
 
 help:
 	@echo 'Building:'

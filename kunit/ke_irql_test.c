@@ -174,7 +174,7 @@ static void pending_softirqs_run_when_lowered_from_above(struct kunit *test)
 	tasklet_kill(&tasklet);
 }
 
-/* I4; what warns is in scripts/test.sh */
+/* I4; what warns is in tests/steps/kunit.sh */
 
 static void raising_down_changes_nothing(struct kunit *test)
 {
@@ -195,7 +195,7 @@ static void lowering_up_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
-/* I5; the complaint is expected in scripts/test.sh */
+/* I5; the complaint is expected in tests/steps/kunit.sh */
 
 static void sleep_at_dispatch_level_is_seen(struct kunit *test)
 {

@@ -4,7 +4,7 @@
  * of the facts in Documentation/design.rst.
  *
  * Some tests misuse the API on purpose. What must happen then is a warning, and
- * nothing else; scripts/test.sh expects each of these warnings by name.
+ * nothing else; tests/steps/kunit.sh expects each of these warnings by name.
  */
 
 #include <linux/delay.h>

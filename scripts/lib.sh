@@ -12,7 +12,7 @@ CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/ntklog
 OUT=$TOP/out
 KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
-. "$TOP/scripts/packages.sh"
+. "$TOP/scripts/packages/packages.sh"
 
 # What a compiler has made of the same text, its warnings too, is not made again: in any clone,
 # as long as paths are the same. Debian's ccache has a gcc, a clang and so on there. Only root has

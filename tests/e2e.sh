@@ -60,7 +60,7 @@ run_guest()
 			"$TESTS/programs/ioctl.c"
 	fi
 	result "$kernel: the virtual machine runs to its end" \
-		"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
+		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
 	# As text, here, for the guest is emulated; not by plugins, of which that has none.

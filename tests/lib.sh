@@ -63,7 +63,7 @@ known()
 	local answer file=${KNOWN:-}/$1-${2:-}
 	if [ -z "${KNOWN:-}" ] || [ ! -s "$file" ]; then
 		# In $(known ...) set -e is off.
-		answer=$("$TOP/scripts/$1.sh" "${@:2}") || return
+		answer=$("$(find "$TOP"/scripts/*/ -name "$1.sh")" "${@:2}") || return
 		[ -n "${KNOWN:-}" ] || { printf '%s\n' "$answer"; return; }
 		printf '%s\n' "$answer" >"$file.$BASHPID"
 		mv "$file.$BASHPID" "$file"
@@ -139,7 +139,7 @@ foreign_tool()
 builds_silently()
 {
 	local kdir=$1 dir=$2
-	"$TOP/scripts/build-modules.sh" "$kdir" "$dir" W=1 "${@:3}"
+	"$TOP/scripts/build/build-modules.sh" "$kdir" "$dir" W=1 "${@:3}"
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
@@ -214,7 +214,7 @@ has_reports()
 share()
 {
 	mkdir -p "$1"
-	"$TOP/scripts/build-modules.sh" "$(known test-kernel "$2")" "$OUT/build/$2" W=1
+	"$TOP/scripts/build/build-modules.sh" "$(known test-kernel "$2")" "$OUT/build/$2" W=1
 	cp "$OUT/build/$2/ntklog.ko" "$OUT/build/$2"/{kunit,workload,tests/modules}/*.ko "$1/"
 	cat >"$1/guest.sh"
 }

@@ -2,7 +2,7 @@
 /*
  * ntklog_bench: what NT's locks cost, next to Linux' own, in one run.
  *
- * Prints a line for each measurement, for scripts/bench.sh to make tables of:
+ * Prints a line for each measurement, for bench/bench.sh to make tables of:
  *
  *	ntklog_bench: pair STATE NAME CYCLES/1000
  *	ntklog_bench: contended STATE NAME PROCESSORS HANDOVERS/S LEAST MOST

@@ -2,7 +2,7 @@
 /*
  * empty_fprobe: fprobes that do nothing, on functions that it is told, when these are entered and,
  * with exit=1, when they return: the least that a tool costs that is made of them. For
- * scripts/bench-peers.sh, on the kernel that it measures: fprobe's handlers differ from one to
+ * bench/peers.sh, on the kernel that it measures: fprobe's handlers differ from one to
  * the next.
  */
 

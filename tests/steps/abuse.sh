@@ -53,7 +53,7 @@ END
 guest_programs "$DIR" abuse fail
 # kmemleak looks at each page that there is: 1 GB is scanned in half the time of 2.
 result "abuse: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t 3000 -k "$(image kasan)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image kasan)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 result "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"

@@ -19,8 +19,8 @@ built()
 	root=$DIR/root-$SUITE
 	# shellcheck disable=SC2086 # words
 	[ -d "$root" ] ||
-		"$TOP/scripts/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
-	"$TOP/scripts/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
+		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
+	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
 	# The kernel's own headers are not ours to mend. Newer kernels name our files from where
 	# they are.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"

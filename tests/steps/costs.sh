@@ -3,14 +3,14 @@
 #
 # What a pair takes while it is tracked, an event when it is written and a context switch's probe,
 # in instructions of Debian's kernel as QEMU counts them: no more than when they were last measured.
-# scripts/bench.sh is for the figures themselves; this is for who makes one worse unawares.
+# bench/bench.sh is for the figures themselves; this is for who makes one worse unawares.
 
 . "$(dirname "$0")/../lib.sh"
 
 debian_kernel 6.12
-"$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+"$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$DIR/"
-cp "$TOP/scripts/bench-linux-workload.sh" "$DIR/workload.sh"
+cp "$TOP/bench/linux-workload.sh" "$DIR/workload.sh"
 cat >"$DIR/guest.sh" <<-'END'
 	D=/sys/kernel/debug/ntklog
 	S=$D/sessions
@@ -75,5 +75,5 @@ cat >"$DIR/guest.sh" <<-'END'
 	dmesg | grep -o 'ntklog_bench: .*'
 END
 result "costs: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -i -k "$IMAGE" -M "$MODULES" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -i -k "$IMAGE" -M "$MODULES" "$DIR"
 results python3 "$TESTS/check/check_costs.py" "$DIR/guest.log" | sed "s/ok - /ok - costs: /"

@@ -20,7 +20,7 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "crowd: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -c 8 -m 1024 -k "$(image kunit)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(image kunit)" "$DIR"
 result "crowd: 32 threads on 8 processors are all served" \
 	grep "Start of test: .* threads=32 .*" "$DIR/dmesg.log"
 result "crowd: no resource is owned by two" \

@@ -36,7 +36,7 @@ stock_guest_files()
 	local core built
 	debian_kernel "$kernel"
 	built=$OUT/build/kunit-$ABI
-	core=$("$TOP/scripts/kunit-stock.sh" "$KDIR")
+	core=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	result "$kernel: the modules build with W=1 and no warning" \
 		builds_silently "$KDIR" "$built" NTKLOG_KUNIT=1 \
 		KBUILD_EXTRA_SYMBOLS="$core/Module.symvers"
@@ -98,7 +98,7 @@ esac
 	dmesg >dmesg.log
 END
 result "$kernel: the suites' virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" "${vm[@]}" -c 4 -m 2048 "$DIR"
+	"$TOP/scripts/vm/vm.sh" "${vm[@]}" -c 4 -m 2048 "$DIR"
 tap
 [ -z "${KUNIT_FILTER:-}" ] || exit 0
 for suite in $(sed -n 's/^\t\.name = "\(ntklog_[a-z_]*\)",$/\1/p' "$TOP"/kunit/*_test.c); do

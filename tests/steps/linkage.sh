@@ -64,5 +64,5 @@ result "$1: a symbol that is too long is found out" \
 cp "$OUT/build/$ABI"/{ntklog,tests/modules/stale_code}.ko "$DIR/module/ntklog_linkage.ko" "$TESTS/guest/lib.sh" "$DIR/"
 cp "$TESTS/guest/linkage.sh" "$DIR/guest.sh"
 result "$1: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $1 /"

@@ -22,7 +22,7 @@ lockdep_catches()
 		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
-	"$TOP/scripts/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir" &&
+	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir" &&
 		has_reports "$dir/dmesg.log" "$2"
 }
 

@@ -7,8 +7,8 @@
 
 model=$TOP/kunit/model/queued_spin_lock.pml
 result "model: the queued spin lock keeps its promises" \
-	"$TOP/scripts/model.sh" "$model"
+	"$TOP/scripts/check/model.sh" "$model"
 for broken in 1 2 3 4; do
 	result "model: broken variant $broken does not" sh -c \
-		"$TOP/scripts/model.sh $model $broken | grep 'errors: 1'"
+		"$TOP/scripts/check/model.sh $model $broken | grep 'errors: 1'"
 done

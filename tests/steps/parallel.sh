@@ -57,7 +57,7 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "parallel: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$(image kunit)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" -c 3 "$DIR"
 result "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
 result "parallel: it was switched all the while" awk \

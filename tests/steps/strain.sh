@@ -40,7 +40,7 @@ esac
 cp "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
 result "strain: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 # What the kernel's fair server has run on a processor that goes is its own affair, and it finds that
 # it has counted it wrongly (6.12.117; all of the stack is the scheduler's and the timer's).

@@ -9,7 +9,7 @@ kernel_doc_is_silent()
 {
 	cd "$TOP"
 	git ls-files 'include/*.h' 'module/*.[ch]' | xargs perl \
-		"$(scripts/kernel-source.sh)/scripts/kernel-doc" -none >"$DIR/kernel-doc.log" 2>&1
+		"$(scripts/kernels/kernel-source.sh)/scripts/kernel-doc" -none >"$DIR/kernel-doc.log" 2>&1
 	cat "$DIR/kernel-doc.log"
 	[ ! -s "$DIR/kernel-doc.log" ]
 }
@@ -17,5 +17,5 @@ kernel_doc_is_silent()
 need style
 debian_kernel "$KERNEL_SERIES"
 result "style: checkpatch --strict" make -s -C "$TOP" checkpatch
-result "style: sparse" "$TOP/scripts/sparse.sh" "$KDIR"
+result "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
 result "style: kernel-doc" kernel_doc_is_silent

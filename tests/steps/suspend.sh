@@ -11,6 +11,6 @@ result "suspend: the modules build" builds_silently "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI/ntklog.ko" "$OUT/build/$ABI/tests/modules/stale_code.ko" "$TESTS"/guest/*.sh "$DIR/"
 printf '. ./lib.sh\n. ./suspend.sh\n' >"$DIR/guest.sh"
 result "suspend: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$DIR"
 sed -n 's/.*\] suspend: \(\(not \)\?ok .*\|#.*\)/\1/p' "$DIR/console.log" | tr -d '\r' | tee "$DIR/results"
 result "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 11 ]"

@@ -11,10 +11,10 @@
 
 tool
 debian_kernel 6.12
-"$TOP/scripts/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+"$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
 cp "$OUT/build/$ABI"/{,workload,tests/modules}/*.ko "$DIR/"
 cp "$TESTS/guest/switching.sh" "$DIR/guest.sh"
 guest_programs "$DIR" switching
 result "switching: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$NTKLOG" "$DIR"
 results python3 "$TESTS/check/check_switching.py" "$DIR"

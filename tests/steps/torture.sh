@@ -44,7 +44,7 @@ share "$DIR" "$1" <<-END
 END
 # kmemleak looks at each page that there is: 1 GB is scanned in half the time of 2.
 result "$1: the torture's virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -t $((1200 + rounds * 200)) -k "$(image "$1")" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do
 	result "$1: torture of $type succeeds" \
 		grep "End of test: SUCCESS: $type: " "$DIR/dmesg.log"

@@ -128,6 +128,6 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "window: the virtual machine runs to its end" \
-	"$TOP/scripts/vm.sh" -k "$(image kunit)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 result "window: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * native: NT's locks on the processors of this machine, next to others'. For
- * scripts/bench_native.py a line for each run:
+ * bench/native.py a line for each run:
  *
  *	pair APART RUN CYCLES NAME
  *	cycles CYCLES

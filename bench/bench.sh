@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bench.sh: what the locks cost, side by side in one run: counting instructions, which repeats,
+# in a small kernel and in Debian's, which is what users have, next to other tools there, and with
+# parallel processors, for ratios; what they cost on this machine's own processors, next to other
+# programs' locks; and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as
+# JSON in out/bench/.
+
+. "$(dirname "$0")/../scripts/lib.sh"
+
+BENCH=$OUT/bench
+
+need bench
+# measure RUN BUILT MILLISECONDS [OPTION]...: of a contended run; virtual ones, of one host thread,
+# take longer.
+measure()
+{
+	local run=$1 built=$2 contended=$3
+	shift 3
+	mkdir -p "$BENCH/$run"
+	cp "$built"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$BENCH/$run/"
+	{ echo "set -- $contended"; cat "$TOP/bench/guest.sh"; } >"$BENCH/$run/guest.sh"
+	"$TOP/scripts/vm/vm.sh" -c 4 -t 900 "$@" "$BENCH/$run"
+	size -A "$built/ntklog.ko" | awk '$1 == ".data..percpu" {
+		print "ntklog_bench: memory processor", $2 }' >>"$BENCH/$run/guest.log"
+}
+
+kernel=$("$TOP/scripts/kernels/test-kernel.sh" base)
+eval "$("$TOP/scripts/kernels/debian-kernel.sh" 6.12)"
+"$TOP/scripts/build/build-modules.sh" "$kernel" "$OUT/build/base"
+"$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+rm -rf "$BENCH"
+image=$kernel/arch/x86/boot/bzImage
+say "counting instructions"
+measure icount "$OUT/build/base" 100 -i -k "$image"
+say "counting instructions in $ABI"
+measure stock "$OUT/build/$ABI" 100 -i -k "$IMAGE" -M "$MODULES"
+say "on parallel processors"
+measure parallel "$OUT/build/base" 1000 -k "$image"
+python3 "$TOP/bench/bench.py" "$BENCH/bench.json" \
+	icount="$BENCH/icount/guest.log" stock="$BENCH/stock/guest.log" \
+	parallel="$BENCH/parallel/guest.log"
+"$TOP/bench/linux.sh"
+"$TOP/bench/peers.sh"
+"$TOP/bench/recorder.sh"
+say "the locks as a program, on this machine's own processors"
+"$TOP/bench/native.sh"
+say "the tool, reading 128 MiB (on this machine, not in a virtual one)"
+need tool
+quietly bench-tool make -C "$TOP/tools/ntklog" O="$BENCH/tool" "$BENCH/tool/ntklog" \
+	"$BENCH/tool/generate"
+"$BENCH/tool/generate" 128 >"$BENCH/large.etl"
+"$BENCH/tool/generate" names >"$BENCH/large.etl.names"
+python3 "$TOP/bench/tool.py" "$BENCH/tool/ntklog" "$BENCH/large.etl" \
+	"$BENCH/bench-tool.json"
+rm -f "$BENCH/large.etl" "$BENCH/large.etl.names"
+say "the same as JSON is in $BENCH/*.json"

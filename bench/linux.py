@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""A table and JSON of what linux-guest.sh printed.
+
+Usage: linux.py OUTPUT.json guest.log
+"""
+
+import json
+import sys
+
+STATES = ["plain", "full", "blockers", "sampled", "waits", "sleeping", "restored"]
+# At most, of a mode: instructions of a pair, and the share of a workload.
+GOALS = {
+    "full": {"raw_spin_lock": 42, "spin_lock_irqsave": 58, "spin_lock_bh": 58, "workload": 0.015},
+    "sampled": {"raw_spin_lock": 30, "workload": 0.006},
+    "waits": {"workload": 0.001},
+    "sleeping": {"mutex": 80, "down_read": 100, "down_write": 100, "workload": 0.02},
+}
+
+
+def read(path):
+    pairs, workload = {}, {}
+    with open(path) as stream:
+        for line in stream:
+            words = line.split()
+            if words[:2] == ["ntklog_bench:", "pair"]:
+                pairs.setdefault(words[3], {})[words[2]] = int(words[4]) / 1000
+            elif words[:1] == ["workload"]:
+                # The least of as many as there are.
+                workload[words[1]] = min(int(words[2]), workload.get(words[1], sys.maxsize))
+    return pairs, workload
+
+
+def judge(what, values, form):
+    """A note for each mode that has a goal for that."""
+    notes = []
+    for mode, goals in GOALS.items():
+        if what in goals:
+            met = "met" if values[mode] <= goals[what] else "NOT MET"
+            notes.append(("%s at most " + form + ", %s") % (mode, goals[what], met))
+    return "   " + "; ".join(notes) if notes else ""
+
+
+def main():
+    output, log = sys.argv[1:]
+    pairs, workload = read(log)
+    print("\nLinux' own locks: instructions of an uncontended acquire and release\n")
+    print("%-24s" % "" + "".join("%10s" % state for state in STATES))
+    for name, costs in pairs.items():
+        print("%-24s" % name + "".join("%10.1f" % costs[state] for state in STATES) +
+              judge(name, costs, "%d"))
+    # Of the same time without it.
+    workload["without_plain"] = workload["plain"] = workload["without_full"]
+    workload["without_restored"] = workload["without_sleeping"]
+    more = {state: workload[state] / workload["without_" + state] - 1 for state in STATES}
+    print("%-24s" % "workload" + "".join("%+9.2f%%" % (more[state] * 100) for state in STATES) +
+          judge("workload", more, "%g"))
+    with open(output, "w") as stream:
+        json.dump({"pairs": pairs, "workload": workload, "more": more}, stream,
+                  indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# The part of the benchmark of other tools that runs in the virtual machine: the pairs and the
+# workload of the benchmark of Linux' own locks, without a tool, with ntklog's modes, and with each of
+# the others. Those are in a Debian of their own, root/. WHICH is "usual", or "stopping": what may
+# stop the machine comes last, and alone. Prints for bench/peers.py:
+#
+#	begin NAME
+#	workload NAME INSTRUCTIONS
+#	said NAME WORDS		(a line of what the tool said)
+#	failed NAME STATUS	(it ended before it was told to)
+#	end NAME
+
+D=/sys/kernel/debug/ntklog
+S=$D/sessions/0
+SLEEPING="mutex_lock mutex_unlock down_read up_read down_write up_write"
+LOCKS="_raw_spin_lock _raw_spin_lock_irq _raw_spin_lock_irqsave _raw_spin_lock_bh"
+UNLOCKS="_raw_spin_unlock _raw_spin_unlock_irq _raw_spin_unlock_irqrestore _raw_spin_unlock_bh"
+
+. ./workload.sh
+
+measure()
+{
+	measure_pairs "$1" raw_spin_lock mutex down_read
+	measure_workload "$1" 2
+	dmesg -c | grep -o 'ntklog_bench: .*'
+}
+
+# without_tool NAME
+without_tool()
+{
+	echo "begin $1"
+	measure "$1"
+	echo "end $1"
+}
+
+said()
+{
+	tr -s '\r\b' '\n' <"/tmp/said" | grep . | tail -n 12 | sed "s/^/said $1 /"
+	rm -f /tmp/said
+}
+
+# What has ended may still be there, for nobody has asked how.
+is_alive()
+{
+	grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
+# Time is what this processor executes: while it waits for the host, any number of seconds pass. So
+# what tells that a tool has begun is what it does at last: it waits for nothing but time.
+wait_until_ready()
+{
+	ready=0
+	turn=0
+	while [ $turn -lt 300 ]; do
+		is_alive "$1" || return
+		case $(cat "/proc/$1/wchan" 2>/dev/null) in
+		*poll* | *select* | *nanosleep* | do_wait* | *sigtimedwait* | *sigsuspend*)
+			ready=$((ready + 1))
+			[ $ready -lt 3 ] || return
+			;;
+		*)
+			ready=0
+			;;
+		esac
+		sleep 1
+		turn=$((turn + 1))
+	done
+}
+
+# stop PID: as a person would; if that does not do, by force.
+stop()
+{
+	for signal in INT TERM KILL; do
+		kill -$signal "$1"
+		turn=0
+		while is_alive "$1" && [ $turn -lt 120 ]; do
+			sleep 1
+			turn=$((turn + 1))
+		done
+		is_alive "$1" || break
+	done
+	wait "$1"
+}
+
+# peer NAME COMMAND...: while that runs.
+peer()
+{
+	name=$1
+	shift
+	echo "begin $name"
+	chroot root "$@" >/tmp/said 2>&1 &
+	tool=$!
+	wait_until_ready $tool
+	if is_alive $tool; then
+		measure "$name"
+		stop $tool
+	else
+		wait $tool
+		echo "failed $name $?"
+	fi
+	said "$name"
+	rm -f /tmp/peer.dat* /tmp/perf.data*
+	echo "end $name"
+}
+
+# fprobe NAME EXIT FUNCTION...
+fprobe()
+{
+	name=$1
+	exit=$2
+	shift 2
+	echo "begin $name"
+	if insmod empty_fprobe.ko functions="$(echo "$@" | tr ' ' ,)" exit="$exit" 2>/tmp/said; then
+		measure "$name"
+		rmmod empty_fprobe
+		dmesg -c | grep -o 'empty_fprobe: .*' >/tmp/said
+	else
+		echo "failed $name $?"
+	fi
+	said "$name"
+	echo "end $name"
+}
+
+# ntklog NAME MODE GROUPS
+ntklog()
+{
+	echo "begin $1"
+	echo "$2" >$D/linux_mode
+	echo "$3" >$S/group_mask
+	echo start >$S/state
+	measure "$1"
+	echo stop >$S/state
+	echo "end $1"
+}
+
+# Of each lock the time from its acquisition, or from when it was asked for, to its release.
+holds()
+{
+	echo "$1 { @at[arg0] = nsecs; }
+		$2 /@at[arg0]/ { @held = hist(nsecs - @at[arg0]); delete(@at[arg0]); }"
+}
+
+# probes KIND FUNCTION...: as bpftrace wants them.
+probes()
+{
+	kind=$1
+	comma=
+	shift
+	for function; do
+		printf '%s%s:%s' "$comma" "$kind" "$function"
+		comma=,
+	done
+}
+
+for dir in proc sys dev tmp; do
+	mount --rbind /$dir root/$dir || exit 1
+done
+export TMPDIR=/tmp HOME=/tmp
+insmod ntklog.ko || exit 1
+echo 256 >$S/buffers
+workload
+without_tool plain
+
+if [ "$WHICH" = usual ]; then
+	spin_groups="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
+	ntklog ntklog-full full "$spin_groups"
+	ntklog ntklog-sampled sampled "$spin_groups"
+	ntklog ntklog-waits waits "$spin_groups"
+	ntklog ntklog-sleeping full "PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE
+		PERF_LINUX_RT_MUTEX PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
+	peer trace-cmd-function-spin trace-cmd record -o /tmp/peer.dat -p function \
+		-l '_raw_spin_*'
+	# shellcheck disable=SC2046,SC2086 # words
+	peer trace-cmd-function-sleeping trace-cmd record -o /tmp/peer.dat -p function \
+		$(printf -- '-l %s ' $SLEEPING)
+	peer trace-cmd-contention trace-cmd record -o /tmp/peer.dat -e lock:contention_begin \
+		-e lock:contention_end
+	peer perf-contention perf record -a -o /tmp/perf.data -e lock:contention_begin \
+		-e lock:contention_end
+	peer perf-lock-record perf lock record -a -o /tmp/perf.data
+	peer perf-lock-contention-bpf perf lock contention -a -b
+	# shellcheck disable=SC2086 # words
+	peer bpftrace-kprobe-spin bpftrace -e \
+		"$(holds "$(probes kprobe $LOCKS)" "$(probes kprobe $UNLOCKS)")"
+	peer bpftrace-kprobe-sleeping bpftrace -e \
+		"$(holds "$(probes kprobe mutex_lock down_write)" \
+			"$(probes kprobe mutex_unlock up_write)")"
+	peer klockstat klockstat
+	# shellcheck disable=SC2086
+	fprobe fprobe-entry-spin 0 $LOCKS $UNLOCKS
+	# shellcheck disable=SC2086
+	fprobe fprobe-exit-spin 1 $LOCKS $UNLOCKS
+	# shellcheck disable=SC2086
+	fprobe fprobe-entry-sleeping 0 $SLEEPING
+	# shellcheck disable=SC2086
+	fprobe fprobe-exit-sleeping 1 $SLEEPING
+	echo "begin lock_stat"
+	if echo 1 >/proc/sys/kernel/lock_stat && [ -e /proc/lock_stat ]; then
+		measure lock_stat
+	else
+		echo "failed lock_stat 1"
+	fi 2>/tmp/said
+	said lock_stat
+	echo "end lock_stat"
+	without_tool restored
+else
+	peer bpftrace-fentry-sleeping bpftrace -e 'kretfunc:mutex_lock { @at[args->lock] = nsecs; }
+		kfunc:mutex_unlock /@at[args->lock]/ {
+			@held = hist(nsecs - @at[args->lock]); delete(@at[args->lock]); }'
+	without_tool restored
+	peer bpftrace-fentry-spin bpftrace -e 'kretfunc:_raw_spin_lock { @at[args->lock] = nsecs; }
+		kfunc:_raw_spin_unlock /@at[args->lock]/ {
+			@held = hist(nsecs - @at[args->lock]); delete(@at[args->lock]); }'
+fi
+rmmod ntklog

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# peers.sh: what others would take of the same kernel, in one run with ntklog and with the
+# workload of linux.sh: trace-cmd, perf, fprobes, and Debian's bpftrace and klockstat, which
+# come in a Debian of their own. Counts instructions. What does not run says so, and by which
+# error. Leaves out/bench/peers.json.
+
+. "$(dirname "$0")/../scripts/lib.sh"
+
+BENCH=$OUT/bench
+SHARE=$BENCH/peers
+
+# run WHICH SECONDS: a machine that stops has told so far what it could.
+run()
+{
+	local share=$SHARE/$1
+	mkdir -p "$share"
+	cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$share/"
+	# Only where the kernel is one that it is written for.
+	cp "$OUT/build/$ABI/tests/modules/empty_fprobe.ko" "$share/" 2>/dev/null || true
+	cp "$TOP/bench/linux-workload.sh" "$share/workload.sh"
+	{ echo "WHICH=$1"; cat "$TOP/bench/peers-guest.sh"; } >"$share/guest.sh"
+	as_root mv "$SHARE/root" "$share/root"
+	"$TOP/scripts/vm/vm.sh" -i -c 1 -m 2048 -t "$2" -k "$IMAGE" -M "$MODULES" "$share" ||
+		say "it has told so far: $share/guest.log"
+	as_root mv "$share/root" "$SHARE/root"
+}
+
+need bench
+eval "$("$TOP/scripts/kernels/debian-kernel.sh" "$KERNEL_SERIES")"
+"$TOP/scripts/build/build-modules.sh" "$KDIR" "$OUT/build/$ABI"
+as_root rm -rf "$SHARE"
+mkdir -p "$SHARE" "$OUT/log"
+"$TOP/scripts/vm/clean-root.sh" bookworm "$SHARE/root" linux-perf bpftrace libbpf-tools trace-cmd
+say "counting instructions under other tools, on $ABI"
+run usual 2400
+say "and under those that may stop the machine"
+run stopping 600 2>"$OUT/log/bench-peers-stopping.log"
+as_root rm -rf "$SHARE/root"
+# It imports a neighbour: nothing is to be left beside that.
+python3 -B "$TOP/bench/peers.py" "$BENCH/peers.json" "$SHARE"/{usual,stopping}/guest.log

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How fast the tool reads a file, next to cat, all in one run with a warm cache.
+
+Usage: tool.py NTKLOG FILE JSON
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 3
+# MB of the file for each second of processor time.
+GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
+         "ntklog dump --csv": 120, "ntklog convert --perfetto": 100,
+         "ntklog convert --ctf": 150}
+
+
+def run(command):
+    """Seconds of processor time, seconds, and the most memory in KiB."""
+    start = time.monotonic()
+    # Python's own memory would count as its child's, before the exec.
+    process = subprocess.run(["time", "-f", "%U %S %M", *command], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True)
+    seconds = time.monotonic() - start
+    if process.returncode:
+        sys.exit("bench: %s failed" % " ".join(command))
+    user, system, memory = process.stderr.split()[-3:]
+    return max(float(user) + float(system), .01), seconds, int(memory)
+
+
+def main():
+    ntklog, path, result = sys.argv[1:4]
+    size = os.path.getsize(path)
+    scratch = tempfile.mkdtemp()
+    ctf = os.path.join(scratch, "ctf")
+    commands = {
+        "cat": ["cat", path],
+        "ntklog report": [ntklog, "report", path],
+        "ntklog dump": [ntklog, "dump", path],
+        "ntklog dump --json": [ntklog, "dump", "--json", path],
+        "ntklog dump --csv": [ntklog, "dump", "--csv", path],
+        "ntklog dump --filter": [ntklog, "dump", "--filter", "SpinCount > 100000", path],
+        "ntklog convert --perfetto": [ntklog, "convert", "--perfetto", "-", path],
+        "ntklog convert --ctf": [ntklog, "convert", "--ctf", ctf, path],
+        # It prints what the line before has made, once: it takes its time.
+        "babeltrace2": ["babeltrace2", ctf],
+    }
+    best = {}
+    run(commands["cat"])
+    # In turns: who else is on the machine hinders all alike.
+    for turn in range(ROUNDS):
+        for name, command in commands.items():
+            if name == "babeltrace2" and (turn or not shutil.which(name)):
+                continue
+            if name == "ntklog convert --ctf":
+                shutil.rmtree(ctf, ignore_errors=True)
+            measured = run(command)
+            best[name] = min(best.get(name, measured), measured)
+    shutil.rmtree(scratch)
+    print("\nreading a file of %d MiB, best of %d:" % (size >> 20, ROUNDS))
+    print("  %-26s %10s %10s %12s" % ("", "MB/CPU s", "MB/s", "memory"))
+    rows = {}
+    for name, (used, seconds, memory) in best.items():
+        rows[name] = {"mb_per_cpu_s": size / 1e6 / used, "mb_per_s": size / 1e6 / seconds,
+                      "memory_kib": memory}
+        goal = GOALS.get(name)
+        print("  %-26s %10.0f %10.0f %8d KiB%s" % (
+            name, rows[name]["mb_per_cpu_s"], rows[name]["mb_per_s"], memory,
+            goal and "   goal %d: %smet" % (
+                goal, "" if rows[name]["mb_per_cpu_s"] >= goal else "not ") or ""))
+    with open(result, "w") as stream:
+        json.dump(rows, stream, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# cross-gcc.sh: have this Debian's gcc for arm64 unpacked in the cache, and print where. Whoever uses
+# it has DIRECTORY/ccache and DIRECTORY/usr/bin in PATH, and its libraries in LD_LIBRARY_PATH. Not
+# installed: Debian's package of it and that of the compiler for 32 bits exclude each other.
+
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/packages/suite.sh"
+
+PACKAGE=gcc-12-aarch64-linux-gnu
+# What else it needs this machine's own gcc needs too.
+PARTS="cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross
+	libgcc-s1-arm64-cross"
+
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+suite_reached "$suite" || die "Debian's packages cannot be reached"
+
+unpack_gcc()
+{
+	# shellcheck disable=SC2086 # words
+	suite_unpack "$suite" "$1" "$PACKAGE" $PARTS
+	mkdir "$1/ccache"
+	ln -s /usr/bin/ccache "$1/ccache/aarch64-linux-gnu-gcc-12"
+}
+
+dir=$CACHE/$PACKAGE/$(suite_candidate "$suite" "$PACKAGE")
+once "$dir" unpack_gcc
+printf '%s\n' "$dir"

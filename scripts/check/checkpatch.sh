@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# checkpatch.sh FILE...: the kernel's checkpatch.pl --strict with what
+# .checkpatch.conf leaves out; silent and successful if there is nothing to say. Of what it
+# had nothing to say before - the same text under the same name - the cache knows.
+
+. "$(dirname "$0")/../lib.sh"
+
+need style
+cd "$TOP"
+checkpatch=$(scripts/kernels/kernel-source.sh)/scripts/checkpatch.pl
+status=0
+clean=$CACHE/checkpatch
+mkdir -p "$clean"
+rules=$(sha256sum "$checkpatch" .checkpatch.conf scripts/check/checkpatch.sh)
+for file; do
+	key=$({ printf '%s\n' "$rules" "$file"; cat "$file"; } | sha256sum | cut -c 1-32)
+	[ ! -e "$clean/$key" ] || continue
+	case $file in
+	# TRACE_EVENT() has a layout of its own, in the kernel too.
+	*/trace.h)
+		ignore=(--ignore OPEN_ENDED_LINE,PARENTHESIS_ALIGNMENT) ;;
+	# NT's spellings are not the kernel's.
+	*/nt.h | */nt_*.[ch])
+		ignore=(--ignore CAMELCASE,NEW_TYPEDEFS,SPACING,VOLATILE,LINE_SPACING,COMPLEX_MACRO
+			--ignore COMPARISON_TO_NULL,BOOL_COMPARISON,INITIALISED_STATIC
+			--ignore MACRO_WITH_FLOW_CONTROL,FUNCTION_ARGUMENTS) ;;
+	# They return the line of what is not so.
+	*/linkage/*.[ch])
+		ignore=(--ignore MACRO_WITH_FLOW_CONTROL) ;;
+	# The macros of <inttypes.h>; types of a library, which checkpatch takes for factors.
+	tools/ntklog/output/convert_ctf.c)
+		ignore=(--ignore CAMELCASE,SPACING,LINE_SPACING) ;;
+	# A table of all numbers of two digits; a format of many; argp's own arguments.
+	tools/ntklog/output/out.c | tools/ntklog/output/report_tables.c | tools/ntklog/commands/trace_argp.c)
+		ignore=(--ignore CAMELCASE,SPLIT_STRING,MISSING_SPACE) ;;
+	# A member's name stands behind an arrow.
+	tools/ntklog/ground/hash.h)
+		ignore=(--ignore CAMELCASE,MACRO_ARG_PRECEDENCE) ;;
+	# A message is one string.
+	tools/ntklog/live/session.c)
+		ignore=(--ignore CAMELCASE,LONG_LINE_STRING) ;;
+	tools/ntklog/commands/main.c)
+		ignore=(--ignore CAMELCASE,STATIC_CONST_CHAR_ARRAY) ;;
+	tools/*)
+		ignore=(--ignore CAMELCASE) ;;
+	# The kernel's names, which are what the kernel has made of them.
+	workload/native/shim/*)
+		ignore=(--ignore COMPLEX_MACRO,VOLATILE,NEW_TYPEDEFS,MACRO_ARG_PRECEDENCE
+			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG
+			--ignore LINE_SPACING,AVOID_EXTERNS) ;;
+	# Programs too, but it knows those by the name of the directory.
+	tests/programs/*)
+		ignore=(--ignore CAMELCASE,PREFER_KERNEL_TYPES) ;;
+	*)
+		ignore=() ;;
+	esac
+	if perl "$checkpatch" --terse --show-types "${ignore[@]}" -f "$file"; then
+		: >"$clean/$key"
+	else
+		status=1
+	fi
+done
+exit $status

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# docs.sh: the pages of Documentation/ as HTML, in out/docs/. A warning of Sphinx's is an error.
+
+. "$(dirname "$0")/../lib.sh"
+
+need docs
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+rm -rf "$OUT/docs"
+mkdir -p "$OUT/docs"
+# Sphinx leaves its own compiled modules beside conf.py else.
+PYTHONDONTWRITEBYTECODE=1 sphinx-build -W --keep-going -q -b html -d "$scratch" \
+	"$TOP/Documentation" "$OUT/docs"
+rm -f "$OUT/docs/.buildinfo"
+say "the pages are in $OUT/docs: begin with index.html"

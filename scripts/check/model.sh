@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# model.sh FILE.pml [BROKEN]: check a model with spin: assertions and deadlocks,
+# then that whoever asks is served, under fair scheduling. With BROKEN, that
+# variant of it. Exit status 0: all is true of it.
+
+. "$(dirname "$0")/../lib.sh"
+
+model=$(realpath "${1:?usage: model.sh FILE.pml [BROKEN]}")
+broken=${2:-0}
+need model
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+# verify COMPILE-OPTIONS -- RUN-OPTIONS: pan prints "errors: 0" if all is well.
+verify()
+{
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	gcc -O2 -w "${options[@]}" -o pan pan.c
+	./pan -m1000000 "$@" >pan.log 2>&1
+	grep -E 'errors:|states, stored|error: max|pan:' pan.log
+	grep -q 'errors: 0' pan.log && ! grep -q 'max search depth' pan.log
+}
+
+spin -DBROKEN="$broken" -a "$model" >spin.log || { cat spin.log; exit 1; }
+# The claim is about acceptance; without it, deadlocks are looked for too.
+verify -DNOCLAIM -DSAFETY --
+verify -DNFAIR=3 -- -a -f

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# debian-kernel.sh [-n] [KERNEL]: have a kernel of Debian's, its image, its modules and its
+# headers, unpacked in the cache, and print where:
+#
+#	IMAGE=... MODULES=... KDIR=... ABI=... SUITE=...
+#
+# KERNEL is a series that the system's apt has (6.12, 6.1), for its newest, with -rt that of
+# PREEMPT_RT, and with -arm64 or -686-pae another architecture's of the same Debian; or the name
+# of another suite, for that suite's (trixie); or "newest", for the newest of all that can be
+# reached. SUITE says whose compiler and libraries its headers need: nothing for the system's.
+# With -n, only tell: exit status 1 if it is not there.
+#
+# Unpacked, not installed: the headers package depends on the image, and
+# installing that would put a kernel into the machine's boot menu.
+
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/packages/suite.sh"
+
+# Where the newest kernel may be, and whose compiler it then needs. Not experimental: that has
+# release candidates.
+NEWEST_SUITES="trixie-backports:trixie sid:sid"
+
+# depends PACKAGE PATTERN: those of its dependencies that match, of the kernel's suite.
+depends()
+{
+	kernel_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
+}
+
+kernel_apt()
+{
+	if [ -n "$suite" ]; then
+		suite_apt "$suite" "$@"
+	else
+		LC_ALL=C "$@"
+	fi
+}
+
+kernel_unpack()
+{
+	local package
+	if [ -n "$suite" ]; then
+		suite_unpack "$suite" "$@"
+	else
+		for package in "${@:2}"; do
+			unpack_deb "$package" "$1"
+		done
+	fi
+}
+
+unpack_kernel()
+{
+	local abi=$1 dir=$2 packages
+
+	# Newer ones have their modules and parts of their headers in packages of their own.
+	mapfile -t packages < <(
+		{
+			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
+			# What builds runs here, whatever it builds for.
+			depends "linux-headers-$abi" \
+				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
+				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
+			kernel_apt apt-cache search --names-only "^linux-modules-$abi\$" |
+				cut -d ' ' -f 1
+		} | sort -u)
+	kernel_unpack "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
+	# The absolute paths in Debian's headers. The final name of the
+	# directory, not the one it has while it is being filled.
+	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
+		"$dir/usr/src/linux-headers-$abi/Makefile"
+	# initramfs images load modules with modprobe.
+	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
+}
+
+# suite_abi [META]: the name of the kernel of $suite that its package META has.
+suite_abi()
+{
+	depends "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
+}
+
+# foreign ARCHITECTURE META...: set suite and abi to another architecture's kernel of this
+# machine's Debian, by the first of these packages that it has.
+foreign()
+{
+	local meta
+	suite=$(foreign_suite "$1")
+	shift
+	for meta; do
+		abi=$(suite_abi "$meta" 2>/dev/null) || true
+		[ -z "$abi" ] || return 0
+	done
+}
+
+# newest: set suite and base to those of the newest kernel that can be reached.
+newest()
+{
+	local pair version best='' best_suite='' best_base=''
+	for pair in $NEWEST_SUITES; do
+		suite=${pair%:*}
+		suite_reached "$suite" || continue
+		version=$(suite_candidate "$suite" linux-image-amd64)
+		if [ -n "$version" ] && { [ -z "$best" ] ||
+		    dpkg --compare-versions "$version" gt "$best"; }; then
+			best=$version best_suite=$suite best_base=${pair#*:}
+		fi
+	done
+	[ -n "$best" ] || die "no suite with a newer kernel can be reached: $NEWEST_SUITES"
+	suite=$best_suite base=$best_base
+}
+
+absent=
+[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
+[ -n "$absent" ] || need unpack
+mkdir -p "$CACHE"
+suite='' base=''
+case ${1:-$KERNEL_SERIES} in
+[0-9]*-arm64)
+	foreign arm64 "linux-image-$1" linux-image-arm64
+	;;
+[0-9]*-686-pae)
+	# Its oldest has no number.
+	foreign i386 "linux-image-$1" linux-image-686-pae
+	;;
+[0-9]*)
+	abi=$(resolve_abi "${1:-$KERNEL_SERIES}")
+	;;
+newest)
+	newest
+	abi=$(suite_abi)
+	;;
+*)
+	suite=$1 base=$1
+	suite_reached "$suite" || die "Debian's suite $suite cannot be reached"
+	abi=$(suite_abi)
+	;;
+esac
+[ -n "$abi" ] || die "no kernel ${1:-$KERNEL_SERIES} is known to apt"
+dir=$CACHE/debian/$abi
+[ -d "$dir" ] || $absent
+once "$dir" unpack_kernel "$abi"
+modules=$dir/lib/modules/$abi
+[ -d "$modules" ] || modules=$dir/usr/lib/modules/$abi
+image=$dir/boot/vmlinuz-$abi
+[ -e "$image" ] || image=$modules/vmlinuz
+printf 'IMAGE=%s\nMODULES=%s\nKDIR=%s\nABI=%s\nSUITE=%s\n' \
+	"$image" "$modules" "$dir/usr/src/linux-headers-$abi" "$abi" "$base"

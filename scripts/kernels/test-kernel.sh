@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# test-kernel.sh [-n] FLAVOUR: have a test kernel built in the cache and print its
+# build directory, which is also the KDIR for modules. With -n, only tell: exit status 1
+# if it is not built.
+#
+# A flavour is a file scripts/kernels/FLAVOUR.config of symbols to set on top
+# of tinyconfig; a line "include NAME" stands for those of another. The cache key
+# is the source's version, the symbols and the compiler: change one and the
+# kernel is built anew.
+
+. "$(dirname "$0")/../lib.sh"
+
+absent=
+[ "${1:-}" != -n ] || { absent="exit 1"; shift; }
+flavour=${1:?usage: test-kernel.sh FLAVOUR}
+
+# lines FLAVOUR: all that it sets, one on a line.
+lines()
+{
+	local fragment=$TOP/scripts/kernels/$1.config word name
+
+	[ -f "$fragment" ] || die "no such test kernel: $fragment"
+	while read -r word name; do
+		case $word in
+		include) lines "$name" ;;
+		CONFIG_*) printf '%s\n' "$word" ;;
+		esac
+	done <"$fragment"
+}
+
+# symbols FLAVOUR: likewise, each once: the last line for it.
+symbols()
+{
+	lines "$1" | tac | awk -F = '!seen[$1]++' | tac
+}
+
+# Each symbol must have survived olddefconfig: a dependency that went missing
+# would otherwise silently make a weaker test.
+check_config()
+{
+	local config=$1 wanted missing=0
+
+	while read -r wanted; do
+		case $wanted in
+		CONFIG_*=n)
+			! grep -q "^${wanted%=n}=" "$config" && continue ;;
+		CONFIG_*)
+			grep -qxF "$wanted" "$config" && continue ;;
+		*)
+			continue ;;
+		esac
+		say "the configuration lost $wanted"
+		missing=1
+	done < <(symbols "$flavour")
+	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
+}
+
+# progress LOG: of a build, every half minute, until killed or alone.
+progress()
+{
+	while sleep 30 && kill -0 $$ 2>/dev/null; do
+		say "$flavour: $(grep -cE '^  (CC|AS) ' "$1") of about 1300 files compiled"
+	done
+}
+
+build_kernel()
+{
+	local source=$1 dir=$2
+
+	quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
+	symbols "$flavour" >>"$dir/.config"
+	quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
+	check_config "$dir/.config"
+	say "building the test kernel $flavour (about 5 minutes on 2 processors)"
+	progress "$OUT/log/build-$flavour.log" &
+	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
+		bzImage modules
+	kill $! 2>/dev/null || true
+	# Objects are most of the space, and modules do not need them.
+	find "$dir" -name '*.o' -not -path '*/scripts/*' -not -path '*/tools/*' \
+		-not -name module.lds.o -delete
+}
+
+[ -n "$absent" ] || need kernel
+source=$("$TOP/scripts/kernels/kernel-source.sh" -a ${absent:+-n}) || exit 1
+key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
+	sha256sum | cut -c1-12)
+dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
+[ -d "$dir" ] || $absent
+once "$dir" build_kernel "$source"
+printf '%s\n' "$dir"

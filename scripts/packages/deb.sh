@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# deb.sh: the Debian packages, built from what git knows of the tree; they end in
+# out/deb/.
+
+. "$(dirname "$0")/../lib.sh"
+
+need tool deb docs
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf")
+build=$OUT/deb/build/ntklog-$version
+rm -rf "$OUT/deb"
+mkdir -p "$build"
+(cd "$TOP" && git ls-files -z | xargs -0 cp --parents -t "$build")
+say "building the packages of version $version"
+quietly deb env -C "$build" dpkg-buildpackage -us -uc -b
+mv "$OUT"/deb/build/*.deb "$OUT/deb/"
+rm -rf "$OUT/deb/build"
+ls "$OUT"/deb/*.deb

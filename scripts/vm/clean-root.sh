@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# clean-root.sh SUITE DIRECTORY PACKAGE...: a fresh Debian of the suite with these packages
+# and what they need, unpacked in the directory. It is made once, from where this machine's
+# apt takes its packages, and kept in the cache.
+
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/packages/suite.sh"
+
+suite=${1:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
+dir=${2:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
+shift 2
+
+make_root()
+{
+	say "making a fresh Debian ($suite) with ${packages[*]} (a minute)"
+	quietly "clean-root-$suite" as_root mmdebstrap --variant=minbase \
+		--include="$(IFS=,; echo "${packages[*]}")" \
+		--aptopt='APT::Install-Recommends "false"' \
+		"$suite" "$1/root.tar" "$CACHE/apt/$suite/sources.list"
+}
+
+need root
+suite_reached "$suite" || die "no fresh Debian: its suite $suite cannot be reached"
+packages=("$@")
+key=$(for package; do echo "$package=$(suite_candidate "$suite" "$package")"; done |
+	sha256sum | cut -c 1-12)
+once "$CACHE/root/$suite-$key" make_root
+mkdir -p "$dir"
+# Device files cannot be made everywhere, and are not needed.
+as_root tar -C "$dir" --exclude='./dev/*' -xf "$CACHE/root/$suite-$key/root.tar"

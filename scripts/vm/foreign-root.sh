@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# foreign-root.sh ARCHITECTURE: have this machine's Debian for another architecture unpacked in the
+# cache, as far as virtual machines and who builds the tool for them need it, and print where.
+# Nothing of it is executed here.
+
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/packages/suite.sh"
+
+PROGRAMS="busybox-static kmod trace-cmd"
+DEVELOPMENT="libc6-dev libbpf-dev libjansson-dev uthash-dev"
+
+architecture=${1:?usage: foreign-root.sh ARCHITECTURE}
+suite=$(foreign_suite "$architecture")
+
+unpack_root()
+{
+	# shellcheck disable=SC2086 # words
+	suite_unpack_fetched "$suite" "$1" $PROGRAMS $DEVELOPMENT
+	# Linkers' names of libraries are links to files of the root, not of this machine.
+	find "$1" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do
+		ln -sfnr "$1$target" "$link"
+	done
+}
+
+key=$(for package in $PROGRAMS $DEVELOPMENT; do
+	echo "$package=$(suite_candidate "$suite" "$package")"
+done | sha256sum | cut -c 1-12)
+once "$CACHE/root/$suite-$key" unpack_root
+printf '%s\n' "$CACHE/root/$suite-$key"

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# qemu.sh [-n] [x86_64|aarch64]: have a QEMU of 8.1 or later that emulates that (x86_64), and
+# print the words that start it. The system's if it
+# is new enough, else Debian's backport with the libraries that the system lacks, unpacked in
+# the cache: no package of the system changes. With -n, only
+# tell: exit status 1 if there is none yet.
+#
+# Before 8.1 (Debian 12 has 7.2) parallel processors run stale code when one of them patches
+# what another runs, as static keys, tracepoints and ftrace do ("accel/tcg: Always lock pages
+# before translation" mended it).
+
+. "$(dirname "$0")/../lib.sh"
+. "$TOP/scripts/packages/suite.sh"
+
+LEAST=8.1
+
+absent=
+[ "${1:-}" != -n ] || { absent=1; shift; }
+PROGRAM=qemu-system-${1:-x86_64}
+case ${1:-x86_64} in
+x86_64) PACKAGE=qemu-system-x86 kept=$CACHE/qemu ;;
+aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
+*) die "no QEMU for $1 is known here" ;;
+esac
+
+# version_of QEMU...: as 10.0.2, or nothing if it does not run.
+version_of()
+{
+	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
+}
+
+new_enough()
+{
+	local version
+	version=$(version_of "$@")
+	[ -n "$version" ] && dpkg --compare-versions "$version" ge "$LEAST"
+}
+
+unpack_qemu()
+{
+	suite_unpack_fetched "$1" "$2" "$PACKAGE"
+}
+
+if new_enough "$PROGRAM"; then
+	echo "$PROGRAM"
+	exit
+fi
+codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+suite=$codename-backports
+mkdir -p "$CACHE"
+# What an earlier run has unpacked is good for the time that the suite cannot be reached.
+version=
+if suite_reached "$suite" "$codename"; then
+	version=$(suite_apt "$suite" apt-cache madison "$PACKAGE" |
+		awk -F ' *\\| *' '{ print $2 }' | sort -V | tail -n 1)
+	# Without the epoch: a colon divides the folders of LD_LIBRARY_PATH.
+	version=${version#*:}
+	dir=$kept/$version
+else
+	mkdir -p "$kept"
+	dir=$(find "$kept" -mindepth 1 -maxdepth 1 -type d -name '*[0-9]' | sort -V |
+		tail -n 1)
+	version=${dir##*/}
+fi
+[ -n "$version" ] ||
+	die "virtual machines need QEMU $LEAST or later: install one, or let apt reach $suite"
+qemu="env LD_LIBRARY_PATH=$dir/usr/lib/x86_64-linux-gnu:$dir/lib/x86_64-linux-gnu
+	$dir/usr/bin/$PROGRAM -L $dir/usr/share/qemu -L $dir/usr/share/seabios"
+# Libraries that were there when it was unpacked may have gone.
+# shellcheck disable=SC2086 # words
+[ ! -d "$dir" ] || new_enough $qemu || rm -rf "$dir"
+if [ ! -d "$dir" ]; then
+	[ -z "$absent" ] || exit 1
+	system=$(version_of "$PROGRAM")
+	say "fetching $PROGRAM $version of $suite into the cache: the system has ${system:-none}," \
+		"and parallel processors need $LEAST"
+fi
+once "$dir" unpack_qemu "$suite"
+# shellcheck disable=SC2086
+new_enough $qemu || die "QEMU $version in $dir does not run: $($qemu --version 2>&1 | head -n 1)"
+# shellcheck disable=SC2086
+echo $qemu

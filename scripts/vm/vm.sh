@@ -1,0 +1,241 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# vm.sh [OPTION]... SHARE: boot a kernel in QEMU, run SHARE/guest.sh there as
+# root with the directory SHARE of the host as its working directory /host, and
+# exit with the status of guest.sh. The console is kept in SHARE/console.log.
+#
+#	-k IMAGE	kernel image
+#	-M DIRECTORY	its /lib/modules/ABI, where 9p is a module there
+#	-c CPUS		virtual processors (2)
+#	-m MIB		memory (1024)
+#	-t SECONDS	end it after so long (1200: a busy host may give it a tenth of itself), by an
+#			interrupt of which the kernel panics: what all were doing is in the log then
+#	-a WORDS	more kernel parameters
+#	-P PROGRAM	one more program for the guest, in /bin; may be given again
+#	-A ROOT		another architecture's: it is told from the kernel's image, and its programs
+#			and libraries are those of this Debian (foreign-root.sh); STRIP strips its modules
+#	-i		count instructions: the clocks, TSC too, go by them, and the processors
+#			take turns, which is how QEMU counts
+#	-v		show the output of guest.sh as it comes
+#
+# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. Each virtual
+# processor is a thread of the host's; qemu.sh tells which QEMU that takes. SHARE has
+# stale_code.ko then, whose source says why; what it has met is told.
+
+. "$(dirname "$0")/../lib.sh"
+
+cpus=2 memory=1024 limit=1200 image='' modules='' append='' thread=multi show='' icount=() programs=()
+foreign='' machine=x86_64
+while getopts k:M:c:m:t:a:P:A:iv option; do
+	case $option in
+	k) image=$OPTARG ;;
+	M) modules=$OPTARG ;;
+	c) cpus=$OPTARG ;;
+	m) memory=$OPTARG ;;
+	t) limit=$OPTARG ;;
+	a) append=$OPTARG ;;
+	P) programs+=("$OPTARG") ;;
+	A) foreign=$OPTARG ;;
+	i) icount=(-icount shift=0,sleep=off) thread=single ;;
+	v) show=1 ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
+[ -f "$image" ] || die "no kernel image: $image"
+[ -f "$share/guest.sh" ] || die "no guest.sh in $share"
+# arm64's images have this at byte 56; x86's are told by what they are not.
+[ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
+# stale_code.ko is x86-64's: a kernel of 32 bits has nobody to mend it, so its processors take turns.
+[ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
+[ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
+
+# program NAME: where it is: a path, this machine's, or the foreign Debian's.
+program()
+{
+	case $1 in
+	/*) echo "$1" ;;
+	*)
+		if [ -n "$foreign" ]; then
+			find "$foreign" -path "*bin/$1" -print -quit
+		else
+			command -v "$1"
+		fi
+		;;
+	esac
+}
+
+# copy_program PROGRAM: into the image, with the libraries that it needs.
+copy_program()
+{
+	local file
+	file=$(program "$1")
+	install -D "$file" "$root/bin/$(basename "$1")"
+	if [ -n "$foreign" ]; then
+		copy_foreign_libraries "$file"
+		return
+	fi
+	ldd "$file" | grep -o '/[^ ]*' | while read -r file; do
+		install -D "$file" "$root$file"
+	done
+}
+
+# copy_foreign_libraries FILE: what it names, and what those do. ldd would execute it.
+copy_foreign_libraries()
+{
+	local name library
+	readelf -Wld "$1" | sed -n 's,.*Requesting program interpreter: \(.*\)],\1,p
+		s,.*(NEEDED).*\[\(.*\)],\1,p' | while read -r name; do
+		[ ! -e "$root/lib/$(basename "$name")" ] || continue
+		library=$(find "$foreign" -path "*/lib/*/$(basename "$name")" -print -quit)
+		[ -n "$library" ] || die "no $name for $1 in $foreign"
+		install -D "$(readlink -f "$library")" "$root/lib/$(basename "$name")"
+		copy_foreign_libraries "$library"
+	done
+}
+
+# copy_modules NAME...: into the image, with the modules that they need.
+copy_modules()
+{
+	local abi name path dependency
+
+	abi=$(basename "$modules")
+	for name; do
+		# A line of modules.dep: a module, a colon, all that it needs.
+		{ grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" || true; } |
+			tr -d : | tr ' ' '\n' |
+			while read -r path; do
+				[ -n "$path" ] || continue
+				install -D -m 0644 "$modules/$path" \
+					"$root/lib/modules/$abi/$path"
+			done
+	done
+	for dependency in modules.order modules.builtin modules.builtin.modinfo; do
+		[ ! -f "$modules/$dependency" ] ||
+			cp "$modules/$dependency" "$root/lib/modules/$abi/"
+	done
+	depmod -b "$root" "$abi"
+}
+
+# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has not
+# for ten minutes, or has had its time, it panics by an interrupt. A builtin waits: what is killed
+# here leaves no sleep behind.
+watch()
+{
+	local end=$((SECONDS + limit)) idle=0
+
+	while ((SECONDS < end && idle < 600)) && kill -0 $$ 2>/dev/null; do
+		read -r -t 10 -u 9 || true
+		[ ! -e "$share/alive" ] || idle=$((EPOCHSECONDS - $(stat -c %Y "$share/alive")))
+	done
+	say "the virtual machine has had its time, or stands still: it panics, to tell where"
+	echo nmi >"$root/monitor.in"
+}
+
+need vm
+read -ra qemu < <("$TOP/scripts/vm/qemu.sh" $machine) || die "no QEMU"
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root"/{bin,sbin,proc,sys,dev,tmp,host,lib}
+cp "$(program busybox)" "$root/bin/busybox"
+copy_program trace-cmd
+# BusyBox' modprobe does not unpack modules; Debian's own does.
+copy_program kmod
+for program in "${programs[@]}"; do
+	copy_program "$program"
+done
+ln -s kmod "$root/bin/insmod"
+ln -s kmod "$root/bin/rmmod"
+ln -s kmod "$root/bin/lsmod"
+ln -s ../bin/kmod "$root/sbin/modprobe"
+[ -z "$modules" ] || copy_modules virtio_pci 9pnet_virtio 9p
+cat >"$root/init" <<'END'
+#!/bin/busybox sh
+/bin/busybox --install -s /bin 2>/dev/null
+export PATH=/bin:/sbin HOME=/tmp
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir /dev/pts && mount -t devpts devpts /dev/pts
+mount -t tmpfs tmp /tmp
+mount -t debugfs debug /sys/kernel/debug
+mount -t tracefs trace /sys/kernel/tracing
+# kmemleak's own scan after a minute takes as long as a test, and nobody asks it.
+[ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
+[ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
+mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
+cd /host
+[ ! -e stale_code.ko ] || insmod stale_code.ko
+[ ! -e alive ] || while :; do echo >alive; sleep 10; done &
+sh ./guest.sh </dev/null >guest.log 2>&1
+echo $? >/host/status
+cat /sys/module/stale_code/parameters/count >/host/stale 2>/dev/null
+sync
+reboot -f
+END
+chmod +x "$root/init"
+# Not compressed: to inflate it takes a kernel with KCSAN longer than all of its boot.
+(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$share/initramfs"
+# Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
+# a second at each load.
+find "$share" -maxdepth 1 -name '*.ko' -exec "${STRIP:-strip}" --strip-debug {} +
+rm -f "$share/status" "$share/stale"
+: >"$share/guest.log"
+if [ -n "$show" ]; then
+	# Ends with this script, and after the last line.
+	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
+fi
+
+# pci=noacpi: ACPI's way to find which interrupt a device has is a program that takes
+# the KASAN kernel 20 s, and is given up after 30: then the share is not there.
+# no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
+# in time, which on a busy host they do not.
+# tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay. And a processor
+# that it does not let run for twenty seconds is no stall, nor a lockup.
+# log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
+# panic_print: all tasks, and all processors (0x40).
+case $machine in
+x86_64)
+	# As real ones: with SMAP the kernel dies of reading a user's address unasked.
+	hardware=(-cpu "qemu64,+smap,+smep")
+	console="console=ttyS0 no_timer_check tsc=nowatchdog unknown_nmi_panic"
+	# Without ACPI i386's kernel finds no room for the share.
+	[ -n "$foreign" ] || console+=" pci=noacpi"
+	;;
+aarch64)
+	hardware=(-M "virt,gic-version=3" -cpu cortex-a76)
+	console="console=ttyAMA0"
+	;;
+esac
+mkfifo "$root"/{monitor.in,monitor.out,never}
+rm -f "$share/alive"
+# Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
+[ ${#icount[@]} -gt 0 ] || : >"$share/alive"
+watch 6>&- 9<>"$root/never" &
+watch=$!
+trap 'kill "$watch" 2>/dev/null || true; rm -rf "$root"' EXIT
+timeout --foreground "$((limit + 120))" "${qemu[@]}" "${hardware[@]}" \
+	-chardev "pipe,id=monitor,path=$root/monitor" -mon chardev=monitor \
+	-accel "tcg,thread=$thread" "${icount[@]}" -m "$memory" -smp "$cpus" -nographic \
+	-no-reboot -nodefaults -serial stdio -kernel "$image" \
+	-initrd "$share/initramfs" \
+	-virtfs "local,path=$share,mount_tag=host,security_model=none,multidevs=remap" \
+	-append "$console panic=-1 loglevel=7 rcupdate.rcu_cpu_stall_timeout=300 watchdog_thresh=60 log_buf_len=4M panic_print=0x41 $append" \
+	</dev/null >"$share/console.log" 2>&1 || true
+kill "$watch" 2>/dev/null || true
+wait "$watch" 2>/dev/null || true
+rm -f "$share/initramfs"
+stale=$(cat "$share/stale" 2>/dev/null || true)
+[ "${stale:-0}" = 0 ] || say "QEMU has executed a breakpoint that was gone $stale times; went on"
+if [ ! -s "$share/status" ]; then
+	tail -n 40 "$share/guest.log" >&2
+	if grep -q 'Kernel panic' "$share/console.log"; then
+		grep -A 80 -m 1 'Kernel panic' "$share/console.log" >&2
+	else
+		tail -n 40 "$share/console.log" >&2
+	fi
+	die "the virtual machine ended without a result; see $share/console.log"
+fi
+exit "$(cat "$share/status")"

@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# soak.sh [PART...]: for nights. What has been done is kept in the cache and gone on with the
+# next time; when all has been done, it begins anew. SOAK_HOURS= (8) ends it before: after the
+# slice that is at work then. Parts:
+#
+#	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
+#	cycles		1,000 times load, trace and unload, with readers busy
+#	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
+#	torture-kasan	each lock for ten minutes, with processors that come and go
+#	torture-kcsan	likewise
+#	torture-rt	likewise with PREEMPT_RT and lockdep
+#	strain-kasan	Linux' own locks for ten minutes: all that can be is switched all the time,
+#			under the kernel's own torture of nine types of them
+#	strain-kcsan, strain-kunit	the same in the kernels with KCSAN and with lockdep
+#	strain-6.12	the same on Debian's stock kernel, which has no such torture
+#
+# The last line is that of the tests; what failed is kept, with its logs.
+
+. "$(dirname "$0")/../scripts/lib.sh"
+
+SOAK=$CACHE/soak
+TYPES='in_stack_queued queued spin ex ex_exclusive resource'
+end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
+# Taken in turn, so that a short time has some of each.
+declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
+	[torture-kcsan]=3600 [torture-rt]=3600
+	[strain-kasan]=600 [strain-kcsan]=600 [strain-kunit]=600 [strain-6.12]=600)
+declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
+	[torture-kcsan]=seconds [torture-rt]=seconds [strain-kasan]=seconds [strain-kcsan]=seconds [strain-kunit]=seconds
+	[strain-6.12]=seconds)
+parts=("$@")
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan torture-rt
+	strain-kasan strain-kcsan strain-kunit strain-6.12)
+for part in "${parts[@]}"; do
+	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
+done
+passed=0 failed=0
+mkdir -p "$SOAK" "$OUT/log"
+
+# done_of PART: how much of it.
+done_of()
+{
+	cat "$SOAK/$1.done" 2>/dev/null || echo 0
+}
+
+# slice PART AMOUNT COMMAND...: a step that does so much of the part.
+slice()
+{
+	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
+	shift 2
+	if ! env STEP="soak-$part" "$@" >"$tap" 2>"$log" </dev/null; then
+		echo "not ok - $part came to its end" >>"$tap"
+	fi
+	passed=$((passed + $(grep -cE '^ *ok ' "$tap" || true)))
+	bad=$(grep -cE '^ *not ok ' "$tap" || true)
+	failed=$((failed + bad))
+	if [ "$bad" != 0 ]; then
+		kept=$SOAK/failed-$part-$(date +%Y%m%d-%H%M%S)
+		mkdir -p "$kept"
+		cp -r "$tap" "$log" "$OUT/test/soak-$part" "$kept/" 2>/dev/null || true
+		say "$part: $bad results are not ok; all of it is in $kept"
+	fi
+	echo $(($(done_of "$part") + amount)) >"$SOAK/$part.done"
+}
+
+# fuzz_slice SECONDS: on all processors.
+fuzz_slice()
+{
+	local dir=$SOAK/corpus runs
+	mkdir -p "$dir"
+	slice fuzz 0 env FUZZ_SECONDS="$1" FUZZ_JOBS="$(nproc)" FUZZ_CORPUS="$dir" \
+		"$TOP/tests/steps/fuzz.sh"
+	runs=$(cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
+		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }')
+	echo $(($(done_of fuzz) + runs)) >"$SOAK/fuzz.done"
+	say "fuzz: $(cat "$OUT/test/soak-fuzz"/fuzz-*.log | grep -o 'cov: [0-9]* ft: [0-9]*' |
+		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
+}
+
+# torture_slice PART: the next type, for a minute.
+torture_slice()
+{
+	local types=()
+	read -ra types <<<"$TYPES"
+	slice "$1" 60 env TORTURE_TYPES="${types[$(($(done_of "$1") / 60 % ${#types[@]}))]}" \
+		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
+}
+
+# strain_slice PART: five minutes, under the torture of each type of Linux' locks in turn.
+strain_slice()
+{
+	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \
+		STRAIN_TYPES="spin_lock mutex_lock rw_lock rwsem_lock spin_lock_irq rtmutex_lock
+			rw_lock_irq ww_mutex_lock percpu_rwsem_lock" \
+		"$TOP/tests/steps/strain.sh" "${1#strain-}"
+}
+
+one_slice()
+{
+	case $1 in
+	fuzz) fuzz_slice 300 ;;
+	cycles) slice cycles 100 env CYCLES=100 "$TOP/tests/steps/cycles.sh" ;;
+	abuse) slice abuse 20000 env ABUSE_WRITES=20000 ABUSE_STRIDE=1 "$TOP/tests/steps/abuse.sh" ;;
+	torture-*) torture_slice "$1" ;;
+	strain-*) strain_slice "$1" ;;
+	esac
+	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"
+}
+
+say "soaking until $(date -d "@$end" +%H:%M): ${parts[*]}; what has been done is in $SOAK"
+left=1
+while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
+	left=0
+	for part in "${parts[@]}"; do
+		[ "$(done_of "$part")" -lt "${goal[$part]}" ] || continue
+		left=1
+		[ $EPOCHSECONDS -ge $end ] || one_slice "$part"
+	done
+done
+for part in "${parts[@]}"; do
+	say "$part: $(done_of "$part") of ${goal[$part]} ${unit[$part]}"
+done
+if [ $left = 0 ]; then
+	say "all has been done: the next soak begins anew"
+	for part in "${parts[@]}"; do
+		rm -f "$SOAK/$part.done"
+	done
+fi
+echo "$passed passed, $failed failed"
+[ $failed = 0 ] && [ $passed -gt 0 ]
