@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See address.h. */
+/* Display of kernel addresses: see address.h. */
 
 #include <linux/export.h>
 #include <linux/kallsyms.h>
@@ -21,11 +21,11 @@ enum ntklog_address_mode ntklog_address_mode;
 static siphash_key_t ntklog_address_key;
 
 /**
- * ntklog_address_init() - what is to be shown of addresses
- * @mode: raw, hashed or zero
+ * ntklog_address_init() - set how kernel addresses are shown
+ * @mode: "raw", "hashed" or "zero"
  *
- * Context: load; also of a test that has nobody else running.
- * Return: 0 or -EINVAL.
+ * Context: module load; also KUnit, while no other code shows addresses.
+ * Return: 0, or -EINVAL for another mode.
  */
 int ntklog_address_init(const char *mode)
 {
@@ -40,14 +40,14 @@ int ntklog_address_init(const char *mode)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_address_init);
 
 /**
- * ntklog_hide_address() - what is shown of an address, if not itself
- * @address: of the kernel
+ * ntklog_hide_address() - hash or zero a kernel address
+ * @address: the address
  *
- * A hash is as %p has it, of 32 bits and the same for the same address until the
- * module is loaded anew, but not the same number as %p gives.
+ * The hash has 32 bits, as that of %p, but another key. It stays the same until the module is
+ * loaded again.
  *
  * Context: any.
- * Return: a hash, or 0; 0 for 0.
+ * Return: the hash; 0 in mode "zero" or if @address is 0.
  */
 u64 ntklog_hide_address(unsigned long address)
 {
@@ -57,28 +57,28 @@ u64 ntklog_hide_address(unsigned long address)
 }
 
 /**
- * ntklog_symbol() - the symbol that an address is in, if that may be shown
- * @address: of the kernel
+ * ntklog_symbol() - format the symbol of an address, if it may be shown
+ * @address: the address
  * @buffer: KSYM_SYMBOL_LEN bytes
  *
  * Context: any.
- * Return: @buffer, or "-" if there is no symbol or addresses are not shown at all.
+ * Return: @buffer, or "-" if the address has no symbol or the mode is "zero".
  */
 const char *ntklog_symbol(unsigned long address, char *buffer)
 {
 	if (ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
 		return "-";
 	sprint_symbol(buffer, address);
-	/* Without a symbol it would be the address itself. */
+	/* Without a symbol, sprint_symbol() prints the address itself. */
 	return strncmp(buffer, "0x", 2) ? buffer : "-";
 }
 
 /**
- * ntklog_may_read_addresses() - may files with what is shown of addresses be read?
+ * ntklog_may_read_addresses() - check access to files that show addresses
  *
- * Context: thread.
- * Return: 0, or -EPERM if the kernel is locked down for confidentiality and they are
- * raw.
+ * Context: task.
+ * Return: 0, or -EPERM if addresses are shown raw and the kernel is locked down for
+ * confidentiality.
  */
 int ntklog_may_read_addresses(void)
 {
@@ -88,10 +88,10 @@ int ntklog_may_read_addresses(void)
 }
 
 /**
- * ntklog_may_change_settings() - may parameters and sessions be changed?
+ * ntklog_may_change_settings() - check access to parameters and sessions
  *
- * Context: thread.
- * Return: 0, or -EPERM if the kernel is locked down for integrity: as debugfs has it.
+ * Context: task.
+ * Return: 0, or -EPERM if the kernel is locked down for integrity, as for debugfs.
  */
 int ntklog_may_change_settings(void)
 {

@@ -3,8 +3,9 @@
 #define _NTKLOG_ADDRESS_H
 
 /*
- * Addresses of the kernel in records, tracepoints, files and warnings: what is shown of them is
- * decided here, at the moment of writing, by the module parameter addresses=.
+ * Kernel addresses in records, tracepoints, files and warnings. The module parameter "addresses"
+ * selects whether they are shown raw, hashed or as 0. Every address is converted here when it is
+ * written.
  */
 
 #include <linux/compiler.h>
@@ -16,16 +17,16 @@ enum ntklog_address_mode {
 	NTKLOG_ADDRESS_ZERO,
 };
 
-/* Set at load. */
+/* Written at module load. */
 extern enum ntklog_address_mode ntklog_address_mode;
 
 u64 ntklog_hide_address(unsigned long address);
 
 /**
- * ntklog_addresses_are_raw() - are addresses shown as they are?
+ * ntklog_addresses_are_raw() - test whether addresses are shown unchanged
  *
  * Context: any.
- * Return: whether they are.
+ * Return: true in mode "raw".
  */
 static __always_inline bool ntklog_addresses_are_raw(void)
 {
@@ -33,11 +34,11 @@ static __always_inline bool ntklog_addresses_are_raw(void)
 }
 
 /**
- * ntklog_address() - what is shown of an address
- * @address: of the kernel
+ * ntklog_address() - convert an address to its displayed form
+ * @address: the address
  *
  * Context: any.
- * Return: itself, a hash, or 0; 0 for 0.
+ * Return: the address, its hash, or 0; 0 if @address is 0.
  */
 static __always_inline u64 ntklog_address(unsigned long address)
 {
@@ -45,12 +46,12 @@ static __always_inline u64 ntklog_address(unsigned long address)
 }
 
 /**
- * ntklog_code() - a place in the code, for a warning to print with %pS
- * @address: of the kernel's text
+ * ntklog_code() - convert a code address for a warning that prints it with %pS
+ * @address: address in kernel code
  *
  * Context: any.
- * Return: itself where its symbol may be shown and is known; else what is shown of
- * an address, which has no symbol.
+ * Return: the address if its symbol may be shown and is known; otherwise ntklog_address(), for
+ * which %pS finds no symbol.
  */
 static inline void *ntklog_code(unsigned long address)
 {

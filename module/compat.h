@@ -3,16 +3,15 @@
 #define _NTKLOG_COMPAT_H
 
 /*
- * Every difference between the kernels that ntklog builds for: 6.1, 6.12 and 7.3, whose
- * headers have been seen, also those of 7.2. In which version between 6.13 and 7.1 something
- * has changed is known from reading alone: so it is of all that names one of these. What differs
- * between architectures is where it matters: see ground/clock.h and perf/interrupt_count.h.
+ * Differences between the supported kernels: 6.1, 6.12 and 7.3. Version tests between 6.13 and 7.1
+ * come from reading the source, not from building. Differences between architectures are where they
+ * are needed: see ground/clock.h and perf/interrupt_count.h.
  */
 
 #include <linux/export.h>
 #include <linux/version.h>
 
-/* NTKLOG_KUNIT: KUnit is a module that was built beside the kernel, see Kbuild. */
+/* NTKLOG_KUNIT: KUnit has been built as a module outside the kernel, see Kbuild. */
 #ifdef NTKLOG_KUNIT
 #define EXPORT_SYMBOL_IF_KUNIT(symbol) EXPORT_SYMBOL_GPL(symbol)
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
@@ -28,8 +27,8 @@
 #endif
 
 /*
- * Nanoseconds that are left of a thread's time slice, where the scheduler keeps a
- * slice with the thread, which it does since EEVDF; before, 0.
+ * Rest of a fair task's time slice, in nanoseconds. Since EEVDF the task keeps its slice; before,
+ * 0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define ntklog_fair_slice(thread)					\
@@ -53,7 +52,7 @@ do {									\
 } while (0)
 #endif
 
-/* Does sched_process_exit tell whether the whole group is dead? Newer kernels' does. */
+/* True if sched_process_exit has a parameter group_dead, as in newer kernels. */
 #define ntklog_exit_tells_group_dead()						\
 	__builtin_types_compatible_p(typeof(check_trace_callback_type_sched_process_exit), \
 				     void (void (*)(void *, struct task_struct *, bool)))
@@ -62,24 +61,24 @@ do {									\
 #define timer_destroy_on_stack(timer)	destroy_timer_on_stack(timer)
 #endif
 
-/* Of relay's subbuf_start(): what it tells of the sub-buffer before. */
+/* Parameters of relay's subbuf_start() that describe the previous sub-buffer. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf
 #else
 #define NTKLOG_RELAY_PREVIOUS	void *prev_subbuf, size_t prev_padding
 #endif
 
-/* 7.3 warns at run time of who uses the old name. */
+/* Kernel 7.3 warns at run time about the old name. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define system_percpu_wq		system_wq
 #endif
 
-/* x86 counts its own interrupts in an array, not in a member for each. */
+/* x86 has its interrupt counters in an array instead of one member each. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define NTKLOG_IRQ_STAT_IS_ARRAY
 #endif
 
-/* For assembler: this processor's thread, and its count of reasons not to be preempted. */
+/* For assembler: per-CPU variables with the current task and the preemption count. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define NTKLOG_CURRENT			"pcpu_hot"
 #define NTKLOG_PREEMPT_COUNT		"pcpu_hot+8"
@@ -92,14 +91,14 @@ do {									\
 #define ntklog_check_current()		static_assert(true)
 #endif
 
-/* Before, x86's own macros named the variable itself. */
+/* Earlier x86 headers have no macro; the variable itself is the operand. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
 #define __my_cpu_var(variable)		(variable)
 #endif
 
 /*
- * A direct call for each function of a struct ftrace_ops. Not freed with it: what its filter
- * was. 6.1's register_ftrace_direct() is another function.
+ * Direct calls for all functions of a struct ftrace_ops. Its filter is not freed. In 6.1
+ * register_ftrace_direct() is a different function.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define ntklog_register_direct(_ops, _address)	register_ftrace_direct(_ops, _address)
@@ -109,7 +108,7 @@ do {									\
 #define ntklog_unregister_direct(_ops, _address) unregister_ftrace_direct_multi(_ops, _address)
 #endif
 
-/* For assembler: objtool is told that the function of this name needs no ENDBR. */
+/* For assembler: tell objtool that the function _name needs no ENDBR. */
 #ifdef ANNOTATE_NOENDBR_SYM
 #define ntklog_annotate_no_endbr(_name)	ASM_ANNOTATE_LABEL(_name, ANNOTYPE_NOENDBR) "\n"
 #elif defined(CONFIG_OBJTOOL)
@@ -119,7 +118,7 @@ do {									\
 #define ntklog_annotate_no_endbr(_name)	""
 #endif
 
-/* What TRACE_LOGFILE_HEADER calls the build number of the system. */
+/* Build number of the system in TRACE_LOGFILE_HEADER. */
 #define NTKLOG_SYSTEM_BUILD	LINUX_VERSION_CODE
 
 #endif /* _NTKLOG_COMPAT_H */

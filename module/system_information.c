@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which of NT's classes of system information is whose: no rule but that is decided
- * here. The files in debugfs call the same functions.
+ * NT's system information classes, for the ioctl of the device. The functions only select the owner
+ * of a class, which also serves the debugfs files and checks the values.
  */
 
 #include <linux/err.h>
@@ -41,7 +41,7 @@ static struct etw_session *ntklog_session(u64 trace_handle)
 
 	if (trace_handle >= ETW_SESSIONS)
 		return NULL;
-	/* A user's number: not even a mispredicted branch shall go beyond the end. */
+	/* The number comes from user space: prevent speculation past the end of the array. */
 	number = trace_handle;
 	return &etw_sessions[array_index_nospec(number, ETW_SESSIONS)];
 }
@@ -118,7 +118,7 @@ static u32 ntklog_set_stacks(const struct event_trace_system_event_information *
 	return STATUS_SUCCESS;
 }
 
-/* @buffer: NTKLOG_INFORMATION_MAX bytes, in and out. */
+/* @buffer has NTKLOG_INFORMATION_MAX bytes and is input and output. */
 static u32 ntklog_query_trace(void *buffer, size_t length, size_t *return_length)
 {
 	struct ntklog_information *information;
@@ -154,18 +154,17 @@ static u32 ntklog_query_locks(size_t length, void **out, size_t *return_length)
 /**
  * ntklog_query_system_information() - NT's NtQuerySystemInformation
  * @information_class: SYSTEM_*_INFORMATION
- * @in: what the caller's buffer begins with
- * @in_length: bytes of that, as many as it has up to NTKLOG_INFORMATION_MAX
- * @length: bytes that the caller's buffer has
+ * @in: first bytes of the caller's buffer
+ * @in_length: number of bytes at @in; at most NTKLOG_INFORMATION_MAX
+ * @length: size of the caller's buffer in bytes
  * @privileged: the caller may see addresses
- * @out: what is given, for kvfree(); NULL if nothing is
- * @return_length: bytes given; for locks and stacks also those needed
+ * @out: set to the result, to be freed with kvfree(); NULL if there is none
+ * @return_length: size of the result in bytes; for locks and stacks, the size needed
  *
- * Context: thread; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INVALID_INFO_CLASS; STATUS_NOT_IMPLEMENTED for
- * another EventTraceInformationClass; STATUS_INFO_LENGTH_MISMATCH;
- * STATUS_INVALID_PARAMETER for a session that there is not; STATUS_ACCESS_DENIED;
- * STATUS_NO_MEMORY.
+ * Context: task; may sleep.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_INFO_CLASS; STATUS_NOT_IMPLEMENTED for an unknown
+ * EventTraceInformationClass; STATUS_INFO_LENGTH_MISMATCH; STATUS_INVALID_PARAMETER for an unknown
+ * session; STATUS_ACCESS_DENIED; STATUS_NO_MEMORY.
  */
 u32 ntklog_query_system_information(u32 information_class, const void *in,
 				    size_t in_length, size_t length, bool privileged,
@@ -201,14 +200,13 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
 /**
  * ntklog_set_system_information() - NT's NtSetSystemInformation
  * @information_class: SYSTEM_*_INFORMATION
- * @in: the caller's buffer, or what it begins with if it is longer than
- *	NTKLOG_INFORMATION_MAX
- * @length: bytes that the caller's buffer has
- * @privileged: the caller may set
+ * @in: the caller's buffer, or its first NTKLOG_INFORMATION_MAX bytes if it is longer
+ * @length: size of the caller's buffer in bytes
+ * @privileged: the caller may change settings
  *
- * Context: thread; may sleep.
- * Return: as ntklog_query_system_information(); STATUS_INVALID_PARAMETER also for a
- * value out of range. Nothing is changed unless it is STATUS_SUCCESS.
+ * Context: task; may sleep.
+ * Return: as for ntklog_query_system_information(); also STATUS_INVALID_PARAMETER for a value out
+ * of range. Only STATUS_SUCCESS means that something has changed.
  */
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool privileged)

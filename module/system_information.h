@@ -2,11 +2,11 @@
 #ifndef _NTKLOG_SYSTEM_INFORMATION_H
 #define _NTKLOG_SYSTEM_INFORMATION_H
 
-/* NtQuerySystemInformation() and NtSetSystemInformation(), for what ntklog has. */
+/* NtQuerySystemInformation() and NtSetSystemInformation() for the classes that ntklog has. */
 
 #include <linux/types.h>
 
-/* Longest structure that is taken: longer ones are as wrong as they turn out to be. */
+/* Size of the caller's buffer that is copied, in bytes. No valid structure is longer. */
 #define NTKLOG_INFORMATION_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,

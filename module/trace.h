@@ -3,9 +3,9 @@
 #define TRACE_SYSTEM ntklog
 
 /*
- * A tracepoint's name is made into its event's name and into symbols that are global and
- * exported. The events have NT's short names; the symbols get our prefix, so that they are
- * not another's: the kernel or a module may have a tracepoint "resource" too.
+ * The name of a tracepoint becomes the name of its event, and of global symbols that are exported.
+ * The events keep NT's short names. The symbols get the prefix ntklog, because the kernel or
+ * another module may have a tracepoint "resource".
  */
 #define __tracepoint_spinlock		__tracepoint_ntklog_spinlock
 #define __traceiter_spinlock		__traceiter_ntklog_spinlock
@@ -32,8 +32,8 @@
 #define _NTKLOG_TRACE_H
 
 /*
- * The tracepoints: the fields of NT's records, decoded, for trace-cmd, perf and
- * bpftrace. In use they turn the instrumentation on by themselves.
+ * The tracepoints: the fields of NT's records, decoded, for trace-cmd, perf and bpftrace. A
+ * tracepoint with a probe enables its event group, also without a session.
  */
 
 #include <linux/tracepoint.h>
@@ -41,7 +41,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-/* A probe has come or gone, whenever tracefs or somebody else's module likes. */
+/* Called when a tracepoint gets its first probe or loses its last one, at any time. */
 int ntklog_context_swap_tracepoint_reg(void);
 void ntklog_context_swap_tracepoint_unreg(void);
 int ntklog_linux_tracepoint_reg(void);
@@ -127,7 +127,7 @@ DEFINE_EVENT_FN(ntklog_spinlock_class, spinlock,
 	ntklog_spin_lock_tracepoint_reg, ntklog_spin_lock_tracepoint_unreg
 );
 
-/* Linux' own spin locks and rwlocks: acquire_mode says which. */
+/* Linux' spin locks and rwlocks; acquire_mode tells which. */
 DEFINE_EVENT_FN(ntklog_spinlock_class, linux_spinlock,
 
 	TP_PROTO(const struct wmi_spinlock64 *record),
@@ -183,7 +183,7 @@ TRACE_EVENT_FN(resource,
 	ntklog_resource_tracepoint_reg, ntklog_resource_tracepoint_unreg
 );
 
-/* Linux' own locks that sleep: kind says which. */
+/* Linux' sleeping locks; kind tells which. */
 TRACE_EVENT_FN(linux_resource,
 
 	TP_PROTO(const struct wmi_resource64 *record, u64 caller_address),

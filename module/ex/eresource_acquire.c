@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's executive resources.
+ * Acquisition of executive resources: see eresource_state.h.
  *
- * While at most one thread owns a resource and nobody waits, all is in one word,
- * and each operation is one compare-exchange on it. Everything else - a second
- * shared owner, an owner pointer, somebody who waits - is done with the resource's
- * inner lock held, and with ERESOURCE_INNER in the word, which keeps the others
- * away from it. eresource_lock() moves the state out of the word, and
- * eresource_unlock() back into it as soon as it fits.
- *
- * Nobody who waits looks for himself whether the resource is free: who releases it
- * makes the next ones owners, with the inner lock held, and wakes them up then. So
- * there is no herd, and none of them finds the resource gone.
- *
- * NULL is refused with a warning, but not by who acquires and who releases: they
- * touch the word before anything else, and so fault with nothing held and nothing
- * changed. To tell a caller that is about to use what the resource guards would not
- * stop him.
+ * Acquire and release functions do not test for NULL: they access the word first, and so fault with
+ * nothing held and nothing changed. A warning would not keep the caller from using the data that
+ * the resource protects. All other functions refuse NULL with a warning.
  */
 
 #include <linux/bug.h>
@@ -45,12 +33,12 @@ enum eresource_answer {
 	ERESOURCE_GRANTED,
 	ERESOURCE_QUEUED,
 	ERESOURCE_REFUSED,
-	ERESOURCE_NO_ROOM,	/* the owner table has to grow first */
+	ERESOURCE_NO_ROOM,	/* the owner table must grow first */
 };
 
 /*
- * Lockdep knows of a thread's first acquisition and its last release. An
- * acquisition that did not have to wait is told of afterwards.
+ * Lockdep sees the first acquisition of a task and its last release. An acquisition without a wait
+ * is reported to it afterwards.
  */
 static __always_inline void
 eresource_lockdep_acquire(struct eresource *resource,
@@ -66,7 +54,7 @@ eresource_lockdep_acquire(struct eresource *resource,
 		lock_acquire_shared(&resource->dep_map, 0, !wait, NULL, caller);
 }
 
-/* @wait: NULL if it has not waited. */
+/* @wait is NULL if the task has not waited. */
 static __always_inline void
 eresource_track_acquire(struct eresource *resource, u32 depth,
 			const struct ntklog_resource_wait *wait)
@@ -98,7 +86,10 @@ static bool eresource_may_own_again(const struct eresource *resource,
 	return request != ERESOURCE_REQUEST_EXCLUSIVE;
 }
 
-/* Called with the inner lock held. @wait: the waiter is queued if it has to. */
+/*
+ * Grant the request or refuse it; if @wait is set, queue @waiter instead of refusing. Called with
+ * the inner lock held.
+ */
 static enum eresource_answer
 eresource_enqueue_waiter(struct eresource *resource, enum eresource_request request,
 			 bool wait, struct eresource_waiter *waiter)
@@ -127,7 +118,10 @@ eresource_enqueue_waiter(struct eresource *resource, enum eresource_request requ
 		WRITE_ONCE(resource->exclusive_waiter_count,
 			   resource->exclusive_waiter_count + 1);
 	} else {
-		/* Who grants cannot make room: it is made now. */
+		/*
+		 * The releasing task cannot allocate an owner entry when it grants the request, so
+		 * make sure now that there is one.
+		 */
 		if (!eresource_has_room(resource))
 			return ERESOURCE_NO_ROOM;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
@@ -138,14 +132,14 @@ eresource_enqueue_waiter(struct eresource *resource, enum eresource_request requ
 	return ERESOURCE_QUEUED;
 }
 
-/* Sleep until made an owner. */
+/* Sleep until a releasing task has made the current one an owner. */
 static void eresource_wait(struct eresource *resource,
 			   enum eresource_request request,
 			   struct eresource_waiter *waiter, unsigned long caller)
 {
 	struct ntklog_resource_wait wait;
 
-	/* Before the sleep from which there may be no return. */
+	/* Before the sleep, so that lockdep reports a deadlock. */
 	eresource_lockdep_acquire(resource, request, true, caller);
 	lock_contended(&resource->dep_map, caller);
 	wait.on = false;
@@ -155,19 +149,19 @@ static void eresource_wait(struct eresource *resource,
 					   WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE :
 					   WMI_RESOURCE_ACTION_WAIT_FOR_SHARED);
 	/*
-	 * As for a mutex: neither signals nor the freezer end it. Its lock orders
-	 * what the releaser did before what follows.
+	 * Like a mutex, not interruptible by signals or the freezer. The completion's lock orders
+	 * the critical section of the releasing task before that of the current one.
 	 */
 	wait_for_completion(&waiter->granted);
 	ntklog_end_resource_wait(&wait);
 	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
-	/* Lockdep has this thread as the owner already. */
+	/* Lockdep has recorded this task as an owner already. */
 	if (waiter->again)
 		lock_release(&resource->dep_map, caller);
 }
 
-/* All that is not done by one compare-exchange. */
+/* Slow path with the inner lock held. */
 static noinline bool
 ex_acquire_resource_inner(struct eresource *resource, bool wait,
 			  enum eresource_request request, unsigned long caller)
@@ -191,7 +185,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 			continue;
 		if (!wait)
 			return false;
-		/* Owners go, and memory comes. */
+		/* Retry: other owners may release, or memory may become available. */
 		schedule_timeout_uninterruptible(1);
 	}
 
@@ -209,7 +203,10 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	}
 }
 
-/* Not had at once: maybe the one owner wants it again. */
+/*
+ * Slow path: try to acquire again by changing the word, if the current task is the only owner.
+ * Otherwise take the inner lock.
+ */
 static noinline bool
 ex_acquire_resource_slow(struct eresource *resource, bool wait,
 			 enum eresource_request request, unsigned long word,
@@ -223,7 +220,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 			break;
 		if ((old & ERESOURCE_DEPTH) == ERESOURCE_DEPTH)
 			break;
-		/* Orders nothing: it is owned already. */
+		/* Relaxed: the task holds the resource already. */
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
 						     old + ERESOURCE_DEPTH_ONE))
 			continue;
@@ -233,14 +230,17 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 	return ex_acquire_resource_inner(resource, wait, request, caller);
 }
 
-/* It has been acquired at once: for who wants to know. */
+/* Acquired by the fast path while tracking is on. */
 static notrace noinline bool ex_acquired_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
 }
 
-/* All that it calls it calls last, so that it needs no frame of its own. */
+/*
+ * Fast path: change a free word to one acquisition by the current task. All calls are tail calls,
+ * so that it needs no stack frame.
+ */
 static __always_inline bool
 __ex_acquire_resource(struct eresource *resource, bool wait,
 		      enum eresource_request request, unsigned long caller)
@@ -251,8 +251,8 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 	long word = 0;
 
 	/*
-	 * Acquire; pairs with the releases in ex_release_resource(),
-	 * ex_release_resource_slow() and eresource_unlock().
+	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
+	 * eresource_unlock().
 	 */
 	if (unlikely(!atomic_long_try_cmpxchg_acquire(&resource->word, &word, mine)))
 		return ex_acquire_resource_slow(resource, wait, request, word,
@@ -264,9 +264,9 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 }
 
 /*
- * At DISPATCH_LEVEL or above. Who would wait there is not let, but gets the resource
- * if it is to be had: NT stops, and if the caller does not look at the result it shall
- * run without owning no more often than can be helped. So the warning comes each time.
+ * Acquire at DISPATCH_LEVEL or above. A request that would have to wait is refused, with a warning
+ * each time. NT stops the system there. The request is still granted if possible, because a caller
+ * that ignores the result would otherwise run without the resource.
  */
 static noinline bool
 ex_acquire_resource_raised(struct eresource *resource, bool wait,
@@ -295,15 +295,15 @@ ex_acquire_resource(struct eresource *resource, bool wait,
 /**
  * ex_acquire_resource_exclusive_lite() - NT's ExAcquireResourceExclusiveLite
  * @resource: the resource
- * @wait: wait until it can be granted
+ * @wait: wait until the request can be granted
  *
- * Granted at once if nobody owns it, or to the exclusive owner. A shared owner
- * that waits for it waits for himself, unless another thread releases for him.
+ * The request is granted at once if the resource has no owner, or if the caller is the exclusive
+ * owner. A shared owner that waits waits for itself, unless another task releases the resource for
+ * it.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
- * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
- * false.
- * Return: true as the owner; false if it cannot be granted at once.
+ * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at DISPATCH_LEVEL the
+ * function warns each time and does not wait. Above DISPATCH_LEVEL it warns each time and refuses.
+ * Return: true if the caller is the owner now; false if the request cannot be granted at once.
  */
 bool ex_acquire_resource_exclusive_lite(struct eresource *resource, bool wait)
 {
@@ -313,12 +313,11 @@ bool ex_acquire_resource_exclusive_lite(struct eresource *resource, bool wait)
 EXPORT_SYMBOL_GPL(ex_acquire_resource_exclusive_lite);
 
 /**
- * ex_try_to_acquire_resource_exclusive_lite() - NT's
- *	ExTryToAcquireResourceExclusiveLite
+ * ex_try_to_acquire_resource_exclusive_lite() - NT's ExTryToAcquireResourceExclusiveLite
  * @resource: the resource
  *
  * Context: IRQL <= DISPATCH_LEVEL.
- * Return: as ex_acquire_resource_exclusive_lite() without waiting.
+ * Return: true if the caller is the owner now; false if the request cannot be granted at once.
  */
 bool ex_try_to_acquire_resource_exclusive_lite(struct eresource *resource)
 {
@@ -330,16 +329,14 @@ EXPORT_SYMBOL_GPL(ex_try_to_acquire_resource_exclusive_lite);
 /**
  * ex_acquire_resource_shared_lite() - NT's ExAcquireResourceSharedLite
  * @resource: the resource
- * @wait: wait until it can be granted
+ * @wait: wait until the request can be granted
  *
- * Granted at once to an owner, if nobody owns it, or if there are shared owners
- * and nobody waits for exclusive ownership. An exclusive owner owns it exclusively
- * once more.
+ * The request is granted at once to an owner, if the resource has no owner, or if it has shared
+ * owners and no waiter for exclusive ownership. An exclusive owner gets one more exclusive
+ * acquisition.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
- * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
- * false.
- * Return: true as an owner; false if it cannot be granted at once.
+ * Context: as for ex_acquire_resource_exclusive_lite().
+ * Return: true if the caller is an owner now; false if the request cannot be granted at once.
  */
 bool ex_acquire_resource_shared_lite(struct eresource *resource, bool wait)
 {
@@ -351,15 +348,12 @@ EXPORT_SYMBOL_GPL(ex_acquire_resource_shared_lite);
 /**
  * ex_acquire_shared_starve_exclusive() - NT's ExAcquireSharedStarveExclusive
  * @resource: the resource
- * @wait: wait until it can be granted
+ * @wait: wait until the request can be granted
  *
- * As ex_acquire_resource_shared_lite(), but passes those who wait for exclusive
- * ownership.
+ * Like ex_acquire_resource_shared_lite(), but overtakes waiters for exclusive ownership.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
- * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
- * false.
- * Return: true as an owner; false if it cannot be granted at once.
+ * Context: as for ex_acquire_resource_exclusive_lite().
+ * Return: true if the caller is an owner now; false if the request cannot be granted at once.
  */
 bool ex_acquire_shared_starve_exclusive(struct eresource *resource, bool wait)
 {
@@ -371,15 +365,13 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_starve_exclusive);
 /**
  * ex_acquire_shared_wait_for_exclusive() - NT's ExAcquireSharedWaitForExclusive
  * @resource: the resource
- * @wait: wait until it can be granted
+ * @wait: wait until the request can be granted
  *
- * As ex_acquire_resource_shared_lite(), but also a shared owner waits behind those
- * who wait for exclusive ownership.
+ * Like ex_acquire_resource_shared_lite(), but a shared owner also waits behind waiters for
+ * exclusive ownership.
  *
- * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at
- * DISPATCH_LEVEL: a warning each time, and as without. Above: a warning each time,
- * false.
- * Return: true as an owner; false if it cannot be granted at once.
+ * Context: as for ex_acquire_resource_exclusive_lite().
+ * Return: true if the caller is an owner now; false if the request cannot be granted at once.
  */
 bool ex_acquire_shared_wait_for_exclusive(struct eresource *resource, bool wait)
 {
@@ -393,7 +385,7 @@ EXPORT_SYMBOL_GPL(ex_acquire_shared_wait_for_exclusive);
  *	ExEnterCriticalRegionAndAcquireResourceExclusive
  * @resource: the resource
  *
- * Context: thread at IRQL <= APC_LEVEL; waits.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 void ex_enter_critical_region_and_acquire_resource_exclusive(struct eresource *resource)
 {
@@ -407,7 +399,7 @@ EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_exclusive);
  *	ExEnterCriticalRegionAndAcquireResourceShared
  * @resource: the resource
  *
- * Context: thread at IRQL <= APC_LEVEL; waits.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *resource)
 {
@@ -417,11 +409,11 @@ void ex_enter_critical_region_and_acquire_resource_shared(struct eresource *reso
 EXPORT_SYMBOL_GPL(ex_enter_critical_region_and_acquire_resource_shared);
 
 /**
- * ex_enter_region_and_acquire_shared_wait_for_exclusive() - what is called
+ * ex_enter_region_and_acquire_shared_wait_for_exclusive() - symbol of
  *	ex_enter_critical_region_and_acquire_shared_wait_for_exclusive()
  * @resource: the resource
  *
- * Context: thread at IRQL <= APC_LEVEL; waits.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 void ex_enter_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
 {

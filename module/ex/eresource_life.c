@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A resource comes to life, starts anew, and goes. */
+/* Initialisation, reinitialisation and deletion of executive resources. */
 
 #include <linux/bug.h>
 #include <linux/export.h>
@@ -48,13 +48,13 @@ EXPORT_SYMBOL_GPL(__ex_initialize_resource_lite);
 
 /**
  * ex_reinitialize_resource_lite() - NT's ExReinitializeResourceLite
- * @resource: a resource for which nobody waits
+ * @resource: a resource without waiters
  *
- * Whoever owns it owns it no more; its contentions are forgotten.
+ * Removes all owners and resets the contention count. If a task waits, or for NULL: warns and
+ * changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody waits, or for NULL.
+ * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
  */
 u32 ex_reinitialize_resource_lite(struct eresource *resource)
 {
@@ -98,11 +98,13 @@ EXPORT_SYMBOL_GPL(ex_reinitialize_resource_lite);
 
 /**
  * ex_delete_resource_lite() - NT's ExDeleteResourceLite
- * @resource: a resource that nobody owns
+ * @resource: a live resource without owners
  *
- * Context: IRQL <= DISPATCH_LEVEL. When it has returned the memory may go.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if somebody owns it or waits for it, or if it is not live, as NULL never is.
+ * The caller may free the memory when this function has succeeded. If the resource has an owner, is
+ * not live, or is NULL: warns and changes nothing.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
  */
 u32 ex_delete_resource_lite(struct eresource *resource)
 {
@@ -119,7 +121,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	live = ex_resource_is_live(resource);
 	if (live) {
 		flags = eresource_lock(resource);
-		/* If nobody owns it, nobody waits. */
+		/* A resource without owners has no waiters either. */
 		owners = resource->active_count;
 		if (!owners) {
 			ex_remove_resource(resource);

@@ -6,7 +6,10 @@
 
 #include "eresource_state.h"
 
-/* How often the current thread owns it, and whether exclusively. */
+/*
+ * Return the number of acquisitions that the current task holds; set @exclusive if they are
+ * exclusive.
+ */
 static u32 eresource_owned(struct eresource *resource, bool *exclusive)
 {
 	unsigned long thread = ex_get_current_resource_thread();
@@ -15,7 +18,7 @@ static u32 eresource_owned(struct eresource *resource, bool *exclusive)
 	unsigned long flags;
 	u32 count = 0;
 
-	/* Whatever others do meanwhile, it does not change what this one owns. */
+	/* Other tasks may change the word, but not what the current task holds. */
 	if (word != ERESOURCE_INNER) {
 		*exclusive = word & ERESOURCE_EXCLUSIVE;
 		return (word & ERESOURCE_THREAD) == thread ? eresource_depth(word) : 0;
@@ -34,7 +37,7 @@ static u32 eresource_owned(struct eresource *resource, bool *exclusive)
  * @resource: the resource
  *
  * Context: IRQL <= DISPATCH_LEVEL.
- * Return: whether the current thread owns it exclusively.
+ * Return: true if the current task is the exclusive owner.
  */
 bool ex_is_resource_acquired_exclusive_lite(struct eresource *resource)
 {
@@ -51,7 +54,7 @@ EXPORT_SYMBOL_GPL(ex_is_resource_acquired_exclusive_lite);
  * @resource: the resource
  *
  * Context: IRQL <= DISPATCH_LEVEL.
- * Return: how often the current thread owns it, shared or exclusively.
+ * Return: number of acquisitions that the current task holds, shared or exclusive.
  */
 u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
 {
@@ -63,7 +66,7 @@ u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_shared_lite);
 
-/* Owners of any kind, and whether it is one exclusive one. */
+/* Return the number of owners; set @exclusive if it is one exclusive owner. */
 static u32 eresource_owners(struct eresource *resource, bool *exclusive)
 {
 	unsigned long word = atomic_long_read(&resource->word);
@@ -81,11 +84,11 @@ static u32 eresource_owners(struct eresource *resource, bool *exclusive)
 }
 
 /**
- * ex_get_resource_active_count() - what NT has in ERESOURCE.ActiveCount
+ * ex_get_resource_active_count() - return NT's ERESOURCE.ActiveCount
  * @resource: the resource
  *
- * Context: any.
- * Return: how many owners it has at this moment.
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of owners.
  */
 u32 ex_get_resource_active_count(struct eresource *resource)
 {
@@ -98,11 +101,11 @@ u32 ex_get_resource_active_count(struct eresource *resource)
 EXPORT_SYMBOL_GPL(ex_get_resource_active_count);
 
 /**
- * ex_get_resource_flag() - what NT has in ERESOURCE.Flag
+ * ex_get_resource_flag() - return NT's ERESOURCE.Flag
  * @resource: the resource
  *
- * Context: any.
- * Return: ERESOURCE_FLAG_*, of this moment.
+ * Context: any. The value may be stale when it is returned.
+ * Return: ERESOURCE_FLAG_*.
  */
 u16 ex_get_resource_flag(struct eresource *resource)
 {

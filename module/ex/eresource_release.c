@@ -30,7 +30,10 @@ static void eresource_grant_exclusive(struct eresource *resource,
 	list_move_tail(&waiter->list, granted);
 }
 
-/* Who waits owns nothing any more: all shared owners have gone, or there was an exclusive one. */
+/*
+ * Make all shared waiters owners. No waiter is an owner already: the last shared owner has gone, or
+ * the owner was exclusive.
+ */
 static void eresource_grant_shared(struct eresource *resource,
 				   struct list_head *granted)
 {
@@ -46,7 +49,7 @@ static void eresource_grant_shared(struct eresource *resource,
 	WRITE_ONCE(resource->shared_waiter_count, 0);
 }
 
-/* Nobody owns it any more: make the next ones owners. */
+/* The last owner has gone: make the next waiters owners. */
 static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 				struct list_head *granted)
 {
@@ -57,13 +60,12 @@ static void eresource_hand_over(struct eresource *resource, bool was_exclusive,
 		eresource_grant_exclusive(resource, granted);
 }
 
-/* Woken in one piece. */
+/* Number of waiters to wake before preemption is allowed. */
 #define ERESOURCE_WAKE_BATCH	16
 
 /*
- * Unlock and wake those who own now. With preemption off: who has been made an
- * owner shall not sleep on because we are not running. But not for as long as
- * hundreds of them take: now and then the scheduler may have its way.
+ * Unlock and wake the new owners. Preemption is off, so that no new owner sleeps on while this task
+ * is not running; it is enabled after each batch, because there may be hundreds of them.
  */
 static void eresource_unlock_and_wake(struct eresource *resource,
 				      unsigned long flags,
@@ -74,7 +76,10 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 
 	preempt_disable();
 	eresource_unlock(resource, flags);
-	/* The resource may be gone from here on, and each waiter once completed. */
+	/*
+	 * The resource may be deleted from here on. Each waiter's stack frame may be gone after
+	 * complete().
+	 */
 	list_for_each_entry_safe(waiter, next, granted, list) {
 		complete(&waiter->granted);
 		if (++woken % ERESOURCE_WAKE_BATCH == 0) {
@@ -85,7 +90,7 @@ static void eresource_unlock_and_wake(struct eresource *resource,
 	preempt_enable();
 }
 
-/* Called with the inner lock held, before an owner's last release. */
+/* Track an owner's last release. Called with the inner lock held. */
 static bool eresource_track_release(struct eresource *resource, unsigned long thread,
 				    struct wmi_resource64 *record)
 {
@@ -95,8 +100,8 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 }
 
 /*
- * @told: lockdep and the tracking know already that the current thread releases the last of
- * its acquisitions
+ * Release with the inner lock held. @told is true if lockdep and the tracking have been told
+ * already that the current task releases its last acquisition.
  */
 static noinline void ex_release_resource_inner(struct eresource *resource,
 					       unsigned long thread, bool told,
@@ -109,7 +114,7 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 	unsigned long flags;
 
 	flags = eresource_lock(resource);
-	/* Entries that are not in use have 0. */
+	/* Free entries have thread 0. */
 	owner = thread ? eresource_find_owner(resource, thread) : NULL;
 	if (!owner) {
 		unsigned long other = eresource_any_owner(resource);
@@ -122,7 +127,7 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		return;
 	}
 	if (!--owner->count) {
-		/* Before anybody else, or the same owner anew, can own it. */
+		/* Track the release before another task, or this one again, becomes the owner. */
 		if (!told && static_branch_unlikely(&ntklog_resource_key))
 			sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
@@ -138,7 +143,10 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		ntklog_write_resource(&record);
 }
 
-/* A release of any kind. */
+/*
+ * Release for any owner: change the word if the owner is the only one, otherwise take the inner
+ * lock.
+ */
 static noinline void ex_release_resource_slow(struct eresource *resource,
 					      unsigned long thread,
 					      unsigned long caller)
@@ -149,18 +157,15 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 	while (thread && (word & ERESOURCE_THREAD) == thread) {
 		bool last = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
 
-		/* What is known of the ownership is taken while it lasts. */
+		/* Take the inner lock, because the slot must be read before the release. */
 		if (last && static_branch_unlikely(&ntklog_resource_key))
 			break;
-		/* While it is sure to be there. */
+		/* Tell lockdep while the resource cannot be deleted. */
 		if (last && !told && thread == ex_get_current_resource_thread()) {
 			lock_release(&resource->dep_map, caller);
 			told = true;
 		}
-		/*
-		 * Release; pairs with the acquires in __ex_acquire_resource() and
-		 * eresource_lock().
-		 */
+		/* Pairs with the acquires in __ex_acquire_resource() and eresource_lock(). */
 		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
 			return;
@@ -168,26 +173,32 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 	ex_release_resource_inner(resource, thread, told, caller);
 }
 
-/* Owned once by the current thread, and nobody else has to know? */
+/* True if the current task is the only owner, holds one acquisition, and no task waits. */
 static __always_inline bool eresource_is_owned_once(long word)
 {
 	return ((word ^ ex_get_current_resource_thread()) | ERESOURCE_EXCLUSIVE) ==
 		(ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE);
 }
 
-/* Owned like this; the tracking has been told. Others may begin to wait. */
+/*
+ * Release a resource for which eresource_is_owned_once() was true, after tracking. A waiter may
+ * have come since; then take the inner lock.
+ */
 static __always_inline void ex_release_resource_word(struct eresource *resource, long word,
 						     unsigned long caller)
 {
-	/* Lockdep's view is told while it is sure to be there. */
+	/* Tell lockdep while the resource cannot be deleted. */
 	lock_release(&resource->dep_map, caller);
-	/* Release; pairs as in ex_release_resource_slow(). */
+	/* Pairs with the acquires in __ex_acquire_resource() and eresource_lock(). */
 	if (unlikely(!atomic_long_try_cmpxchg_release(&resource->word, &word, 0)))
 		ex_release_resource_inner(resource, ex_get_current_resource_thread(), true,
 					  caller);
 }
 
-/* One that has been counted and may be written. Preemption is off, and on at the return. */
+/*
+ * Release that has been counted and may be sampled. Called with preemption off, which this function
+ * enables.
+ */
 static noinline void ex_release_resource_sampled(struct eresource *resource, long word,
 						 unsigned long caller)
 {
@@ -204,7 +215,7 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 		ntklog_write_resource(&record);
 }
 
-/* By the current thread. All that it calls it calls last. */
+/* Release by the current task while tracking is on. All calls are tail calls. */
 static notrace noinline void
 ex_release_resource_traced(struct eresource *resource, long word, unsigned long caller)
 {
@@ -225,7 +236,7 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	ex_release_resource_word(resource, word, caller);
 }
 
-/* By the current thread. All that it calls it calls last. */
+/* Release by the current task. All calls are tail calls. */
 static __always_inline void ex_release_resource(struct eresource *resource,
 						unsigned long caller)
 {
@@ -241,14 +252,13 @@ static __always_inline void ex_release_resource(struct eresource *resource,
 
 /**
  * ex_release_resource_lite() - NT's ExReleaseResourceLite
- * @resource: a resource that the current thread owns
+ * @resource: a resource that the current task holds
  *
- * The last of the thread's releases gives the ownership to those who wait: from a
- * shared owner, the last one, to one who waits for exclusive ownership; from an
- * exclusive owner to all who wait for shared ownership, else to one who waits for
- * exclusive ownership.
+ * The last release of an exclusive owner makes all shared waiters owners, or else one exclusive
+ * waiter. The last release of the last shared owner makes one exclusive waiter the owner. If the
+ * task does not hold the resource: warns once and changes nothing.
  *
- * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 void ex_release_resource_lite(struct eresource *resource)
 {
@@ -258,14 +268,15 @@ EXPORT_SYMBOL_GPL(ex_release_resource_lite);
 
 /**
  * ex_release_resource_for_thread_lite() - NT's ExReleaseResourceForThreadLite
- * @resource: a resource that @thread owns
- * @thread: ex_get_current_resource_thread() of any thread, or an owner pointer
- *	with its two low bits set
+ * @resource: a resource that @thread holds
+ * @thread: ex_get_current_resource_thread() of any task, or an owner pointer with its two low bits
+ *	set
  *
- * As ex_release_resource_lite() by that thread. Lockdep goes on thinking that the
- * other thread owns it, unless it has put an owner pointer in its place before.
+ * Releases like ex_release_resource_lite() in the name of @thread. For another task, lockdep still
+ * records that task as an owner, unless the task has replaced itself by an owner pointer before. If
+ * @thread does not hold the resource: warns once and changes nothing.
  *
- * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 void ex_release_resource_for_thread_lite(struct eresource *resource,
 					 unsigned long thread)
@@ -275,11 +286,10 @@ void ex_release_resource_for_thread_lite(struct eresource *resource,
 EXPORT_SYMBOL_GPL(ex_release_resource_for_thread_lite);
 
 /**
- * ex_release_resource_and_leave_critical_region() - NT's
- *	ExReleaseResourceAndLeaveCriticalRegion
- * @resource: a resource that the current thread owns
+ * ex_release_resource_and_leave_critical_region() - NT's ExReleaseResourceAndLeaveCriticalRegion
+ * @resource: a resource that the current task holds
  *
- * Context: thread at IRQL <= APC_LEVEL, in a critical region.
+ * Context: task at IRQL <= APC_LEVEL, in a critical region.
  */
 void ex_release_resource_and_leave_critical_region(struct eresource *resource)
 {
@@ -290,11 +300,12 @@ EXPORT_SYMBOL_GPL(ex_release_resource_and_leave_critical_region);
 
 /**
  * ex_convert_exclusive_to_shared_lite() - NT's ExConvertExclusiveToSharedLite
- * @resource: a resource that the current thread owns exclusively
+ * @resource: a resource that the current task holds exclusively
  *
- * The thread owns it shared as often as before, and so do all who wait for that.
+ * The task keeps its acquisitions, which become shared. All shared waiters become owners. If the
+ * task is not the exclusive owner: warns once and changes nothing.
  *
- * Context: IRQL <= DISPATCH_LEVEL. Not the exclusive owner: a warning, no change.
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 {
@@ -311,8 +322,8 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 	while ((word & (ERESOURCE_THREAD | ERESOURCE_EXCLUSIVE)) ==
 	       (thread | ERESOURCE_EXCLUSIVE)) {
 		/*
-		 * Release, of what it did alone; pairs with the acquire in
-		 * eresource_lock(), by which other shared owners come in.
+		 * Publishes the exclusive critical section. Pairs with the acquire in
+		 * eresource_lock(), by which other shared owners enter.
 		 */
 		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
 						     word & ~ERESOURCE_EXCLUSIVE))
@@ -359,12 +370,12 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_drop_resource_slot(resource, thread);
-	/* From now on nobody's: any thread may release it. */
+	/* The acquisition now belongs to no task: any task may release it. */
 	lock_release(&resource->dep_map, caller);
 	exclusive = resource->exclusive;
 	other = eresource_find_owner(resource, pointer);
 	if (other) {
-		/* The same pointer owned it shared already. */
+		/* The same pointer is a shared owner already. */
 		other->count += owner->count;
 		owner->thread = 0;
 		resource->active_count--;
@@ -380,13 +391,14 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 
 /**
  * ex_set_resource_owner_pointer() - NT's ExSetResourceOwnerPointer
- * @resource: a resource that the current thread owns
- * @owner_pointer: owns it from now on, as often as the thread did
+ * @resource: a resource that the current task holds
+ * @owner_pointer: becomes the owner, with the acquisitions of the task
  *
- * To be released, by any thread, with ex_release_resource_for_thread_lite() and
- * the pointer with its two low bits set, which this function sets.
+ * This function sets the two low bits of the pointer. Any task may release the resource with
+ * ex_release_resource_for_thread_lite() and this value. If the task does not hold the resource:
+ * warns once and changes nothing.
  *
- * Context: IRQL <= DISPATCH_LEVEL. Not an owner: a warning, no change.
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 void ex_set_resource_owner_pointer(struct eresource *resource, void *owner_pointer)
 {
@@ -397,13 +409,14 @@ EXPORT_SYMBOL_GPL(ex_set_resource_owner_pointer);
 
 /**
  * ex_set_resource_owner_pointer_ex() - NT's ExSetResourceOwnerPointerEx
- * @resource: a resource that the current thread owns
+ * @resource: a resource that the current task holds
  * @owner_pointer: as for ex_set_resource_owner_pointer()
- * @flags: 0 or FLAG_OWNER_POINTER_IS_THREAD, which tells NT whose priority it may
- *	raise; nobody's is here
+ * @flags: 0 or FLAG_OWNER_POINTER_IS_THREAD. In NT the flag names the thread whose priority may be
+ *	boosted; here it has no effect
  *
- * Context: IRQL <= DISPATCH_LEVEL. Not an owner, or other flags: a warning, no
- * change.
+ * For other flags, or if the task does not hold the resource: warns once and changes nothing.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 				      void *owner_pointer, u32 flags)

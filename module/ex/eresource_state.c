@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of a resource: out of its word, into it again, and who its owners are.
- * What the state means is not decided here: see eresource_acquire.c and eresource_release.c.
+ * State of an executive resource: conversion between the word and the members, and the owner table.
+ * See eresource_state.h.
  */
 
 #include <linux/bug.h>
@@ -13,15 +13,14 @@
 #include "eresource_state.h"
 
 /**
- * eresource_refuse_null() - NULL is never a live resource
- * @function: which was asked for something with NULL
- * @caller: where from
+ * eresource_refuse_null() - warn about a NULL resource
+ * @function: name of the called function
+ * @caller: return address of that function
  *
- * Warns each time: who does not look at what he is told goes on as if he owned
- * something.
+ * Warns each time, because a caller that ignores the result continues as if it held the resource.
  *
  * Context: any.
- * Return: false, so that who calls this last can return it.
+ * Return: false, so that a caller can return it.
  */
 noinline bool eresource_refuse_null(const char *function, unsigned long caller)
 {
@@ -31,7 +30,7 @@ noinline bool eresource_refuse_null(const char *function, unsigned long caller)
 }
 
 /**
- * eresource_lock() - take the inner lock, and the state out of the word
+ * eresource_lock() - take the inner lock and move the state from the word to the members
  * @resource: the resource
  *
  * Context: any.
@@ -48,10 +47,9 @@ __acquires(&resource->lock)
 	if (word == ERESOURCE_INNER)
 		return flags;
 	/*
-	 * Acquire; pairs with the releases in ex_release_resource(),
-	 * ex_release_resource_slow() and ex_convert_exclusive_to_shared_lite(). The
-	 * word may change until this has succeeded, but never to ERESOURCE_INNER:
-	 * we have the lock.
+	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
+	 * ex_convert_exclusive_to_shared_lite(). The word may change until the exchange succeeds,
+	 * but not to ERESOURCE_INNER, because this task holds the lock.
 	 */
 	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
 						ERESOURCE_INNER))
@@ -64,11 +62,11 @@ __acquires(&resource->lock)
 }
 
 /**
- * eresource_find_owner() - the entry of an owner
+ * eresource_find_owner() - find the entry of an owner
  * @resource: the resource, locked
- * @thread: thread or owner pointer, not 0
+ * @thread: task or owner pointer, not 0
  *
- * Return: it, or NULL.
+ * Return: the entry, or NULL.
  */
 struct eresource_owner *eresource_find_owner(struct eresource *resource,
 					     unsigned long thread)
@@ -84,7 +82,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 	return NULL;
 }
 
-/* The word for a state that fits into it, or ERESOURCE_INNER. */
+/* Convert the members to a word; returns ERESOURCE_INNER if the state does not fit. */
 static unsigned long eresource_state(struct eresource *resource)
 {
 	struct eresource_owner *owner;
@@ -99,7 +97,7 @@ static unsigned long eresource_state(struct eresource *resource)
 	for (i = 0; !eresource_owner(resource, i)->thread; i++)
 		;
 	owner = eresource_owner(resource, i);
-	/* Owner pointers have their low bits set. */
+	/* An owner pointer has low bits set. */
 	if (owner->thread & ~ERESOURCE_THREAD ||
 	    owner->count > eresource_depth(ERESOURCE_DEPTH))
 		return ERESOURCE_INNER;
@@ -110,8 +108,8 @@ static unsigned long eresource_state(struct eresource *resource)
 }
 
 /**
- * eresource_unlock() - put the state back into the word if it fits, and unlock
- * @resource: the resource; may be gone afterwards
+ * eresource_unlock() - move the state back into the word if it fits, and release the inner lock
+ * @resource: the resource; may be deleted by another task afterwards
  * @flags: from eresource_lock()
  */
 void eresource_unlock(struct eresource *resource, unsigned long flags)
@@ -119,21 +117,21 @@ __releases(&resource->lock)
 {
 	unsigned long word = eresource_state(resource);
 
-	/* Release; pairs with the acquire in __ex_acquire_resource(). */
+	/* Pairs with the acquire in __ex_acquire_resource(). */
 	if (word != ERESOURCE_INNER)
 		atomic_long_set_release(&resource->word, word);
 	/*
-	 * From the store on, others may own and release; but to delete it they
-	 * need the lock, so it is still there to be unlocked.
+	 * From the store on, other tasks may acquire and release the resource. To delete it they
+	 * need the inner lock, so it still exists when the lock is released.
 	 */
 	raw_spin_unlock_irqrestore(&resource->lock, flags);
 }
 
 /**
- * eresource_add_owner() - a new owner, with one acquisition
- * @resource: the resource, locked, with room for him
- * @thread: thread or owner pointer that does not own it
- * @i: an index at or after which there is a free entry; then that entry's
+ * eresource_add_owner() - add an owner with one acquisition
+ * @resource: the resource, locked, with a free owner entry
+ * @thread: task or owner pointer that is not an owner
+ * @i: index at or after which an entry is free; set to the index of the entry that is used
  */
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i)
 {
@@ -145,11 +143,13 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 }
 
 /**
- * eresource_has_room() - is there an entry for one more owner?
+ * eresource_has_room() - test whether an owner entry is free
  * @resource: the resource, locked
  *
- * Return: whether there is, besides those for who waits for shared ownership. If
- * nobody owns it and nobody waits, there always is.
+ * Entries are reserved for shared waiters. A resource without owners and waiters always has a free
+ * entry.
+ *
+ * Return: true if one more owner or shared waiter can be added.
  */
 bool eresource_has_room(const struct eresource *resource)
 {
@@ -158,10 +158,10 @@ bool eresource_has_room(const struct eresource *resource)
 }
 
 /**
- * eresource_any_owner() - one of the owners, to be named in a warning
+ * eresource_any_owner() - return one of the owners, for a warning
  * @resource: the resource, locked
  *
- * Return: thread or owner pointer; 0 if nobody owns it.
+ * Return: task or owner pointer; 0 if the resource has no owner.
  */
 unsigned long eresource_any_owner(struct eresource *resource)
 {
@@ -173,19 +173,20 @@ unsigned long eresource_any_owner(struct eresource *resource)
 	return 0;
 }
 
-/* Entries of the first table, and of the largest that stays when nobody is left in it. */
+/* Number of entries of the first table, and of the largest table that is kept while it is empty. */
 #define ERESOURCE_OWNERS_FIRST	4u
 #define ERESOURCE_OWNERS_KEPT	32u
 
 /**
- * eresource_grow() - make room for more owners
+ * eresource_grow() - enlarge the owner table
  * @resource: the resource, not locked
- * @had: its owner_table_size when there was no room
+ * @had: owner_table_size when no entry was free
  *
- * It reclaims no memory: the caller may be who writes pages out.
+ * The allocation does not reclaim memory, because the caller may be writing pages out.
  *
- * Context: IRQL <= DISPATCH_LEVEL, where with PREEMPT_RT memory cannot be allocated.
- * Return: whether there was memory.
+ * Context: IRQL <= DISPATCH_LEVEL. With PREEMPT_RT, fails at DISPATCH_LEVEL, where memory cannot be
+ * allocated.
+ * Return: true if the table is large enough now; false without memory.
  */
 bool eresource_grow(struct eresource *resource, u32 had)
 {
@@ -199,7 +200,7 @@ bool eresource_grow(struct eresource *resource, u32 had)
 	if (!table)
 		return false;
 	flags = eresource_lock(resource);
-	/* Somebody else may have done the same meanwhile. */
+	/* Another task may have enlarged the table meanwhile. */
 	if (resource->owner_table_size < size) {
 		if (resource->owner_table)
 			memcpy(table, resource->owner_table,
@@ -218,11 +219,11 @@ static void eresource_free_by_rcu(struct rcu_head *head)
 }
 
 /**
- * eresource_free_table() - free a table of owners
- * @table: it, or NULL
+ * eresource_free_table() - free an owner table
+ * @table: the table, or NULL
  *
- * With PREEMPT_RT the allocator sleeps, and so leaves it to RCU to free what goes at
- * DISPATCH_LEVEL, which needs no memory but the table's own.
+ * With PREEMPT_RT the allocator may sleep. At DISPATCH_LEVEL the table is therefore freed by RCU;
+ * its own memory serves as the rcu_head.
  *
  * Context: IRQL <= DISPATCH_LEVEL, the resource not locked.
  */
@@ -236,13 +237,13 @@ void eresource_free_table(struct eresource_owner *table)
 }
 
 /**
- * eresource_shrink() - give a large table back
- * @resource: the resource, locked; an owner has just gone
+ * eresource_shrink() - detach a large owner table that is empty
+ * @resource: the resource, locked; an owner has just been removed
  *
- * Each search for an owner goes through the whole table, with interrupts off: many owners at
- * one time shall not make the resource slow for good.
+ * Each search for an owner scans the whole table with interrupts off. A table that was once large
+ * must not slow the resource down for good.
  *
- * Return: the table, for eresource_free_table() when the resource is unlocked, or NULL.
+ * Return: the table, to be passed to eresource_free_table() after unlocking; or NULL.
  */
 struct eresource_owner *eresource_shrink(struct eresource *resource)
 {

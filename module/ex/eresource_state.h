@@ -3,19 +3,33 @@
 #define _NTKLOG_EX_ERESOURCE_STATE_H
 
 /*
- * The word of a resource:
+ * State of an executive resource.
  *
- *	0			nobody owns it, nobody waits
- *	task | depth | E	the thread owns it so often (1 to 15), exclusively
- *				if E is set, else shared; no other owner, nobody waits
- *	ERESOURCE_INNER		whatever is the case is in the other members
+ * The usual resource has at most one owner and no waiter. This state fits into one word, so that
+ * acquiring and releasing are one compare-exchange each. Any other state - several shared owners,
+ * an owner pointer, a waiter - is in the other members, protected by the inner lock. The word is
+ * then ERESOURCE_INNER, which makes every compare-exchange of the fast paths fail.
  *
- * A task is aligned to a cache line, which leaves six bits for the rest.
+ *	word                meaning
+ *	0                   no owner, no waiter
+ *	task | depth | E    the task is the only owner and holds depth acquisitions, 1 to 15,
+ *	                    exclusive if E is set, otherwise shared; no waiter
+ *	ERESOURCE_INNER     the state is in the other members
  *
- * Who changes the word, always by compare-exchange: anybody from 0 to himself;
- * the owner, or who releases for him, by one in depth, or to 0, or away from E; the
- * holder of the inner lock from anything to ERESOURCE_INNER. From there to
- * something else, by a store: the holder of the inner lock alone.
+ * A task is aligned to a cache line, which leaves six bits for depth, E and ERESOURCE_INNER.
+ *
+ * Writers of the word, always by compare-exchange: any task, from 0 to itself; the owner, or a task
+ * that releases for it, to another depth, to 0, or clearing E; the holder of the inner lock, from
+ * any value to ERESOURCE_INNER. From ERESOURCE_INNER to another value: only the holder of the inner
+ * lock, by a store. eresource_lock() moves the state out of the word, and eresource_unlock() moves
+ * it back as soon as it fits.
+ *
+ * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
+ * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
+ * resource cannot be deleted meanwhile, because it has an owner.
+ *
+ * Files: eresource_acquire, eresource_release, eresource_query, eresource_life (initialise and
+ * delete), eresource_tree (all live resources).
  */
 
 #include <linux/cache.h>
@@ -33,14 +47,14 @@
 static_assert(L1_CACHE_BYTES > ~ERESOURCE_THREAD);
 
 /*
- * One who waits; on his stack.
+ * A waiting request, on the stack of the waiter.
  *
- * @list: among the waiters of his kind, then among those that are granted
- * @thread: who
- * @again: he owned the resource already when he asked
- * @depth: how often he owns it once he is granted
- * @granted: wakes him. Its own lock lets him go only when who completes it no
- *	longer looks at it
+ * @list: entry in the waiters of its kind, later in the list of granted requests
+ * @thread: the waiting task
+ * @again: the task was an owner already when it made the request
+ * @depth: number of acquisitions that the task holds after the grant
+ * @granted: wakes the task. The completion's lock keeps the stack frame alive until complete() has
+ * finished
  */
 struct eresource_waiter {
 	struct list_head list;
@@ -50,7 +64,7 @@ struct eresource_waiter {
 	struct completion granted;
 };
 
-/* How often the owner owns, by the word. */
+/* Number of acquisitions in @word. */
 static inline u32 eresource_depth(unsigned long word)
 {
 	return (word & ERESOURCE_DEPTH) / ERESOURCE_DEPTH_ONE;

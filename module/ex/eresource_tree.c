@@ -16,7 +16,7 @@ static struct eresource *ex_resource_of(const struct rb_node *node)
 	return rb_entry_safe(node, struct eresource, node);
 }
 
-/* The live resource with the lowest address that is not below this one. */
+/* Find the live resource with the lowest address that is at least @address. */
 struct eresource *ex_resource_from(unsigned long address)
 {
 	struct rb_node *node = ex_resources.rb_node;
@@ -35,18 +35,18 @@ struct eresource *ex_resource_from(unsigned long address)
 	return found;
 }
 
-/* The live resource with the next higher address, or NULL. */
+/* Return the live resource with the next higher address, or NULL. */
 struct eresource *ex_next_resource(const struct eresource *resource)
 {
 	return ex_resource_of(rb_next(&resource->node));
 }
 
 /**
- * ex_resource_is_live() - has it been initialised, and not deleted?
- * @resource: an address; what is there is not looked at
+ * ex_resource_is_live() - test whether a resource has been initialised and not deleted
+ * @resource: an address; the memory there is not accessed
  *
  * Context: ex_resources_lock held.
- * Return: whether it is in the tree.
+ * Return: true if the resource is in the tree.
  */
 bool ex_resource_is_live(const struct eresource *resource)
 {
@@ -59,8 +59,8 @@ static bool ex_resource_less(struct rb_node *a, const struct rb_node *b)
 }
 
 /**
- * ex_insert_resource() - a resource is live from now on
- * @resource: one that is not
+ * ex_insert_resource() - add a resource to the tree
+ * @resource: a resource that is not live
  *
  * Context: ex_resources_lock held.
  */
@@ -71,8 +71,8 @@ void ex_insert_resource(struct eresource *resource)
 }
 
 /**
- * ex_remove_resource() - a resource is no more
- * @resource: a live one
+ * ex_remove_resource() - remove a resource from the tree
+ * @resource: a live resource
  *
  * Context: ex_resources_lock held.
  */

@@ -2,15 +2,18 @@
 #ifndef _NTKLOG_EX_ERESOURCE_TREE_H
 #define _NTKLOG_EX_ERESOURCE_TREE_H
 
-/* All live resources, in a tree ordered by address. */
+/*
+ * All live resources, in a tree ordered by address. A walk can drop the lock and find its place
+ * again although resources come and go. A second initialisation of a live resource is detected.
+ */
 
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <ntklog/eresource.h>
 
 /*
- * Guards the tree of live resources. The locks of resources are taken with it held:
- * a resource in the tree does not go while it is.
+ * Protects the tree. The inner locks of resources nest inside it. A resource in the tree cannot be
+ * deleted while the lock is held.
  */
 extern raw_spinlock_t ex_resources_lock;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The out-of-line half of NT's executive spin locks: waiting, trying, converting,
- * and all with tracing. include/ntklog/ex_spin_lock.h has the rest, and says who
- * may change the word how.
+ * Slow paths of NT's executive spin locks: waiting, trying, converting, and the releases while
+ * tracking is on. include/ntklog/ex_spin_lock.h has the fast paths, and says who may change the
+ * lock word.
  */
 
 #include <linux/bug.h>
@@ -14,25 +14,30 @@
 #include "../address.h"
 #include "../perf/spin_lock.h"
 
-/* Returns additional tests of the lock; 0 if only other shared requests were in the way. */
+/*
+ * Spin until the lock is acquired shared. Returns the number of additional tests; 0 if only other
+ * shared requests changed the word.
+ */
 static u32 ex_spin_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
 	u32 spin_count = 0;
 
 	do {
-		/* Read only, until neither an owner nor a waiter is exclusive. */
+		/* Spin without writing while an exclusive owner or waiter exists. */
 		while (value & ~EX_SPIN_LOCK_SHARED_COUNT) {
 			cpu_relax();
 			spin_count++;
 			value = atomic_read(&spin_lock->value);
 		}
-		/* As __ex_acquire_spin_lock_shared_fast(). */
+		/* Pairs with the releases of exclusive owners. */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	return spin_count;
 }
 
-/* Returns additional tests of the lock, at least 1. */
+/*
+ * Spin until the lock is acquired exclusively. Returns the number of additional tests, at least 1.
+ */
 static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
 	u32 spin_count = 0;
@@ -43,12 +48,12 @@ static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		spin_count++;
 		value = atomic_read(&spin_lock->value);
 		if (!(value & ~EX_SPIN_LOCK_EXCLUSIVE_WAITER)) {
-			/* Other waiters will set their bit again. */
+			/* This clears the waiter bit. Other exclusive waiters will set it again. */
 			if (atomic_try_cmpxchg_acquire(&spin_lock->value, &value,
 						       EX_SPIN_LOCK_EXCLUSIVE))
 				return spin_count;
 		} else if (!(value & EX_SPIN_LOCK_EXCLUSIVE_WAITER)) {
-			/* Orders nothing: it only keeps shared requests away. */
+			/* Relaxed: the bit only keeps new shared requests away. */
 			atomic_cmpxchg_relaxed(&spin_lock->value, value,
 					       value | EX_SPIN_LOCK_EXCLUSIVE_WAITER);
 		}
@@ -70,11 +75,12 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
 }
 
 /**
- * ex_wait_for_spin_lock_shared() - wait to be a shared owner
+ * ex_wait_for_spin_lock_shared() - wait for shared ownership
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as a shared owner; the wait has been counted or
- * tracked.
+ * Returns when the caller is a shared owner; the wait has been counted or tracked.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ex_wait_for_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
@@ -97,10 +103,12 @@ static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock 
 }
 
 /**
- * ex_wait_for_spin_lock_exclusive() - wait to be the exclusive owner
+ * ex_wait_for_spin_lock_exclusive() - wait for exclusive ownership
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as the owner; the wait has been counted or tracked.
+ * Returns when the caller is the exclusive owner; the wait has been counted or tracked.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ex_wait_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
@@ -116,25 +124,27 @@ static notrace noinline void ex_release_sampled_spin_lock_shared(struct ex_spin_
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	/* As in __ex_release_spin_lock_shared(). */
+	/* Pairs with the acquire of an exclusive owner. */
 	atomic_dec_return_release(&spin_lock->value);
 	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, time.low,
 					    time.high, caller);
 }
 
 /**
- * ex_release_spin_lock_shared_traced() - release, then maybe write an event
+ * ex_release_spin_lock_shared_traced() - release a shared lock while tracking is on
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
- * returns to.
+ * Writes an event if the release is sampled. The event's caller is the return address of this
+ * function.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 notrace noinline void ex_release_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
 		ex_release_sampled_spin_lock_shared(spin_lock, _RET_IP_);
 	else
-		/* As in __ex_release_spin_lock_shared(). */
+		/* Pairs with the acquire of an exclusive owner. */
 		atomic_dec_return_release(&spin_lock->value);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_shared_traced);
@@ -144,37 +154,38 @@ void ex_release_sampled_spin_lock_exclusive(struct ex_spin_lock *spin_lock, unsi
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	/* As in __ex_release_spin_lock_exclusive(). */
+	/* Pairs with the acquires of the next owners. */
 	atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
 	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
 					    time.low, time.high, caller);
 }
 
 /**
- * ex_release_spin_lock_exclusive_traced() - release, then maybe write an event
+ * ex_release_spin_lock_exclusive_traced() - release an exclusive lock while tracking is on
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
- * returns to.
+ * Writes an event if the release is sampled. The event's caller is the return address of this
+ * function.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 notrace noinline void ex_release_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
 		ex_release_sampled_spin_lock_exclusive(spin_lock, _RET_IP_);
 	else
-		/* As in __ex_release_spin_lock_exclusive(). */
+		/* Pairs with the acquires of the next owners. */
 		atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
 }
 EXPORT_SYMBOL_GPL(ex_release_spin_lock_exclusive_traced);
 
 /**
- * ex_try_acquire_spin_lock_shared_at_dpc_level() - NT's
- *	ExTryAcquireSpinLockSharedAtDpcLevel
+ * ex_try_acquire_spin_lock_shared_at_dpc_level() - NT's ExTryAcquireSpinLockSharedAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone.
- * Return: true as a shared owner; false at once, and nothing changed or counted,
- * if there is an exclusive owner or somebody waits to be that.
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
+ * Return: true if the caller is a shared owner now; false if an exclusive owner or waiter exists,
+ * and nothing is changed or counted.
  */
 bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
@@ -184,7 +195,7 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 	do {
 		if (value & ~EX_SPIN_LOCK_SHARED_COUNT)
 			return false;
-		/* As __ex_acquire_spin_lock_shared_fast(). */
+		/* Pairs with the releases of exclusive owners. */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1));
 	lock_acquire_shared(&spin_lock->dep_map, 0, 1, NULL, _RET_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_key))
@@ -194,13 +205,12 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_shared_at_dpc_level);
 
 /**
- * ex_try_acquire_spin_lock_exclusive_at_dpc_level() - NT's
- *	ExTryAcquireSpinLockExclusiveAtDpcLevel
+ * ex_try_acquire_spin_lock_exclusive_at_dpc_level() - NT's ExTryAcquireSpinLockExclusiveAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone.
- * Return: true as the exclusive owner; false at once, and nothing changed or
- * counted, if the lock is not free.
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
+ * Return: true if the caller is the exclusive owner now; false if the lock is held or has a waiter,
+ * and nothing is changed or counted.
  */
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 {
@@ -216,14 +226,15 @@ bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_l
 EXPORT_SYMBOL_GPL(ex_try_acquire_spin_lock_exclusive_at_dpc_level);
 
 /**
- * ex_try_convert_shared_spin_lock_exclusive() - NT's
- *	ExTryConvertSharedSpinLockExclusive
- * @spin_lock: a lock that the caller owns shared
+ * ex_try_convert_shared_spin_lock_exclusive() - NT's ExTryConvertSharedSpinLockExclusive
+ * @spin_lock: a lock that the caller holds shared
  *
- * Context: the IRQL at which the lock is owned.
- * Return: true if the caller was the only shared owner and is now the exclusive
- * one, also before those who wait for that; false if it is a shared owner as
- * before. Without a shared owner: false after a warning.
+ * Overtakes waiters for exclusive ownership. If the lock is not held shared: warns once and changes
+ * nothing.
+ *
+ * Context: the IRQL at which the lock is held.
+ * Return: true if the caller was the only shared owner and is the exclusive owner now; false if it
+ * is a shared owner as before.
  */
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
@@ -237,8 +248,8 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 		if ((value & EX_SPIN_LOCK_SHARED_COUNT) != 1)
 			return false;
 		/*
-		 * From 1 to bit 31; bit 30 belongs to who waits. Acquire; pairs
-		 * with the releases of the other shared owners.
+		 * Change the shared count from 1 to 0, set bit 31 and keep bit 30, which belongs to
+		 * a waiter. Pairs with the releases of the other shared owners.
 		 */
 	} while (!atomic_try_cmpxchg_acquire(&spin_lock->value, &value,
 					     value - 1 + EX_SPIN_LOCK_EXCLUSIVE));
@@ -252,11 +263,11 @@ bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 EXPORT_SYMBOL_GPL(ex_try_convert_shared_spin_lock_exclusive);
 
 /**
- * ex_release_spin_lock_not_owned() - a release or a conversion that must not be
- * @spin_lock: a lock that is not owned so
- * @shared: how it was said to be owned
+ * ex_release_spin_lock_not_owned() - warn once about a lock that is not held as it must be
+ * @spin_lock: the lock
+ * @shared: true if the lock must be held shared, false if exclusively
  *
- * Context: any. Warns once with the values; changes nothing.
+ * Context: any.
  */
 void ex_release_spin_lock_not_owned(struct ex_spin_lock *spin_lock, bool shared)
 {

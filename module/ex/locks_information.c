@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The live resources, and what each is like. They are in a tree by address: so a
- * walk can let go of the lock now and then and find its place again, whatever came
- * and went, and a resource that is initialised twice is found out.
- */
+/* Description of all live resources, for NT's SystemLocksInformation. */
 
 #include <linux/err.h>
 #include <linux/export.h>
@@ -22,7 +18,7 @@
 #include "eresource_tree.h"
 #include "locks_information.h"
 
-/* Looked at with interrupts off, from one taking of the lock to the next. */
+/* Number of resources to describe with interrupts off, before the lock is dropped. */
 #define EX_LOCKS_BATCH	32
 
 static void ex_describe_resource(struct eresource *resource, struct ex_lock *lock)
@@ -47,7 +43,7 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 				lock->owner = owner->thread;
 		}
 	} else {
-		/* One word, read once: true of one moment, whatever goes on. */
+		/* The word is read once, so the description is consistent. */
 		exclusive = word & ERESOURCE_EXCLUSIVE;
 		information->lock_count = !!word;
 		information->entry_count = eresource_depth(word);
@@ -67,8 +63,8 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 }
 
 /*
- * The id of an owner, which may be a pointer, or a thread that is long gone: its
- * address is compared, not followed. 0: no thread.
+ * Return the thread ID of an owner; 0 if the owner is a pointer, or a task that has exited. The
+ * address is compared with those of all tasks and not dereferenced.
  */
 static u32 ex_owner_thread_id(unsigned long owner)
 {
@@ -89,7 +85,7 @@ out:
 	return id;
 }
 
-/* As many as there is room for. Whether there was room for all. */
+/* Describe up to @room resources. Returns true if these were all. */
 static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 {
 	unsigned long flags, next = 0;
@@ -116,10 +112,10 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 /**
  * ex_query_locks() - describe all live resources
  *
- * Each is true of one moment; all together are not, if they come and go.
+ * Each description is consistent. The set is not a snapshot if resources come and go meanwhile.
  *
- * Context: thread; may sleep.
- * Return: them, for kvfree(), or an error pointer: -ENOMEM.
+ * Context: task; may sleep.
+ * Return: the descriptions, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
  */
 struct ex_locks *ex_query_locks(void)
 {
@@ -127,7 +123,7 @@ struct ex_locks *ex_query_locks(void)
 	u32 room, i;
 
 	for (;;) {
-		/* Some may come while we allocate. */
+		/* Leave room for resources that are initialised during the allocation. */
 		room = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
 		locks = kvzalloc(struct_size(locks, locks, room), GFP_KERNEL);
 		if (!locks)
@@ -147,12 +143,11 @@ struct ex_locks *ex_query_locks(void)
 EXPORT_SYMBOL_IF_KUNIT(ex_query_locks);
 
 /**
- * ex_query_locks_information() - describe all live resources as NT does
- * @size: bytes of it
+ * ex_query_locks_information() - describe all live resources in NT's format
+ * @size: set to the size of the result in bytes
  *
- * Context: thread; may sleep.
- * Return: RTL_PROCESS_LOCKS in the 64-bit layout, for kvfree(), or an error pointer:
- * -ENOMEM.
+ * Context: task; may sleep.
+ * Return: RTL_PROCESS_LOCKS in the 64-bit layout, to be freed with kvfree(), or ERR_PTR(-ENOMEM).
  */
 struct rtl_process_locks64 *ex_query_locks_information(size_t *size)
 {

@@ -2,16 +2,16 @@
 #ifndef _NTKLOG_EX_LOCKS_INFORMATION_H
 #define _NTKLOG_EX_LOCKS_INFORMATION_H
 
-/* All live resources, as they were at one time: NT's SystemLocksInformation. */
+/* Descriptions of all live resources: NT's SystemLocksInformation. */
 
 #include <uapi/ntklog/system_information.h>
 
 /**
- * struct ex_lock - one of them
- * @information: as NT gives it, with its address as that is shown
- * @resource: its address
- * @owner: the exclusive owner, thread or owner pointer, 0 if there is none
- * @creator: where the resource was initialised
+ * struct ex_lock - description of a resource
+ * @information: in NT's format; its address may be hashed or 0
+ * @resource: address of the resource
+ * @owner: exclusive owner: task or owner pointer; 0 if there is none
+ * @creator: return address of the initialisation
  */
 struct ex_lock {
 	struct rtl_process_lock_information64 information;
@@ -21,9 +21,9 @@ struct ex_lock {
 };
 
 /**
- * struct ex_locks - all of them, by address
- * @count: how many
- * @locks: each
+ * struct ex_locks - descriptions of all live resources, ordered by address
+ * @count: number of descriptions
+ * @locks: the descriptions
  */
 struct ex_locks {
 	u32 count;

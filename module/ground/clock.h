@@ -3,14 +3,14 @@
 #define _NTKLOG_GROUND_CLOCK_H
 
 /*
- * The clock that every time in every event is of, and every parameter in cycles. Nothing else
- * knows which it is.
+ * The clock of all time stamps and of all parameters in cycles. No other file depends on which
+ * clock it is.
  *
- * x86: the TSC, as NT has it there. Files say that it is the processor's cycle counter.
+ * x86: the TSC, as in NT. ETL files declare the CPU's cycle counter.
  *
- * arm64: the architected timer's virtual counter, as NT has it there: 24 MHz to 1 GHz, whatever
- * the processor's own speed, so that a cycle is another time than on x86. Files say that it is
- * the performance counter, and of the processor's speed nothing.
+ * arm64: the virtual counter of the architected timer, as in NT. It runs at 24 MHz to 1 GHz,
+ * independent of the CPU's frequency, so a cycle differs from one on x86. ETL files declare the
+ * performance counter and no CPU frequency.
  */
 
 #include <linux/compiler.h>
@@ -21,11 +21,12 @@
 #include <uapi/ntklog/buffer.h>
 
 /**
- * struct ntklog_time - a reading of the clock that locks are timed by
- * @low: its low half
- * @high: its high half
+ * struct ntklog_time - value of the clock, as two halves
+ * @low: low half
+ * @high: high half
  *
- * In halves, as x86 gives it: most are never put together.
+ * x86 reads the clock as two registers. Most users need one of them or store both; only a few
+ * combine them.
  */
 struct ntklog_time {
 	u32 low;
@@ -63,7 +64,7 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #define NTKLOG_CLOCK_TYPE	ETW_CLOCK_PERFORMANCE_COUNTER
 #define NTKLOG_CLOCK_HZ		((u64)arch_timer_get_cntfrq())
 #define NTKLOG_CLOCK_KHZ	(arch_timer_get_cntfrq() / 1000)
-/* It is one for all processors, by the architecture. */
+/* The architecture has the same counter on all CPUs. */
 #define ntklog_clock_is_unreliable()	false
 
 static __always_inline struct ntklog_time ntklog_read_time(void)
@@ -78,10 +79,10 @@ static __always_inline struct ntklog_time ntklog_read_time(void)
 #endif
 
 /**
- * ntklog_cycles() - the clock now
+ * ntklog_cycles() - read the clock
  *
- * Context: any, NMI too.
- * Return: cycles of the clock, since some time before the boot.
+ * Context: any, also NMI.
+ * Return: cycles since some time before boot.
  */
 static __always_inline u64 ntklog_cycles(void)
 {
@@ -89,11 +90,11 @@ static __always_inline u64 ntklog_cycles(void)
 }
 
 /**
- * ntklog_store_time() - put a reading of the clock where 64 bits of it go
- * @value: where
- * @time: the reading
+ * ntklog_store_time() - store a clock value
+ * @value: receives the 64 bits
+ * @time: the clock value
  *
- * In halves, where it comes in them: it takes more to put them together than to write them.
+ * On x86 two stores are cheaper than combining the halves.
  *
  * Context: any.
  */
@@ -108,10 +109,10 @@ static __always_inline void ntklog_store_time(u64 *value, struct ntklog_time tim
 }
 
 /**
- * ntklog_clock_frequency() - how fast is it?
+ * ntklog_clock_frequency() - return the frequency of the clock
  *
  * Context: any.
- * Return: cycles per second; 0: the machine has no such clock.
+ * Return: cycles per second; 0 if the machine does not have this clock.
  */
 static inline u64 ntklog_clock_frequency(void)
 {
@@ -119,11 +120,11 @@ static inline u64 ntklog_clock_frequency(void)
 }
 
 /**
- * ntklog_ms_to_cycles() - how long is that?
- * @milliseconds: so many
+ * ntklog_ms_to_cycles() - convert milliseconds to cycles
+ * @milliseconds: a duration
  *
  * Context: any.
- * Return: cycles.
+ * Return: the duration in cycles.
  */
 static inline u64 ntklog_ms_to_cycles(u32 milliseconds)
 {
@@ -131,11 +132,11 @@ static inline u64 ntklog_ms_to_cycles(u32 milliseconds)
 }
 
 /**
- * ntklog_ns_to_kilocycles() - how long is that?
- * @nanoseconds: so many; may be negative
+ * ntklog_ns_to_kilocycles() - convert nanoseconds to units of 1024 cycles
+ * @nanoseconds: a duration; may be negative
  *
  * Context: any.
- * Return: units of 1024 cycles.
+ * Return: the duration in units of 1024 cycles.
  */
 static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
 {
@@ -143,10 +144,12 @@ static inline s64 ntklog_ns_to_kilocycles(s64 nanoseconds)
 }
 
 /**
- * ntklog_clock_is_unstable() - do processors differ, or does it stop?
+ * ntklog_clock_is_unstable() - test whether the kernel has found the clock unreliable
+ *
+ * The clocks of CPUs may differ, or stop. The kernel may find out at any time.
  *
  * Context: any.
- * Return: whether Linux has found so; at the boot, or at any time later.
+ * Return: true if the kernel has marked the clock as unstable.
  */
 static inline bool ntklog_clock_is_unstable(void)
 {
@@ -154,10 +157,10 @@ static inline bool ntklog_clock_is_unstable(void)
 }
 
 /**
- * ntklog_clock_processor_mhz() - for CpuSpeedInMHz
+ * ntklog_clock_processor_mhz() - return CpuSpeedInMHz of an ETL file
  *
  * Context: any.
- * Return: MHz; 0: the clock does not tell.
+ * Return: CPU frequency in MHz; 0 if the clock does not depend on it.
  */
 static inline u32 ntklog_clock_processor_mhz(void)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The rarer half of NT's IRQL: everything but a thread's way from
- * PASSIVE_LEVEL to DISPATCH_LEVEL and back, which include/ntklog/irql.h has
- * inline together with the idea of the whole.
+ * Slow paths of NT's IRQL. include/ntklog/irql.h explains how the IRQL is represented, and has the
+ * fast path: from PASSIVE_LEVEL to DISPATCH_LEVEL and back in a task.
  */
 
 #include <linux/bug.h>
@@ -16,7 +15,7 @@
 
 DEFINE_PER_CPU(struct ke_irql, ke_irql);
 
-/* The level belongs to the thread, which may sleep and move with it. */
+/* APC_LEVEL belongs to the task, which may sleep and migrate at this level. */
 static bool ke_thread_is_at_apc_level(void)
 {
 	return !__ke_thread_is_passive() && ntklog_is_at_apc_level();
@@ -32,7 +31,7 @@ static void ke_leave_apc_level(void)
 	ntklog_put_thread(thread);
 }
 
-/* The level that the context gives by itself, below which nothing lowers. */
+/* IRQL that the context itself has, below which it cannot be lowered. */
 static u8 ke_context_irql(void)
 {
 	if (in_nmi())
@@ -48,7 +47,7 @@ static u8 ke_context_irql(void)
  * ke_get_current_irql() - NT's KeGetCurrentIrql
  *
  * Context: any.
- * Return: the IRQL of the processor, or of the thread if below DISPATCH_LEVEL.
+ * Return: the IRQL of the CPU, or that of the task if it is below DISPATCH_LEVEL.
  */
 u8 ke_get_current_irql(void)
 {
@@ -63,9 +62,9 @@ u8 ke_get_current_irql(void)
 EXPORT_SYMBOL_GPL(ke_get_current_irql);
 
 /*
- * From DISPATCH_LEVEL, or a hard interrupt's own level, to above and back. Softirqs are
- * disabled once more meanwhile, which is for the caller to do, so that ke_lower_irql() does
- * not take the thread for one at DISPATCH_LEVEL.
+ * Raise from DISPATCH_LEVEL, or from a hard interrupt's own level, to a higher level. The caller
+ * has disabled softirqs once more, so that ke_lower_irql() does not mistake the task for one at
+ * DISPATCH_LEVEL.
  */
 static __always_inline void ke_raise_above_dispatch_level(u8 new_irql)
 {
@@ -84,7 +83,7 @@ static __always_inline void ke_lower_from_above_dispatch_level(void)
 	local_irq_restore(flags);
 }
 
-/* From below DISPATCH_LEVEL to there and back. */
+/* Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL. */
 static void ke_raise_to_dispatch_level(bool from_apc_level)
 {
 	ke_enter_dispatch_level(from_apc_level);
@@ -102,11 +101,13 @@ static void ke_lower_from_dispatch_level(void)
 }
 
 /**
- * ke_raise_irql_slow() - raise to any IRQL from any
- * @new_irql: the IRQL, PASSIVE_LEVEL to HIGH_LEVEL
+ * ke_raise_irql_slow() - raise the IRQL from any level to any higher one
+ * @new_irql: the new IRQL, PASSIVE_LEVEL to HIGH_LEVEL
+ *
+ * If @new_irql is lower than the current IRQL: warns once and changes nothing.
  *
  * Context: any; may sleep if @new_irql is APC_LEVEL.
- * Return: the IRQL before; a warning and no change if that is higher.
+ * Return: the old IRQL.
  */
 u8 ke_raise_irql_slow(u8 new_irql)
 {
@@ -139,8 +140,8 @@ EXPORT_SYMBOL_GPL(ke_raise_irql_slow);
 /**
  * ke_raise_irql_to_synch_level() - NT's KeRaiseIrqlToSynchLevel
  *
- * Context: any IRQL <= SYNCH_LEVEL.
- * Return: the IRQL before.
+ * Context: IRQL <= SYNCH_LEVEL.
+ * Return: the old IRQL.
  */
 u8 ke_raise_irql_to_synch_level(void)
 {
@@ -174,7 +175,7 @@ static noinline void ke_lower_irql_any(u8 new_irql)
 	if (new_irql < DISPATCH_LEVEL && old_irql >= DISPATCH_LEVEL)
 		ke_lower_from_dispatch_level();
 
-	/* What the thread was at before it raised may differ from new_irql. */
+	/* @new_irql may differ from the task's level before it raised. */
 	if (new_irql == APC_LEVEL && !ke_thread_is_at_apc_level())
 		ntklog_set_apc_level(ntklog_get_or_alloc_task_record(), true);
 	else if (new_irql == PASSIVE_LEVEL)
@@ -182,14 +183,14 @@ static noinline void ke_lower_irql_any(u8 new_irql)
 }
 
 /**
- * ke_lower_irql_slow() - lower to any IRQL from any
- * @state: the IRQL, with __ke_raised()
+ * ke_lower_irql_slow() - lower the IRQL from any level to any lower one
+ * @state: the new IRQL, combined with __ke_raised() by OR
  *
- * Context: any; see ke_lower_irql().
+ * Context: as for ke_lower_irql().
  */
 void ke_lower_irql_slow(u32 state)
 {
-	/* A thread that raised from PASSIVE_LEVEL to above DISPATCH_LEVEL. */
+	/* The usual case: a task raised from PASSIVE_LEVEL to above DISPATCH_LEVEL. */
 	if (state == 2 * __KE_DISPATCH && likely(this_cpu_read(ke_irql.level))) {
 		ke_lower_from_above_dispatch_level();
 		ke_leave_dispatch_level(1);

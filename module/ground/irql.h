@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_GROUND_IRQL_H
 #define _NTKLOG_GROUND_IRQL_H
 
-/* The IRQL of whoever asks, for who has no time for a call. */
+/* The IRQL inside the module, with a fast path for hot code. */
 
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -10,14 +10,13 @@
 #include <ntklog/irql.h>
 
 /**
- * struct ke_irql - what Linux does not know of a processor's level
+ * struct ke_irql - part of a CPU's IRQL that Linux does not keep
  * @level: 0, or DIRQL_LEVEL and above
- * @from_apc_level: the thread raised from APC_LEVEL; softirqs are disabled once more
- * @flags: interrupt state before the processor was raised above DISPATCH_LEVEL
+ * @from_apc_level: the task raised from APC_LEVEL, so softirqs are disabled once more
+ * @flags: interrupt state before the CPU raised above DISPATCH_LEVEL
  *
- * Levels above DISPATCH_LEVEL are only ever current with interrupts off, so that no other context
- * of the processor sees one half changed; and from DISPATCH_LEVEL on a thread stays. So one of
- * this for each processor is enough.
+ * One per CPU suffices: a task at DISPATCH_LEVEL or above does not migrate. A level above
+ * DISPATCH_LEVEL has interrupts off, so no other context of the CPU sees a partial update.
  */
 struct ke_irql {
 	u8 level;
@@ -28,11 +27,11 @@ struct ke_irql {
 DECLARE_PER_CPU(struct ke_irql, ke_irql);
 
 /**
- * ke_get_plain_irql() - ke_get_current_irql(), but for a thread that may be at APC_LEVEL
- * @irql: set to the IRQL, or to PASSIVE_LEVEL
+ * ke_get_plain_irql() - return the IRQL unless the task may be at APC_LEVEL
+ * @irql: set to the IRQL
  *
  * Context: any but NMI.
- * Return: whether that is it; if not it is for ke_get_current_irql() to look at the thread.
+ * Return: true if @irql is the IRQL; false if the caller must call ke_get_current_irql().
  */
 static __always_inline bool ke_get_plain_irql(u8 *irql)
 {
@@ -40,8 +39,8 @@ static __always_inline bool ke_get_plain_irql(u8 *irql)
 	if (!__ke_raised())
 		return __ke_thread_is_passive();
 	/*
-	 * Only with interrupts off, and then with softirqs disabled or in an
-	 * interrupt, is the processor's level that of the caller.
+	 * The CPU's level is that of the caller only while interrupts are off and softirqs are
+	 * disabled or an interrupt is being handled.
 	 */
 	*irql = this_cpu_read(ke_irql.level);
 	if (likely(!*irql))

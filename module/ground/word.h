@@ -3,9 +3,9 @@
 #define _NTKLOG_GROUND_WORD_H
 
 /*
- * Words of 64 bits that others read while they are written. A processor of 32 bits does so in
- * halves, each by itself with the order that is asked for: what is in one half alone, as a byte for
- * each session, is as on others; a number may have half of what it was.
+ * Access to words of 64 bits that are read while they are written. On 32-bit CPUs an access is two
+ * accesses of 32 bits, low half first, each with the requested ordering. Independent bytes, such as
+ * one per session, are thus consistent; a number may have halves of two values.
  */
 
 #include <linux/compiler.h>
@@ -16,14 +16,14 @@
 
 #define ntklog_read_u64(_word)		READ_ONCE(_word)
 #define ntklog_write_word(_word, _value) WRITE_ONCE(_word, _value)
-/* What they pair with their users say. */
+/* The user's comment names the partner. */
 #define ntklog_read_word_acquire(_word)	smp_load_acquire(&(_word))
-/* Likewise. */
+/* The user's comment names the partner. */
 #define ntklog_write_word_release(_word, _value) smp_store_release(&(_word), _value)
 
 #else
 
-/* Little-endian, as all that writes ETL files is: the low half comes first. */
+/* Little-endian: the low half comes first. */
 static __always_inline u64 ntklog_read_halves(const u32 *half)
 {
 	u32 low = READ_ONCE(half[0]);
@@ -33,10 +33,10 @@ static __always_inline u64 ntklog_read_halves(const u32 *half)
 
 static __always_inline u64 ntklog_read_halves_acquire(const u32 *half)
 {
-	/* What it pairs with its user says. */
+	/* The user's comment names the partner. */
 	u32 low = smp_load_acquire(&half[0]);
 
-	/* Likewise. */
+	/* The user's comment names the partner. */
 	return low | (u64)smp_load_acquire(&half[1]) << 32;
 }
 
@@ -48,9 +48,9 @@ static __always_inline void ntklog_write_halves(u32 *half, u64 value)
 
 static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
 {
-	/* What it pairs with its user says. */
+	/* The user's comment names the partner. */
 	smp_store_release(&half[0], (u32)value);
-	/* Likewise. */
+	/* The user's comment names the partner. */
 	smp_store_release(&half[1], (u32)(value >> 32));
 }
 

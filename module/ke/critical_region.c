@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's critical and guarded regions. In NT a thread in a critical one gets no normal
- * kernel APC: it is neither suspended nor ended while it owns a resource. In a guarded
- * one it gets no APC at all. Linux has no such APCs, so what is left is the account:
- * both kinds nest, each by itself, and one can ask.
+ * Critical and guarded regions, as in NT. There a thread in a critical region gets no normal kernel
+ * APC, so it is neither suspended nor terminated while it holds a resource; a thread in a guarded
+ * region gets no APC at all. Linux has no APCs. Two nesting counts per task remain, and the queries
+ * of them.
  */
 
 #include <linux/bug.h>
@@ -17,7 +17,7 @@
 /**
  * ke_enter_critical_region() - NT's KeEnterCriticalRegion
  *
- * Context: thread at IRQL <= APC_LEVEL; may sleep.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 void ke_enter_critical_region(void)
 {
@@ -30,7 +30,9 @@ EXPORT_SYMBOL_GPL(ke_enter_critical_region);
 /**
  * ke_leave_critical_region() - NT's KeLeaveCriticalRegion
  *
- * Context: thread. Outside of any region: a warning, no change.
+ * Outside a critical region: warns once and changes nothing.
+ *
+ * Context: task.
  */
 void ke_leave_critical_region(void)
 {
@@ -48,7 +50,7 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
 /**
  * ke_enter_guarded_region() - NT's KeEnterGuardedRegion
  *
- * Context: thread at IRQL <= APC_LEVEL; may sleep.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 void ke_enter_guarded_region(void)
 {
@@ -61,7 +63,9 @@ EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
 /**
  * ke_leave_guarded_region() - NT's KeLeaveGuardedRegion
  *
- * Context: thread. Outside of any region: a warning, no change.
+ * Outside a guarded region: warns once and changes nothing.
+ *
+ * Context: task.
  */
 void ke_leave_guarded_region(void)
 {
@@ -79,9 +83,8 @@ EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
 /**
  * ke_are_apcs_disabled() - NT's KeAreApcsDisabled
  *
- * Context: any; in an interrupt, of the thread that it has interrupted.
- * Return: whether the thread is in a critical or guarded region. As in NT, the
- * IRQL is not looked at.
+ * Context: any; in an interrupt, the answer is for the interrupted task.
+ * Return: true if the task is in a critical or guarded region. As in NT, the IRQL has no influence.
  */
 bool ke_are_apcs_disabled(void)
 {
@@ -95,9 +98,8 @@ EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
 /**
  * ke_are_all_apcs_disabled() - NT's KeAreAllApcsDisabled
  *
- * Context: any; in an interrupt, of the thread that it has interrupted.
- * Return: whether the thread is in a guarded region, or the IRQL APC_LEVEL or
- * above.
+ * Context: any; in an interrupt, the answer is for the interrupted task.
+ * Return: true if the task is in a guarded region, or the IRQL is at least APC_LEVEL.
  */
 bool ke_are_all_apcs_disabled(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's numbered queued spin locks: the locks, and the entries that each
- * processor has for them. The functions are in include/ntklog/queued_spin_lock.h.
+ * NT's numbered queued spin locks: the locks, and each CPU's queue entries. The functions are in
+ * include/ntklog/queued_spin_lock.h.
  */
 
 #include <linux/bug.h>
@@ -21,24 +21,21 @@ DEFINE_PER_CPU_ALIGNED(struct ke_lock_queues, ke_lock_queues);
 EXPORT_PER_CPU_SYMBOL_GPL(ke_lock_queues);
 
 /**
- * ke_try_to_acquire_queued_spin_lock_entry() - own a lock if it is free
- * @queue: an entry that names the lock
+ * ke_try_to_acquire_queued_spin_lock_entry() - acquire a lock if it is free
+ * @queue: entry that names the lock
  *
  * Context: IRQL >= DISPATCH_LEVEL.
- * Return: whether it is owned. If not, nothing is counted.
+ * Return: true if the caller now holds the lock; false if the lock is held, and nothing is counted.
  */
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
 	unsigned long word = 0;
 
-	/*
-	 * An entry that owns already, by a bug of the caller, names no lock; the
-	 * lock that it names then is not free either.
-	 */
+	/* An entry with a LOCK_QUEUE_* bit already holds its lock, by a bug of the caller. */
 	if ((unsigned long)spin_lock & LOCK_QUEUE_BITS)
 		return false;
-	/* Fully ordered, as the xchg() of __ke_acquire_queued_spin_lock(). */
+	/* Fully ordered, like the xchg() of __ke_acquire_queued_spin_lock(). */
 	if (!ke_test_spin_lock(spin_lock) ||
 	    !try_cmpxchg(&spin_lock->word, &word, (unsigned long)queue))
 		return false;
@@ -51,10 +48,10 @@ bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue)
 EXPORT_SYMBOL_GPL(ke_try_to_acquire_queued_spin_lock_entry);
 
 /**
- * ke_queued_spin_lock_bad_number() - a number that must not be
+ * ke_queued_spin_lock_bad_number() - warn once about a number that names no lock
  * @number: the number
  *
- * Context: any. Warns once with the value.
+ * Context: any.
  */
 void ke_queued_spin_lock_bad_number(unsigned int number)
 {
@@ -64,9 +61,9 @@ void ke_queued_spin_lock_bad_number(unsigned int number)
 EXPORT_SYMBOL_GPL(ke_queued_spin_lock_bad_number);
 
 /**
- * ke_numbered_spin_lock_init() - make the locks, all free
+ * ke_numbered_spin_lock_init() - initialise the numbered locks and their entries
  *
- * Context: load.
+ * Context: module load.
  */
 void __init ke_numbered_spin_lock_init(void)
 {

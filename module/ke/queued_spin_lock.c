@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The out-of-line half of NT's in-stack queued spin locks: waiting, handing
- * over, and both with tracing. include/ntklog/queued_spin_lock.h has the
- * uncontended half and says who may write which word.
+ * Slow paths of NT's in-stack queued spin locks: waiting, handing over, and the release while
+ * tracking is on. include/ntklog/queued_spin_lock.h has the fast paths, and says which CPU may
+ * write which word.
  */
 
 #include <linux/bug.h>
@@ -18,17 +18,17 @@ static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *que
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
 
-/* Join the queue and wait at one's own entry: returns the tests of it, at least 1. */
+/* Join the queue and spin on the own entry. Returns the number of tests, at least 1. */
 static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 				      struct kspin_lock_queue *tail)
 {
 	u32 spin_count = 0;
 
-	/* Nobody but us writes our Lock until our address is in tail->next. */
+	/* Until tail->next is set, only this CPU writes queue->lock. */
 	WRITE_ONCE(queue->lock, queue->lock | LOCK_QUEUE_WAIT);
 	/*
-	 * Release: WAIT is there before the predecessor clears it. Pairs with
-	 * smp_cond_load_acquire() in ke_hand_over_queued_spin_lock().
+	 * Store WAIT before the predecessor can clear it. Pairs with smp_cond_load_acquire() in
+	 * ke_hand_over_queued_spin_lock().
 	 */
 	smp_store_release(&tail->next, queue);
 
@@ -38,8 +38,8 @@ static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 	} while (READ_ONCE(queue->lock) & LOCK_QUEUE_WAIT);
 
 	/*
-	 * The critical section comes after the test that ended the loop. Pairs
-	 * with the smp_store_release() in ke_hand_over_queued_spin_lock().
+	 * Order the critical section after the test that ended the loop. Pairs with
+	 * smp_store_release() in ke_hand_over_queued_spin_lock().
 	 */
 	smp_acquire__after_ctrl_dep();
 	return spin_count;
@@ -58,11 +58,13 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
 }
 
 /**
- * ke_wait_for_lock_ownership() - join the queue and wait at its own entry
+ * ke_wait_for_lock_ownership() - join the queue and wait for the lock
  * @queue: the caller's entry, already in the lock word
  * @tail: the entry that was in the lock word before
  *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as the owner; the wait has been counted or tracked.
+ * Returns when the caller holds the lock; the wait has been counted or tracked.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 				struct kspin_lock_queue *tail)
@@ -75,11 +77,12 @@ void ke_wait_for_lock_ownership(struct kspin_lock_queue *queue,
 EXPORT_SYMBOL_GPL(ke_wait_for_lock_ownership);
 
 /**
- * ke_hand_over_queued_spin_lock() - let a lock go that somebody waits for
- * @queue: the owner's entry, LOCK_QUEUE_OWNER cleared
+ * ke_hand_over_queued_spin_lock() - pass a lock to the next waiter
+ * @queue: the holder's entry, LOCK_QUEUE_OWNER cleared
  *
- * Context: IRQL >= DISPATCH_LEVEL. Spins while the successor is half-way in:
- * in the lock word, but its address not yet in our Next.
+ * Spins if the next waiter has put its entry into the lock word but not yet into @queue->next.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 {
@@ -87,26 +90,25 @@ void ke_hand_over_queued_spin_lock(struct kspin_lock_queue *queue)
 	struct kspin_lock_queue *next;
 
 	/*
-	 * Acquire: the successor's WAIT is stored before we overwrite it.
-	 * Pairs with smp_store_release() in ke_spin_for_lock_ownership().
+	 * Order the successor's store of WAIT before the store that clears it. Pairs with
+	 * smp_store_release() in ke_spin_for_lock_ownership().
 	 */
 	next = smp_cond_load_acquire(&queue->next, VAL);
 	/*
-	 * NT's entry can be used again as it is. Before the hand-over, for
-	 * nobody writes our Next any more: its one writer has been read.
+	 * As in NT, the entry can be reused as it is. Only the successor writes @queue->next, and
+	 * it has done so.
 	 */
 	WRITE_ONCE(queue->next, NULL);
 	/*
-	 * Clears WAIT and sets OWNER in one store; the successor's entry holds
-	 * the address of the same lock. Release: what we did as the owner is
-	 * visible to it. Pairs with smp_acquire__after_ctrl_dep() in
-	 * ke_spin_for_lock_ownership().
+	 * Clear WAIT and set OWNER in one store; the successor's entry has the address of the same
+	 * lock. The release publishes the critical section. Pairs with
+	 * smp_acquire__after_ctrl_dep() in ke_spin_for_lock_ownership().
 	 */
 	smp_store_release(&next->lock, spin_lock | LOCK_QUEUE_OWNER);
 }
 EXPORT_SYMBOL_GPL(ke_hand_over_queued_spin_lock);
 
-/* As __ke_release_queued_spin_lock(). */
+/* Release the lock like __ke_release_queued_spin_lock(). */
 static __always_inline void ke_unlock_queued_spin_lock(struct kspin_lock_queue *queue,
 						       struct kspin_lock *spin_lock)
 {
@@ -127,7 +129,10 @@ static notrace noinline void ke_release_sampled_queued_spin_lock(struct kspin_lo
 	ntklog_track_spin_lock_release_slow(spin_lock, mode, time.low, time.high, caller);
 }
 
-/* Somebody waits: whether that is what it is sampled for is told out of line. */
+/*
+ * Release with a waiter in the queue. The slow path decides whether the release is sampled for its
+ * waiter.
+ */
 static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin_lock_queue *queue,
 								    struct kspin_lock *spin_lock,
 								    unsigned long caller)
@@ -141,12 +146,14 @@ static notrace noinline void ke_release_queued_spin_lock_waited_for(struct kspin
 }
 
 /**
- * ke_release_queued_spin_lock_traced() - release, then maybe write an event
- * @queue: the owner's entry
+ * ke_release_queued_spin_lock_traced() - release a lock while tracking is on
+ * @queue: the holder's entry
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The same release as the inline one. The
- * event names the place that this function returns to.
+ * Releases like the inline function, and writes an event if the release is sampled. The event's
+ * caller is the return address of this function.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
 							 struct kspin_lock *spin_lock)
@@ -154,8 +161,8 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 	unsigned long word = (unsigned long)queue;
 
 	/*
-	 * This look alone decides: who is still half-way in, or comes after it, is not one that
-	 * was left waiting, however the release goes on.
+	 * This test alone decides whether the release leaves a waiter. A waiter that has not yet
+	 * set queue->next does not count.
 	 */
 	if (unlikely(READ_ONCE(queue->next))) {
 		ke_release_queued_spin_lock_waited_for(queue, spin_lock, _RET_IP_);
@@ -166,7 +173,7 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 						    _RET_IP_);
 		return;
 	}
-	/* Next has been looked at: who has come since fails the exchange. */
+	/* queue->next was NULL. If a waiter has come since, the exchange fails. */
 	WRITE_ONCE(queue->lock, (unsigned long)spin_lock);
 	if (unlikely(!try_cmpxchg_release(&spin_lock->word, &word, 0)))
 		ke_hand_over_queued_spin_lock(queue);
@@ -174,10 +181,10 @@ notrace noinline void ke_release_queued_spin_lock_traced(struct kspin_lock_queue
 EXPORT_SYMBOL_GPL(ke_release_queued_spin_lock_traced);
 
 /**
- * ke_release_queued_spin_lock_not_owned() - a release that must not be
- * @queue: an entry without LOCK_QUEUE_OWNER, or still with LOCK_QUEUE_WAIT
+ * ke_release_queued_spin_lock_not_owned() - warn once about a release of a lock that is not held
+ * @queue: entry without LOCK_QUEUE_OWNER, or with LOCK_QUEUE_WAIT
  *
- * Context: any. Warns once with the values; changes nothing.
+ * Context: any.
  */
 void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The out-of-line half of NT's ordinary spin locks: waiting, and the release with
- * tracing. include/ntklog/spin_lock.h has the rest.
+ * Slow paths of NT's ordinary spin locks: waiting, and the release while tracking is on.
+ * include/ntklog/spin_lock.h has the fast paths.
  */
 
 #include <linux/bug.h>
@@ -13,7 +13,7 @@
 #include "../address.h"
 #include "../perf/spin_lock.h"
 
-/* Test, and only when that finds it free, test and set: returns the tests. */
+/* Spin until the lock is acquired. Returns the number of tests, at least 1. */
 static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 {
 	u32 spin_count = 0;
@@ -38,10 +38,12 @@ static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
 }
 
 /**
- * ke_wait_for_spin_lock() - wait for a lock that somebody else owns
+ * ke_wait_for_spin_lock() - wait for a lock that is held
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. Returns as its owner; the wait has been counted or tracked.
+ * Returns when the caller holds the lock; the wait has been counted or tracked.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 void ke_wait_for_spin_lock(struct kspin_lock *spin_lock)
 {
@@ -57,38 +59,40 @@ static notrace noinline void ke_release_sampled_spin_lock(struct kspin_lock *spi
 {
 	struct ntklog_time time = ntklog_read_time();
 
-	/* As in __ke_release_spin_lock(). */
+	/* Pairs with the acquire in ke_acquire_spin_lock_at_dpc_level(). */
 	smp_store_release(&spin_lock->word, 0);
 	ntklog_track_spin_lock_release_slow(spin_lock, WMI_SPINLOCK_ORDINARY, time.low,
 					    time.high, caller);
 }
 
 /**
- * ke_release_spin_lock_traced() - release, then maybe write an event
+ * ke_release_spin_lock_traced() - release a lock while tracking is on
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL. The event names the place that this function
- * returns to.
+ * Writes an event if the release is sampled. The event's caller is the return address of this
+ * function.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL.
  */
 notrace noinline void ke_release_spin_lock_traced(struct kspin_lock *spin_lock)
 {
 	if (unlikely(!ntklog_pop_spin_lock(spin_lock, ntklog_read_time().low)))
 		ke_release_sampled_spin_lock(spin_lock, _RET_IP_);
 	else
-		/* As in __ke_release_spin_lock(). */
+		/* Pairs with the acquire in ke_acquire_spin_lock_at_dpc_level(). */
 		smp_store_release(&spin_lock->word, 0);
 }
 EXPORT_SYMBOL_GPL(ke_release_spin_lock_traced);
 
 /**
- * ke_release_spin_lock_not_owned() - a release that must not be
- * @spin_lock: a lock that is free, or owned as a queued one
+ * ke_release_spin_lock_not_owned() - warn once about a release of a lock that is not held
+ * @spin_lock: a lock that is free, or held as a queued spin lock
  *
- * Context: any. Warns once with the values; changes nothing.
+ * Context: any.
  */
 void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock)
 {
-	/* The word is 0, or the address of a queue's entry. */
+	/* The word is 0 or the address of a queue entry. */
 	WARN_ONCE(1, "KeReleaseSpinLock: lock %llx is not owned (%llx)\n",
 		  ntklog_address((unsigned long)spin_lock),
 		  ntklog_address(READ_ONCE(spin_lock->word)));
