@@ -81,10 +81,10 @@ LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}
 
 
-def linux_lock(kind, action=0x22, bits=64, **changes):
+def linux_lock(kind, action=0x22, bits=64, time_stamp=START_CLOCK + PERF_FREQ, **changes):
     """A WMI_RESOURCE of one of them; a release for whoever had it exclusively."""
     return perfinfo(0x052B, resource(bits, action=LINUX_KINDS[kind] | action,
-                                     **{"depth": 1, **changes}), bits=bits)
+                                     **{"depth": 1, **changes}), bits=bits, time_stamp=time_stamp)
 
 
 def pointers(values, bits=64):
@@ -118,11 +118,11 @@ def resource_rundown(release=1000, contention=1, timeouts=1):
 
 
 def resource(bits=64, address=0xFFFF888012345678, action=0x10022, hold=202, wait=303,
-             depth=44, thread=55, delta=66):
+             depth=44, thread=55, delta=66, acquire=1001):
     if bits == 32:
-        return struct.pack("<QQQIIIII4x", 1001, hold, wait, depth, thread,
+        return struct.pack("<QQQIIIII4x", acquire, hold, wait, depth, thread,
                            address & 0xFFFFFFFF, action, delta)
-    return struct.pack("<QQQIIQII", 1001, hold, wait, depth, thread, address, action, delta)
+    return struct.pack("<QQQIIQII", acquire, hold, wait, depth, thread, address, action, delta)
 
 
 def context_swap(version=4, flags=0x39, new=11, old=22, state=5, wait_time=99):

@@ -9,7 +9,7 @@ need tool-tests
 result "tool: builds without a warning" tool generate make_types libntklog-etl.a libntklog-etl.so.0
 result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
-for test in dump sample windows stacks info damage rundown formats stream report convert control manual; do
+for test in dump sample windows stacks info damage rundown formats stream report answer convert control manual; do
 	results python3 "$TOOL_TESTS/test_$test.py" "$OUT/build/tool-asan/ntklog"
 done
 results python3 "$TOOL_TESTS/test_classes.py" "$OUT/build/tool-asan/ntklog" \

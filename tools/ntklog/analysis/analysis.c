@@ -15,6 +15,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "analysis.h"
+#include "charge_events.h"
 #include "etl_reader.h"
 #include "event_type.h"
 #include "grow.h"
@@ -275,15 +276,22 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
-static void add_spinlock(struct analysis *analysis, const struct etl_event *event,
-			 const struct stack *stack)
+static void add_spinlock(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct spinlock_rates *rates = &analysis->spinlocks.rates;
+	const struct etl_event *event = from->event;
+	const struct stack *stack = from->stack;
 	struct spinlock_record record;
+	uint64_t class;
 	int64_t hold;
 
 	spinlock_record_read(&record, event);
-	record.lock = key_of(analysis, record.lock, event);
+	class = key_of(analysis, record.lock, event);
+	if (analysis->charges.charges)
+		charge_add_spinlock(&analysis->charges, from, &record, class,
+				    spinlock_weight(rates, &record),
+				    !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT));
+	record.lock = class;
 	spinlock_stats_add(&analysis->spinlocks, &record, event->time_stamp - analysis->origin);
 	if (!stack)
 		return;
@@ -299,17 +307,25 @@ static void add_spinlock(struct analysis *analysis, const struct etl_event *even
 	});
 }
 
-static void add_resource(struct analysis *analysis, const struct etl_event *event,
-			 const struct stack *stack)
+static void add_resource(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct resource_rates *rates = &analysis->resources.rates;
+	const struct etl_event *event = from->event;
+	const struct stack *stack = from->stack;
 	struct resource_record record;
-	uint64_t weight;
+	uint64_t address, weight;
 
 	resource_record_read(&record, event);
-	record.resource = key_of(analysis, record.resource, event);
+	address = record.resource;
+	record.resource = key_of(analysis, address, event);
 	weight = resource_stats_add(&analysis->resources, &record,
 				    event->time_stamp - analysis->origin);
+	if (analysis->charges.charges && weight) {
+		uint64_t class = record.resource;
+
+		record.resource = address;
+		charge_add_resource(&analysis->charges, from, &record, class, weight);
+	}
 	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
 		.weight = weight,
 		.is_sample = rates->release_rate > 1,
@@ -333,6 +349,7 @@ static void add_resource(struct analysis *analysis, const struct etl_event *even
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
 {
+	const struct charge_event from = { .file = file, .event = event, .stack = stack };
 	const struct event_type *type = event_type_find(event);
 	const struct selection *selection = analysis->selection;
 	struct contextswap_record contextswap;
@@ -363,15 +380,17 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
-		add_spinlock(analysis, event, stack);
+		add_spinlock(analysis, &from);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
-		add_resource(analysis, event, stack);
+		add_resource(analysis, &from);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
 		switch_stats_add(&analysis->switches, &contextswap, event->processor,
 				 event->time_stamp, analysis->origin);
+		if (analysis->charges.charges)
+			charge_add_contextswap(&analysis->charges, &from, &contextswap);
 		break;
 	default:
 		check_rundown(analysis, event);
@@ -379,9 +398,9 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	return 0;
 }
 
-static const struct etl_event *next_event(void *file)
+static const struct etl_event *next_event(void *merge)
 {
-	return etl_next_event(file);
+	return etl_merge_next(merge);
 }
 
 /**
@@ -395,6 +414,7 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
 	const struct etl_event *event;
 	const struct stack *stack;
+	struct etl_merge *merge;
 	struct stacks *stacks;
 
 	analysis->has_groups = etl_group_mask(file, &analysis->groups);
@@ -404,17 +424,26 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 		(double)file->perf_freq / (double)file->cycle_freq;
 	analysis->resources.timelines.ticks_per_cycle =
 		analysis->spinlocks.timelines.ticks_per_cycle;
-	stacks = stacks_open(file, next_event, file);
+	/* Waits are charged in the order of time. */
+	merge = etl_merge_open(file);
+	stacks = merge ? stacks_open(file, next_event, merge) : NULL;
 	if (!stacks) {
 		analysis->stacks.no_memory = true;
-		return;
+		goto close;
 	}
+	if (analysis->charges_waits)
+		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
+				 file->perf_freq);
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
 	analysis->stacks.counts = *stacks_counts(stacks);
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
+	charge_sums_finish(&analysis->charges);
 	analysis_finish(analysis);
+close:
+	if (merge)
+		etl_merge_close(merge);
 }
 
 /*
@@ -500,6 +529,7 @@ void analysis_free(struct analysis *analysis)
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
 	stack_stats_free(&analysis->stacks);
+	charge_sums_free(&analysis->charges);
 	free(analysis->processors);
 	free(analysis->unknown);
 	*analysis = (struct analysis) { 0 };

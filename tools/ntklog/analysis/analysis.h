@@ -6,6 +6,7 @@
 
 #include <ntklog/etl.h>
 
+#include "charge_sums.h"
 #include "filter.h"
 #include "lock_classes.h"
 #include "names.h"
@@ -34,6 +35,9 @@ struct analysis_processor {
  * @resources: WMI_RESOURCE
  * @switches: WMI_CONTEXTSWAP
  * @stacks: all but the last, by their stacks
+ * @charges: waits charged to holds, if @charges_waits
+ * @charge_by: property by which waiters and holders are told apart
+ * @charges_waits: set by the caller: analysis_read() charges waits
  * @processors: by number
  * @processor_count: how many
  * @has_groups: the file says which event groups were enabled
@@ -57,6 +61,9 @@ struct analysis {
 	struct resource_stats resources;
 	struct switch_stats switches;
 	struct stack_stats stacks;
+	struct charge_sums charges;
+	enum charge_by charge_by;
+	bool charges_waits;
 	struct analysis_processor *processors;
 	size_t processor_count;
 	bool has_groups;

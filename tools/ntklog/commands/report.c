@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "command.h"
 #include "flame.h"
+#include "macros.h"
 #include "message.h"
 #include "report.h"
 #include "trace_argp.h"
@@ -24,6 +26,7 @@ enum {
 	OPTION_STACKS,
 	OPTION_FOLDED,
 	OPTION_ADDRESSES,
+	OPTION_BY,
 };
 
 /* Rows of a table that fit a screen. */
@@ -37,6 +40,7 @@ enum {
  * @html: path of the page; NULL: none
  * @json, @csv: instead of text
  * @by_address: each lock by itself
+ * @by: property by which waiters and holders are told apart
  * @tables: that are wanted, as bits
  * @columns: that are wanted, separated by commas; NULL: the usual ones
  * @sort: column; NULL: each table's own
@@ -50,6 +54,7 @@ struct options {
 	const char *html;
 	bool json, csv;
 	bool by_address;
+	enum charge_by by;
 	unsigned int tables;
 	const char *columns;
 	const char *sort;
@@ -67,6 +72,12 @@ struct options {
 
 static const char *const table_names[REPORT_TABLES] = {
 	"locks", "callers", "resources", "blockers", "stacks", "threads", "processors", "unknown",
+};
+
+static const char *const by_names[] = {
+	[CHARGE_BY_CALLER] = "caller",
+	[CHARGE_BY_TASK] = "task",
+	[CHARGE_BY_STACK] = "stack",
 };
 
 static void list_columns(const struct report *report, const struct options *options)
@@ -181,6 +192,12 @@ static void print_text(struct table *table, size_t top, size_t width)
 		       left_out, width);
 }
 
+/* A report of everything begins with the answer. */
+static bool has_answer(const struct options *options)
+{
+	return options->tables == (1 << REPORT_TABLES) - 1;
+}
+
 static void print_tables(struct report *report, const struct options *options)
 {
 	size_t width = terminal_width(stdout), i;
@@ -193,8 +210,13 @@ static void print_tables(struct report *report, const struct options *options)
 		json_decref(object);
 		return;
 	}
-	if (!options->csv)
+	if (!options->csv) {
+		if (has_answer(options)) {
+			answer_print(report, stdout);
+			putchar('\n');
+		}
 		report_facts(report, stdout, "", "");
+	}
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(options->tables & 1 << i) || !table_has_cells(&report->tables[i]))
 			continue;
@@ -264,6 +286,8 @@ static int run(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
+	analysis.charges_waits = options->tables & 1 << REPORT_BLOCKERS;
+	analysis.charge_by = options->by;
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
@@ -331,6 +355,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_ADDRESSES:
 		options->by_address = true;
 		return 0;
+	case OPTION_BY:
+		for (i = 0; i < ARRAY_SIZE(by_names); i++)
+			if (!strcmp(argument, by_names[i]))
+				break;
+		if (i == ARRAY_SIZE(by_names))
+			argp_error(state, "--by: \"%s\" is not caller, task or stack", argument);
+		options->by = i;
+		return 0;
 	case OPTION_TOP:
 		options->top = strtoul(argument, &end, 10);
 		if (end == argument || *end || argument[0] == '-')
@@ -374,6 +406,9 @@ static const struct argp_option report_options[] = {
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
+	{ "by", OPTION_BY, "caller|task|stack", 0,
+	  "What waiters and holders are told apart by in the answer and the table blockers; caller, if not given",
+	  0 },
 	{ "top", OPTION_TOP, "N", 0,
 	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
 	{ 0 }
@@ -387,8 +422,8 @@ static const struct argp report_argp = {
 	.doc = "Sum up an ETL file: which locks are waited for, and which are held for long.\n"
 	       "The tables locks and callers are made of events of spin locks and rwlocks, the\n"
 	       "table resources of events of locks that sleep, the tables threads and processors\n"
-	       "of context switches. The table blockers needs a recording for which\n"
-	       "spinlock/blockers was not 0; the table stacks needs one with --stacks.\n"
+	       "of context switches. The table blockers says who held a lock while others\n"
+	       "waited for it; the table stacks needs a recording with --stacks.\n"
 	       "\vA trace is a sample. A number with \"~\" is an estimate of what happened, from the\n"
 	       "rates in the file; shares, totals, means and percentiles are scaled in the same way.\n"
 	       "\"+-23%\" is the standard error of an estimate, where it is above 10 percent;\n"

@@ -29,6 +29,7 @@ enum report_table {
  * @names: of addresses and threads, or NULL
  * @seconds: that it lasted
  * @tables: of the analysis
+ * @blockers_title: title of the table of blockers, with its sums
  */
 struct report {
 	const struct etl_file *file;
@@ -36,6 +37,7 @@ struct report {
 	const struct names *names;
 	double seconds;
 	struct table tables[REPORT_TABLES];
+	char blockers_title[192];
 };
 
 void report_make(struct report *report);

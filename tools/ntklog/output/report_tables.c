@@ -14,11 +14,13 @@
 #include <ntklog/logfile.h>
 #include <ntklog/wmi_spinlock.h>
 
+#include "answer.h"
 #include "hook_id.h"
 #include "linux_mode.h"
 #include "macros.h"
 #include "message.h"
 #include "report.h"
+#include "report_blockers.h"
 
 /* The order is that in which add_spinlock_sum() fills the cells. */
 static const struct column caller_columns[] = {
@@ -86,23 +88,6 @@ static const struct column resource_columns[] = {
 	{ "hold_unknown", "hold unknown", CELL_ESTIMATE, true, NULL, NULL },
 	{ "depth", "recursion", CELL_COUNT, false, NULL, NULL },
 	{ "initialized", "initialized", CELL_COUNT, true, NULL, NULL },
-};
-
-static const struct column blocker_columns[] = {
-	{ "caller", "caller", CELL_TEXT, false, NULL, NULL },
-	{ "lock", "lock", CELL_TEXT, false, NULL, NULL },
-	{ "mode", "mode", CELL_TEXT, true, NULL, NULL },
-	{ "sampled", "sampled", CELL_COUNT, false, NULL, NULL },
-	{ "blocked", "left waiters", CELL_ESTIMATE, false, "blocked_error", NULL },
-	{ "blocked_error", "left waiters error", CELL_ERROR, true, NULL, NULL },
-	{ "per_second", "per second", CELL_ESTIMATE, true, "blocked_error", NULL },
-	{ "hold_total", "hold", CELL_TIME, false, "hold_total_error", NULL },
-	{ "hold_total_error", "hold error", CELL_ERROR, true, NULL, NULL },
-	{ "hold_mean", "hold mean", CELL_TIME, false, NULL, NULL },
-	{ "hold_p50", "hold p50", CELL_TIME, true, NULL, NULL },
-	{ "hold_p95", "hold p95", CELL_TIME, false, NULL, NULL },
-	{ "hold_p99", "hold p99", CELL_TIME, true, NULL, NULL },
-	{ "hold_max", "hold max", CELL_TIME, false, NULL, NULL },
 };
 
 static const struct column stack_columns[] = {
@@ -355,44 +340,6 @@ static void make_callers(struct report *report)
 		cell++->number = NAN;
 		add_spinlock_sum(cell, report, &stats->others);
 	}
-}
-
-/* Who released a lock that somebody waited for. */
-static void add_blocker(struct report *report, char *caller, char *lock,
-			const struct spinlock_sum *sum)
-{
-	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
-	enum sampling sampling = sampling_of(rates->blockers, rates->blockers);
-	union cell *cell = table_add_row(&report->tables[REPORT_BLOCKERS]);
-	const struct histogram *blocking = &sum->blocking;
-
-	if (!cell) {
-		free(caller);
-		free(lock);
-		return;
-	}
-	cell++->text = caller;
-	cell++->text = lock;
-	cell++->text = modes_text(sum->modes);
-	cell++->number = (double)sum->blockers;
-	cell++->number = (double)blocking->total;
-	cell++->number = error_of(blocking->total_variance, (double)blocking->total,
-				  blocking->total_variance, sampling);
-	cell++->number = share((double)blocking->total, report->seconds);
-	add_times(cell, report, blocking, sampling);
-}
-
-static void make_blockers(struct report *report)
-{
-	const struct spinlock_stats *stats = &report->analysis->spinlocks;
-	const struct spinlock_pair *pair;
-
-	for (pair = stats->pairs; pair; pair = pair->hh.next)
-		if (pair->sum.blockers)
-			add_blocker(report, code_text(report, pair->key.caller),
-				    symbol_text(report, pair->key.lock), &pair->sum);
-	if (stats->others.blockers)
-		add_blocker(report, strdup("(others)"), strdup("(others)"), &stats->others);
 }
 
 static void add_resource(struct report *report, const struct resource_entry *entry,
@@ -666,9 +613,8 @@ static const struct {
 	[REPORT_RESOURCES] = { "resources", "Executive resources",
 			       resource_columns, ARRAY_SIZE(resource_columns),
 			       "wait_total", make_resources },
-	[REPORT_BLOCKERS] = { "blockers", "Callers that made others wait for spin locks",
-			      blocker_columns, ARRAY_SIZE(blocker_columns), "hold_total",
-			      make_blockers },
+	[REPORT_BLOCKERS] = { "blockers", "Who held the lock", blocker_columns, BLOCKER_COLUMNS,
+			      "charged_total", report_make_blockers },
 	[REPORT_STACKS] = { "stacks", "Stacks of locks", stack_columns,
 			    ARRAY_SIZE(stack_columns), "wait_total", make_stacks },
 	[REPORT_THREADS] = { "threads", "Threads", thread_columns,
@@ -717,6 +663,7 @@ int report_is_complete(const struct report *report)
 	       !report->analysis->resources.no_memory &&
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
+	       !report->analysis->charges.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&
 	       !report->analysis->resources.timelines.no_memory &&
 	       !report->analysis->switches.timelines.no_memory;
@@ -1057,6 +1004,8 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "buffers_missing", (json_int_t)file->missing,
 			   "rates_changed", analysis->rates_changed,
 			   "rates", report_rates_json(analysis));
+	if (object && analysis->charges_waits)
+		json_object_set_new(object, "answer", answer_json(report));
 	if (object && analysis->stacks.has_any)
 		json_object_set_new(object, "stack_counts",
 				    json_pack("{s:I, s:I, s:I, s:I}",

@@ -620,14 +620,12 @@ class Top(Directory):
         self.assertAlmostEqual(row["acquisitions_error"], (3 * 1000 * 999) ** .5 / 3000)
         self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
 
-    def test_blockers_have_a_table_of_their_own(self):
+    def test_records_of_blockers_are_in_no_estimate(self):
         self.set("linux_mode", "full")
         self.set("spinlock/blockers", 10)
         top = self.top(etl.spinlock_rundown(hold=1000000), etl.ntklog_rundown(blockers=10),
                        *3 * [self.lock(rule=12)])
         self.assertEqual((top["locks"], top["callers"]), ([], []))
-        (row,) = top["blockers"]
-        self.assertEqual((row["sampled"], row["blocked"]), (3, 30))
         self.assertEqual((top["rates"]["blockers"], top["rates_changed"]), (10, False))
         self.set("spinlock/blockers", 11)
         self.assertTrue(self.top(etl.ntklog_rundown(blockers=10))["rates_changed"])

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Charging waits to holds: see charge.h. The newest holds and absences are kept in two rings.
+ * Each entry links to an older one of the same bucket of locks or of tasks, so that looking
+ * back from a wait passes few others. A link to an entry that has been overwritten ends the list.
+ */
+
+#include <stdlib.h>
+
+#include "charge.h"
+
+#define BUCKET_BITS	16
+
+/* Holds that one wait is charged to; the time of further ones is unknown. */
+#define OVERLAPS_MAX	4096
+
+/*
+ * @holds: ring of the newest holds
+ * @hold_count: number of holds so far; the newest has this number minus 1
+ * @absences: ring of the newest absences
+ * @absence_count: number of absences so far
+ * @lock_heads: number of the newest hold of each bucket of locks, plus 1
+ * @thread_heads: number of the newest hold of each bucket of tasks, plus 1
+ * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
+ * @overlaps: holds that overlap the wait that is being charged
+ * @callback: gets each piece of a wait
+ * @argument: for @callback
+ */
+struct charges {
+	struct charge_hold *holds;
+	uint64_t hold_count;
+	struct charge_absence *absences;
+	uint64_t absence_count;
+	uint64_t lock_heads[1 << BUCKET_BITS];
+	uint64_t thread_heads[1 << BUCKET_BITS];
+	uint64_t absence_heads[1 << BUCKET_BITS];
+	const struct charge_hold *overlaps[OVERLAPS_MAX];
+	charge_callback callback;
+	void *argument;
+};
+
+static size_t bucket_of(uint64_t key)
+{
+	return (key * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - BUCKET_BITS);
+}
+
+static const struct charge_hold *hold_at(const struct charges *charges, uint64_t link)
+{
+	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT)
+		return NULL;
+	return &charges->holds[(link - 1) % CHARGE_KEPT];
+}
+
+static struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
+{
+	if (!link || charges->absence_count - (link - 1) > CHARGE_KEPT)
+		return NULL;
+	return &charges->absences[(link - 1) % CHARGE_KEPT];
+}
+
+/**
+ * charges_open() - begin charging waits
+ * @callback: gets each piece of each wait, from charges_add_hold()
+ * @argument: for @callback
+ *
+ * Return: the state, to be freed with charges_close(), or NULL if there is no memory.
+ */
+struct charges *charges_open(charge_callback callback, void *argument)
+{
+	struct charges *charges = calloc(1, sizeof(*charges));
+
+	if (!charges)
+		return NULL;
+	charges->holds = calloc(CHARGE_KEPT, sizeof(*charges->holds));
+	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
+	charges->callback = callback;
+	charges->argument = argument;
+	if (charges->holds && charges->absences)
+		return charges;
+	charges_close(charges);
+	return NULL;
+}
+
+/* The newest absence of the task that began before @time. */
+static const struct charge_absence *find_absence(const struct charges *charges,
+						 uint32_t thread_id, uint64_t time)
+{
+	const struct charge_absence *absence;
+
+	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+	while (absence && (absence->thread_id != thread_id || absence->from >= time))
+		absence = absence_at(charges, absence->older);
+	return absence;
+}
+
+static void give(struct charges *charges, const struct charge_hold *waiter,
+		 const struct charge_hold *holder, const struct charge_absence *absence,
+		 enum charge_part part, uint64_t ticks)
+{
+	const struct charge_piece piece = {
+		.part = part,
+		.ticks = ticks,
+		.holder = holder,
+		.absence = absence,
+	};
+
+	if (ticks)
+		charges->callback(charges->argument, waiter, &piece);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t greatest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Split a piece into the times in which @task ran, was ready and slept; the last one first. */
+static void divide(struct charges *charges, const struct charge_hold *waiter,
+		   const struct charge_hold *task, uint64_t from, uint64_t until,
+		   enum charge_part asleep, enum charge_part ready, enum charge_part running)
+{
+	const struct charge_absence *absence;
+	uint64_t ran = 0;
+
+	/* A task that spins for a lock, or holds one, is not switched out. */
+	while (task->is_sleeping && until > from) {
+		uint64_t begin, end, ready_from;
+
+		absence = find_absence(charges, task->thread_id, until);
+		if (!absence || absence->until <= from)
+			break;
+		begin = greatest(absence->from, from);
+		end = least(absence->until, until);
+		ready_from = least(greatest(absence->ready_from, begin), end);
+		ran += until - end;
+		give(charges, waiter, task, absence, ready, end - ready_from);
+		give(charges, waiter, task, absence, asleep, ready_from - begin);
+		until = begin;
+	}
+	give(charges, waiter, task, NULL, running, ran + (until - from));
+}
+
+static int compare_acquired(const void *a, const void *b)
+{
+	const struct charge_hold *left = *(const struct charge_hold *const *)a;
+	const struct charge_hold *right = *(const struct charge_hold *const *)b;
+
+	if (left->acquired != right->acquired)
+		return left->acquired < right->acquired ? -1 : 1;
+	return 0;
+}
+
+/* The recorded holds that overlap a wait, in the order of their acquisition. */
+static size_t find_overlaps(struct charges *charges, const struct charge_hold *waiter)
+{
+	const struct charge_hold *hold = hold_at(charges, waiter->older_of_lock);
+	size_t count = 0;
+
+	/* Records arrive in the order of @logged: no older one can reach into the wait. */
+	for (; hold && hold->logged > waiter->wait_start && count < OVERLAPS_MAX;
+	     hold = hold_at(charges, hold->older_of_lock))
+		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
+		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
+		    hold->released > hold->acquired)
+			charges->overlaps[count++] = hold;
+	qsort(charges->overlaps, count, sizeof(*charges->overlaps), compare_acquired);
+	return count;
+}
+
+/* Charge the time from the last release, or the begin of the wait, to @owner's acquisition. */
+static void charge_gap(struct charges *charges, const struct charge_hold *waiter,
+		       const struct charge_hold *owner, uint64_t from, uint64_t until,
+		       bool after_hold)
+{
+	uint64_t waits_from = least(greatest(owner->wait_start, from), until);
+
+	if (waits_from > from)
+		give(charges, waiter, after_hold ? owner : NULL, NULL,
+		     after_hold ? CHARGE_OVERTAKEN : CHARGE_UNKNOWN, waits_from - from);
+	divide(charges, waiter, owner, waits_from, until, CHARGE_FREE_ASLEEP, CHARGE_FREE_READY,
+	       CHARGE_FREE_SPINNING);
+}
+
+static void charge_wait(struct charges *charges, const struct charge_hold *waiter)
+{
+	uint64_t at = waiter->wait_start;
+	size_t count = find_overlaps(charges, waiter), i;
+
+	for (i = 0; i < count; i++) {
+		const struct charge_hold *hold = charges->overlaps[i];
+		uint64_t begin = greatest(hold->acquired, waiter->wait_start);
+		uint64_t end = least(hold->released, waiter->acquired);
+
+		if (begin > at) {
+			charge_gap(charges, waiter, hold, at, begin, i);
+			at = begin;
+		}
+		if (end > at) {
+			divide(charges, waiter, hold, at, end, CHARGE_HOLDER_BLOCKED,
+			       CHARGE_HOLDER_PREEMPTED, CHARGE_HOLDER_RAN);
+			at = end;
+		}
+	}
+	if (at == waiter->acquired)
+		return;
+	if (count)
+		charge_gap(charges, waiter, waiter, at, waiter->acquired, true);
+	else
+		give(charges, waiter, NULL, NULL, CHARGE_UNKNOWN, waiter->acquired - at);
+}
+
+/**
+ * charges_add_hold() - add the record of a hold, and charge the wait before it
+ * @charges: open
+ * @hold: the hold, whose @logged is not before that of the last one; its links are not used
+ */
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
+{
+	uint64_t *of_lock = &charges->lock_heads[bucket_of(hold->lock)];
+	uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];
+	struct charge_hold *kept = &charges->holds[charges->hold_count % CHARGE_KEPT];
+
+	*kept = *hold;
+	kept->older_of_lock = *of_lock;
+	kept->older_of_thread = *of_thread;
+	charges->hold_count++;
+	*of_lock = charges->hold_count;
+	*of_thread = charges->hold_count;
+	if (hold->weight && hold->acquired > hold->wait_start)
+		charge_wait(charges, kept);
+}
+
+/**
+ * charges_switch_out() - a task loses its CPU
+ * @charges: open
+ * @absence: begins; its @until and @older are not used; @ready_from is @from of a task that is
+ *	preempted, and UINT64_MAX of one that blocks
+ */
+void charges_switch_out(struct charges *charges, const struct charge_absence *absence)
+{
+	uint64_t *head = &charges->absence_heads[bucket_of(absence->thread_id)];
+	struct charge_absence *kept = &charges->absences[charges->absence_count % CHARGE_KEPT];
+
+	*kept = *absence;
+	kept->until = UINT64_MAX;
+	kept->older = *head;
+	charges->absence_count++;
+	*head = charges->absence_count;
+}
+
+/**
+ * charges_switch_in() - a task gets a CPU
+ * @charges: open
+ * @thread_id: the task
+ * @time: session clock
+ * @ready_for: how long the task has been ready to run, session clock; 0: not known
+ */
+void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t time,
+		       uint64_t ready_for)
+{
+	struct charge_absence *absence;
+
+	absence = absence_at(charges, charges->absence_heads[bucket_of(thread_id)]);
+	while (absence && absence->thread_id != thread_id)
+		absence = absence_at(charges, absence->older);
+	if (!absence || absence->until != UINT64_MAX)
+		return;
+	absence->until = time;
+	if (absence->ready_from == UINT64_MAX)
+		absence->ready_from = ready_for < time - absence->from ? time - ready_for :
+									 absence->from;
+}
+
+/**
+ * charges_find_wait() - find the lock that a task waited for
+ * @charges: open
+ * @thread_id: the task
+ * @time: when, session clock
+ *
+ * Return: the hold that followed the wait, or NULL if no wait of that time is recorded.
+ */
+const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
+					    uint64_t time)
+{
+	const struct charge_hold *hold;
+
+	hold = hold_at(charges, charges->thread_heads[bucket_of(thread_id)]);
+	for (; hold && hold->logged > time; hold = hold_at(charges, hold->older_of_thread))
+		if (hold->thread_id == thread_id && hold->is_sleeping &&
+		    hold->wait_start <= time && hold->acquired > time)
+			return hold;
+	return NULL;
+}
+
+/**
+ * charges_close() - free what charging uses
+ * @charges: open
+ */
+void charges_close(struct charges *charges)
+{
+	free(charges->holds);
+	free(charges->absences);
+	free(charges);
+}

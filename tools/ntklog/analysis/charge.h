@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_H
+#define _NTKLOG_CHARGE_H
+
+/*
+ * Charging the waits for locks to the tasks that held these locks, and finding what the holders
+ * did meanwhile.
+ *
+ * Each record of a release tells of one hold and of the wait before it. The time of a wait is
+ * divided among the recorded holds of the same lock, in the order of their acquisition:
+ *
+ *	the wait		 |===========================================|
+ *	recorded holds	   ---A---|      |---B---|         |---C---|         |---the waiter's---
+ *	charged to		A   free     B      free       C       free
+ *
+ * Time inside a hold is charged to its holder; where readers overlap, to the reader that came
+ * first. Time after a release is free: handed over, if the next owner had been waiting since
+ * then; overtaken, if the next owner came later. Time before the first recorded hold is unknown,
+ * unless that hold's owner had been waiting too. The parts of a wait add up to the wait exactly.
+ *
+ * A wait is charged when its own record arrives. Records have to arrive in the order of time:
+ * all holds that ended before the waiter's acquisition have arrived by then.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Functions of a stack that are kept, from the innermost on. */
+#define CHARGE_FRAMES		8
+
+/* Holds, and times without a CPU, that are kept: the newest of them. */
+#define CHARGE_KEPT		0x40000
+
+/**
+ * enum charge_part - kinds of time that a wait is made of
+ * @CHARGE_HOLDER_RAN: held; the holder ran, or context switches are not recorded
+ * @CHARGE_HOLDER_PREEMPTED: held; the holder was ready, without a CPU
+ * @CHARGE_HOLDER_BLOCKED: held; the holder was blocked
+ * @CHARGE_FREE_ASLEEP: handed over; the next owner had not been woken yet
+ * @CHARGE_FREE_READY: handed over; the next owner was ready, without a CPU
+ * @CHARGE_FREE_SPINNING: handed over; the next owner ran and did not take the lock, or context
+ *	switches are not recorded
+ * @CHARGE_OVERTAKEN: free; then a task came that had not been waiting, and took the lock
+ * @CHARGE_UNKNOWN: no hold is recorded
+ * @CHARGE_PARTS: number of parts
+ */
+enum charge_part {
+	CHARGE_HOLDER_RAN,
+	CHARGE_HOLDER_PREEMPTED,
+	CHARGE_HOLDER_BLOCKED,
+	CHARGE_FREE_ASLEEP,
+	CHARGE_FREE_READY,
+	CHARGE_FREE_SPINNING,
+	CHARGE_OVERTAKEN,
+	CHARGE_UNKNOWN,
+	CHARGE_PARTS,
+};
+
+/**
+ * struct charge_hold - a hold, and the wait before it
+ * @lock: address of the lock
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @wait_start: when the wait began, session clock; @acquired, if there was no wait
+ * @acquired: when the hold began; equal to @released, if only the wait is recorded
+ * @released: when the hold ended
+ * @logged: time stamp of the record, which is not before @released
+ * @caller: address in the function that released a spin lock; 0: not recorded
+ * @frames: return addresses of the stack of the release, the innermost first; 0 ends them
+ * @thread_id: the task
+ * @weight: waits that this one stands for; 0: the wait is not counted
+ * @is_sleeping: the lock is one that tasks sleep for
+ * @is_shared: held by a reader
+ * @in_softirq: a spin lock released in a softirq
+ * @in_interrupt: a spin lock released in a hard interrupt
+ * @was_interrupted: interrupts came during the wait or the hold
+ * @older_of_lock: number of an earlier hold, of a lock of the same bucket, plus 1; 0: none
+ * @older_of_thread: number of an earlier hold, of a task of the same bucket, plus 1; 0: none
+ */
+struct charge_hold {
+	uint64_t lock;
+	uint64_t class;
+	uint64_t wait_start;
+	uint64_t acquired;
+	uint64_t released;
+	uint64_t logged;
+	uint64_t caller;
+	uint64_t frames[CHARGE_FRAMES];
+	uint64_t weight;
+	uint32_t thread_id;
+	bool is_sleeping;
+	bool is_shared;
+	bool in_softirq;
+	bool in_interrupt;
+	bool was_interrupted;
+	uint64_t older_of_lock;
+	uint64_t older_of_thread;
+};
+
+/**
+ * struct charge_absence - a time in which a task had no CPU
+ * @from: when the task was switched out, session clock
+ * @ready_from: from when on the task was ready to run
+ * @until: when the task was switched in; UINT64_MAX: not yet
+ * @frames: return addresses of the stack at the switch, the innermost first; 0 ends them
+ * @thread_id: the task
+ * @older: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
+ */
+struct charge_absence {
+	uint64_t from;
+	uint64_t ready_from;
+	uint64_t until;
+	uint64_t frames[CHARGE_FRAMES];
+	uint32_t thread_id;
+	uint64_t older;
+};
+
+/**
+ * struct charge_piece - a piece of a wait
+ * @part: kind of this time
+ * @ticks: how long it was, session clock
+ * @holder: the hold; of free time the next owner's hold; NULL: not known
+ * @absence: of the holder or the next owner, if it had no CPU; else NULL
+ */
+struct charge_piece {
+	enum charge_part part;
+	uint64_t ticks;
+	const struct charge_hold *holder;
+	const struct charge_absence *absence;
+};
+
+typedef void (*charge_callback)(void *argument, const struct charge_hold *waiter,
+				const struct charge_piece *piece);
+
+struct charges;
+
+struct charges *charges_open(charge_callback callback, void *argument);
+void charges_add_hold(struct charges *charges, const struct charge_hold *hold);
+void charges_switch_out(struct charges *charges, const struct charge_absence *absence);
+void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t time,
+		       uint64_t ready_for);
+const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
+					    uint64_t time);
+void charges_close(struct charges *charges);
+
+#endif /* _NTKLOG_CHARGE_H */

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events of a file as holds and context switches: see charge_events.h. */
+
+#include <string.h>
+
+#include <ntklog/wmi_contextswap.h>
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "charge_events.h"
+
+/* Cycles in ticks of the session clock. */
+static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)
+{
+	if (file->perf_freq == file->cycle_freq)
+		return cycles;
+	return (uint64_t)((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
+}
+
+/* When the hold ended: by the record's own clock, if that is the session clock. */
+static uint64_t end_of(const struct charge_event *from, uint64_t released)
+{
+	if (from->file->perf_freq == from->file->cycle_freq && released &&
+	    released <= from->event->time_stamp)
+		return released;
+	return from->event->time_stamp;
+}
+
+static void set_times(struct charge_hold *hold, const struct charge_event *from, uint64_t released,
+		      uint64_t held, uint64_t waited)
+{
+	hold->logged = from->event->time_stamp;
+	hold->released = end_of(from, released);
+	hold->acquired = hold->released - ticks_of(from->file, held);
+	hold->wait_start = hold->acquired - ticks_of(from->file, waited);
+	/* A file may claim times before the clock began. */
+	if (hold->acquired > hold->released || hold->wait_start > hold->acquired) {
+		hold->acquired = hold->released;
+		hold->wait_start = hold->released;
+	}
+}
+
+static void set_frames(uint64_t *frames, const struct stack *stack)
+{
+	size_t count = stack && stack->state == STACK_FOUND ? stack->count : 0;
+
+	if (count > CHARGE_FRAMES)
+		count = CHARGE_FRAMES;
+	if (count)
+		memcpy(frames, stack->addresses, count * sizeof(*frames));
+}
+
+/**
+ * charge_add_spinlock() - add the record of a spin lock
+ * @sums: open
+ * @from: where the record comes from
+ * @record: the record, with the lock's own address
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @weight: waits that the record stands for
+ * @has_hold: the record tells of a hold, and not of a wait alone
+ */
+void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
+			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
+			 bool has_hold)
+{
+	int64_t held = record->release_time - record->acquire_time;
+	struct charge_hold hold = {
+		.lock = record->lock,
+		.class = class,
+		.caller = record->caller,
+		.thread_id = record->thread_id,
+		.weight = weight,
+		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
+		.in_softirq = record->dpc,
+		.in_interrupt = record->isr,
+		.was_interrupted = record->interrupts,
+	};
+
+	set_times(&hold, from, record->release_time, has_hold && held > 0 ? held : 0,
+		  record->spin_count ? record->wait_time : 0);
+	set_frames(hold.frames, from->stack);
+	charge_sums_add_hold(sums, &hold);
+}
+
+/**
+ * charge_add_resource() - add the record of a lock that tasks sleep for
+ * @sums: open
+ * @from: where the record comes from
+ * @record: the record, with the lock's own address; others than of last releases are ignored
+ * @class: key of the lock's class, or the address of a lock that has none
+ * @weight: releases that the record stands for
+ */
+void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
+			 const struct resource_record *record, uint64_t class, uint64_t weight)
+{
+	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
+	struct charge_hold hold = {
+		.lock = record->resource,
+		.class = class,
+		.thread_id = record->thread_id,
+		.weight = weight,
+		.is_sleeping = true,
+		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
+	};
+
+	if (!hold.is_shared && record->action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
+		return;
+	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
+		  record->hold_time,
+		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
+	set_frames(hold.frames, from->stack);
+	charge_sums_add_hold(sums, &hold);
+}
+
+/**
+ * charge_add_contextswap() - add a context switch
+ * @sums: open
+ * @from: where the record comes from
+ * @record: the record
+ */
+void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,
+			    const struct contextswap_record *record)
+{
+	bool is_ready = record->old_thread_state == KTHREAD_STATE_READY ||
+			record->old_thread_state == KTHREAD_STATE_RUNNING ||
+			record->old_thread_state == KTHREAD_STATE_STANDBY ||
+			record->old_thread_state == KTHREAD_STATE_DEFERRED_READY;
+	struct charge_absence absence = {
+		.thread_id = record->old_thread_id,
+		.from = from->event->time_stamp,
+		.ready_from = is_ready ? from->event->time_stamp : UINT64_MAX,
+	};
+	double ready_for = (double)record->new_thread_wait_time * (double)from->file->tick_ns *
+			   (double)from->file->perf_freq / 1e9;
+
+	set_frames(absence.frames, from->stack);
+	charge_sums_add_switch(sums, &absence, record->new_thread_id, (uint64_t)ready_for);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_EVENTS_H
+#define _NTKLOG_CHARGE_EVENTS_H
+
+/* The events of a file as holds and context switches, for charge_sums.h. */
+
+#include <ntklog/etl.h>
+
+#include "charge_sums.h"
+#include "stacks.h"
+#include "wmi_record.h"
+
+/**
+ * struct charge_event - where a record comes from
+ * @file: the file
+ * @event: the event, in the order of time
+ * @stack: its stack, or NULL
+ */
+struct charge_event {
+	const struct etl_file *file;
+	const struct etl_event *event;
+	const struct stack *stack;
+};
+
+void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *from,
+			 const struct spinlock_record *record, uint64_t class, uint64_t weight,
+			 bool has_hold);
+void charge_add_resource(struct charge_sums *sums, const struct charge_event *from,
+			 const struct resource_record *record, uint64_t class, uint64_t weight);
+void charge_add_contextswap(struct charge_sums *sums, const struct charge_event *from,
+			    const struct contextswap_record *record);
+
+#endif /* _NTKLOG_CHARGE_EVENTS_H */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_SUMS_H
+#define _NTKLOG_CHARGE_SUMS_H
+
+/* Sums of the charged pieces of all waits: by class of lock, by waiter and by holder. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "charge.h"
+#include "hash.h"
+#include "names.h"
+
+/* Classes, rows and labels that are told apart; all others are summed up as one. */
+#define CHARGE_CLASSES_MAX	16384
+#define CHARGE_ROWS_MAX		16384
+#define CHARGE_LABELS_MAX	16384
+
+/* Labels that are always there. */
+enum charge_fixed_label {
+	CHARGE_LABEL_OTHERS,
+	CHARGE_LABEL_HANDED_OVER,
+	CHARGE_LABEL_OVERTAKEN,
+	CHARGE_LABEL_UNKNOWN,
+	CHARGE_FIXED_LABELS,
+};
+
+#define CHARGE_CACHE_BITS	12
+
+/**
+ * enum charge_by - property by which waiters and holders are told apart
+ * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
+ *	function if there is a stack
+ * @CHARGE_BY_TASK: the name of the task
+ * @CHARGE_BY_STACK: the innermost functions of the stack
+ */
+enum charge_by {
+	CHARGE_BY_CALLER,
+	CHARGE_BY_TASK,
+	CHARGE_BY_STACK,
+};
+
+/**
+ * struct charge_sum - waits and their parts; session clock, weighted
+ * @waits: number of waits
+ * @wait: their sum, which is that of @parts
+ * @parts: by enum charge_part
+ * @longest: the longest wait
+ * @longest_at: when it began
+ * @stopped: free time in pieces longer than a millisecond, during which the next owner spun
+ */
+struct charge_sum {
+	uint64_t waits;
+	uint64_t wait;
+	uint64_t parts[CHARGE_PARTS];
+	uint64_t longest;
+	uint64_t longest_at;
+	uint64_t stopped;
+};
+
+/**
+ * struct charge_class - the waits for the locks of a class
+ * @class: address or class key of the locks
+ * @is_sleeping: tasks sleep for these locks
+ * @sum: of the waits
+ * @hh: in the table of classes
+ */
+struct charge_class {
+	uint64_t class;
+	bool is_sleeping;
+	struct charge_sum sum;
+	UT_hash_handle hh;
+};
+
+/**
+ * enum charge_row_kind - meaning of a row of a class
+ * @CHARGE_ROW_BLOCKER: @first waited while @second held the lock;
+ *	a fixed label stands for free and unknown time
+ * @CHARGE_ROW_WAITER: @first waited
+ * @CHARGE_ROW_HOLDER: @first held the lock while others waited
+ * @CHARGE_ROW_BLOCKED: the holder was blocked in @first
+ * @CHARGE_ROW_PREEMPTED: the holder was preempted in @first
+ * @CHARGE_ROW_KINDS: number of kinds
+ */
+enum charge_row_kind {
+	CHARGE_ROW_BLOCKER,
+	CHARGE_ROW_WAITER,
+	CHARGE_ROW_HOLDER,
+	CHARGE_ROW_BLOCKED,
+	CHARGE_ROW_PREEMPTED,
+	CHARGE_ROW_KINDS,
+};
+
+struct charge_row_key {
+	uint64_t class;
+	uint32_t kind;
+	uint32_t first;
+	uint32_t second;
+	uint32_t is_sleeping;
+};
+
+/**
+ * struct charge_row - a sum of pieces
+ * @key: class, meaning and labels of the pieces
+ * @pieces: number of pieces; of CHARGE_ROW_WAITER of waits; weighted
+ * @ticks: their sum, weighted, session clock
+ * @longest: the longest piece
+ * @hh: in the table of rows
+ */
+struct charge_row {
+	struct charge_row_key key;
+	uint64_t pieces;
+	uint64_t ticks;
+	uint64_t longest;
+	UT_hash_handle hh;
+};
+
+struct charge_label;
+
+/**
+ * struct charge_sums - of a trace; all zero: nothing is charged
+ * @names: of functions and tasks, or NULL
+ * @by: property by which waiters and holders are told apart
+ * @ticks_per_ms: session clock
+ * @charges: the waits that are being charged; NULL: none are
+ * @total: of all waits
+ * @sleeping: of those for locks that sleep
+ * @current: class of the wait that is being charged
+ * @waiter: label of the task that has waited
+ * @classes: table
+ * @others: of the classes beyond CHARGE_CLASSES_MAX
+ * @rows: table
+ * @labels: table, by text
+ * @label_texts: by number
+ * @label_count: number of labels
+ * @has_switches: context switches are recorded
+ * @no_memory: something is missing for want of memory
+ * @label_cache: labels of recent holds, to find them without a search
+ * @row_cache: rows that were used recently
+ */
+struct charge_sums {
+	const struct names *names;
+	enum charge_by by;
+	uint64_t ticks_per_ms;
+	struct charges *charges;
+	struct charge_sum total;
+	struct charge_sum sleeping;
+	struct charge_class *current;
+	uint32_t waiter;
+	struct charge_class *classes;
+	struct charge_class others;
+	struct charge_row *rows;
+	struct charge_label *labels;
+	const char **label_texts;
+	uint32_t label_count;
+	bool has_switches;
+	bool no_memory;
+	struct charge_label_cached {
+		struct charge_who {
+			uint64_t frames[CHARGE_FRAMES];
+			uint64_t caller;
+			uint32_t thread_id;
+			uint32_t flags;
+		} who;
+		uint32_t label;
+	} label_cache[1 << CHARGE_CACHE_BITS];
+	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
+};
+
+bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum charge_by by,
+		      uint64_t ticks_per_second);
+void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
+void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
+			    uint32_t new_thread_id, uint64_t ready_for);
+void charge_sums_finish(struct charge_sums *sums);
+void charge_sums_free(struct charge_sums *sums);
+
+#endif /* _NTKLOG_CHARGE_SUMS_H */

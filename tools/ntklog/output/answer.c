@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The answer that a report begins with, in at most ANSWER_LINES lines: the waiting time and its
+ * parts; then, for the locks that cost most, the waiters, the holders and their reasons.
+ */
+
+#define _GNU_SOURCE
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/event.h>
+
+#include "answer.h"
+#include "macros.h"
+
+/* Locks, and names for each of them, that are shown. */
+#define LOCKS_MAX	5
+#define NAMES_MAX	2
+
+/* Shares below this one are left out. */
+#define SHARE_MIN	0.02
+
+/* From these shares on, want of CPUs, and stopped virtual CPUs, are the answer. */
+#define SHORTAGE_MIN	(1.0 / 3)
+#define STOPPED_MIN	0.25
+
+/* From this share of unknown holders on, the option that records them is named. */
+#define UNKNOWN_MIN	0.1
+
+/*
+ * @report: the report that begins with the answer
+ * @lines: of the answer
+ * @count: number of @lines
+ */
+struct answer {
+	const struct report *report;
+	char lines[ANSWER_LINES][ANSWER_COLUMNS + 1];
+	size_t count;
+};
+
+static const char *const part_names[CHARGE_PARTS] = {
+	[CHARGE_HOLDER_RAN] = "holder_ran",
+	[CHARGE_HOLDER_PREEMPTED] = "holder_preempted",
+	[CHARGE_HOLDER_BLOCKED] = "holder_blocked",
+	[CHARGE_FREE_ASLEEP] = "free_next_owner_asleep",
+	[CHARGE_FREE_READY] = "free_next_owner_without_cpu",
+	[CHARGE_FREE_SPINNING] = "free_handed_over",
+	[CHARGE_OVERTAKEN] = "free_overtaken",
+	[CHARGE_UNKNOWN] = "unknown",
+};
+
+static const char *const part_texts[CHARGE_PARTS] = {
+	[CHARGE_HOLDER_RAN] = "the holder ran",
+	[CHARGE_HOLDER_PREEMPTED] = "the holder was preempted: ready, but without a CPU",
+	[CHARGE_HOLDER_BLOCKED] = "the holder was blocked",
+	[CHARGE_FREE_ASLEEP] = "the lock was free; its next owner was not woken yet",
+	[CHARGE_FREE_READY] = "the lock was free; its next owner had no CPU",
+	[CHARGE_FREE_SPINNING] = "the lock was free; its next owner did not take it yet",
+	[CHARGE_OVERTAKEN] = "the lock was free; then another task overtook the waiter",
+	[CHARGE_UNKNOWN] = "unknown: no record says who held the lock",
+};
+
+static double share_of(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+/* Add a line, cut to fit, if there is one left. */
+__printf(2, 3)
+static void add_line(struct answer *answer, const char *format, ...)
+{
+	va_list arguments;
+	char *line;
+
+	if (answer->count == ANSWER_LINES)
+		return;
+	line = answer->lines[answer->count++];
+	va_start(arguments, format);
+	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS)
+		memcpy(line + ANSWER_COLUMNS - 3, "...", 4);
+	va_end(arguments);
+}
+
+__printf(3, 4)
+static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+static const char *time_text(const struct report *report, uint64_t ticks, char *text, size_t size)
+{
+	const union cell cell = {
+		.number = (double)ticks * 1e9 / (double)report->file->perf_freq,
+	};
+
+	cell_format(CELL_TIME, &cell, text, size);
+	return text;
+}
+
+static const char *label_text(const struct charge_sums *sums, uint32_t label)
+{
+	return label < sums->label_count ? sums->label_texts[label] : "";
+}
+
+static int compare_classes(const void *a, const void *b)
+{
+	const struct charge_class *left = *(const struct charge_class *const *)a;
+	const struct charge_class *right = *(const struct charge_class *const *)b;
+
+	if (left->sum.wait != right->sum.wait)
+		return left->sum.wait > right->sum.wait ? -1 : 1;
+	return left->class < right->class ? -1 : left->class > right->class;
+}
+
+/* The classes of locks that were waited for, those that cost most first. */
+static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
+{
+	const struct charge_class *class;
+	size_t count = 0;
+
+	*sorted = calloc(HASH_COUNT(sums->classes) + 1, sizeof(**sorted));
+	for (class = sums->classes; *sorted && class; class = class->hh.next)
+		(*sorted)[count++] = class;
+	if (count)
+		qsort(*sorted, count, sizeof(**sorted), compare_classes);
+	return count;
+}
+
+/* The largest rows of a kind for a class; unused entries are NULL. */
+static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
+			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
+{
+	const struct charge_row *row;
+	size_t i;
+
+	memset(largest, 0, count * sizeof(*largest));
+	for (row = sums->rows; row; row = row->hh.next) {
+		if (row->key.kind != kind || row->key.class != class->class ||
+		    row->key.is_sleeping != class->is_sleeping)
+			continue;
+		for (i = count; i && (!largest[i - 1] || row->ticks > largest[i - 1]->ticks); i--) {
+			if (i < count)
+				largest[i] = largest[i - 1];
+			largest[i - 1] = row;
+		}
+	}
+}
+
+/* "NAME 53%, NAME 25%", of @all. */
+static void append_names(const struct answer *answer, const struct charge_class *class,
+			 enum charge_row_kind kind, uint64_t all, char *text, size_t size)
+{
+	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_row *rows[NAMES_MAX];
+	size_t i;
+
+	find_largest(sums, class, kind, rows, NAMES_MAX);
+	for (i = 0; i < NAMES_MAX && rows[i]; i++)
+		if (!i || share_of(rows[i]->ticks, all) >= SHARE_MIN)
+			append(text, size, "%s%s %.0f%%", i ? ", " : "",
+			       label_text(sums, rows[i]->key.first),
+			       100 * share_of(rows[i]->ticks, all));
+}
+
+static uint64_t held(const struct charge_sum *sum)
+{
+	return sum->parts[CHARGE_HOLDER_RAN] + sum->parts[CHARGE_HOLDER_PREEMPTED] +
+	       sum->parts[CHARGE_HOLDER_BLOCKED];
+}
+
+/* Add a line that divides the held time into running, preempted and blocked, with functions. */
+static void add_reasons(struct answer *answer, const struct charge_class *class)
+{
+	static const struct {
+		enum charge_part part;
+		enum charge_row_kind where;
+		const char *text;
+	} reasons[] = {
+		{ CHARGE_HOLDER_PREEMPTED, CHARGE_ROW_PREEMPTED, "had no CPU" },
+		{ CHARGE_HOLDER_BLOCKED, CHARGE_ROW_BLOCKED, "blocked" },
+		{ CHARGE_HOLDER_RAN, CHARGE_ROW_KINDS, "ran" },
+	};
+	const struct charge_sums *sums = &answer->report->analysis->charges;
+	char text[512] = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(reasons); i++) {
+		uint64_t ticks = class->sum.parts[reasons[i].part];
+		const struct charge_row *where = NULL;
+
+		if (share_of(ticks, held(&class->sum)) < SHARE_MIN)
+			continue;
+		if (reasons[i].where != CHARGE_ROW_KINDS)
+			find_largest(sums, class, reasons[i].where, &where, 1);
+		append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
+		       100 * share_of(ticks, held(&class->sum)));
+		if (where)
+			append(text, sizeof(text), " (%s)", label_text(sums, where->key.first));
+	}
+	if (*text)
+		add_line(answer, "   Holders %s", text);
+}
+
+static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)
+{
+	const struct report *report = answer->report;
+	const struct charge_sums *sums = &report->analysis->charges;
+	const struct charge_sum *sum = &class->sum;
+	uint64_t free_ticks = sum->wait - held(sum) - sum->parts[CHARGE_UNKNOWN];
+	char name[NAME_SIZE], time[32], longest[32], text[512];
+
+	names_address(report->names, class->class, name, sizeof(name));
+	add_line(answer, "%zu. %s: %s (%.0f%%), %" PRIu64 " wait%s, longest %s at %.3fs", number,
+		 name, time_text(report, sum->wait, time, sizeof(time)),
+		 100 * share_of(sum->wait, sums->total.wait), sum->waits, sum->waits == 1 ? "" : "s",
+		 time_text(report, sum->longest, longest, sizeof(longest)),
+		 etl_seconds(report->file, sum->longest_at));
+	snprintf(text, sizeof(text), "   Waited: ");
+	append_names(answer, class, CHARGE_ROW_WAITER, sum->wait, text, sizeof(text));
+	add_line(answer, "%s", text);
+	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held(sum), sum->wait));
+	if (held(sum)) {
+		append(text, sizeof(text), ": ");
+		append_names(answer, class, CHARGE_ROW_HOLDER, sum->wait, text, sizeof(text));
+	}
+	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
+		append(text, sizeof(text), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
+	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
+		append(text, sizeof(text), "; unknown %.0f%%",
+		       100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
+	add_line(answer, "%s", text);
+	if (class->is_sleeping && sums->has_switches)
+		add_reasons(answer, class);
+}
+
+static int compare_parts(const void *a, const void *b, void *sum)
+{
+	const uint64_t *parts = ((const struct charge_sum *)sum)->parts;
+	const enum charge_part left = *(const enum charge_part *)a;
+	const enum charge_part right = *(const enum charge_part *)b;
+
+	if (parts[left] != parts[right])
+		return parts[left] > parts[right] ? -1 : 1;
+	return (int)left - (int)right;
+}
+
+static void add_parts(struct answer *answer)
+{
+	const struct charge_sums *sums = &answer->report->analysis->charges;
+	struct charge_sum total = sums->total;
+	enum charge_part order[CHARGE_PARTS];
+	size_t i;
+
+	for (i = 0; i < CHARGE_PARTS; i++)
+		order[i] = i;
+	qsort_r(order, CHARGE_PARTS, sizeof(*order), compare_parts, &total);
+	for (i = 0; i < CHARGE_PARTS; i++) {
+		const char *text = part_texts[order[i]];
+
+		/* Without context switches a holder that may sleep is not known to have run. */
+		if (order[i] == CHARGE_HOLDER_RAN && !sums->has_switches && sums->sleeping.wait)
+			text = "a task held the lock, see below";
+		if (share_of(total.parts[order[i]], total.wait) >= SHARE_MIN)
+			add_line(answer, "  %3.0f%%  %s",
+				 100 * share_of(total.parts[order[i]], total.wait), text);
+	}
+}
+
+/* Say so if the tasks waited for CPUs rather than for locks. */
+static void add_verdicts(struct answer *answer)
+{
+	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const struct charge_sum *total = &sums->total;
+	uint64_t shortage = total->parts[CHARGE_HOLDER_PREEMPTED] + total->parts[CHARGE_FREE_READY];
+	uint64_t spun = total->wait - sums->sleeping.wait;
+	char time[32], all[32];
+
+	if (share_of(shortage, total->wait) >= SHORTAGE_MIN)
+		add_line(answer, "=> %.0f%% of the waiting is want of CPUs, not of locks.",
+			 100 * share_of(shortage, total->wait));
+	if (share_of(total->stopped, spun) >= STOPPED_MIN)
+		add_line(answer, "=> Host stopped virtual CPUs: for %s of %s the lock was free.",
+			 time_text(answer->report, total->stopped, time, sizeof(time)),
+			 time_text(answer->report, spun, all, sizeof(all)));
+}
+
+/* Name facts that are not recorded, and the options that record them. */
+static void add_hints(struct answer *answer)
+{
+	const struct analysis *analysis = answer->report->analysis;
+	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
+	const struct charge_sums *sums = &analysis->charges;
+	const struct charge_sum *total = &sums->total;
+	uint64_t unknown_spinning = total->parts[CHARGE_UNKNOWN] -
+				    sums->sleeping.parts[CHARGE_UNKNOWN];
+	bool has_stacks = analysis->stacks.has_any;
+
+	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
+		add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
+	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
+		 !spinlock->blockers)
+		add_line(answer, "Not recorded: who held spin locks (--blockers).");
+	if (sums->sleeping.wait && !sums->has_switches)
+		add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
+			 has_stacks ? "" : ", and where (--stacks)");
+	else if (sums->sleeping.wait && !has_stacks)
+		add_line(answer, "Not recorded: where holders were slow (--stacks).");
+}
+
+/* The lines on all locks together. */
+static void add_total(struct answer *answer)
+{
+	const struct report *report = answer->report;
+	const struct analysis *analysis = report->analysis;
+	const struct charge_sums *sums = &analysis->charges;
+	bool is_estimate = analysis->spinlocks.rates.contention_rate > 1 ||
+			   analysis->resources.rates.contention_rate > 1;
+	char time[32];
+
+	add_line(answer, "Tasks waited %s%s for locks in %.3f s of %u CPUs: %" PRIu64 " wait%s.",
+		 is_estimate ? "about " : "",
+		 time_text(report, sums->total.wait, time, sizeof(time)), report->seconds,
+		 report->file->processors, sums->total.waits, sums->total.waits == 1 ? "" : "s");
+	add_parts(answer);
+	add_verdicts(answer);
+}
+
+static void make_answer(struct answer *answer)
+{
+	const struct report *report = answer->report;
+	const struct charge_sums *sums = &report->analysis->charges;
+	struct answer hints = { .report = report };
+	const struct charge_class **sorted;
+	size_t count, i;
+
+	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records) {
+		add_line(answer, "This file has no events of locks.");
+		return;
+	}
+	if (!sums->total.wait) {
+		add_line(answer, "No recorded task waited for a lock in %.3f s of %u CPUs.",
+			 report->seconds, report->file->processors);
+		return;
+	}
+	add_total(answer);
+	add_hints(&hints);
+	count = sort_classes(sums, &sorted);
+	for (i = 0; i < count && i < LOCKS_MAX; i++) {
+		struct answer lock = { .report = report };
+		size_t j;
+
+		if (i && share_of(sorted[i]->sum.wait, sums->total.wait) < SHARE_MIN)
+			break;
+		add_lock(&lock, sorted[i], i + 1);
+		if (answer->count + lock.count + hints.count + 1 > ANSWER_LINES)
+			break;
+		for (j = 0; j < lock.count; j++)
+			add_line(answer, "%s", lock.lines[j]);
+	}
+	add_line(answer, "More: ntklog report --table blockers %s", report->file->path);
+	for (i = 0; i < hints.count; i++)
+		add_line(answer, "%s", hints.lines[i]);
+	free(sorted);
+}
+
+/**
+ * answer_print() - print the answer
+ * @report: its file, analysis, names and seconds set; waits were charged
+ * @stream: where to
+ */
+void answer_print(const struct report *report, FILE *stream)
+{
+	struct answer answer = { .report = report };
+	size_t i;
+
+	make_answer(&answer);
+	for (i = 0; i < answer.count; i++) {
+		const char *at;
+
+		/* Names come from the file, and must not control a terminal. */
+		for (at = answer.lines[i]; *at; at++)
+			fputc((unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at, stream);
+		fputc('\n', stream);
+	}
+}
+
+static json_t *parts_json(const struct report *report, const struct charge_sum *sum)
+{
+	double ns = 1e9 / (double)report->file->perf_freq;
+	json_t *parts = json_object();
+	size_t i;
+
+	for (i = 0; i < CHARGE_PARTS; i++)
+		json_object_set_new(parts, part_names[i], json_real((double)sum->parts[i] * ns));
+	return parts;
+}
+
+/**
+ * answer_json() - the answer, for programs; times are nanoseconds
+ * @report: as for answer_print()
+ *
+ * Return: an object, or NULL.
+ */
+json_t *answer_json(const struct report *report)
+{
+	const struct charge_sums *sums = &report->analysis->charges;
+	double ns = 1e9 / (double)report->file->perf_freq;
+	json_t *locks = json_array();
+	const struct charge_class **sorted;
+	size_t count = sort_classes(sums, &sorted), i;
+
+	for (i = 0; i < count && i < LOCKS_MAX; i++) {
+		const struct charge_sum *sum = &sorted[i]->sum;
+		char name[NAME_SIZE];
+
+		names_address(report->names, sorted[i]->class, name, sizeof(name));
+		json_array_append_new(locks,
+				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:o}", "lock", name,
+						"waits", (json_int_t)sum->waits, "wait_total",
+						(double)sum->wait * ns, "wait_max",
+						(double)sum->longest * ns, "wait_max_at",
+						etl_seconds(report->file, sum->longest_at),
+						"parts", parts_json(report, sum)));
+	}
+	free(sorted);
+	return json_pack("{s:I, s:f, s:b, s:o, s:o}", "waits", (json_int_t)sums->total.waits,
+			 "wait_total", (double)sums->total.wait * ns, "context_switches",
+			 sums->has_switches, "parts", parts_json(report, &sums->total), "locks",
+			 locks);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ANSWER_H
+#define _NTKLOG_ANSWER_H
+
+/* The answer that a report begins with: the locks that cost most, their holders, the reasons. */
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "report.h"
+
+/* Size of the smallest terminal. */
+#define ANSWER_LINES	20
+#define ANSWER_COLUMNS	80
+
+void answer_print(const struct report *report, FILE *stream);
+json_t *answer_json(const struct report *report);
+
+#endif /* _NTKLOG_ANSWER_H */

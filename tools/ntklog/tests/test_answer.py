@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: who held the lock while others waited, and why; files with planted truth.
+
+Usage: test_answer.py NTKLOG
+"""
+
+import json
+import random
+import re
+
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+# Nanoseconds of a tick: the cycles of these files are the ticks of their clock.
+NS = 1e9 / etl.PERF_FREQ
+BASE = etl.START_CLOCK
+
+LOCK = 0xFFFF888012345678
+HOLDER = 0xFFFFFFFF81000101
+OTHER = 0xFFFFFFFF81000201
+WAITER = 0xFFFFFFFF81000301
+
+NAMES = """\
+ffffffff81000100 t holds_long
+ffffffff81000200 t holds_too
+ffffffff81000300 t waits_long
+ffffffff81000400 T schedule
+ffffffff81000500 t p9_client_rpc
+ffffffff81000600 t walks_pages
+ffffffff81000700 T up_write
+ffff888012345678 d my_lock
+ffff888012345900 d inner_lock
+thread 55 holder
+thread 56 waiter
+thread 57 bystander
+"""
+
+
+def spin(acquire, release, wait=0, caller=HOLDER, **changes):
+    """A spin lock's record; times are ticks from BASE on."""
+    return etl.perfinfo(0x0529, etl.spin_lock(
+        **{"address": LOCK, "caller": caller, "acquire": BASE + acquire, "release": BASE + release,
+           "wait": wait, "spins": 1 if wait else 0, "flags": 1, "interrupts": 0, **changes}),
+        time_stamp=BASE + release)
+
+
+def sleep(acquire, release, wait=0, thread=55, kind="mutex", action=0x22, **changes):
+    return etl.linux_lock(kind, action, time_stamp=BASE + release, **{
+        "address": LOCK, "acquire": BASE + acquire, "hold": release - acquire, "wait": wait,
+        "thread": thread, "delta": 1, **changes})
+
+
+def switch(at, old, new, state=5, wait_time=0):
+    return etl.perfinfo(0x0524, etl.context_swap(new=new, old=old, state=state,
+                                                 wait_time=wait_time),
+                        version=4, time_stamp=BASE + at)
+
+
+def stack_of(event_at, *addresses, thread=55):
+    return etl.stack(BASE + event_at, addresses, thread=thread)
+
+
+RATES = (etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0, blockers=1),
+         etl.resource_rundown(1, 1))
+
+
+class Case(tool.Case):
+    def setUp(self):
+        super().setUp()
+        with open(self.path + ".names", "w", encoding="ascii") as stream:
+            stream.write(NAMES)
+
+    def write_events(self, *events):
+        self.write(etl.file(*RATES, *events))
+
+    def report(self, *options):
+        result = run("report", *options, self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def answer(self, *events):
+        """The parts of the waiting, in ticks, without those that are zero."""
+        if events:
+            self.write_events(*events)
+        answer = json.loads(self.report("--json"))["answer"]
+        parts = {name: round(ns / NS) for name, ns in answer["parts"].items() if ns}
+        self.assertEqual(sum(parts.values()), round(answer["wait_total"] / NS))
+        return parts
+
+    def blockers(self, *options):
+        rows = json.loads(self.report("--json", *options))["blockers"]
+        return {(row["lock"], row["waiter"], row["holder"]): round(row["charged_total_ns"] / NS)
+                for row in rows}
+
+
+class Charge(Case):
+    def test_holder_of_the_whole_wait_is_charged(self):
+        parts = self.answer(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
+        self.assertEqual(parts, {"holder_ran": 3000})
+        self.assertEqual(self.blockers(), {("my_lock", "waits_long", "holds_long"): 3000})
+
+    def test_time_after_the_release_is_handed_over(self):
+        parts = self.answer(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        self.assertEqual(parts, {"holder_ran": 3000, "free_handed_over": 1000})
+
+    def test_next_owner_that_came_later_has_overtaken(self):
+        parts = self.answer(spin(1000, 2000), spin(3000, 4000, 0, OTHER),
+                            spin(4500, 4600, 3000, WAITER))
+        self.assertEqual(parts, {"holder_ran": 1500, "free_overtaken": 1000,
+                                 "free_handed_over": 500})
+        self.assertEqual(self.blockers(), {
+            ("my_lock", "waits_long", "holds_long"): 500,
+            ("my_lock", "waits_long", "(free, overtaken)"): 1000,
+            ("my_lock", "waits_long", "holds_too"): 1000,
+            ("my_lock", "waits_long", "(free, handed over)"): 500})
+
+    def test_wait_without_a_recorded_hold_is_unknown(self):
+        self.assertEqual(self.answer(spin(5000, 5100, 3000, WAITER)), {"unknown": 3000})
+
+    def test_time_before_a_holder_that_waited_too_is_handed_over(self):
+        """Two waits: 500 before 2000, of which no hold is known, and 2000 before 3000."""
+        parts = self.answer(spin(2000, 3000, 500, OTHER), spin(3000, 3100, 2000, WAITER))
+        self.assertEqual(parts, {"holder_ran": 1000, "free_handed_over": 500,
+                                 "unknown": 500 + 500})
+
+    def test_overlapping_readers_are_charged_once(self):
+        """The reader that came first is charged, and the other one for what is left."""
+        parts = self.answer(
+            sleep(1000, 3000, action=0x42, kind="rwsem"),
+            sleep(2000, 4000, action=0x42, kind="rwsem", thread=57),
+            sleep(4000, 4100, 3000, thread=56, kind="rwsem"))
+        self.assertEqual(parts, {"holder_ran": 3000})
+        self.assertEqual(self.blockers("--by", "task"), {
+            ("my_lock", "waiter", "holder (reader)"): 2000,
+            ("my_lock", "waiter", "bystander (reader)"): 1000})
+
+    def test_other_locks_are_not_charged(self):
+        parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
+        self.assertEqual(parts, {"unknown": 3000})
+
+    def test_holder_in_a_later_buffer_is_charged(self):
+        """The waiter's CPU is first in the file, as in cat header cpu0 cpu1."""
+        self.write(etl.header_buffer(4) + etl.buffer(RATES) +
+                   etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
+                   etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
+        self.assertEqual(self.answer(), {"holder_ran": 3000})
+
+    def test_wait_alone_is_no_hold(self):
+        """In mode waits a record tells of a wait only, and cannot be charged with others' waits."""
+        parts = self.answer(etl.ntklog_rundown(2), spin(1500, 1500, 400, OTHER, rule=2),
+                            spin(5000, 5000, 4000, WAITER, rule=2))
+        self.assertEqual(parts, {"unknown": 4400})
+
+    def test_random_records_add_up(self):
+        generator = random.Random(7)
+        events = []
+        for _ in range(400):
+            acquire = generator.randrange(5000, 50000)
+            release = acquire + generator.randrange(1, 3000)
+            wait = generator.choice((0, generator.randrange(1, 5000)))
+            make = generator.choice((spin, sleep))
+            events.append((release, make(acquire, release, wait, address=LOCK +
+                                         64 * generator.randrange(3))))
+        for number in range(200):
+            at = generator.randrange(1000, 50000)
+            events.append((at, switch(at, 55 + number % 3, 55 + (number + 1) % 3,
+                                      generator.choice((1, 5)))))
+        events = [event for _, event in sorted(events, key=lambda pair: pair[0])]
+        self.write(etl.header_buffer(1 + len(events[::40])) + b"".join(
+            etl.buffer(([*RATES] if not i else []) + events[40 * i:40 * i + 40], sequence=i + 1)
+            for i in range(len(events[::40]))))
+        parts = self.answer()
+        self.assertEqual(sum(self.blockers().values()), sum(parts.values()))
+        self.assertGreater(len(parts), 5)
+
+
+class Reasons(Case):
+    def test_holder_without_a_cpu_was_preempted(self):
+        parts = self.answer(switch(2000, 55, 57, state=1), switch(3500, 57, 55),
+                            sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        self.assertEqual(parts, {"holder_ran": 2500, "holder_preempted": 1500})
+        self.assertIn("   Holders had no CPU 38%, ran 62%\n", self.report())
+
+    def test_blocked_holder_is_said_where(self):
+        parts = self.answer(
+            switch(2000, 55, 57), stack_of(2000, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501),
+            switch(4000, 57, 55), sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        self.assertEqual(parts, {"holder_ran": 2000, "holder_blocked": 2000})
+        self.assertIn("blocked 50% (in p9_client_rpc)", self.report())
+
+    def test_holder_that_waits_for_another_lock_is_said_for_which(self):
+        self.write_events(
+            switch(2000, 55, 57), switch(4000, 57, 55),
+            sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56))
+        self.assertRegex(self.report(), r"blocked \d+% \(waiting for inner_lock\)")
+
+    def test_next_owner_without_a_cpu_is_want_of_cpus(self):
+        """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
+        parts = self.answer(switch(1500, 56, 57), sleep(1000, 2000),
+                            switch(5000, 57, 56, state=5, wait_time=1),
+                            sleep(5000, 5100, 3600, thread=56))
+        self.assertEqual(sum(parts.values()), 3600)
+        self.assertEqual(parts["holder_ran"], 600)
+        self.assertEqual(parts.get("free_next_owner_without_cpu", 0) +
+                         parts.get("free_next_owner_asleep", 0), 3000)
+
+    def test_want_of_cpus_is_the_first_thing_said(self):
+        self.write_events(switch(1500, 55, 57, state=1), switch(4500, 57, 55),
+                          sleep(1000, 5000), sleep(5000, 5100, 4000, thread=56))
+        self.assertIn("=> 75% of the waiting is want of CPUs, not of locks.", self.report())
+
+    def test_free_lock_that_is_not_taken_is_a_stopped_virtual_cpu(self):
+        self.write_events(spin(1000, 2000), spin(20000, 20100, 18500, WAITER))
+        self.assertIn("=> Host stopped virtual CPUs: for 9.00ms of 9.25ms the lock was free.",
+                      self.report())
+
+
+class Text(Case):
+    def test_answer_fits_the_smallest_terminal(self):
+        events = []
+        for number in range(12):
+            at = 1000 + 10000 * number
+            events += [spin(at, at + 4000, address=LOCK + 64 * number),
+                       spin(at + 4000, at + 4100, 3000, WAITER, address=LOCK + 64 * number)]
+        self.write_events(*events, sleep(200000, 205000), sleep(205000, 205100, 4000, thread=56))
+        lines = self.report().split("\n\n")[0].splitlines()
+        self.assertLessEqual(len(lines), 20)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
+        self.assertRegex("\n".join(lines), r"(?m)^1\. ")
+
+    def test_lock_says_who_waited_and_who_held(self):
+        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        text = self.report()
+        self.assertIn("1. my_lock: 2.00ms (100%), 1 wait, longest 2.00ms at 0.001s\n"
+                      "   Waited: waits_long 100%\n"
+                      "   Held 75%: holds_long 75%; free 25%\n", text)
+        self.assertIn("2.00ms of waiting = 1.50ms held + 500us free + 0ns unknown", text)
+
+    def test_file_without_waits_has_one_line(self):
+        self.write_events(spin(1000, 5000))
+        self.assertRegex(self.report(), r"^No recorded task waited for a lock in .* s of 2 CPUs\.\n\n")
+
+    def test_file_without_locks_has_one_line(self):
+        self.write(etl.file(switch(1000, 55, 56)))
+        self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
+
+    def test_what_was_not_recorded_is_named_with_its_option(self):
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
+                            etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
+                            sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
+        text = self.report()
+        self.assertIn("Not recorded: who held spin locks (--blockers).\n", text)
+        self.assertIn("Not recorded: why holders were slow (-e contextswap), and where (--stacks).\n",
+                      text)
+
+    def test_sampled_waits_are_an_estimate(self):
+        self.write(etl.file(etl.spinlock_rundown(1, 10, 1000, 0), spin(5000, 5100, 3000, WAITER)))
+        self.assertTrue(self.report().startswith("Tasks waited about 15.0ms"))
+
+    def test_names_cannot_control_a_terminal(self):
+        with open(self.path + ".names", "a", encoding="latin-1") as stream:
+            stream.write("thread 99 \x1b[31mred\x07\n")
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 4000, thread=99))
+        answer = self.report().split("\n\n")[0]
+        self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f]", answer), answer)
+
+    def test_one_table_alone_has_no_answer(self):
+        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        self.assertNotIn("Tasks waited", self.report("--table", "locks"))
+
+    def test_unknown_by_is_refused(self):
+        self.write_events(spin(1000, 5000))
+        result = run("report", "--by", "moon", self.path)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn('"moon" is not caller, task or stack', result.stderr)
+
+    def test_stack_of_the_holder_tells_the_function(self):
+        self.write_events(sleep(1000, 5000),
+                          stack_of(5000, 0xFFFFFFFF81000701, 0xFFFFFFFF81000601),
+                          sleep(5000, 5100, 4000, thread=56))
+        self.assertIn(("my_lock", "waiter", "holder in walks_pages"), self.blockers())
+        self.assertIn(("my_lock", "waiter", "up_write < walks_pages"),
+                      self.blockers("--by", "stack"))
+
+
+if __name__ == "__main__":
+    tap.main()
