@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The flame graphs of a page: lists of functions in lists of functions. Those who read the page
- * without style see just these, with their numbers; with it, each is as wide as its share, and
- * what it calls is below it. A function that is pointed at, or reached by the keyboard, says its
- * numbers in full; a click makes it as wide as the page.
+ * The flame graphs of a page: nested lists of functions. A browser without style sheets shows these
+ * lists, with their numbers. With the style sheet each function is as wide as its share, and its
+ * callees are below it. The page shows the numbers of the function under the pointer or with the
+ * focus; a click makes the function as wide as the page.
  */
 
 #include <inttypes.h>
 
 #include "flame.h"
-#include "report_html.h"
+#include "html.h"
+#include "report_flames.h"
 
-/* What is narrower is left out, with all that is below it. */
+/* A function with a smaller share of all time is left out, with its callees. */
 #define LEAST_SHARE	0.001
 
 struct graph {
@@ -26,15 +27,6 @@ static const struct graph graphs[FLAME_KINDS] = {
 	{ "holding", "Time that locks were held", "hold", FLAME_HOLD },
 };
 
-static void print_time(FILE *stream, double ns)
-{
-	const union cell cell = { .number = ns };
-	char text[32];
-
-	cell_format(CELL_TIME, &cell, text, sizeof(text));
-	fputs(text, stream);
-}
-
 static void print_callees(const struct graph *graph, FILE *stream, const struct flame *flame,
 			  double all)
 {
@@ -48,18 +40,18 @@ static void print_callees(const struct graph *graph, FILE *stream, const struct 
 			continue;
 		fputs(any ? "" : "<ul>", stream);
 		any = true;
-		/* Of its caller's width. */
+		/* The width is relative to the caller's. */
 		fprintf(stream, "<li style=\"width:%.4g%%\"><span tabindex=\"0\" title=\"",
 			100 * ns / flame->ns[graph->what]);
 		html_print_escaped(stream, callee->name);
 		fputs(": ", stream);
-		print_time(stream, ns);
+		html_print_time(stream, ns);
 		fprintf(stream, ", %.1f %% of all; itself ", 100 * ns / all);
-		print_time(stream, callee->own_ns[graph->what]);
+		html_print_time(stream, callee->own_ns[graph->what]);
 		fprintf(stream, "; %" PRIu64 " records\">", callee->samples);
 		html_print_escaped(stream, callee->name);
 		fputs(" <small>", stream);
-		print_time(stream, ns);
+		html_print_time(stream, ns);
 		fputs("</small></span>", stream);
 		print_callees(graph, stream, callee, all);
 		fputs("</li>\n", stream);
@@ -68,11 +60,11 @@ static void print_callees(const struct graph *graph, FILE *stream, const struct 
 }
 
 /**
- * html_print_flames() - the flame graphs of a page
- * @report: made
- * @stream: where to
+ * report_print_flames() - print the flame graphs of a page
+ * @report: report with its analysis
+ * @stream: stream of the page
  */
-void html_print_flames(const struct report *report, FILE *stream)
+void report_print_flames(const struct report *report, FILE *stream)
 {
 	struct flame root = { .name = "all" };
 	size_t i;
@@ -90,7 +82,7 @@ void html_print_flames(const struct report *report, FILE *stream)
 			"<p>A function is as wide as the time that was %s in it and in what it called; the outermost is on top. ",
 			graph->what == FLAME_WAIT ? "waited" : "held");
 		fputs("Those narrower than a thousandth of all are left out. In all ", stream);
-		print_time(stream, all);
+		html_print_time(stream, all);
 		fputs(".</p>\n", stream);
 		fprintf(stream, "<div class=\"flame %s\" role=\"figure\" aria-labelledby=\"%s\">\n",
 			graph->class, graph->id);

@@ -9,8 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "html.h"
 #include "message.h"
-#include "report_html.h"
+#include "report_flames.h"
+#include "report_pictures.h"
 
 static const char head[] =
 	"<!DOCTYPE html>\n"
@@ -181,34 +183,6 @@ static const char script[] =
 	"}\n"
 	"</script>\n";
 
-/**
- * html_print_escaped() - names are a stranger's too
- * @stream: where to
- * @text: of which nothing is a tag
- */
-void html_print_escaped(FILE *stream, const char *text)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			fputs("&lt;", stream);
-			break;
-		case '>':
-			fputs("&gt;", stream);
-			break;
-		case '&':
-			fputs("&amp;", stream);
-			break;
-		case '"':
-			fputs("&quot;", stream);
-			break;
-		default:
-			if ((unsigned char)*text >= 0x20)
-				fputc(*text, stream);
-		}
-	}
-}
-
 static void print_head(const struct table *table, FILE *stream)
 {
 	size_t k;
@@ -284,13 +258,13 @@ static void print_page(const struct report *report, FILE *stream, size_t top, si
 	fputs("</ul>\n", stream);
 	/* Their pictures are the tables' of the same kind. */
 	if (tables & (1 << REPORT_LOCKS | 1 << REPORT_CALLERS))
-		html_print_lock_pictures(report, stream);
+		report_print_lock_pictures(report, stream);
 	if (tables & 1 << REPORT_RESOURCES)
-		html_print_resource_pictures(report, stream);
+		report_print_resource_pictures(report, stream);
 	if (tables & 1 << REPORT_THREADS)
-		html_print_thread_pictures(report, stream);
+		report_print_thread_pictures(report, stream);
 	if (tables & 1 << REPORT_STACKS)
-		html_print_flames(report, stream);
+		report_print_flames(report, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
 		/* The flame graphs are the stacks'. */
 		if (i != REPORT_STACKS && tables & 1 << i &&
