@@ -47,7 +47,7 @@ awk 'BEGIN {
 		printf "thread %d kworker/u8:%d\n", i, i
 }' >"$DIR/trace.etl.names"
 "$NTKLOG" report "$DIR/trace.etl" --html "$DIR/report.html"
-for width in 1280 400; do
+for width in 1280 390; do
 	for mode in light dark; do
 		result "page: Chromium draws it, $mode, $width pixels wide" browser $width report \
 			--screenshot="$DIR/report-$mode-$width.png" \
@@ -60,27 +60,55 @@ result "page: the browser has nothing to complain of" sh -c "! grep CONSOLE $DIR
 browser 1280 report --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
 result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) -ge 8 ]"
 
-# What is wider than the room that it has: the page itself, a table, a text.
-with_script wide <<'END'
+# A recording in which one of six locks was waited for, and held for 1 us to 1 s.
+python3 - "$DIR/lanes.etl" <<'END'
+import sys
+import etl_writer as etl
+start, events = etl.START_CLOCK + etl.PERF_FREQ, []
+for i in range(42):
+    acquire = start + 9000 * i
+    waited = {"spins": 9, "wait": 700} if i % 6 == 0 else {"spins": 0, "wait": 0}
+    events.append(etl.perfinfo(0x0529, etl.spin_lock(
+        address=0xFFFFFFFF82000000 + i % 6, acquire=acquire, release=acquire + 2 * 10 ** (i // 6),
+        **waited), time_stamp=acquire))
+with open(sys.argv[1], "wb") as stream:
+    stream.write(etl.file(*events))
+END
+"$NTKLOG" report "$DIR/lanes.etl" --html "$DIR/lanes.html"
+result "page: a lock that was not waited for has no lane" \
+	sh -c "[ \$(grep -c '<svg class=\"bars\"' $DIR/lanes.html) = 1 ]"
+
+# Parts of the page that are wider than their place, and labels and names that are hard to read.
+for page in report lanes; do
+with_script wide-$page $page <<'END'
 const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map((e) => e.outerHTML.slice(0, 60));
 for (const axis of document.querySelectorAll(".ticks"))
   [...axis.children].map((e) => e.getBoundingClientRect()).filter((at) => at.width)
-    .reduce((a, b) => { if (a.right + 4 > b.left) wide.push("over another: " + b.left); return b; });
+    .reduce((a, b) => { if (a.right + 8 > b.left) wide.push("over another: " + b.left); return b; });
+for (const name of document.querySelectorAll("td.name")) {
+  const range = document.createRange();
+  range.selectNodeContents(name);
+  const lines = new Set([...range.getClientRects()].filter((e) => e.width).map((e) => e.top)).size;
+  if (lines > 1 && name.textContent.length / lines < 16)
+    wide.push("broken: " + name.textContent);
+}
 const small = [...document.querySelectorAll("td, .ticks span, .name, p")]
   .filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12).length;
 parent.postMessage([innerWidth, wide.length, small, wide.join().replaceAll("\"", "'")].join(" "), "*");
 END
 # No window without a screen is less than 500 pixels wide: a frame is.
-for width in 1280 400; do
-	cat >"$DIR/frame$width.html" <<-END
+for width in 1280 1000 390; do
+	cat >"$DIR/frame-$page-$width.html" <<-END
 		<!DOCTYPE html>
 		<body style="margin: 0"><script>
 		onmessage = (event) => { document.body.dataset.found = event.data; };
 		</script>
-		<iframe src="wide.html" style="border: 0; width: ${width}px; height: 3000px"></iframe>
+		<iframe src="wide-$page.html" style="border: 0; width: ${width}px; height: 3000px"></iframe>
 	END
-	result "page: nothing is cut off at $width pixels" says 1280 frame$width "$width 0 0 "
+	result "page: nothing of $page is cut off or hard to read at $width pixels" \
+		says 1280 frame-$page-$width "$width 0 0 "
+done
 done
 
 with_script sort <<'END'
@@ -133,12 +161,12 @@ document.body.dataset.found = found.join(" ");
 END
 result "page: a flame graph says its numbers, and is widened by a click and a key" says 1280 flame \
 	"4 100,25,75,75 true true 100,-,100,100 100,25,75,75 100,100,-,-"
-result "page: a flame graph is as wide as a telephone" browser 400 flames \
-	--screenshot="$DIR/flames-400.png"
+result "page: a flame graph is as wide as a telephone" browser 390 flames \
+	--screenshot="$DIR/flames-390.png"
 
 # Who has scripts off: all rows are there, and nothing to press.
 sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"
-browser 400 plain --screenshot="$DIR/plain-400.png"
+browser 390 plain --screenshot="$DIR/plain-390.png"
 result "page: without its script all is there" sh -c "browser_dom=$DIR/plain.html
 	! grep -q '<script' \$browser_dom && ! grep -q hidden= \$browser_dom &&
 	[ \$(grep -c '^<tr><td' \$browser_dom) -gt 400 ]"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Text of a page: names come from the traced system and may hold any character. */
 
+#include <string.h>
+
 #include "html.h"
 #include "table.h"
 
@@ -34,6 +36,20 @@ void html_print_escaped(FILE *stream, const char *text)
 {
 	for (; *text; text++)
 		print_character(stream, *text);
+}
+
+/**
+ * html_print_name() - print a name that may be broken between its words
+ * @stream: stream of the page
+ * @name: name of a function, a lock or a thread
+ */
+void html_print_name(FILE *stream, const char *name)
+{
+	for (; *name; name++) {
+		print_character(stream, *name);
+		if (strchr("_.:/+", *name))
+			fputs("<wbr>", stream);
+	}
 }
 
 /**

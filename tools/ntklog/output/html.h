@@ -10,6 +10,7 @@
 #include "names.h"
 
 void html_print_escaped(FILE *stream, const char *text);
+void html_print_name(FILE *stream, const char *name);
 void html_print_lock(FILE *stream, const struct names *names, uint64_t lock);
 void html_print_time(FILE *stream, double ns);
 

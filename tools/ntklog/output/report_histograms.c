@@ -19,7 +19,7 @@
 #define BINS_MAX	(BINS_PER_DECADE * 16)
 
 /* Most distances between labels of an axis: more labels touch each other in a narrow picture. */
-#define LABEL_STEPS	8
+#define LABEL_STEPS	4
 
 /**
  * report_widen_axis() - widen an axis until it covers a distribution
@@ -171,7 +171,8 @@ void report_print_histogram(const struct report *report, FILE *stream, uint64_t 
 	fputs("</svg>\n<div class=\"ticks\">", stream);
 	step = (axis->decades + LABEL_STEPS - 1) / LABEL_STEPS;
 	for (i = 0; i <= axis->decades; i += step) {
-		fprintf(stream, "<span style=\"left:%.1f%%\">", 100. * i / axis->decades);
+		fprintf(stream, "<span%s style=\"left:%.1f%%\">",
+			i == axis->decades ? " class=\"end\"" : "", 100. * i / axis->decades);
 		print_power(stream, axis->first + i);
 		fputs("</span>", stream);
 	}

@@ -47,7 +47,7 @@ static const char head[] =
 	".ticks { position: relative; height: 1.4rem; color: var(--quiet); font-size: 12px; }\n"
 	".ticks span { position: absolute; transform: translateX(-50%); white-space: nowrap; }\n"
 	".ticks span:first-child { transform: none; }\n"
-	".ticks span:last-child { transform: translateX(-100%); }\n"
+	".ticks .end { transform: translateX(-100%); }\n"
 	".depths { display: grid; grid-template-columns: repeat(8, 1fr); gap: 2px;\n"
 	"  font-size: 12px; text-align: center; }\n"
 	".depths span { position: relative; min-height: 24px; line-height: 24px;\n"
@@ -75,36 +75,39 @@ static const char head[] =
 	".said { min-height: 1.5em; font: 13px/1.4 ui-monospace, monospace; }\n"
 	".key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 .8em; }\n"
 	".table { overflow-x: auto; }\n"
-	"table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }\n"
-	"th, td { padding: .25rem .35rem; text-align: right; white-space: nowrap; }\n"
+	"table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }\n"
+	"th, td { padding: .25rem .3rem; text-align: right; }\n"
 	"th { border-bottom: 1px solid var(--line); color: var(--quiet); font-weight: 600;\n"
-	"  vertical-align: bottom; white-space: normal; }\n"
+	"  vertical-align: bottom; }\n"
 	"tr:nth-child(even) td { background: var(--band); }\n"
-	"th.name, td.name { text-align: left; white-space: normal; min-width: 5rem; }\n"
+	"th.name, td.name { text-align: left; min-width: 11rem; font-size: 12px; }\n"
 	"button { font: inherit; color: inherit; background: none; border: 0; padding: 0;\n"
 	"  text-align: inherit; cursor: pointer; }\n"
 	"button:hover { color: var(--text); text-decoration: underline; }\n"
 	"button.more { color: var(--hold); margin-top: .3rem; font-size: 13px; }\n"
 	"th[aria-sort=descending] button::after { content: \" \\25BE\"; }\n"
 	"th[aria-sort=ascending] button::after { content: \" \\25B4\"; }\n"
-	/* Rows become blocks, and each cell has its title beside it. */
 	"@media (max-width: 700px) {\n"
 	"  body { margin: 1rem auto; }\n"
 	"  .row { grid-template-columns: 1fr; margin-bottom: .4rem; }\n"
 	"  .row .ticks span:nth-child(even) { display: none; }\n"
+	"}\n"
+	/* Where a table does not fit its rows become blocks, and each cell gets its title. */
+	"@media (max-width: 1240px) {\n"
 	"  table, tbody { display: block; }\n"
 	"  thead { display: none; }\n"
 	"  .script thead { display: block; }\n"
 	"  thead tr { display: flex; flex-wrap: wrap; gap: .1rem .9rem; }\n"
 	"  th { padding: .2rem 0; border: 0; }\n"
 	"  th.name { min-width: 0; }\n"
-	"  tbody tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.2rem;\n"
+	"  tbody tr { display: grid; gap: 0 1.2rem;\n"
+	"    grid-template-columns: repeat(auto-fill, minmax(min(9rem, 100%), 1fr));\n"
 	"    padding: .4rem 0; border-top: 1px solid var(--line); }\n"
 	"  tr:nth-child(even) td { background: none; }\n"
 	"  td { display: flex; justify-content: space-between; gap: .5rem; padding: .05rem 0; }\n"
 	"  td::before { content: attr(data-title); color: var(--quiet); white-space: normal;\n"
 	"    text-align: left; }\n"
-	"  td.name { grid-column: 1 / -1; }\n"
+	"  td.name { grid-column: 1 / -1; justify-content: start; }\n"
 	"  [hidden] { display: none; }\n"
 	"}\n"
 	"</style>\n";
@@ -199,6 +202,21 @@ static void print_head(const struct table *table, FILE *stream)
 	fputs("</tr></thead>\n<tbody>\n", stream);
 }
 
+/* Print a number, which may be broken before its error: "~19286" and "+-23%". */
+static void print_number(FILE *stream, char *text)
+{
+	char *error = strstr(text, "+-");
+
+	if (error) {
+		*error = '\0';
+		html_print_escaped(stream, text);
+		fputs("<wbr>", stream);
+		*error = '+';
+		text = error;
+	}
+	html_print_escaped(stream, text);
+}
+
 static void print_cells(const struct table *table, FILE *stream, size_t row)
 {
 	char text[NAME_SIZE];
@@ -212,13 +230,15 @@ static void print_cells(const struct table *table, FILE *stream, size_t row)
 
 		table_format_cell(table, row, i, text, sizeof(text));
 		fprintf(stream, "<td data-title=\"%s\"", table->columns[i].title);
-		if (kind == CELL_TEXT)
+		if (kind == CELL_TEXT) {
 			fputs(" class=\"name\">", stream);
-		else if (!isfinite(cell->number))
+			html_print_name(stream, text);
+		} else {
+			if (isfinite(cell->number))
+				fprintf(stream, " data-value=\"%.9g\"", cell->number);
 			fputc('>', stream);
-		else
-			fprintf(stream, " data-value=\"%.9g\">", cell->number);
-		html_print_escaped(stream, text);
+			print_number(stream, text);
+		}
 		fputs("</td>", stream);
 	}
 	fputs("</tr>\n", stream);

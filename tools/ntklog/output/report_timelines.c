@@ -8,7 +8,7 @@
 
 /* Height of a row's drawing, and of its lowest bar. The page sets the width. */
 #define ROW_HEIGHT	26
-#define LEAST_HEIGHT	1
+#define LEAST_HEIGHT	2
 
 /* Return the number of slots that the trace covers, or more if a later slot is not empty. */
 static size_t count_slots(const struct report *report, const struct timeline_picture *picture,
@@ -58,7 +58,7 @@ static void print_row(const struct timeline_picture *picture, FILE *stream,
 		}
 	}
 	fputs("<div class=\"row\"><span class=\"name\">", stream);
-	html_print_escaped(stream, row->label);
+	html_print_name(stream, row->label);
 	fprintf(stream,
 		"</span>\n<svg class=\"bars\" viewBox=\"0 0 %zu %d\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"",
 		scale->used, ROW_HEIGHT);
@@ -88,12 +88,22 @@ static void print_row(const struct timeline_picture *picture, FILE *stream,
 	fputs("</svg></div>\n", stream);
 }
 
+static bool row_has_bars(const struct timeline_row *row, size_t used)
+{
+	size_t slot;
+
+	for (slot = 0; row->timeline && slot < used; slot++)
+		if (row->timeline->slots[slot] > 0)
+			return true;
+	return false;
+}
+
 /**
  * report_print_timelines() - print a picture of when something happened to each of some things
  * @report: report that the picture belongs to
  * @stream: stream of the page
  * @picture: texts and units of the picture
- * @rows: the things, a row each
+ * @rows: the things, a row each; one without a bar is left out
  * @count: number of rows
  */
 void report_print_timelines(const struct report *report, FILE *stream,
@@ -123,12 +133,13 @@ void report_print_timelines(const struct report *report, FILE *stream,
 	fprintf(stream, " each; the highest bar is %.2f.</p>\n",
 		scale.most * picture->ns / scale.slot_ns);
 	for (i = 0; i < count; i++)
-		print_row(picture, stream, &rows[i], &scale);
+		if (row_has_bars(&rows[i], scale.used))
+			print_row(picture, stream, &rows[i], &scale);
 	fputs("<div class=\"row\"><span></span><div class=\"ticks\">", stream);
 	/* Three digits of the axis' length. */
 	decimals = 2 - (int)floor(log10(length));
 	for (i = 0; i <= 4; i++)
-		fprintf(stream, "<span style=\"left:%zu%%\">%.*f s</span>", 25 * i,
-			decimals > 0 ? decimals : 0, scale.origin + length * (double)i / 4);
+		fprintf(stream, "<span%s style=\"left:%zu%%\">%.*f s</span>",
+			i == 4 ? " class=\"end\"" : "", 25 * i, decimals > 0 ? decimals : 0, scale.origin + length * (double)i / 4);
 	fputs("</div></div>\n", stream);
 }
