@@ -277,7 +277,7 @@ static int run(struct options *options)
 	static struct analysis analysis;
 	struct names *names;
 	struct etl_file *file;
-	bool is_open, has_stacks = false, has_blockers = false;
+	bool is_open, has_stacks = false, lacks_holders = false;
 	int status;
 
 	status = trace_open(&file, &names, &options->trace, &is_open);
@@ -296,14 +296,16 @@ static int run(struct options *options)
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
 		has_stacks = analysis.stacks.has_any;
-		has_blockers = analysis.spinlocks.total.blockers;
+		lacks_holders = !analysis.spinlocks.rates.blockers &&
+				(!analysis.charges.total.waits ||
+				 analysis.charges.total.parts[CHARGE_UNKNOWN]);
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}
 	if (options->tables == 1 << REPORT_STACKS && is_open && !has_stacks)
 		message("%s: no event has a stack: record with --stacks", file->path);
-	if (options->tables == 1 << REPORT_BLOCKERS && is_open && !has_blockers)
-		message("%s: no event tells of a release that left a waiter behind: record with --blockers",
+	if (options->tables == 1 << REPORT_BLOCKERS && is_open && lacks_holders)
+		message("%s: not all holders of spin locks are recorded: record with --blockers",
 			file->path);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
