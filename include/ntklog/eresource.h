@@ -3,12 +3,12 @@
 #define _NTKLOG_ERESOURCE_H
 
 /*
- * NT's executive resources: one exclusive owner or any number of shared ones, each
- * of whom may acquire again at once. Who has to wait sleeps, and is given the
- * ownership by who releases.
+ * NT's executive resources: reader-writer locks that sleep. A resource has one exclusive owner or
+ * any number of shared owners. An owner may acquire again without waiting. A waiter sleeps until
+ * the releasing task makes it an owner.
  *
- * An owner is a thread, named by the address of its task, or a pointer that a
- * thread has put in its place (ex_set_resource_owner_pointer()).
+ * An owner is a task, identified by its address, or a pointer by which the task has replaced itself
+ * with ex_set_resource_owner_pointer().
  */
 
 #include <linux/atomic.h>
@@ -19,7 +19,7 @@
 #include <linux/spinlock_types.h>
 #include <linux/types.h>
 
-/* ex_get_resource_flag() */
+/* values of ex_get_resource_flag() */
 #define ERESOURCE_FLAG_DISABLE_BOOST	0x08
 #define ERESOURCE_FLAG_OWNED_EXCLUSIVE	0x80
 
@@ -28,8 +28,8 @@
 
 /**
  * struct eresource_owner - NT's OWNER_ENTRY
- * @thread: who owns: ex_get_current_resource_thread() or an owner pointer; 0: nobody
- * @count: acquisitions that are not released
+ * @thread: ex_get_current_resource_thread() or an owner pointer; 0 if the entry is free
+ * @count: number of acquisitions that have not been released
  */
 struct eresource_owner {
 	unsigned long thread;
@@ -38,24 +38,24 @@ struct eresource_owner {
 
 /**
  * struct eresource - NT's ERESOURCE
- * @word: 0 when free; the one thread that owns, how and how often, when nobody
- *	else has to know; or the sign that the members below have to be looked at.
- *	See module/ex/eresource_state.h
- * @lock: guards all below, if not said otherwise
- * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with single stores
+ * @word: 0 if free; the only owner with its acquisitions, if there is no waiter; or a mark that the
+ *	state is in the members below. See module/ex/eresource_state.h
+ * @lock: inner lock, which protects the members below unless noted otherwise
+ * @flag: ERESOURCE_FLAG_DISABLE_BOOST or 0; written with WRITE_ONCE()
  * @exclusive: the owner is exclusive
- * @active_count: owner entries in use
- * @contention_count: waits that have begun; read by any
- * @shared_waiter_count: threads that wait for shared ownership; read by any
- * @exclusive_waiter_count: threads that wait for exclusive ownership; read by any
- * @owner: the first entry, which is always there
- * @owner_table: further ones
- * @owner_table_size: how many; enough for all owners and shared waiters
- * @shared_waiters: in the order of asking
- * @exclusive_waiters: in the order of asking
- * @node: in the tree of live resources
- * @creator: where it was initialised
- * @dep_map: lockdep's view
+ * @active_count: number of owner entries in use
+ * @contention_count: number of waits that have begun; may be read without the lock
+ * @shared_waiter_count: number of waiters for shared ownership; may be read without the lock
+ * @exclusive_waiter_count: number of waiters for exclusive ownership; may be read without the lock
+ * @owner: the first owner entry
+ * @owner_table: further owner entries, or NULL
+ * @owner_table_size: number of entries in @owner_table. There is an entry for each owner and each
+ *	waiter for shared ownership
+ * @shared_waiters: waiters for shared ownership, in the order of their requests
+ * @exclusive_waiters: waiters for exclusive ownership, in the order of their requests
+ * @node: node in the tree of live resources
+ * @creator: return address of the initialisation
+ * @dep_map: lockdep map
  */
 struct eresource {
 	atomic_long_t word;
@@ -83,12 +83,14 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 
 /**
  * ex_initialize_resource_lite() - NT's ExInitializeResourceLite
- * @resource: the resource, whatever it held before; owned by nobody afterwards
+ * @resource: the resource, which has no owner afterwards
  *
- * Context: IRQL <= DISPATCH_LEVEL. Lockdep gets a class for each place that calls
- * this. To be undone by ex_delete_resource_lite() before the memory goes.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER after a warning, and nothing
- * changed, if the resource is live or NULL.
+ * Each use of this macro is a lockdep class of its own. The resource must be deleted with
+ * ex_delete_resource_lite() before its memory is freed. If the resource is live or NULL: warns and
+ * changes nothing.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: STATUS_SUCCESS, or STATUS_INVALID_PARAMETER after a warning.
  */
 #define ex_initialize_resource_lite(resource)				\
 ({									\
@@ -129,10 +131,10 @@ u16 ex_get_resource_flag(struct eresource *resource);
  *	ExEnterCriticalRegionAndAcquireSharedWaitForExclusive
  * @resource: the resource
  *
- * Kernels with CONFIG_MODVERSIONS link no symbol that has more than 55 characters;
- * so the symbol is a shorter one.
+ * Inline, because kernels with CONFIG_MODVERSIONS cannot export a symbol of more than 55
+ * characters.
  *
- * Context: thread at IRQL <= APC_LEVEL; waits.
+ * Context: task at IRQL <= APC_LEVEL; may sleep.
  */
 static __always_inline void
 ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource *resource)
@@ -144,8 +146,8 @@ ex_enter_critical_region_and_acquire_shared_wait_for_exclusive(struct eresource 
  * ex_get_exclusive_waiter_count() - NT's ExGetExclusiveWaiterCount
  * @resource: the resource
  *
- * Context: any.
- * Return: threads that wait for exclusive ownership now.
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of waiters for exclusive ownership.
  */
 static inline u32 ex_get_exclusive_waiter_count(const struct eresource *resource)
 {
@@ -156,8 +158,8 @@ static inline u32 ex_get_exclusive_waiter_count(const struct eresource *resource
  * ex_get_shared_waiter_count() - NT's ExGetSharedWaiterCount
  * @resource: the resource
  *
- * Context: any.
- * Return: threads that wait for shared ownership now.
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of waiters for shared ownership.
  */
 static inline u32 ex_get_shared_waiter_count(const struct eresource *resource)
 {
@@ -168,7 +170,7 @@ static inline u32 ex_get_shared_waiter_count(const struct eresource *resource)
  * ex_get_current_resource_thread() - NT's ExGetCurrentResourceThread
  *
  * Context: any.
- * Return: what the current thread is called as an owner.
+ * Return: the value that identifies the current task as an owner.
  */
 static inline unsigned long ex_get_current_resource_thread(void)
 {
@@ -179,7 +181,8 @@ static inline unsigned long ex_get_current_resource_thread(void)
  * ex_disable_resource_boost_lite() - NT's ExDisableResourceBoostLite
  * @resource: the resource
  *
- * Sets a flag. Nobody's priority is changed with or without it.
+ * Sets a flag that has no other effect, because a resource does not boost the priority of its
+ * owners.
  *
  * Context: any.
  */

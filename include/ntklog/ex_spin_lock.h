@@ -3,18 +3,17 @@
 #define _NTKLOG_EX_SPIN_LOCK_H
 
 /*
- * NT's executive spin locks: any number of shared owners, or one exclusive, in a
+ * NT's executive spin locks: any number of shared owners, or one exclusive owner. The lock is a
  * word of 32 bits:
  *
  *	bit 31		an exclusive owner
- *	bit 30		somebody waits to be that; new shared requests wait too
- *	the rest	shared owners
+ *	bit 30		a waiter for exclusive ownership; new shared requests wait too
+ *	bits 0-29	number of shared owners
  *
- * Who changes the word, always atomically: a shared request from n to n + 1 while
- * neither bit is set; an exclusive request from 0, or bit 30 alone, to bit 31
- * alone; a waiter for exclusive, who sets bit 30 and sets it again if another one
- * was quicker; owners, who take back what they put in. So while bit 30 is set,
- * somebody is there who will take it away.
+ * All changes are atomic. A shared request adds 1 while bits 31 and 30 are clear. An exclusive
+ * request changes 0, or bit 30 alone, to bit 31 alone. An exclusive waiter sets bit 30, and sets it
+ * again after another one has acquired the lock. An owner subtracts what it has added. While bit 30
+ * is set a waiter exists that will clear it.
  */
 
 #include <linux/atomic.h>
@@ -30,11 +29,11 @@
 
 /**
  * struct ex_spin_lock - NT's EX_SPIN_LOCK
- * @value: the word; 0 when free
- * @dep_map: lockdep's view of the lock; no part of NT's word
+ * @value: the word; 0 if free
+ * @dep_map: lockdep map; not part of NT's word
  *
- * As NT's, it needs no initialisation but zero, if it is static; lockdep wants
- * ex_initialize_spin_lock() for others.
+ * As in NT, a static lock needs no initialisation but zero. With lockdep, initialise others with
+ * ex_initialize_spin_lock().
  */
 struct ex_spin_lock {
 	atomic_t value;
@@ -54,10 +53,12 @@ static inline void __ex_initialize_spin_lock(struct ex_spin_lock *spin_lock,
 }
 
 /**
- * ex_initialize_spin_lock() - make an executive spin lock, whatever it held before
- * @spin_lock: the lock; free afterwards
+ * ex_initialize_spin_lock() - initialise an executive spin lock
+ * @spin_lock: the lock, which is free afterwards
  *
- * Context: any. Lockdep gets a class for each place that calls this.
+ * Each use of this macro is a lockdep class of its own.
+ *
+ * Context: any.
  */
 #define ex_initialize_spin_lock(spin_lock)				\
 do {									\
@@ -75,13 +76,13 @@ bool ex_try_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock
 bool ex_try_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock);
 bool ex_try_convert_shared_spin_lock_exclusive(struct ex_spin_lock *spin_lock);
 
-/* One attempt at what nobody contends for; the word is read first. */
+/* Fast path: one attempt. The word is read first, so that a held lock is not written. */
 static __always_inline bool
 __ex_acquire_spin_lock_shared_fast(struct ex_spin_lock *spin_lock)
 {
 	int value = atomic_read(&spin_lock->value);
 
-	/* Acquire; pairs with the releases of exclusive owners. */
+	/* Pairs with the releases of exclusive owners. */
 	return likely(!(value & ~EX_SPIN_LOCK_SHARED_COUNT)) &&
 		atomic_try_cmpxchg_acquire(&spin_lock->value, &value, value + 1);
 }
@@ -91,19 +92,19 @@ __ex_acquire_spin_lock_exclusive_fast(struct ex_spin_lock *spin_lock)
 {
 	int value = 0;
 
-	/* Acquire; pairs with the releases of all owners. */
+	/* Pairs with the releases of all owners. */
 	return atomic_try_cmpxchg_acquire(&spin_lock->value, &value,
 					  EX_SPIN_LOCK_EXCLUSIVE);
 }
 
 /**
- * ex_acquire_spin_lock_shared_at_dpc_level() - NT's
- *	ExAcquireSpinLockSharedAtDpcLevel
+ * ex_acquire_spin_lock_shared_at_dpc_level() - NT's ExAcquireSpinLockSharedAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone. Spins until the lock is
- * owned. Not recursive: a second request waits behind whoever waits for
- * exclusive, who waits for the first.
+ * Spins until the lock is acquired. Shared ownership is not recursive: a second request waits
+ * behind an exclusive waiter, which waits for the first.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
@@ -117,12 +118,12 @@ ex_acquire_spin_lock_shared_at_dpc_level(struct ex_spin_lock *spin_lock)
 }
 
 /**
- * ex_acquire_spin_lock_exclusive_at_dpc_level() - NT's
- *	ExAcquireSpinLockExclusiveAtDpcLevel
+ * ex_acquire_spin_lock_exclusive_at_dpc_level() - NT's ExAcquireSpinLockExclusiveAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone. Spins until the lock is
- * owned.
+ * Spins until the lock is acquired.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
@@ -135,13 +136,15 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
-/* Whether there was a shared owner, as there must be. */
+/* Release shared ownership. Returns false after a warning if the lock has no shared owner. */
 static __always_inline bool
 __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
-	/* Once for the check and the atomic. */
+	/* For the test and the atomic operation together. */
 	__ke_prefetch_to_write(&spin_lock->value);
-	/* While the caller is one of them their number may change, but not to 0. */
+	/*
+	 * While the caller is a shared owner the number of shared owners may change, but not to 0.
+	 */
 	if (unlikely(!(data_race(spin_lock->value.counter) &
 		       EX_SPIN_LOCK_SHARED_COUNT))) {
 		ex_release_spin_lock_not_owned(spin_lock, true);
@@ -151,18 +154,21 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ex_release_spin_lock_shared_traced(spin_lock);
 	else
-		/* Release; pairs with the acquire of an exclusive owner. */
+		/* Pairs with the acquire of an exclusive owner. */
 		atomic_dec_return_release(&spin_lock->value);
 	return true;
 }
 
-/* Whether there was an exclusive owner, as there must be. */
+/* Release exclusive ownership. Returns false after a warning if the lock has no exclusive owner. */
 static __always_inline bool
 __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
-	/* Once for the check and the atomic. */
+	/* For the test and the atomic operation together. */
 	__ke_prefetch_to_write(&spin_lock->value);
-	/* Others change bit 30 alone, with which the word is at its greatest. */
+	/*
+	 * While bit 31 is set other CPUs change bit 30 only. As a signed number the word is then at
+	 * most bits 31 and 30 together; without bit 31 it is 0 or positive.
+	 */
 	if (unlikely(data_race(spin_lock->value.counter) >
 		     (int)(EX_SPIN_LOCK_EXCLUSIVE | EX_SPIN_LOCK_EXCLUSIVE_WAITER))) {
 		ex_release_spin_lock_not_owned(spin_lock, false);
@@ -172,18 +178,18 @@ __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ex_release_spin_lock_exclusive_traced(spin_lock);
 	else
-		/* Release; pairs with the acquires of all who come next. */
+		/* Pairs with the acquires of the next owners. */
 		atomic_sub_return_release(EX_SPIN_LOCK_EXCLUSIVE, &spin_lock->value);
 	return true;
 }
 
 /**
- * ex_release_spin_lock_shared_from_dpc_level() - NT's
- *	ExReleaseSpinLockSharedFromDpcLevel
- * @spin_lock: a lock that the caller owns shared
+ * ex_release_spin_lock_shared_from_dpc_level() - NT's ExReleaseSpinLockSharedFromDpcLevel
+ * @spin_lock: a lock that the caller holds shared
  *
- * Context: as the acquiring function. The IRQL is left alone. Without a shared
- * owner: a warning, no change.
+ * If the lock has no shared owner: warns once and changes nothing.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ex_release_spin_lock_shared_from_dpc_level(struct ex_spin_lock *spin_lock)
@@ -192,12 +198,12 @@ ex_release_spin_lock_shared_from_dpc_level(struct ex_spin_lock *spin_lock)
 }
 
 /**
- * ex_release_spin_lock_exclusive_from_dpc_level() - NT's
- *	ExReleaseSpinLockExclusiveFromDpcLevel
- * @spin_lock: a lock that the caller owns exclusively
+ * ex_release_spin_lock_exclusive_from_dpc_level() - NT's ExReleaseSpinLockExclusiveFromDpcLevel
+ * @spin_lock: a lock that the caller holds exclusively
  *
- * Context: as the acquiring function. The IRQL is left alone. Without an
- * exclusive owner: a warning, no change.
+ * If the lock has no exclusive owner: warns once and changes nothing.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ex_release_spin_lock_exclusive_from_dpc_level(struct ex_spin_lock *spin_lock)
@@ -209,9 +215,10 @@ ex_release_spin_lock_exclusive_from_dpc_level(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_shared() - NT's ExAcquireSpinLockShared
  * @spin_lock: the lock
  *
- * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
- * lock is owned.
- * Return: the IRQL before.
+ * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: the old IRQL.
  */
 static __always_inline u8
 ex_acquire_spin_lock_shared(struct ex_spin_lock *spin_lock)
@@ -226,9 +233,10 @@ ex_acquire_spin_lock_shared(struct ex_spin_lock *spin_lock)
  * ex_acquire_spin_lock_exclusive() - NT's ExAcquireSpinLockExclusive
  * @spin_lock: the lock
  *
- * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
- * lock is owned.
- * Return: the IRQL before.
+ * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: the old IRQL.
  */
 static __always_inline u8
 ex_acquire_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
@@ -241,11 +249,13 @@ ex_acquire_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 
 /**
  * ex_release_spin_lock_shared() - NT's ExReleaseSpinLockShared
- * @spin_lock: a lock that the caller owns shared
- * @old_irql: what the acquiring function returned
+ * @spin_lock: a lock that the caller holds shared
+ * @old_irql: IRQL that the acquiring function returned
  *
- * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL.
- * Without a shared owner: a warning, no change.
+ * Releases the lock, then lowers the IRQL. If the lock has no shared owner: warns once and changes
+ * nothing.
+ *
+ * Context: the IRQL at which the lock is held.
  */
 static __always_inline void
 ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock, u8 old_irql)
@@ -256,11 +266,13 @@ ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock, u8 old_irql)
 
 /**
  * ex_release_spin_lock_exclusive() - NT's ExReleaseSpinLockExclusive
- * @spin_lock: a lock that the caller owns exclusively
- * @old_irql: what the acquiring function returned
+ * @spin_lock: a lock that the caller holds exclusively
+ * @old_irql: IRQL that the acquiring function returned
  *
- * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL.
- * Without an exclusive owner: a warning, no change.
+ * Releases the lock, then lowers the IRQL. If the lock has no exclusive owner: warns once and
+ * changes nothing.
+ *
+ * Context: the IRQL at which the lock is held.
  */
 static __always_inline void
 ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock, u8 old_irql)

@@ -3,22 +3,21 @@
 #define _NTKLOG_IRQL_H
 
 /*
- * NT's interrupt request levels on Linux.
+ * NT's interrupt request levels (IRQLs) on Linux.
  *
- * An IRQL is not stored where Linux knows it already: a thread is at
- * DISPATCH_LEVEL when softirqs are disabled on its processor, a softirq runs at
- * DISPATCH_LEVEL and a hard interrupt at DIRQL_LEVEL. Only what Linux has no
- * notion of is kept: the levels above DISPATCH_LEVEL (per processor, with
- * interrupts off, since x86 Linux has no priority masking) and APC_LEVEL (per
- * thread). So Linux' own local_bh_disable() and spin_lock_bh() raise the IRQL
- * that ke_get_current_irql() tells, which is the truth.
+ * The IRQL is derived from Linux' own state where possible. A task is at DISPATCH_LEVEL while
+ * softirqs are disabled on its CPU. A softirq runs at DISPATCH_LEVEL, a hard interrupt at
+ * DIRQL_LEVEL. Two kinds of level are unknown to Linux and are stored: levels above DISPATCH_LEVEL,
+ * per CPU and with interrupts off, because Linux on x86 does not mask interrupts by priority; and
+ * APC_LEVEL, per task. As a consequence, local_bh_disable() and spin_lock_bh() raise the IRQL that
+ * ke_get_current_irql() returns.
  *
- * With PREEMPT_RT softirqs are run by threads that can be preempted, and local_bh_disable() leaves
- * preemption on. So DISPATCH_LEVEL is preempt_disable() there: no softirq runs meanwhile, for its
- * thread does not. A softirq is at PASSIVE_LEVEL until it raises.
+ * With PREEMPT_RT softirqs run in preemptible tasks, and local_bh_disable() leaves preemption on.
+ * DISPATCH_LEVEL is then preempt_disable(), which also keeps the softirq tasks from running. A
+ * softirq is at PASSIVE_LEVEL until it raises.
  *
- * Raising above PASSIVE_LEVEL from a thread that has turned interrupts off by
- * Linux' means follows the rule of spin_lock_bh(): do not.
+ * A task that has turned interrupts off by Linux' functions must not raise the IRQL, as it must not
+ * call spin_lock_bh().
  */
 
 #include <linux/bottom_half.h>
@@ -34,16 +33,16 @@
 #define PASSIVE_LEVEL	0
 #define APC_LEVEL	1
 #define DISPATCH_LEVEL	2
-#define DIRQL_LEVEL	3	/* the least level of a device's interrupt */
+#define DIRQL_LEVEL	3	/* lowest level of a device interrupt */
 #define SYNCH_LEVEL	12
 #define CLOCK_LEVEL	13
 #define IPI_LEVEL	14
 #define HIGH_LEVEL	15
 
 /*
- * What raises the IRQL of a context, and how much of it raising from PASSIVE_LEVEL to
- * DISPATCH_LEVEL adds; both shifted so that an IRQL fits below. Do softirqs run at
- * DISPATCH_LEVEL?
+ * __ke_raised(): the part of preempt_count() that raises the IRQL, shifted so that an IRQL fits
+ * into the bits below __KE_IRQL_MIN. __KE_DISPATCH: the value that it has in a task that has raised
+ * from PASSIVE_LEVEL to DISPATCH_LEVEL. KE_SOFTIRQS_ARE_RAISED: softirqs run at DISPATCH_LEVEL.
  */
 #ifdef CONFIG_PREEMPT_RT
 #define __ke_raised()			((u32)preempt_count() << 8)
@@ -62,15 +61,14 @@
 struct ntklog_task;
 
 /**
- * struct ntklog_current - which thread a processor remembers
- * @passive: one that, wherever it is now, is not at APC_LEVEL, nor was when it raised; NULL:
- *	none
- * @thread: the last that looked for what is kept of it; NULL: none
- * @room: what is kept of the last that looked; of nobody: one of nobody's
+ * struct ntklog_current - task that a CPU caches
+ * @passive: a task that is not at APC_LEVEL, and was not when it raised the IRQL; or NULL
+ * @thread: task whose record was looked up last on this CPU; or NULL
+ * @room: the record of @thread; a dummy record if there is none
  *
- * Threads are compared, never followed. Written by a thread for itself, when it is on the
- * processor. Before it is at APC_LEVEL it makes all processors forget that it was not, and
- * at its end that it was there. So what one of them remembers of a thread is true on any.
+ * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
+ * CPU. Before it enters APC_LEVEL it clears its @passive entries on all CPUs; when it exits it
+ * clears its @thread entries. A cached entry is therefore valid on every CPU.
  */
 struct ntklog_current {
 	const struct task_struct *passive;
@@ -91,7 +89,7 @@ u8 ke_raise_irql_slow(u8 new_irql);
 u8 ke_raise_irql_to_synch_level(void);
 void ke_lower_irql_slow(u32 state);
 
-/* If not, it may all the same not be at APC_LEVEL: this processor does not remember it. */
+/* True if the task is not at APC_LEVEL and this CPU has cached this. Otherwise unknown. */
 static __always_inline bool __ke_thread_is_passive(void)
 {
 	return likely(this_cpu_read(ntklog_current.passive) == current);
@@ -100,8 +98,10 @@ static __always_inline bool __ke_thread_is_passive(void)
 /**
  * ke_raise_irql_to_dpc_level() - NT's KeRaiseIrqlToDpcLevel
  *
- * Context: thread at any IRQL <= DISPATCH_LEVEL with interrupts on, softirq.
- * Return: the IRQL before. From above DISPATCH_LEVEL: a warning, no change.
+ * From above DISPATCH_LEVEL: warns once and changes nothing.
+ *
+ * Context: task at IRQL <= DISPATCH_LEVEL with interrupts on; softirq.
+ * Return: the old IRQL.
  */
 static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 {
@@ -116,18 +116,19 @@ static __always_inline u8 ke_raise_irql_to_dpc_level(void)
 
 /**
  * ke_raise_irql() - NT's KeRaiseIrql
- * @new_irql: the IRQL to raise to, not below the present one
- * @old_irql: where the present one is stored
+ * @new_irql: the new IRQL, not lower than the current one
+ * @old_irql: set to the old IRQL
  *
- * Context: any; raising to APC_LEVEL may sleep.
- * A lower @new_irql: a warning, the IRQL unchanged, *@old_irql the present one.
+ * If @new_irql is lower than the current IRQL: warns once and changes nothing.
+ *
+ * Context: any; may sleep if @new_irql is APC_LEVEL.
  */
 static inline void ke_raise_irql(u8 new_irql, u8 *old_irql)
 {
 	*old_irql = ke_raise_irql_slow(new_irql);
 }
 
-/* What has to see that softirqs are disabled and enabled, by the functions that tell it. */
+/* Kernel options that need local_bh_disable() and local_bh_enable() to be called. */
 #define KE_SOFTIRQS_ARE_TRACED	(IS_ENABLED(CONFIG_TRACE_IRQFLAGS) ||		\
 				 IS_ENABLED(CONFIG_TRACE_PREEMPT_TOGGLE) ||	\
 				 IS_ENABLED(CONFIG_DEBUG_PREEMPT))
@@ -148,7 +149,9 @@ static __always_inline void ke_leave_dispatch_level(u32 more)
 
 #else
 
-/* From below DISPATCH_LEVEL to there. @more: how often to disable softirqs besides. */
+/*
+ * Raise from below DISPATCH_LEVEL to DISPATCH_LEVEL, and disable softirqs @more times in addition.
+ */
 static __always_inline void ke_enter_dispatch_level(u32 more)
 {
 	if (KE_SOFTIRQS_ARE_TRACED) {
@@ -161,11 +164,11 @@ static __always_inline void ke_enter_dispatch_level(u32 more)
 }
 
 /*
- * From DISPATCH_LEVEL to below: local_bh_enable() without its call, unless it has
- * something to do. In this order: an interrupt that comes before softirqs are
- * enabled leaves them pending, which is seen here; one that comes after runs them
- * itself. The count is 0 where a reschedule is due, since x86 keeps that bit in it,
- * inverted. @more: how often they are disabled besides.
+ * Lower from DISPATCH_LEVEL: local_bh_enable(), but inline unless softirqs or a reschedule are
+ * pending. A softirq that is raised before the count drops is seen by the test below; one that is
+ * raised later runs at the end of its interrupt. On x86, should_resched(0) is true if a reschedule
+ * is due, because the count holds that bit inverted. @more: number of additional times that
+ * softirqs are disabled.
  */
 static __always_inline void ke_leave_dispatch_level(u32 more)
 {
@@ -176,7 +179,7 @@ static __always_inline void ke_leave_dispatch_level(u32 more)
 	}
 	barrier();
 	__preempt_count_sub((more + 1) * SOFTIRQ_DISABLE_OFFSET);
-	/* What is read next may be a plain load, for the compiler to move up. */
+	/* Keep the compiler from moving the following loads up. */
 	barrier();
 	if (unlikely(local_softirq_pending() || should_resched(0))) {
 		local_bh_disable();
@@ -187,8 +190,8 @@ static __always_inline void ke_leave_dispatch_level(u32 more)
 #endif
 
 /*
- * NT's ...AtDpcLevel functions leave the IRQL alone, which is to be there. With PREEMPT_RT a
- * softirq has to raise, or to use ...ForDpc.
+ * NT's ...AtDpcLevel functions do not change the IRQL; the caller must be at DISPATCH_LEVEL. With
+ * PREEMPT_RT a softirq must raise first, or call ...ForDpc.
  */
 static __always_inline void __ke_assert_dispatch_level(void)
 {
@@ -200,24 +203,24 @@ static __always_inline void __ke_assert_dispatch_level(void)
 
 /**
  * ke_lower_irql() - NT's KeLowerIrql
- * @new_irql: the IRQL to lower to, as a raising function returned it
+ * @new_irql: the IRQL that a raising function returned
  *
- * Context: any; lowering to APC_LEVEL from above may sleep if the thread was
- * not at APC_LEVEL before it raised.
- * A higher @new_irql, or one below what the context (softirq, hard interrupt)
- * gives: a warning, the IRQL unchanged.
+ * If @new_irql is higher than the current IRQL, or lower than that of the context (softirq, hard
+ * interrupt): warns once and changes nothing.
+ *
+ * Context: any; may sleep if the IRQL is lowered to APC_LEVEL and the task was not there before it
+ * raised.
  */
 static __always_inline void ke_lower_irql(u8 new_irql)
 {
-	/* One comparison for both: an IRQL has no bit of the counts. */
+	/* An IRQL and the counts have no bit in common, so one comparison tests both. */
 	u32 state = __ke_raised() | new_irql;
 
 	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_IRQL_MIN);
 	/*
-	 * Once disabled and not serving: a thread that raised from PASSIVE_LEVEL
-	 * to DISPATCH_LEVEL, or has lowered to there. ke_raise_irql_slow() disables
-	 * once more for higher levels, and for a thread that comes from APC_LEVEL,
-	 * so that they do not pass for it.
+	 * __KE_DISPATCH with IRQL 0: a task that raised from PASSIVE_LEVEL to DISPATCH_LEVEL, or
+	 * has lowered to it. Higher levels, and tasks that raised from APC_LEVEL, have softirqs
+	 * disabled once more and take the slow path.
 	 */
 	if (likely(state == __KE_DISPATCH))
 		ke_leave_dispatch_level(0);

@@ -3,15 +3,14 @@
 #define _NTKLOG_NT_H
 
 /*
- * NT's spellings of what ntklog has: IRQLs, critical and guarded regions, spin locks
- * and executive resources, with the types, constants and annotations that code
- * around them uses (nt_types.h, nt_sal.h). What a function does is told where its
- * snake_case name is declared. ntklog itself uses none of this.
+ * NT's spellings of the functions and types of ntklog: IRQLs, critical and guarded regions, spin
+ * locks and executive resources, with the types, constants and annotations that code around them
+ * uses (nt_types.h, nt_sal.h). Each function is documented at its snake_case name. ntklog itself
+ * does not use this header.
  *
- * It is not all of NT: Documentation/porting.rst says what is spelled otherwise here
- * (two members of ERESOURCE; locks in kernels with lockdep), what is left out (threads
- * and processors, events, semaphores and mutexes, DPCs, pool, interlocked operations),
- * and what Linux has instead.
+ * Documentation/porting.rst lists the differences from NT: two members of ERESOURCE, and locks in
+ * kernels with lockdep, are spelled differently; threads and processors, events, semaphores and
+ * mutexes, DPCs, pool and interlocked operations are missing. It names Linux' replacements.
  */
 
 #include <linux/build_bug.h>
@@ -25,16 +24,14 @@
 #include <ntklog/spin_lock.h>
 
 /*
- * As in NT, a lock is a word, to be initialised and assigned as one: the word that
- * is all of struct kspin_lock and struct ex_spin_lock, unless the kernel has
- * lockdep, whose view of a lock goes with it in a structure. What compiles for both
- * is
+ * As in NT, a lock is a word that can be initialised and assigned. With lockdep a lock is a
+ * structure, which also holds the lockdep map. Code that compiles for both writes
  *
  *	KSPIN_LOCK Lock = KSPIN_LOCK_INITIALIZER;
  *	EX_SPIN_LOCK Lock = EX_SPIN_LOCK_INITIALIZER;
  *
- * and, instead of the assignment Lock = 0, KeInitializeSpinLock(&Lock), which NT has,
- * or ExInitializeSpinLock(&Lock), which it has not.
+ * and, instead of the assignment Lock = 0, KeInitializeSpinLock(&Lock), which NT has too, or
+ * ExInitializeSpinLock(&Lock), which NT does not have.
  */
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 typedef struct kspin_lock KSPIN_LOCK, *PKSPIN_LOCK;
@@ -48,7 +45,7 @@ typedef volatile LONG EX_SPIN_LOCK, *PEX_SPIN_LOCK;
 #define EX_SPIN_LOCK_INITIALIZER	0
 #endif
 
-/* The structures of queued_spin_lock.h, with NT's names for their members. */
+/* The structures of queued_spin_lock.h with NT's member names. */
 typedef struct _KSPIN_LOCK_QUEUE {
 	struct _KSPIN_LOCK_QUEUE *volatile Next;
 	PKSPIN_LOCK volatile Lock;
@@ -78,7 +75,7 @@ typedef enum _KSPIN_LOCK_QUEUE_NUMBER {
 	LockQueueUnusedSpare15,
 	LockQueueUnusedSpare16,
 	LockQueueMaximumLock,
-	/* Names that later versions of NT have no more. */
+	/* Names that later versions of NT no longer have. */
 	LockQueueDispatcherLock = LockQueueUnusedSpare0,
 	LockQueueExpansionLock = LockQueueUnusedSpare1,
 	LockQueuePfnLock = LockQueueUnusedSpare2,
@@ -88,9 +85,9 @@ typedef enum _KSPIN_LOCK_QUEUE_NUMBER {
 } KSPIN_LOCK_QUEUE_NUMBER, *PKSPIN_LOCK_QUEUE_NUMBER;
 
 /*
- * struct eresource with NT's names for those of its members that mean what NT's do,
- * to be read without any lock. ActiveCount and Flag have no member: see
- * ExGetResourceActiveCount() and ExGetResourceFlag().
+ * struct eresource with NT's names for the members that have the same meaning. They may be read
+ * without a lock. ActiveCount and Flag are not members: see ExGetResourceActiveCount() and
+ * ExGetResourceFlag().
  */
 typedef struct _ERESOURCE {
 	union {
@@ -120,13 +117,13 @@ static_assert(offsetof(KLOCK_QUEUE_HANDLE, OldIrql) ==
 	      offsetof(struct klock_queue_handle, old_irql));
 static_assert((int)LockQueueMaximumLock == (int)LOCK_QUEUE_MAXIMUM_LOCK);
 
-/* Bits of ExGetResourceFlag(); of these the second and third are never set. */
+/* Bits of ExGetResourceFlag(). The second and the third are never set. */
 #define ResourceHasDisabledPriorityBoost	ERESOURCE_FLAG_DISABLE_BOOST
 #define ResourceNeverExclusive			0x0010
 #define ResourceReleaseByOtherThread		0x0020
 #define ResourceOwnedExclusive			ERESOURCE_FLAG_OWNED_EXCLUSIVE
 
-/* The same things under their names here. */
+/* Conversions to the types of ntklog. */
 static __always_inline struct kspin_lock *__nt_spin_lock(PKSPIN_LOCK SpinLock)
 {
 	return (struct kspin_lock *)SpinLock;
@@ -203,7 +200,7 @@ static __always_inline BOOLEAN KeAreAllApcsDisabled(void)
 	return ke_are_all_apcs_disabled();
 }
 
-/* A macro, so that lockdep has a class for each place that calls it. */
+/* A macro, so that each use is a lockdep class of its own. */
 #define KeInitializeSpinLock(SpinLock)					\
 do {									\
 	static struct lock_class_key __key;				\
@@ -346,7 +343,7 @@ KeReleaseQueuedSpinLock(KSPIN_LOCK_QUEUE_NUMBER Number, KIRQL OldIrql)
 	ke_release_queued_spin_lock(Number, OldIrql);
 }
 
-/* Not NT's: see EX_SPIN_LOCK_INITIALIZER. */
+/* Not in NT: see EX_SPIN_LOCK_INITIALIZER. */
 #define ExInitializeSpinLock(SpinLock)					\
 do {									\
 	static struct lock_class_key __key;				\
@@ -419,7 +416,7 @@ ExTryConvertSharedSpinLockExclusive(PEX_SPIN_LOCK SpinLock)
 	return ex_try_convert_shared_spin_lock_exclusive(__nt_ex_spin_lock(SpinLock));
 }
 
-/* A macro, so that lockdep has a class for each place that calls it. */
+/* A macro, so that each use is a lockdep class of its own. */
 #define ExInitializeResourceLite(Resource)				\
 ({									\
 	static struct lock_class_key __key;				\
@@ -498,7 +495,7 @@ ExSetResourceOwnerPointerEx(PERESOURCE Resource, PVOID OwnerPointer, ULONG Flags
 	ex_set_resource_owner_pointer_ex(__nt_resource(Resource), OwnerPointer, Flags);
 }
 
-/* These return the thread's Win32 part, which no thread has here. */
+/* In NT these return the thread's Win32 part, which does not exist here. */
 static __always_inline PVOID
 ExEnterCriticalRegionAndAcquireResourceExclusive(PERESOURCE Resource)
 {
@@ -540,7 +537,7 @@ static __always_inline ULONG ExIsResourceAcquiredSharedLite(PERESOURCE Resource)
 #define ExIsResourceAcquiredLite(Resource) \
 	ExIsResourceAcquiredSharedLite(Resource)
 
-/* Older names of NT's for the same. */
+/* Older names of NT. */
 #define ExInitializeResource(Resource)	ExInitializeResourceLite(Resource)
 #define ExDeleteResource(Resource)	ExDeleteResourceLite(Resource)
 #define ExAcquireResourceExclusive(Resource, Wait) \
@@ -570,7 +567,7 @@ static __always_inline ULONG ExGetSharedWaiterCount(PERESOURCE Resource)
 	return ex_get_shared_waiter_count(__nt_resource(Resource));
 }
 
-/* Not NT's functions: what code reads as Resource->ActiveCount and ->Flag there. */
+/* Not in NT, where code reads Resource->ActiveCount and Resource->Flag. */
 static __always_inline SHORT ExGetResourceActiveCount(PERESOURCE Resource)
 {
 	return ex_get_resource_active_count(__nt_resource(Resource));

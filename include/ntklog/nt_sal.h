@@ -3,10 +3,9 @@
 #define _NTKLOG_NT_SAL_H
 
 /*
- * What NT's headers and drivers say about their arguments, IRQLs and locks (SAL):
- * nothing to this compiler, and no argument is looked at. __in, __out and their
- * like, which came before _In_ and _Out_, are not here: Linux' own headers use such
- * names.
+ * NT's source annotations (SAL) of arguments, IRQLs and locks. They expand to nothing and do not
+ * use their arguments. __in, __out and similar names, the predecessors of _In_ and _Out_, are not
+ * defined, because Linux' own headers use such names.
  */
 
 /* Arguments. */
@@ -43,7 +42,7 @@
 #define _Post_invalid_
 #define _Unchanged_
 
-/* Arguments, with a size, a range, a type. */
+/* Arguments with a size, a range or a type. */
 #define _In_reads_(...)
 #define _In_reads_opt_(...)
 #define _In_reads_bytes_(...)
@@ -77,7 +76,7 @@
 #define _Analysis_noreturn_
 #define _Enum_is_bitflag_
 
-/* What is said under a condition, or of an expression. */
+/* Conditional annotations, and annotations of expressions. */
 #define _When_(...)
 #define _At_(...)
 #define _Group_(...)
@@ -110,7 +109,7 @@
 #define _IRQL_always_function_max_(...)
 #define _IRQL_always_function_min_(...)
 
-/* Locks: what a function does to them, and asks of them. */
+/* Locks that a function acquires, releases or requires. */
 #define _Acquires_lock_(...)
 #define _Acquires_exclusive_lock_(...)
 #define _Acquires_shared_lock_(...)
@@ -148,7 +147,7 @@
 #define _Kernel_float_restored_
 #define _Kernel_float_used_
 
-/* The older spelling of the same. */
+/* The older spelling. */
 #define __drv_maxIRQL(...)
 #define __drv_minIRQL(...)
 #define __drv_requiresIRQL(...)

@@ -3,9 +3,8 @@
 #define _NTKLOG_NT_TYPES_H
 
 /*
- * What code written for NT takes for granted around its locks: calling conventions,
- * types, status codes, lists and assertions, in NT's spelling and with NT's values.
- * <ntklog/nt.h> has the locks.
+ * Types and macros that NT code uses around its locks: calling conventions, types, status codes,
+ * lists and assertions, with NT's names and values. <ntklog/nt.h> has the locks.
  */
 
 #include <linux/bug.h>
@@ -36,7 +35,7 @@
 typedef void *PVOID, **PPVOID;
 typedef const void *PCVOID;
 typedef PVOID HANDLE, *PHANDLE;
-/* The kernel's own char has no sign. */
+/* The kernel's char is unsigned. */
 typedef s8 CHAR, CCHAR, *PCHAR;
 typedef const CHAR *PCCHAR;
 typedef char *PSTR;
@@ -97,7 +96,7 @@ typedef union _ULARGE_INTEGER {
 	ULONGLONG QuadPart;
 } ULARGE_INTEGER, *PULARGE_INTEGER;
 
-/* More IRQLs of NT's for x86-64; those that ntklog uses itself are in irql.h. */
+/* Further IRQLs of x86-64; irql.h has those that ntklog uses. */
 #define LOW_LEVEL		0
 #define CMCI_LEVEL		5
 #define DRS_LEVEL		14
@@ -110,8 +109,8 @@ typedef union _ULARGE_INTEGER {
 #define NT_ERROR(Status)	((ULONG)(Status) >> 30 == 3)
 
 /*
- * Those that locks and what is around them return. NT's are signed; those of
- * system_information.h, which are a file's words, are not.
+ * Status codes of locks and related functions. They are signed, as in NT. Those of
+ * system_information.h are unsigned, because they are words of a file.
  */
 #undef STATUS_SUCCESS
 #undef STATUS_NOT_IMPLEMENTED
@@ -161,8 +160,8 @@ typedef union _ULARGE_INTEGER {
 #define DBG_UNREFERENCED_LOCAL_VARIABLE(Variable)	((void)(Variable))
 
 /*
- * As in NT, assertions are there where DBG is defined and not 0, and not evaluated
- * elsewhere. One that fails is a warning of the kernel's, once, and goes on.
+ * As in NT, assertions are evaluated only if DBG is defined and not 0. A failed assertion warns
+ * once and continues.
  */
 #if defined(DBG) && DBG
 #define ASSERT(Expression)		((void)WARN_ON_ONCE(!(Expression)))
@@ -188,7 +187,7 @@ typedef union _ULARGE_INTEGER {
 })
 #endif
 
-/* Says at each call for which it is not true that the caller may be paged out. */
+/* Warns at each call with an IRQL at which paging is not allowed. */
 #define PAGED_CODE()						\
 	((void)WARN(ke_get_current_irql() > APC_LEVEL,		\
 		    "PAGED_CODE: %s at IRQL %u\n", __func__,	\
@@ -227,7 +226,7 @@ static __always_inline VOID InsertTailList(PLIST_ENTRY ListHead, PLIST_ENTRY Ent
 	InsertHeadList(ListHead->Blink, Entry);
 }
 
-/* Whether the list is empty now. */
+/* Returns TRUE if the list is empty afterwards. */
 static __always_inline BOOLEAN RemoveEntryList(PLIST_ENTRY Entry)
 {
 	Entry->Blink->Flink = Entry->Flink;
@@ -251,7 +250,7 @@ static __always_inline PLIST_ENTRY RemoveTailList(PLIST_ENTRY ListHead)
 	return Entry;
 }
 
-/* ListToAppend is entries without a head. */
+/* ListToAppend is a list of entries without a head. */
 static __always_inline VOID AppendTailList(PLIST_ENTRY ListHead,
 					   PLIST_ENTRY ListToAppend)
 {

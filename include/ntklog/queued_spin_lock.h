@@ -3,34 +3,33 @@
 #define _NTKLOG_QUEUED_SPIN_LOCK_H
 
 /*
- * NT's in-stack queued spin locks: ownership passes in the order of asking, and
- * each waiter spins on its own word. A cousin of the MCS lock (Mellor-Crummey
- * and Scott, 1991); NT's differs in that the waiter's flag is a bit in the
- * address of the lock, so that the queue entry also tells which lock it is for.
+ * NT's in-stack queued spin locks. The lock is acquired in the order of requests, and each waiter
+ * spins on its own word. They are similar to MCS locks (Mellor-Crummey and Scott, 1991), but the
+ * waiter's flag is a bit in the address of the lock, so a queue entry also tells which lock it is
+ * for.
  *
- * States of an entry, as a debugger sees them in { Next, Lock }:
+ * States of an entry, in { Next, Lock }:
  *
- *	{ NULL, lock }			free, before and after
+ *	{ NULL, lock }			free, before the acquisition and after the release
  *	{ any, lock | WAIT }		waiting; the predecessor will clear WAIT
- *	{ NULL or entry, lock | OWNER }	owning; Next is who comes after
+ *	{ NULL or entry, lock | OWNER }	holding; Next is the successor
  *
- * and of the lock word: 0 when free, else the address of the last entry.
+ * The lock word is 0 when free, else the address of the last entry.
  *
- * A release waits for a successor that is half-way in: in the lock word, its
- * address not yet in our Next. That one may have been interrupted just there.
- * So, as in NT, whoever owns a lock that hard interrupts use releases it before
- * locks that are acquired with interrupts on; else the interrupt waits for the
- * owner, and the owner for what was interrupted.
+ * A release spins if a successor is in the lock word but not yet in the holder's Next. The
+ * successor may have been interrupted just there. A lock that hard interrupts acquire must
+ * therefore, as in NT, be released before locks that are acquired with interrupts on. Otherwise:
+ * CPU 0 holds lock A and spins in the release of B until the successor on CPU 1 sets Next; CPU 1
+ * has been interrupted before it does, and its interrupt handler spins on A; deadlock.
  *
- * Who writes what, and what orders it (Documentation/design.rst argues it):
+ * Writers of each word, and its ordering (Documentation/design.rst has the proof):
  *
- *	lock word	acquirers (xchg) and the owner (cmpxchg); fully ordered
- *			by themselves, release and acquire is what is needed
- *	own Next	self before the xchg and after the release; in between
- *			the successor, once, with smp_store_release()
- *	own Lock	self, until its address is in the predecessor's Next;
- *			then the predecessor, once, with smp_store_release();
- *			then self
+ *	lock word	acquirers (xchg) and the holder (cmpxchg); the operations order
+ *			themselves
+ *	own Next	the CPU itself before the xchg and after the release; in between the
+ *			successor, once, with smp_store_release()
+ *	own Lock	the CPU itself until its address is in the predecessor's Next; then the
+ *			predecessor, once, with smp_store_release(); then the CPU itself
  */
 
 #include <linux/atomic.h>
@@ -45,8 +44,8 @@
 
 /**
  * struct kspin_lock_queue - NT's KSPIN_LOCK_QUEUE
- * @next: the entry that is handed ownership on release, NULL if none yet
- * @lock: address of the lock and LOCK_QUEUE_* bits
+ * @next: entry of the next waiter; NULL if there is none yet
+ * @lock: address of the lock, and LOCK_QUEUE_* bits
  */
 struct kspin_lock_queue {
 	struct kspin_lock_queue *next;
@@ -55,13 +54,12 @@ struct kspin_lock_queue {
 
 /**
  * struct klock_queue_handle - NT's KLOCK_QUEUE_HANDLE
- * @lock_queue: the entry in the queue of the lock
- * @old_irql: IRQL to return to; written only by the raising functions
+ * @lock_queue: entry in the queue of the lock
+ * @old_irql: IRQL before the acquisition; written only by the raising functions
  *
- * Where an entry lies across two cache lines, both are fetched for a hand-over.
- * gcc aligns a handle that is a variable by itself; clang does not, and nobody
- * one that is a member: declare that as __aligned(16). The type is not, for then
- * its size, and that of what contains one, would not be NT's.
+ * If an entry straddles two cache lines, each hand-over fetches both. gcc aligns a handle that is a
+ * variable; clang does not, and no compiler aligns one that is a member of a structure. Declare it
+ * as __aligned(16). The type itself is not aligned, because its size must be NT's.
  */
 struct klock_queue_handle {
 	struct kspin_lock_queue lock_queue;
@@ -82,8 +80,8 @@ void ke_release_queued_spin_lock_traced(struct kspin_lock_queue *queue,
 void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
 /*
- * The two halves of the lock, for an entry that names it. Inline, so that with
- * tracing off neither calls anything when nobody contends.
+ * Acquire and release for an entry that names its lock. Inline, so that they call no function if
+ * the lock is uncontended and tracing is off.
  */
 static __always_inline void
 __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
@@ -93,9 +91,9 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
 	/*
-	 * Fully ordered. As release, it lets a successor that gets our address
-	 * from the word see our Next as NULL. As acquire, it pairs with the
-	 * try_cmpxchg_release() of the owner that freed the lock.
+	 * Fully ordered. As a release, it publishes Next == NULL to the successor, which gets the
+	 * address of this entry from the word. As an acquire, it pairs with try_cmpxchg_release()
+	 * of the CPU that freed the lock.
 	 */
 	tail = (struct kspin_lock_queue *)xchg(&spin_lock->word,
 					       (unsigned long)queue);
@@ -108,7 +106,7 @@ __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)
 		ntklog_log_spin_lock_acquire(spin_lock);
 }
 
-/* Whether the entry owned the lock, as it must. */
+/* Release a lock. Returns false after a warning if the entry does not hold the lock. */
 static __always_inline bool
 __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 {
@@ -119,7 +117,7 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 		ke_release_queued_spin_lock_not_owned(queue);
 		return false;
 	}
-	/* Without lockdep this, and the map, are not there. */
+	/* Without lockdep spin_release() expands to nothing, and dep_map does not exist. */
 	spin_release(&((struct kspin_lock *)spin_lock)->dep_map, _THIS_IP_);
 	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key)) {
 		ke_release_queued_spin_lock_traced(queue, (struct kspin_lock *)spin_lock);
@@ -128,9 +126,9 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
 
 	WRITE_ONCE(queue->lock, spin_lock);
 	/*
-	 * Release: what the owner did is visible to whoever finds the word 0
-	 * by the xchg() of an acquire. If it fails, or Next is set already,
-	 * the successor is told in ke_hand_over_queued_spin_lock().
+	 * The release publishes the critical section. Pairs with the xchg() of the next acquirer.
+	 * If Next is set, or the exchange fails because a successor exists,
+	 * ke_hand_over_queued_spin_lock() passes the lock on.
 	 */
 	if (unlikely(READ_ONCE(queue->next) ||
 		     !try_cmpxchg_release(&((struct kspin_lock *)spin_lock)->word,
@@ -143,11 +141,12 @@ __ke_release_queued_spin_lock(struct kspin_lock_queue *queue)
  * ke_acquire_in_stack_queued_spin_lock_at_dpc_level() - NT's
  *	KeAcquireInStackQueuedSpinLockAtDpcLevel
  * @spin_lock: the lock
- * @lock_handle: the caller's, to be left alone until it has been released
+ * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Context: IRQL >= DISPATCH_LEVEL, or at least preemption off. A lock that hard
- * interrupts use too is acquired with interrupts off everywhere else. The IRQL
- * and @lock_handle->old_irql are not touched. Spins until the lock is owned.
+ * Spins until the lock is acquired. A lock that hard interrupts also acquire must be acquired with
+ * interrupts off everywhere else. Does not write @lock_handle->old_irql.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed; or at least preemption off.
  */
 static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
@@ -162,10 +161,11 @@ ke_acquire_in_stack_queued_spin_lock_at_dpc_level(struct kspin_lock *spin_lock,
 /**
  * ke_release_in_stack_queued_spin_lock_from_dpc_level() - NT's
  *	KeReleaseInStackQueuedSpinLockFromDpcLevel
- * @lock_handle: as given to the function that acquired
+ * @lock_handle: handle of the acquisition; may be reused afterwards
  *
- * Context: as the acquiring function. The IRQL is not touched. @lock_handle may
- * be used again at once. A handle that owns nothing: a warning, no change.
+ * If the handle holds no lock: warns once and changes nothing.
+ *
+ * Context: as for ke_acquire_in_stack_queued_spin_lock_at_dpc_level().
  */
 static __always_inline void
 ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *lock_handle)
@@ -176,10 +176,12 @@ ke_release_in_stack_queued_spin_lock_from_dpc_level(struct klock_queue_handle *l
 /**
  * ke_acquire_in_stack_queued_spin_lock() - NT's KeAcquireInStackQueuedSpinLock
  * @spin_lock: the lock
- * @lock_handle: the caller's, to be left alone until it has been released
+ * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL and keeps the IRQL
- * before in @lock_handle->old_irql. Spins until the lock is owned.
+ * Raises the IRQL to DISPATCH_LEVEL, stores the old IRQL in @lock_handle->old_irql, and spins until
+ * the lock is acquired.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 static __always_inline void
 ke_acquire_in_stack_queued_spin_lock(struct kspin_lock *spin_lock,
@@ -193,10 +195,12 @@ ke_acquire_in_stack_queued_spin_lock(struct kspin_lock *spin_lock,
  * ke_acquire_in_stack_queued_spin_lock_raise_to_synch() - NT's
  *	KeAcquireInStackQueuedSpinLockRaiseToSynch
  * @spin_lock: the lock
- * @lock_handle: the caller's, to be left alone until it has been released
+ * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Context: IRQL <= SYNCH_LEVEL, hard interrupts included. Raises to SYNCH_LEVEL
- * (interrupts off) and keeps the IRQL before in @lock_handle->old_irql.
+ * Raises the IRQL to SYNCH_LEVEL, which turns interrupts off, stores the old IRQL in
+ * @lock_handle->old_irql, and spins until the lock is acquired.
+ *
+ * Context: IRQL <= SYNCH_LEVEL, also in hard interrupts.
  */
 static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_raise_to_synch(struct kspin_lock *spin_lock,
@@ -208,11 +212,12 @@ ke_acquire_in_stack_queued_spin_lock_raise_to_synch(struct kspin_lock *spin_lock
 
 /**
  * ke_release_in_stack_queued_spin_lock() - NT's KeReleaseInStackQueuedSpinLock
- * @lock_handle: as given to the function that acquired
+ * @lock_handle: handle of the acquisition; may be reused afterwards
  *
- * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL
- * to @lock_handle->old_irql. @lock_handle may be used again at once. A handle
- * that owns nothing: a warning, no change.
+ * Releases the lock, then lowers the IRQL to @lock_handle->old_irql. If the handle holds no lock:
+ * warns once and changes nothing.
+ *
+ * Context: the IRQL at which the lock is held.
  */
 static __always_inline void
 ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
@@ -222,14 +227,15 @@ ke_release_in_stack_queued_spin_lock(struct klock_queue_handle *lock_handle)
 }
 
 /**
- * ke_acquire_in_stack_queued_spin_lock_for_dpc() - NT's
- *	KeAcquireInStackQueuedSpinLockForDpc
+ * ke_acquire_in_stack_queued_spin_lock_for_dpc() - NT's KeAcquireInStackQueuedSpinLockForDpc
  * @spin_lock: the lock
- * @lock_handle: the caller's, to be left alone until it has been released
+ * @lock_handle: memory for the queue entry; must not be accessed until the lock is released
  *
- * Context: softirq, where it leaves the IRQL alone, or thread at IRQL <=
- * DISPATCH_LEVEL, where it raises: for code that may run as a threaded DPC. With
- * PREEMPT_RT all of them are such.
+ * For code that runs in softirqs as well as in tasks, like NT's threaded DPCs. In a softirq the
+ * IRQL is not changed; in a task it is raised to DISPATCH_LEVEL. With PREEMPT_RT it is raised in
+ * both.
+ *
+ * Context: softirq, or task at IRQL <= DISPATCH_LEVEL.
  */
 static __always_inline void
 ke_acquire_in_stack_queued_spin_lock_for_dpc(struct kspin_lock *spin_lock,
@@ -243,11 +249,10 @@ ke_acquire_in_stack_queued_spin_lock_for_dpc(struct kspin_lock *spin_lock,
 }
 
 /**
- * ke_release_in_stack_queued_spin_lock_for_dpc() - NT's
- *	KeReleaseInStackQueuedSpinLockForDpc
- * @lock_handle: as given to ke_acquire_in_stack_queued_spin_lock_for_dpc()
+ * ke_release_in_stack_queued_spin_lock_for_dpc() - NT's KeReleaseInStackQueuedSpinLockForDpc
+ * @lock_handle: handle that was given to ke_acquire_in_stack_queued_spin_lock_for_dpc()
  *
- * Context: that of the acquisition.
+ * Context: the context of the acquisition.
  */
 static __always_inline void
 ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_handle)
@@ -259,10 +264,10 @@ ke_release_in_stack_queued_spin_lock_for_dpc(struct klock_queue_handle *lock_han
 }
 
 /*
- * NT's KSPIN_LOCK_QUEUE_NUMBER: the queued spin locks that have a number, and an
- * entry on each processor, so that no handle is needed. NT uses those with names
- * for what they say; the others are spare. Here all are for whoever wants them.
- * The last is how many there are, not a lock.
+ * NT's KSPIN_LOCK_QUEUE_NUMBER: queued spin locks that are identified by a number. Each CPU has an
+ * entry for each of them, so the caller needs no handle. In NT the named ones have the use that the
+ * name says and the others are spare; here all may be used for any purpose. LOCK_QUEUE_MAXIMUM_LOCK
+ * is their number.
  */
 enum kspin_lock_queue_number {
 	LOCK_QUEUE_VACB_LOCK = 0x04,
@@ -281,9 +286,8 @@ enum kspin_lock_queue_number {
 };
 
 /*
- * Each processor's own entries. One is used from raising the IRQL until the
- * release has returned, so by one at a time. None lies across two lines, which
- * would be fetched both for each hand-over.
+ * Entries of a CPU. An entry is in use from raising the IRQL until the release has returned, so by
+ * one caller at a time. No entry straddles two cache lines.
  */
 struct ke_lock_queues {
 	struct kspin_lock_queue queue[LOCK_QUEUE_MAXIMUM_LOCK];
@@ -310,12 +314,13 @@ static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)
 
 /**
  * ke_acquire_queued_spin_lock() - NT's KeAcquireQueuedSpinLock
- * @number: which lock
+ * @number: number of the lock
  *
- * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
- * lock is owned.
- * Return: the IRQL before. A @number that is none: a warning, nothing acquired
- * or raised, the present IRQL.
+ * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired. If no lock has this
+ * number: warns once and changes nothing.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: the old IRQL.
  */
 static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
 {
@@ -329,13 +334,14 @@ static __always_inline u8 ke_acquire_queued_spin_lock(unsigned int number)
 }
 
 /**
- * ke_acquire_queued_spin_lock_raise_to_synch() - NT's
- *	KeAcquireQueuedSpinLockRaiseToSynch
- * @number: which lock
+ * ke_acquire_queued_spin_lock_raise_to_synch() - NT's KeAcquireQueuedSpinLockRaiseToSynch
+ * @number: number of the lock
  *
- * Context: IRQL <= SYNCH_LEVEL. Raises to SYNCH_LEVEL. Spins until the lock is
- * owned.
- * Return: as ke_acquire_queued_spin_lock().
+ * Raises the IRQL to SYNCH_LEVEL and spins until the lock is acquired. If no lock has this number:
+ * warns once and changes nothing.
+ *
+ * Context: IRQL <= SYNCH_LEVEL.
+ * Return: the old IRQL.
  */
 static __always_inline u8
 ke_acquire_queued_spin_lock_raise_to_synch(unsigned int number)
@@ -368,13 +374,14 @@ __ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 (*raise)(void),
 
 /**
  * ke_try_to_acquire_queued_spin_lock() - NT's KeTryToAcquireQueuedSpinLock
- * @number: which lock
- * @old_irql: where the IRQL before is stored, if the lock is owned
+ * @number: number of the lock
+ * @old_irql: set to the old IRQL if the lock is acquired
+ *
+ * If no lock has this number: warns once.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
- * Return: true if the lock is owned and the IRQL raised to DISPATCH_LEVEL;
- * false, and nothing changed or counted, if somebody else owns it or, after a
- * warning, if @number is none.
+ * Return: true if the lock is acquired and the IRQL raised to DISPATCH_LEVEL; false if the lock was
+ * held or does not exist, and nothing is changed or counted.
  */
 static __always_inline bool
 ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 *old_irql)
@@ -386,11 +393,14 @@ ke_try_to_acquire_queued_spin_lock(unsigned int number, u8 *old_irql)
 /**
  * ke_try_to_acquire_queued_spin_lock_raise_to_synch() - NT's
  *	KeTryToAcquireQueuedSpinLockRaiseToSynch
- * @number: which lock
- * @old_irql: where the IRQL before is stored, if the lock is owned
+ * @number: number of the lock
+ * @old_irql: set to the old IRQL if the lock is acquired
+ *
+ * If no lock has this number: warns once.
  *
  * Context: IRQL <= SYNCH_LEVEL.
- * Return: as ke_try_to_acquire_queued_spin_lock(), with SYNCH_LEVEL.
+ * Return: true if the lock is acquired and the IRQL raised to SYNCH_LEVEL; false if the lock was
+ * held or does not exist, and nothing is changed or counted.
  */
 static __always_inline bool
 ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
@@ -402,12 +412,13 @@ ke_try_to_acquire_queued_spin_lock_raise_to_synch(unsigned int number,
 
 /**
  * ke_release_queued_spin_lock() - NT's KeReleaseQueuedSpinLock
- * @number: which lock
- * @old_irql: what the acquiring function returned
+ * @number: number of the lock
+ * @old_irql: IRQL that the acquiring function returned
  *
- * Context: the IRQL at which the lock is owned, the same processor. Releases,
- * then lowers the IRQL. A @number that is none, or a lock that the processor
- * does not own: a warning, no change.
+ * Releases the lock, then lowers the IRQL. If no lock has this number, or this CPU does not hold
+ * it: warns once and changes nothing.
+ *
+ * Context: the IRQL at which the lock is held, on the same CPU.
  */
 static __always_inline void ke_release_queued_spin_lock(unsigned int number,
 							u8 old_irql)

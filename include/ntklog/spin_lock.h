@@ -3,8 +3,9 @@
 #define _NTKLOG_SPIN_LOCK_H
 
 /*
- * NT's ordinary spin locks: one word, 1 while owned. Waiters read it until it is
- * free and then try again, in no order. Queued spin locks use the same word.
+ * NT's ordinary spin locks. The lock is one word, which is 1 while held. Waiters read the word
+ * until it is 0 and then try again; there is no order among them. Queued spin locks use the same
+ * word.
  */
 
 #include <linux/bitops.h>
@@ -16,12 +17,10 @@
 
 /**
  * struct kspin_lock - NT's KSPIN_LOCK
- * @word: 0 when free. While owned as an ordinary spin lock, 1: bit 0 is set
- *	atomically by whoever acquires, the word cleared by the owner. While
- *	owned as a queued spin lock, the address of the struct kspin_lock_queue
- *	at the tail of the queue: exchanged by whoever acquires,
- *	compare-exchanged to 0 by the owner.
- * @dep_map: lockdep's view of the lock; no part of NT's word
+ * @word: 0 if free. Held as an ordinary spin lock: 1; acquirers set bit 0 atomically, the holder
+ *	stores 0. Held as a queued spin lock: address of the struct kspin_lock_queue at the tail of
+ *	the queue; acquirers exchange it, the holder compare-exchanges it to 0
+ * @dep_map: lockdep map; not part of NT's word
  */
 struct kspin_lock {
 	unsigned long word;
@@ -31,20 +30,23 @@ struct kspin_lock {
 };
 
 /*
- * On while spin locks are counted or tracked, and while they are tracked; flipped by
- * module/perf. Acquisitions are counted, releases are not: they look at the second.
+ * ntklog_spin_lock_key is enabled while acquisitions are counted; the acquire functions test it.
+ * ntklog_spin_lock_tracking_key is enabled while holds are tracked; the release functions test it.
+ * Both are written by module/perf.
  */
 DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_key);
 DECLARE_STATIC_KEY_FALSE(ntklog_spin_lock_tracking_key);
 
 /**
- * ke_initialize_spin_lock_class() - KeInitializeSpinLock with a class of choice
- * @spin_lock: the lock, whatever it held before
- * @name: name of the class, for lockdep
+ * ke_initialize_spin_lock_class() - initialise a spin lock with a given lockdep class
+ * @spin_lock: the lock
+ * @name: name of the class
  * @key: the class; a static object
  *
- * For locks that are made in one place and nest in each other, as those of an
- * array do. Everybody else uses ke_initialize_spin_lock().
+ * For locks that are initialised at one place and nest in each other, such as the elements of an
+ * array. For others use ke_initialize_spin_lock().
+ *
+ * Context: any.
  */
 static inline void ke_initialize_spin_lock_class(struct kspin_lock *spin_lock,
 						 const char *name,
@@ -58,9 +60,11 @@ static inline void ke_initialize_spin_lock_class(struct kspin_lock *spin_lock,
 
 /**
  * ke_initialize_spin_lock() - NT's KeInitializeSpinLock
- * @spin_lock: the lock, whatever it held before; freed of any owner
+ * @spin_lock: the lock, which is free afterwards
  *
- * Context: any. Lockdep gets a class for each place that calls this.
+ * Each use of this macro is a lockdep class of its own.
+ *
+ * Context: any.
  */
 #define ke_initialize_spin_lock(spin_lock)				\
 do {									\
@@ -78,8 +82,8 @@ void ke_release_spin_lock_not_owned(struct kspin_lock *spin_lock);
  * ke_test_spin_lock() - NT's KeTestSpinLock
  * @spin_lock: the lock
  *
- * Context: any.
- * Return: whether it is free at this moment.
+ * Context: any. The answer may be stale when it is returned.
+ * Return: true if the lock is free.
  */
 static inline bool ke_test_spin_lock(const struct kspin_lock *spin_lock)
 {
@@ -90,16 +94,17 @@ static inline bool ke_test_spin_lock(const struct kspin_lock *spin_lock)
  * ke_acquire_spin_lock_at_dpc_level() - NT's KeAcquireSpinLockAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone. A lock that hard
- * interrupts use too is acquired with interrupts off everywhere else. Spins
- * until the lock is owned.
+ * Spins until the lock is acquired. A lock that hard interrupts also acquire must be acquired with
+ * interrupts off everywhere else.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 {
 	__ke_assert_dispatch_level();
 	spin_acquire(&spin_lock->dep_map, 0, 0, _THIS_IP_);
-	/* Acquire; pairs with smp_store_release() of the release. */
+	/* Pairs with smp_store_release() in __ke_release_spin_lock(). */
 	if (unlikely(test_and_set_bit_lock(0, &spin_lock->word)))
 		ke_wait_for_spin_lock(spin_lock);
 	else if (static_branch_unlikely(&ntklog_spin_lock_key))
@@ -107,13 +112,11 @@ ke_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 }
 
 /**
- * ke_try_to_acquire_spin_lock_at_dpc_level() - NT's
- *	KeTryToAcquireSpinLockAtDpcLevel
+ * ke_try_to_acquire_spin_lock_at_dpc_level() - NT's KeTryToAcquireSpinLockAtDpcLevel
  * @spin_lock: the lock
  *
- * Context: IRQL >= DISPATCH_LEVEL, which is left alone.
- * Return: true if the lock is owned now; false at once, and nothing changed, if
- * somebody else owns it.
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
+ * Return: true if the caller holds the lock now; false if it was held, and nothing is changed.
  */
 static __always_inline bool
 ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
@@ -128,10 +131,9 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 }
 
 /*
- * The line of a word that is about to be written. Not prefetchw(): that is an alternative,
- * whose operand 6.1 does not relocate where it is relative to the instruction, as a static
- * lock's is.
- * Windows too, since 8.1, asks for a processor that knows the instruction or ignores it.
+ * Prefetch the cache line of a word that is about to be written. Not prefetchw(), whose alternative
+ * 6.1 does not relocate if its operand is relative to the instruction, as for a static lock. The
+ * CPU need not be tested: Windows since 8.1 also requires PREFETCHW, or that the CPU ignores it.
  */
 static __always_inline void __ke_prefetch_to_write(const void *word)
 {
@@ -142,18 +144,18 @@ static __always_inline void __ke_prefetch_to_write(const void *word)
 #endif
 }
 
-/* Whether the lock was owned, as it must be. */
+/* Release a lock. Returns false after a warning if the lock is not held. */
 static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 {
 	/*
-	 * A waiter's reading has made the line shared. To check first and then to
-	 * store would be to fetch it twice.
+	 * A waiter's reads have made the cache line shared. Prefetch it for writing: the test alone
+	 * would fetch it shared, and the store would fetch it again.
 	 */
 	__ke_prefetch_to_write(&spin_lock->word);
 	/*
-	 * Of an owner's word nobody changes the value: waiters set the bit that is
-	 * set. Who is not the owner gets some value that the word has had. A plain
-	 * read can be compared where it is, which makes up for the prefetch.
+	 * The word of a held lock does not change: waiters set a bit that is set. If the lock is
+	 * not held the read returns some value that the word had. A plain read lets the compiler
+	 * compare the word in memory, which makes up for the prefetch.
 	 */
 	if (unlikely(data_race(spin_lock->word) != 1)) {
 		ke_release_spin_lock_not_owned(spin_lock);
@@ -163,17 +165,18 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 	if (static_branch_unlikely(&ntklog_spin_lock_tracking_key))
 		ke_release_spin_lock_traced(spin_lock);
 	else
-		/* Pairs with test_and_set_bit_lock() of whoever is next. */
+		/* Pairs with test_and_set_bit_lock() of the next holder. */
 		smp_store_release(&spin_lock->word, 0);
 	return true;
 }
 
 /**
  * ke_release_spin_lock_from_dpc_level() - NT's KeReleaseSpinLockFromDpcLevel
- * @spin_lock: a lock that the caller owns
+ * @spin_lock: a lock that the caller holds
  *
- * Context: as the acquiring function. The IRQL is left alone. A lock that is not
- * owned as an ordinary one: a warning, no change.
+ * If the lock is not held as an ordinary spin lock: warns once and changes nothing.
+ *
+ * Context: IRQL >= DISPATCH_LEVEL, which is not changed.
  */
 static __always_inline void
 ke_release_spin_lock_from_dpc_level(struct kspin_lock *spin_lock)
@@ -185,9 +188,10 @@ ke_release_spin_lock_from_dpc_level(struct kspin_lock *spin_lock)
  * ke_acquire_spin_lock_raise_to_dpc() - NT's KeAcquireSpinLockRaiseToDpc
  * @spin_lock: the lock
  *
- * Context: IRQL <= DISPATCH_LEVEL. Raises to DISPATCH_LEVEL. Spins until the
- * lock is owned.
- * Return: the IRQL before.
+ * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
+ * Return: the old IRQL.
  */
 static __always_inline u8
 ke_acquire_spin_lock_raise_to_dpc(struct kspin_lock *spin_lock)
@@ -201,9 +205,11 @@ ke_acquire_spin_lock_raise_to_dpc(struct kspin_lock *spin_lock)
 /**
  * ke_acquire_spin_lock() - NT's KeAcquireSpinLock
  * @spin_lock: the lock
- * @old_irql: where the IRQL before is stored
+ * @old_irql: set to the old IRQL
  *
- * Context: as ke_acquire_spin_lock_raise_to_dpc().
+ * Raises the IRQL to DISPATCH_LEVEL and spins until the lock is acquired.
+ *
+ * Context: IRQL <= DISPATCH_LEVEL.
  */
 static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
 						 u8 *old_irql)
@@ -215,9 +221,10 @@ static __always_inline void ke_acquire_spin_lock(struct kspin_lock *spin_lock,
  * ke_acquire_spin_lock_raise_to_synch() - NT's KeAcquireSpinLockRaiseToSynch
  * @spin_lock: the lock
  *
- * Context: IRQL <= SYNCH_LEVEL, hard interrupts included. Raises to SYNCH_LEVEL
- * (interrupts off). Spins until the lock is owned.
- * Return: the IRQL before.
+ * Raises the IRQL to SYNCH_LEVEL, which turns interrupts off, and spins until the lock is acquired.
+ *
+ * Context: IRQL <= SYNCH_LEVEL, also in hard interrupts.
+ * Return: the old IRQL.
  */
 static __always_inline u8
 ke_acquire_spin_lock_raise_to_synch(struct kspin_lock *spin_lock)
@@ -230,11 +237,13 @@ ke_acquire_spin_lock_raise_to_synch(struct kspin_lock *spin_lock)
 
 /**
  * ke_release_spin_lock() - NT's KeReleaseSpinLock
- * @spin_lock: a lock that the caller owns
- * @old_irql: what the acquiring function returned
+ * @spin_lock: a lock that the caller holds
+ * @old_irql: IRQL that the acquiring function returned
  *
- * Context: the IRQL at which the lock is owned. Releases, then lowers the IRQL.
- * A lock that is not owned as an ordinary one: a warning, no change.
+ * Releases the lock, then lowers the IRQL. If the lock is not held as an ordinary spin lock: warns
+ * once and changes nothing.
+ *
+ * Context: the IRQL at which the lock is held.
  */
 static __always_inline void ke_release_spin_lock(struct kspin_lock *spin_lock,
 						 u8 old_irql)

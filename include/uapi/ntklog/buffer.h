@@ -2,7 +2,7 @@
 #ifndef _UAPI_NTKLOG_BUFFER_H
 #define _UAPI_NTKLOG_BUFFER_H
 
-/* What every buffer of a session, and so of an ETL file, begins with. */
+/* Header of every buffer of a session, and thus of an ETL file. */
 
 #include <ntklog/layout.h>
 
@@ -24,27 +24,27 @@
 #define ETW_CLOCK_SYSTEM_TIME		2
 #define ETW_CLOCK_CPU_CYCLE		3
 
-/* What follows the last event of a buffer, up to its size. */
+/* Value of the bytes between the last event of a buffer and its end. */
 #define ETW_BUFFER_FILL			0xFF
 
 /**
  * struct wmi_buffer_header - NT's WMI_BUFFER_HEADER
- * @buffer_size: bytes of the whole buffer
- * @saved_offset: end of the events, the last one's padding included
- * @current_offset: the same once flushed
+ * @buffer_size: size of the whole buffer in bytes
+ * @saved_offset: offset of the end of the events, with the padding of the last one
+ * @current_offset: equal to @saved_offset after the flush
  * @reference_count: 0
- * @time_stamp: session clock when the buffer was flushed
- * @sequence_number: 1, 2, ... in the order of taking into use; 0 header buffer
+ * @time_stamp: session clock at the flush
+ * @sequence_number: 1, 2, ... in the order of use; 0 in the buffer with the file header
  * @clock_type: ETW_CLOCK_*
  * @frequency: ticks of the session clock per second
- * @processor_index: the processor whose events these are
- * @logger_id: the session
+ * @processor_index: CPU whose events the buffer has
+ * @logger_id: number of the session
  * @state: ETW_BUFFER_STATE_FLUSH
- * @offset: as @saved_offset
+ * @offset: equal to @saved_offset
  * @buffer_flag: ETW_BUFFER_FLAG_*
  * @buffer_type: ETW_BUFFER_TYPE_*
  * @start_time: FILETIME of the session's start
- * @start_perf_clock: session clock at that time
+ * @start_perf_clock: session clock at the session's start
  */
 struct wmi_buffer_header {
 	__u32 buffer_size;

@@ -2,11 +2,11 @@
 #ifndef _UAPI_NTKLOG_EVENT_H
 #define _UAPI_NTKLOG_EVENT_H
 
-/* What frames an event: NT's trace headers, hook ids and rundown records. */
+/* Headers of events: NT's trace headers, hook IDs and rundown records. */
 
 #include <ntklog/layout.h>
 
-/* Type in the low byte, group in the high byte. */
+/* Hook IDs: type in the low byte, group in the high byte. */
 #define PERFINFO_LOG_TYPE_CONTEXTSWAP		0x0524
 #define PERFINFO_LOG_TYPE_SPINLOCK		0x0529
 #define PERFINFO_LOG_TYPE_RESOURCE		0x052B
@@ -15,7 +15,7 @@
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_START	0x0F4D
 #define PERFINFO_LOG_TYPE_ERESOURCE_DC_END	0x0F4E
 #define PERFINFO_LOG_TYPE_STACKWALK		0x1820
-/* Stacks that are told once, and then referred to by a key. ntklog writes none. */
+/* Stacks that are written once and then referred to by a key. ntklog writes none. */
 #define PERFINFO_LOG_TYPE_STACKWALK_CREATE	0x1822
 #define PERFINFO_LOG_TYPE_STACKWALK_DELETE	0x1823
 #define PERFINFO_LOG_TYPE_STACKWALK_RUNDOWN	0x1824
@@ -28,7 +28,7 @@
 #define PERFINFO_ERESOURCE_DC_VERSION		2
 #define PERFINFO_STACKWALK_VERSION		2
 
-/* Not NT's, in a group of event types of which NT has none. */
+/* Hook IDs of ntklog, in a group of which NT has no event types. */
 #define NTKLOG_LOG_TYPE_DC_START		0xA04B
 #define NTKLOG_LOG_TYPE_DC_END		0xA04C
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
@@ -38,7 +38,7 @@
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
 
-/* header_type: which header it is, and the pointer size of the data. */
+/* header_type: kind of header, and pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
 #define TRACE_HEADER_TYPE_SYSTEM64		0x02
 #define TRACE_HEADER_TYPE_PERFINFO32		0x10
@@ -47,11 +47,11 @@
 /* flags: TRACE_HEADER_FLAG (0x80) and TRACE_HEADER_EVENT_TRACE (0x40). */
 #define TRACE_HEADER_FLAGS			0xC0
 
-/* extended_flags: what stands between the trace header and the data. */
+/* extended_flags: items between the trace header and the data. */
 #define PERFINFO_EXT_PMC_COUNT			0x07
 #define PERFINFO_EXT_PEBS_INDEX			0x80
 
-/* An event starts on a multiple of this in its buffer. */
+/* Alignment of an event in its buffer. */
 #define TRACE_EVENT_ALIGNMENT			8
 
 /**
@@ -60,9 +60,9 @@
  * @extended_flags: PERFINFO_EXT_*, 0 unless extended items follow
  * @header_type: TRACE_HEADER_TYPE_PERFINFO32 or _PERFINFO64
  * @flags: TRACE_HEADER_FLAGS
- * @size: bytes of this header and the data, unpadded
- * @hook_id: which event, PERFINFO_LOG_TYPE_*
- * @time_stamp: raw clock of the session (here: cycles of the one clock)
+ * @size: size of this header and the data in bytes, without padding
+ * @hook_id: type of the event, PERFINFO_LOG_TYPE_*
+ * @time_stamp: value of the session clock
  */
 struct perfinfo_trace_header {
 	__u8 version;
@@ -88,15 +88,15 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, time_stamp, 0x08);
  * @version: version of the event
  * @header_type: TRACE_HEADER_TYPE_SYSTEM32 or _SYSTEM64
  * @flags: TRACE_HEADER_FLAGS
- * @size: bytes of this header and the data, unpadded
- * @hook_id: which event
- * @thread_id: thread that wrote it
- * @process_id: process that wrote it
- * @system_time: raw clock of the session
+ * @size: size of this header and the data in bytes, without padding
+ * @hook_id: type of the event
+ * @thread_id: thread that wrote the event
+ * @process_id: process that wrote the event
+ * @system_time: value of the session clock
  * @kernel_time: kernel time of the thread, in clock ticks
  * @user_time: user time of the thread, in clock ticks
  *
- * Used by the events of the first buffer of a file.
+ * Header of the events in the first buffer of a file.
  */
 struct system_trace_header {
 	__u16 version;
@@ -128,9 +128,9 @@ NTKLOG_ASSERT_OFFSET(struct system_trace_header, user_time, 0x1C);
  * @spin_threshold: SpinLockSpinThreshold
  * @contention_sample_rate: SpinLockContentionSampleRate
  * @acquire_sample_rate: SpinLockAcquireSampleRate
- * @hold_threshold: SpinLockHoldThreshold, cycles
+ * @hold_threshold: SpinLockHoldThreshold, in cycles
  *
- * Not in the order of EVENT_TRACE_SPINLOCK_INFORMATION.
+ * The order differs from that of EVENT_TRACE_SPINLOCK_INFORMATION.
  */
 struct perfinfo_spinlock_dc {
 	__u32 spin_threshold;
@@ -151,12 +151,11 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_spinlock_dc, hold_threshold, 0x0C);
 #define NTKLOG_LINUX_MODE_WAITS		2
 
 /**
- * struct ntklog_dc - data of the rundown events of what NT has not
- * @linux_mode: how Linux' own locks are watched, NTKLOG_LINUX_MODE_*
- * @blockers: one of so many releases that leave a waiter behind is written; 0: none is for that
+ * struct ntklog_dc - data of the rundown events of settings that NT does not have
+ * @linux_mode: NTKLOG_LINUX_MODE_*
+ * @blockers: sample rate N of releases that leave a waiter behind: every Nth is written; 0: off
  *
- * The other rates are in NT's rundown events. Where there are none of these, WMI_SPINLOCK's rule
- * is 0.
+ * In a file without these events WMI_SPINLOCK's rule is 0.
  */
 struct ntklog_dc {
 	__u32 linux_mode;
@@ -167,16 +166,16 @@ NTKLOG_ASSERT_SIZE(struct ntklog_dc, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dc, linux_mode, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
 
-/* stacks: of which events */
+/* stacks: types of event that carry a stack */
 #define NTKLOG_STACKS_CONTEXTSWAP		0x00000001
 #define NTKLOG_STACKS_SPINLOCK			0x00000002
 #define NTKLOG_STACKS_RESOURCE			0x00000004
 
 /**
  * struct ntklog_stacks_dc - data of the rundown events of stacks
- * @stacks: the events that carry a stack in this session, NTKLOG_STACKS_*
+ * @stacks: NTKLOG_STACKS_*
  *
- * Where there is none of these, nobody has asked for stacks.
+ * A session without stacks has no such events.
  */
 struct ntklog_stacks_dc {
 	__u32 stacks;

@@ -2,13 +2,13 @@
 #ifndef _UAPI_NTKLOG_GROUP_MASK_H
 #define _UAPI_NTKLOG_GROUP_MASK_H
 
-/* Which kinds of event are wanted: NT's group masks. */
+/* NT's group masks: each bit is an event group. */
 
 #include <ntklog/layout.h>
 
 /*
- * The top three bits of a mask value are an index into masks[], the rest are
- * the bits to test there.
+ * The top three bits of a group are an index into masks[]. The other bits are those to test in that
+ * word.
  */
 #define PERF_MASK_INDEX(group)		((group) >> 29)
 #define PERF_MASK_BITS(group)		((group) & 0x1FFFFFFF)
@@ -21,8 +21,8 @@
 #define PERF_SPININSTR			0x20210000
 
 /*
- * Not NT's: Linux' own locks. NT has no groups in masks[5]. The events of the first two are those
- * of NT's spin locks, the events of the others are those of NT's resources.
+ * Groups of Linux' locks. NT has no groups in masks[5]. The first two groups have the events of
+ * NT's spin locks, the others those of NT's resources.
  */
 #define PERF_LINUX_SPINLOCK		0xA0000001
 #define PERF_LINUX_RWLOCK		0xA0000002
@@ -33,14 +33,14 @@
 #define PERF_LINUX_PERCPU_RWSEM		0xA0000040
 #define PERF_LINUX_WW_MUTEX		0xA0000080
 
-/* In masks[0], NT's documented EnableFlags; maps to PERF_CONTEXT_SWITCH. */
+/* Bit of masks[0], NT's documented EnableFlags; equivalent to PERF_CONTEXT_SWITCH. */
 #define EVENT_TRACE_FLAG_CSWITCH	0x00000010
 
 #define PERF_NUM_MASKS			8
 
 /**
  * struct perfinfo_groupmask - NT's PERFINFO_GROUPMASK
- * @masks: bits by PERF_MASK_INDEX()
+ * @masks: groups as bits; see PERF_MASK_INDEX()
  */
 struct perfinfo_groupmask {
 	__u32 masks[PERF_NUM_MASKS];

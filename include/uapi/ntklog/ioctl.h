@@ -2,7 +2,7 @@
 #ifndef _UAPI_NTKLOG_IOCTL_H
 #define _UAPI_NTKLOG_IOCTL_H
 
-/* /dev/ntklog: NtQuerySystemInformation() and NtSetSystemInformation(). */
+/* ioctls of /dev/ntklog: NtQuerySystemInformation() and NtSetSystemInformation(). */
 
 #include <linux/ioctl.h>
 #include <ntklog/layout.h>
@@ -12,15 +12,15 @@
 #define SYSTEM_PERFORMANCE_TRACE_INFORMATION	0x1F
 
 /**
- * struct ntklog_system_information - the arguments of both, and what they return
+ * struct ntklog_system_information - arguments and results of both ioctls
  * @system_information_class: SYSTEM_*_INFORMATION
- * @system_information_length: bytes at @system_information
+ * @system_information_length: size of the buffer in bytes
  * @system_information: address of the buffer
- * @return_length: out: bytes given, or needed for
- *	STATUS_INFO_LENGTH_MISMATCH where that can be told; 0 after a set
+ * @return_length: out: number of bytes returned; for STATUS_INFO_LENGTH_MISMATCH the number needed,
+ *	if it is known; 0 after a set
  * @status: out: NTSTATUS
  *
- * The same for callers of 32 and of 64 bits.
+ * The layout is the same for callers of 32 and of 64 bits.
  */
 struct ntklog_system_information {
 	__u32 system_information_class;
@@ -38,8 +38,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, return_length, 0x10);
 NTKLOG_ASSERT_OFFSET(struct ntklog_system_information, status, 0x14);
 
 /*
- * The ioctl itself succeeds whatever the status is. It fails with EFAULT for a wrong
- * address, ENOMEM, and ENOTTY for another number.
+ * The ioctl itself succeeds whatever @status is. It fails with EFAULT for a bad address, ENOMEM
+ * without memory, and ENOTTY for another command.
  */
 #define NTKLOG_QUERY_SYSTEM_INFORMATION \
 	_IOWR(0xE7, 0, struct ntklog_system_information)

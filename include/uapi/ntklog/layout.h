@@ -3,10 +3,9 @@
 #define _UAPI_NTKLOG_LAYOUT_H
 
 /*
- * How the wire headers prove what they say. Every layout in this directory is
- * little-endian and carries, next to its definition, the size and the offsets
- * that NT's documents give for it; a compiler that lays it out otherwise does
- * not compile it. Works for the kernel and for user space, in C11 and in C++11.
+ * Layouts of the files and ioctls. They are little-endian. Static assertions next to each structure
+ * check its size and offsets against NT's documents. The headers compile in the kernel and in user
+ * space, as C11 and C++11.
  */
 
 #include <linux/types.h>
@@ -14,7 +13,7 @@
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
 #else
-#include <assert.h>	/* static_assert() of C11; C++ has it by itself */
+#include <assert.h>	/* static_assert() of C11; C++ has it built in */
 #include <stddef.h>
 #endif
 

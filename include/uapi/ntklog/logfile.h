@@ -2,18 +2,18 @@
 #ifndef _UAPI_NTKLOG_LOGFILE_H
 #define _UAPI_NTKLOG_LOGFILE_H
 
-/* What the first buffer of an ETL file holds. */
+/* Contents of the first buffer of an ETL file. */
 
 #include <ntklog/event.h>
 #include <ntklog/group_mask.h>
 
-/* Hook ids of the events in the first buffer, in their order, and versions. */
+/* Hook IDs and versions of the events in the first buffer, in their order. */
 #define EVENT_TRACE_TYPE_LOGFILE_HEADER		0x0000
 #define EVENT_TRACE_TYPE_GROUP_MASK		0x0005
 #define EVENT_TRACE_TYPE_HEADER_EXTENSION	0x0050
 #define EVENT_TRACE_HEADER_VERSION		2
 
-/* Data of the last, all zero; of its 0x50 bytes 0x20 are the trace header. */
+/* Size of the last event's data, which is all zero; the event has 0x50 bytes with its header. */
 #define EVENT_TRACE_HEADER_EXTENSION_SIZE	0x30
 
 /* log_file_mode */
@@ -21,13 +21,13 @@
 #define EVENT_TRACE_BUFFERING_MODE		0x00000400
 #define EVENT_TRACE_SYSTEM_LOGGER_MODE		0x02000000
 
-/* FILETIME counts 100 ns from 1601-01-01; so many of them to 1970-01-01. */
+/* FILETIME counts 100 ns from 1601-01-01. This is 1970-01-01. */
 #define FILETIME_UNIX_EPOCH			116444736000000000LL
 
 /**
  * struct trace_group_mask_event - data of EVENT_TRACE_TYPE_GROUP_MASK
- * @group_mask: what the session was enabled for
- * @event_version: 0x46 seen
+ * @group_mask: event groups of the session
+ * @event_version: 0x46 in files from NT
  */
 struct trace_group_mask_event {
 	struct perfinfo_groupmask group_mask;
@@ -38,15 +38,15 @@ NTKLOG_ASSERT_SIZE(struct trace_group_mask_event, 0x24);
 NTKLOG_ASSERT_OFFSET(struct trace_group_mask_event, event_version, 0x20);
 
 /**
- * struct ntklog_systemtime - NT's SYSTEMTIME, when a clock changes to or from summer
+ * struct ntklog_systemtime - NT's SYSTEMTIME: start of summer time or of standard time
  * @year: 0: every year
- * @month: 1 to 12, 0: no change of the clock
+ * @month: 1 to 12; 0: no summer time
  * @day_of_week: 0 is Sunday
- * @day: which of the month's such days
- * @hour: of the change
- * @minute: of the change
- * @second: of the change
- * @milliseconds: of the change
+ * @day: which of these days of the month
+ * @hour: hour of the change
+ * @minute: minute of the change
+ * @second: second of the change
+ * @milliseconds: millisecond of the change
  */
 struct ntklog_systemtime {
 	__u16 year;
@@ -63,13 +63,13 @@ NTKLOG_ASSERT_SIZE(struct ntklog_systemtime, 0x10);
 
 /**
  * struct ntklog_time_zone_information - NT's TIME_ZONE_INFORMATION
- * @bias: minutes from local time to UTC
- * @standard_name: UTF-16
- * @standard_date: when standard time begins
- * @standard_bias: minutes
- * @daylight_name: UTF-16
- * @daylight_date: when summer time begins
- * @daylight_bias: minutes
+ * @bias: UTC minus local time, in minutes
+ * @standard_name: name of standard time, UTF-16
+ * @standard_date: start of standard time
+ * @standard_bias: added to @bias in standard time, in minutes
+ * @daylight_name: name of summer time, UTF-16
+ * @daylight_date: start of summer time
+ * @daylight_bias: added to @bias in summer time, in minutes
  */
 struct ntklog_time_zone_information {
 	__s32 bias;
@@ -91,34 +91,34 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
 
 /**
  * struct trace_logfile_header64 - NT's TRACE_LOGFILE_HEADER with 64-bit pointers
- * @buffer_size: bytes of each buffer of the file
+ * @buffer_size: size of each buffer of the file in bytes
  * @major_version: 10
  * @minor_version: 0
  * @sub_version: 1
  * @sub_minor_version: 5
- * @version: the four above as one word
+ * @version: the four members above as one word
  * @provider_version: build number of the system
- * @number_of_processors: processors that buffers can name
+ * @number_of_processors: number of CPUs that may have buffers
  * @end_time: FILETIME of the session's end
- * @timer_resolution: 100 ns units
- * @maximum_file_size: MiB, 0 no limit
+ * @timer_resolution: in units of 100 ns
+ * @maximum_file_size: in MiB; 0: no limit
  * @log_file_mode: EVENT_TRACE_*_MODE
- * @buffers_written: buffers of the file, this one included
+ * @buffers_written: number of buffers of the file, with this one
  * @start_buffers: 1
  * @pointer_size: 8 or 4
- * @events_lost: events that found no buffer
- * @cpu_speed_in_mhz: of the TSC; 0 where the clock is not the processor's
- * @logger_name: not meaningful in a file
- * @log_file_name: not meaningful in a file
- * @time_zone: how local time relates to UTC
- * @padding: for the alignment of the next
- * @boot_time: FILETIME
+ * @events_lost: number of events that found no free buffer
+ * @cpu_speed_in_mhz: frequency of the TSC; 0 if the clock is not the CPU's
+ * @logger_name: has no meaning in a file
+ * @log_file_name: has no meaning in a file
+ * @time_zone: relation of local time to UTC
+ * @padding: aligns @boot_time
+ * @boot_time: FILETIME of the boot
  * @perf_freq: ticks of the session clock per second
  * @start_time: FILETIME of the session's start
  * @reserved_flags: clock type, ETW_CLOCK_*
- * @buffers_lost: buffers that could not be written
+ * @buffers_lost: number of buffers that could not be written
  *
- * Two names in UTF-16, each ended by a NUL, follow: logger, then file.
+ * Two UTF-16 strings with a terminating NUL follow: the name of the logger and that of the file.
  */
 struct trace_logfile_header64 {
 	__u32 buffer_size;
@@ -177,35 +177,7 @@ NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, start_time, 0x108);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, reserved_flags, 0x110);
 NTKLOG_ASSERT_OFFSET(struct trace_logfile_header64, buffers_lost, 0x114);
 
-/**
- * struct trace_logfile_header32 - NT's TRACE_LOGFILE_HEADER with 32-bit pointers
- * @buffer_size: as in struct trace_logfile_header64, and so are all the others
- * @major_version: see there
- * @minor_version: see there
- * @sub_version: see there
- * @sub_minor_version: see there
- * @version: see there
- * @provider_version: see there
- * @number_of_processors: see there
- * @end_time: see there
- * @timer_resolution: see there
- * @maximum_file_size: see there
- * @log_file_mode: see there
- * @buffers_written: see there
- * @start_buffers: see there
- * @pointer_size: see there
- * @events_lost: see there
- * @cpu_speed_in_mhz: see there
- * @logger_name: see there
- * @log_file_name: see there
- * @time_zone: see there
- * @padding: see there
- * @boot_time: see there
- * @perf_freq: see there
- * @start_time: see there
- * @reserved_flags: see there
- * @buffers_lost: see there
- */
+/* NT's TRACE_LOGFILE_HEADER with 32-bit pointers. The members mean the same. */
 struct trace_logfile_header32 {
 	__u32 buffer_size;
 	union {

@@ -2,22 +2,22 @@
 #ifndef _UAPI_NTKLOG_STACK_WALK_H
 #define _UAPI_NTKLOG_STACK_WALK_H
 
-/* The data of PERFINFO_LOG_TYPE_STACKWALK: how a thread has got to an event. */
+/* Data of PERFINFO_LOG_TYPE_STACKWALK: the stack of another event. */
 
 #include <ntklog/layout.h>
 
-/* Addresses of one event: ntklog's at most, and NT's. */
+/* Most addresses that an event of ntklog has; NT has the same limit. */
 #define NTKLOG_STACK_WALK_MAX		64
 #define STACK_WALK_MAX			192
 
 /**
- * struct stack_walk_event - what the data begins with, with pointers of either size
- * @event_time_stamp: time stamp of the event that it belongs to
- * @stack_process: whose stack it is
- * @stack_thread: likewise
+ * struct stack_walk_event - start of the data, with pointers of either size
+ * @event_time_stamp: time stamp of the event to which the stack belongs
+ * @stack_process: process whose stack it is
+ * @stack_thread: thread whose stack it is
  *
- * Addresses follow, as many as there is room for, the innermost first; or, of
- * PERFINFO_LOG_TYPE_STACKWALK_KEY_*, one key.
+ * Addresses follow up to the end of the event, innermost first. In
+ * PERFINFO_LOG_TYPE_STACKWALK_KEY_* a key follows instead.
  */
 struct stack_walk_event {
 	__u64 event_time_stamp;

@@ -3,9 +3,8 @@
 #define _UAPI_NTKLOG_SYSTEM_INFORMATION_H
 
 /*
- * What NT takes and gives through NtSetSystemInformation() and
- * NtQuerySystemInformation() with SystemPerformanceTraceInformation, and gives
- * with SystemLocksInformation.
+ * Structures of NtSetSystemInformation() and NtQuerySystemInformation(), for the classes
+ * SystemPerformanceTraceInformation and SystemLocksInformation.
  */
 
 #include <ntklog/group_mask.h>
@@ -17,13 +16,13 @@
 #define EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS		6
 #define EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS	7
 
-/* The least that NT permits; a hold threshold may also be 0: none. */
+/* Lowest values that NT permits. The hold threshold may also be 0, which turns it off. */
 #define EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD		1
 #define EVENT_TRACE_SPINLOCK_MIN_ACQUIRE_SAMPLE_RATE	1000
 #define EVENT_TRACE_SPINLOCK_MIN_CONTENTION_SAMPLE_RATE	1
 #define EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD		1000000
 
-/* The public sources have no limits of these; 0 would divide by 0. */
+/* NT's public sources give no limits. 0 is refused, because the rates are divisors. */
 #define EVENT_TRACE_EXECUTIVE_RESOURCE_MIN_RATE		1
 
 #define STATUS_SUCCESS			0x00000000u
@@ -38,8 +37,8 @@
  * struct event_trace_groupmask_information - NT's EVENT_TRACE_GROUPMASK_INFORMATION
  * @event_trace_information_class: EVENT_TRACE_GROUPMASK_INFORMATION_CLASS
  * @padding: zero
- * @trace_handle: which session: its number, 0 to 7
- * @event_trace_group_masks: what it wants
+ * @trace_handle: number of the session, 0 to 7
+ * @event_trace_group_masks: event groups of the session
  */
 struct event_trace_groupmask_information {
 	__u32 event_trace_information_class;
@@ -59,8 +58,8 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_groupmask_information,
  * struct event_trace_system_event_information - NT's EVENT_TRACE_SYSTEM_EVENT_INFORMATION
  * @event_trace_information_class: EVENT_TRACE_STACK_TRACING_INFORMATION_CLASS
  * @padding: zero
- * @trace_handle: which session: its number, 0 to 7
- * @hook_id: PERFINFO_LOG_TYPE_*, of the events that carry a stack; as many as the length says
+ * @trace_handle: number of the session, 0 to 7
+ * @hook_id: types of event that carry a stack, PERFINFO_LOG_TYPE_*, up to the end of the buffer
  */
 struct event_trace_system_event_information {
 	__u32 event_trace_information_class;
@@ -76,11 +75,11 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, trace_handle, 
 NTKLOG_ASSERT_OFFSET(struct event_trace_system_event_information, hook_id, 0x10);
 
 /**
- * struct event_trace_spinlock_information_v1 - until NT 6.2
+ * struct event_trace_spinlock_information_v1 - spin lock parameters up to NT 6.2
  * @event_trace_information_class: EVENT_TRACE_SPINLOCK_INFORMATION_CLASS
- * @spin_lock_spin_threshold: fewest spins for a contended sample, >= 1
- * @spin_lock_acquire_sample_rate: 1 of so many uncontended, >= 1000
- * @spin_lock_contention_sample_rate: 1 of so many contended, >= 1
+ * @spin_lock_spin_threshold: lowest SpinCount of a sampled contended acquisition, >= 1
+ * @spin_lock_acquire_sample_rate: every Nth uncontended acquisition is sampled, N >= 1000
+ * @spin_lock_contention_sample_rate: every Nth contended acquisition is sampled, N >= 1
  */
 struct event_trace_spinlock_information_v1 {
 	__u32 event_trace_information_class;
@@ -100,12 +99,12 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information_v1,
 		     spin_lock_contention_sample_rate, 0x0C);
 
 /**
- * struct event_trace_spinlock_information - since NT 6.3
+ * struct event_trace_spinlock_information - spin lock parameters since NT 6.3
  * @event_trace_information_class: EVENT_TRACE_SPINLOCK_INFORMATION_CLASS
- * @spin_lock_spin_threshold: fewest spins for a contended sample, >= 1
- * @spin_lock_acquire_sample_rate: 1 of so many uncontended, >= 1000
- * @spin_lock_contention_sample_rate: 1 of so many contended, >= 1
- * @spin_lock_hold_threshold: cycles, 0 (off) or >= 1000000
+ * @spin_lock_spin_threshold: lowest SpinCount of a sampled contended acquisition, >= 1
+ * @spin_lock_acquire_sample_rate: every Nth uncontended acquisition is sampled, N >= 1000
+ * @spin_lock_contention_sample_rate: every Nth contended acquisition is sampled, N >= 1
+ * @spin_lock_hold_threshold: holds longer than this are sampled, in cycles, >= 1000000; 0: off
  */
 struct event_trace_spinlock_information {
 	__u32 event_trace_information_class;
@@ -131,9 +130,9 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information,
  * struct event_trace_executive_resource_information - NT's
  *	EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION
  * @event_trace_information_class: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS
- * @release_sampling_rate: 1 of so many final releases, >= 1
- * @contention_sampling_rate: 1 of so many contended ones, >= 1
- * @number_of_excessive_timeouts: each so many-th time-out of a wait, >= 1
+ * @release_sampling_rate: every Nth final release is sampled, N >= 1
+ * @contention_sampling_rate: every Nth contended one is sampled, N >= 1
+ * @number_of_excessive_timeouts: every Nth timeout of a wait is written, N >= 1
  */
 struct event_trace_executive_resource_information {
 	__u32 event_trace_information_class;
@@ -156,18 +155,18 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_executive_resource_information,
 #define RTL_RESOURCE_TYPE		1
 
 /**
- * struct rtl_process_lock_information64 - one lock of SystemLocksInformation
- * @address: of the resource
+ * struct rtl_process_lock_information64 - a resource, in SystemLocksInformation
+ * @address: address of the resource
  * @type: RTL_RESOURCE_TYPE
  * @creator_back_trace_index: 0
  * @padding: zero
- * @owning_thread: id of the exclusive owner; 0: none, or an owner pointer
- * @lock_count: threads and owner pointers that own it
- * @contention_count: waits that have begun
- * @entry_count: acquisitions that are not yet released, of all owners
- * @recursion_count: those of the exclusive owner
- * @number_of_waiting_shared: threads that wait for shared ownership
- * @number_of_waiting_exclusive: threads that wait for exclusive ownership
+ * @owning_thread: thread ID of the exclusive owner; 0: none, or an owner pointer
+ * @lock_count: number of owners
+ * @contention_count: number of waits that have begun
+ * @entry_count: number of acquisitions of all owners that have not been released
+ * @recursion_count: the same of the exclusive owner; 0: none
+ * @number_of_waiting_shared: number of waiters for shared ownership
+ * @number_of_waiting_exclusive: number of waiters for exclusive ownership
  */
 struct rtl_process_lock_information64 {
 	__u64 address;
@@ -200,9 +199,9 @@ NTKLOG_ASSERT_OFFSET(struct rtl_process_lock_information64,
 
 /**
  * struct rtl_process_locks64 - NT's RTL_PROCESS_LOCKS with 64-bit pointers
- * @number_of_locks: elements of @locks
+ * @number_of_locks: number of elements of @locks
  * @padding: zero
- * @locks: the locks
+ * @locks: the resources
  */
 struct rtl_process_locks64 {
 	__u32 number_of_locks;

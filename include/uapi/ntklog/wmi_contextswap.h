@@ -3,9 +3,8 @@
 #define _UAPI_NTKLOG_WMI_CONTEXTSWAP_H
 
 /*
- * The data of PERFINFO_LOG_TYPE_CONTEXTSWAP, in its four versions: 1 (NT 5.1 to
- * 5.2), 2 (6.0 to 1607), 3 (1703) and 4 (from 1709 on). Without pointers: the same for
- * both pointer sizes.
+ * Data of PERFINFO_LOG_TYPE_CONTEXTSWAP in its four versions: 1 (NT 5.1 to 5.2), 2 (6.0 to 1607), 3
+ * (1703) and 4 (since 1709). It has no pointers, so both pointer sizes have the same layout.
  */
 
 #include <ntklog/layout.h>
@@ -21,7 +20,7 @@
 #define KTHREAD_STATE_DEFERRED_READY	7
 #define KTHREAD_STATE_GATE_WAIT		8
 
-/* old_thread_wait_reason: of NT's KWAIT_REASON, those that Linux' states map to */
+/* old_thread_wait_reason: the values of NT's KWAIT_REASON to which Linux' states are mapped */
 #define KWAIT_REASON_EXECUTIVE		0
 #define KWAIT_REASON_DELAY_EXECUTION	4
 #define KWAIT_REASON_SUSPENDED		5
@@ -38,7 +37,7 @@
 #define KPROCESSOR_MODE_KERNEL		0
 #define KPROCESSOR_MODE_USER		1
 
-/* The byte of the wait mode, as flags, from version 3 on. */
+/* flags, the byte of the wait mode, since version 3 */
 #define WMI_CONTEXTSWAP_OLD_THREAD_WAIT_MODE		0x01
 #define WMI_CONTEXTSWAP_OLD_THREAD_BAM_EPP_IMPORTANT	0x02	/* version 3 */
 #define WMI_CONTEXTSWAP_NEW_THREAD_BAM_EPP_IMPORTANT	0x04	/* version 3 */
@@ -47,16 +46,16 @@
 
 /**
  * struct wmi_contextswap_v1 - NT's WMI_CONTEXTSWAP in version 1
- * @new_thread_id: thread that runs from now on
- * @old_thread_id: thread that has run
+ * @new_thread_id: thread that starts to run
+ * @old_thread_id: thread that stops running
  * @new_thread_priority: 0 to 31
  * @old_thread_priority: 0 to 31
- * @new_thread_quantum: of its time slice
- * @old_thread_quantum: of its time slice
+ * @new_thread_quantum: rest of its time slice; ntklog writes 0
+ * @old_thread_quantum: rest of its time slice; ntklog writes 0
  * @old_thread_wait_reason: KWAIT_REASON_*
  * @old_thread_wait_mode: KPROCESSOR_MODE_*
  * @old_thread_state: KTHREAD_STATE_*
- * @old_thread_ideal_processor: the processor that it would rather run on
+ * @old_thread_ideal_processor: CPU on which the old thread prefers to run
  */
 struct wmi_contextswap_v1 {
 	__u32 new_thread_id;
@@ -85,19 +84,18 @@ NTKLOG_ASSERT_OFFSET(struct wmi_contextswap_v1, old_thread_ideal_processor, 0x0F
 
 /**
  * struct wmi_contextswap - NT's WMI_CONTEXTSWAP in versions 2 to 4
- * @new_thread_id: thread that runs from now on
- * @old_thread_id: thread that has run
+ * @new_thread_id: thread that starts to run
+ * @old_thread_id: thread that stops running
  * @new_thread_priority: 0 to 31
  * @old_thread_priority: 0 to 31
- * @previous_c_state: that the processor has been in, if the old thread is its idle
- *	thread; else 0
+ * @previous_c_state: C-state that the CPU has left, if the old thread is the idle thread; else 0
  * @spare_byte: 0
  * @old_thread_wait_reason: KWAIT_REASON_*
- * @flags: WMI_CONTEXTSWAP_*; in version 2 the wait mode alone
+ * @flags: WMI_CONTEXTSWAP_*; in version 2 the wait mode
  * @old_thread_state: KTHREAD_STATE_*
- * @old_thread_ideal_processor: the processor that it would rather run on; its low byte
- * @new_thread_wait_time: that the new thread has waited for the processor, clock ticks
- * @old_thread_remaining_quantum: of its time slice, 1024 cycles
+ * @old_thread_ideal_processor: low byte of the CPU on which the old thread prefers to run
+ * @new_thread_wait_time: clock ticks that the new thread has waited for the CPU
+ * @old_thread_remaining_quantum: rest of the old thread's time slice, in units of 1024 cycles
  */
 struct wmi_contextswap {
 	__u32 new_thread_id;

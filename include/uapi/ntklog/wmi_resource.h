@@ -2,15 +2,14 @@
 #ifndef _UAPI_NTKLOG_WMI_RESOURCE_H
 #define _UAPI_NTKLOG_WMI_RESOURCE_H
 
-/* The data of PERFINFO_LOG_TYPE_RESOURCE, for both pointer sizes. */
+/* Data of PERFINFO_LOG_TYPE_RESOURCE, for both pointer sizes. */
 
 #include <ntklog/layout.h>
 
 /*
- * action: what happened. The bits are a reading of the known values: 0x10000 a
- * resource; 1 acquired, 2 released, 4 waited for, 8 initialised; 0x10 again; 0x20
- * exclusive, 0x40 shared; 0x100 owner pointer; 0x200 too long. NT names four of
- * them; those that are only tracked are never in an event.
+ * action. NT names four of these values; the meaning of the bits is derived from them: 0x10000
+ * resource; 1 acquire, 2 release, 4 wait, 8 initialise; 0x10 repeated; 0x20 exclusive, 0x40 shared;
+ * 0x100 owner pointer; 0x200 excessive. Values marked "tracked" appear in no event.
  */
 #define WMI_RESOURCE_ACTION_INITIALIZE				0x00010008
 #define WMI_RESOURCE_ACTION_REINITIALIZE			0x00010018
@@ -29,17 +28,17 @@
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE	0x00010224
 #define WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED		0x00010244
 
-/* Of both: somebody waits too long, and somebody else tells it. */
+/* Bit of both excessive waits, which are written while the wait continues. */
 #define WMI_RESOURCE_ACTION_EXCESSIVE				0x00000200
 
-/* The class of an action: of which kind of object. */
+/* Bits of the action that are the class of the object. */
 #define WMI_RESOURCE_ACTION_CLASS				0xFFFF0000
 #define WMI_RESOURCE_CLASS_RESOURCE				0x00010000
 
 /*
- * Not NT's: Linux' own locks that sleep. What happened is in the low half as for resources, of
- * which these have RELEASE (exclusive and shared, final) and WAIT_EXCESSIVE. max_recursion_depth
- * of a release is 1. thread_id is the thread that acquired it.
+ * Classes of Linux' sleeping locks. The low half of the action is as for resources: final releases
+ * and excessive waits. max_recursion_depth of a release is 1. thread_id is the thread that acquired
+ * the lock.
  */
 #define WMI_RESOURCE_CLASS_LINUX_MUTEX				0x80010000
 #define WMI_RESOURCE_CLASS_LINUX_RWSEM				0x80020000
@@ -48,24 +47,23 @@
 #define WMI_RESOURCE_CLASS_LINUX_PERCPU_RWSEM			0x80050000
 #define WMI_RESOURCE_CLASS_LINUX_WW_MUTEX			0x80060000
 
-/* acquire_time and wait_time that are not known. */
+/* Values of acquire_time and wait_time that are not known. */
 #define WMI_RESOURCE_WAIT_TIME_UNKNOWN				1
 #define WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN			2
 
 /**
  * struct wmi_resource64 - NT's WMI_RESOURCE with 64-bit pointers
- * @acquire_time: when ownership began, cycles
- * @hold_time: from then to the release, cycles; 0 if not known. Excessive
- *	wait: how long the wait has lasted
- * @wait_time: before the ownership, cycles; 0: none, 1: not known. Excessive
- *	wait: when the wait began
- * @max_recursion_depth: the most acquisitions that the thread owned at once.
- *	Excessive wait: time-outs so far. Reinitialised: owner entries there were
- * @thread_id: the thread that owned, waits or did it
- * @resource: the resource
+ * @acquire_time: clock at the start of the hold
+ * @hold_time: duration of the hold in cycles; 0: not known. Excessive wait: duration of the wait so
+ *	far
+ * @wait_time: duration of the wait before the hold in cycles; 0: none, 1: not known. Excessive
+ *	wait: clock at its start
+ * @max_recursion_depth: most acquisitions that the owner held at once. Excessive wait: number of
+ *	timeouts so far. Reinitialisation: number of owner entries
+ * @thread_id: thread that held the resource, waits for it, or made the change
+ * @resource: address of the resource
  * @action: WMI_RESOURCE_ACTION_*
- * @contention_delta: waits that began on the resource while it was owned.
- *	Reinitialised: threads that owned it
+ * @contention_delta: number of waits that began during the hold. Reinitialisation: number of owners
  */
 struct wmi_resource64 {
 	__u64 acquire_time;
@@ -88,18 +86,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_resource64, resource, 0x20);
 NTKLOG_ASSERT_OFFSET(struct wmi_resource64, action, 0x28);
 NTKLOG_ASSERT_OFFSET(struct wmi_resource64, contention_delta, 0x2C);
 
-/**
- * struct wmi_resource32 - NT's WMI_RESOURCE with 32-bit pointers
- * @acquire_time: as in struct wmi_resource64, and so are all the others
- * @hold_time: see there
- * @wait_time: see there
- * @max_recursion_depth: see there
- * @thread_id: see there
- * @resource: see there
- * @action: see there
- * @contention_delta: see there
- * @padding: zero; NT's structure is a multiple of 8 too
- */
+/* NT's WMI_RESOURCE with 32-bit pointers. The members mean the same; @padding is zero. */
 struct wmi_resource32 {
 	__u64 acquire_time;
 	__u64 hold_time;

@@ -2,7 +2,7 @@
 #ifndef _UAPI_NTKLOG_WMI_SPINLOCK_H
 #define _UAPI_NTKLOG_WMI_SPINLOCK_H
 
-/* The data of PERFINFO_LOG_TYPE_SPINLOCK, for both pointer sizes. */
+/* Data of PERFINFO_LOG_TYPE_SPINLOCK, for both pointer sizes. */
 
 #include <ntklog/layout.h>
 
@@ -13,38 +13,39 @@
 #define WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE	3
 #define WMI_SPINLOCK_EXECUTIVE_CONVERTED	4
 
-/* The same byte as flags */
+/* acquire_mode, execute_dpc and execute_isr as one byte */
 #define WMI_SPINLOCK_ACQUIRE_MODE		0x3F
 #define WMI_SPINLOCK_EXECUTE_DPC		0x40
 #define WMI_SPINLOCK_EXECUTE_ISR		0x80
 
 /*
- * rule: why the record was written, if not by NT's rules. Not NT's, whose byte is reserved and 0.
- * Others' readers see records as all are; sums that weigh them by the rates need this.
+ * rule: rules of ntklog by which the event was written; 0: only by NT's. In NT the byte is
+ * reserved and 0. Readers that do not know it see an ordinary event. A sum that weights events by
+ * the sample rates must distinguish them.
  */
 #define WMI_SPINLOCK_RULE_SAMPLED		0x01
 #define WMI_SPINLOCK_RULE_WAIT			0x02
-/* One of so many releases that left a waiter behind; and by no other rule. */
+/* Every Nth release that left a waiter behind. BLOCKER_ONLY: no other rule sampled it. */
 #define WMI_SPINLOCK_RULE_BLOCKER		0x04
 #define WMI_SPINLOCK_RULE_BLOCKER_ONLY		0x08
 
 /**
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers
- * @spin_lock_address: the lock
- * @caller_address: where the function that released the lock returned to
- * @acquire_time: when ownership began, cycles
- * @release_time: when the lock was about to be let go, cycles
- * @wait_time_in_cycles: from the query to ownership, cycles
- * @spin_count: additional tests of the lock while waiting; 0: uncontended
- * @thread_id: thread that released
- * @interrupt_count: interrupts of the processor from the query to the release
- * @irql: after the release, before it is lowered
- * @acquire_depth: tracked locks at the release, this one included; 1 to 8; 0: not known
+ * @spin_lock_address: address of the lock
+ * @caller_address: return address of the release function
+ * @acquire_time: clock at the start of the hold
+ * @release_time: clock immediately before the release
+ * @wait_time_in_cycles: duration of the wait, in cycles
+ * @spin_count: number of additional tests of the lock during the wait; 0: uncontended
+ * @thread_id: thread that released the lock
+ * @interrupt_count: number of interrupts on the CPU from the start of the wait to the release
+ * @irql: IRQL at the release, before it is lowered
+ * @acquire_depth: number of tracked locks at the release, with this one, 1 to 8; 0: not known
  * @acquire_mode: WMI_SPINLOCK_ORDINARY ... _EXECUTIVE_CONVERTED
- * @execute_dpc: released while serving a softirq
- * @execute_isr: released in a hard interrupt
- * @flags: the three above as one byte
- * @rule: WMI_SPINLOCK_RULE_*; not NT's
+ * @execute_dpc: the release was made while serving a softirq
+ * @execute_isr: the release was made in a hard interrupt
+ * @flags: the three members above as one byte
+ * @rule: WMI_SPINLOCK_RULE_*; not in NT
  * @reserved: zero
  */
 struct wmi_spinlock64 {
@@ -84,25 +85,7 @@ NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, acquire_depth, 0x31);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, flags, 0x32);
 NTKLOG_ASSERT_OFFSET(struct wmi_spinlock64, rule, 0x33);
 
-/**
- * struct wmi_spinlock32 - NT's WMI_SPINLOCK with 32-bit pointers
- * @spin_lock_address: as in struct wmi_spinlock64, and so are all the others
- * @caller_address: see there
- * @acquire_time: see there
- * @release_time: see there
- * @wait_time_in_cycles: see there
- * @spin_count: see there
- * @thread_id: see there
- * @interrupt_count: see there
- * @irql: see there
- * @acquire_depth: see there
- * @acquire_mode: see there
- * @execute_dpc: see there
- * @execute_isr: see there
- * @flags: see there
- * @rule: see there
- * @reserved: zero
- */
+/* NT's WMI_SPINLOCK with 32-bit pointers. The members mean the same. */
 struct wmi_spinlock32 {
 	__u32 spin_lock_address;
 	__u32 caller_address;
