@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See torture_locks.h: for each type of lock, how it is owned and let go. */
+/* The operations of each type of lock. See struct torture_ops. */
 
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <ntklog/irql.h>
 
-#include "torture.h"
+#include "torture_common.h"
 #include "torture_locks.h"
 
 static void word_init(struct torture_lock *lock, struct lock_class_key *key)
@@ -49,8 +49,8 @@ static void in_stack_release(struct torture_lock *lock, struct torture_handle *h
 static bool in_stack_is_queued(const struct torture_handle *handle)
 {
 	/*
-	 * The entry is somebody else's, who may make it anew at this moment:
-	 * then it is not yet queued, whatever is read.
+	 * Another user may initialize the handle for its next acquisition at this moment. The
+	 * value does not matter then, because the caller checks that the acquisition is the same.
 	 */
 	return data_race(READ_ONCE(handle->queue.lock_queue.lock)) & LOCK_QUEUE_WAIT;
 }
@@ -61,11 +61,11 @@ static bool in_stack_is_handle_free(const struct torture_handle *handle)
 		!(handle->queue.lock_queue.lock & LOCK_QUEUE_BITS);
 }
 
-/* Numbered queued spin locks; those at SYNCH_LEVEL are raised to it */
+/* Numbered queued spin locks */
 
 static void queued_init(struct torture_lock *lock, struct lock_class_key *key)
 {
-	/* They are made when the module is loaded. */
+	/* The module has initialized them when it was loaded. */
 }
 
 static void queued_acquire(struct rnd_state *random, struct torture_lock *lock,
@@ -92,7 +92,7 @@ static void queued_release(struct torture_lock *lock, struct torture_handle *han
 	ke_release_queued_spin_lock(lock->number, handle->old_irql);
 }
 
-/* Own all, each at SYNCH_LEVEL, to see that they are free. */
+/* A numbered lock has no test function: acquire it at the highest IRQL that it is held at. */
 static bool queued_is_free(const struct torture_lock *lock)
 {
 	u8 old_irql;
@@ -173,7 +173,10 @@ static void ex_release(struct torture_lock *lock, struct torture_handle *handle,
 		ex_release_spin_lock_shared_from_dpc_level(&lock->ex_lock);
 	else
 		ex_release_spin_lock_exclusive_from_dpc_level(&lock->ex_lock);
-	/* In any order only where the nest was raised by hand before. */
+	/*
+	 * Lowering out of order is legal, because TORTURE_AT_LEVEL has raised IRQL before the
+	 * nest and each old_irql is that level.
+	 */
 	ke_lower_irql(handle->old_irql);
 }
 

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_TORTURE_LOCKS_H
 #define _NTKLOG_TORTURE_LOCKS_H
 
-/* The types of lock that ntklog_torture can torture, for a driver that knows none. */
+/* The types of spin lock that ntklog_torture can test. */
 
 #include <linux/atomic.h>
 #include <linux/lockdep.h>
@@ -14,22 +14,23 @@
 
 struct torture_user;
 
-/* How a nest is taken and let go. */
+/* How a nest of locks is acquired and released. */
 enum torture_style {
-	TORTURE_RAISING,	/* each raises, released in reverse order */
-	TORTURE_FOR_DPC,	/* likewise with the functions for DPCs */
-	TORTURE_AT_LEVEL,	/* IRQL by hand, released in any order */
+	TORTURE_RAISING,	/* each acquisition raises IRQL; released in reverse order */
+	TORTURE_FOR_DPC,	/* as TORTURE_RAISING, by the ForDpc functions */
+	TORTURE_AT_LEVEL,	/* IRQL is raised first; released in any order */
 	TORTURE_STYLES,
 };
 
-/*
- * @lock: the lock, if it is a KSPIN_LOCK
- * @ex_lock: the lock, if it is an EX_SPIN_LOCK
- * @number: the lock, if it is a numbered one; set before @init
- * @irql: at which it is owned, DISPATCH_LEVEL or SYNCH_LEVEL
- * @owner: who owns it exclusively; written by the owner
- * @shared_owners: who own it shared; written by them
- * @acquisitions: of both kinds; written by owners
+/**
+ * struct torture_lock - a lock of any type, and the shadow of its owners
+ * @lock: the lock, for types that are a KSPIN_LOCK
+ * @ex_lock: the lock, for types that are an EX_SPIN_LOCK
+ * @number: the lock, for numbered queued locks; set before &torture_ops.init
+ * @irql: IRQL at which it is held, DISPATCH_LEVEL or SYNCH_LEVEL
+ * @owner: shadow of the exclusive owner, or NULL; written by the owner
+ * @shared_owners: shadow of the number of shared owners; written by them
+ * @acquisitions: number of acquisitions in both modes
  */
 struct torture_lock {
 	struct kspin_lock lock;
@@ -41,12 +42,11 @@ struct torture_lock {
 	atomic64_t acquisitions;
 };
 
-/*
- * One acquisition.
- *
- * @queue: of an in-stack queued lock
- * @old_irql: of the others
- * @shared: owned shared, with others
+/**
+ * struct torture_handle - what an acquisition leaves for its release
+ * @queue: queue handle of an in-stack queued lock
+ * @old_irql: IRQL before the acquisition, for the other types
+ * @shared: the lock is held shared
  */
 struct torture_handle {
 	struct klock_queue_handle queue;
@@ -54,18 +54,16 @@ struct torture_handle {
 	bool shared;
 };
 
-/*
- * One lock type. The test itself knows none.
- *
- * @name: for torture_type=
- * @init: make the lock
- * @acquire: own it, in one of the styles, and at random in one of the ways
- * @convert: try to make a shared ownership exclusive; NULL if there is none
- * @release: let it go, in the same style
- * @is_queued: has the handle got its place in the order of asking, and not yet
- *	the lock? NULL if the type promises no order.
- * @is_lock_free: does the lock look as if nobody owned it?
- * @is_handle_free: does the handle look as if it owned nothing?
+/**
+ * struct torture_ops - a type of lock
+ * @name: value of the parameter torture_type
+ * @init: initialize the lock
+ * @acquire: acquire the lock in a style, by a function chosen at random
+ * @convert: try to convert a shared hold to exclusive; NULL: the type cannot
+ * @release: release the lock in the style of its acquisition
+ * @is_queued: return true if the handle waits in the lock's queue; NULL: the type is not fair
+ * @is_lock_free: return true if the lock has no owner
+ * @is_handle_free: return true if the handle is not in use
  */
 struct torture_ops {
 	const char *name;

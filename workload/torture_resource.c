@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_torture with torture_type=resource: executive resources.
+ * ntklog_torture for executive resources (torture_type=resource).
  *
- * Threads own a few resources at once, in all of the ways that there are: exclusive
- * and shared by each function, waiting or not, again and again, converted, put under
- * an owner pointer. Now and then a thread owns all of them, which is more than are
- * tracked, and now and then it ends and another one takes its place. Timers try in
- * softirqs, in the name of whichever thread they interrupt. A keeper releases what is
- * under owner pointers, starts the new threads, and lets resources come and go.
+ * Each thread holds a few resources at a time. It acquires them exclusive and shared, by every
+ * function, waiting or not, and recursively; it converts them and sets owner pointers. At random
+ * a thread acquires all resources, which is more than a task has slots for, or it exits and is
+ * replaced by a new one. Timers try to acquire in softirqs, on behalf of the interrupted thread.
+ * The janitor thread releases resources that have an owner pointer, starts the replacements, and
+ * creates and deletes further resources.
  *
- * Resources are waited for in the order of their numbers, so there is no deadlock.
- * Each has a shadow that says who owns it, set after each grant and cleared before
- * each release, by which it is seen if two own what only one may.
+ * Threads wait for resources in the order of their numbers, so there is no deadlock. Each
+ * resource has a shadow of its owners, which is set after a grant and cleared before a release.
+ * The shadow shows when two threads hold a resource that only one may hold.
  */
-
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -28,47 +26,42 @@
 #include <ntklog/eresource.h>
 
 #include "../module/compat.h"
-#include "torture.h"
+#include "torture_common.h"
+#include "torture_resource.h"
+#include "torture_shadow.h"
 
-/* Longest recursion; over fifteen it no longer fits into the word. */
+/* Maximum recursion. More than 15 acquisitions do not fit into the resource's state word. */
 #define TORTURE_RECURSION	20
 
-/* How long a thread may take to come to its end. */
-#define TORTURE_PATIENCE	(60 * HZ)
+/* Maximum time until all threads have ended, jiffies. */
+#define TORTURE_END_TIMEOUT	(60 * HZ)
 
-/*
- * @owner: shadow of the exclusive owner; NULL: none
- * @shared_owners: shadow of the others
- * @granted: acquisitions, of all kinds
- * @released: and their releases
- */
-struct torture_resource {
-	struct eresource resource;
-	const void *owner;
-	atomic_t shared_owners;
-	atomic64_t granted;
-	atomic64_t released;
-};
-
-/*
- * What a user has put under an owner pointer, which is its address. The user makes
- * it, the keeper takes it.
+/**
+ * struct torture_handed - a resource that a user has left to the janitor
+ * @count: number of releases that the janitor has to do; 0: none. The user sets it, the janitor
+ *	clears it; it publishes @exclusive
+ * @exclusive: the resource is held exclusive
  *
- * @count: releases to be made; 0: nothing there
- * @exclusive: how it is owned
+ * The address of this structure is the owner pointer.
  */
 struct torture_handed {
 	atomic_t count;
 	bool exclusive;
 };
 
-/*
- * @ended: the thread is at its end
- * @timer: of a user that is none
- * @random: its own
+/**
+ * struct torture_resource_user - a thread or timer that acquires resources
+ * @ended: completed when the thread ends
+ * @timer: the timer, unless it is a thread
+ * @random: random numbers, used by this user alone
  * @handed: one for each resource
- * @waits_for: the resource that it asks for, or -1; for others to look at
- * @ops: what it has done, to be told
+ * @waits_for: number of the resource that it waits for, or -1; read when the test ends
+ * @nests: number of nests acquired; for a timer, of single acquisitions
+ * @waits: number of acquisitions that were allowed to wait
+ * @conversions: number of conversions from exclusive to shared
+ * @pointers: number of owner pointers set
+ * @deepest: largest number of acquisitions of one resource
+ * @exits: number of threads that have ended and were replaced
  */
 struct torture_resource_user {
 	struct completion ended;
@@ -84,7 +77,12 @@ struct torture_resource_user {
 	u64 exits;
 };
 
-/* What a user owns of one resource. */
+/**
+ * struct torture_ownership - a user's hold of one resource
+ * @which: number of the resource
+ * @exclusive: held exclusive
+ * @count: number of acquisitions to be released
+ */
 struct torture_ownership {
 	int which;
 	bool exclusive;
@@ -96,77 +94,45 @@ static struct torture_resource *torture_resources;
 static struct lock_class_key torture_resource_keys[TORTURE_LOCKS_MAX];
 static struct torture_resource_user *torture_resource_users;
 static int torture_timers;
-static struct task_struct *torture_keeper_task;
+static struct task_struct *torture_janitor_task;
 static bool torture_resources_stopping;
-/* A thread is started anew only with it held, and not once all are to stop. */
+/* Held to set torture_resources_stopping and to replace a thread, which is then forbidden. */
 static DEFINE_MUTEX(torture_restart_mutex);
+/* Number of resources that the janitor has created and deleted. Written by it alone. */
 static u64 torture_renewed;
-/* Whether somebody has slept for stall_ms. */
+/* Set to 1 by the first thread that sleeps for stall_ms. */
 static atomic_t torture_stalled = ATOMIC_INIT(0);
 
 typedef bool (*torture_acquire_t)(struct eresource *resource, bool wait);
 
-static const torture_acquire_t torture_shared_ways[] = {
+static const torture_acquire_t torture_acquire_shared[] = {
 	ex_acquire_resource_shared_lite,
 	ex_acquire_shared_starve_exclusive,
 	ex_acquire_shared_wait_for_exclusive,
 };
 
-static void torture_granted(struct torture_resource *resource, const void *user,
-			    bool exclusive)
-{
-	const void *owner = READ_ONCE(resource->owner);
-	int which = resource - torture_resources;
-
-	if (owner)
-		torture_fail("resource %d is granted and has an exclusive owner", which);
-	if (!exclusive) {
-		atomic_inc(&resource->shared_owners);
-		return;
-	}
-	if (atomic_read(&resource->shared_owners))
-		torture_fail("resource %d is granted exclusively and has shared owners",
-			     which);
-	WRITE_ONCE(resource->owner, user);
-}
-
-static void torture_let_go(struct torture_resource *resource, const void *user,
-			   bool exclusive)
-{
-	if (exclusive) {
-		if (READ_ONCE(resource->owner) != user)
-			torture_fail("resource %td changed its owner",
-				     resource - torture_resources);
-		WRITE_ONCE(resource->owner, NULL);
-	} else if (atomic_dec_return(&resource->shared_owners) < 0) {
-		torture_fail("resource %td has lost a shared owner",
-			     resource - torture_resources);
-	}
-}
-
 static bool torture_try_or_wait(struct torture_resource_user *user, int which,
 				bool exclusive, bool wait)
 {
 	struct eresource *resource = &torture_resources[which].resource;
-	u32 way = torture_random(&user->random, ARRAY_SIZE(torture_shared_ways));
+	u32 way = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 	bool granted;
 
 	WRITE_ONCE(user->waits_for, wait ? which : -1);
 	if (!exclusive)
-		granted = torture_shared_ways[way](resource, wait);
+		granted = torture_acquire_shared[way](resource, wait);
 	else if (wait || way)
 		granted = ex_acquire_resource_exclusive_lite(resource, wait);
 	else
 		granted = ex_try_to_acquire_resource_exclusive_lite(resource);
 	WRITE_ONCE(user->waits_for, -1);
 	if (wait && !granted)
-		torture_fail("resource %d was not granted to who waited", which);
+		torture_fail("resource %d was not granted to a waiting user", which);
 	return granted;
 }
 
-/* Acquire what is owned again, in all ways, and see that it is counted. */
-static void torture_again(struct torture_resource_user *user,
-			  struct torture_ownership *own)
+/* Acquire a held resource recursively by all functions, and check that it counts them. */
+static void torture_recurse(struct torture_resource_user *user, struct torture_ownership *own)
 {
 	struct torture_resource *resource = &torture_resources[own->which];
 	u32 times = torture_random(&user->random, 4) ? 0 :
@@ -174,7 +140,7 @@ static void torture_again(struct torture_resource_user *user,
 
 	while (times--) {
 		bool exclusive = !torture_random(&user->random, 3);
-		u32 way = torture_random(&user->random, ARRAY_SIZE(torture_shared_ways));
+		u32 way = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 		bool granted;
 
 		if (exclusive && !own->exclusive) {
@@ -185,8 +151,8 @@ static void torture_again(struct torture_resource_user *user,
 		}
 		granted = exclusive ?
 			ex_acquire_resource_exclusive_lite(&resource->resource, true) :
-			torture_shared_ways[way](&resource->resource, false);
-		/* Only who waits behind exclusive waiters may be refused. */
+			torture_acquire_shared[way](&resource->resource, false);
+		/* Only a shared owner that asks for WaitForExclusive may be refused. */
 		if (!granted && (own->exclusive || way != 2))
 			torture_fail("resource %d is refused to an owner", own->which);
 		if (granted) {
@@ -199,7 +165,7 @@ static void torture_again(struct torture_resource_user *user,
 			     ex_is_resource_acquired_shared_lite(&resource->resource),
 			     own->count);
 	if (ex_is_resource_acquired_exclusive_lite(&resource->resource) != own->exclusive)
-		torture_fail("resource %d is owned otherwise than it was granted",
+		torture_fail("resource %d is not owned in the mode that was granted",
 			     own->which);
 	user->deepest = max_t(u64, user->deepest, own->count);
 }
@@ -216,35 +182,33 @@ static bool torture_own_resource(struct torture_resource_user *user, int which,
 		return false;
 	user->waits += wait;
 	atomic64_inc(&resource->granted);
-	torture_granted(resource, user, own->exclusive);
-	torture_again(user, own);
+	torture_set_shadow(resource, user, own->exclusive);
+	torture_recurse(user, own);
 	return true;
 }
 
-static void torture_convert(struct torture_resource_user *user,
-			    struct torture_ownership *own)
+static void torture_convert(struct torture_resource_user *user, struct torture_ownership *own)
 {
 	struct torture_resource *resource = &torture_resources[own->which];
 
 	if (!own->exclusive || torture_random(&user->random, 4))
 		return;
-	/* Others may be granted before the conversion has returned. */
+	/* Change the shadow first: other users may be granted before the conversion returns. */
 	atomic_inc(&resource->shared_owners);
-	torture_let_go(resource, user, true);
+	torture_clear_shadow(resource, user, true);
 	own->exclusive = false;
 	ex_convert_exclusive_to_shared_lite(&resource->resource);
 	user->conversions++;
-	torture_again(user, own);
+	torture_recurse(user, own);
 }
 
-/* Leave it to the keeper; whether it could be. */
-static bool torture_hand_over(struct torture_resource_user *user,
-			      struct torture_ownership *own)
+/* Set an owner pointer at random. Returns true if the janitor releases the resource. */
+static bool torture_hand_over(struct torture_resource_user *user, struct torture_ownership *own)
 {
 	struct torture_resource *resource = &torture_resources[own->which];
 	struct torture_handed *handed = &user->handed[own->which];
 
-	/* Acquire; pairs with the keeper's release of what was there before. */
+	/* Pairs with atomic_set_release() in torture_release_handed(). */
 	if (torture_random(&user->random, 8) || atomic_read_acquire(&handed->count))
 		return false;
 	handed->exclusive = own->exclusive;
@@ -252,7 +216,7 @@ static bool torture_hand_over(struct torture_resource_user *user,
 		WRITE_ONCE(resource->owner, handed);
 	ex_set_resource_owner_pointer(&resource->resource, handed);
 	user->pointers++;
-	/* Release; pairs with the keeper's acquire. */
+	/* Publishes handed->exclusive to torture_release_handed(). */
 	atomic_set_release(&handed->count, own->count);
 	return true;
 }
@@ -264,10 +228,9 @@ static void torture_release_all(struct torture_resource_user *user,
 
 	while (own->count) {
 		if (own->count == 1)
-			torture_let_go(resource, user, own->exclusive);
+			torture_clear_shadow(resource, user, own->exclusive);
 		atomic64_inc(&resource->released);
 		own->count--;
-		/* The same by another name. */
 		if (torture_random(&user->random, 4))
 			ex_release_resource_lite(&resource->resource);
 		else
@@ -279,7 +242,10 @@ static void torture_release_all(struct torture_resource_user *user,
 static void torture_resource_nest(struct torture_resource_user *user)
 {
 	struct torture_ownership owned[TORTURE_LOCKS_MAX];
-	/* All of them, but without waiting: lockdep has room for so many chains. */
+	/*
+	 * Do not wait when acquiring all resources: each order of waiting is a chain for lockdep,
+	 * and its number of chains is limited.
+	 */
 	bool wide = !torture_random(&user->random, 16);
 	int most = wide ? torture.locks : min(torture.nest, torture.locks);
 	int i, count = 0;
@@ -298,7 +264,7 @@ static void torture_resource_nest(struct torture_resource_user *user)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
 	if (!torture_random(&user->random, 50))
 		schedule_timeout_uninterruptible(1);
-	/* Interruptibly: not the owner is what hangs, but who waits for it. */
+	/* Sleep interruptibly, so that khungtaskd reports the waiters and not the owner. */
 	if (count && torture.stall_ms && !atomic_xchg(&torture_stalled, 1))
 		schedule_timeout_interruptible(msecs_to_jiffies(torture.stall_ms));
 
@@ -322,15 +288,14 @@ static int torture_resource_thread(void *data)
 		if (!torture_random(&user->random, 100))
 			schedule_timeout_interruptible(1);
 		cond_resched();
-	} while (!READ_ONCE(torture_resources_stopping) &&
-		 torture_random(&user->random, 500));
-	/* Not to return into a module that may be gone. */
+	} while (!READ_ONCE(torture_resources_stopping) && torture_random(&user->random, 500));
+	/* Exit outside the module, which may be unloaded before a return into it. */
 	kthread_complete_and_exit(&user->ended, 0);
 }
 
 /*
- * In the name of the interrupted thread, which may own the resource itself, or be
- * about to: then this is one more of its acquisitions.
+ * Acquire and release on behalf of the interrupted thread. If this thread holds the resource,
+ * the acquisition is a recursive one and does not change the shadow.
  */
 static void torture_resource_softirq(struct torture_resource_user *user)
 {
@@ -343,8 +308,8 @@ static void torture_resource_softirq(struct torture_resource_user *user)
 		return;
 	atomic64_inc(&resource->granted);
 	if (!again) {
-		torture_granted(resource, user, exclusive);
-		torture_let_go(resource, user, exclusive);
+		torture_set_shadow(resource, user, exclusive);
+		torture_clear_shadow(resource, user, exclusive);
 	}
 	atomic64_inc(&resource->released);
 	ex_release_resource_lite(&resource->resource);
@@ -359,10 +324,7 @@ static enum hrtimer_restart torture_resource_timer(struct hrtimer *timer)
 	if (READ_ONCE(torture_resources_stopping))
 		return HRTIMER_NORESTART;
 	torture_resource_softirq(user);
-	hrtimer_forward_now(timer, ns_to_ktime((torture.interval_us / 2 +
-						torture_random(&user->random,
-							       torture.interval_us)) *
-					       NSEC_PER_USEC));
+	torture_forward_timer(timer, torture.interval_us, &user->random);
 	return HRTIMER_RESTART;
 }
 
@@ -370,12 +332,11 @@ static void torture_start_resource_timer(void *data)
 {
 	struct torture_resource_user *user = data;
 
-	hrtimer_start(&user->timer, ns_to_ktime(torture.interval_us * NSEC_PER_USEC),
-		      HRTIMER_MODE_REL_PINNED_SOFT);
+	torture_start_timer(&user->timer, torture.interval_us, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* Release what users have put under owner pointers. */
-static void torture_take_handed(void)
+/* Release the resources for which users have set an owner pointer. */
+static void torture_release_handed(void)
 {
 	int i, j, count;
 
@@ -384,18 +345,18 @@ static void torture_take_handed(void)
 			struct torture_handed *handed = &torture_resource_users[i].handed[j];
 			struct torture_resource *resource = &torture_resources[j];
 
-			/* Acquire; pairs with torture_hand_over(). */
+			/* Pairs with atomic_set_release() in torture_hand_over(). */
 			count = atomic_read_acquire(&handed->count);
 			if (!count)
 				continue;
 			while (count--) {
 				if (!count)
-					torture_let_go(resource, handed, handed->exclusive);
+					torture_clear_shadow(resource, handed, handed->exclusive);
 				atomic64_inc(&resource->released);
 				ex_release_resource_for_thread_lite(&resource->resource,
 								    (unsigned long)handed | 3);
 			}
-			/* Release; pairs with torture_hand_over(). */
+			/* Pairs with atomic_read_acquire() in torture_hand_over(). */
 			atomic_set_release(&handed->count, 0);
 		}
 	}
@@ -415,8 +376,8 @@ static int torture_start_resource_thread(int i)
 	return 0;
 }
 
-/* Some that come and go while others look at all that are live. */
-static void torture_renew(void)
+/* Create and delete a resource, while debugfs may read the list of live resources. */
+static void torture_renew_resource(void)
 {
 	struct eresource *resource = kmalloc(sizeof(*resource), GFP_KERNEL);
 
@@ -427,7 +388,7 @@ static void torture_renew(void)
 	    ex_reinitialize_resource_lite(resource))
 		torture_fail("a new resource cannot be acquired and reinitialised");
 	if (ex_delete_resource_lite(resource))
-		torture_fail("a resource that nobody owns cannot be deleted");
+		torture_fail("a resource without an owner cannot be deleted");
 	kfree(resource);
 	torture_renewed++;
 }
@@ -446,21 +407,21 @@ static void torture_restart_threads(void)
 	mutex_unlock(&torture_restart_mutex);
 }
 
-static int torture_keeper(void *data)
+static int torture_janitor(void *data)
 {
 	while (!kthread_should_stop()) {
-		torture_take_handed();
-		torture_renew();
+		torture_release_handed();
+		torture_renew_resource();
 		torture_restart_threads();
 		schedule_timeout_interruptible(1);
 	}
-	torture_take_handed();
+	torture_release_handed();
 	return 0;
 }
 
 static void torture_end_resource_threads(void)
 {
-	unsigned long end = jiffies + TORTURE_PATIENCE;
+	unsigned long end = jiffies + TORTURE_END_TIMEOUT;
 	int i;
 
 	mutex_lock(&torture_restart_mutex);
@@ -469,10 +430,9 @@ static void torture_end_resource_threads(void)
 	for (i = 0; i < torture.threads; i++) {
 		struct torture_resource_user *user = &torture_resource_users[i];
 
-		if (!wait_for_completion_timeout(&user->ended,
-						 time_before(jiffies, end) ?
+		if (!wait_for_completion_timeout(&user->ended, time_before(jiffies, end) ?
 						 end - jiffies : 1)) {
-			torture_fail("user %d waits for resource %d and is not served",
+			torture_fail("user %d waits for resource %d and is not granted it",
 				     i, READ_ONCE(user->waits_for));
 			wait_for_completion(&user->ended);
 		}
@@ -482,25 +442,25 @@ static void torture_end_resource_threads(void)
 }
 
 /**
- * torture_stop_resources() - let all users come to their end
+ * torture_stop_resources() - stop all users and wait until they have ended
  *
- * Context: thread; waits for them.
+ * Context: thread.
  */
 void torture_stop_resources(void)
 {
 	torture_end_resource_threads();
-	if (torture_keeper_task)
-		kthread_stop(torture_keeper_task);
-	torture_keeper_task = NULL;
+	if (torture_janitor_task)
+		kthread_stop(torture_janitor_task);
+	torture_janitor_task = NULL;
 }
 
 /**
- * torture_check_resources() - are all resources as they should be at the end?
- * @text: what has been done, to be told
- * @size: bytes there
+ * torture_check_resources() - check the resources at the end of the test, and free all
+ * @text: buffer for a summary of the test
+ * @size: size of @text, bytes
  *
- * Context: after torture_stop_resources(). The resources are gone afterwards.
- * Return: acquisitions.
+ * Context: thread, after torture_stop_resources().
+ * Return: number of acquisitions.
  */
 u64 torture_check_resources(char *text, size_t size)
 {
@@ -519,7 +479,7 @@ u64 torture_check_resources(char *text, size_t size)
 			torture_fail("resource %d: the shadow is owned", i);
 		if (ex_get_exclusive_waiter_count(&resource->resource) ||
 		    ex_get_shared_waiter_count(&resource->resource))
-			torture_fail("resource %d: somebody waits", i);
+			torture_fail("resource %d has a waiter", i);
 		if (ex_delete_resource_lite(&resource->resource))
 			torture_fail("resource %d is owned", i);
 		granted += atomic64_read(&resource->granted);
@@ -551,20 +511,20 @@ u64 torture_check_resources(char *text, size_t size)
 }
 
 /**
- * torture_start_resources() - make resources and users, and let them go
- * @parameters: copied
+ * torture_start_resources() - initialize the resources and start all users
+ * @parameters: parameters, copied
  *
  * Context: thread, cpus_read_lock() held.
- * Return: 0 or a negative errno.
+ * Return: 0, or a negative errno; then no user runs.
  */
 int torture_start_resources(const struct torture_parameters *parameters)
 {
 	int err = 0, cpu, i;
+	char text[240];
 
 	torture = *parameters;
 	torture_timers = torture.softirqs * num_online_cpus();
-	torture_resources = kcalloc(torture.locks, sizeof(*torture_resources),
-				    GFP_KERNEL);
+	torture_resources = kcalloc(torture.locks, sizeof(*torture_resources), GFP_KERNEL);
 	torture_resource_users = kcalloc(torture.threads + torture_timers,
 					 sizeof(*torture_resource_users), GFP_KERNEL);
 	if (!torture_resources || !torture_resource_users) {
@@ -572,10 +532,12 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		kfree(torture_resource_users);
 		return -ENOMEM;
 	}
-	for (i = 0; i < torture.locks; i++)
+	for (i = 0; i < torture.locks; i++) {
+		torture_resources[i].which = i;
 		__ex_initialize_resource_lite(&torture_resources[i].resource,
 					      "torture_resource",
 					      &torture_resource_keys[i]);
+	}
 	for (i = 0; i < torture.threads + torture_timers; i++) {
 		struct torture_resource_user *user = &torture_resource_users[i];
 
@@ -584,7 +546,7 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		user->waits_for = -1;
 		if (i >= torture.threads)
 			continue;
-		/* Until it is started it has ended. */
+		/* A thread that is not started counts as ended. */
 		complete(&user->ended);
 		err = err ?: torture_start_resource_thread(i);
 	}
@@ -603,11 +565,15 @@ int torture_start_resources(const struct torture_parameters *parameters)
 		}
 	}
 	if (!err) {
-		torture_keeper_task = kthread_run(torture_keeper, NULL,
-						  "ntklog_ftrace_guard");
-		err = PTR_ERR_OR_ZERO(torture_keeper_task);
+		torture_janitor_task = kthread_run(torture_janitor, NULL,
+						   "ntklog_janitor");
+		err = PTR_ERR_OR_ZERO(torture_janitor_task);
 		if (err)
-			torture_keeper_task = NULL;
+			torture_janitor_task = NULL;
+	}
+	if (err) {
+		torture_stop_resources();
+		torture_check_resources(text, sizeof(text));
 	}
 	return err;
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TORTURE_COMMON_H
+#define _NTKLOG_TORTURE_COMMON_H
+
+/* Definitions for both drivers of ntklog_torture: limits, parameters, random numbers, verdict. */
+
+#include <linux/hrtimer.h>
+#include <linux/prandom.h>
+#include <linux/types.h>
+
+#define TORTURE_LOCKS_MAX	16
+#define TORTURE_USERS_MAX	256
+
+/**
+ * struct torture_parameters - the module's parameters for a driver
+ * @threads: number of threads
+ * @softirqs: number of softirq timers on each CPU
+ * @hardirqs: number of hard interrupt timers on each CPU; spin locks only
+ * @interval_us: mean time between two expiries of a timer, microseconds
+ * @locks: number of locks, at most TORTURE_LOCKS_MAX
+ * @nest: maximum number of locks that a thread holds at the same time
+ * @hold_us: maximum time for which a nest of locks is held, microseconds
+ * @stall_ms: time that one thread sleeps, once, with a resource held; milliseconds
+ * @out_of_order: release half of the nests in random order; spin locks only
+ * @seed: seed of the random numbers
+ */
+struct torture_parameters {
+	int threads;
+	int softirqs;
+	int hardirqs;
+	int interval_us;
+	int locks;
+	int nest;
+	int hold_us;
+	int stall_ms;
+	bool out_of_order;
+	int seed;
+};
+
+static inline u32 torture_random(struct rnd_state *random, u32 below)
+{
+	return prandom_u32_state(random) % below;
+}
+
+__printf(1, 2) void torture_fail(const char *fmt, ...);
+int torture_get_failures(const char **first);
+void torture_start_timer(struct hrtimer *timer, int interval_us, enum hrtimer_mode mode);
+void torture_forward_timer(struct hrtimer *timer, int interval_us, struct rnd_state *random);
+
+#endif /* _NTKLOG_TORTURE_COMMON_H */

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See torture_shadow.h. */
+
+#include "torture_common.h"
+#include "torture_shadow.h"
+
+/**
+ * torture_set_shadow() - enter an owner that has been granted a resource
+ * @resource: the resource
+ * @owner: address that stands for the owner, if @exclusive
+ * @exclusive: mode of the grant
+ *
+ * Context: any, with the resource held.
+ */
+void torture_set_shadow(struct torture_resource *resource, const void *owner, bool exclusive)
+{
+	if (READ_ONCE(resource->owner))
+		torture_fail("resource %d is granted and has an exclusive owner", resource->which);
+	if (!exclusive) {
+		atomic_inc(&resource->shared_owners);
+		return;
+	}
+	if (atomic_read(&resource->shared_owners))
+		torture_fail("resource %d is granted exclusively and has shared owners",
+			     resource->which);
+	WRITE_ONCE(resource->owner, owner);
+}
+
+/**
+ * torture_clear_shadow() - remove an owner that is about to release a resource
+ * @resource: the resource
+ * @owner: address that stands for the owner, if @exclusive
+ * @exclusive: mode of the hold
+ *
+ * Context: any, with the resource held.
+ */
+void torture_clear_shadow(struct torture_resource *resource, const void *owner, bool exclusive)
+{
+	if (exclusive) {
+		if (READ_ONCE(resource->owner) != owner)
+			torture_fail("resource %d changed its owner", resource->which);
+		WRITE_ONCE(resource->owner, NULL);
+	} else if (atomic_dec_return(&resource->shared_owners) < 0) {
+		torture_fail("resource %d has lost a shared owner", resource->which);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TORTURE_SHADOW_H
+#define _NTKLOG_TORTURE_SHADOW_H
+
+/*
+ * Shadow of a resource's owners: set after a grant and cleared before a release, so that it shows
+ * when two threads hold a resource that only one may hold.
+ */
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+#include <ntklog/eresource.h>
+
+/**
+ * struct torture_resource - a resource and the shadow of its owners
+ * @resource: the resource
+ * @which: its number, for messages
+ * @owner: shadow of the exclusive owner; NULL: none. Written with @resource held exclusive
+ * @shared_owners: shadow of the number of shared owners
+ * @granted: number of acquisitions of all kinds
+ * @released: number of releases; equal to @granted at the end
+ */
+struct torture_resource {
+	struct eresource resource;
+	int which;
+	const void *owner;
+	atomic_t shared_owners;
+	atomic64_t granted;
+	atomic64_t released;
+};
+
+void torture_set_shadow(struct torture_resource *resource, const void *owner, bool exclusive);
+void torture_clear_shadow(struct torture_resource *resource, const void *owner, bool exclusive);
+
+#endif /* _NTKLOG_TORTURE_SHADOW_H */

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ntklog_torture for spin locks.
+ *
+ * A user is a thread, a softirq timer or a hard interrupt timer. Each user holds one nest of
+ * locks at a time. Nests are acquired in the order of the locks' numbers, so there is no
+ * deadlock. With hard interrupt timers, the last third of the locks is shared with them, and
+ * all users acquire these at SYNCH_LEVEL. The other locks are acquired at DISPATCH_LEVEL.
+ */
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/smp.h>
+#include <ntklog/irql.h>
+
+#include "../module/compat.h"
+#include "torture_common.h"
+#include "torture_locks.h"
+#include "torture_spin_lock.h"
+
+enum torture_context { TORTURE_THREAD, TORTURE_SOFTIRQ, TORTURE_HARDIRQ, TORTURE_CONTEXTS };
+
+static const char * const torture_context_names[TORTURE_CONTEXTS] = {
+	"thread", "softirq", "hardirq",
+};
+
+/**
+ * struct torture_user - a thread or timer that acquires locks
+ * @context: context that it runs in
+ * @task: the thread; NULL for a timer
+ * @timer: the timer, unless it is a thread
+ * @cpu: CPU of the timer
+ * @random: random numbers, used by this user alone
+ * @handles: one for each lock of the nest
+ * @waiting_lock: lock that it is about to acquire, or NULL; other users read it
+ * @waiting_handle: handle that it acquires @waiting_lock with; other users read it
+ * @acquired: number of its acquisitions of each lock; written with that lock held, read by
+ *	other users
+ * @nests: number of nests acquired
+ * @deepest: number of locks in the largest nest
+ */
+struct torture_user {
+	enum torture_context context;
+	struct task_struct *task;
+	struct hrtimer timer;
+	int cpu;
+	struct rnd_state random;
+	struct torture_handle handles[TORTURE_LOCKS_MAX];
+	struct torture_lock *waiting_lock;
+	struct torture_handle *waiting_handle;
+	u64 acquired[TORTURE_LOCKS_MAX];
+	u64 nests;
+	unsigned int deepest;
+};
+
+static struct torture_parameters torture;
+static struct torture_lock torture_locks[TORTURE_LOCKS_MAX];
+static struct lock_class_key torture_keys[TORTURE_LOCKS_MAX];
+static struct torture_user *torture_users;
+static int torture_user_count;
+static const struct torture_ops *torture_ops;
+static bool torture_stopping;
+
+/*
+ * Record the users that wait for @lock in its queue before @self asks for it. For each of them,
+ * @before gets its number of acquisitions, for the others U64_MAX. The lock must be granted to
+ * these users first. They write acquired[] with the lock held, so @self sees the new number when
+ * it holds the lock.
+ */
+static void torture_record_queue(const struct torture_lock *lock,
+				 const struct torture_user *self, u64 *before)
+{
+	int i;
+
+	for (i = 0; i < torture_user_count; i++) {
+		const struct torture_user *user = &torture_users[i];
+		const struct torture_handle *handle;
+		u64 acquired = READ_ONCE(user->acquired[lock - torture_locks]);
+
+		/*
+		 * Read acquired[] before the handle: an old number of a user that is queued
+		 * only makes the check weaker. Orders two reads; the users' writes are ordered by
+		 * the lock itself.
+		 */
+		smp_rmb();
+		before[i] = U64_MAX;
+		handle = READ_ONCE(user->waiting_handle);
+		if (user == self || !handle ||
+		    READ_ONCE(user->waiting_lock) != lock ||
+		    !torture_ops->is_queued(handle))
+			continue;
+		/*
+		 * The user waited for @lock all the time if both fields are unchanged. Pairs with
+		 * smp_wmb() in torture_acquire().
+		 */
+		smp_rmb();
+		if (READ_ONCE(user->waiting_lock) == lock &&
+		    READ_ONCE(user->waiting_handle) == handle)
+			before[i] = acquired;
+	}
+}
+
+static void torture_check_order(const struct torture_lock *lock,
+				const u64 *before)
+{
+	int i;
+
+	for (i = 0; i < torture_user_count; i++)
+		if (before[i] != U64_MAX &&
+		    READ_ONCE(torture_users[i].acquired[lock - torture_locks]) ==
+		    before[i])
+			torture_fail("lock %td was granted to a later waiter before user %d",
+				     lock - torture_locks, i);
+}
+
+static void torture_record_owner(struct torture_user *user, struct torture_lock *lock)
+{
+	if (READ_ONCE(lock->owner))
+		torture_fail("lock %td has two owners", lock - torture_locks);
+	if (atomic_read(&lock->shared_owners))
+		torture_fail("lock %td has a shared owner too", lock - torture_locks);
+	WRITE_ONCE(lock->owner, user);
+}
+
+static void torture_record_shared_owner(struct torture_user *user, struct torture_lock *lock,
+					struct torture_handle *handle)
+{
+	if (READ_ONCE(lock->owner))
+		torture_fail("lock %td has an exclusive owner too", lock - torture_locks);
+	atomic_inc(&lock->shared_owners);
+	if (!torture_ops->convert || torture_random(&user->random, 4))
+		return;
+	atomic_dec(&lock->shared_owners);
+	if (torture_ops->convert(lock)) {
+		handle->shared = false;
+		torture_record_owner(user, lock);
+	} else {
+		atomic_inc(&lock->shared_owners);
+	}
+}
+
+static void torture_acquire(struct torture_user *user, struct torture_lock *lock,
+			    struct torture_handle *handle,
+			    enum torture_style style, u64 *before)
+{
+	WRITE_ONCE(user->waiting_handle, handle);
+	/*
+	 * Publish the handle before the lock, so that torture_record_queue() does not take the
+	 * state of the previous lock's handle for this one's. Pairs with its second smp_rmb().
+	 */
+	smp_wmb();
+	WRITE_ONCE(user->waiting_lock, lock);
+	if (before)
+		torture_record_queue(lock, user, before);
+
+	torture_ops->acquire(&user->random, lock, handle, style);
+
+	if (handle->shared)
+		torture_record_shared_owner(user, lock, handle);
+	else
+		torture_record_owner(user, lock);
+	atomic64_inc(&lock->acquisitions);
+	WRITE_ONCE(user->acquired[lock - torture_locks],
+		   user->acquired[lock - torture_locks] + 1);
+	WRITE_ONCE(user->waiting_lock, NULL);
+	if (before)
+		torture_check_order(lock, before);
+	if (ke_get_current_irql() < lock->irql)
+		torture_fail("lock %td is owned at IRQL %u", lock - torture_locks,
+			     ke_get_current_irql());
+}
+
+static void torture_release(struct torture_user *user, struct torture_lock *lock,
+			    struct torture_handle *handle,
+			    enum torture_style style)
+{
+	if (handle->shared) {
+		atomic_dec(&lock->shared_owners);
+	} else {
+		if (READ_ONCE(lock->owner) != user)
+			torture_fail("lock %td changed its owner", lock - torture_locks);
+		WRITE_ONCE(lock->owner, NULL);
+	}
+	torture_ops->release(lock, handle, style);
+	if (!torture_ops->is_handle_free(handle))
+		torture_fail("lock %td left its handle in use", lock - torture_locks);
+}
+
+/* Choose @depth locks at random, numbered @first or higher, in the order of their numbers. */
+static void torture_choose(struct torture_user *user, int first, int depth,
+			   struct torture_lock **nested)
+{
+	int i, chosen = 0;
+
+	for (i = first; i < torture.locks && chosen < depth; i++)
+		if (torture_random(&user->random, torture.locks - i) < depth - chosen)
+			nested[chosen++] = &torture_locks[i];
+}
+
+/*
+ * Choose a random order of release in which SYNCH_LEVEL locks come first. A release may wait
+ * for the next waiter to link itself into the queue. An interrupt that waits for a SYNCH_LEVEL
+ * lock may have interrupted this waiter, so a release of a DISPATCH_LEVEL lock with the
+ * SYNCH_LEVEL lock still held could deadlock.
+ */
+static void torture_release_order(struct torture_user *user,
+				  struct torture_lock **nested, int *order,
+				  int count)
+{
+	int i;
+
+	for (i = 0; i < count; i++)
+		order[i] = count - 1 - i;
+	for (i = count - 1; i > 0; i--) {
+		int other = torture_random(&user->random, i + 1);
+
+		if (nested[order[i]]->irql == nested[order[other]]->irql)
+			swap(order[i], order[other]);
+	}
+}
+
+static int torture_first_hardirq_lock(void)
+{
+	return torture.hardirqs ? torture.locks - DIV_ROUND_UP(torture.locks, 3) : torture.locks;
+}
+
+/* Acquire a nest of locks, hold it for a while, release it. */
+static void torture_nest(struct torture_user *user, u64 *before)
+{
+	enum torture_style style = torture_random(&user->random, TORTURE_STYLES);
+	struct torture_lock *nested[TORTURE_LOCKS_MAX];
+	int first = user->context == TORTURE_HARDIRQ ?
+		    torture_first_hardirq_lock() : 0;
+	int most = user->context == TORTURE_THREAD ? torture.nest : 2;
+	int depth = 1 + torture_random(&user->random, min(most, torture.locks - first));
+	int order[TORTURE_LOCKS_MAX];
+	u8 irql = ke_get_current_irql(), old_irql = irql;
+	int i;
+
+	if (!torture.out_of_order && style == TORTURE_AT_LEVEL)
+		style = TORTURE_RAISING;
+	torture_choose(user, first, depth, nested);
+	if (style == TORTURE_AT_LEVEL)
+		ke_raise_irql(max(irql, nested[depth - 1]->irql), &old_irql);
+	for (i = 0; i < depth; i++)
+		torture_acquire(user, nested[i], &user->handles[i], style, before);
+
+	if (torture.hold_us)
+		udelay(torture_random(&user->random, torture.hold_us + 1));
+
+	if (style == TORTURE_AT_LEVEL) {
+		torture_release_order(user, nested, order, depth);
+		for (i = 0; i < depth; i++)
+			torture_release(user, nested[order[i]],
+					&user->handles[order[i]], style);
+		ke_lower_irql(old_irql);
+	} else {
+		for (i = depth - 1; i >= 0; i--)
+			torture_release(user, nested[i], &user->handles[i], style);
+	}
+
+	if (ke_get_current_irql() != irql)
+		torture_fail("IRQL %u before, %u after (%s)", irql,
+			     ke_get_current_irql(),
+			     torture_context_names[user->context]);
+	user->nests++;
+	user->deepest = max_t(unsigned int, user->deepest, depth);
+}
+
+static int torture_thread(void *data)
+{
+	struct torture_user *user = data;
+	u64 *before = kcalloc(torture_user_count, sizeof(*before), GFP_KERNEL);
+
+	if (!before)
+		torture_fail("no memory for a thread");
+	while (!kthread_should_stop()) {
+		if (before)
+			torture_nest(user, torture_ops->is_queued ? before : NULL);
+		/* Sleep sometimes, so that the locks also become uncontended. */
+		if (!before || !torture_random(&user->random, 200))
+			schedule_timeout_interruptible(1);
+		cond_resched();
+	}
+	kfree(before);
+	return 0;
+}
+
+static enum hrtimer_restart torture_timer(struct hrtimer *timer)
+{
+	struct torture_user *user = container_of(timer, struct torture_user, timer);
+
+	if (READ_ONCE(torture_stopping))
+		return HRTIMER_NORESTART;
+	torture_nest(user, NULL);
+	torture_forward_timer(timer, torture.interval_us, &user->random);
+	return HRTIMER_RESTART;
+}
+
+static enum hrtimer_mode torture_timer_mode(const struct torture_user *user)
+{
+	return user->context == TORTURE_HARDIRQ ? HRTIMER_MODE_REL_PINNED_HARD :
+						  HRTIMER_MODE_REL_PINNED_SOFT;
+}
+
+static void torture_start_user_timer(void *data)
+{
+	struct torture_user *user = data;
+
+	torture_start_timer(&user->timer, torture.interval_us, torture_timer_mode(user));
+}
+
+static void torture_check_totals(u64 *nests, u64 *acquisitions,
+				 unsigned int *deepest)
+{
+	int i, j;
+
+	for (i = 0; i < torture.locks; i++) {
+		const struct torture_lock *lock = &torture_locks[i];
+		u64 acquired = 0;
+
+		for (j = 0; j < torture_user_count; j++)
+			acquired += torture_users[j].acquired[i];
+		if (acquired != atomic64_read(&lock->acquisitions))
+			torture_fail("lock %d: %llu acquisitions, the users count %llu",
+				     i, atomic64_read(&lock->acquisitions), acquired);
+		if (!torture_ops->is_lock_free(lock))
+			torture_fail("lock %d is not free", i);
+		*acquisitions += acquired;
+	}
+	for (j = 0; j < torture_user_count; j++) {
+		nests[torture_users[j].context] += torture_users[j].nests;
+		*deepest = max(*deepest, torture_users[j].deepest);
+	}
+}
+
+/**
+ * torture_stop_spin_locks() - stop all users and wait until they have ended
+ *
+ * Context: thread.
+ */
+void torture_stop_spin_locks(void)
+{
+	int i;
+
+	WRITE_ONCE(torture_stopping, true);
+	for (i = 0; i < torture_user_count; i++) {
+		if (torture_users[i].task)
+			kthread_stop(torture_users[i].task);
+		else if (torture_users[i].context != TORTURE_THREAD)
+			hrtimer_cancel(&torture_users[i].timer);
+	}
+}
+
+/**
+ * torture_check_spin_locks() - check the locks at the end of the test, and free the users
+ * @text: buffer for a summary of the test
+ * @size: size of @text, bytes
+ *
+ * Context: thread, after torture_stop_spin_locks().
+ * Return: number of acquisitions.
+ */
+u64 torture_check_spin_locks(char *text, size_t size)
+{
+	u64 nests[TORTURE_CONTEXTS] = {};
+	u64 acquisitions = 0;
+	unsigned int deepest = 0;
+
+	torture_check_totals(nests, &acquisitions, &deepest);
+	snprintf(text, size,
+		 "nests: %llu thread, %llu softirq, %llu hardirq, deepest %u, no two owners, %s",
+		 nests[TORTURE_THREAD], nests[TORTURE_SOFTIRQ],
+		 nests[TORTURE_HARDIRQ], deepest, torture_ops->is_queued ?
+		 "first come first served" : "no order promised");
+	kfree(torture_users);
+	return acquisitions;
+}
+
+static void __init torture_add_users(enum torture_context context, int count,
+				     int cpu)
+{
+	for (; count > 0; count--) {
+		struct torture_user *user = &torture_users[torture_user_count++];
+
+		user->context = context;
+		user->cpu = cpu;
+		prandom_seed_state(&user->random, torture.seed + torture_user_count);
+		if (context == TORTURE_THREAD)
+			continue;
+		hrtimer_setup(&user->timer, torture_timer, CLOCK_MONOTONIC,
+			      torture_timer_mode(user));
+	}
+}
+
+static int __init torture_start_users(void)
+{
+	int i;
+
+	for (i = 0; i < torture_user_count; i++) {
+		struct torture_user *user = &torture_users[i];
+		struct task_struct *task;
+
+		if (user->context != TORTURE_THREAD) {
+			smp_call_function_single(user->cpu, torture_start_user_timer, user, 1);
+			continue;
+		}
+		task = kthread_run(torture_thread, user, "ntklog_torture/%d", i);
+		if (IS_ERR(task))
+			return PTR_ERR(task);
+		user->task = task;
+	}
+	return 0;
+}
+
+static void __init torture_init_locks(void)
+{
+	int i;
+
+	for (i = 0; i < torture.locks; i++) {
+		torture_locks[i].irql = i >= torture_first_hardirq_lock() ?
+					SYNCH_LEVEL : DISPATCH_LEVEL;
+		/*
+		 * Numbered locks outlive the test, and lockdep remembers at which IRQL each was
+		 * held. Use the highest numbers for the SYNCH_LEVEL locks, so that tests with
+		 * different parameters agree.
+		 */
+		torture_locks[i].number = i >= torture_first_hardirq_lock() ?
+			LOCK_QUEUE_MAXIMUM_LOCK - (torture.locks - i) : i;
+		torture_ops->init(&torture_locks[i], &torture_keys[i]);
+	}
+}
+
+/**
+ * torture_start_spin_locks() - initialize the locks and start all users
+ * @parameters: parameters, copied
+ * @ops: type of the locks
+ *
+ * Context: thread, cpus_read_lock() held.
+ * Return: 0, or a negative errno; then no user runs.
+ */
+int __init torture_start_spin_locks(const struct torture_parameters *parameters,
+				    const struct torture_ops *ops)
+{
+	int cpu, err;
+
+	torture = *parameters;
+	torture_ops = ops;
+	torture_users = kcalloc(TORTURE_USERS_MAX, sizeof(*torture_users), GFP_KERNEL);
+	if (!torture_users)
+		return -ENOMEM;
+	torture_init_locks();
+	torture_add_users(TORTURE_THREAD, torture.threads, -1);
+	for_each_online_cpu(cpu) {
+		torture_add_users(TORTURE_SOFTIRQ, torture.softirqs, cpu);
+		torture_add_users(TORTURE_HARDIRQ, torture.hardirqs, cpu);
+	}
+	err = torture_start_users();
+	if (err) {
+		torture_stop_spin_locks();
+		kfree(torture_users);
+	}
+	return err;
+}
