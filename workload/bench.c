@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog_bench: what NT's locks cost, next to Linux' own, in one run.
+ * ntklog_bench: overhead of NT's locks and of Linux' locks, measured when the module is loaded.
  *
- * Prints a line for each measurement, for bench/bench.sh to make tables of:
+ * Prints a line for each measurement. bench/bench.sh makes tables of them:
  *
  *	ntklog_bench: pair STATE NAME CYCLES/1000
- *	ntklog_bench: contended STATE NAME PROCESSORS HANDOVERS/S LEAST MOST
+ *	ntklog_bench: contended STATE NAME CPUS HANDOVERS/S LEAST MOST
  *	ntklog_bench: handover STATE NAME CYCLES
  *
- * `pair` is one uncontended acquisition and its release, less the empty loop, in
- * thousandths of a cycle of the clock; under QEMU's -icount a cycle is an instruction.
- * `contended` is the ownerships per second of all processors that do nothing else,
- * and what the least and the most successful of them had, in thousandths of an
- * even share. `handover` is the median time from before a release on one processor
- * to after the acquisition on another one, whose thread slept. STATE is what the
- * caller says the tracing is set to.
+ * `pair` is one uncontended acquisition and its release, minus the empty loop, in thousandths
+ * of a TSC cycle; under QEMU's -icount a cycle is an instruction. `contended` is the number of
+ * acquisitions per second of all CPUs, which do nothing else. LEAST and MOST are the shares of
+ * the CPUs with the fewest and the most acquisitions, in thousandths of an even share.
+ * `handover` is the median time from a release on one CPU until a thread that slept on another
+ * CPU has acquired the lock. STATE is the module parameter `state`, which names the setting of
+ * the instrumentation.
  *
- * While sched_switch has a probe, `pair` also tells what one call of it takes, less
- * that of an empty function: of a switch between two threads, context_swap, and of one
- * from the idle thread, context_swap_from_idle.
+ * While sched_switch has a probe, `pair` also gives the time of one call of this probe, minus
+ * that of an empty function: `context_swap` for a switch between two threads,
+ * `context_swap_from_idle` for a switch from the idle thread.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -38,7 +38,6 @@
 #include <linux/sched/task.h>
 #include <linux/semaphore.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timex.h>
@@ -48,47 +47,48 @@
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
 
+#include "bench_handover.h"
 #include "bench_no_hooks.h"
 #include "bench_owners.h"
 
 static char *state = "off";
 module_param(state, charp, 0444);
-MODULE_PARM_DESC(state, "what tracing is set to, for the output");
+MODULE_PARM_DESC(state, "name of the instrumentation's setting, for the output");
 
-/* A multiple of the least acquire_sample_rate: events come out even. */
+/* A multiple of the smallest acquire_sample_rate, so that each run samples equally often. */
 static unsigned int times = 20000;
 module_param(times, uint, 0444);
-MODULE_PARM_DESC(times, "pairs for each measurement");
+MODULE_PARM_DESC(times, "number of pairs in each measurement");
 
 static unsigned int contended_ms;
 module_param(contended_ms, uint, 0444);
-MODULE_PARM_DESC(contended_ms, "how long each contended run lasts; 0: none");
+MODULE_PARM_DESC(contended_ms, "duration of each contended run, milliseconds; 0: none");
 
 static char *only = "";
 module_param(only, charp, 0444);
-MODULE_PARM_DESC(only, "the pair to measure, by its name; empty: all");
+MODULE_PARM_DESC(only, "name of the only pair to measure; empty: all");
 
 static bool apc_level;
 module_param(apc_level, bool, 0444);
-MODULE_PARM_DESC(apc_level, "measure while a thread is at APC_LEVEL, after this one has been");
+MODULE_PARM_DESC(apc_level, "measure the pairs while another thread is at APC_LEVEL");
 
-#define BENCH_MOST_BELOW	9
+#define BENCH_MAX_BELOW	9
 
 static unsigned int below;
 module_param(below, uint, 0444);
-MODULE_PARM_DESC(below, "spin locks owned meanwhile, of a pair with interrupts off; at most 9");
+MODULE_PARM_DESC(below, "spin locks held while a pair with interrupts disabled is measured; at most 9");
 
-#define BENCH_MOST_OWNERS	20000
+#define BENCH_MAX_OWNERS	20000
 
 static unsigned int owners;
 module_param(owners, uint, 0444);
-MODULE_PARM_DESC(owners, "threads that own a resource meanwhile; at most 20000");
+MODULE_PARM_DESC(owners, "threads that hold a resource during the measurements; at most 20000");
 
 static raw_spinlock_t raw_lock = __RAW_SPIN_LOCK_UNLOCKED(raw_lock);
 static DEFINE_SPINLOCK(linux_lock);
 static DEFINE_RWLOCK(linux_rwlock);
 static struct kspin_lock queued_lock, second_lock, ordinary_lock;
-static struct kspin_lock locks_below[BENCH_MOST_BELOW];
+static struct kspin_lock locks_below[BENCH_MAX_BELOW];
 static struct ex_spin_lock ex_lock;
 static DECLARE_RWSEM(linux_rwsem);
 static struct semaphore linux_semaphore;
@@ -96,7 +96,7 @@ static struct eresource resource;
 static DEFINE_MUTEX(linux_mutex);
 static DEFINE_RT_MUTEX(linux_rt_mutex);
 
-/* Makes run_NAME(). */
+/* Define run_NAME(), which acquires and releases a lock @count times. */
 #define BENCH_PAIR(_name, _declare, _acquire, _release)			\
 static noinline void run_##_name(unsigned int count)			\
 {									\
@@ -162,7 +162,7 @@ BENCH_PAIR(resource_shared, (void)0,
 	   ex_release_resource_lite(&resource))
 BENCH_PAIR(empty, (void)0, barrier(), barrier())
 
-/* Two, the first acquired released last, and released first. */
+/* Hold two locks; release the first one first if @in_turn, else last. */
 static __always_inline void bench_two(unsigned int count, bool in_turn)
 {
 	struct klock_queue_handle handle[2];
@@ -186,11 +186,13 @@ static noinline void run_in_stack_out_of_turn(unsigned int count)
 }
 
 /*
- * @name: for people and for the JSON
- * @run: makes the pair so often
- * @raises: the pair disables preemption or softirqs by itself, or may sleep, and is
- *	measured from a thread that has all on; the others with interrupts off
- * @contended: also measured with several processors
+ * A pair to measure.
+ *
+ * @name: name in the output
+ * @run: function that does the pair @times times
+ * @raises: the pair disables preemption or softirqs itself, or may sleep; it is measured with
+ *	interrupts enabled, all others with interrupts disabled
+ * @contended: the pair is also measured on several CPUs
  */
 static const struct bench_op {
 	const char *name;
@@ -227,14 +229,14 @@ static const struct bench_op {
 };
 
 /*
- * With interrupts off, which a raising pair cannot have: for it the least of some
- * runs is the one that the fewest interrupts hit.
+ * Number of runs, of which the shortest counts. A raising pair runs with interrupts enabled;
+ * interrupts make a run longer, never shorter.
  */
 #define BENCH_TRIES	9
 
 static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 {
-	struct klock_queue_handle handles[BENCH_MOST_BELOW];
+	struct klock_queue_handle handles[BENCH_MAX_BELOW];
 	unsigned int own = raises ? 0 : below, j;
 	u64 best = U64_MAX;
 	int i;
@@ -261,12 +263,12 @@ static u64 bench_measure(void (*run)(unsigned int times), bool raises)
 	return best;
 }
 
-static bool bench_is_wanted(const char *name)
+static bool bench_is_selected(const char *name)
 {
 	return !*only || !strcmp(only, name);
 }
 
-static void bench_tell(const char *name, u64 cycles, u64 empty)
+static void bench_print(const char *name, u64 cycles, u64 empty)
 {
 	cycles = cycles > empty ? cycles - empty : 0;
 	pr_info("pair %s %s %llu\n", state, name, div_u64(cycles * 1000, times));
@@ -280,12 +282,12 @@ static void bench_pairs(void)
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
 		const struct bench_op *op = &bench_ops[i];
 
-		if (bench_is_wanted(op->name))
-			bench_tell(op->name, bench_measure(op->run, op->raises), empty);
+		if (bench_is_selected(op->name))
+			bench_print(op->name, bench_measure(op->run, op->raises), empty);
 	}
 }
 
-/* As sched_switch's probes are. */
+/* Prototype of a sched_switch probe. */
 typedef void (*bench_switch_probe)(void *data, bool preempted, struct task_struct *old,
 				   struct task_struct *new, unsigned int old_state);
 
@@ -303,17 +305,17 @@ static void bench_empty_probe(void *data, bool preempted, struct task_struct *ol
 	barrier();
 }
 
-/* The picture of a thread that waits for the processor, for probes to look at. */
+/* Copy of a task that waits in the run queue: the task that bench_call_probe() switches to. */
 static struct task_struct *bench_ready;
 
-/* A thread goes to sleep, or the idle one has got something to do. */
-static void bench_switch(bench_switch_probe probe, void *data, bool from_idle,
-			 unsigned int count)
+/* Call a probe as for a switch from a thread that goes to sleep, or from the idle thread. */
+static void bench_call_probe(bench_switch_probe probe, void *data, bool from_idle,
+			     unsigned int count)
 {
 	struct task_struct *old = from_idle ? &init_task : current;
 	unsigned int old_state = from_idle ? TASK_RUNNING : TASK_INTERRUPTIBLE;
 
-	/* What the compiler knows of it, the scheduler does not. */
+	/* The scheduler calls a probe indirectly; keep the compiler from inlining this one. */
 	OPTIMIZER_HIDE_VAR(probe);
 	while (count--)
 		probe(data, false, old, bench_ready, old_state);
@@ -321,29 +323,29 @@ static void bench_switch(bench_switch_probe probe, void *data, bool from_idle,
 
 static void run_empty_probe(unsigned int count)
 {
-	bench_switch(bench_empty_probe, NULL, false, count);
+	bench_call_probe(bench_empty_probe, NULL, false, count);
 }
 
-/* With interrupts off, as in the scheduler, which is also what keeps the probe. */
-static void bench_first_probe(bool from_idle, unsigned int count)
+/* Call the first probe. bench_measure() has disabled interrupts, so RCU does not free it. */
+static void bench_call_first_probe(bool from_idle, unsigned int count)
 {
 	const struct tracepoint_func *first = rcu_dereference_sched(bench_sched_switch->funcs);
 
 	if (first)
-		bench_switch((bench_switch_probe)first->func, first->data, from_idle, count);
+		bench_call_probe((bench_switch_probe)first->func, first->data, from_idle, count);
 }
 
 static void run_context_swap(unsigned int count)
 {
-	bench_first_probe(false, count);
+	bench_call_first_probe(false, count);
 }
 
 static void run_context_swap_from_idle(unsigned int count)
 {
-	bench_first_probe(true, count);
+	bench_call_first_probe(true, count);
 }
 
-/* The first probe of sched_switch alone: a switch itself takes what it likes. */
+/* Measure the first probe of sched_switch alone, because the time of a switch varies. */
 static int bench_context_swaps(void)
 {
 	u64 empty;
@@ -358,19 +360,21 @@ static int bench_context_swaps(void)
 	bench_ready->sched_info.last_queued = local_clock();
 #endif
 	empty = bench_measure(run_empty_probe, false);
-	if (bench_is_wanted("context_swap"))
-		bench_tell("context_swap", bench_measure(run_context_swap, false), empty);
-	if (bench_is_wanted("context_swap_from_idle"))
-		bench_tell("context_swap_from_idle",
-			   bench_measure(run_context_swap_from_idle, false), empty);
+	if (bench_is_selected("context_swap"))
+		bench_print("context_swap", bench_measure(run_context_swap, false), empty);
+	if (bench_is_selected("context_swap_from_idle"))
+		bench_print("context_swap_from_idle",
+			    bench_measure(run_context_swap_from_idle, false), empty);
 	kfree(bench_ready);
 	return 0;
 }
 
-/*
- * @op: what it does
- * @cpu: where
- * @count: how often it has owned the lock; written by itself
+/**
+ * struct bench_thread - a thread of a contended run
+ * @task: the thread
+ * @op: pair that it repeats
+ * @cpu: CPU that it is bound to
+ * @count: number of acquisitions; written by the thread, read after it has stopped
  */
 struct bench_thread {
 	struct task_struct *task;
@@ -381,7 +385,7 @@ struct bench_thread {
 
 static bool bench_go;
 
-static int bench_contend(void *data)
+static int bench_contending_thread(void *data)
 {
 	struct bench_thread *thread = data;
 
@@ -399,24 +403,24 @@ static int bench_contend(void *data)
 	return 0;
 }
 
-static int bench_contended(const struct bench_op *op, unsigned int processors)
+static int bench_contended(const struct bench_op *op, unsigned int cpus)
 {
 	struct bench_thread *threads;
 	u64 total = 0, least = U64_MAX, most = 0;
 	unsigned int cpu, started = 0, i;
 	int err = 0;
 
-	threads = kcalloc(processors, sizeof(*threads), GFP_KERNEL);
+	threads = kcalloc(cpus, sizeof(*threads), GFP_KERNEL);
 	if (!threads)
 		return -ENOMEM;
 	for_each_online_cpu(cpu) {
 		struct bench_thread *thread = &threads[started];
 
-		if (started == processors)
+		if (started == cpus)
 			break;
 		thread->op = op;
 		thread->cpu = cpu;
-		thread->task = kthread_create(bench_contend, thread,
+		thread->task = kthread_create(bench_contending_thread, thread,
 					      "ntklog_bench/%u", cpu);
 		if (IS_ERR(thread->task)) {
 			err = PTR_ERR(thread->task);
@@ -440,124 +444,11 @@ static int bench_contended(const struct bench_op *op, unsigned int processors)
 	}
 	if (!err && total)
 		pr_info("contended %s %s %u %llu %llu %llu\n", state, op->name,
-			processors, div_u64(total * 1000, contended_ms),
-			div64_u64(least * processors * 1000, total),
-			div64_u64(most * processors * 1000, total));
+			cpus, div_u64(total * 1000, contended_ms),
+			div64_u64(least * cpus * 1000, total),
+			div64_u64(most * cpus * 1000, total));
 	kfree(threads);
 	return err;
-}
-
-static void acquire_rwsem(void)
-{
-	down_write(&linux_rwsem);
-}
-
-static void release_rwsem(void)
-{
-	up_write(&linux_rwsem);
-}
-
-static void acquire_semaphore(void)
-{
-	down(&linux_semaphore);
-}
-
-static void release_semaphore(void)
-{
-	up(&linux_semaphore);
-}
-
-static void acquire_eresource(void)
-{
-	ex_acquire_resource_exclusive_lite(&resource, true);
-}
-
-static void release_eresource(void)
-{
-	ex_release_resource_lite(&resource);
-}
-
-/* What sleeps, and is handed over. */
-static const struct bench_sleeper {
-	const char *name;
-	void (*acquire)(void);
-	void (*release)(void);
-} bench_sleepers[] = {
-	{ "rwsem", acquire_rwsem, release_rwsem },
-	{ "semaphore", acquire_semaphore, release_semaphore },
-	{ "resource", acquire_eresource, release_eresource },
-};
-
-#define BENCH_HANDOVERS	101
-
-/*
- * @go: acquire, or @stop
- * @done: released again
- * @acquired: when it was acquired, cycles
- */
-struct bench_waiter {
-	const struct bench_sleeper *sleeper;
-	struct completion go, done;
-	u64 acquired;
-	bool stop;
-};
-
-static int bench_wait_for_it(void *data)
-{
-	struct bench_waiter *waiter = data;
-
-	for (;;) {
-		wait_for_completion(&waiter->go);
-		if (waiter->stop)
-			return 0;
-		waiter->sleeper->acquire();
-		waiter->acquired = get_cycles();
-		waiter->sleeper->release();
-		complete(&waiter->done);
-	}
-}
-
-static int bench_compare(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The waiter on another processor, and asleep before it is released. */
-static int bench_hand_over(const struct bench_sleeper *sleeper)
-{
-	struct bench_waiter waiter = { .sleeper = sleeper };
-	static u64 cycles[BENCH_HANDOVERS];
-	struct task_struct *task;
-	u64 start;
-	int i;
-
-	init_completion(&waiter.go);
-	init_completion(&waiter.done);
-	task = kthread_create(bench_wait_for_it, &waiter, "ntklog_bench");
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	set_cpus_allowed_ptr(current, cpumask_of(cpumask_first(cpu_online_mask)));
-	kthread_bind(task, cpumask_last(cpu_online_mask));
-	wake_up_process(task);
-	for (i = 0; i < BENCH_HANDOVERS; i++) {
-		sleeper->acquire();
-		complete(&waiter.go);
-		usleep_range(1000, 1200);
-		start = get_cycles();
-		sleeper->release();
-		wait_for_completion(&waiter.done);
-		cycles[i] = waiter.acquired - start;
-	}
-	set_cpus_allowed_ptr(current, cpu_possible_mask);
-	waiter.stop = true;
-	complete(&waiter.go);
-	kthread_stop(task);
-	sort(cycles, BENCH_HANDOVERS, sizeof(cycles[0]), bench_compare, NULL);
-	pr_info("handover %s %s %llu\n", state, sleeper->name,
-		cycles[BENCH_HANDOVERS / 2]);
-	return 0;
 }
 
 static int bench_stay_at_apc_level(void *data)
@@ -572,7 +463,7 @@ static int bench_stay_at_apc_level(void *data)
 	return 0;
 }
 
-/* What it costs others that a thread is at APC_LEVEL. */
+/* Measure the pairs while another thread is at APC_LEVEL. */
 static int bench_pairs_with_apc_level(void)
 {
 	DECLARE_COMPLETION_ONSTACK(raised);
@@ -602,11 +493,9 @@ static int __init bench_all(void)
 	err = bench_context_swaps();
 	if (err || !contended_ms)
 		return err;
-	for (i = 0; i < ARRAY_SIZE(bench_sleepers); i++) {
-		err = bench_hand_over(&bench_sleepers[i]);
-		if (err)
-			return err;
-	}
+	err = bench_handovers(state);
+	if (err)
+		return err;
 	for (i = 0; i < ARRAY_SIZE(bench_ops); i++) {
 		for (j = 0; j < ARRAY_SIZE(processors); j++) {
 			if (!bench_ops[i].contended ||
@@ -625,9 +514,9 @@ static int __init bench_init(void)
 	size_t i;
 	int err;
 
-	if (below > BENCH_MOST_BELOW || owners > BENCH_MOST_OWNERS) {
+	if (below > BENCH_MAX_BELOW || owners > BENCH_MAX_OWNERS) {
 		pr_err("below=%u is more than %u, or owners=%u more than %u\n", below,
-		       BENCH_MOST_BELOW, owners, BENCH_MOST_OWNERS);
+		       BENCH_MAX_BELOW, owners, BENCH_MAX_OWNERS);
 		return -EINVAL;
 	}
 	if (times < 1000 || times > 10000000 || contended_ms > 60000) {
@@ -652,7 +541,7 @@ static int __init bench_init(void)
 	return err;
 }
 
-/* All was done at load; there to let it be unloaded. */
+/* The measurements are done at load. Without an exit function the module could not be unloaded. */
 static void __exit bench_exit(void)
 {
 }
@@ -661,5 +550,5 @@ module_init(bench_init);
 module_exit(bench_exit);
 
 MODULE_AUTHOR("The ntklog authors");
-MODULE_DESCRIPTION("What ntklog's locks cost");
+MODULE_DESCRIPTION("Benchmark of ntklog's locks");
 MODULE_LICENSE("GPL");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The in-stack queued spin lock's own code, compiled with its hooks taken out: what
- * the patched-out branches cost is the difference to this.
+ * The in-stack queued spin lock, compiled without its hooks. The difference to the lock with
+ * hooks is the overhead of the disabled static branches.
  */
 
 #include <linux/atomic.h>
@@ -9,7 +9,7 @@
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
 
-/* The only key that the lock headers look at. */
+/* The lock headers use this macro only for the hooks' static key. */
 #undef static_branch_unlikely
 #define static_branch_unlikely(key) false
 
@@ -20,8 +20,8 @@
 static struct kspin_lock lock;
 
 /**
- * bench_no_hooks_at_dpc_level() - the AtDpcLevel pair, without hooks
- * @times: how often
+ * bench_no_hooks_at_dpc_level() - acquire and release at DISPATCH_LEVEL, without hooks
+ * @times: number of pairs
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -36,8 +36,8 @@ void bench_no_hooks_at_dpc_level(unsigned int times)
 }
 
 /**
- * bench_no_hooks_raising() - the raising pair, without hooks
- * @times: how often
+ * bench_no_hooks_raising() - acquire and release with raising of IRQL, without hooks
+ * @times: number of pairs
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads that each own a resource and sleep, for what a pair of somebody else's costs beside
- * them.
+ * Threads that each hold a resource and sleep. They show whether the overhead of a pair depends
+ * on the number of other tasks that hold a lock.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -19,10 +19,10 @@
 #include "bench_owners.h"
 
 /**
- * struct bench_owner - a thread, and what it owns
- * @task: stopped by bench_owners_stop()
- * @resource: owned exclusively by it
- * @owns: it does
+ * struct bench_owner - a thread and the resource that it holds
+ * @task: the thread
+ * @resource: held exclusive by @task
+ * @owns: completed when @task has acquired @resource
  */
 struct bench_owner {
 	struct task_struct *task;
@@ -53,13 +53,13 @@ static int bench_own(void *data)
 }
 
 /**
- * bench_owners_start() - let threads own something
- * @owners: so many
+ * bench_owners_start() - start threads that each hold a resource
+ * @owners: number of threads
  *
- * One after the other, for rooms that the tracking keeps for threads are refilled by a work item.
+ * Threads start one after the other, because a work item refills the spare records for tasks.
  *
  * Context: thread.
- * Return: 0, or a negative errno, and then there are none.
+ * Return: 0, or a negative errno; then no thread runs.
  */
 int bench_owners_start(unsigned int owners)
 {
@@ -88,7 +88,7 @@ int bench_owners_start(unsigned int owners)
 }
 
 /**
- * bench_owners_stop() - end what bench_owners_start() has begun
+ * bench_owners_stop() - stop the threads of bench_owners_start() and free their resources
  *
  * Context: thread.
  */

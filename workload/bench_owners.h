@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_BENCH_OWNERS_H
 #define _NTKLOG_BENCH_OWNERS_H
 
-/* Others who own something while a pair is measured. */
+/* Threads that hold resources while a pair is measured. */
 
 int bench_owners_start(unsigned int owners);
 void bench_owners_stop(void);

@@ -3,16 +3,16 @@
 #define _NATIVE_CONTESTANT_H
 
 /*
- * A lock that takes part, whoever has made it: two loops around its inlined functions, made by
- * one macro, so that nothing but the lock differs.
+ * A lock to be compared. One macro makes the loops around the inlined functions of each lock, so
+ * that the loops differ by the lock only.
  */
 
 #include <stdbool.h>
 
 /*
- * What has tracing set up, for a lock that is NT's, or for Linux' own: both of its functions
- * call a trampoline that only returns, or one that goes on in a copy of them, or those of ntklog's
- * modes. The others do not know of it.
+ * Setting of the instrumentation. NT's locks are counted or tracked. For Linux' own lock, both
+ * functions call a trampoline that returns at once (ENTERED), that continues in a copy of the
+ * function (REDIRECTED), or that of ntklog's modes SAMPLED and FULL. No other lock has hooks.
  */
 enum native_tracing {
 	NATIVE_OFF,
@@ -25,13 +25,13 @@ enum native_tracing {
 };
 
 /**
- * struct native_contender - one of the threads that want the lock
- * @lock: where it is; its line is its own
- * @section: iterations of native_work() while it is owned; 0: not even a word is written
- * @outside: iterations at most after it has been released, at random
- * @deadline: when to stop; 0: not yet begun
- * @count: ownerships, the result
- * @handovers: those of them that came after another thread's; 0 if there is no section
+ * struct native_contender - one of the threads that contend for the lock
+ * @lock: the lock, in a cache line of its own
+ * @section: iterations of native_work() with the lock held; 0: the thread writes no data
+ * @outside: maximum iterations of native_work() after a release; the number is random
+ * @deadline: TSC at which to stop; 0: the run has not begun
+ * @count: number of acquisitions, the result
+ * @handovers: acquisitions after another thread's; 0 if @section is 0
  * @me: number of the thread
  */
 struct native_contender {
@@ -45,15 +45,15 @@ struct native_contender {
 };
 
 /**
- * struct native_contestant - a lock that takes part
- * @name: what the tables call it; NULL: no more
- * @initialize: make it, free
- * @pairs: so many acquisitions, each with its release; next to each other, or apart, which
- *	lets the release's store reach the cache first
- * @contend: until the deadline
- * @tracing: with NT's tracing set so
- * @shared: it does not exclude
- * @alone: it is not for contended runs
+ * struct native_contestant - a lock to be compared
+ * @name: name in the tables; NULL ends an array
+ * @initialize: initialize the lock as free
+ * @pairs: acquire and release @count times; with @apart wait after each release until its store
+ *	has reached the cache
+ * @contend: acquire and release until the deadline
+ * @tracing: setting of the instrumentation
+ * @shared: the lock does not exclude other holders
+ * @alone: the lock takes no part in contended runs
  */
 struct native_contestant {
 	const char *name;
@@ -73,7 +73,7 @@ void native_start(void);
 void native_be_cpu(int cpu);
 void native_work(unsigned int iterations);
 
-/* What the locks guard, in a line of its own. */
+/* The data that the lock protects, in a cache line of its own. */
 struct native_guarded {
 	unsigned long count;
 	int last;
@@ -90,8 +90,8 @@ static inline unsigned long native_tsc(void)
 }
 
 /*
- * What comes before has been executed, then a hundred cycles pass, in which its stores reach the
- * cache; what comes after has not begun.
+ * Wait a hundred cycles, in which earlier stores reach the cache. The first lfence waits for
+ * earlier instructions, the second keeps later ones from starting.
  */
 static inline void native_stand_apart(void)
 {
@@ -100,10 +100,10 @@ static inline void native_stand_apart(void)
 	__asm__ volatile("lfence; .rept 33; imul %0, %0; .endr; lfence" : "+r" (x) :: "memory");
 }
 
-/* Time is read after so many ownerships, so that it is little of them. */
+/* Acquisitions between two readings of the clock, so that a reading's share is small. */
 #define NATIVE_BATCH	8
 
-/* @_declare: what a thread needs; @_acquire and @_release: with it, `lock` and `me`. */
+/* @_declare declares a thread's variables; @_acquire and @_release use them, `lock` and `me`. */
 #define NATIVE_CONTESTANT(_id, _initialize, _declare, _acquire, _release)		\
 static void _id##_make(void *lock)						\
 {											\

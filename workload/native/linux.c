@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own spin lock under ntklog: functions that are called, as in a kernel that can be
- * preempted, and that ftrace has made call a trampoline of module/linux/spin_lock.c first.
+ * Linux' own spin lock under ntklog. As in a preemptible kernel, its functions are not inlined;
+ * the first instruction of each calls a trampoline, as ftrace makes it.
  */
-
 #include <linux/spinlock.h>
 
 #include "compat.h"
@@ -11,7 +10,7 @@
 
 #include "contestant.h"
 
-/* What kernel/locking/spinlock.c comes down to, once as it is, once to be gone on in. */
+/* The functions of kernel/locking/spinlock.c: the targets, and copies that trampolines jump to. */
 #define LINUX_LOCK(_name)							\
 NATIVE_TRACED void _name##_lock(raw_spinlock_t *lock)				\
 {										\
@@ -74,7 +73,7 @@ NATIVE_CONTESTANT(linux, atomic_set(&RAW->raw_lock.val, 0), (void)0,
 
 const struct native_contestant native_linux[] = {
 	NATIVE_ENTRY(linux, "Linux' own", .alone = true),
-	/* Of its mode waits nothing is in the way of who does not wait. */
+		/* Mode waits does not change the uncontended path, so this is the same lock. */
 	NATIVE_ENTRY(linux, "Linux' own, waits", .alone = true),
 	NATIVE_ENTRY(linux, "Linux' own, empty hooks", NATIVE_LINUX_ENTERED, .alone = true),
 	NATIVE_ENTRY(linux, "Linux' own, redirected", NATIVE_LINUX_REDIRECTED, .alone = true),

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * native: NT's locks on the processors of this machine, next to others'. For
- * bench/native.py a line for each run:
+ * native: compare NT's locks with other locks on this machine's CPUs. Prints lines for
+ * bench/native.py:
  *
  *	pair APART RUN CYCLES NAME
  *	cycles CYCLES
- *	contended SECTION OUTSIDE RUN OWNERSHIPS-1 OWNERSHIPS-2 HANDOVERS NAME
+ *	contended SECTION OUTSIDE RUN COUNT-1 COUNT-2 HANDOVERS NAME
  *	repeated KIND TIMES DISTURBED RUNS
  *
- * CYCLES are the TSC's, of one uncontended acquisition and its release, with the loop; APART is 1
- * where a hundred cycles are between one pair and the next. Of a contended run, which takes the
- * second line's cycles, by two threads, each on its processor: the cycles in a section, at most
- * so many outside, the ownerships of each thread, and how many came after the other one's. With
- * one processor there are none. In each run all locks take their turn, in an order that moves
- * on; lock and stack lie at random, in each run elsewhere, and for all locks of a run the same.
- * What another thread interrupted is repeated, up to a limit; so many runs were counted that
- * were disturbed all the same.
+ * `pair`: CYCLES is the time of one uncontended acquisition and its release, with the loop, in
+ * TSC cycles. APART is 1 if a hundred cycles pass between two pairs.
+ * `contended`: two threads, each on its CPU, contend for as long as `cycles` says. SECTION is the
+ * time that the lock is held, OUTSIDE the maximum time between two holds, in cycles. COUNT is
+ * the number of acquisitions of each thread, HANDOVERS the number of those that follow the other
+ * thread's. A machine with one CPU has no contended runs.
+ * `repeated`: a measurement with a context switch in it is repeated, up to ATTEMPTS times. TIMES
+ * is the number of repetitions, DISTURBED the number of results with a context switch.
+ *
+ * In each run all locks take turns, in a rotating order. Lock and stack lie at random addresses,
+ * which are the same for all locks of a run.
  */
 
 #define _GNU_SOURCE
@@ -47,11 +50,11 @@ static const struct native_contestant *contestants[MAX_CONTESTANTS];
 static int contestant_count;
 static cpu_set_t processors;
 
-/* Where lock and stacks are in this run. */
+/* Addresses in this run: the lock, and the bytes by which the stacks are moved. */
 static void *lock;
 static size_t stack_room[THREADS];
 
-/* Of the contended run that is going on. */
+/* The current contended run. The barriers order the main thread's writes and the threads' reads. */
 static struct {
 	const struct native_contestant *contestant;
 	struct native_contender contender[THREADS];
@@ -64,8 +67,8 @@ static struct {
 static unsigned long deadline __attribute__((aligned(LINE)));
 
 /*
- * Nothing but time: each waits for the one before. One loop for all, since where it lies in
- * the code makes it faster or slower by a fifth.
+ * Take time: each multiplication depends on the one before. All callers share one copy of the
+ * loop, because its alignment changes its speed by a fifth.
  */
 __attribute__((noinline, aligned(LINE))) void native_work(unsigned int iterations)
 {
@@ -87,7 +90,7 @@ static void add(const struct native_contestant *some)
 		contestants[contestant_count++] = some;
 }
 
-/* The calling thread is alone on the processor of this number among those that we have. */
+/* Bind the calling thread to the allowed CPU with this index. */
 static void be_on(int number)
 {
 	cpu_set_t one;
@@ -128,13 +131,13 @@ static void prepare(const struct native_contestant *contestant)
 	contestant->initialize(lock);
 }
 
-/* What is allocated on the stack is used, as far as the compiler knows. */
+/* Keep the compiler from removing an allocation on the stack. */
 static inline void keep(void *room)
 {
 	__asm__ volatile("" :: "r" (room) : "memory");
 }
 
-/* Further down the stack. */
+/* Run with the stack moved by stack_room[0] bytes. */
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count, bool apart)
 {
@@ -197,7 +200,7 @@ static void *second(void *unused)
 	}
 }
 
-/* Iterations of native_work() that take so many cycles. */
+/* Number of iterations of native_work() that take @cycles. */
 static unsigned int iterations(unsigned int cycles)
 {
 	unsigned long least = -1UL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's locks, from the headers and the sources that the module is made of. */
+/* NT's locks, made of the module's headers and sources. */
 
 #include <ntklog/ex_spin_lock.h>
 #include <ntklog/queued_spin_lock.h>
@@ -15,7 +15,7 @@
 #define SPIN_LOCK	((struct kspin_lock *)lock)
 #define EX_LOCK		((struct ex_spin_lock *)lock)
 
-/* Alone in its line, as the others' entries: what else is on the stack is not measured. */
+/* The queue handle in a cache line of its own, as the other locks' entries. */
 struct one_line {
 	struct klock_queue_handle handle;
 } __aligned(64);
@@ -24,7 +24,7 @@ NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct one_line one,
 		  ke_acquire_in_stack_queued_spin_lock_at_dpc_level(SPIN_LOCK, &one.handle),
 		  ke_release_in_stack_queued_spin_lock_from_dpc_level(&one.handle))
 
-/* As it may lie where nothing is aligned: Next ends a line, Lock begins one. */
+/* The worst alignment of a queue handle: Next is the end of a cache line, Lock begins another. */
 struct two_lines {
 	char room[56];
 	struct klock_queue_handle handle;
@@ -79,7 +79,7 @@ const struct native_contestant native_nt[] = {
 	{ }
 };
 
-/* As module/perf/spin_lock.c does it, when sessions begin and end to want it. */
+/* Enable and disable the hooks in the order of module/perf/spin_lock.c. */
 void native_set_tracing(enum native_tracing tracing)
 {
 	bool was_tracked = static_key_enabled(&ntklog_spin_lock_tracking_key);
@@ -106,7 +106,7 @@ void native_start(void)
 	shim_start();
 	shim_be_cpu(0);
 	ntklog_seed_sampling();
-	/* Those of shim/runtime.c, which have not been set like others. */
+	/* Apply the parameters of shim/runtime.c. */
 	ntklog_apply_spin_lock_parameters();
 	ke_numbered_spin_lock_init();
 }

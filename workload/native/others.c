@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks that programs have: ConcurrencyKit's and the C library's. */
+/* Locks for programs: Concurrency Kit's and the C library's. */
 
 #include <ck_spinlock.h>
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 #define LINE	__attribute__((aligned(64)))
 
-/* The loop itself, to be taken off. */
+/* The empty loop, whose time is subtracted. */
 NATIVE_CONTESTANT(nothing, (void)0, (void)0, (void)0, (void)0)
 
 #define MCS	((ck_spinlock_mcs_t *)lock)
@@ -25,12 +25,12 @@ NATIVE_CONTESTANT(mcs, ck_spinlock_mcs_init(MCS), struct mcs_line one,
 NATIVE_CONTESTANT(ticket, ck_spinlock_ticket_init(TICKET), (void)0,
 		  ck_spinlock_ticket_lock(TICKET), ck_spinlock_ticket_unlock(TICKET))
 
-/* A release takes over the predecessor's entry: one more than there are threads. */
+/* A CLH release takes over the predecessor's entry, so there is one more entry than threads. */
 static struct clh_entry {
 	ck_spinlock_clh_t entry;
 } LINE clh_entries[3];
 
-/* Which one is a thread's at the moment. */
+/* The entry that each thread has at present. */
 static struct clh_mine {
 	ck_spinlock_clh_t *entry;
 } LINE clh_mine[2];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A lock that works as Linux' qspinlock does, written for this comparison: a byte that is owned,
- * a byte for the first who waits, who spins on the word, and a queue of MCS entries for the
- * others. As Linux' it needs no entry for an owner, and its release is a store. One context for
- * each processor is enough here; Linux has four.
+ * A lock that works as Linux' qspinlock, written for this comparison: a byte for the owner, a
+ * byte for the first waiter, which spins on the word, and a queue of MCS entries for the other
+ * waiters. As in Linux, an owner needs no entry, and a release is a store. There is one entry for
+ * each CPU, because the program has one context; Linux has four.
  */
 
 #include <linux/processor.h>
@@ -16,7 +16,7 @@
 #define QSPIN_TAIL		0xFFFF0000U
 #define QSPIN_TAIL_SHIFT	16
 
-/* How often the word is read to see a hand-over to the one who is pending end. */
+/* Number of reads in which the pending waiter may become the owner. */
 #define QSPIN_PATIENCE		512
 
 union qspin_lock {
@@ -24,7 +24,7 @@ union qspin_lock {
 	struct {
 		u8 owned;
 		u8 pending;
-		u16 tail;	/* the last entry's processor, and 1 */
+		u16 tail;	/* CPU of the last entry, plus 1 */
 	};
 	u16 owned_and_pending;
 };
@@ -71,7 +71,7 @@ static void qspin_queue(union qspin_lock *lock, int cpu)
 		if (next)
 			prefetchw(next);
 	}
-	/* First in the queue: until neither an owner nor a pending one is before. */
+	/* This entry is the first: wait until there is neither an owner nor a pending waiter. */
 	word = smp_cond_load_acquire(&lock->word, !(VAL & ~QSPIN_TAIL));
 	alone = (cpu + 1U) << QSPIN_TAIL_SHIFT;
 	if (word == alone && try_cmpxchg(&lock->word, &alone, QSPIN_OWNED))
@@ -79,7 +79,7 @@ static void qspin_queue(union qspin_lock *lock, int cpu)
 	WRITE_ONCE(lock->owned, 1);
 	if (!next)
 		next = smp_cond_load_acquire(&entry->next, VAL);
-	/* What is ours is done. Pairs with its smp_cond_load_acquire(). */
+	/* Make @next the first. Pairs with its smp_cond_load_acquire(). */
 	smp_store_release(&next->is_first, 1);
 }
 
@@ -100,7 +100,7 @@ static noinline void qspin_wait(union qspin_lock *lock, int cpu)
 			WRITE_ONCE(lock->owned_and_pending, QSPIN_OWNED);
 			return;
 		}
-		/* Somebody was quicker: what he has not set is taken back. */
+		/* Another CPU has set pending or the tail: clear pending if this CPU has set it. */
 		if (!(word & QSPIN_PENDING))
 			WRITE_ONCE(lock->pending, 0);
 	}
@@ -115,7 +115,7 @@ static __always_inline void qspin_acquire(union qspin_lock *lock, int cpu)
 
 static __always_inline void qspin_release(union qspin_lock *lock)
 {
-	/* Pairs with all who find the byte, or the word, 0. */
+	/* Pairs with the acquire of the CPU that finds the byte, or the word, 0. */
 	smp_store_release(&lock->owned, 0);
 }
 

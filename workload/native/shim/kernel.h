@@ -3,13 +3,13 @@
 #define _NATIVE_SHIM_KERNEL_H
 
 /*
- * As much of Linux on x86-64 as ntklog's spin locks and their tracking ask for, for a program:
- * so that module/ke, module/ex and module/perf are compiled as they are. The Makefile includes
- * it first of all; the headers that they name are there, and empty.
+ * The part of Linux on x86-64 that ntklog's spin locks and their tracking need, for a program, so
+ * that module/ke, module/ex and module/perf are compiled unchanged. The Makefile includes this
+ * file first. The kernel headers that the sources include exist and are empty.
  *
- * What is measured is the kernel's own code: its inline assembly for atomics, its words of a
- * processor at %gs, its static keys, a no-op or a jump that is patched in the text. What is
- * not measured has no effect: interrupts are not turned off, lockdep is not there.
+ * The measured code is the kernel's: atomics in inline assembly, per-CPU data at %gs, static keys
+ * as a no-op or a jump patched into the text. Code that is not measured has no effect: interrupts
+ * stay enabled, lockdep is absent.
  */
 
 #include <asm/types.h>
@@ -28,7 +28,7 @@ typedef __s32 s32;
 typedef __u64 u64;
 typedef __s64 s64;
 
-/* Debian's configuration, as far as these sources look at it. */
+/* Debian's configuration, for the options that these sources test. */
 #define CONFIG_64BIT			1
 #define CONFIG_SMP			1
 #define CONFIG_X86			1
@@ -46,21 +46,21 @@ typedef __s64 s64;
 #define KERNEL_VERSION(a, b, c)		(((a) << 16) + ((b) << 8) + (c))
 #define LINUX_VERSION_CODE		KERNEL_VERSION(6, 12, 0)
 
-/* 1 for what is defined as 1, which makes an argument of the second line's first. */
+/* IS_ENABLED(x) is 1 if x is defined as 1: SHIM_ARGUMENT_1 then makes "1" the second argument. */
 #define SHIM_ARGUMENT_1			0,
 #define SHIM_SECOND(a, b, ...)		b
 #define SHIM_HAS_ARGUMENT(x)		SHIM_SECOND(x 1, 0)
 #define SHIM_IS_1(x)			SHIM_HAS_ARGUMENT(SHIM_ARGUMENT_##x)
 #define IS_ENABLED(x)			SHIM_IS_1(x)
 
-/* Of the clock only what reads it is used. */
+/* The clock's inline functions need these. */
 #define USEC_PER_SEC			1000000L
 #define div_u64(a, b)			((a) / (b))
 #define div_s64(a, b)			((a) / (b))
 extern unsigned int tsc_khz;
 int check_tsc_unstable(void);
 
-/* The compiler. */
+/* Compiler attributes and helpers. */
 #undef __always_inline
 #define __always_inline		inline __attribute__((always_inline))
 #define __aligned(x)		__attribute__((aligned(x)))
@@ -105,7 +105,7 @@ int check_tsc_unstable(void);
 	false;									\
 })
 
-/* Lockdep, locks and RCU of the kernel: all that they guard is done while nothing is measured. */
+/* Lockdep, locks and RCU are empty, because the code between them never runs concurrently. */
 #define spin_acquire(...)			do { } while (0)
 #define spin_release(...)			do { } while (0)
 #define lock_acquire_shared(...)		do { } while (0)
@@ -133,7 +133,7 @@ typedef struct { unsigned int sequence; } seqcount_t;
 #define raw_read_seqcount_begin(s)		READ_ONCE((s)->sequence)
 #define read_seqcount_retry(s, start)		(READ_ONCE((s)->sequence) != (start))
 
-/* Atomics: what the kernel's come down to. */
+/* Atomics, as x86 implements them. */
 typedef struct { int counter; } atomic_t;
 #define atomic_read(v)			READ_ONCE((v)->counter)
 #define atomic_set(v, i)		WRITE_ONCE((v)->counter, i)
@@ -200,8 +200,8 @@ static __always_inline bool test_and_set_bit_lock(long number, unsigned long *wo
 }
 
 /*
- * Words of a processor: a variable's own address, with the processor's %gs before it, is that
- * of the processor's copy.
+ * Per-CPU data. %gs holds the distance from a variable to the CPU's copy, so the variable's own
+ * address with the prefix %gs is the copy.
  */
 #define __percpu_arg(x)			"%%gs:%" #x
 #define __my_cpu_var(variable)		(variable)
@@ -233,7 +233,7 @@ extern unsigned long shim_this_cpu_off, shim_cpu_off[];
 })
 #define this_cpu_read(variable)		raw_cpu_read(variable)
 
-/* One instruction, whose suffix the size gives: for words of 8, 32 and 64 bits. */
+/* One instruction with the suffix for the variable's size: 8, 32 or 64 bits. */
 #define SHIM_THIS_CPU(operation, variable, value)				\
 do {										\
 	static_assert(sizeof(variable) == 1 || sizeof(variable) == 4 || sizeof(variable) == 8); \
@@ -261,7 +261,7 @@ do {										\
 	__before + 1;								\
 })
 
-/* Where x86 counts interrupts: in the order of Debian's 6.12. */
+/* x86's counters of interrupts, in the order of Debian's 6.12. */
 typedef struct {
 	u8 kvm_cpu_l1tf_flush_l1d;
 	u32 __nmi_count, apic_timer_irqs, irq_spurious_count, icr_read_retry_count;
@@ -275,7 +275,7 @@ DECLARE_PER_CPU(irq_cpustat_t, irq_stat);
 struct kernel_stat { unsigned long irqs_sum; };
 DECLARE_PER_CPU(struct kernel_stat, kstat);
 
-/* Which context a processor is in: a thread that is not to be rescheduled. */
+/* Context of a CPU: a thread that need not be rescheduled. */
 DECLARE_PER_CPU(u32, shim_preempt_count);
 DECLARE_PER_CPU(u32, shim_softirq_pending);
 DECLARE_PER_CPU(struct task_struct *, shim_current);
@@ -307,7 +307,7 @@ do {										\
 #define local_irq_disable()		barrier()
 #define local_irq_enable()		barrier()
 
-/* Of perf/spin_lock_event.h, which is etw's: events go to shim/runtime.c. */
+/* Replaces perf/spin_lock_event.h: events go to shim/runtime.c. */
 #define _NTKLOG_PERF_SPIN_LOCK_EVENT_H
 #define ntklog_write_spin_lock_fast(is_linux, slot, lock, ...)				\
 	ntklog_write_spin_lock(slot, __VA_ARGS__)
@@ -316,10 +316,10 @@ struct ntklog_time;
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			    u32 sample, struct ntklog_time time, unsigned long caller);
 
-/* A thread of a processor of its own, that is, with interrupts on. */
+/* The context is a thread with interrupts enabled. */
 #define preemptible()			(!raw_cpu_read(shim_preempt_count))
 
-/* Linux' spin lock, which nobody contends for here. */
+/* Linux' spin lock. It is never contended here. */
 typedef struct {
 	union {
 		atomic_t val;
@@ -338,7 +338,7 @@ typedef struct {
 })
 #define do_raw_spin_unlock(lock)	smp_store_release(&(lock)->raw_lock.locked, 0)
 
-/* What the functions in place of the kernel's are called by: see shim_set_call(). */
+/* For the trampolines that targets call: see shim_set_call(). */
 struct ftrace_ops { int none; };
 #define ANNOTATE_NOENDBR
 #define ASM_RET				"ret\n"
@@ -347,8 +347,8 @@ struct ftrace_ops { int none; };
 #define NATIVE_TRACED			__attribute__((noipa, patchable_function_entry(5)))
 
 /*
- * Static keys, all of them off at first. A site is a no-op of five bytes or a jump, and has an
- * entry in a table: @on_is_nop is of those that the compiler has laid out for a key that is on.
+ * Static keys, initially disabled. A site is a five-byte no-op or a jump, with an entry in a
+ * table. @on_is_nop: the compiler has laid out the code for an enabled key.
  */
 struct static_key_false { bool on; };
 
@@ -382,12 +382,12 @@ void shim_set_key(struct static_key_false *key, bool on);
 #define static_branch_disable(key)	shim_set_key(key, false)
 
 /*
- * As ftrace does it: what a function that is NATIVE_TRACED does first is to call @target, or
- * nothing if that is NULL. While no other thread runs it.
+ * Make the first instruction of a NATIVE_TRACED function a call of @target, as ftrace does; NULL
+ * makes it a no-op again. No other thread may run the function.
  */
 void shim_set_call(void *function, const void *target);
 
-/* runtime.c: before anything else; and the calling thread is from now on this processor's. */
+/* shim_start() comes first. shim_be_cpu() gives the calling thread the CPU's per-CPU data. */
 void shim_start(void);
 void shim_be_cpu(int cpu);
 

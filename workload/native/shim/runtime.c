@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel does for the spin locks at run time, in a program: copies of a processor's
- * words, static keys; and what the rest of the module would, of which none is measured.
+ * The kernel's run time for the spin locks, in a program: per-CPU data and static keys. Stubs
+ * stand for the functions of the module that no measured path calls.
  */
 
 #include <asm/prctl.h>
@@ -58,14 +58,14 @@ static void shim_patch(const struct shim_site *site)
 		shim_write(site->code, SHIM_JUMP, site->target);
 }
 
-/* What has been written is what all threads execute. */
+/* Make patched code visible to the instruction fetch of all threads. */
 static void shim_patched(void)
 {
 	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
 		   "membarrier");
 }
 
-/* The text can be written from now on; and each processor has its words. */
+/* Make the text writable, and allocate the per-CPU data. */
 void shim_start(void)
 {
 	size_t size = __stop_shim_percpu - __start_shim_percpu;
@@ -94,7 +94,7 @@ void shim_be_cpu(int cpu)
 	shim_check(!syscall(SYS_arch_prctl, ARCH_SET_GS, shim_cpu_off[cpu]), "arch_prctl");
 }
 
-/* Of ground/each_cpu.c: the only thread that runs becomes each CPU in turn. */
+/* Stand-in for module/ground/each_cpu.c: the calling thread becomes each CPU in turn. */
 void ntklog_update_each_cpu(void (*update)(int cpu))
 {
 	unsigned long here = raw_cpu_read(shim_this_cpu_off);
@@ -109,7 +109,7 @@ void ntklog_update_each_cpu(void (*update)(int cpu))
 	shim_be_cpu(cpu);
 }
 
-/* While no other thread runs what is patched. */
+/* No other thread may run the patched code. */
 void shim_set_key(struct static_key_false *key, bool on)
 {
 	const struct shim_site *site;
@@ -139,11 +139,11 @@ void shim_set_call(void *function, const void *target)
 	shim_patched();
 }
 
-/* Of module/perf/spin_lock.c and spin_lock_parameters.c, whose events and parameters the locks do not need. */
+/* Stand-ins for module/perf/spin_lock.c and spin_lock_parameters.c. */
 struct static_key_false ntklog_spin_lock_key = STATIC_KEY_FALSE_INIT;
 struct static_key_false ntklog_spin_lock_tracking_key = STATIC_KEY_FALSE_INIT;
 
-/* No release is sampled: of an event another table tells. */
+/* Sample no acquisition or release, because writing an event is not measured here. */
 struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.spin_lock_spin_threshold = U32_MAX,
 	.spin_lock_acquire_sample_rate = U32_MAX,
@@ -158,10 +158,10 @@ void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, 
 {
 }
 
-/* Of module/linux/locks.c: nobody waits. */
+/* Stand-in for module/linux/locks.c; no measured lock of Linux is contended. */
 u32 ntklog_linux_test_cycles = 1;
 
-/* For warnings, and the ways of the IRQL that are not a thread's to DISPATCH_LEVEL and back. */
+/* Stand-ins for warnings, and for changes of IRQL other than from PASSIVE_LEVEL and back. */
 enum ntklog_address_mode ntklog_address_mode;
 
 u64 ntklog_hide_address(unsigned long address)
