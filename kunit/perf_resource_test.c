@@ -17,7 +17,7 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#include "../module/ground/thread.h"
+#include "../module/ground/task_table.h"
 #include "../module/perf/resource.h"
 #include "../module/trace.h"
 #include "fixture.h"

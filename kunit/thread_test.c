@@ -10,7 +10,7 @@
 #include <ntklog/eresource.h>
 #include <ntklog/irql.h>
 
-#include "../module/ground/thread.h"
+#include "../module/ground/task_table.h"
 #include "fixture.h"
 
 static struct eresource resource;

@@ -28,6 +28,7 @@
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../etw/session.h"
+#include "../ground/task_table.h"
 #include "../perf/sleeping_lock.h"
 #include "../perf/event_group.h"
 #include "../trace.h"
@@ -489,6 +490,8 @@ void ntklog_linux_describe(struct seq_file *seq)
 	seq_printf(seq,
 		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
 		   sum.held, sum.waiting, sum.dropped, sum.dropped_waits);
+	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_thread_count(),
+		   ntklog_spare_task_record_count());
 	mutex_unlock(&ntklog_linux_mutex);
 }
 

@@ -138,6 +138,8 @@ void ntklog_end_detaching_sleeping(void)
 		return;
 	synchronize_rcu_tasks();
 	synchronize_rcu();
+	/* The probes look up records, which ntklog_disable_sleeping_class() may free. */
+	ntklog_stop_watching_sleeping_contention();
 	while (ntklog_leaving_count) {
 		struct ntklog_linux_functions *functions;
 		u32 class;
@@ -150,7 +152,6 @@ void ntklog_end_detaching_sleeping(void)
 		if (!ntklog_is_stuck(functions))
 			ntklog_disable_sleeping_class(class);
 	}
-	ntklog_stop_watching_sleeping_contention();
 }
 
 /**
@@ -176,7 +177,10 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 	}
 	functions->variant = NTKLOG_VARIANT_TRACK;
 	ntklog_select_variant(functions->hooks, functions->count, functions->variant);
-	ntklog_enable_sleeping_class(class);
+	*failed = "sched_process_exit";
+	err = ntklog_enable_sleeping_class(class);
+	if (err)
+		goto unpin;
 	err = ntklog_watch_sleeping_contention(failed);
 	if (err)
 		goto stop;
@@ -197,6 +201,7 @@ stop_watching:
 stop:
 	if (!ntklog_is_stuck(functions))
 		ntklog_disable_sleeping_class(class);
+unpin:
 	ntklog_unpin_ftrace_enabled();
 	return err;
 }

@@ -16,7 +16,7 @@
 #include <linux/stddef.h>
 
 #include "../compat.h"
-#include "../ground/thread.h"
+#include "../ground/task_record.h"
 #include "../perf/sleeping_lock.h"
 #include "redirect.h"
 

@@ -3,6 +3,7 @@
 
 #include <linux/rcupdate.h>
 
+#include "../ground/task_table.h"
 #include "resource_slots.h"
 
 /* Even: tracking is off. Not 0, the value in a new task record. */

@@ -20,6 +20,7 @@
 
 #include "../address.h"
 #include "../compat.h"
+#include "../ground/task_table.h"
 #include "resource_event.h"
 #include "resource_parameters.h"
 #include "sleeping_lock.h"
@@ -679,18 +680,20 @@ static unsigned long ntklog_class_bit(u32 class)
  * Must be called before the first hook of the class is attached.
  *
  * Context: task; may sleep. Callers are serialized.
+ * Return: 0, or a negative errno if the exit of tasks cannot be observed.
  */
-void ntklog_enable_sleeping_class(u32 class)
+int ntklog_enable_sleeping_class(u32 class)
 {
+	int err;
+
 	if (!ntklog_enabled_sleeping_classes) {
-		ntklog_pin_task_records();
-		/*
-		 * Raise the number of spare records: each task that acquires a lock now takes one.
-		 */
-		ntklog_make_spare_threads();
+		err = ntklog_pin_task_records();
+		if (err)
+			return err;
 		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
 	}
 	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
+	return 0;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
 

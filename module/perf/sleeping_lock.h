@@ -30,6 +30,7 @@
 #include <uapi/ntklog/wmi_resource.h>
 
 #include "../ground/clock.h"
+#include "../ground/task_record.h"
 #include "../ground/thread.h"
 #include "release_count.h"
 #include "this_cpu.h"
@@ -135,7 +136,7 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class,
 void ntklog_end_sleeping_spin(const void *lock, u32 class);
 void ntklog_downgrade_sleeping_lock(const void *lock, u32 class);
 
-void ntklog_enable_sleeping_class(u32 class);
+int ntklog_enable_sleeping_class(u32 class);
 void ntklog_disable_sleeping_class(u32 class);
 struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void);
 void ntklog_sleeping_locks_init(unsigned int first_timeout_ms, unsigned int next_timeout_ms);

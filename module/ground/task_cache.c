@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See task_cache.h. */
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/cpumask.h>
+#include <linux/export.h>
+#include <linux/percpu.h>
+#include <linux/preempt.h>
+#include <linux/smp.h>
+#include <ntklog/irql.h>
+
+#include "task_cache.h"
+#include "task_record.h"
+
+/* Cached by a CPU that has no record of a task. It belongs to no task. */
+static struct ntklog_task ntklog_dummy_record = {
+	.next_sleeping_slot = &ntklog_dummy_record.sleeping_slots[1],
+};
+
+DEFINE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);
+EXPORT_PER_CPU_SYMBOL_GPL(ntklog_current);
+
+/**
+ * ntklog_init_task_cache() - cache the dummy record on all CPUs
+ *
+ * The initializer of a module's per-CPU variable cannot hold an address, because per-CPU data are
+ * not relocated.
+ *
+ * Context: module load.
+ */
+void __init ntklog_init_task_cache(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(ntklog_current.room, cpu) = &ntklog_dummy_record;
+}
+
+/**
+ * ntklog_cache_record() - cache the record of the current task on this CPU
+ * @record: record of the current task
+ *
+ * Context: interrupts off, so that no interrupt handler sees a part of the update. An interrupt
+ * handler does not cache the record of the task that it interrupted: only a task itself caches its
+ * record. A task that has called ntklog_uncache_record() is therefore cached by no CPU until it
+ * calls this function again.
+ */
+void ntklog_cache_record(struct ntklog_task *record)
+{
+	if (!in_task())
+		return;
+	__set_bit(smp_processor_id(), record->cpus);
+	__this_cpu_write(ntklog_current.room, record);
+	/* An NMI must not use the record of the previous task for this one. */
+	barrier();
+	__this_cpu_write(ntklog_current.thread, current);
+	if (!record->apc_level)
+		__this_cpu_write(ntklog_current.passive, current);
+}
+
+/**
+ * ntklog_uncache_record() - remove a record from the caches of all CPUs
+ * @record: record of the current task; or of another task, if no task looks up its record any more
+ * @except_cpu: CPU that only forgets that the task is passive; -1 for none
+ *
+ * Other tasks may cache their own records concurrently.
+ *
+ * Context: task.
+ */
+void ntklog_uncache_record(struct ntklog_task *record, int except_cpu)
+{
+	int cpu;
+
+	for_each_set_bit(cpu, record->cpus, nr_cpu_ids) {
+		struct ntklog_current *cache = per_cpu_ptr(&ntklog_current, cpu);
+
+		(void)cmpxchg(&cache->passive, record->task, NULL);
+		if (cpu == except_cpu)
+			continue;
+		(void)cmpxchg(&cache->thread, record->task, NULL);
+		(void)cmpxchg(&cache->room, record, &ntklog_dummy_record);
+		__clear_bit(cpu, record->cpus);
+	}
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_TASK_RECORD_H
+#define _NTKLOG_GROUND_TASK_RECORD_H
+
+/* The record of a task: what ntklog keeps for it, because struct task_struct has no room. */
+
+#include <linux/build_bug.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+
+/* Number of held locks that are tracked for each task, of NT's resources and of Linux' locks. */
+#define NTKLOG_THREAD_SLOTS	8
+
+/**
+ * struct ntklog_resource_slot - one of NT's resources that a task owns
+ * @lock: address of the resource; NULL if the slot is free or is being filled
+ * @acquire_time: start of the ownership, in cycles
+ * @wait_time: duration of the wait, in cycles
+ * @processor: CPU on which the ownership began
+ * @max_recursion_depth: highest number of acquisitions owned at the same time
+ * @contention_count: contention count of the resource at the acquisition
+ * @of_softirq: a softirq filled the slot, and only a softirq may lower next_slot past it; 0 in all
+ *	slots from next_slot on
+ * @reserved: padding to NT's 0x40 bytes
+ *
+ * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
+ * it by clearing @lock. Another task that found the slot with smp_load_acquire() of @lock, and that
+ * prevents the owner from releasing the resource meanwhile, may free it too.
+ */
+struct ntklog_resource_slot {
+	const void *lock;
+	u64 acquire_time;
+	u64 wait_time;
+	u32 processor;
+	u32 max_recursion_depth;
+	u32 contention_count;
+	u32 of_softirq;
+	u32 reserved[6];
+};
+
+#ifdef CONFIG_64BIT
+static_assert(sizeof(struct ntklog_resource_slot) == 0x40);
+#endif
+
+/**
+ * struct ntklog_sleeping_slot - one of Linux' sleeping locks that a task holds or waits for
+ * @lock: address of the lock; NULL if the slot is free
+ * @acquire_time: start of the hold, in cycles; while the task waits, start of the wait
+ * @acquire_time_halves: @acquire_time as two words, the low one first
+ * @wait_time: duration of the wait, in cycles; valid if @action has NTKLOG_SLEEPING_WAITED
+ * @caller: return address of the lock function
+ * @state: @action and @contentions as one word
+ * @action: lock class, access mode and NTKLOG_SLEEPING_* state bits
+ * @contentions: number of waits for the lock that began while the task held it
+ * @timeouts: number of timeouts of the current wait that have been handled
+ *
+ * The task fills the slot and then publishes it with smp_store_release() of @lock. The task frees
+ * it by clearing @lock. Two other parties may free it as well: a task that releases the lock on
+ * behalf of the owner, and the thread that disables the class. Where two parties compete, each does
+ * a cmpxchg() of @lock from the address that it expects, and the one that succeeds counts the slot.
+ * Waiters increment @contentions. The periodic check for long waits increments @timeouts.
+ */
+struct ntklog_sleeping_slot {
+	const void *lock;
+	union {
+		u64 acquire_time;
+		u32 acquire_time_halves[2];
+	};
+	u64 wait_time;
+	unsigned long caller;
+	union {
+		u64 state;
+		struct {
+			u32 action;
+			u32 contentions;
+		};
+	};
+	u32 timeouts;
+};
+
+/**
+ * struct ntklog_task - the record of one task
+ * @next_sleeping_slot: first free slot at the top of @sleeping_slots. It points into the array in
+ *	the dummy record as well, so that the fast path may follow it before it compares @task. The
+ *	first member, so that one memset_after() clears the others
+ * @task: the task that the record belongs to; NULL in the dummy record and after the task has
+ *	exited
+ * @next_slot: first free slot at the top of @slots
+ * @sequence: ntklog_resource_sequence when @slots was cleared; other values make @slots invalid
+ * @critical_regions: critical regions that the task has entered and not left
+ * @guarded_regions: guarded regions that the task has entered and not left
+ * @apc_level: the task is at APC_LEVEL, or was when it raised the IRQL above it
+ * @late: the record was created when the exit of the task may have been reported already. It is
+ *	freed as soon as it has no NT state, and holds a reference to the task until then
+ * @is_waiting: hint that one of @sleeping_slots is waiting
+ * @node: in the table or in a list of spare records
+ * @rcu: frees the record
+ * @slots: NT's resources that the task owns. The first is unused, so that next_slot[-1] exists
+ * @sleeping_slots: Linux' sleeping locks that the task holds or waits for. The first is unused, as
+ *	in @slots, and the last is a sentinel that is always in use
+ * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
+ *
+ * The task itself writes its record, and so do interrupt handlers that run on top of it (@slots).
+ * Other tasks only free slots. @task and @late do not change while the record is in the table.
+ */
+struct ntklog_task {
+	struct ntklog_sleeping_slot *next_sleeping_slot;
+	struct task_struct *task;
+	struct ntklog_resource_slot *next_slot;
+	u32 sequence;
+	u32 critical_regions;
+	u32 guarded_regions;
+	bool apc_level;
+	bool late;
+	bool is_waiting;
+	struct hlist_node node;
+	struct rcu_head rcu;
+	struct ntklog_resource_slot slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot sleeping_slots[1 + NTKLOG_THREAD_SLOTS + 1];
+	unsigned long cpus[];
+};
+
+#endif /* _NTKLOG_GROUND_TASK_RECORD_H */

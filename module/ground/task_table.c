@@ -1,0 +1,811 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See task_table.h. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/export.h>
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/irqflags.h>
+#include <linux/list.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/overflow.h>
+#include <linux/pid.h>
+#include <linux/printk.h>
+#include <linux/processor.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <trace/events/sched.h>
+
+#include "../compat.h"
+#include "task_cache.h"
+#include "task_table.h"
+#include "tracepoint.h"
+
+/*
+ * Number of spare records, all shards together, while only NT's locks need records, and while each
+ * task that acquires a lock gets one.
+ */
+#define NTKLOG_SPARES_FOR_MODULES	128
+#define NTKLOG_SPARES_FOR_HOOKS		1024
+
+/* Attempts to take a shard's lock, for callers that must not wait for its holder. */
+#define NTKLOG_LOCK_ATTEMPTS		10000
+
+#define NTKLOG_TASK_SHARDS		16
+#define NTKLOG_TASK_BUCKETS_MIN		1024UL
+#define NTKLOG_TASK_BUCKETS_MAX		65536UL
+/* The kernel allows about 16 tasks for that much memory. */
+#define NTKLOG_TASK_PAGES_PER_BUCKET	512
+
+/* Reasons why records are needed. */
+#define NTKLOG_NEEDED_BY_MODULES	BIT(0)
+#define NTKLOG_NEEDED_BY_HOOKS		BIT(1)
+
+/**
+ * struct ntklog_task_shard - a part of the table, and of the spare records
+ * @lock: protects the other members and the buckets of the shard against other writers. Taken when
+ *	a task gets its record and when it exits, never to find a record
+ * @in_use: number of records in the buckets of the shard
+ * @spare_count: number of records in @spares; read without @lock as a hint
+ * @spares: records that belong to no task
+ */
+struct ntklog_task_shard {
+	raw_spinlock_t lock;
+	u32 in_use;
+	u32 spare_count;
+	struct hlist_head spares;
+} ____cacheline_aligned_in_smp;
+
+static struct ntklog_task_shard ntklog_task_shards[NTKLOG_TASK_SHARDS];
+
+/*
+ * The hash table. Bucket i belongs to shard i % NTKLOG_TASK_SHARDS. Readers are in RCU read-side
+ * sections. The number of buckets is constant after the module has been loaded.
+ */
+static struct hlist_head *ntklog_task_buckets __read_mostly;
+static unsigned int ntklog_task_bucket_bits __read_mostly;
+
+static struct kmem_cache *ntklog_task_cache;
+
+/*
+ * Protects the following. Taken with tracepoints_mutex not held, because registering the probe
+ * takes it.
+ */
+static DEFINE_MUTEX(ntklog_task_needs_mutex);
+/* NTKLOG_NEEDED_BY_*; read under the lock of a shard, and without any lock as a hint. */
+static unsigned int ntklog_task_needs;
+static bool ntklog_exit_probe_is_registered;
+/* Number of loaded modules that use symbols of this module. */
+static unsigned int ntklog_using_modules;
+
+/* Slots that were in use when their task exited. */
+static atomic64_t ntklog_sleeping_slots_dropped_count;
+
+static unsigned int ntklog_task_bucket(const struct task_struct *task)
+{
+	return hash_ptr(task, ntklog_task_bucket_bits);
+}
+
+static struct ntklog_task_shard *ntklog_task_shard(const struct task_struct *task)
+{
+	return &ntklog_task_shards[ntklog_task_bucket(task) % NTKLOG_TASK_SHARDS];
+}
+
+/* Number of spare records that each shard should have. */
+static u32 ntklog_spare_target(void)
+{
+	unsigned int needs = READ_ONCE(ntklog_task_needs);
+
+	if (needs & NTKLOG_NEEDED_BY_HOOKS)
+		return NTKLOG_SPARES_FOR_HOOKS / NTKLOG_TASK_SHARDS;
+	return needs ? NTKLOG_SPARES_FOR_MODULES / NTKLOG_TASK_SHARDS : 0;
+}
+
+/* Called with shard->lock held. */
+static void ntklog_push_spare(struct ntklog_task_shard *shard, struct ntklog_task *record)
+{
+	hlist_add_head(&record->node, &shard->spares);
+	WRITE_ONCE(shard->spare_count, shard->spare_count + 1);
+}
+
+/* Called with shard->lock held. Returns NULL if the shard has no spare record. */
+static struct ntklog_task *ntklog_pop_spare(struct ntklog_task_shard *shard)
+{
+	struct ntklog_task *record;
+
+	record = hlist_entry_safe(shard->spares.first, struct ntklog_task, node);
+	if (record) {
+		hlist_del(&record->node);
+		WRITE_ONCE(shard->spare_count, shard->spare_count - 1);
+	}
+	return record;
+}
+
+/*
+ * Make @record a spare one. Returns false if the shard has enough of them, and the caller must free
+ * it. While hooks need records, all are kept, because a hook that is preempted may still read
+ * the memory of a record: see ntklog_record_is_current(). ntklog_trim_spares() frees the excess.
+ */
+static bool ntklog_put_spare(struct ntklog_task_shard *shard, struct ntklog_task *record)
+{
+	unsigned long flags;
+	bool put;
+
+	raw_spin_lock_irqsave(&shard->lock, flags);
+	put = shard->spare_count < ntklog_spare_target() ||
+	      READ_ONCE(ntklog_task_needs) & NTKLOG_NEEDED_BY_HOOKS;
+	if (put)
+		ntklog_push_spare(shard, record);
+	raw_spin_unlock_irqrestore(&shard->lock, flags);
+	return put;
+}
+
+/**
+ * ntklog_make_spare_threads() - allocate spare records
+ *
+ * If memory is short, fewer are allocated, and the next task that takes one asks again.
+ *
+ * Context: task; may sleep.
+ */
+void ntklog_make_spare_threads(void)
+{
+	struct ntklog_task_shard *shard;
+	struct ntklog_task *record;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
+		shard = &ntklog_task_shards[i];
+		while (READ_ONCE(shard->spare_count) < ntklog_spare_target()) {
+			record = kmem_cache_zalloc(ntklog_task_cache, GFP_KERNEL);
+			if (!record)
+				return;
+			if (!ntklog_put_spare(shard, record))
+				kmem_cache_free(ntklog_task_cache, record);
+		}
+	}
+}
+
+static void ntklog_spare_work_run(struct work_struct *work)
+{
+	ntklog_make_spare_threads();
+}
+
+static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
+
+/* The task that takes a record may hold locks that a wake-up needs: leave it to an interrupt. */
+static void ntklog_spare_irq_work_run(struct irq_work *work)
+{
+	schedule_work(&ntklog_spare_work);
+}
+
+static DEFINE_IRQ_WORK(ntklog_spare_irq_work, ntklog_spare_irq_work_run);
+
+static void ntklog_request_spares(const struct ntklog_task_shard *shard)
+{
+	if (READ_ONCE(shard->spare_count) < ntklog_spare_target() / 2)
+		irq_work_queue(&ntklog_spare_irq_work);
+}
+
+/* Move the spare records beyond @target of each shard to @excess. */
+static void ntklog_take_excess_spares(u32 target, struct hlist_head *excess)
+{
+	struct ntklog_task_shard *shard;
+	struct ntklog_task *record;
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
+		shard = &ntklog_task_shards[i];
+		do {
+			raw_spin_lock_irqsave(&shard->lock, flags);
+			record = shard->spare_count > target ? ntklog_pop_spare(shard) : NULL;
+			raw_spin_unlock_irqrestore(&shard->lock, flags);
+			if (record)
+				hlist_add_head(&record->node, excess);
+		} while (record);
+	}
+}
+
+static void ntklog_free_records(struct hlist_head *records)
+{
+	struct ntklog_task *record;
+	struct hlist_node *next;
+
+	hlist_for_each_entry_safe(record, next, records, node)
+		kmem_cache_free(ntklog_task_cache, record);
+}
+
+/* Free the spare records of a burst of tasks, while hooks run. */
+static void ntklog_trim_spares(struct work_struct *work)
+{
+	HLIST_HEAD(excess);
+
+	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	/* Wait for preempted hooks, and for those of idle tasks. */
+	synchronize_rcu_tasks();
+	synchronize_rcu();
+	ntklog_free_records(&excess);
+}
+
+static DECLARE_WORK(ntklog_trim_work, ntklog_trim_spares);
+
+/**
+ * ntklog_find_thread_of() - find the record of any task
+ * @task: the task; only compared
+ *
+ * Context: preemption off or an RCU read-side section, to the end of which the record stays valid.
+ * Return: the record, or NULL if there is no such task or it has no record.
+ */
+struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task)
+{
+	struct ntklog_task *record;
+
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[ntklog_task_bucket(task)], node,
+				 !preemptible())
+		if (record->task == task)
+			return record;
+	return NULL;
+}
+
+/* Called with interrupts off and shard->lock held. The current task has no record yet. */
+static void ntklog_insert_locked(struct ntklog_task_shard *shard, struct ntklog_task *record,
+				 bool late)
+{
+	memset_after(record, 0, next_sleeping_slot);
+	memset(record->cpus, 0, BITS_TO_LONGS(nr_cpu_ids) * sizeof(*record->cpus));
+	WRITE_ONCE(record->next_sleeping_slot, &record->sleeping_slots[1]);
+	record->task = current;
+	record->next_slot = &record->slots[1];
+	record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS].lock = record;
+	record->late = late;
+	if (late) {
+		get_task_struct(current);
+		/* A late record is freed regardless of its slots: none is ever used. */
+		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	}
+	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
+	WRITE_ONCE(shard->in_use, shard->in_use + 1);
+}
+
+/**
+ * ntklog_insert_task_record() - give the current task a record
+ * @record: from ntklog_alloc_detached_task_record()
+ *
+ * The record is late if the exit of the task may have been reported already, or will not be
+ * reported because no other record is needed.
+ *
+ * Context: interrupts off. The task has no record.
+ */
+void ntklog_insert_task_record(struct ntklog_task *record)
+{
+	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+
+	raw_spin_lock(&shard->lock);
+	ntklog_insert_locked(shard, record,
+			     current->flags & PF_EXITING || !READ_ONCE(ntklog_task_needs));
+	raw_spin_unlock(&shard->lock);
+}
+
+/*
+ * Take the lock, but do not wait for it without limit: a hook may be called by a function that the
+ * holder calls, such as the probe of a tracepoint or a function that prints a report.
+ */
+static bool ntklog_try_to_lock_shard(struct ntklog_task_shard *shard)
+{
+	int attempts = NTKLOG_LOCK_ATTEMPTS;
+
+	while (!raw_spin_trylock(&shard->lock)) {
+		if (!--attempts)
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+/* Take a spare record of another shard. Called with shard->lock held. */
+static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *shard)
+{
+	struct ntklog_task *record = NULL;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS && !record; i++) {
+		struct ntklog_task_shard *other = &ntklog_task_shards[i];
+
+		if (other == shard || !READ_ONCE(other->spare_count) ||
+		    !raw_spin_trylock(&other->lock))
+			continue;
+		record = ntklog_pop_spare(other);
+		raw_spin_unlock(&other->lock);
+	}
+	return record;
+}
+
+/**
+ * ntklog_insert_spare_task_record() - give the current task a spare record
+ *
+ * Context: interrupts off, whatever locks are held. The task has no record and does not exit.
+ * Return: the record. NULL if there is no spare one, if the lock of the shard is held for too long,
+ * or if records are not needed.
+ */
+struct ntklog_task *ntklog_insert_spare_task_record(void)
+{
+	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+	struct ntklog_task *record = NULL;
+
+	if (ntklog_try_to_lock_shard(shard)) {
+		if (READ_ONCE(ntklog_task_needs))
+			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
+		if (record)
+			ntklog_insert_locked(shard, record, false);
+		raw_spin_unlock(&shard->lock);
+	}
+	ntklog_request_spares(shard);
+	return record;
+}
+
+/**
+ * ntklog_alloc_detached_task_record() - get a record that is not in the table
+ *
+ * Context: task, whatever locks are held; does not reclaim memory.
+ * Return: a record for ntklog_insert_task_record() or ntklog_free_detached_task_record(); NULL if
+ * there is no memory.
+ */
+struct ntklog_task *ntklog_alloc_detached_task_record(void)
+{
+	struct ntklog_task_shard *shard = ntklog_task_shard(current);
+	struct ntklog_task *record;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&shard->lock, flags);
+	record = ntklog_pop_spare(shard);
+	raw_spin_unlock_irqrestore(&shard->lock, flags);
+	ntklog_request_spares(shard);
+	return record ?: kmem_cache_zalloc(ntklog_task_cache, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+/**
+ * ntklog_free_detached_task_record() - undo ntklog_alloc_detached_task_record()
+ * @record: a record that has not been inserted
+ *
+ * Context: any.
+ */
+void ntklog_free_detached_task_record(struct ntklog_task *record)
+{
+	if (!ntklog_put_spare(ntklog_task_shard(current), record))
+		kmem_cache_free(ntklog_task_cache, record);
+}
+
+static void ntklog_free_record_rcu(struct rcu_head *rcu)
+{
+	struct ntklog_task *record = container_of(rcu, struct ntklog_task, rcu);
+	/* Any shard will do; this one spreads the records evenly. */
+	struct ntklog_task_shard *shard =
+		&ntklog_task_shards[hash_ptr(record, ilog2(NTKLOG_TASK_SHARDS))];
+
+	if (!ntklog_put_spare(shard, record))
+		kmem_cache_free(ntklog_task_cache, record);
+	else if (READ_ONCE(shard->spare_count) > 2 * ntklog_spare_target())
+		schedule_work(&ntklog_trim_work);
+}
+
+/*
+ * Remove @record from the table. Returns false if another task has removed it: an exiting task
+ * competes with ntklog_free_idle_task_records(). Called in an RCU read-side section, unless the
+ * record is that of the current task and records are needed.
+ */
+static bool ntklog_unlink_task_record(struct ntklog_task *record)
+{
+	struct ntklog_task_shard *shard = ntklog_task_shard(record->task);
+	unsigned long flags;
+	bool unlinked;
+
+	raw_spin_lock_irqsave(&shard->lock, flags);
+	unlinked = !hlist_unhashed(&record->node);
+	if (unlinked) {
+		hlist_del_init_rcu(&record->node);
+		WRITE_ONCE(shard->in_use, shard->in_use - 1);
+	}
+	raw_spin_unlock_irqrestore(&shard->lock, flags);
+	return unlinked;
+}
+
+static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
+{
+	int i;
+
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+		if (xchg(&record->sleeping_slots[i].lock, NULL))
+			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
+}
+
+static void ntklog_free_unlinked_record(struct ntklog_task *record)
+{
+	ntklog_uncache_record(record, -1);
+	ntklog_drop_sleeping_slots(record);
+	if (record->late)
+		put_task_struct(record->task);
+	WRITE_ONCE(record->task, NULL);
+	call_rcu(&record->rcu, ntklog_free_record_rcu);
+}
+
+/**
+ * ntklog_free_task_record() - free the record of the current task
+ * @record: the record
+ *
+ * Context: task. Until the function returns, the task does not look up its record.
+ */
+void ntklog_free_task_record(struct ntklog_task *record)
+{
+	rcu_read_lock();
+	if (ntklog_unlink_task_record(record))
+		ntklog_free_unlinked_record(record);
+	rcu_read_unlock();
+}
+
+static bool ntklog_has_nt_state(const struct ntklog_task *record)
+{
+	return record->late || READ_ONCE(record->apc_level) ||
+	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
+}
+
+/* Returns NULL if each record of the bucket has NT state. */
+static struct ntklog_task *ntklog_find_idle_record(unsigned int bucket)
+{
+	struct ntklog_task *record;
+
+	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+		if (!ntklog_has_nt_state(record))
+			return record;
+	return NULL;
+}
+
+/*
+ * Free the records of living tasks that have no NT state. Records are not needed: no task gets a
+ * new one, no hook runs, and no module that uses NT's locks is loaded. Only a module that uses
+ * them by symbol_get() may still do so; the record that its task has at this moment may be freed
+ * while the task enters its first region.
+ */
+static void ntklog_free_idle_task_records(void)
+{
+	struct ntklog_task *record;
+	unsigned int bucket;
+
+	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
+		rcu_read_lock();
+		while ((record = ntklog_find_idle_record(bucket)))
+			if (ntklog_unlink_task_record(record))
+				ntklog_free_unlinked_record(record);
+		rcu_read_unlock();
+		cond_resched();
+	}
+}
+
+/**
+ * ntklog_thread_count() - count the tasks that have a record
+ *
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of records in the table.
+ */
+u32 ntklog_thread_count(void)
+{
+	u32 count = 0;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
+		count += READ_ONCE(ntklog_task_shards[i].in_use);
+	return count;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_thread_count);
+
+/**
+ * ntklog_spare_task_record_count() - count the spare records
+ *
+ * Context: any. The value may be stale when it is returned.
+ * Return: number of spare records of all shards.
+ */
+u32 ntklog_spare_task_record_count(void)
+{
+	u32 count = 0;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
+		count += READ_ONCE(ntklog_task_shards[i].spare_count);
+	return count;
+}
+
+/**
+ * ntklog_visit_task_records() - call a function for each record in the table
+ * @call: the function; must not sleep
+ * @data: its second argument
+ *
+ * Context: task. Records that are inserted or removed concurrently may be left out.
+ */
+void ntklog_visit_task_records(ntklog_thread_func_t call, void *data)
+{
+	struct ntklog_task *record;
+	unsigned int bucket;
+
+	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
+		rcu_read_lock();
+		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+			call(record, data);
+		rcu_read_unlock();
+	}
+}
+
+/**
+ * ntklog_sleeping_slots_dropped_at_exit() - count the slots that were in use when their task exited
+ *
+ * Context: any.
+ * Return: number of slots of Linux' sleeping locks since the module was loaded.
+ */
+u64 ntklog_sleeping_slots_dropped_at_exit(void)
+{
+	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
+}
+
+static void ntklog_warn_leaked_region(const struct ntklog_task *record)
+{
+	if (record->apc_level)
+		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
+				    task_pid_nr(record->task));
+	if (record->critical_regions)
+		pr_warn_ratelimited("thread %d was left in a critical region\n",
+				    task_pid_nr(record->task));
+	if (record->guarded_regions)
+		pr_warn_ratelimited("thread %d was left in a guarded region\n",
+				    task_pid_nr(record->task));
+}
+
+/*
+ * Probe of sched_process_exit. The exiting task may still call ntklog when it closes its files: see
+ * ntklog_task::late.
+ */
+static void ntklog_task_exit_probe(void *data, struct task_struct *task)
+{
+	struct ntklog_task *record;
+
+	/* In kernels after 6.12 a probe may be preempted. */
+	rcu_read_lock();
+	record = ntklog_find_thread_of(task);
+	if (record && ntklog_unlink_task_record(record)) {
+		ntklog_warn_leaked_region(record);
+		ntklog_free_unlinked_record(record);
+	}
+	rcu_read_unlock();
+}
+
+/* The probe must have the exact type of the tracepoint, because CFI checks indirect calls. */
+static void ntklog_group_exit_probe(void *data, struct task_struct *task, bool group_dead)
+{
+	ntklog_task_exit_probe(data, task);
+}
+
+static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
+	(void *)ntklog_group_exit_probe : (void *)ntklog_task_exit_probe;
+
+static struct tracepoint *ntklog_exit_tracepoint;
+
+/* Called with ntklog_task_needs_mutex held. */
+static int ntklog_register_exit_probe(void)
+{
+	int err;
+
+	if (ntklog_exit_probe_is_registered)
+		return 0;
+	err = tracepoint_probe_register(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
+	ntklog_exit_probe_is_registered = !err;
+	return err;
+}
+
+/* Called with ntklog_task_needs_mutex held. */
+static void ntklog_unregister_exit_probe(void)
+{
+	if (!ntklog_exit_probe_is_registered)
+		return;
+	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
+	tracepoint_synchronize_unregister();
+	ntklog_exit_probe_is_registered = false;
+}
+
+/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
+static int ntklog_add_need(unsigned int need)
+{
+	int err = ntklog_register_exit_probe();
+
+	if (err)
+		return err;
+	/* From here on, the exit of each task that gets a record is reported. */
+	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs | need);
+	ntklog_make_spare_threads();
+	return 0;
+}
+
+/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
+static void ntklog_remove_need(unsigned int need)
+{
+	HLIST_HEAD(excess);
+
+	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs & ~need);
+	if (!ntklog_task_needs) {
+		ntklog_free_idle_task_records();
+		/* The exit of a task whose record is left must be reported. */
+		if (!ntklog_thread_count())
+			ntklog_unregister_exit_probe();
+	}
+	/* No hook runs: see ntklog_unpin_task_records(). */
+	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_HOOKS)) {
+		ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+		ntklog_free_records(&excess);
+	}
+}
+
+/**
+ * ntklog_pin_task_records() - keep the memory of records from being used for anything else
+ *
+ * A hook reads the record in ntklog_current with preemption on: see ntklog_record_is_current().
+ *
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0, or a negative errno if the exit of tasks cannot be observed.
+ */
+int ntklog_pin_task_records(void)
+{
+	int err;
+
+	mutex_lock(&ntklog_task_needs_mutex);
+	err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
+	mutex_unlock(&ntklog_task_needs_mutex);
+	/* Records that were being freed before are out of all caches and spare lists now. */
+	rcu_barrier();
+	return err;
+}
+
+/**
+ * ntklog_unpin_task_records() - undo ntklog_pin_task_records()
+ *
+ * Context: task; may sleep. No hook runs, and no other function looks up the record of a task for
+ * the sake of hooks. Callers are serialized.
+ */
+void ntklog_unpin_task_records(void)
+{
+	mutex_lock(&ntklog_task_needs_mutex);
+	ntklog_remove_need(NTKLOG_NEEDED_BY_HOOKS);
+	mutex_unlock(&ntklog_task_needs_mutex);
+}
+
+/* Return true if @module uses symbols of this module. @module is being loaded or unloaded. */
+static bool ntklog_is_used_by(const struct module *module)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	const struct module_use *use;
+
+	list_for_each_entry(use, &module->target_list, target_list)
+		if (use->target == THIS_MODULE)
+			return true;
+	return false;
+#else
+	return true;
+#endif
+}
+
+/* A module gets what its init function needs; when it goes, its exit function has returned. */
+static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
+{
+	int err = 0;
+
+	if ((event != MODULE_STATE_COMING && event != MODULE_STATE_GOING) ||
+	    !ntklog_is_used_by(data))
+		return NOTIFY_DONE;
+	mutex_lock(&ntklog_task_needs_mutex);
+	if (event == MODULE_STATE_COMING) {
+		err = ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_using_modules += !err;
+	} else if (!--ntklog_using_modules) {
+		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
+	}
+	mutex_unlock(&ntklog_task_needs_mutex);
+	return notifier_from_errno(err);
+}
+
+static struct notifier_block ntklog_module_notifier = {
+	.notifier_call = ntklog_module_event,
+};
+
+static int __init ntklog_alloc_task_table(void)
+{
+	unsigned long buckets = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
+				      NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
+	struct ntklog_task *record;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++)
+		raw_spin_lock_init(&ntklog_task_shards[i].lock);
+	ntklog_task_bucket_bits = order_base_2(buckets);
+	ntklog_task_buckets = kvcalloc(1UL << ntklog_task_bucket_bits,
+				       sizeof(*ntklog_task_buckets), GFP_KERNEL);
+	ntklog_task_cache = kmem_cache_create("ntklog_task",
+					      struct_size(record, cpus, BITS_TO_LONGS(nr_cpu_ids)),
+					      0, SLAB_HWCACHE_ALIGN, NULL);
+	return ntklog_task_buckets && ntklog_task_cache ? 0 : -ENOMEM;
+}
+
+static void ntklog_free_task_table(void)
+{
+	kmem_cache_destroy(ntklog_task_cache);
+	kvfree(ntklog_task_buckets);
+}
+
+/**
+ * ntklog_threads_init() - allocate the table of records
+ *
+ * Context: module load.
+ * Return: 0, -ENOMEM, or -ENOENT if the kernel has no tracepoint sched_process_exit.
+ */
+int __init ntklog_threads_init(void)
+{
+	int err;
+
+	ntklog_init_task_cache();
+	ntklog_exit_tracepoint = ntklog_find_tracepoint("sched_process_exit");
+	if (!ntklog_exit_tracepoint)
+		return -ENOENT;
+	err = ntklog_alloc_task_table();
+	if (!err)
+		err = register_module_notifier(&ntklog_module_notifier);
+	if (err)
+		ntklog_free_task_table();
+	return err;
+}
+
+/**
+ * ntklog_threads_exit() - free the records of all tasks
+ *
+ * Context: module unload, when no user of the module is left; or a failed load after
+ * ntklog_threads_init().
+ */
+void ntklog_threads_exit(void)
+{
+	struct ntklog_task *record;
+	struct hlist_node *next;
+	unsigned int bucket;
+	HLIST_HEAD(spares);
+
+	unregister_module_notifier(&ntklog_module_notifier);
+	/* The tasks in the table have not exited, and so are valid during this section. */
+	rcu_read_lock();
+	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++)
+		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
+			ntklog_warn_leaked_region(record);
+	rcu_read_unlock();
+	mutex_lock(&ntklog_task_needs_mutex);
+	ntklog_unregister_exit_probe();
+	mutex_unlock(&ntklog_task_needs_mutex);
+	irq_work_sync(&ntklog_spare_irq_work);
+	cancel_work_sync(&ntklog_spare_work);
+	/* Wait for all calls of ntklog_free_record_rcu(), which schedules the work. */
+	rcu_barrier();
+	cancel_work_sync(&ntklog_trim_work);
+	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++)
+		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
+			if (record->late)
+				put_task_struct(record->task);
+			kmem_cache_free(ntklog_task_cache, record);
+		}
+	ntklog_take_excess_spares(0, &spares);
+	ntklog_free_records(&spares);
+	ntklog_free_task_table();
+}
