@@ -42,16 +42,14 @@ static void only_a_mandatory_function_is_missed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
-#define REDIRECT_CASES								\
-	KUNIT_CASE(an_exported_function_is_found),				\
-	KUNIT_CASE(another_symbol_of_the_name_is_refused),			\
-	KUNIT_CASE(only_a_mandatory_function_is_missed),
-#else
-#define REDIRECT_CASES
-#endif
+#endif /* NTKLOG_CAN_REDIRECT */
 
 static struct kunit_case redirect_test_cases[] = {
-	REDIRECT_CASES
+#ifdef NTKLOG_CAN_REDIRECT
+	KUNIT_CASE(an_exported_function_is_found),
+	KUNIT_CASE(another_symbol_of_the_name_is_refused),
+	KUNIT_CASE(only_a_mandatory_function_is_missed),
+#endif
 	{}
 };
 

@@ -98,12 +98,12 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	done = 0;
 	in_round = in_each;
 	/* While there is another class rooms are kept: a round is short. */
-	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
 		struct remainders left;
 
-		ntklog_enable_sleeping_class(TEST_CLASS);
+		KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 		/* Release; pairs with the acquire in wait_for_round(). */
 		smp_store_release(&begun, round);
 		wait_for_round(&acquired, round);
@@ -224,8 +224,8 @@ static void lost_slots_are_taken_back(struct kunit *test)
 	const struct remainders before = count();
 	u64 untracked = 1;
 
-	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX));
-	ntklog_enable_sleeping_class(TEST_CLASS);
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, lose_more_than_there_is_room_for, &untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked, 0);
@@ -264,7 +264,7 @@ static void readers_that_never_end_are_given_up(struct kunit *test)
 	const struct remainders before = count();
 	u64 untracked[2] = { 0, 1 };
 
-	ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM));
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_there_is_room_for, untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);

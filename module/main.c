@@ -14,7 +14,7 @@
 #include "etw/session.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
-#include "ground/task_table.h"
+#include "ground/task_needs.h"
 #include "ke/numbered_spin_lock.h"
 #include "linux/locks.h"
 #include "perf/context_swap.h"

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_GROUND_TASK_RECORD_H
 #define _NTKLOG_GROUND_TASK_RECORD_H
 
-/* The record of a task: what ntklog keeps for it, because struct task_struct has no room. */
+/* The record of a task. struct task_struct has no room for data of modules. */
 
 #include <linux/build_bug.h>
 #include <linux/sched.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See task_table.h. */
 
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/export.h>
@@ -13,12 +11,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/module.h>
-#include <linux/mutex.h>
-#include <linux/notifier.h>
 #include <linux/overflow.h>
-#include <linux/pid.h>
-#include <linux/printk.h>
 #include <linux/processor.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
@@ -26,14 +19,11 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
-#include <linux/tracepoint.h>
 #include <linux/workqueue.h>
-#include <trace/events/sched.h>
 
 #include "../compat.h"
 #include "task_cache.h"
 #include "task_table.h"
-#include "tracepoint.h"
 
 /*
  * Number of spare records, all shards together, while only NT's locks need records, and while each
@@ -50,10 +40,6 @@
 #define NTKLOG_TASK_BUCKETS_MAX		65536UL
 /* The kernel allows about 16 tasks for that much memory. */
 #define NTKLOG_TASK_PAGES_PER_BUCKET	512
-
-/* Reasons why records are needed. */
-#define NTKLOG_NEEDED_BY_MODULES	BIT(0)
-#define NTKLOG_NEEDED_BY_HOOKS		BIT(1)
 
 /**
  * struct ntklog_task_shard - a part of the table, and of the spare records
@@ -82,15 +68,10 @@ static unsigned int ntklog_task_bucket_bits __read_mostly;
 static struct kmem_cache *ntklog_task_cache;
 
 /*
- * Protects the following. Taken with tracepoints_mutex not held, because registering the probe
- * takes it.
+ * NTKLOG_NEEDED_BY_*: why records are needed. Written with ntklog_task_needs_mutex held; read under
+ * the lock of a shard, and without any lock as a hint.
  */
-static DEFINE_MUTEX(ntklog_task_needs_mutex);
-/* NTKLOG_NEEDED_BY_*; read under the lock of a shard, and without any lock as a hint. */
-static unsigned int ntklog_task_needs;
-static bool ntklog_exit_probe_is_registered;
-/* Number of loaded modules that use symbols of this module. */
-static unsigned int ntklog_using_modules;
+unsigned int ntklog_task_needs;
 
 /* Slots that were in use when their task exited. */
 static atomic64_t ntklog_sleeping_slots_dropped_count;
@@ -227,6 +208,19 @@ static void ntklog_free_records(struct hlist_head *records)
 
 	hlist_for_each_entry_safe(record, next, records, node)
 		kmem_cache_free(ntklog_task_cache, record);
+}
+
+/**
+ * ntklog_free_excess_task_records() - free the spare records that are not needed
+ *
+ * Context: task. No hook runs.
+ */
+void ntklog_free_excess_task_records(void)
+{
+	HLIST_HEAD(excess);
+
+	ntklog_take_excess_spares(ntklog_spare_target(), &excess);
+	ntklog_free_records(&excess);
 }
 
 /* Free the spare records of a burst of tasks, while hooks run. */
@@ -402,14 +396,19 @@ static void ntklog_free_record_rcu(struct rcu_head *rcu)
 		schedule_work(&ntklog_trim_work);
 }
 
-/*
- * Remove @record from the table. Returns false if another task has removed it: an exiting task
- * competes with ntklog_free_idle_task_records(). Called in an RCU read-side section, unless the
- * record is that of the current task and records are needed.
+/**
+ * ntklog_unlink_task_record() - remove a record from the table
+ * @record: the record
+ *
+ * Several tasks may try to: an exiting task competes with ntklog_free_idle_task_records().
+ *
+ * Context: an RCU read-side section in which @record was found in the table.
+ * Return: true if this call has removed it. The caller must then call
+ * ntklog_free_unlinked_record().
  */
-static bool ntklog_unlink_task_record(struct ntklog_task *record)
+bool ntklog_unlink_task_record(struct ntklog_task *record)
 {
-	struct ntklog_task_shard *shard = ntklog_task_shard(record->task);
+	struct ntklog_task_shard *shard = ntklog_task_shard(READ_ONCE(record->task));
 	unsigned long flags;
 	bool unlinked;
 
@@ -432,7 +431,13 @@ static void ntklog_drop_sleeping_slots(struct ntklog_task *record)
 			atomic64_inc(&ntklog_sleeping_slots_dropped_count);
 }
 
-static void ntklog_free_unlinked_record(struct ntklog_task *record)
+/**
+ * ntklog_free_unlinked_record() - free a record after a grace period
+ * @record: the record, after ntklog_unlink_task_record()
+ *
+ * Context: the task that the record belongs to; or any task, if no task looks up its record.
+ */
+void ntklog_free_unlinked_record(struct ntklog_task *record)
 {
 	ntklog_uncache_record(record, -1);
 	ntklog_drop_sleeping_slots(record);
@@ -454,44 +459,6 @@ void ntklog_free_task_record(struct ntklog_task *record)
 	if (ntklog_unlink_task_record(record))
 		ntklog_free_unlinked_record(record);
 	rcu_read_unlock();
-}
-
-static bool ntklog_has_nt_state(const struct ntklog_task *record)
-{
-	return record->late || READ_ONCE(record->apc_level) ||
-	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
-}
-
-/* Returns NULL if each record of the bucket has NT state. */
-static struct ntklog_task *ntklog_find_idle_record(unsigned int bucket)
-{
-	struct ntklog_task *record;
-
-	hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
-		if (!ntklog_has_nt_state(record))
-			return record;
-	return NULL;
-}
-
-/*
- * Free the records of living tasks that have no NT state. Records are not needed: no task gets a
- * new one, no hook runs, and no module that uses NT's locks is loaded. Only a module that uses
- * them by symbol_get() may still do so; the record that its task has at this moment may be freed
- * while the task enters its first region.
- */
-static void ntklog_free_idle_task_records(void)
-{
-	struct ntklog_task *record;
-	unsigned int bucket;
-
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++) {
-		rcu_read_lock();
-		while ((record = ntklog_find_idle_record(bucket)))
-			if (ntklog_unlink_task_record(record))
-				ntklog_free_unlinked_record(record);
-		rcu_read_unlock();
-		cond_resched();
-	}
 }
 
 /**
@@ -532,6 +499,8 @@ u32 ntklog_spare_task_record_count(void)
  * @call: the function; must not sleep
  * @data: its second argument
  *
+ * @call may remove the record from the table.
+ *
  * Context: task. Records that are inserted or removed concurrently may be left out.
  */
 void ntklog_visit_task_records(ntklog_thread_func_t call, void *data)
@@ -558,174 +527,13 @@ u64 ntklog_sleeping_slots_dropped_at_exit(void)
 	return atomic64_read(&ntklog_sleeping_slots_dropped_count);
 }
 
-static void ntklog_warn_leaked_region(const struct ntklog_task *record)
-{
-	if (record->apc_level)
-		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
-				    task_pid_nr(record->task));
-	if (record->critical_regions)
-		pr_warn_ratelimited("thread %d was left in a critical region\n",
-				    task_pid_nr(record->task));
-	if (record->guarded_regions)
-		pr_warn_ratelimited("thread %d was left in a guarded region\n",
-				    task_pid_nr(record->task));
-}
-
-/*
- * Probe of sched_process_exit. The exiting task may still call ntklog when it closes its files: see
- * ntklog_task::late.
- */
-static void ntklog_task_exit_probe(void *data, struct task_struct *task)
-{
-	struct ntklog_task *record;
-
-	/* In kernels after 6.12 a probe may be preempted. */
-	rcu_read_lock();
-	record = ntklog_find_thread_of(task);
-	if (record && ntklog_unlink_task_record(record)) {
-		ntklog_warn_leaked_region(record);
-		ntklog_free_unlinked_record(record);
-	}
-	rcu_read_unlock();
-}
-
-/* The probe must have the exact type of the tracepoint, because CFI checks indirect calls. */
-static void ntklog_group_exit_probe(void *data, struct task_struct *task, bool group_dead)
-{
-	ntklog_task_exit_probe(data, task);
-}
-
-static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
-	(void *)ntklog_group_exit_probe : (void *)ntklog_task_exit_probe;
-
-static struct tracepoint *ntklog_exit_tracepoint;
-
-/* Called with ntklog_task_needs_mutex held. */
-static int ntklog_register_exit_probe(void)
-{
-	int err;
-
-	if (ntklog_exit_probe_is_registered)
-		return 0;
-	err = tracepoint_probe_register(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
-	ntklog_exit_probe_is_registered = !err;
-	return err;
-}
-
-/* Called with ntklog_task_needs_mutex held. */
-static void ntklog_unregister_exit_probe(void)
-{
-	if (!ntklog_exit_probe_is_registered)
-		return;
-	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
-	tracepoint_synchronize_unregister();
-	ntklog_exit_probe_is_registered = false;
-}
-
-/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
-static int ntklog_add_need(unsigned int need)
-{
-	int err = ntklog_register_exit_probe();
-
-	if (err)
-		return err;
-	/* From here on, the exit of each task that gets a record is reported. */
-	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs | need);
-	ntklog_make_spare_threads();
-	return 0;
-}
-
-/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
-static void ntklog_remove_need(unsigned int need)
-{
-	HLIST_HEAD(excess);
-
-	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs & ~need);
-	if (!ntklog_task_needs) {
-		ntklog_free_idle_task_records();
-		/* The exit of a task whose record is left must be reported. */
-		if (!ntklog_thread_count())
-			ntklog_unregister_exit_probe();
-	}
-	/* No hook runs: see ntklog_unpin_task_records(). */
-	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_HOOKS)) {
-		ntklog_take_excess_spares(ntklog_spare_target(), &excess);
-		ntklog_free_records(&excess);
-	}
-}
-
 /**
- * ntklog_pin_task_records() - keep the memory of records from being used for anything else
+ * ntklog_alloc_task_table() - allocate the table and its slab cache
  *
- * A hook reads the record in ntklog_current with preemption on: see ntklog_record_is_current().
- *
- * Context: task; may sleep. Callers are serialized.
- * Return: 0, or a negative errno if the exit of tasks cannot be observed.
+ * Context: module load.
+ * Return: 0 or -ENOMEM. In either case the caller must call ntklog_free_task_table() some time.
  */
-int ntklog_pin_task_records(void)
-{
-	int err;
-
-	mutex_lock(&ntklog_task_needs_mutex);
-	err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
-	mutex_unlock(&ntklog_task_needs_mutex);
-	/* Records that were being freed before are out of all caches and spare lists now. */
-	rcu_barrier();
-	return err;
-}
-
-/**
- * ntklog_unpin_task_records() - undo ntklog_pin_task_records()
- *
- * Context: task; may sleep. No hook runs, and no other function looks up the record of a task for
- * the sake of hooks. Callers are serialized.
- */
-void ntklog_unpin_task_records(void)
-{
-	mutex_lock(&ntklog_task_needs_mutex);
-	ntklog_remove_need(NTKLOG_NEEDED_BY_HOOKS);
-	mutex_unlock(&ntklog_task_needs_mutex);
-}
-
-/* Return true if @module uses symbols of this module. @module is being loaded or unloaded. */
-static bool ntklog_is_used_by(const struct module *module)
-{
-#ifdef CONFIG_MODULE_UNLOAD
-	const struct module_use *use;
-
-	list_for_each_entry(use, &module->target_list, target_list)
-		if (use->target == THIS_MODULE)
-			return true;
-	return false;
-#else
-	return true;
-#endif
-}
-
-/* A module gets what its init function needs; when it goes, its exit function has returned. */
-static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
-{
-	int err = 0;
-
-	if ((event != MODULE_STATE_COMING && event != MODULE_STATE_GOING) ||
-	    !ntklog_is_used_by(data))
-		return NOTIFY_DONE;
-	mutex_lock(&ntklog_task_needs_mutex);
-	if (event == MODULE_STATE_COMING) {
-		err = ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
-		ntklog_using_modules += !err;
-	} else if (!--ntklog_using_modules) {
-		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
-	}
-	mutex_unlock(&ntklog_task_needs_mutex);
-	return notifier_from_errno(err);
-}
-
-static struct notifier_block ntklog_module_notifier = {
-	.notifier_call = ntklog_module_event,
-};
-
-static int __init ntklog_alloc_task_table(void)
+int __init ntklog_alloc_task_table(void)
 {
 	unsigned long buckets = clamp(totalram_pages() / NTKLOG_TASK_PAGES_PER_BUCKET,
 				      NTKLOG_TASK_BUCKETS_MIN, NTKLOG_TASK_BUCKETS_MAX);
@@ -743,69 +551,30 @@ static int __init ntklog_alloc_task_table(void)
 	return ntklog_task_buckets && ntklog_task_cache ? 0 : -ENOMEM;
 }
 
-static void ntklog_free_task_table(void)
-{
-	kmem_cache_destroy(ntklog_task_cache);
-	kvfree(ntklog_task_buckets);
-}
-
 /**
- * ntklog_threads_init() - allocate the table of records
+ * ntklog_free_task_table() - free all records, the table and its slab cache
  *
- * Context: module load.
- * Return: 0, -ENOMEM, or -ENOENT if the kernel has no tracepoint sched_process_exit.
+ * Context: module unload, or a failed load. No function of this file runs or will run.
  */
-int __init ntklog_threads_init(void)
-{
-	int err;
-
-	ntklog_init_task_cache();
-	ntklog_exit_tracepoint = ntklog_find_tracepoint("sched_process_exit");
-	if (!ntklog_exit_tracepoint)
-		return -ENOENT;
-	err = ntklog_alloc_task_table();
-	if (!err)
-		err = register_module_notifier(&ntklog_module_notifier);
-	if (err)
-		ntklog_free_task_table();
-	return err;
-}
-
-/**
- * ntklog_threads_exit() - free the records of all tasks
- *
- * Context: module unload, when no user of the module is left; or a failed load after
- * ntklog_threads_init().
- */
-void ntklog_threads_exit(void)
+void ntklog_free_task_table(void)
 {
 	struct ntklog_task *record;
 	struct hlist_node *next;
 	unsigned int bucket;
-	HLIST_HEAD(spares);
 
-	unregister_module_notifier(&ntklog_module_notifier);
-	/* The tasks in the table have not exited, and so are valid during this section. */
-	rcu_read_lock();
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++)
-		hlist_for_each_entry_rcu(record, &ntklog_task_buckets[bucket], node)
-			ntklog_warn_leaked_region(record);
-	rcu_read_unlock();
-	mutex_lock(&ntklog_task_needs_mutex);
-	ntklog_unregister_exit_probe();
-	mutex_unlock(&ntklog_task_needs_mutex);
 	irq_work_sync(&ntklog_spare_irq_work);
 	cancel_work_sync(&ntklog_spare_work);
 	/* Wait for all calls of ntklog_free_record_rcu(), which schedules the work. */
 	rcu_barrier();
 	cancel_work_sync(&ntklog_trim_work);
-	for (bucket = 0; bucket < 1U << ntklog_task_bucket_bits; bucket++)
+	for (bucket = 0; ntklog_task_buckets && bucket < 1U << ntklog_task_bucket_bits; bucket++)
 		hlist_for_each_entry_safe(record, next, &ntklog_task_buckets[bucket], node) {
 			if (record->late)
 				put_task_struct(record->task);
 			kmem_cache_free(ntklog_task_cache, record);
 		}
-	ntklog_take_excess_spares(0, &spares);
-	ntklog_free_records(&spares);
-	ntklog_free_task_table();
+	WRITE_ONCE(ntklog_task_needs, 0);
+	ntklog_free_excess_task_records();
+	kmem_cache_destroy(ntklog_task_cache);
+	kvfree(ntklog_task_buckets);
 }

@@ -2,18 +2,18 @@
 #ifndef _NTKLOG_GROUND_TASK_TABLE_H
 #define _NTKLOG_GROUND_TASK_TABLE_H
 
-/*
- * The records of all tasks: the hash table, the spare records, and when records are needed at all.
- *
- * Records are needed while a module that uses NT's locks is loaded, and while Linux' sleeping locks
- * are hooked. Only then a probe of sched_process_exit is registered, which frees the record of an
- * exiting task. When records are no longer needed, all records without NT state are freed and the
- * probe is unregistered.
- */
+/* The records of all tasks: the hash table, and the spare records. */
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 #include "task_record.h"
+
+/* Reasons why records are needed: see task_needs.h. */
+#define NTKLOG_NEEDED_BY_MODULES	BIT(0)
+#define NTKLOG_NEEDED_BY_HOOKS		BIT(1)
+
+extern unsigned int ntklog_task_needs;
 
 typedef void (*ntklog_thread_func_t)(struct ntklog_task *thread, void *data);
 
@@ -27,13 +27,13 @@ struct ntklog_task *ntklog_insert_spare_task_record(void);
 struct ntklog_task *ntklog_alloc_detached_task_record(void);
 void ntklog_free_detached_task_record(struct ntklog_task *record);
 void ntklog_insert_task_record(struct ntklog_task *record);
+bool ntklog_unlink_task_record(struct ntklog_task *record);
+void ntklog_free_unlinked_record(struct ntklog_task *record);
 void ntklog_free_task_record(struct ntklog_task *record);
 
 void ntklog_make_spare_threads(void);
-int ntklog_pin_task_records(void);
-void ntklog_unpin_task_records(void);
-
-int ntklog_threads_init(void);
-void ntklog_threads_exit(void);
+void ntklog_free_excess_task_records(void);
+int ntklog_alloc_task_table(void);
+void ntklog_free_task_table(void);
 
 #endif /* _NTKLOG_GROUND_TASK_TABLE_H */

@@ -3,8 +3,9 @@
 #define _NTKLOG_GROUND_THREAD_H
 
 /*
- * The record of the current task: see task_record.h, and task_table.h for all records. A task gets
- * a record when it first needs one, and keeps it until it exits or until no record is needed.
+ * The record of the current task: see task_record.h, and task_table.h for the records of all tasks.
+ * A task gets a record when it first needs one. It keeps the record until it exits, or until no
+ * record is needed.
  *
  * Each CPU caches the record that it looked up last in ntklog_current. While the current task is
  * the cached one, finding its record takes three instructions.

@@ -20,6 +20,7 @@
 
 #include "../address.h"
 #include "../compat.h"
+#include "../ground/task_needs.h"
 #include "../ground/task_table.h"
 #include "resource_event.h"
 #include "resource_parameters.h"

@@ -8,8 +8,11 @@
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
+probed >probed.before
 insmod ntklog.ko buffers=64 excessive_first_ms=300 excessive_next_ms=400
 cat $D/linux
+check "sleeping: loading registers no probe" is "$(probed)" "$(cat probed.before)"
+check "sleeping: and makes no records of tasks" no_task_records
 if grep -E "^($(echo $SLEEPING_KINDS | tr ' ' '|')): unavailable" $D/linux; then
 	echo "not ok - sleeping: this kernel's locks can be watched"
 	exit 1
@@ -27,6 +30,7 @@ check "sleeping: the groups have names" is "$(cat $S/group_mask)" "0xa0000004 PE
 echo start >$S/state
 check "sleeping: a session hooks all kinds" sleeping_is_on
 check "sleeping: and all functions" is "$(hooked)" $SLEEPING_FUNCTIONS
+check "sleeping: then exits of tasks are observed" sh -c "echo '$(probed)' | grep sched_process_exit"
 check "sleeping: spin locks are left alone" is "$(redirected)" 0
 check "sleeping: the module with the truth runs" insmod sleeping_locks.ko long_ms=3000
 rmmod sleeping_locks
@@ -37,6 +41,8 @@ cat $S/stats >sleeping.stats
 dmesg | sed -n 's/.*sleeping_locks: //p' >sleeping.truth
 check "sleeping: the end of the session leaves all alone" sleeping_is_off
 check "sleeping: each acquisition has come to an end" sleeping_balanced
+check "sleeping: the records of living tasks are freed" no_task_records
+check "sleeping: and no probe is left" is "$(probed)" "$(cat probed.before)"
 
 # With NT's resources, spin locks and a second session: what one wants goes on.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask
@@ -67,6 +73,7 @@ while [ $times -lt $turns ]; do
 done
 check "sleeping: on and off some times under load leaves nothing behind" is $left 0
 check "sleeping: under load each acquisition has come to an end" sleeping_balanced
+check "sleeping: under load the records are freed" no_task_records
 # Without are threads at their end, and new ones that came too fast.
 most_had_room()
 {

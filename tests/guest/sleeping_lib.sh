@@ -33,6 +33,22 @@ sleeping_is_off()
 	is "$(hooked)" 0 && is "$(sleeping_now owned)" 0
 }
 
+# Tracepoints of the kernel that have a probe, ours or another's.
+probed()
+{
+	lines=$(dmesg | wc -l)
+	insmod probed_tracepoints.ko
+	rmmod probed_tracepoints
+	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*probed_tracepoints: //p'
+}
+
+# Records of tasks, those of living ones and those in store.
+no_task_records()
+{
+	cat $D/linux
+	grep -q '^task records: 0, spare: 0$' $D/linux
+}
+
 # sleeping_now owned|"waited for"|forgotten: of all threads.
 sleeping_now()
 {

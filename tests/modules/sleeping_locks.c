@@ -372,7 +372,7 @@ static void fire(struct tracepoint *tracepoint, void *lock, int value)
 
 	preempt_disable();
 	for (probe = rcu_dereference_raw(tracepoint->funcs); probe && probe->func; probe++)
-		((void (*)(void *data, void *lock, int value))probe->func)(probe->data, lock, value);
+		((void (*)(void *, void *, int))probe->func)(probe->data, lock, value);
 	preempt_enable();
 }
 

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When the records of tasks are needed, and the probe that frees them; see task_table.h. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/notifier.h>
+#include <linux/pid.h>
+#include <linux/printk.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <trace/events/sched.h>
+
+#include "../compat.h"
+#include "task_cache.h"
+#include "task_needs.h"
+#include "task_table.h"
+#include "tracepoint.h"
+
+/*
+ * Protects ntklog_task_needs and the following. Taken with tracepoints_mutex not held, because
+ * registering the probe takes it.
+ */
+static DEFINE_MUTEX(ntklog_task_needs_mutex);
+static bool ntklog_exit_probe_is_registered;
+/* Number of loaded modules that use symbols of this module. */
+static unsigned int ntklog_using_modules;
+
+static bool ntklog_has_nt_state(const struct ntklog_task *record)
+{
+	return record->late || READ_ONCE(record->apc_level) ||
+	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
+}
+
+/* Free the record if it has no NT state. */
+static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
+{
+	if (!ntklog_has_nt_state(record) && ntklog_unlink_task_record(record))
+		ntklog_free_unlinked_record(record);
+}
+
+/*
+ * Free the records of living tasks that have no NT state. Records are not needed: no task gets a
+ * new one, no hook runs, and no module that uses NT's locks is loaded. Only a module that uses
+ * them by symbol_get() may still do so; the record that its task has at this moment may be freed
+ * while the task enters its first region.
+ */
+static void ntklog_free_idle_task_records(void)
+{
+	ntklog_visit_task_records(ntklog_free_idle_record, NULL);
+}
+
+static void ntklog_warn_of_leaked_region(struct ntklog_task *record, void *unused)
+{
+	if (record->apc_level)
+		pr_warn_ratelimited("thread %d was left at APC_LEVEL\n",
+				    task_pid_nr(record->task));
+	if (record->critical_regions)
+		pr_warn_ratelimited("thread %d was left in a critical region\n",
+				    task_pid_nr(record->task));
+	if (record->guarded_regions)
+		pr_warn_ratelimited("thread %d was left in a guarded region\n",
+				    task_pid_nr(record->task));
+}
+
+/*
+ * Probe of sched_process_exit. The exiting task may still call ntklog when it closes its files: see
+ * ntklog_task::late.
+ */
+static void ntklog_task_exit_probe(void *data, struct task_struct *task)
+{
+	struct ntklog_task *record;
+
+	/* In kernels after 6.12 a probe may be preempted. */
+	rcu_read_lock();
+	record = ntklog_find_thread_of(task);
+	if (record && ntklog_unlink_task_record(record)) {
+		ntklog_warn_of_leaked_region(record, NULL);
+		ntklog_free_unlinked_record(record);
+	}
+	rcu_read_unlock();
+}
+
+/* The probe must have the exact type of the tracepoint, because CFI checks indirect calls. */
+static void ntklog_group_exit_probe(void *data, struct task_struct *task, bool group_dead)
+{
+	ntklog_task_exit_probe(data, task);
+}
+
+static void *const ntklog_exit_probe = ntklog_exit_tells_group_dead() ?
+	(void *)ntklog_group_exit_probe : (void *)ntklog_task_exit_probe;
+
+static struct tracepoint *ntklog_exit_tracepoint;
+
+/* Called with ntklog_task_needs_mutex held. */
+static int ntklog_register_exit_probe(void)
+{
+	int err;
+
+	if (ntklog_exit_probe_is_registered)
+		return 0;
+	err = tracepoint_probe_register(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
+	ntklog_exit_probe_is_registered = !err;
+	return err;
+}
+
+/* Called with ntklog_task_needs_mutex held. */
+static void ntklog_unregister_exit_probe(void)
+{
+	if (!ntklog_exit_probe_is_registered)
+		return;
+	tracepoint_probe_unregister(ntklog_exit_tracepoint, ntklog_exit_probe, NULL);
+	tracepoint_synchronize_unregister();
+	ntklog_exit_probe_is_registered = false;
+}
+
+/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
+static int ntklog_add_need(unsigned int need)
+{
+	int err = ntklog_register_exit_probe();
+
+	if (err)
+		return err;
+	/* From here on, the exit of each task that gets a record is reported. */
+	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs | need);
+	ntklog_make_spare_threads();
+	return 0;
+}
+
+/* Called with ntklog_task_needs_mutex held. @need: NTKLOG_NEEDED_BY_* */
+static void ntklog_remove_need(unsigned int need)
+{
+	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs & ~need);
+	if (!ntklog_task_needs) {
+		ntklog_free_idle_task_records();
+		/* The exit of a task whose record is left must be reported. */
+		if (!ntklog_thread_count())
+			ntklog_unregister_exit_probe();
+	}
+	/* No hook runs: see ntklog_unpin_task_records(). */
+	if (!(ntklog_task_needs & NTKLOG_NEEDED_BY_HOOKS))
+		ntklog_free_excess_task_records();
+}
+
+/**
+ * ntklog_pin_task_records() - keep the memory of records from being used for anything else
+ *
+ * A hook reads the record in ntklog_current with preemption on: see ntklog_record_is_current().
+ *
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0, or a negative errno if the exit of tasks cannot be observed.
+ */
+int ntklog_pin_task_records(void)
+{
+	int err;
+
+	mutex_lock(&ntklog_task_needs_mutex);
+	err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
+	mutex_unlock(&ntklog_task_needs_mutex);
+	/* Records that were being freed before are out of all caches and spare lists now. */
+	rcu_barrier();
+	return err;
+}
+
+/**
+ * ntklog_unpin_task_records() - undo ntklog_pin_task_records()
+ *
+ * Context: task; may sleep. No hook runs, and no other function looks up the record of a task for
+ * the sake of hooks. Callers are serialized.
+ */
+void ntklog_unpin_task_records(void)
+{
+	mutex_lock(&ntklog_task_needs_mutex);
+	ntklog_remove_need(NTKLOG_NEEDED_BY_HOOKS);
+	mutex_unlock(&ntklog_task_needs_mutex);
+}
+
+/* Return true if @module uses symbols of this module. @module is being loaded or unloaded. */
+static bool ntklog_is_used_by(const struct module *module)
+{
+#ifdef CONFIG_MODULE_UNLOAD
+	const struct module_use *use;
+
+	list_for_each_entry(use, &module->target_list, target_list)
+		if (use->target == THIS_MODULE)
+			return true;
+	return false;
+#else
+	return true;
+#endif
+}
+
+/* A module gets what its init function needs; when it goes, its exit function has returned. */
+static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
+{
+	int err = 0;
+
+	if ((event != MODULE_STATE_COMING && event != MODULE_STATE_GOING) ||
+	    !ntklog_is_used_by(data))
+		return NOTIFY_DONE;
+	mutex_lock(&ntklog_task_needs_mutex);
+	if (event == MODULE_STATE_COMING) {
+		err = ntklog_add_need(NTKLOG_NEEDED_BY_MODULES);
+		ntklog_using_modules += !err;
+	} else if (!--ntklog_using_modules) {
+		ntklog_remove_need(NTKLOG_NEEDED_BY_MODULES);
+	}
+	mutex_unlock(&ntklog_task_needs_mutex);
+	return notifier_from_errno(err);
+}
+
+static struct notifier_block ntklog_module_notifier = {
+	.notifier_call = ntklog_module_event,
+};
+
+/**
+ * ntklog_threads_init() - allocate the table of records
+ *
+ * Context: module load.
+ * Return: 0, -ENOMEM, or -ENOENT if the kernel has no tracepoint sched_process_exit.
+ */
+int __init ntklog_threads_init(void)
+{
+	int err;
+
+	ntklog_init_task_cache();
+	ntklog_exit_tracepoint = ntklog_find_tracepoint("sched_process_exit");
+	if (!ntklog_exit_tracepoint)
+		return -ENOENT;
+	err = ntklog_alloc_task_table();
+	if (!err)
+		err = register_module_notifier(&ntklog_module_notifier);
+	if (err)
+		ntklog_free_task_table();
+	return err;
+}
+
+/**
+ * ntklog_threads_exit() - free the records of all tasks
+ *
+ * Context: module unload, when no user of the module is left; or a failed load after
+ * ntklog_threads_init().
+ */
+void ntklog_threads_exit(void)
+{
+	unregister_module_notifier(&ntklog_module_notifier);
+	/* A task in the table has not exited. */
+	ntklog_visit_task_records(ntklog_warn_of_leaked_region, NULL);
+	mutex_lock(&ntklog_task_needs_mutex);
+	ntklog_unregister_exit_probe();
+	mutex_unlock(&ntklog_task_needs_mutex);
+	ntklog_free_task_table();
+}

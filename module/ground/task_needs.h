@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_TASK_NEEDS_H
+#define _NTKLOG_GROUND_TASK_NEEDS_H
+
+/*
+ * Records of tasks are needed while a module that uses NT's locks is loaded, and while Linux'
+ * sleeping locks are hooked. Only then a probe of sched_process_exit is registered, which frees the
+ * record of an exiting task. When records are no longer needed, all records without NT state are
+ * freed and the probe is unregistered.
+ */
+
+int ntklog_pin_task_records(void);
+void ntklog_unpin_task_records(void);
+
+int ntklog_threads_init(void);
+void ntklog_threads_exit(void);
+
+#endif /* _NTKLOG_GROUND_TASK_NEEDS_H */
