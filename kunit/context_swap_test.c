@@ -10,10 +10,12 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_contextswap.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/perf/context_swap.h"
 #include "../module/trace.h"
 #include "fixture.h"

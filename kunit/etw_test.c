@@ -9,12 +9,14 @@
 #include <asm/tsc.h>
 #include <uapi/ntklog/group_mask.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/event.h"
 #include "../module/etw/flush.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/logfile.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
@@ -211,7 +213,7 @@ static void without_room_events_are_counted_as_lost(struct kunit *test)
 	last = session_buffer(TEST_CPU, 1);
 	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG) & 0x02, 0x02);
 
-	header = etw_make_header_buffer(SESSION, &size);
+	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	/*
 	 * BuffersWritten, EventsLost; see header_buffer_is_nts(). The last processor's has
@@ -280,7 +282,7 @@ static void header_buffer_is_nts(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	session_stop(test);
-	header = etw_make_header_buffer(SESSION, &size);
+	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	KUNIT_EXPECT_EQ(test, size, SIZE);
 
@@ -343,9 +345,9 @@ static void a_started_session_is_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_mode(SESSION, ETW_MODE_BUFFERING), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, 8192), -EBUSY);
 	KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, 8), -EBUSY);
-	KUNIT_EXPECT_EQ(test, SESSION->buffer_size, SIZE);
-	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
-	KUNIT_EXPECT_EQ(test, SESSION->group_mask.masks[1], 0x00010000);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.group_mask.masks[1], 0x00010000);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(SESSION), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EINVAL);
@@ -377,8 +379,8 @@ static void sizes_out_of_range_change_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, etw_set_buffer_size(SESSION, sizes[i]), -EINVAL);
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		KUNIT_EXPECT_EQ(test, etw_set_buffers(SESSION, numbers[i]), -EINVAL);
-	KUNIT_EXPECT_EQ(test, SESSION->buffer_size, SIZE);
-	KUNIT_EXPECT_EQ(test, SESSION->buffers, 4);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffer_size, SIZE);
+	KUNIT_EXPECT_EQ(test, SESSION->settings.buffers, 4);
 }
 
 static struct perfinfo_groupmask mask_at(u32 word1, u32 word0)

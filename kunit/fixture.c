@@ -11,9 +11,11 @@
 #include <linux/sched/task.h>
 #include <uapi/ntklog/group_mask.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"

@@ -20,7 +20,9 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/perf/spin_lock.h"
 #include "../module/trace.h"
 #include "fixture.h"

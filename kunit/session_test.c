@@ -13,6 +13,7 @@
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/event.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/event.h"
 #include "../module/etw/flush.h"
 #include "../module/etw/group_mask.h"
@@ -20,6 +21,7 @@
 #include "../module/etw/reader.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/etw/snapshot.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
@@ -303,18 +305,18 @@ static void a_mask_changes_while_the_session_runs(struct kunit *test)
 	start(test, 3, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
 	before = written_everywhere(3);
-	/* The rundown of the group comes with it, and with its end. */
+	/* Its observation and its rundown, at its begin and at its end. */
 	change_running(3, PERF_SPINLOCK, true);
 	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 2);
 	change_running(3, PERF_SPINLOCK, true);
-	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 1);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 2);
 	log_event(PERF_SPINLOCK, 7);
 	change_running(3, PERF_SPINLOCK, false);
 	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
-	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 5);
 	log_event(PERF_SPINLOCK, 8);
-	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 3);
+	KUNIT_EXPECT_EQ(test, written_everywhere(3), before + 5);
 	stop(test, 3);
 }
 
@@ -374,29 +376,29 @@ static void each_session_gets_its_version(struct kunit *test)
 
 static void names_are_unique(struct kunit *test)
 {
-	char name[ETW_NAME_MAX + 1];
+	char name[NTKLOG_SESSION_NAME_SIZE + 1];
 	struct etw_session *session = &etw_sessions[6];
 
-	KUNIT_EXPECT_STREQ(test, etw_sessions[0].name, "NT Kernel Logger");
-	KUNIT_EXPECT_STREQ(test, session->name, "System Logger 6");
+	KUNIT_EXPECT_STREQ(test, etw_sessions[0].settings.name, "NT Kernel Logger");
+	KUNIT_EXPECT_STREQ(test, session->settings.name, "System Logger 6");
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "locks of my driver"), 0);
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "locks of my driver"), 0);
 	KUNIT_EXPECT_EQ(test, etw_set_name(&etw_sessions[7], "locks of my driver"), -EEXIST);
-	KUNIT_EXPECT_STREQ(test, etw_sessions[7].name, "System Logger 7");
+	KUNIT_EXPECT_STREQ(test, etw_sessions[7].settings.name, "System Logger 7");
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "NT Kernel Logger"), -EEXIST);
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, ""), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "two\nlines"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "\xc3\xa4"), -EINVAL);
-	memset(name, 'n', ETW_NAME_MAX);
-	name[ETW_NAME_MAX] = '\0';
+	memset(name, 'n', NTKLOG_SESSION_NAME_SIZE);
+	name[NTKLOG_SESSION_NAME_SIZE] = '\0';
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, name), -EINVAL);
-	KUNIT_EXPECT_STREQ(test, session->name, "locks of my driver");
-	name[ETW_NAME_MAX - 1] = '\0';
+	KUNIT_EXPECT_STREQ(test, session->settings.name, "locks of my driver");
+	name[NTKLOG_SESSION_NAME_SIZE - 1] = '\0';
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, name), 0);
 	start(test, 6, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	stop(test, 6);
 	/* The longest name fits into the least header. */
-	kvfree(etw_make_header_buffer(session, &(size_t){ 0 }));
+	kvfree(etw_make_header_buffer(session->run, &(size_t){ 0 }));
 	KUNIT_EXPECT_EQ(test, etw_set_name(session, "System Logger 6"), 0);
 }
 
@@ -430,11 +432,11 @@ static void a_start_without_memory_leaves_what_nobody_has_read(struct kunit *tes
 	start(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 	log_event(PERF_SPINLOCK_CNTRS, 7);
 	stop(test, 7);
-	before = etw_make_header_buffer(session, &size);
+	before = etw_make_header_buffer(session->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(before));
 	want_too_much_memory(test, session);
 	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
-	after = etw_make_header_buffer(session, &size);
+	after = etw_make_header_buffer(session->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(after));
 	KUNIT_ASSERT_EQ(test, size, SIZE);
 	KUNIT_EXPECT_MEMEQ(test, before, after, size);
@@ -885,7 +887,7 @@ static void check_end(struct kunit *test, enum etw_mode mode)
 	struct etw_reader *reader;
 
 	start(test, 5, TEST_GROUP, 2, mode);
-	reader = etw_open_reader(in_flight.session, 1);
+	reader = etw_open_reader(in_flight.session->run, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	test_thread_start(test, &logger, 1, log_in_flight, &in_flight);
 	while (!READ_ONCE(in_flight.is_there))
@@ -921,7 +923,7 @@ static void a_reader_keeps_the_run_that_it_has_opened(struct kunit *test)
 	start(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
 	log_event(TEST_GROUP, 5);
 	run = etw_sessions[5].run;
-	reader = etw_open_reader(&etw_sessions[5], TEST_CPU);
+	reader = etw_open_reader(run, TEST_CPU);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(reader));
 	stop(test, 5);
 	/* What is new is another's, and of another mode. */
@@ -948,7 +950,7 @@ static void the_time_of_the_boot_is_one(struct kunit *test)
 	for (i = 0; i < 6; i++) {
 		start(test, i % 2, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
 		stop(test, i % 2);
-		header = etw_make_header_buffer(&etw_sessions[i % 2], &size);
+		header = etw_make_header_buffer(etw_sessions[i % 2].run, &size);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 		/* BootTime: see header_buffer_is_nts() */
 		first = first ?: get_u64(header, 0x68 + 0xF8);

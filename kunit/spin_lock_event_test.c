@@ -15,9 +15,11 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 

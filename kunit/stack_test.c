@@ -15,10 +15,12 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
+#include "../module/etw/control.h"
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/etw/stacks.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/stack.h"

@@ -10,7 +10,9 @@
 #include <uapi/ntklog/group_mask.h>
 
 #include "../module/address.h"
+#include "../module/etw/control.h"
 #include "../module/etw/session.h"
+#include "../module/etw/settings.h"
 #include "../module/ex/locks_information.h"
 #include "../module/perf/spin_lock.h"
 #include "../module/system_information.h"

@@ -8,21 +8,22 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/poll.h>
 #include <linux/seq_file.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "address.h"
+#include "debugfs_claim.h"
 #include "debugfs_file.h"
 #include "debugfs_session.h"
-#include "etw/event.h"
+#include "etw/claim.h"
+#include "etw/control.h"
 #include "etw/group_mask.h"
 #include "etw/logfile.h"
 #include "etw/reader.h"
 #include "etw/run.h"
 #include "etw/session.h"
+#include "etw/settings.h"
 #include "etw/snapshot.h"
 #include "etw/stacks.h"
 
@@ -44,9 +45,7 @@ static int ntklog_state_store(void *object, char *text)
 
 static void ntklog_name_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%s\n", session->name);
+	seq_printf(seq, "%s\n", etw_get_settings(object).name);
 }
 
 static int ntklog_name_store(void *object, char *text)
@@ -56,66 +55,52 @@ static int ntklog_name_store(void *object, char *text)
 
 static void ntklog_session_mask_show(struct seq_file *seq, void *object)
 {
-	struct perfinfo_groupmask mask = etw_get_group_mask(object);
+	struct etw_settings settings = etw_get_settings(object);
 
-	etw_group_mask_show(seq, &mask);
+	etw_group_mask_show(seq, &settings.group_mask);
 }
 
 static int ntklog_session_mask_store(void *object, char *text)
 {
 	struct etw_group_change change;
 
-	if (etw_group_change_parse(text, &change))
-		return -EINVAL;
-	etw_change_group_mask(object, &change);
-	return 0;
+	return etw_group_change_parse(text, &change) ?: etw_change_group_mask(object, &change);
 }
 
 static void ntklog_stacks_show(struct seq_file *seq, void *object)
 {
-	etw_stacks_show(seq, etw_get_stacks(object));
+	etw_stacks_show(seq, etw_get_settings(object).stacks);
 }
 
 static int ntklog_stacks_store(void *object, char *text)
 {
 	u32 stacks;
 
-	if (etw_stacks_parse(text, &stacks))
-		return -EINVAL;
-	etw_set_stacks(object, stacks);
-	return 0;
+	return etw_stacks_parse(text, &stacks) ?: etw_set_stacks(object, stacks);
 }
 
 static void ntklog_buffer_size_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%u\n", READ_ONCE(session->buffer_size));
+	seq_printf(seq, "%u\n", etw_get_settings(object).buffer_size);
 }
 
 static int ntklog_buffer_size_store(void *object, char *text)
 {
 	u32 value;
 
-	if (ntklog_parse_number(text, &value))
-		return -EINVAL;
-	return etw_set_buffer_size(object, value);
+	return ntklog_parse_number(text, &value) ?: etw_set_buffer_size(object, value);
 }
 
 static void ntklog_buffers_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%u\n", READ_ONCE(session->buffers));
+	seq_printf(seq, "%u\n", etw_get_settings(object).buffers);
 }
 
 static int ntklog_buffers_store(void *object, char *text)
 {
 	u32 value;
 
-	if (ntklog_parse_number(text, &value))
-		return -EINVAL;
-	return etw_set_buffers(object, value);
+	return ntklog_parse_number(text, &value) ?: etw_set_buffers(object, value);
 }
 
 static const char * const ntklog_modes[] = {
@@ -125,9 +110,7 @@ static const char * const ntklog_modes[] = {
 
 static void ntklog_mode_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%s\n", ntklog_modes[READ_ONCE(session->mode)]);
+	seq_printf(seq, "%s\n", ntklog_modes[etw_get_settings(object).mode]);
 }
 
 static int ntklog_mode_store(void *object, char *text)
@@ -139,34 +122,31 @@ static int ntklog_mode_store(void *object, char *text)
 
 static void ntklog_flush_timer_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%u\n", READ_ONCE(session->flush_timer));
+	seq_printf(seq, "%u\n", etw_get_settings(object).flush_timer);
 }
 
 static int ntklog_flush_timer_store(void *object, char *text)
 {
 	u32 value;
 
-	if (ntklog_parse_number(text, &value))
-		return -EINVAL;
-	return etw_set_flush_timer(object, value);
+	return ntklog_parse_number(text, &value) ?: etw_set_flush_timer(object, value);
 }
 
 static void ntklog_contextswap_version_show(struct seq_file *seq, void *object)
 {
-	struct etw_session *session = object;
-
-	seq_printf(seq, "%u\n", READ_ONCE(etw_contextswap_versions.of_session[session->id]) + 1);
+	seq_printf(seq, "%u\n", etw_get_settings(object).contextswap_version);
 }
 
 static int ntklog_contextswap_version_store(void *object, char *text)
 {
 	u32 value;
 
-	if (ntklog_parse_number(text, &value))
-		return -EINVAL;
-	return etw_set_contextswap_version(object, value);
+	return ntklog_parse_number(text, &value) ?: etw_set_contextswap_version(object, value);
+}
+
+static void ntklog_owner_show(struct seq_file *seq, void *object)
+{
+	etw_show_owner(seq, object);
 }
 
 static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *counts)
@@ -178,7 +158,7 @@ static void ntklog_show_counts(struct seq_file *seq, const struct etw_counts *co
 
 static void ntklog_stats_show(struct seq_file *seq, void *object)
 {
-	struct etw_run *run = etw_get_run(object);
+	struct etw_run *run = etw_get_session_run(object);
 	struct etw_counts counts, sum = {};
 	unsigned int cpu;
 
@@ -225,6 +205,7 @@ static const struct ntklog_file ntklog_session_files[] = {
 	  ntklog_contextswap_version_store },
 	{ "stats", ntklog_stats_show },
 	{ "flush", ntklog_flush_show, ntklog_flush_store },
+	{ "owner", ntklog_owner_show },
 };
 
 /* sessions/<n>/cpu<m> */
@@ -242,56 +223,42 @@ static int ntklog_processor_open(struct inode *inode, struct file *file)
 {
 	const struct ntklog_processor *processor = inode->i_private;
 	struct etw_reader *reader;
+	struct etw_run *run;
 	int err = ntklog_may_read_addresses();
 
 	if (err)
 		return err;
-	reader = etw_open_reader(processor->session, processor->cpu);
+	run = etw_get_session_run(processor->session);
+	if (!run)
+		return -ENODATA;
+	reader = etw_open_reader(run, processor->cpu);
+	etw_put_run(run);
 	if (IS_ERR(reader))
 		return PTR_ERR(reader);
 	file->private_data = reader;
 	return nonseekable_open(inode, file);
 }
 
-static ssize_t ntklog_processor_read(struct file *file, char __user *to, size_t count,
-				     loff_t *position)
-{
-	ssize_t done;
-
-	etw_prepare_reader(file->private_data);
-	/* One reader at a time, through whatever file. */
-	inode_lock(file_inode(file));
-	done = etw_read_buffers(file->private_data, to, count);
-	inode_unlock(file_inode(file));
-	return done;
-}
-
-static __poll_t ntklog_processor_poll(struct file *file, poll_table *wait)
-{
-	return etw_poll_buffers(file->private_data, file, wait);
-}
-
-static int ntklog_processor_release(struct inode *inode, struct file *file)
-{
-	etw_close_reader(file->private_data);
-	return 0;
-}
-
 static const struct file_operations ntklog_processor_fops = {
 	.owner = THIS_MODULE,
 	.open = ntklog_processor_open,
-	.read = ntklog_processor_read,
-	.poll = ntklog_processor_poll,
-	.release = ntklog_processor_release,
+	.read = ntklog_reader_read,
+	.poll = ntklog_reader_poll,
+	.release = ntklog_reader_release,
 };
 
 /* sessions/<n>/header and snapshot */
 
 static int ntklog_header_open(struct inode *inode, struct file *file)
 {
+	struct etw_run *run = etw_get_session_run(inode->i_private);
 	size_t size = 0;
-	void *bytes = etw_make_header_buffer(inode->i_private, &size);
+	void *bytes;
 
+	if (!run)
+		return -ENODATA;
+	bytes = etw_make_header_buffer(run, &size);
+	etw_put_run(run);
 	return ntklog_made_open(file, bytes, size);
 }
 
@@ -392,11 +359,12 @@ int ntklog_create_session_directories(struct dentry *directory)
 							  &ntklog_snapshot_fops));
 		if (err)
 			return err;
-		err = ntklog_create_processor_files(i);
+		err = ntklog_create_processor_files(i) ?:
+		      ntklog_create_claim_files(session->directory, session);
 		if (err)
 			return err;
 	}
-	return 0;
+	return ntklog_create_claim_files(sessions, NULL);
 }
 
 /**

@@ -11,7 +11,7 @@
 #include "debugfs.h"
 #include "device.h"
 #include "etw/buffer.h"
-#include "etw/session.h"
+#include "etw/control.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
 #include "ground/task_needs.h"

@@ -17,6 +17,7 @@
 #include "compat.h"
 #include "etw/group_mask.h"
 #include "etw/session.h"
+#include "etw/settings.h"
 #include "etw/stacks.h"
 #include "ex/locks_information.h"
 #include "perf/resource.h"
@@ -57,7 +58,7 @@ static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *inf
 	if (!session)
 		return STATUS_INVALID_PARAMETER;
 	information->padding = 0;
-	information->event_trace_group_masks = etw_get_group_mask(session);
+	information->event_trace_group_masks = etw_get_settings(session).group_mask;
 	*return_length = length;
 	return STATUS_SUCCESS;
 }
@@ -74,8 +75,7 @@ static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information 
 	if (!session ||
 	    etw_group_change_from_mask(&information->event_trace_group_masks, &change))
 		return STATUS_INVALID_PARAMETER;
-	etw_change_group_mask(session, &change);
-	return STATUS_SUCCESS;
+	return etw_change_group_mask(session, &change) ? STATUS_SHARING_VIOLATION : STATUS_SUCCESS;
 }
 
 static u32 ntklog_query_stacks(struct event_trace_system_event_information *information,
@@ -90,7 +90,7 @@ static u32 ntklog_query_stacks(struct event_trace_system_event_information *info
 	session = ntklog_session(information->trace_handle);
 	if (!session)
 		return STATUS_INVALID_PARAMETER;
-	count = etw_stacks_to_hook_ids(etw_get_stacks(session), hook_ids);
+	count = etw_stacks_to_hook_ids(etw_get_settings(session).stacks, hook_ids);
 	*return_length = struct_size(information, hook_id, count);
 	if (length < *return_length)
 		return STATUS_INFO_LENGTH_MISMATCH;
@@ -114,8 +114,7 @@ static u32 ntklog_set_stacks(const struct event_trace_system_event_information *
 				     (length - sizeof(*information)) /
 				     sizeof(*information->hook_id), &stacks))
 		return STATUS_INVALID_PARAMETER;
-	etw_set_stacks(session, stacks);
-	return STATUS_SUCCESS;
+	return etw_set_stacks(session, stacks) ? STATUS_SHARING_VIOLATION : STATUS_SUCCESS;
 }
 
 /* @buffer has NTKLOG_INFORMATION_MAX bytes and is input and output. */
@@ -206,7 +205,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
  *
  * Context: task; may sleep.
  * Return: as for ntklog_query_system_information(); also STATUS_INVALID_PARAMETER for a value out
- * of range. Only STATUS_SUCCESS means that something has changed.
+ * of range, and STATUS_SHARING_VIOLATION for a session that is claimed. Only STATUS_SUCCESS means
+ * that something has changed.
  */
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool privileged)

@@ -12,7 +12,7 @@ vm_options=()
 # (after foreign) get the tool as it is built for them.
 run_guest()
 {
-	local kernel=$1 built recording program
+	local kernel=$1 built recording program name
 	shift
 	need programs
 	tool
@@ -52,12 +52,15 @@ run_guest()
 				'{ print "took " \$3 - \$1 " s, " \$4 - \$2 " of a processor:", script }'
 		done
 	END
-	guest_programs "$DIR" drain follow ioctl terminal
+	guest_programs "$DIR" claim drain follow ioctl terminal
+	mv "$DIR/claim" "$DIR/claim64"
 	mv "$DIR/ioctl" "$DIR/ioctl64"
 	if [ -z "$FOREIGN" ]; then
 		need programs32
-		gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/ioctl32" \
-			"$TESTS/programs/ioctl.c"
+		for name in claim ioctl; do
+			gcc -m32 -O2 -static -I"$TOP/include/uapi" -o "$DIR/${name}32" \
+				"$TESTS/programs/$name.c"
+		done
 	fi
 	result "$kernel: the virtual machine runs to its end" \
 		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \

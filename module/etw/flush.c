@@ -110,18 +110,34 @@ unsigned int etw_last_file_cpu(const struct etw_run *run)
 EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
 /**
+ * etw_call_on_last_cpu() - call a function on the CPU that etw_last_file_cpu() gives
+ * @run: the run
+ * @function: called with interrupts off
+ * @data: its argument
+ *
+ * Context: thread; may sleep.
+ */
+void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, void *data)
+{
+	cpus_read_lock();
+	smp_call_function_single(etw_last_file_cpu(run), function, data, 1);
+	cpus_read_unlock();
+}
+
+/**
  * etw_flush_buffers() - make what has been written readable
  * @run: the run; frozen for a snapshot, without loggers for the last time
  * @flush: for whom
  *
  * Buffers without events are left alone.
  *
- * Context: thread; may sleep; etw_mutex held.
+ * Context: thread; may sleep.
  */
 void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 {
 	unsigned int cpu, last_cpu;
 
+	mutex_lock(&run->flush_mutex);
 	/* Nobody comes or goes; an offline processor's buffer has no writer. */
 	cpus_read_lock();
 	/* Also of one that has gone: its file is there. */
@@ -150,5 +166,23 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 		}
 	}
 	cpus_read_unlock();
+	mutex_unlock(&run->flush_mutex);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
+
+/**
+ * etw_flush_run() - make readable what a run has written so far
+ * @run: the run, or NULL
+ *
+ * Events in a CPU's last free buffer stay there.
+ *
+ * Context: thread; may sleep.
+ * Return: 0, or -EINVAL if the run is finished, or in buffering mode: a snapshot reads that.
+ */
+int etw_flush_run(struct etw_run *run)
+{
+	if (!run || etw_run_is_finished(run) || run->mode != ETW_MODE_SEQUENTIAL)
+		return -EINVAL;
+	etw_flush_buffers(run, ETW_FLUSH_REQUEST);
+	return 0;
+}

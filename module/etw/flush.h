@@ -2,6 +2,8 @@
 #ifndef _NTKLOG_ETW_FLUSH_H
 #define _NTKLOG_ETW_FLUSH_H
 
+#include <linux/smp.h>
+
 struct etw_run;
 
 /**
@@ -22,6 +24,8 @@ enum etw_flush {
 };
 
 void etw_flush_buffers(struct etw_run *run, enum etw_flush flush);
+int etw_flush_run(struct etw_run *run);
+void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, void *data);
 unsigned int etw_last_file_cpu(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_FLUSH_H */

@@ -8,7 +8,6 @@
 
 #include "../compat.h"
 #include "group_mask.h"
-#include "provider.h"
 
 /* What a session can be started for: what the module makes events or counts of. */
 static const struct {
@@ -41,6 +40,16 @@ void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group)
 	mask->masks[PERF_MASK_INDEX(group)] |= PERF_MASK_BITS(group);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_group_mask_set);
+
+/**
+ * etw_group_mask_clear() - remove a group from a mask
+ * @mask: the mask
+ * @group: PERF_*
+ */
+void etw_group_mask_clear(struct perfinfo_groupmask *mask, u32 group)
+{
+	mask->masks[PERF_MASK_INDEX(group)] &= ~PERF_MASK_BITS(group);
+}
 
 /**
  * etw_group_mask_or() - unite two masks

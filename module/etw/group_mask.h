@@ -19,9 +19,22 @@ struct etw_group_change {
 	struct perfinfo_groupmask clear;
 };
 
+/**
+ * etw_group_mask_test() - test whether a mask has any bit of a group
+ * @mask: the mask
+ * @group: PERF_*
+ *
+ * Return: true if @mask has one of the bits of @group.
+ */
+static inline bool etw_group_mask_test(const struct perfinfo_groupmask *mask, u32 group)
+{
+	return mask->masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
+}
+
 void etw_group_mask_or(struct perfinfo_groupmask *mask,
 		       const struct perfinfo_groupmask *other);
 void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group);
+void etw_group_mask_clear(struct perfinfo_groupmask *mask, u32 group);
 int etw_group_change_parse(char *text, struct etw_group_change *change);
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_change *change);

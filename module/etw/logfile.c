@@ -4,6 +4,7 @@
  * With it, `cat header cpu*` of a session's files is an ETL file.
  */
 
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -30,7 +31,7 @@
 
 /* The largest is the first event, with two names. */
 #define ETW_HEADER_DATA_MAX	(sizeof(struct trace_logfile_header64) + \
-					 2 * (ETW_NAME_MAX + sizeof(ETW_LOG_FILE_NAME)))
+					 2 * (NTKLOG_SESSION_NAME_SIZE + sizeof(ETW_LOG_FILE_NAME)))
 
 static size_t etw_put_utf16(u8 *to, const char *name)
 {
@@ -42,26 +43,26 @@ static size_t etw_put_utf16(u8 *to, const char *name)
 	return count * sizeof(*units);
 }
 
-/* Called with etw_mutex held. */
-static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
+static size_t etw_put_logfile_header(u8 *to, const struct etw_run *run)
 {
 	struct trace_logfile_header64 *header = (void *)to;
-	const struct etw_run *run = session->run;
 	unsigned int cpu;
 	u64 lost = 0;
 	size_t size = sizeof(*header);
 
-	header->buffer_size = run->channel->subbuf_size;
+	header->buffer_size = run->buffer_size;
 	header->major_version = 10;
 	header->minor_version = 0;
 	header->sub_version = 1;
 	header->sub_minor_version = 5;
 	header->provider_version = NTKLOG_SYSTEM_BUILD;
+	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		if (etw_run_buffer(run, cpu))
 			header->number_of_processors = cpu + 1;
 		lost += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->lost);
 	}
+	cpus_read_unlock();
 	header->end_time = run->end_time;
 	header->timer_resolution = TICK_NSEC / 100;
 	header->log_file_mode = EVENT_TRACE_SYSTEM_LOGGER_MODE |
@@ -81,28 +82,30 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_session *session)
 	header->perf_freq = run->clock_frequency;
 	header->start_time = run->start_time;
 	header->reserved_flags = NTKLOG_CLOCK_TYPE;
-	size += etw_put_utf16(to + size, session->name);
+	size += etw_put_utf16(to + size, run->name);
 	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
 	return size;
 }
 
-static size_t etw_put_group_mask(u8 *to, const struct etw_session *session)
+static size_t etw_put_group_mask(u8 *to, const struct etw_run *run)
 {
 	struct trace_group_mask_event *event = (void *)to;
 
-	event->group_mask = session->group_mask;
+	spin_lock(&etw_session_lock);
+	event->group_mask = run->group_mask;
+	spin_unlock(&etw_session_lock);
 	event->event_version = ETW_GROUP_MASK_EVENT_VERSION;
 	return sizeof(*event);
 }
 
-static size_t etw_put_header_extension(u8 *to, const struct etw_session *session)
+static size_t etw_put_header_extension(u8 *to, const struct etw_run *run)
 {
 	return EVENT_TRACE_HEADER_EXTENSION_SIZE;
 }
 
 static const struct {
 	u16 hook_id;
-	size_t (*put)(u8 *to, const struct etw_session *session);
+	size_t (*put)(u8 *to, const struct etw_run *run);
 } etw_header_events[] = {
 	{ EVENT_TRACE_TYPE_LOGFILE_HEADER, etw_put_logfile_header },
 	{ EVENT_TRACE_TYPE_GROUP_MASK, etw_put_group_mask },
@@ -116,16 +119,15 @@ static_assert(sizeof(struct wmi_buffer_header) +
 	      ETW_BUFFER_SIZE_MIN);
 
 /**
- * etw_fill_header_buffer() - make the first buffer of a session's ETL file
- * @buffer: of the session's buffer size
- * @session: a session that has been started
+ * etw_fill_header_buffer() - make the first buffer of a run's ETL file
+ * @buffer: of the run's buffer size
+ * @run: the run
  *
- * Context: etw_mutex held.
+ * Context: thread; may sleep.
  */
-void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
+void etw_fill_header_buffer(u8 *buffer, const struct etw_run *run)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
-	const struct etw_run *run = session->run;
 	size_t offset = sizeof(*header);
 	size_t i;
 
@@ -141,14 +143,14 @@ void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
 		event->process_id = run->process_id;
 		event->system_time = run->start_clock;
 		event->size = sizeof(*event) +
-			etw_header_events[i].put((u8 *)(event + 1), session);
+			etw_header_events[i].put((u8 *)(event + 1), run);
 		offset += ALIGN(event->size, TRACE_EVENT_ALIGNMENT);
 	}
 
-	header->buffer_size = run->channel->subbuf_size;
+	header->buffer_size = run->buffer_size;
 	header->saved_offset = offset;
 	header->current_offset = offset;
-	header->logger_id = session->id;
+	header->logger_id = run->logger_id;
 	header->state = ETW_BUFFER_STATE_FLUSH;
 	header->offset = offset;
 	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX |
@@ -159,33 +161,23 @@ void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session)
 }
 
 /**
- * etw_make_header_buffer() - the first buffer of a session's ETL file, as of now
- * @session: the session
- * @size: bytes of the buffer
+ * etw_make_header_buffer() - allocate and make the first buffer of a run's ETL file
+ * @run: the run
+ * @size: set to the bytes of the buffer
  *
- * The numbers are final once the session has stopped.
+ * The numbers are final when the run is finished.
  *
  * Context: thread; may sleep.
- * Return: the buffer, to be freed with kvfree(); -ENODATA if the session has
- * never been started, -ENOMEM.
+ * Return: the buffer, for kvfree(), or -ENOMEM.
  */
-void *etw_make_header_buffer(struct etw_session *session, size_t *size)
+void *etw_make_header_buffer(const struct etw_run *run, size_t *size)
 {
-	u8 *buffer;
+	u8 *buffer = kvmalloc(run->buffer_size, GFP_KERNEL);
 
-	mutex_lock(&etw_mutex);
-	if (!session->run) {
-		buffer = ERR_PTR(-ENODATA);
-		goto out;
-	}
-	*size = session->run->channel->subbuf_size;
-	buffer = kvmalloc(*size, GFP_KERNEL);
 	if (!buffer)
-		buffer = ERR_PTR(-ENOMEM);
-	else
-		etw_fill_header_buffer(buffer, session);
-out:
-	mutex_unlock(&etw_mutex);
+		return ERR_PTR(-ENOMEM);
+	*size = run->buffer_size;
+	etw_fill_header_buffer(buffer, run);
 	return buffer;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_make_header_buffer);

@@ -4,9 +4,9 @@
 
 #include <linux/types.h>
 
-struct etw_session;
+struct etw_run;
 
-void etw_fill_header_buffer(u8 *buffer, const struct etw_session *session);
-void *etw_make_header_buffer(struct etw_session *session, size_t *size);
+void etw_fill_header_buffer(u8 *buffer, const struct etw_run *run);
+void *etw_make_header_buffer(const struct etw_run *run, size_t *size);
 
 #endif /* _NTKLOG_ETW_LOGFILE_H */

@@ -3,24 +3,24 @@
 #define _NTKLOG_ETW_PROVIDER_H
 
 /*
- * How those who make events learn which are wanted, without the sessions
- * knowing what they make.
+ * A provider is a source of events. The sessions tell it which event groups are enabled; they do
+ * not know its events.
  */
 
 #include <linux/list.h>
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>
 
-/* As long as the longest of them. */
+/* The largest data of a rundown event, in bytes. */
 #define ETW_RUNDOWN_DATA_MAX	0x10
 
 /**
- * struct etw_rundown_event - an event that tells the state of what makes others
- * @hook_id: which event
- * @version: its version
- * @length: bytes of @data
- * @groups: what the session wants that it is for; set before it is made
- * @data: its data
+ * struct etw_rundown_event - an event that holds the parameters of a provider
+ * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
+ * @version: version of the event
+ * @length: bytes of @data; 0: no event
+ * @groups: in: the event groups of the session that gets the event
+ * @data: the parameters
  */
 struct etw_rundown_event {
 	u16 hook_id;
@@ -31,36 +31,29 @@ struct etw_rundown_event {
 };
 
 /**
- * struct etw_provider - one maker of events
- * @group: the group mask that asks for its rundown
- * @set_mask: the union of all running sessions' masks is now this; called with
- *	etw_mutex held, from a thread; may sleep
- * @rundown: NULL if there is none. Make the event that tells the state, for a session
- *	in which the group goes on, or off, or of which a snapshot is taken; any context. Of
- *	length 0: there is none this time
- * @list: of all providers
+ * struct etw_provider - a source of events
+ * @group: the event groups for which a session gets the rundown; with @set_mask only one
+ * @set_mask: attach @group if it is in the mask, which is the union of the masks of all started
+ *	sessions, detach it otherwise, and set @err. Called from a thread with etw_mutex held; may
+ *	sleep. NULL: the provider has a rundown only
+ * @err: 0, or the negative errno with which the last attempt to attach @group failed; written by
+ *	@set_mask, read with etw_mutex held
+ * @rundown: fill in the rundown event that ends or begins the validity of the present
+ *	parameters. Called in any context but NMI. NULL: the provider has no parameters
+ * @list: in etw_providers
  */
 struct etw_provider {
 	u32 group;
 	void (*set_mask)(struct etw_provider *provider,
 			 const struct perfinfo_groupmask *mask);
+	int err;
 	void (*rundown)(struct etw_rundown_event *event, bool end);
 	struct list_head list;
 };
 
-void etw_register_provider(struct etw_provider *provider);
+extern struct list_head etw_providers;
 
-/**
- * etw_group_mask_test() - is any of a group's bits on?
- * @mask: all groups
- * @group: PERF_*
- *
- * Return: whether it is.
- */
-static inline bool etw_group_mask_test(const struct perfinfo_groupmask *mask,
-				       u32 group)
-{
-	return mask->masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
-}
+void etw_register_provider(struct etw_provider *provider);
+void etw_update_providers(const struct perfinfo_groupmask *mask);
 
 #endif /* _NTKLOG_ETW_PROVIDER_H */

@@ -38,16 +38,8 @@ struct etw_reader {
 	struct rchan_buf *buf;
 };
 
-/**
- * etw_prepare_reader() - before reading, and before who reads is alone: is there a buffer now?
- * @reader: the reader
- *
- * Whoever is alone by a lock of the file must not wait for processors that come and go: kernels
- * have the same class of lock for debugfs' own, and slab's mutex between the two.
- *
- * Context: thread; may sleep.
- */
-void etw_prepare_reader(struct etw_reader *reader)
+/* Find the CPU's buffers, which it gets when it comes online in the run for the first time. */
+static void etw_prepare_reader(struct etw_reader *reader)
 {
 	if (READ_ONCE(reader->buf))
 		return;
@@ -58,25 +50,20 @@ void etw_prepare_reader(struct etw_reader *reader)
 }
 
 /**
- * etw_open_reader() - begin to read
- * @session: the session, whose present or last run it is that is read
- * @cpu: of which processor; it may be one that comes up later, or never
+ * etw_open_reader() - open a reader of a run's buffers on a CPU
+ * @run: the run; the reader gets its own reference
+ * @cpu: a possible CPU; it may be offline
  *
  * Context: thread; may sleep.
- * Return: to be closed with etw_close_reader(); -ENODATA if the session has never been
- * started, -ENOMEM.
+ * Return: the reader, for etw_close_reader(), or -ENOMEM.
  */
-struct etw_reader *etw_open_reader(struct etw_session *session, unsigned int cpu)
+struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
 {
 	struct etw_reader *reader = kzalloc(sizeof(*reader), GFP_KERNEL);
 
 	if (!reader)
 		return ERR_PTR(-ENOMEM);
-	reader->run = etw_get_run(session);
-	if (!reader->run) {
-		kfree(reader);
-		return ERR_PTR(-ENODATA);
-	}
+	reader->run = etw_get_run(run);
 	reader->cpu = cpu;
 	etw_prepare_reader(reader);
 	return reader;
@@ -105,23 +92,12 @@ static bool etw_may_read(const struct etw_run *run)
 	return run->mode != ETW_MODE_BUFFERING || etw_run_is_finished(run);
 }
 
-/**
- * etw_read_buffers() - read finished buffers
- * @reader: the reader
- * @to: where to
- * @count: bytes, at the most
- *
- * Context: thread; may sleep; one at a time of all readers of the processor.
- * Return: bytes; 0 if there are no more for now; -EBUSY in buffering mode before the
- * run is finished; -EFAULT.
- */
-ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count)
+/* Called with the CPU's read_mutex held. */
+static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user *to, size_t count)
 {
 	struct rchan_buf *buf = READ_ONCE(reader->buf);
 	size_t size, done = 0;
 
-	if (!etw_may_read(reader->run))
-		return -EBUSY;
 	if (!buf)
 		return 0;
 	size = buf->chan->subbuf_size;
@@ -155,6 +131,31 @@ ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t coun
 			relay_subbufs_consumed(buf->chan, buf->cpu, 1);
 		}
 	}
+	return done;
+}
+
+/**
+ * etw_read_buffers() - read finished buffers
+ * @reader: the reader
+ * @to: where to
+ * @count: the most bytes to read
+ *
+ * Context: thread; may sleep.
+ * Return: the number of bytes; 0 if there are no more for now; -EBUSY in buffering mode before
+ * the run is finished; -EFAULT; -ERESTARTSYS.
+ */
+ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t count)
+{
+	struct mutex *mutex = &per_cpu_ptr(reader->run->cpus, reader->cpu)->read_mutex;
+	ssize_t done;
+
+	if (!etw_may_read(reader->run))
+		return -EBUSY;
+	etw_prepare_reader(reader);
+	if (mutex_lock_interruptible(mutex))
+		return -ERESTARTSYS;
+	done = etw_read_finished_buffers(reader, to, count);
+	mutex_unlock(mutex);
 	return done;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);

@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/relay.h>
 #include <linux/sched.h>
@@ -112,24 +113,38 @@ static void etw_wake_readers(struct irq_work *work)
 	wake_up_interruptible(&container_of(work, struct etw_buffer_cpu, wake)->wait);
 }
 
-/**
- * etw_open_run() - make the buffers for a run of a session
- * @session: the session, its sizes and mode set
- *
- * Context: thread; may sleep; etw_mutex held.
- * Return: the run, to be given back with etw_put_run(), or -ENOMEM.
+/*
+ * Called with cpus_read_lock() held. relay makes buffers for the CPUs that are online, and in a
+ * hotplug callback for each that comes online later. A CPU that came online between the two would
+ * have no buffer.
  */
-struct etw_run *etw_open_run(const struct etw_session *session)
+static struct rchan *etw_open_channel(struct etw_run *run, const struct etw_session *session,
+				      const struct etw_settings *settings)
 {
-	u64 pages = (u64)session->buffer_size * session->buffers / PAGE_SIZE *
+	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
 		    num_online_cpus();
-	struct etw_run *run;
+
+	/* relay would try, and the kernel would kill processes to get the memory. */
+	if (pages > si_mem_available() / 2)
+		return NULL;
+	return relay_open(NULL, session->directory, settings->buffer_size, settings->buffers,
+			  &etw_relay_callbacks, run);
+}
+
+/**
+ * etw_open_run() - allocate a run of a session
+ * @session: the session
+ * @settings: its settings
+ *
+ * Context: thread; may sleep.
+ * Return: the run, for etw_put_run(), or -ENOMEM.
+ */
+struct etw_run *etw_open_run(const struct etw_session *session,
+			     const struct etw_settings *settings)
+{
+	struct etw_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	unsigned int cpu;
 
-	/* relay would try, and the kernel would end processes to make room. */
-	if (pages > si_mem_available() / 2)
-		return ERR_PTR(-ENOMEM);
-	run = kzalloc(sizeof(*run), GFP_KERNEL);
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	run->cpus = alloc_percpu(struct etw_buffer_cpu);
@@ -139,18 +154,24 @@ struct etw_run *etw_open_run(const struct etw_session *session)
 		struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
 
 		of_cpu->buf = &etw_closed_buffer;
-		of_cpu->limit = session->buffer_size;
+		of_cpu->limit = settings->buffer_size;
 		init_waitqueue_head(&of_cpu->wait);
 		init_irq_work(&of_cpu->wake, etw_wake_readers);
+		mutex_init(&of_cpu->read_mutex);
 	}
 	kref_init(&run->references);
-	run->mode = session->mode;
+	mutex_init(&run->flush_mutex);
+	run->mode = settings->mode;
+	run->buffer_size = settings->buffer_size;
+	run->group_mask = settings->group_mask;
+	strscpy(run->name, settings->name, sizeof(run->name));
 	run->logger_id = session->id;
 	run->thread_id = task_pid_nr(current);
 	run->process_id = task_tgid_nr(current);
 	etw_read_clocks(run);
-	run->channel = relay_open(NULL, session->directory, session->buffer_size,
-				  session->buffers, &etw_relay_callbacks, run);
+	cpus_read_lock();
+	run->channel = etw_open_channel(run, session, settings);
+	cpus_read_unlock();
 	if (!run->channel)
 		goto err_cpus;
 	return run;
@@ -175,23 +196,18 @@ static void etw_free_run(struct kref *references)
 }
 
 /**
- * etw_get_run() - the present or last run of a session, with a reference
- * @session: the session
+ * etw_get_run() - get a reference to a run
+ * @run: the run; it has a reference, or etw_session_lock is held
  *
- * Context: thread; may sleep. Waits for a start or stop that is under way.
- * Return: the run, to be given back with etw_put_run(), or NULL before the first start.
+ * Context: any.
+ * Return: the run, for etw_put_run().
  */
-struct etw_run *etw_get_run(struct etw_session *session)
+struct etw_run *etw_get_run(struct etw_run *run)
 {
-	struct etw_run *run;
-
-	mutex_lock(&etw_mutex);
-	run = session->run;
-	if (run)
-		kref_get(&run->references);
-	mutex_unlock(&etw_mutex);
+	kref_get(&run->references);
 	return run;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_get_run);
 
 /**
  * etw_put_run() - give a reference back; with the last one the buffers go
@@ -204,6 +220,7 @@ void etw_put_run(struct etw_run *run)
 	if (run)
 		kref_put(&run->references, etw_free_run);
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_put_run);
 
 /**
  * etw_finish_run() - all that there will be can be read
@@ -284,6 +301,7 @@ bool etw_run_is_unread(const struct etw_run *run)
 	cpus_read_unlock();
 	return unread;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_run_is_unread);
 
 /**
  * etw_count_nonempty_buffers() - buffers with events that there are

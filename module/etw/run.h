@@ -29,6 +29,7 @@ struct wmi_buffer_header;
  * @lost_unmarked: some of them are not yet told by a buffer's flag
  * @wait: readers of the processor's file
  * @wake: wakes them, where the writer cannot
+ * @read_mutex: serializes the readers of the CPU
  *
  * @buf and the counts are written by their own processor with interrupts off, or with that
  * one offline and cpus_read_lock() held; the counts are read by any. What an event needs
@@ -45,6 +46,7 @@ struct etw_buffer_cpu {
 	bool lost_unmarked;
 	wait_queue_head_t wait;
 	struct irq_work wake;
+	struct mutex read_mutex;
 };
 
 /**
@@ -65,6 +67,17 @@ struct etw_buffer_cpu {
  * @boot_time: FILETIME
  * @thread_id: who started it
  * @process_id: who started it
+ * @buffer_size: bytes of a buffer
+ * @name: the session's name at the start
+ * @group_mask: the event groups of the session; a change of them changes it
+ * @observed: the groups whose last event of type PERFINFO_LOG_TYPE_NTKLOG_OBSERVED says that they
+ *	are; with etw_mutex held
+ * @failures: number of entries in @failure
+ * @failure: the groups that could not be attached
+ * @flush_mutex: serializes flushes
+ *
+ * A writer of @group_mask, @failures or @failure holds etw_mutex and etw_session_lock, a reader
+ * either of them.
  *
  * @finished is false from before there are buffers; the stop sets it with release, after
  * the last flush. Readers look at it with acquire. @frozen and @end_time are written with
@@ -89,6 +102,13 @@ struct etw_run {
 	s64 boot_time;
 	u32 thread_id;
 	u32 process_id;
+	size_t buffer_size;
+	char name[NTKLOG_SESSION_NAME_SIZE];
+	struct perfinfo_groupmask group_mask;
+	struct perfinfo_groupmask observed;
+	u32 failures;
+	struct ntklog_session_failure failure[NTKLOG_SESSION_FAILURES];
+	struct mutex flush_mutex;
 };
 
 /**
@@ -113,8 +133,9 @@ extern struct rchan_buf etw_closed_buffer;
 
 void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
 		     size_t size, unsigned int cpu);
-struct etw_run *etw_open_run(const struct etw_session *session);
-struct etw_run *etw_get_run(struct etw_session *session);
+struct etw_run *etw_open_run(const struct etw_session *session,
+			     const struct etw_settings *settings);
+struct etw_run *etw_get_run(struct etw_run *run);
 void etw_put_run(struct etw_run *run);
 void etw_finish_run(struct etw_run *run);
 bool etw_run_is_finished(const struct etw_run *run);

@@ -6,84 +6,88 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/session.h>
 
 struct dentry;
-struct etw_group_change;
+struct etw_claim;
 struct etw_run;
 
 /* As many as NT has system loggers. */
 #define ETW_SESSIONS		8
-#define ETW_NAME_MAX		64	/* with its NUL */
-
-#define ETW_FLUSH_TIMER_DEFAULT	1000
-#define ETW_FLUSH_TIMER_MAX	3600000
 
 /**
- * enum etw_mode - what becomes of events when a processor's buffers are full
- * @ETW_MODE_SEQUENTIAL: the new ones are lost
- * @ETW_MODE_BUFFERING: the oldest buffer is overwritten
+ * enum etw_mode - what happens to a new event when the buffers of its CPU are full
+ * @ETW_MODE_SEQUENTIAL: it is lost
+ * @ETW_MODE_BUFFERING: it overwrites the oldest buffer
  */
 enum etw_mode {
-	ETW_MODE_SEQUENTIAL,
-	ETW_MODE_BUFFERING,
+	ETW_MODE_SEQUENTIAL = NTKLOG_SESSION_SEQUENTIAL,
+	ETW_MODE_BUFFERING = NTKLOG_SESSION_BUFFERING,
+};
+
+/**
+ * struct etw_settings - the settings of a session
+ * @name: printable ASCII characters
+ * @group_mask: the event groups that the session records
+ * @stacks: the events that carry a stack, bits by enum etw_stacked
+ * @mode: for the next start
+ * @flush_timer: milliseconds between two flushes while the session is started; 0: no timer
+ * @buffer_size: bytes of a buffer, for the next start
+ * @buffers: number of buffers of each CPU, for the next start
+ * @contextswap_version: version of the context switch events, 1 to ETW_EVENT_VERSIONS
+ */
+struct etw_settings {
+	char name[NTKLOG_SESSION_NAME_SIZE];
+	struct perfinfo_groupmask group_mask;
+	u32 stacks;
+	enum etw_mode mode;
+	u32 flush_timer;
+	u32 buffer_size;
+	u32 buffers;
+	u32 contextswap_version;
 };
 
 /**
  * struct etw_session - a logger session
  * @id: its number, the LoggerId of its buffers
- * @name: its name
- * @directory: where its files are; set once at load
- * @group_mask: which events it wants; see etw_sessions_by_group
- * @stacks: which of them carry a stack, bits by enum etw_stacked; see etw_stack_sessions_by_event
- * @mode: for the next start
- * @flush_timer: milliseconds between two flushes while it logs; 0: none
- * @flush_work: makes them
- * @buffer_size: bytes of each buffer, for the next start
- * @buffers: of each processor, for the next start
- * @logging: events go into the buffers; see etw_sessions_by_group
- * @run: the present or last run, NULL before the first; a reference. Loggers use it while
- *	they find the session in etw_sessions_by_group
+ * @directory: its directory in debugfs; set once at load
+ * @settings: its settings. etw_sessions_by_group, etw_stack_sessions_by_event and
+ *	etw_contextswap_versions are derived from them for the loggers
+ * @flush_work: flushes a started session, see @settings.flush_timer
+ * @logging: loggers find the session in etw_sessions_by_group
+ * @run: the present or last run, with a reference; NULL before the first start. Loggers use it
+ *	while they find the session in etw_sessions_by_group
+ * @claim: the open claim, or NULL
+ * @restored: while there is a claim: the settings that the session gets back at its close
  *
- * All is written with etw_mutex held.
+ * A writer of @settings, @logging, @run, @claim or @restored holds etw_mutex and etw_session_lock. A reader
+ * holds either of them.
  */
 struct etw_session {
 	unsigned int id;
-	char name[ETW_NAME_MAX];
 	struct dentry *directory;
-	struct perfinfo_groupmask group_mask;
-	u32 stacks;
-	enum etw_mode mode;
-	u32 flush_timer;
+	struct etw_settings settings;
 	struct delayed_work flush_work;
-	u32 buffer_size;
-	u32 buffers;
 	bool logging;
 	struct etw_run *run;
+	struct etw_claim *claim;
+	struct etw_settings restored;
 };
 
 extern struct etw_session etw_sessions[ETW_SESSIONS];
 extern struct mutex etw_mutex;
+extern spinlock_t etw_session_lock;
 
-int etw_init_sessions(u32 buffer_size, u32 buffers);
-void etw_enable_session_start(void);
-void etw_exit_sessions(void);
-int etw_start_session(struct etw_session *session);
-bool etw_session_has_group(u32 group);
-int etw_stop_session(struct etw_session *session);
+int etw_lock_session(struct etw_session *session);
 bool etw_session_is_started(struct etw_session *session);
-int etw_flush_session(struct etw_session *session);
-int etw_set_buffer_size(struct etw_session *session, u32 bytes);
-int etw_set_buffers(struct etw_session *session, u32 buffers);
-int etw_set_name(struct etw_session *session, const char *name);
-int etw_set_mode(struct etw_session *session, enum etw_mode mode);
-int etw_set_flush_timer(struct etw_session *session, u32 milliseconds);
-int etw_set_contextswap_version(struct etw_session *session, u32 version);
-void etw_change_group_mask(struct etw_session *session,
-			   const struct etw_group_change *change);
-void etw_set_stacks(struct etw_session *session, u32 stacks);
-u32 etw_get_stacks(struct etw_session *session);
-size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
-struct perfinfo_groupmask etw_get_group_mask(struct etw_session *session);
+bool etw_session_has_group(u32 group);
+struct etw_run *etw_get_session_run(struct etw_session *session);
 struct perfinfo_groupmask etw_global_group_mask(void);
+
+/* The following are called with etw_mutex held. */
+struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without);
+void etw_publish_sessions(void);
+void etw_set_run(struct etw_session *session, struct etw_run *run);
+void etw_drop_run(struct etw_session *session);
 
 #endif /* _NTKLOG_ETW_SESSION_H */

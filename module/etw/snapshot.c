@@ -28,6 +28,7 @@
 #include "flush.h"
 #include "logfile.h"
 #include "run.h"
+#include "rundown.h"
 #include "session.h"
 #include "snapshot.h"
 
@@ -111,7 +112,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	/* Who reads a run that is finished may have taken some meanwhile; none have come. */
 	count = etw_list_buffers(session->run, list);
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
-	etw_fill_header_buffer(snapshot, session);
+	etw_fill_header_buffer(snapshot, session->run);
 	/* Without those that have been read. */
 	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
 			   sizeof(struct system_trace_header));

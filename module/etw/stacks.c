@@ -185,7 +185,7 @@ void etw_publish_stack_sessions(void)
 		u64 wanting = 0;
 
 		for (i = 0; i < ETW_SESSIONS; i++) {
-			if (!(etw_sessions[i].stacks & BIT(event)))
+			if (!(etw_sessions[i].settings.stacks & BIT(event)))
 				continue;
 			wanting |= 1ULL << i * ETW_WANTED_SHIFT;
 			any |= etw_sessions[i].logging;

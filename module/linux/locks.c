@@ -11,7 +11,7 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/errno.h>
+#include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -27,6 +27,7 @@
 
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
+#include "../etw/rundown.h"
 #include "../etw/session.h"
 #include "../ground/task_table.h"
 #include "../perf/sleeping_lock.h"
@@ -287,6 +288,7 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
+	want->provider.err = on && !kind->is_on ? kind->err ?: -EOPNOTSUPP : 0;
 	ntklog_pin_module_if_stuck(kind);
 	mutex_unlock(&ntklog_linux_mutex);
 }
@@ -579,9 +581,11 @@ int ntklog_linux_set_mode(const char *name)
  */
 int ntklog_linux_set_blockers(u32 rate)
 {
+	struct etw_parameter_change *change = etw_begin_parameter_change();
 	int err = 0;
 
-	mutex_lock(&etw_mutex);
+	if (IS_ERR(change))
+		return PTR_ERR(change);
 	mutex_lock(&ntklog_linux_mutex);
 	if (!rate != !ntklog_spin_lock_blocker_rate &&
 	    (ntklog_linux_group_is_enabled() || etw_session_has_group(PERF_SPINLOCK)))
@@ -589,7 +593,7 @@ int ntklog_linux_set_blockers(u32 rate)
 	else
 		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);
 	mutex_unlock(&ntklog_linux_mutex);
-	mutex_unlock(&etw_mutex);
+	etw_end_parameter_change(change);
 	return err;
 }
 

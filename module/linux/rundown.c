@@ -11,6 +11,7 @@
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 
+#include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../perf/resource.h"
 #include "../perf/spin_lock.h"
@@ -56,26 +57,17 @@ static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
-/* These only tell; others are told who wants what. */
-static void ntklog_ignore_mask(struct etw_provider *provider,
-			       const struct perfinfo_groupmask *mask)
-{
-}
-
 static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
-		.set_mask = ntklog_ignore_mask,
 		.rundown = ntklog_linux_rundown,
 	},
 	{
 		.group = PERF_SPINLOCK,
-		.set_mask = ntklog_ignore_mask,
 		.rundown = ntklog_nt_rundown,
 	},
 	{
 		.group = LINUX_SLEEPING_LOCKS,
-		.set_mask = ntklog_ignore_mask,
 		.rundown = ntklog_sleeping_rundown,
 	},
 };

@@ -24,6 +24,7 @@
 
 #include "../compat.h"
 #include "../etw/event.h"
+#include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../ground/clock.h"
 #include "../ground/tracepoint.h"
@@ -329,6 +330,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *want,
 	if (on) {
 		err = tracepoint_probe_register(ntklog_sched_switch,
 						ntklog_sched_switch_probe, NULL);
+		want->provider.err = err;
 		if (err) {
 			pr_err("no context swaps: sched_switch has not been attached: %d\n",
 			       err);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Query and set of NT's information structures: see information.h. */
 
+#include <linux/err.h>
 #include <linux/export.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 
 #include "../compat.h"
+#include "../etw/rundown.h"
 #include "information.h"
 
 static u32 *ntklog_parameter_word(u32 *words, const struct ntklog_parameter *parameter)
@@ -57,9 +59,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  *
  * Sets all parameters or none. The older version leaves the parameters unchanged that it lacks.
  *
+ * Each started session gets the old and the new parameters as rundown events.
+ *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
- * another class; STATUS_INVALID_PARAMETER for a value out of range.
+ * another class; STATUS_INVALID_PARAMETER for a value out of range; STATUS_NO_MEMORY.
  */
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
@@ -68,6 +72,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	const struct ntklog_parameter *parameter;
 	const struct ntklog_parameter *end =
 		information->parameters + information->parameter_count;
+	struct etw_parameter_change *change;
 
 	if (length < sizeof(wanted[0]))
 		return STATUS_INFO_LENGTH_MISMATCH;
@@ -83,6 +88,9 @@ u32 ntklog_set_information(struct ntklog_information *information,
 					      *ntklog_parameter_word(wanted, parameter)))
 			return STATUS_INVALID_PARAMETER;
 
+	change = etw_begin_parameter_change();
+	if (IS_ERR(change))
+		return STATUS_NO_MEMORY;
 	mutex_lock(&information->lock);
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length)
@@ -91,6 +99,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 	if (information->changed)
 		information->changed();
 	mutex_unlock(&information->lock);
+	etw_end_parameter_change(change);
 	return STATUS_SUCCESS;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_set_information);
@@ -107,27 +116,36 @@ u32 ntklog_get_parameter(const struct ntklog_parameter *parameter)
 	return READ_ONCE(*ntklog_parameter_word(parameter->information->words,
 						parameter));
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
 
 /**
  * ntklog_set_parameter() - set one parameter
  * @parameter: the parameter
  * @value: the new value
  *
+ * Each started session gets the old and the new parameters as rundown events.
+ *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS; or STATUS_INVALID_PARAMETER for a value out of range, and nothing is
- * changed.
+ * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER for a value out of range, or STATUS_NO_MEMORY,
+ * and nothing is changed.
  */
 u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {
 	struct ntklog_information *information = parameter->information;
+	struct etw_parameter_change *change;
 
 	if (!ntklog_parameter_permits(parameter, value))
 		return STATUS_INVALID_PARAMETER;
 
+	change = etw_begin_parameter_change();
+	if (IS_ERR(change))
+		return STATUS_NO_MEMORY;
 	mutex_lock(&information->lock);
 	WRITE_ONCE(*ntklog_parameter_word(information->words, parameter), value);
 	if (information->changed)
 		information->changed();
 	mutex_unlock(&information->lock);
+	etw_end_parameter_change(change);
 	return STATUS_SUCCESS;
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_set_parameter);

@@ -93,8 +93,12 @@ class Session(unittest.TestCase):
     def test_idle_session_has_its_rundown(self):
         buffers = self.check("idle")
         self.assertEqual([event.hook_id for event in buffers[1].events],
-                         [etl.DC_START, etl.DC_END])
-        for event in buffers[1].events:
+                         [etl.DC_START, etl.OBSERVED, etl.OBSERVED, etl.DC_END])
+        for event in buffers[1].events[1:3]:
+            self.assertEqual((event.version, len(event.data)), (1, 8))
+        self.assertEqual(b"".join(event.data for event in buffers[1].events[1:3]),
+                         bytes.fromhex("00000120 01000000 00000120 00000000"))
+        for event in buffers[1].events[0], buffers[1].events[3]:
             self.assertEqual(event.version, 3)
             words = [int.from_bytes(event.data[at:at + 4], "little")
                      for at in range(0, len(event.data), 4)]
@@ -104,8 +108,8 @@ class Session(unittest.TestCase):
         buffers = etl.decode(read("changed.etl"))
         etl.check_file(buffers)
         self.assertEqual([event.hook_id for b in buffers[1:] for event in b.events],
-                         [etl.DC_START, etl.RESOURCE_DC_START, etl.RESOURCE_DC_END,
-                          etl.DC_END])
+                         [etl.DC_START, etl.OBSERVED, etl.OBSERVED, etl.RESOURCE_DC_START,
+                          etl.OBSERVED, etl.RESOURCE_DC_END, etl.OBSERVED, etl.DC_END])
 
     def test_group_mask_event(self):
         event = etl.decode(read("both.etl"))[0].events[1]
@@ -117,6 +121,7 @@ class Session(unittest.TestCase):
         buffers = self.check("both")
         kinds = Counter(event.hook_id for b in buffers[1:] for event in b.events)
         self.assertEqual((kinds.pop(etl.DC_START), kinds.pop(etl.DC_END)), (1, 1))
+        self.assertEqual(kinds.pop(etl.OBSERVED), 2)
         self.assertEqual(list(kinds), [etl.SPINLOCK])
         self.assertGreater(kinds[etl.SPINLOCK], 500)
 

@@ -7,11 +7,12 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $P/hold_threshold $P/information $R/release_sample_rate $R/contention_sample_rate \
     $R/excessive_timeouts $R/information $S/state $S/name $S/group_mask $S/buffer_size \
     $S/buffers $S/mode $S/flush_timer $S/contextswap_version $S/stacks $S/flush \
+    $S/claim $S/adopt $D/sessions/claim \
     $D/keep_identities /dev/ntklog; do
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
 check "files: others do not come so far" mode_is ${D%/*} 700
-for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot \
+for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner \
     $S/cpu0 $S/cpu1; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
@@ -25,7 +26,7 @@ check "files: default contention_sample_rate of resources" is "$(cat $R/contenti
 check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
 check "files: no resource is live" is "$(wc -l <$D/locks)" 1
 check "files: nor in the binary list" is "$(words $D/locks_information)" "0 0 "
-check "files: there are eight sessions" is "$(echo $D/sessions/*)" \
+check "files: there are eight sessions" is "$(echo $D/sessions/[0-9]*)" \
 	"$(for i in 0 1 2 3 4 5 6 7; do printf '%s ' $D/sessions/$i; done | sed 's/ $//')"
 check "files: name of session 7" is "$(cat $D/sessions/7/name)" "System Logger 7"
 check "files: name takes a name" taken $D/sessions/7/name "my own locks"

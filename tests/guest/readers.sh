@@ -6,7 +6,7 @@
 # Of each session the first run, while both processors write; half of them overwrite.
 rmmod ntklog
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
-for session in "$D"/sessions/*; do
+for session in "$D"/sessions/[0-9]*; do
 	echo 0 >"$session/flush_timer"
 done
 F=/tmp/follow

@@ -158,7 +158,7 @@ rmmod ntklog_torture
 check "tool: all sessions are free" is \
 	"$(ntklog status --json | grep -c -e '"state": "stopped"' -e '"unread": 0,\?$')" 16
 ntklog set spinlock 1 1000 1 1000000
-for session in "$D"/sessions/*; do
+for session in "$D"/sessions/[0-9]*; do
 	echo 65536 >"$session/buffer_size"
 	echo 16 >"$session/buffers"
 	echo 0 >"$session/flush_timer"

@@ -15,7 +15,7 @@ share "$DIR" kasan <<-END
 	D=/sys/kernel/debug/ntklog
 	insmod ntklog.ko || exit 1
 	./abuse \$D $seed $((writes * 83 / 100))
-	for s in \$D/sessions/*; do echo stop >\$s/state 2>/dev/null; done
+	for s in \$D/sessions/[0-9]*; do echo stop >\$s/state 2>/dev/null; done
 	./abuse \$D $((seed + 3)) $((writes * 12 / 100)) quiet
 	rmmod ntklog && insmod ntklog.ko || exit 1
 	for type in in_stack_queued resource; do

@@ -13,7 +13,7 @@ case $1 in
 trixie) scripts=(loaded sessions events resources torture example) ;;
 newest) scripts=(loaded sessions readers events resources torture example unload) ;;
 *)
-	scripts=(loaded files information sessions readers events resources torture example unload
+	scripts=(loaded files information sessions claim readers events resources torture example unload
 		load)
 	;;
 esac

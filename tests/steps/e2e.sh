@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-of_any=(sessions readers events resources hung races hotplug many)
+of_any=(sessions claim readers events resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	python3 "$TESTS/check/check_tutorial.py" --script >"$DIR/tutorial.commands"
 	run_guest "$1" loaded files information "${of_any[@]}" tool example unload load tutorial \

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Claims: a recording that belongs to one open file. See include/uapi/ntklog/session.h.
+ *
+ * A claim is exclusive. While it is open, changes of the session by hand fail with EBUSY
+ * (etw_lock_session()), so the owner alone starts and stops the session, and the session's run is
+ * the one that the owner has started.
+ */
+
+#include <linux/cpu.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+
+#include "../compat.h"
+#include "claim.h"
+#include "control.h"
+#include "event.h"
+#include "flush.h"
+#include "group_mask.h"
+#include "observe.h"
+#include "run.h"
+#include "session.h"
+#include "settings.h"
+#include "stacks.h"
+
+/* Called with etw_mutex held. */
+static bool etw_session_is_free(const struct etw_session *session)
+{
+	return !session->claim && !session->logging &&
+	       (!session->run || !etw_run_is_unread(session->run));
+}
+
+/*
+ * Called with etw_mutex held: find a free session, from the last one on, because people begin
+ * with session 0. Unread buffers of a stopped session are still needed by whoever started it.
+ */
+static struct etw_session *etw_find_free_session(void)
+{
+	int i;
+
+	for (i = ETW_SESSIONS; i-- > 0;)
+		if (etw_session_is_free(&etw_sessions[i]))
+			return &etw_sessions[i];
+	return NULL;
+}
+
+/* Called with etw_mutex held. */
+static void etw_init_claim(struct etw_claim *claim, struct etw_session *session)
+{
+	claim->session = session;
+	claim->pid = task_tgid_nr(current);
+	get_task_comm(claim->comm, current);
+	spin_lock(&etw_session_lock);
+	session->restored = session->settings;
+	session->claim = claim;
+	spin_unlock(&etw_session_lock);
+}
+
+/* Called with etw_mutex held. */
+static void etw_give_up_claim(struct etw_claim *claim)
+{
+	spin_lock(&etw_session_lock);
+	claim->session->claim = NULL;
+	claim->is_kept = true;
+	spin_unlock(&etw_session_lock);
+}
+
+static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
+{
+	struct etw_claim *claim = kzalloc(sizeof(*claim), GFP_KERNEL);
+	int err = 0;
+
+	if (!claim)
+		return ERR_PTR(-ENOMEM);
+	if (mutex_lock_killable(&etw_mutex)) {
+		kfree(claim);
+		return ERR_PTR(-EINTR);
+	}
+	if (!session)
+		session = etw_find_free_session();
+	if (!session || session->claim || (session->logging && !adopt)) {
+		err = -EBUSY;
+	} else {
+		etw_init_claim(claim, session);
+		claim->has_run = adopt;
+	}
+	mutex_unlock(&etw_mutex);
+	if (!err)
+		return claim;
+	kfree(claim);
+	return ERR_PTR(err);
+}
+
+/**
+ * etw_open_claim() - claim a stopped session
+ * @session: the session; NULL: any that is stopped, not claimed, and has no unread buffers
+ *
+ * Context: thread; may sleep.
+ * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
+ * started or claimed; -EINTR; -ENOMEM.
+ */
+struct etw_claim *etw_open_claim(struct etw_session *session)
+{
+	return etw_make_claim(session, false);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_open_claim);
+
+/**
+ * etw_adopt_session() - claim a session together with its present or last run
+ * @session: the session, started or stopped
+ *
+ * Context: thread; may sleep.
+ * Return: the claim, for etw_close_claim(); -EBUSY if the session is claimed; -EINTR; -ENOMEM.
+ */
+struct etw_claim *etw_adopt_session(struct etw_session *session)
+{
+	return etw_make_claim(session, true);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
+
+/**
+ * etw_close_claim() - end a claim: stop the session, free its buffers, restore its settings
+ * @claim: the claim; it is freed
+ *
+ * The session stays as it is after etw_keep_claim().
+ *
+ * Context: thread; may sleep for seconds.
+ */
+void etw_close_claim(struct etw_claim *claim)
+{
+	struct etw_session *session = claim->session;
+
+	mutex_lock(&etw_mutex);
+	if (!claim->is_kept) {
+		if (session->logging)
+			etw_stop_locked(session);
+		if (claim->has_run)
+			etw_drop_run(session);
+		etw_apply_settings(session, &session->restored);
+		etw_give_up_claim(claim);
+	}
+	mutex_unlock(&etw_mutex);
+	kfree(claim);
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
+
+/* Called with etw_mutex held. */
+static int etw_read_start(const struct etw_session *session,
+			  const struct ntklog_session_start *start, struct etw_settings *settings)
+{
+	struct etw_group_change change;
+
+	if (start->size != sizeof(*start) || start->flags ||
+	    strnlen(start->name, sizeof(start->name)) == sizeof(start->name) ||
+	    etw_group_change_from_mask(&start->group_mask, &change))
+		return -EINVAL;
+	*settings = session->settings;
+	if (*start->name)
+		strscpy(settings->name, start->name, sizeof(settings->name));
+	etw_group_change_apply(&change, &settings->group_mask);
+	settings->buffer_size = start->buffer_size ?: settings->buffer_size;
+	settings->buffers = start->buffers ?: settings->buffers;
+	settings->mode = start->mode;
+	settings->flush_timer = start->flush_timer;
+	settings->stacks = start->stacks;
+	settings->contextswap_version = start->contextswap_version ?: ETW_EVENT_VERSIONS;
+	return etw_check_settings(session, settings);
+}
+
+/**
+ * etw_start_claim() - start a claimed session, see NTKLOG_SESSION_START
+ * @claim: the claim
+ * @start: the settings
+ *
+ * Context: thread; may sleep for seconds.
+ * Return: 0; -EINVAL for a setting out of range; -EEXIST if another session has the name;
+ * -EBADFD if the claim has been given up; -EINTR; or a negative errno as etw_start_locked() has.
+ */
+int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *start)
+{
+	struct etw_session *session = claim->session;
+	struct etw_settings settings;
+	int err;
+
+	if (mutex_lock_interruptible(&etw_mutex))
+		return -EINTR;
+	if (claim->is_kept)
+		err = -EBADFD;
+	else if (session->logging)
+		err = -EBUSY;
+	else
+		err = etw_read_start(session, start, &settings) ?:
+		      etw_start_locked(session, &settings);
+	if (!err) {
+		spin_lock(&etw_session_lock);
+		claim->has_run = true;
+		spin_unlock(&etw_session_lock);
+	}
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_start_claim);
+
+/**
+ * etw_stop_claim() - stop a claimed session, see NTKLOG_SESSION_STOP
+ * @claim: the claim
+ *
+ * Context: thread; may sleep for seconds.
+ * Return: 0, -EINVAL if the session is stopped, -EBADFD if the claim has been given up, or -EINTR
+ * after a fatal signal.
+ */
+int etw_stop_claim(struct etw_claim *claim)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&etw_mutex))
+		return -EINTR;
+	if (claim->is_kept)
+		err = -EBADFD;
+	else if (!claim->session->logging)
+		err = -EINVAL;
+	else
+		etw_stop_locked(claim->session);
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_stop_claim);
+
+/**
+ * etw_keep_claim() - give up a claim, and leave the session as it is, see NTKLOG_SESSION_KEEP
+ * @claim: the claim
+ *
+ * Context: thread; may sleep.
+ * Return: 0, -EBADFD if the claim has been given up before, or -EINTR after a fatal signal.
+ */
+int etw_keep_claim(struct etw_claim *claim)
+{
+	int err = 0;
+
+	if (mutex_lock_killable(&etw_mutex))
+		return -EINTR;
+	if (claim->is_kept) {
+		err = -EBADFD;
+	} else {
+		etw_give_up_claim(claim);
+	}
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_keep_claim);
+
+/**
+ * etw_get_claim_run() - get the run of a claim
+ * @claim: the claim
+ *
+ * Context: thread. Does not wait for a start or a stop of a session.
+ * Return: the run, for etw_put_run(); -ENODATA before the first start; -EBADFD if the claim has
+ * been given up.
+ */
+struct etw_run *etw_get_claim_run(struct etw_claim *claim)
+{
+	struct etw_run *run;
+
+	spin_lock(&etw_session_lock);
+	if (claim->is_kept)
+		run = ERR_PTR(-EBADFD);
+	else if (!claim->has_run || !claim->session->run)
+		run = ERR_PTR(-ENODATA);
+	else
+		run = etw_get_run(claim->session->run);
+	spin_unlock(&etw_session_lock);
+	return run;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_get_claim_run);
+
+/**
+ * etw_flush_claim() - make readable what a claimed session has written so far
+ * @claim: the claim
+ *
+ * Context: thread; may sleep.
+ * Return: as etw_flush_run(); -EBADFD if the claim has been given up.
+ */
+int etw_flush_claim(struct etw_claim *claim)
+{
+	struct etw_run *run = etw_get_claim_run(claim);
+	int err;
+
+	if (IS_ERR(run))
+		return PTR_ERR(run) == -ENODATA ? -EINVAL : PTR_ERR(run);
+	err = etw_flush_run(run);
+	etw_put_run(run);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_flush_claim);
+
+static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_counts *counts)
+{
+	sum->generated += counts->generated;
+	sum->written += counts->written;
+	sum->lost += counts->lost;
+	sum->finished += counts->finished;
+	sum->unread += counts->unread;
+	sum->overwritten += counts->overwritten;
+}
+
+/**
+ * etw_count_claim() - get the counts of a claim's run, see NTKLOG_SESSION_COUNTS
+ * @claim: the claim
+ * @counts: in: @size and @cpu; out: the counts
+ *
+ * Context: thread; may sleep.
+ * Return: 0; -EINVAL for another size; -ENXIO if the run has no buffers on the CPU; or a negative
+ * errno as etw_get_claim_run() has.
+ */
+int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *counts)
+{
+	struct ntklog_session_counts sum = { .size = sizeof(sum), .cpu = counts->cpu };
+	struct etw_counts of_cpu;
+	struct etw_run *run;
+	bool found = false;
+	unsigned int cpu;
+
+	if (counts->size != sizeof(*counts))
+		return -EINVAL;
+	run = etw_get_claim_run(claim);
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	cpus_read_lock();
+	for_each_possible_cpu(cpu) {
+		if (!etw_get_counts(run, cpu, &of_cpu))
+			continue;
+		sum.processors = cpu + 1;
+		if (sum.cpu != NTKLOG_SESSION_ALL_CPUS && sum.cpu != cpu)
+			continue;
+		etw_add_counts(&sum, &of_cpu);
+		found = true;
+	}
+	cpus_read_unlock();
+	etw_put_run(run);
+	*counts = sum;
+	return found ? 0 : -ENXIO;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_count_claim);
+
+/**
+ * etw_describe_claim() - describe a claimed session, see NTKLOG_SESSION_INFO
+ * @claim: the claim
+ * @info: in: @size; out: the description
+ *
+ * Context: thread.
+ * Return: 0, -EINVAL for another size, or -EBADFD if the claim has been given up.
+ */
+int etw_describe_claim(struct etw_claim *claim, struct ntklog_session_info *info)
+{
+	struct etw_run *run;
+
+	if (info->size != sizeof(*info))
+		return -EINVAL;
+	run = etw_get_claim_run(claim);
+	if (PTR_ERR(run) == -EBADFD)
+		return -EBADFD;
+	*info = (struct ntklog_session_info) {
+		.size = sizeof(*info),
+		.session = claim->session->id,
+		.state = NTKLOG_SESSION_IDLE,
+	};
+	if (IS_ERR(run))
+		return 0;
+	info->state = etw_run_is_finished(run) ? NTKLOG_SESSION_FINISHED : NTKLOG_SESSION_STARTED;
+	info->failures = etw_get_failures(run, info->failure);
+	etw_put_run(run);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_describe_claim);
+
+/**
+ * etw_show_owner() - write which process has claimed a session
+ * @seq: where to; a line "PID COMM" or "none"
+ * @session: the session
+ *
+ * Context: thread.
+ */
+void etw_show_owner(struct seq_file *seq, struct etw_session *session)
+{
+	struct etw_claim owner = {};
+
+	spin_lock(&etw_session_lock);
+	if (session->claim)
+		owner = *session->claim;
+	spin_unlock(&etw_session_lock);
+	if (owner.session)
+		seq_printf(seq, "%d %s\n", owner.pid, owner.comm);
+	else
+		seq_puts(seq, "none\n");
+}

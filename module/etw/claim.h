@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETW_CLAIM_H
+#define _NTKLOG_ETW_CLAIM_H
+
+#include <linux/sched.h>
+#include <linux/types.h>
+
+#include "session.h"
+
+struct etw_run;
+struct seq_file;
+
+/**
+ * struct etw_claim - the exclusive use of a session through one open file
+ * @session: the session; its @claim points back here until etw_keep_claim()
+ * @is_kept: the claim has been given up; written with etw_mutex and etw_session_lock held
+ * @has_run: the session's run is that of the claim; written as @is_kept
+ * @pid: process ID of the opener
+ * @comm: name of the opener
+ */
+struct etw_claim {
+	struct etw_session *session;
+	bool is_kept;
+	bool has_run;
+	pid_t pid;
+	char comm[TASK_COMM_LEN];
+};
+
+struct etw_claim *etw_open_claim(struct etw_session *session);
+struct etw_claim *etw_adopt_session(struct etw_session *session);
+void etw_close_claim(struct etw_claim *claim);
+int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *start);
+int etw_stop_claim(struct etw_claim *claim);
+int etw_flush_claim(struct etw_claim *claim);
+int etw_keep_claim(struct etw_claim *claim);
+struct etw_run *etw_get_claim_run(struct etw_claim *claim);
+int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *counts);
+int etw_describe_claim(struct etw_claim *claim, struct ntklog_session_info *info);
+void etw_show_owner(struct seq_file *seq, struct etw_session *session);
+
+#endif /* _NTKLOG_ETW_CLAIM_H */

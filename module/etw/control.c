@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Start and stop of logger sessions. */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+
+#include "../compat.h"
+#include "buffer.h"
+#include "clock.h"
+#include "control.h"
+#include "event.h"
+#include "flush.h"
+#include "flush_timer.h"
+#include "group_mask.h"
+#include "observe.h"
+#include "provider.h"
+#include "run.h"
+#include "rundown.h"
+#include "session.h"
+#include "settings.h"
+#include "stacks.h"
+
+/* True between the end of the load and the begin of the unload; with etw_mutex held. */
+static bool etw_is_open;
+
+/* Called with etw_mutex held. */
+static void etw_set_logging(struct etw_session *session, bool logging)
+{
+	spin_lock(&etw_session_lock);
+	session->logging = logging;
+	spin_unlock(&etw_session_lock);
+	/* Before the first event. etw_stop_locked() does it after the last one. */
+	if (logging)
+		etw_publish_stack_sessions();
+	etw_publish_sessions();
+}
+
+/**
+ * etw_start_locked() - start a session with settings
+ * @session: the session
+ * @settings: its new settings, checked; can be its present ones
+ *
+ * An earlier run that has unread buffers is dropped only when the new buffers are allocated.
+ *
+ * Context: thread; may sleep for seconds; etw_mutex held.
+ * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
+ * -ENODEV during load and unload. After an error the session has its old settings and run.
+ */
+int etw_start_locked(struct etw_session *session, const struct etw_settings *settings)
+{
+	struct etw_run *run;
+
+	if (!etw_is_open)
+		return -ENODEV;
+	if (session->logging)
+		return -EBUSY;
+
+	etw_check_clock();
+	/* The memory of buffers that have been read is free for the new ones. */
+	if (session->run && (session->run->in_snapshot || !etw_run_is_unread(session->run)))
+		etw_drop_run(session);
+	run = etw_open_run(session, settings);
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	etw_apply_settings(session, settings);
+	etw_set_run(session, run);
+	etw_run_cpus[session->id] = run->cpus;
+
+	/* The rundown comes first in the buffers, because no event is logged before. */
+	etw_rundown_groups(session, NULL, &settings->group_mask);
+	etw_set_logging(session, true);
+	etw_update_providers_of_started();
+	etw_schedule_flush(session);
+	return 0;
+}
+
+/**
+ * etw_stop_locked() - stop a session
+ * @session: a started session
+ *
+ * Context: thread; may sleep for seconds; etw_mutex held.
+ */
+void etw_stop_locked(struct etw_session *session)
+{
+	static const struct perfinfo_groupmask no_groups;
+	struct perfinfo_groupmask mask = etw_group_mask_union_except(session);
+	struct etw_run *run = session->run;
+
+	etw_log_observed(session, &no_groups);
+	etw_update_providers(&mask);
+	etw_rundown_groups(session, &session->settings.group_mask, NULL);
+	etw_set_logging(session, false);
+	cancel_delayed_work(&session->flush_work);
+	/* Loggers run with interrupts off: after this none of them uses the buffers. */
+	synchronize_rcu();
+	etw_publish_stack_sessions();
+	etw_flush_buffers(run, ETW_FLUSH_LAST);
+	run->end_time = etw_filetime();
+	etw_finish_run(run);
+}
+
+/**
+ * etw_start_session() - start a session by hand
+ * @session: the session
+ *
+ * Context: thread; may sleep for seconds.
+ * Return: 0, or a negative errno as etw_lock_session() and etw_start_locked() have.
+ */
+int etw_start_session(struct etw_session *session)
+{
+	int err = etw_lock_session(session);
+
+	if (err)
+		return err;
+	err = etw_start_locked(session, &session->settings);
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_start_session);
+
+/**
+ * etw_stop_session() - stop a session by hand; everything that it has written can be read then
+ * @session: the session
+ *
+ * Context: thread; may sleep for seconds.
+ * Return: 0, -EINVAL if it is stopped, or a negative errno as etw_lock_session() has.
+ */
+int etw_stop_session(struct etw_session *session)
+{
+	int err = etw_lock_session(session);
+
+	if (err)
+		return err;
+	if (session->logging)
+		etw_stop_locked(session);
+	else
+		err = -EINVAL;
+	mutex_unlock(&etw_mutex);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_stop_session);
+
+/**
+ * etw_flush_session() - make readable by hand what a session has written so far
+ * @session: the session
+ *
+ * Context: thread; may sleep.
+ * Return: as etw_flush_run(); -EBUSY if the session is claimed.
+ */
+int etw_flush_session(struct etw_session *session)
+{
+	struct etw_run *run;
+	bool claimed;
+	int err;
+
+	spin_lock(&etw_session_lock);
+	claimed = session->claim;
+	spin_unlock(&etw_session_lock);
+	if (claimed)
+		return -EBUSY;
+	run = etw_get_session_run(session);
+	err = etw_flush_run(run);
+	etw_put_run(run);
+	return err;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_flush_session);
+
+/**
+ * etw_init_sessions() - set the sessions to their defaults
+ * @buffer_size: bytes of a buffer
+ * @buffers: number of buffers of each CPU
+ *
+ * Context: load.
+ * Return: 0, or -EINVAL for a size or number out of range.
+ */
+int etw_init_sessions(u32 buffer_size, u32 buffers)
+{
+	int i;
+
+	if (!etw_buffer_size_is_valid(buffer_size)) {
+		pr_err("buffer_size=%u is not a multiple of %lu from %u to %u\n",
+		       buffer_size, PAGE_SIZE, ETW_BUFFER_SIZE_MIN,
+		       ETW_BUFFER_SIZE_MAX);
+		return -EINVAL;
+	}
+	if (!etw_buffer_count_is_valid(buffers)) {
+		pr_err("buffers=%u is not from %u to %u\n", buffers,
+		       ETW_BUFFERS_MIN, ETW_BUFFERS_MAX);
+		return -EINVAL;
+	}
+	etw_check_clock();
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+		struct etw_settings *settings = &session->settings;
+
+		session->id = i;
+		if (i)
+			snprintf(settings->name, sizeof(settings->name), "System Logger %d", i);
+		else
+			strscpy(settings->name, "NT Kernel Logger", sizeof(settings->name));
+		settings->buffer_size = buffer_size;
+		settings->buffers = buffers;
+		settings->flush_timer = ETW_FLUSH_TIMER_DEFAULT;
+		settings->contextswap_version = ETW_EVENT_VERSIONS;
+		etw_contextswap_versions.of_session[i] = ETW_EVENT_VERSIONS - 1;
+		etw_init_flush_timer(session);
+		etw_group_mask_set(&settings->group_mask, PERF_SPINLOCK);
+	}
+	return 0;
+}
+
+/**
+ * etw_enable_session_start() - let sessions be started from now on
+ *
+ * Context: load, when nothing can fail any more.
+ */
+void etw_enable_session_start(void)
+{
+	mutex_lock(&etw_mutex);
+	etw_is_open = true;
+	mutex_unlock(&etw_mutex);
+}
+
+/**
+ * etw_exit_sessions() - stop all sessions and free their buffers
+ *
+ * No session is claimed: an open claim holds a reference to the module.
+ *
+ * Context: unload.
+ */
+void etw_exit_sessions(void)
+{
+	int i;
+
+	mutex_lock(&etw_mutex);
+	etw_is_open = false;
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		if (etw_sessions[i].logging)
+			etw_stop_locked(&etw_sessions[i]);
+		etw_drop_run(&etw_sessions[i]);
+	}
+	mutex_unlock(&etw_mutex);
+	for (i = 0; i < ETW_SESSIONS; i++)
+		cancel_delayed_work_sync(&etw_sessions[i].flush_work);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The time in which an event group is observed. Attaching and detaching take up to seconds, in
+ * which a session is started but has no events of the group.
+ */
+
+#include <linux/list.h>
+#include <linux/module.h>
+#include <uapi/ntklog/event.h>
+
+#include "../compat.h"
+#include "event.h"
+#include "flush.h"
+#include "group_mask.h"
+#include "observe.h"
+#include "provider.h"
+#include "run.h"
+#include "session.h"
+
+struct etw_observed_call {
+	struct etw_session *session;
+	const struct perfinfo_groupmask *mask;
+};
+
+static void etw_log_observed_groups(void *data)
+{
+	const struct etw_observed_call *call = data;
+	struct etw_run *run = call->session->run;
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list) {
+		bool observed = etw_group_mask_test(call->mask, provider->group) && !provider->err;
+		const struct ntklog_observed event = {
+			.group = provider->group,
+			.observed = observed,
+		};
+
+		if (!provider->set_mask ||
+		    observed == etw_group_mask_test(&run->observed, provider->group))
+			continue;
+		if (observed)
+			etw_group_mask_set(&run->observed, provider->group);
+		else
+			etw_group_mask_clear(&run->observed, provider->group);
+		etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+				      NTKLOG_OBSERVED_VERSION, &event, sizeof(event));
+	}
+}
+
+/**
+ * etw_log_observed() - log where the observation of groups begins and ends
+ * @session: a session that is started, or is being stopped
+ * @mask: the groups that are attached, or failed to, and are not about to be detached
+ *
+ * Context: thread; etw_mutex held; after the providers attached, before they detach.
+ */
+void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
+{
+	struct etw_observed_call call = { .session = session, .mask = mask };
+
+	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
+}
+
+static void etw_note_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
+{
+	struct etw_provider *provider;
+
+	spin_lock(&etw_session_lock);
+	run->failures = 0;
+	list_for_each_entry(provider, &etw_providers, list) {
+		if (!provider->err || !etw_group_mask_test(mask, provider->group) ||
+		    run->failures == ARRAY_SIZE(run->failure))
+			continue;
+		run->failure[run->failures++] = (struct ntklog_session_failure) {
+			.group = provider->group,
+			.error = -provider->err,
+		};
+	}
+	spin_unlock(&etw_session_lock);
+}
+
+/**
+ * etw_update_providers_of_started() - attach and detach for the masks of all started sessions
+ *
+ * Each started session gets the groups that are observed now, or failed to be. A group that could
+ * not be attached at the start of one session may be attached by that of another.
+ *
+ * Context: thread; may sleep for seconds; etw_mutex held.
+ */
+void etw_update_providers_of_started(void)
+{
+	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
+	int i;
+
+	etw_update_providers(&mask);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+
+		if (!session->logging)
+			continue;
+		etw_log_observed(session, &session->settings.group_mask);
+		etw_note_failures(session->run, &session->settings.group_mask);
+	}
+}
+
+/**
+ * etw_get_failures() - get the event groups of a run that could not be attached
+ * @run: the run
+ * @failures: the result, NTKLOG_SESSION_FAILURES entries
+ *
+ * Context: thread.
+ * Return: the number of groups.
+ */
+u32 etw_get_failures(const struct etw_run *run, struct ntklog_session_failure *failures)
+{
+	u32 count;
+
+	spin_lock(&etw_session_lock);
+	count = run->failures;
+	memcpy(failures, run->failure, count * sizeof(*failures));
+	spin_unlock(&etw_session_lock);
+	return count;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_get_failures);

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rundown events: the parameters of the providers, without which the events cannot be interpreted.
+ *
+ * A session gets a rundown event with the parameters of each of its groups at its start
+ * (*_DC_START) and at its stop (*_DC_END). A change of parameters writes both into each started
+ * session: the END has the values until now, the START the values from now on.
+ *
+ * All of them are written on the CPU whose buffers are the last in the file. Its last buffer is
+ * therefore in use when the session stops, and can be marked as the last one of the file.
+ */
+
+#include <linux/err.h>
+#include <linux/list.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <uapi/ntklog/event.h>
+
+#include "../compat.h"
+#include "event.h"
+#include "flush.h"
+#include "group_mask.h"
+#include "provider.h"
+#include "run.h"
+#include "rundown.h"
+#include "session.h"
+#include "stacks.h"
+
+static const struct perfinfo_groupmask etw_no_groups;
+
+static void etw_log_rundown_event(struct etw_session *session,
+				  const struct etw_rundown_event *event)
+{
+	if (event->length)
+		etw_log_session_event(session, event->hook_id, event->version, event->data,
+				      event->length);
+}
+
+struct etw_group_rundown {
+	struct etw_session *session;
+	const struct perfinfo_groupmask *before;
+	const struct perfinfo_groupmask *after;
+	bool of_stacks;
+};
+
+static void etw_log_group_rundown(void *data)
+{
+	const struct etw_group_rundown *rundown = data;
+	struct etw_session *session = rundown->session;
+	struct etw_rundown_event event;
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list) {
+		bool was_on = etw_group_mask_test(rundown->before, provider->group);
+
+		if (!provider->rundown ||
+		    was_on == etw_group_mask_test(rundown->after, provider->group))
+			continue;
+		event.groups = was_on ? rundown->before : rundown->after;
+		provider->rundown(&event, was_on);
+		etw_log_rundown_event(session, &event);
+	}
+	if (etw_stacks_rundown(&event, session->settings.stacks,
+			       rundown->after == &etw_no_groups) || rundown->of_stacks)
+		etw_log_rundown_event(session, &event);
+}
+
+/**
+ * etw_rundown_groups() - log the parameters of the groups that go on or off in a session
+ * @session: a session that is being started, is started, or is being stopped
+ * @before: its groups up to now; NULL: none, at the start
+ * @after: its groups from now on; NULL: none, at the stop
+ *
+ * Context: thread; etw_mutex held.
+ */
+void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
+			const struct perfinfo_groupmask *after)
+{
+	struct etw_group_rundown rundown = {
+		.session = session,
+		.before = before ?: &etw_no_groups,
+		.after = after ?: &etw_no_groups,
+	};
+
+	etw_call_on_last_cpu(session->run, etw_log_group_rundown, &rundown);
+}
+
+/**
+ * etw_rundown_stacks() - log which events of a session carry a stack, also if none does
+ * @session: a started session
+ *
+ * Context: thread; etw_mutex held.
+ */
+void etw_rundown_stacks(struct etw_session *session)
+{
+	struct etw_group_rundown rundown = {
+		.session = session,
+		.before = &session->settings.group_mask,
+		.after = &session->settings.group_mask,
+		.of_stacks = true,
+	};
+
+	etw_call_on_last_cpu(session->run, etw_log_group_rundown, &rundown);
+}
+
+/* Write the event with its header and padding. Return: bytes written. */
+static size_t etw_put_rundown_event(u8 *to, size_t room, const struct etw_rundown_event *event)
+{
+	struct perfinfo_trace_header header;
+	size_t size;
+
+	etw_make_trace_header(&header, event->hook_id, event->version, event->length);
+	size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
+	if (WARN_ON_ONCE(size > room))
+		return 0;
+	memset(to, 0, size);
+	memcpy(to, &header, sizeof(header));
+	memcpy(to + sizeof(header), event->data, event->length);
+	return size;
+}
+
+/**
+ * etw_put_rundown() - write the rundown that a session would get if it stopped now
+ * @session: a started session
+ * @to: where to
+ * @room: bytes at @to; the smallest buffer has enough for all providers
+ *
+ * Context: thread; etw_mutex held.
+ * Return: bytes written.
+ */
+size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
+{
+	const struct perfinfo_groupmask *groups = &session->settings.group_mask;
+	struct etw_rundown_event event;
+	struct etw_provider *provider;
+	size_t used = 0;
+
+	list_for_each_entry(provider, &etw_providers, list) {
+		if (!provider->rundown || !etw_group_mask_test(groups, provider->group))
+			continue;
+		event.groups = groups;
+		provider->rundown(&event, true);
+		if (event.length)
+			used += etw_put_rundown_event(to + used, room - used, &event);
+	}
+	if (etw_stacks_rundown(&event, session->settings.stacks, true))
+		used += etw_put_rundown_event(to + used, room - used, &event);
+	return used;
+}
+
+/**
+ * struct etw_parameter_change - a change of parameters that is under way
+ * @session: the session whose rundown is being logged
+ * @old: the rundown events before the change, by session and provider
+ */
+struct etw_parameter_change {
+	struct etw_session *session;
+	struct etw_rundown_event old[];
+};
+
+static size_t etw_count_providers(void)
+{
+	struct etw_provider *provider;
+	size_t count = 0;
+
+	list_for_each_entry(provider, &etw_providers, list)
+		count++;
+	return count;
+}
+
+static void etw_make_rundown_event(const struct etw_provider *provider,
+				   const struct etw_session *session,
+				   struct etw_rundown_event *event, bool end)
+{
+	event->length = 0;
+	event->groups = &session->settings.group_mask;
+	if (provider->rundown && etw_group_mask_test(event->groups, provider->group))
+		provider->rundown(event, end);
+}
+
+static void etw_log_parameter_change(void *data)
+{
+	struct etw_parameter_change *change = data;
+	struct etw_session *session = change->session;
+	struct etw_rundown_event *old = change->old + session->id * etw_count_providers();
+	struct etw_rundown_event new;
+	struct etw_provider *provider;
+
+	list_for_each_entry(provider, &etw_providers, list) {
+		etw_make_rundown_event(provider, session, &new, false);
+		if (new.length != old->length || memcmp(new.data, old->data, new.length)) {
+			etw_log_rundown_event(session, old);
+			etw_log_rundown_event(session, &new);
+		}
+		old++;
+	}
+}
+
+/**
+ * etw_begin_parameter_change() - begin to change parameters that rundown events hold
+ *
+ * Context: thread; may sleep. On success etw_mutex is held up to etw_end_parameter_change().
+ * Return: the change, -EINTR after a fatal signal, or -ENOMEM.
+ */
+struct etw_parameter_change *etw_begin_parameter_change(void)
+{
+	struct etw_parameter_change *change;
+	struct etw_provider *provider;
+	struct etw_rundown_event *old;
+	int i;
+
+	if (mutex_lock_killable(&etw_mutex))
+		return ERR_PTR(-EINTR);
+	change = kzalloc(struct_size(change, old, ETW_SESSIONS * etw_count_providers()),
+			 GFP_KERNEL);
+	if (!change) {
+		mutex_unlock(&etw_mutex);
+		return ERR_PTR(-ENOMEM);
+	}
+	old = change->old;
+	for (i = 0; i < ETW_SESSIONS; i++)
+		list_for_each_entry(provider, &etw_providers, list)
+			etw_make_rundown_event(provider, &etw_sessions[i], old++, true);
+	return change;
+}
+
+/**
+ * etw_end_parameter_change() - log the change of parameters into all started sessions
+ * @change: the change
+ *
+ * A session gets events of those providers only whose parameters are different now.
+ *
+ * Context: thread; may sleep.
+ */
+void etw_end_parameter_change(struct etw_parameter_change *change)
+{
+	int i;
+
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		if (!etw_sessions[i].logging)
+			continue;
+		change->session = &etw_sessions[i];
+		etw_call_on_last_cpu(change->session->run, etw_log_parameter_change, change);
+	}
+	mutex_unlock(&etw_mutex);
+	kfree(change);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_ETW_RUNDOWN_H
+#define _NTKLOG_ETW_RUNDOWN_H
+
+#include <linux/types.h>
+
+struct etw_parameter_change;
+struct etw_session;
+struct perfinfo_groupmask;
+
+void etw_rundown_groups(struct etw_session *session, const struct perfinfo_groupmask *before,
+			const struct perfinfo_groupmask *after);
+void etw_rundown_stacks(struct etw_session *session);
+size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room);
+struct etw_parameter_change *etw_begin_parameter_change(void);
+void etw_end_parameter_change(struct etw_parameter_change *change);
+
+#endif /* _NTKLOG_ETW_RUNDOWN_H */

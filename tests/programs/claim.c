@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Claims a session, and does with it what the words say. See <ntklog/session.h>.
+ *
+ *	claim FILE WORD...
+ *
+ * start, start=GROUP (a number), wrong (a start with a wrong setting), stop, flush, keep, counts,
+ * info, header (to header.claim), cpus (read all buffers to cpus.claim), hold (write the file
+ * "claimed" and wait to be killed). Each prints "WORD: ok" and figures, or "WORD: ERROR", and the
+ * exit status is that of the last one.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <ntklog/session.h>
+
+static int claim;
+static char bytes[1 << 20];
+
+static int start(uint32_t group, uint32_t buffers)
+{
+	struct ntklog_session_start start = {
+		.size = sizeof(start),
+		.name = "claim",
+		.buffer_size = 16384,
+		.buffers = buffers,
+		.flush_timer = 100,
+	};
+
+	start.group_mask.masks[PERF_MASK_INDEX(group)] = PERF_MASK_BITS(group);
+	return ioctl(claim, NTKLOG_SESSION_START, &start);
+}
+
+static int counts(void)
+{
+	struct ntklog_session_counts counts = {
+		.size = sizeof(counts),
+		.cpu = NTKLOG_SESSION_ALL_CPUS,
+	};
+
+	if (ioctl(claim, NTKLOG_SESSION_COUNTS, &counts))
+		return -1;
+	printf("generated %llu written %llu lost %llu finished %llu unread %llu processors %u\n",
+	       (unsigned long long)counts.generated, (unsigned long long)counts.written,
+	       (unsigned long long)counts.lost, (unsigned long long)counts.finished,
+	       (unsigned long long)counts.unread, counts.processors);
+	return 0;
+}
+
+static int info(void)
+{
+	struct ntklog_session_info info = { .size = sizeof(info) };
+	unsigned int i;
+
+	if (ioctl(claim, NTKLOG_SESSION_INFO, &info))
+		return -1;
+	printf("session %u state %u failures %u\n", info.session, info.state, info.failures);
+	for (i = 0; i < info.failures; i++)
+		printf("failure 0x%08x %s\n", info.failure[i].group,
+		       strerror(info.failure[i].error));
+	return 0;
+}
+
+static int write_out(const char *path, int mode, const void *from, size_t size)
+{
+	int out = open(path, O_WRONLY | O_CREAT | mode, 0600);
+
+	if (out < 0 || write(out, from, size) != (ssize_t)size || close(out))
+		return -1;
+	return 0;
+}
+
+/* A read in two parts is the same as one of all of it. */
+static int header(void)
+{
+	ssize_t first = pread(claim, bytes, 100, 0), rest;
+
+	if (first != 100)
+		return -1;
+	rest = pread(claim, bytes + first, sizeof(bytes) - first, first);
+	if (rest < 0)
+		return -1;
+	return write_out("header.claim", O_TRUNC, bytes, first + rest);
+}
+
+static int cpus(void)
+{
+	struct ntklog_session_cpu call = { .size = sizeof(call) };
+	int fd;
+
+	unlink("cpus.claim");
+	for (;; call.cpu++) {
+		struct pollfd poll_fd = { .events = POLLIN };
+		ssize_t length;
+
+		fd = ioctl(claim, NTKLOG_SESSION_OPEN_CPU, &call);
+		if (fd < 0)
+			return errno == EINVAL && call.cpu ? 0 : -1;
+		if (!(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			return -1;
+		poll_fd.fd = fd;
+		while (poll(&poll_fd, 1, -1) == 1 && poll_fd.revents & POLLIN) {
+			length = read(fd, bytes, sizeof(bytes));
+			if (length < 0 || write_out("cpus.claim", O_APPEND, bytes, length))
+				return -1;
+		}
+		if (!(poll_fd.revents & POLLHUP))
+			return -1;
+		close(fd);
+	}
+}
+
+static int hold(void)
+{
+	if (write_out("claimed", O_TRUNC, "", 0))
+		return -1;
+	for (;;)
+		pause();
+}
+
+static int run(const char *word)
+{
+	if (!strcmp(word, "start"))
+		return start(PERF_SPINLOCK, 4);
+	if (!strncmp(word, "start=", 6))
+		return start(strtoul(word + 6, NULL, 0), 4);
+	if (!strcmp(word, "wrong"))
+		return start(PERF_SPINLOCK, 1);
+	if (!strcmp(word, "stop"))
+		return ioctl(claim, NTKLOG_SESSION_STOP);
+	if (!strcmp(word, "flush"))
+		return ioctl(claim, NTKLOG_SESSION_FLUSH);
+	if (!strcmp(word, "keep"))
+		return ioctl(claim, NTKLOG_SESSION_KEEP);
+	if (!strcmp(word, "counts"))
+		return counts();
+	if (!strcmp(word, "info"))
+		return info();
+	if (!strcmp(word, "header"))
+		return header();
+	if (!strcmp(word, "cpus"))
+		return cpus();
+	if (!strcmp(word, "hold"))
+		return hold();
+	errno = ENOSYS;
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	int i, failed = 0;
+
+	if (argc < 2)
+		return 2;
+	claim = open(argv[1], O_RDONLY | O_CLOEXEC);
+	if (claim < 0) {
+		printf("open: %s\n", strerror(errno));
+		return 1;
+	}
+	for (i = 2; i < argc; i++) {
+		failed = run(argv[i]) < 0;
+		printf("%s: %s\n", argv[i], failed ? strerror(errno) : "ok");
+		fflush(stdout);
+	}
+	return failed;
+}
