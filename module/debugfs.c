@@ -5,6 +5,8 @@
  * debugfs_session.c.
  */
 
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -46,10 +48,16 @@ static int ntklog_parameter_store(void *object, char *text)
 {
 	u32 value;
 
-	if (ntklog_parse_number(text, &value) ||
-	    ntklog_set_parameter(object, value) != STATUS_SUCCESS)
+	if (ntklog_parse_number(text, &value))
 		return -EINVAL;
-	return 0;
+	switch (ntklog_set_parameter(object, value)) {
+	case STATUS_SUCCESS:
+		return 0;
+	case STATUS_NO_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EINVAL;
+	}
 }
 
 /* spinlock/blockers */
@@ -426,20 +434,11 @@ static int ntklog_create_information_directory(const char *name,
 						   &ntklog_information_fops));
 }
 
-/**
- * ntklog_debugfs_init() - make all files
- *
- * Context: load.
- * Return: 0 or a negative errno, after which ntklog_debugfs_exit() cleans up.
- */
-int ntklog_debugfs_init(void)
+static int ntklog_create_files(void)
 {
 	size_t i;
 	int err;
 
-	ntklog_directory = debugfs_create_dir("ntklog", NULL);
-	if (IS_ERR(ntklog_directory))
-		return PTR_ERR(ntklog_directory);
 	for (i = 0; i < ARRAY_SIZE(ntklog_top_files); i++) {
 		err = ntklog_create_file(&ntklog_top_files[i],
 					 ntklog_directory, NULL);
@@ -478,9 +477,38 @@ int ntklog_debugfs_init(void)
 }
 
 /**
+ * ntklog_debugfs_init() - create the module's directory
+ *
+ * Context: load.
+ * Return: 0 or a negative errno.
+ */
+int ntklog_debugfs_init(void)
+{
+	ntklog_directory = debugfs_create_dir("ntklog", NULL);
+	return PTR_ERR_OR_ZERO(ntklog_directory);
+}
+
+/**
+ * ntklog_debugfs_create_files() - create all files in the module's directory
+ *
+ * A file that cannot be created is missing: the load cannot fail any more, because another file
+ * may be open.
+ *
+ * Context: load.
+ */
+void ntklog_debugfs_create_files(void)
+{
+	int err = ntklog_create_files();
+
+	if (err)
+		pr_err("files in debugfs are missing: one cannot be created (%d)\n", err);
+}
+
+/**
  * ntklog_debugfs_exit() - remove all files
  *
- * Context: unload, or a load that failed. No session is started.
+ * Context: unload, or a load that failed before ntklog_debugfs_create_files(). No session is
+ * started.
  */
 void ntklog_debugfs_exit(void)
 {

@@ -3,6 +3,7 @@
 #define _NTKLOG_DEBUGFS_H
 
 int ntklog_debugfs_init(void);
+void ntklog_debugfs_create_files(void);
 void ntklog_debugfs_exit(void);
 
 #endif /* _NTKLOG_DEBUGFS_H */

@@ -165,28 +165,34 @@ static int __init ntklog_init(void)
 		pr_err("context switches cannot be followed (%d)\n", err);
 		goto err_resource;
 	}
-	err = ntklog_debugfs_init();
-	if (err) {
-		pr_err("the files in debugfs cannot be made (%d)\n", err);
-		goto err_debugfs;
-	}
-	err = ntklog_device_init();
-	if (err) {
-		pr_err("/dev/ntklog cannot be made (%d)\n", err);
-		goto err_debugfs;
-	}
 	err = ntklog_linux_init(linux_locks, linux_mode);
 	if (err) {
 		pr_err("linux_mode=%s is not full, sampled or waits\n", linux_mode);
-		goto err_device;
+		goto err_context_swap;
 	}
+	err = ntklog_debugfs_init();
+	if (err) {
+		pr_err("the directory in debugfs cannot be created (%d)\n", err);
+		goto err_linux;
+	}
+	/*
+	 * A failed load frees the module, although an open file of it holds a reference. From here
+	 * on a file can be opened, and nothing can fail any more.
+	 */
+	err = ntklog_device_init();
+	if (err) {
+		pr_err("/dev/ntklog cannot be created (%d)\n", err);
+		goto err_debugfs;
+	}
+	ntklog_debugfs_create_files();
 	etw_enable_session_start();
 	return 0;
 
-err_device:
-	ntklog_device_exit();
 err_debugfs:
 	ntklog_debugfs_exit();
+err_linux:
+	ntklog_linux_exit();
+err_context_swap:
 	ntklog_context_swap_exit();
 err_resource:
 	ntklog_resource_exit();

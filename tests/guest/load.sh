@@ -63,3 +63,27 @@ loaded_with()
 		rmmod ntklog && [ ! -e $D ]
 }
 check "load: good parameters are taken" loaded_with
+
+# A failed load frees the module also under an open file: there must be none that can be opened.
+failed_load_has_no_file()
+{
+	rm -f /tmp/end /tmp/opened
+	while [ ! -e /tmp/end ]; do
+		{ : <$D/group_mask; } 2>/dev/null && echo group_mask >/tmp/opened
+		{ : </dev/ntklog; } 2>/dev/null && echo device >/tmp/opened
+	done &
+	opener=$!
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		if insmod ntklog.ko linux_mode=bad 2>/dev/null; then
+			echo "loaded in try $try"
+			rmmod ntklog
+			break
+		fi
+	done
+	echo >/tmp/end
+	wait $opener
+	! cat /tmp/opened 2>/dev/null
+}
+check "load: linux_mode=bad is refused" \
+	not_loaded "linux_mode=bad is not full, sampled or waits" linux_mode=bad
+check "load: a load that fails has no file to open" failed_load_has_no_file
