@@ -7,13 +7,13 @@
 #
 #	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
 #	cycles		1,000 times load, trace and unload, with readers busy
-#	abuse		1,000,000 random writes and ioctls under KASAN, and failing allocations
-#	torture-kasan	each lock for ten minutes, with processors that come and go
+#	abuse		1,000,000 random writes and ioctls under KASAN and lockdep, and failing allocations
+#	torture-debug	each lock for ten minutes, with processors that come and go
 #	torture-kcsan	likewise
 #	torture-rt	likewise with PREEMPT_RT and lockdep
-#	strain-kasan	Linux' own locks for ten minutes: all that can be is switched all the time,
+#	strain-debug	Linux' own locks for ten minutes: all that can be is switched all the time,
 #			under the kernel's own torture of nine types of them
-#	strain-kcsan, strain-kunit	the same in the kernels with KCSAN and with lockdep
+#	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
 # The last line is that of the tests; what failed is kept, with its logs.
@@ -24,15 +24,15 @@ SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
 # Taken in turn, so that a short time has some of each.
-declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-kasan]=3600
+declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-debug]=3600
 	[torture-kcsan]=3600 [torture-rt]=3600
-	[strain-kasan]=600 [strain-kcsan]=600 [strain-kunit]=600 [strain-6.12]=600)
-declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-kasan]=seconds
-	[torture-kcsan]=seconds [torture-rt]=seconds [strain-kasan]=seconds [strain-kcsan]=seconds [strain-kunit]=seconds
+	[strain-debug]=600 [strain-kcsan]=600 [strain-6.12]=600)
+declare -A unit=([fuzz]=executions [cycles]=cycles [abuse]=writes [torture-debug]=seconds
+	[torture-kcsan]=seconds [torture-rt]=seconds [strain-debug]=seconds [strain-kcsan]=seconds
 	[strain-6.12]=seconds)
 parts=("$@")
-[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-kasan torture-kcsan torture-rt
-	strain-kasan strain-kcsan strain-kunit strain-6.12)
+[ $# -gt 0 ] || parts=(fuzz cycles abuse torture-debug torture-kcsan torture-rt
+	strain-debug strain-kcsan strain-6.12)
 for part in "${parts[@]}"; do
 	[ -n "${goal[$part]:-}" ] || die "soak has no part $part: ${!goal[*]}"
 done

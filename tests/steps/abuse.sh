@@ -11,7 +11,7 @@ seed=${SEED:-$(date +%s)}
 writes=${ABUSE_WRITES:-6000}
 stride=${ABUSE_STRIDE:-40}
 say "abuse: SEED=$seed"
-share "$DIR" kasan <<-END
+share "$DIR" debug <<-END
 	D=/sys/kernel/debug/ntklog
 	insmod ntklog.ko || exit 1
 	./abuse \$D $seed $((writes * 83 / 100))
@@ -53,7 +53,7 @@ END
 guest_programs "$DIR" abuse fail
 # kmemleak looks at each page that there is: 1 GB is scanned in half the time of 2.
 result "abuse: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image kasan)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 result "abuse: the torture succeeds meanwhile" sh -c \
 	"[ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 2 ]"

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" kunit <<-'END'
+share "$DIR" debug <<-'END'
 	S=/sys/kernel/debug/ntklog/sessions/0
 	insmod ntklog.ko excessive_first_ms=5 excessive_next_ms=20 || exit 1
 	echo PERF_SYNC_OBJECTS >$S/group_mask
@@ -20,7 +20,7 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "crowd: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(image kunit)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -c 8 -m 1024 -k "$(image debug)" "$DIR"
 result "crowd: 32 threads on 8 processors are all served" \
 	grep "Start of test: .* threads=32 .*" "$DIR/dmesg.log"
 result "crowd: no resource is owned by two" \

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 cycles=${CYCLES:-10}
-{ echo "cycles=$cycles"; cat <<-'END'; } | share "$DIR" kunit
+{ echo "cycles=$cycles"; cat <<-'END'; } | share "$DIR" debug
 	D=/sys/kernel/debug/ntklog
 	refused=0
 	n=0
@@ -34,7 +34,7 @@ cycles=${CYCLES:-10}
 	dmesg >dmesg.log
 END
 result "cycles: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image kunit)" -c 2 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image debug)" -c 2 "$DIR"
 result "cycles: $cycles, and readers were in the way" \
 	grep -E "^$cycles cycles, $cycles times" "$DIR/guest.log"
 result "cycles: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" kunit </dev/null
+share "$DIR" debug </dev/null
 
 # lockdep_catches MISUSE REPORT: lockdep must catch this. One processor boots soonest, and each
 # misuse is one thread's.
@@ -22,7 +22,7 @@ lockdep_catches()
 		case $1 in own) echo 1 >\$O ;; own_resource) echo 2 >\$O ;; esac
 		dmesg >dmesg.log
 	END
-	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir" &&
+	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 1 -m 512 "$dir" &&
 		has_reports "$dir/dmesg.log" "$2"
 }
 
@@ -69,7 +69,7 @@ free_mutexes_are_not_waited_for()
 			END { print acquired, waits; exit acquired < 1000 || waits * 20 > acquired }' \
 			$D/counters
 	END
-	"$TOP/scripts/vm.sh" -k "$(image kunit)" -c 1 -m 512 "$dir"
+	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 1 -m 512 "$dir"
 }
 
 result "lockdep: a free mutex is not waited for" free_mutexes_are_not_waited_for

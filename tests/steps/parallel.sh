@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-share "$DIR" kunit <<-'END'
+share "$DIR" debug <<-'END'
 	D=/sys/kernel/debug/ntklog
 	E=/sys/kernel/tracing/events/ntklog
 	# Before the threads of the torture, which leave nobody much time.
@@ -57,7 +57,7 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "parallel: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" -c 3 "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" -c 3 "$DIR"
 result "parallel: torture succeeds ten times" sh -c \
 	"grep 'End of test' $DIR/dmesg.log; [ \$(grep -c 'End of test: SUCCESS' $DIR/dmesg.log) = 10 ]"
 result "parallel: it was switched all the while" awk \

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 cp "$TESTS/guest/lib.sh" "$DIR/"
-share "$DIR" kunit <<-'END'
+share "$DIR" debug <<-'END'
 	. ./lib.sh
 	H=/sys/module/hold_load/parameters/held
 	T=/sys/kernel/tracing
@@ -128,6 +128,6 @@ share "$DIR" kunit <<-'END'
 	dmesg >dmesg.log
 END
 result "window: the virtual machine runs to its end" \
-	"$TOP/scripts/vm/vm.sh" -k "$(image kunit)" "$DIR"
+	"$TOP/scripts/vm/vm.sh" -k "$(image debug)" "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
 result "window: the kernel has nothing to complain of" has_reports "$DIR/dmesg.log" ''
