@@ -19,9 +19,6 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 # depmod in its PATH.
 export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
-# What is said counts from the start of the command that a person has typed.
-export NTKLOG_START=${NTKLOG_START:-$EPOCHSECONDS}
-
 # say WORDS: to standard error; in a step also to where the person looks, SAY_FD.
 say()
 {
@@ -163,11 +160,11 @@ unpack_deb()
 	version=$(candidate "$package")
 	[ -n "$version" ] || die "apt does not know the package $package"
 	say "downloading and unpacking $package $version"
-	# In the directory, so that it does not outlive an interruption.
 	mkdir -p "$dir"
-	scratch=$(mktemp -d "$dir/deb.XXXXXX")
-	# apt drops to its own user for a download; it must be able to write.
-	chmod 0755 "$dir" "$scratch"
+	chmod 0755 "$dir"
+	# Not in the directory, which an interruption removes: apt continues a download here.
+	scratch=$CACHE/download/${package/:/_}
+	mkdir -p "$scratch"
 	if ! (cd "$scratch" && apt-get download "$package=$version") \
 	    >/dev/null 2>&1; then
 		apt_update
@@ -176,6 +173,24 @@ unpack_deb()
 	fi
 	dpkg-deb -x "$scratch"/*.deb "$dir" || die "unpacking $package in $dir failed"
 	rm -rf "$scratch"
+}
+
+# continued DIRECTORY COMMAND...: as once(), for a command that goes on with what an interrupted one
+# has left.
+continued()
+{
+	local dir=$1
+	shift
+	[ ! -d "$dir" ] || return 0
+	mkdir -p "$(dirname "$dir")"
+	exec 9>"$dir.lock"
+	flock 9
+	if [ ! -d "$dir" ]; then
+		mkdir -p "$dir.part"
+		"$@" "$dir.part"
+		mv -T "$dir.part" "$dir"
+	fi
+	exec 9>&-
 }
 
 # once DIRECTORY COMMAND...: run the command with a fresh directory as its last
@@ -205,3 +220,80 @@ once()
 	trap - EXIT
 	exec 9>&-
 }
+
+# descendants: all processes that this command has started, and theirs: by their parents, and, where
+# a parent has ended already, by their environment.
+descendants()
+{
+	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
+	cat /proc/[0-9]*/status 2>/dev/null | awk -v top=$$ '
+		$1 == "Pid:" { pid = $2 }
+		$1 == "PPid:" { parent[pid] = $2 }
+		END {
+			for (pid in parent)
+				for (at = pid; at in parent; at = parent[at])
+					if (parent[at] == top) {
+						print pid
+						break
+					}
+		}'
+}
+
+# send SIGNAL PID...: also to processes that belong to root.
+send()
+{
+	local signal=$1
+	shift
+	[ $# -gt 0 ] || return 0
+	kill -"$signal" "$@" 2>/dev/null || as_root kill -"$signal" "$@" 2>/dev/null || true
+}
+
+# end_descendants: end everything that this command has started, mounts included.
+end_descendants()
+{
+	local left pid i mount
+	mapfile -t left < <(descendants)
+	[ ${#left[@]} -gt 0 ] || return 0
+	send TERM "${left[@]}"
+	for ((i = 0; i < 50 && ${#left[@]} > 0; i++)); do
+		sleep 0.1
+		mapfile -t left < <(for pid in "${left[@]}" $(descendants); do
+			[ ! -e "/proc/$pid" ] || grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null ||
+				echo "$pid"
+		done | sort -u)
+	done
+	send KILL "${left[@]}"
+	# mmdebstrap, killed, leaves its mounts.
+	while read -r _ mount _; do
+		case $mount in
+		"$CACHE"/* | "$OUT"/* | /tmp/mmdebstrap.*) as_root umount -l "$mount" || true ;;
+		esac
+	done </proc/mounts
+}
+
+# interrupted SIGNAL
+interrupted()
+{
+	trap '' INT TERM HUP PIPE
+	# A closed terminal cannot be written to.
+	printf '\nntklog: interrupted: what was started is ended\n' 2>/dev/null >&2 || true
+	end_descendants
+	trap - "$1"
+	kill -"$1" $$
+}
+
+# The command that a person has typed supervises itself: it runs a second time as a child, and the
+# parent waits for signals. A shell in a pipeline or a command of its own would act on them late.
+# Times in messages count from its start.
+if [ -z "${NTKLOG_START:-}" ]; then
+	export NTKLOG_START=$EPOCHSECONDS NTKLOG_TOP=$$
+	for signal in INT TERM HUP; do
+		# shellcheck disable=SC2064 # this signal
+		trap "interrupted $signal" "$signal"
+	done
+	"$0" "$@" <&0 &
+	status=0
+	wait $! || status=$?
+	end_descendants
+	exit $status
+fi

@@ -57,11 +57,12 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
-# progress LOG: of a build, every half minute, until killed or alone.
+# progress DIRECTORY: say how far a build is, every five seconds, to the log only: the line of
+# progress has it. A build that was interrupted has some files already.
 progress()
 {
-	while sleep 30 && kill -0 $$ 2>/dev/null; do
-		say "$flavour: $(grep -cE '^  (CC|AS) ' "$1") of about 1300 files compiled"
+	while sleep 5 && kill -0 $$ 2>/dev/null; do
+		SAY_FD='' say "$(find "$1" -name '*.o' | wc -l) of about 1500 files"
 	done
 }
 
@@ -69,12 +70,15 @@ build_kernel()
 {
 	local source=$1 dir=$2
 
-	quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
-	symbols "$flavour" >>"$dir/.config"
-	quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
-	check_config "$dir/.config"
+	if [ ! -e "$dir/.configured" ]; then
+		quietly "config-$flavour" make -C "$source" O="$dir" tinyconfig
+		symbols "$flavour" >>"$dir/.config"
+		quietly "config-$flavour" make -C "$source" O="$dir" olddefconfig
+		check_config "$dir/.config"
+		: >"$dir/.configured"
+	fi
 	say "building the test kernel $flavour (about 5 minutes on 2 processors)"
-	progress "$OUT/log/build-$flavour.log" &
+	progress "$dir" &
 	quietly "build-$flavour" make -C "$source" O="$dir" -j"$(nproc)" \
 		bzImage modules
 	kill $! 2>/dev/null || true
@@ -89,5 +93,5 @@ key=$({ symbols "$flavour"; gcc --version | head -n 1; } |
 	sha256sum | cut -c1-12)
 dir=$CACHE/kernel/$flavour-$(basename "$source")-$key
 [ -d "$dir" ] || $absent
-once "$dir" build_kernel "$source"
+continued "$dir" build_kernel "$source"
 printf '%s\n' "$dir"
