@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run unittest cases with one line for each, as KUnit prints them (TAP)."""
+"""Run unittest cases with one line for each, as KUnit prints them (TAP).
 
+CASES="Class.test Class" in the environment runs those cases only.
+"""
+
+import os
+import shlex
 import sys
 import unittest
 
@@ -18,6 +23,9 @@ class Result(unittest.TestResult):
 
     def _fail(self, test, error):
         self._line("not ok", test)
+        command = shlex.join(["CASES=" + test.id().split(" ")[0].replace("__main__.", ""),
+                              "PYTHONPATH=" + os.environ.get("PYTHONPATH", ""), "python3", *sys.argv])
+        print("# alone: " + command)
         for line in self._exc_info_to_string(error, test).splitlines():
             print("# " + line)
 
@@ -39,6 +47,7 @@ class Result(unittest.TestResult):
 def main(classes=()):
     """All cases of the script, or those of the classes named."""
     script, load = sys.modules["__main__"], unittest.defaultTestLoader
+    classes = os.environ.get("CASES", "").split() or classes
     suite = unittest.TestSuite(load.loadTestsFromName(name, script) for name in classes) \
         if classes else load.loadTestsFromModule(script)
     result = Result()

@@ -63,8 +63,10 @@ tap()
 			failed = $1 == "not"
 			sub(/^ *(not )?ok [0-9]+ /, "")
 			print (failed ? "not ok" : "ok") " - " kernel " " suite "." $0
-			if (failed)
+			if (failed) {
+				print "# alone: KUNIT_FILTER=" suite "." $1 " tests/steps/kunit.sh " kernel
 				printf "%s", text
+			}
 			text = ""
 			next
 		}

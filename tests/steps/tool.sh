@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The command-line tool: its own tests, under ASan and UBSan.
+# tool.sh [FILE [CASE...]]: the command-line tool's own tests, under ASan and UBSan. With FILE, such as
+# test_dump, that file of tools/ntklog/tests/ only, and of it the cases named, as Class.test.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -9,12 +10,21 @@ need tool-tests
 result "tool: builds without a warning" tool generate make_types libntklog-etl.a libntklog-etl.so.0
 result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
-for test in dump sample windows stacks info damage rundown formats stream report answer convert control manual; do
-	results python3 "$TOOL_TESTS/test_$test.py" "$OUT/build/tool-asan/ntklog"
+only=${1:-}
+[ $# -lt 2 ] || export CASES=${*:2}
+
+# run_file FILE ARGUMENT...
+run_file()
+{
+	[ -n "$only" ] && [ "$only" != "$1" ] ||
+		results python3 "$TOOL_TESTS/$1.py" "${@:2}"
+}
+
+for name in dump sample windows stacks info damage rundown formats stream report answer convert control manual; do
+	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
-results python3 "$TOOL_TESTS/test_classes.py" "$OUT/build/tool-asan/ntklog" \
-	"$OUT/build/tool/make_types"
-# As it is installed: the compiler's flags of strangers are not those of the sanitizers.
-results env CFLAGS="-O2 -g" python3 "$TOOL_TESTS/test_library.py" "$OUT/build/tool/ntklog"
-# Memory that the sanitizers take is not the tool's.
-results python3 "$TOOL_TESTS/test_large.py" "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
+run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types"
+# An installed library is built without the sanitizers' flags.
+CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
+# The sanitizers need memory of their own, which the test would count.
+run_file test_large "$OUT/build/tool/ntklog" "$OUT/build/tool/generate"
