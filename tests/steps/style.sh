@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The sources: checkpatch, sparse, kernel-doc.
+# The sources: checkpatch, sparse, kernel-doc, habits of prose, circles of includes.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -19,3 +19,6 @@ debian_kernel "$KERNEL_SERIES"
 result "style: checkpatch --strict" make -s -C "$TOP" checkpatch
 result "style: sparse" "$TOP/scripts/check/sparse.sh" "$KDIR"
 result "style: kernel-doc" kernel_doc_is_silent
+result "style: no folder has more bad habits of prose than before" \
+	env -C "$TOP" python3 "$TESTS/check/check_prose.py"
+result "style: no new circle of includes" env -C "$TOP" python3 "$TESTS/check/check_includes.py"

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Find circles between the project's files by their includes.
+
+Usage: check_includes.py     (in the project's root)
+
+A file and its header are one: a.c and a.h are "a". A circle is a set of them that include each other,
+directly or through others. Circles that are known may stay until they are broken, and may only lose
+members; any other one is an error.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+
+KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known_circles")
+# Where an #include "..." is looked for after the file's own folder.
+PATHS = ("include", "include/uapi", "tools/ntklog", "tools/ntklog/include", "tests/linkage")
+
+
+def includes(files):
+    """The graph: what each file, by its name without an ending, includes of ours."""
+    graph = collections.defaultdict(set)
+    for path in files:
+        with open(path, encoding="utf-8") as stream:
+            names = re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', stream.read(), re.M)
+        for name in names:
+            for folder in (os.path.dirname(path), *PATHS):
+                target = os.path.normpath(os.path.join(folder, name))
+                if target in files:
+                    if os.path.splitext(target)[0] != os.path.splitext(path)[0]:
+                        graph[os.path.splitext(path)[0]].add(os.path.splitext(target)[0])
+                    break
+    return graph
+
+
+def reached(graph, start):
+    seen, queue = set(), [start]
+    while queue:
+        for target in graph.get(queue.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return seen
+
+
+def circles(graph):
+    reach = {file: reached(graph, file) for file in graph}
+    return {frozenset(other for other in reach[file] if file in reach.get(other, ()))
+            for file in graph if file in reach[file]}
+
+
+def main():
+    files = set(subprocess.run(["git", "ls-files", "*.c", "*.h"], capture_output=True, text=True,
+                               check=True).stdout.split())
+    found = circles(includes({path for path in files if os.path.exists(path)}))
+    with open(KNOWN, encoding="utf-8") as stream:
+        known = [frozenset(line.split()) for line in stream if line.strip() and line[0] != "#"]
+    failed = False
+    for circle in sorted(found, key=sorted):
+        if not any(circle <= one for one in known):
+            failed = True
+            print("a circle of includes: " + " ".join(sorted(circle)))
+    for one in known:
+        if one not in found:
+            print("no longer a circle, known_circles can lose it or some of it: "
+                  + " ".join(sorted(one)))
+    sys.exit(failed)
+
+
+main()
