@@ -1,108 +1,37 @@
-#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
 #
-# forecast.sh TIER STEP...: say what a run of these steps will fetch and build before it can
-# begin, about how long that takes on 2 processors and a good line, and whether there is room
-# for it. Then install the packages, which is the one part that steps cannot do side by side.
+# For run.sh: what a run will fetch and build before its steps can run, and about how long all takes.
 
-. "$(dirname "$0")/../scripts/lib.sh"
-
-tier=$1
-shift
-
-# groups_of STEP: of packages.sh.
-groups_of()
-{
-	case $1 in
-	headers) echo headers ;;
-	docs) echo tool docs ;;
-	instructions) echo unpack modules native ;;
-	style) echo style source unpack modules ;;
-	tool) echo tool tool-tests ;;
-	model) echo model ;;
-	litmus) echo source ;;
-	kunit-[0-9]*) echo source unpack modules vm ;;
-	fuzz) echo tool fuzz ;;
-	page) echo tool page ;;
-	packages) echo tool deb docs root unpack modules ;;
-	kernel-*) echo kernel source ;;
-	switching) echo tool unpack modules vm programs ;;
-	costs | suspend) echo unpack modules vm ;;
-	core-* | e2e-* | own-* | linux-* | modes-* | sleeping-* | stacks-* | classes-*) echo tool unpack modules vm programs programs32 ;;
-	linkage-*) echo unpack modules vm ;;
-	foreign-* | rt) echo tool unpack modules vm programs ;;
-	builds) echo root unpack ;;
-	*) echo modules vm programs ;;
-	esac
-}
-
-minutes=0 megabytes=500 lines=()
-
-# costs MINUTES MEGABYTES WORDS: of what is not there yet.
+# costs STEP SECONDS MEGABYTES WORDS: something that is not there yet, which the step fetches or builds.
 costs()
 {
-	minutes=$((minutes + $1))
-	megabytes=$((megabytes + $2))
-	lines+=("$3")
+	echo "$1 $2" >>"$TEST/.extra"
+	once_seconds=$((once_seconds + $2))
+	megabytes=$((megabytes + $3))
+	lines+=("$4")
 }
 
-groups=()
-for step; do
-	for group in $(groups_of "$step"); do
-		[[ " ${groups[*]:-} " == *" $group "* ]] || groups+=("$group")
+# first_step GROUP: the first step that needs this group of packages, or nothing.
+first_step()
+{
+	local step
+	for step in "${steps[@]}"; do
+		if [[ ,${groups[$step]}, == *,$1,* ]]; then
+			echo "$step"
+			return
+		fi
 	done
-done
-mapfile -t missing < <(missing_packages "${groups[@]}")
-[ ${#missing[@]} = 0 ] ||
-	costs $((1 + ${#missing[@]} / 10)) $((${#missing[@]} * 40)) \
-		"install packages of Debian's: ${missing[*]}"
-if [[ " ${groups[*]} " == *" vm "* ]]; then
-	"$TOP/scripts/vm/qemu.sh" -n >/dev/null ||
-		costs 0 100 "fetch a QEMU of 8.1 or later (13 MB, into the cache)"
-fi
-if [[ " ${groups[*]} " == *" source "* ]]; then
-	"$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
-		costs 1 300 "fetch the kernel's source and unpack parts of it (140 MB)"
-fi
-for step; do
-	case $step in
-	kernel-*)
-		"$TOP/scripts/kernels/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
-			costs 5 600 "build the test kernel ${step#kernel-}" ;;
-	foreign-arm64)
-		"$TOP/scripts/kernels/debian-kernel.sh" -n 6.12-arm64 >/dev/null ||
-			costs 2 1200 "fetch Debian's kernel, QEMU and libraries for arm64 (160 MB)" ;;
-	foreign-i386)
-		"$TOP/scripts/kernels/debian-kernel.sh" -n 6.1-686-pae >/dev/null ||
-			costs 1 1000 "fetch Debian's kernel and libraries for i386 (120 MB)" ;;
-	rt)
-		"$TOP/scripts/kernels/debian-kernel.sh" -n 6.12-rt >/dev/null ||
-			costs 1 800 "fetch Debian's kernel 6.12-rt and its headers (120 MB)" ;;
-	core-* | e2e-* | linkage-*)
-		"$TOP/scripts/kernels/debian-kernel.sh" -n "${step#*-}" >/dev/null ||
-			costs 1 800 "fetch Debian's kernel ${step#*-} and its headers (120 MB)" ;;
-	builds)
-		compgen -G "$CACHE/root/trixie-*/root.tar" >/dev/null ||
-			costs 2 1500 "make a Debian 13 with compilers, to build for newer kernels" ;;
-	packages)
-		compgen -G "$CACHE/root/bookworm-*/root.tar" >/dev/null ||
-			costs 1 400 "make a fresh Debian 12, to try the packages in" ;;
-	esac
-done
-if [ ${#lines[@]} -gt 0 ]; then
-	say "this run will first, or meanwhile,"
-	for line in "${lines[@]}"; do
-		say "  $line"
-	done
-	say "which takes about $minutes minutes and $megabytes MB below $CACHE, once"
-fi
-case $tier in
-check) say "the steps themselves take less than 3 minutes on 2 processors" ;;
-*) [ -n "${ONLY:-}" ] || say "the steps themselves take about 20 minutes on 2 processors" ;;
-esac
+}
 
-# room DIRECTORY MEGABYTES
-room()
+# has_kernel KERNEL: whether Debian's kernel is unpacked. No step asks for it if apt does not know it.
+has_kernel()
+{
+	"$TOP/scripts/kernels/debian-kernel.sh" -n "$1" >/dev/null 2>&1
+}
+
+# has_room DIRECTORY MEGABYTES
+has_room()
 {
 	local there
 	mkdir -p "$1"
@@ -111,6 +40,86 @@ room()
 		die "this run needs $2 MB of room in $1, where $there MB are free"
 }
 
-room "$CACHE" "$megabytes"
-room "$OUT" 1500
-need "${groups[@]}"
+# minutes_of_steps: how long the steps take when everything is there.
+minutes_of_steps()
+{
+	local step vm=0 host=0 slots
+	slots=$(nproc)
+	for step in "${steps[@]}"; do
+		case ${pool[$step]} in
+		host) host=$((host + seconds[$step])) ;;
+		vm) vm=$((vm + seconds[$step])) ;;
+		vm2) vm=$((vm + seconds[$step] * (slots > 1 ? 2 : 1))) ;;
+		esac
+	done
+	vm=$((vm / slots))
+	echo $(((vm > host ? vm : host) / 60 + 1))
+}
+
+# forecast STEP...: say it, check that there is room, and install the packages: apt works for one
+# step at a time only.
+forecast()
+{
+	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
+	local -A seen=()
+
+	: >"$TEST/.extra"
+	mapfile -t wanted < <(for step; do tr , '\n' <<<"${groups[$step]}"; done | sort -u)
+	mapfile -t missing < <(missing_packages "${wanted[@]}")
+	if [ ${#missing[@]} -gt 0 ]; then
+		# Before the first step begins.
+		costs "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
+			"install packages of Debian's: ${missing[*]}"
+	fi
+	step=$(first_step vm)
+	[ -z "$step" ] || "$TOP/scripts/vm/qemu.sh" -n >/dev/null ||
+		costs "$step" 30 100 "fetch a QEMU of 8.1 or later (13 MB)"
+	step=$(first_step source)
+	[ -z "$step" ] || "$TOP/scripts/kernels/kernel-source.sh" -n >/dev/null ||
+		costs "$step" 30 300 "fetch the kernel's source (140 MB)"
+	# Modules and the tool are compiled for the first time.
+	[ -d "$CACHE/build" ] || costs "$1" 120 300 "compile the modules and the tool"
+	for step; do
+		case $step in
+		kernel-*)
+			"$TOP/scripts/kernels/test-kernel.sh" -n "${step#kernel-}" >/dev/null ||
+				costs "$step" 420 700 "build the test kernel ${step#kernel-}"
+			continue
+			;;
+		foreign-arm64) kernel=6.12-arm64 ;;
+		foreign-i386) kernel=6.1-686-pae ;;
+		rt) kernel=6.12-rt ;;
+		*-6.12 | *-6.1 | *-newest | *-trixie) kernel=${step#*-} ;;
+		costs | suspend | switching | style | instructions) kernel=6.12 ;;
+		builds)
+			compgen -G "$CACHE/root/trixie-*/root.tar" >/dev/null ||
+				costs "$step" 120 1500 "make a Debian 13 with compilers"
+			continue
+			;;
+		packages)
+			compgen -G "$CACHE/root/bookworm-*/root.tar" >/dev/null ||
+				costs "$step" 60 400 "make a fresh Debian 12, to try the packages in"
+			continue
+			;;
+		*) continue ;;
+		esac
+		[ -z "${seen[$kernel]:-}" ] || continue
+		seen[$kernel]=1
+		has_kernel "$kernel" ||
+			costs "$step" 40 900 "fetch Debian's kernel $kernel and its headers (120 MB)"
+	done
+	cut -d ' ' -f 1 "$TEST/.extra" | sort -u >"$TEST/.fetching"
+	if [ ${#lines[@]} -gt 0 ]; then
+		say "this run will first, or meanwhile,"
+		for line in "${lines[@]}"; do
+			say "  $line"
+		done
+		say "which takes about $((once_seconds / 60 + 1)) minutes and up to $megabytes MB" \
+			"below $CACHE, once"
+	fi
+	say "$# steps take about $(minutes_of_steps) minutes when everything is there, if no other" \
+		"work is done on this machine"
+	has_room "$CACHE" "$megabytes"
+	has_room "$OUT" 1500
+	need "${wanted[@]}"
+}

@@ -1,268 +1,212 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# test.sh check|test [STEP...]: run the steps of tests/steps/, side by side as far as this
-# machine goes, and say how many results passed and failed. Exit status 0 only if some
-# passed and none failed. Each step leaves its results, as TAP, its log and its scratch in
-# out/test/. With steps named, or ONLY="STEP...", those alone (and what they need).
+# run.sh check|test|all [STEP...]: run the steps of a tier as tests/plan has them, and print how many
+# results passed and failed. Exit status 0 only if some passed and none failed. Each step leaves its
+# results, as TAP, its log and its scratch in out/test/. With steps named, or ONLY="STEP...", only
+# those run, and the steps that they need.
+#
+# GNU make schedules: run.sh writes a rule for each step. Virtual machines get their turn by the locks
+# of step.sh. Programs of this machine are a chain, so that one runs at a time.
 
 . "$(dirname "$0")/../scripts/lib.sh"
+. "$TOP/scripts/progress.sh"
+. "$TOP/tests/forecast.sh"
 
 TEST=$OUT/test
-tier=${1:?usage: test.sh check|test [STEP...]}
+tier=${1:?usage: run.sh check|test|all [STEP...]}
 shift
 [ $# = 0 ] || export ONLY=$*
 
-# The plan: a step in its tier, what it keeps of a processor busy, in percent (its seconds of a
-# processor by those that pass; a virtual machine's sleep is not work), the steps that have to be
-# done before, and its name. Steps begin in this order as soon as there is room: first those that
-# leave none for a second virtual machine, for a torture, whose processors are never idle, takes
-# twice as much of a processor beside another one; then virtual machines by their length, two at a
-# time, for three make all dearer by a quarter, and beside them one of what needs little. "rest":
-# programs of this machine alone, one after the other beside all that, with what it leaves of the
-# processors: a virtual machine whose processor has to wait for one of this machine's makes its
-# others wait for it, and takes up to twice as many seconds.
-plan()
+declare -A after=() pool=() seconds=() groups=()
+steps=()
+
+# read_plan: the steps of the tier, in the order in which they begin.
+read_plan()
 {
-	case $1 in
-	check)
-		cat <<-'END'
-			100 - core-6.12
-			100 - kunit-6.12
-			60 - style
-			50 - instructions
-			100 - tool
-			50 - headers
-			100 - model
-		END
-		;;
-	test)
-		cat <<-'END'
-			160 - kernel-kunit
-			160 kernel-kunit kernel-kasan
-			160 kernel-kasan kernel-kcsan
-			160 kernel-kcsan strain
-			rest - builds
-			40 kernel-kcsan abuse
-			160 kernel-kcsan torture-kcsan
-			160 kernel-kasan torture-kasan
-			160 kernel-kunit parallel
-			160 kernel-kunit crowd
-			100 - kunit-6.12
-			70 - e2e-6.12
-			70 - own-6.1
-			70 builds own-newest
-			70 - foreign-arm64
-			70 - e2e-6.1
-			70 - linux-6.12
-			70 - sleeping-6.12
-			70 - rt
-			70 - foreign-i386
-			70 - classes-6.12
-			70 builds core-newest
-			rest - tool
-			rest - packages
-			60 kernel-kunit lockdep
-			60 kernel-kunit cycles
-			60 - fuzz
-			60 - suspend
-			60 - linkage-6.12
-			60 - linkage-6.1
-			rest - style
-			rest - page
-			70 builds core-trixie
-			70 kernel-kasan kunit-kasan
-			70 - modes-6.12
-			70 kernel-kcsan kunit-kcsan
-			70 - stacks-6.12
-			70 - stacks-6.1
-			70 builds stacks-newest
-			70 kernel-kunit kunit-kunit
-			70 kernel-kunit window
-			70 - switching
-			70 - costs
-			rest - model
-			rest - litmus
-			rest - docs
-			rest - instructions
-			rest - headers
-		END
-		;;
-	*)
-		die "no such tier: $1"
-		;;
+	local wanted step needs tiers where time packages
+
+	case $tier in
+	check | test) wanted=$tier ;;
+	all) wanted='test all' ;;
+	*) die "no such tier: $tier" ;;
+	esac
+	for wanted in $wanted; do
+		while read -r step needs tiers where time packages; do
+			[[ $step != \#* && ,$tiers, == *,$wanted,* ]] || continue
+			steps+=("$step")
+			after[$step]=$needs pool[$step]=$where groups[$step]=$packages
+			seconds[$step]=$(cat "$CACHE/seconds/$step" 2>/dev/null || echo "$time")
+		done <"$TOP/tests/plan"
+	done
+}
+
+# select_steps: with ONLY, keep those steps and the steps that they need.
+select_steps()
+{
+	local step need queue
+	local -A wanted=()
+	local -a all=("${steps[@]}")
+
+	[ -n "${ONLY:-}" ] || return 0
+	read -ra queue <<<"$ONLY"
+	while [ ${#queue[@]} -gt 0 ]; do
+		step=${queue[0]}
+		queue=("${queue[@]:1}")
+		[ -n "${pool[$step]:-}" ] ||
+			die "make $(target) has no step $step; it has: ${all[*]}"
+		wanted[$step]=1
+		for need in ${after[$step]//,/ }; do
+			[ "$need" = - ] || queue+=("$need")
+		done
+	done
+	steps=()
+	for step in "${all[@]}"; do
+		[ -z "${wanted[$step]:-}" ] || steps+=("$step")
+	done
+}
+
+target()
+{
+	case $tier in
+	all) echo test-all ;;
+	*) echo "$tier" ;;
 	esac
 }
 
-# command_of STEP: its file and the argument that it has: kunit-kasan is kunit.sh kasan.
-command_of()
+# write_rules: print the makefile.
+write_rules()
 {
-	local file=$TOP/tests/steps/$1.sh
-	if [ -x "$file" ]; then
-		echo "$file"
-	else
-		echo "$TOP/tests/steps/${1%%-*}.sh ${1#*-}"
-	fi
+	local step previous=''
+	echo "all: ${steps[*]}"
+	for step in "${steps[@]}"; do
+		printf '%s:' "$step"
+		[ "${after[$step]}" = - ] || printf ' %s' "${after[$step]//,/ }"
+		if [ "${pool[$step]}" = host ]; then
+			printf ' %s' "$previous"
+			previous=$step
+		fi
+		printf '\n\t@%s/tests/step.sh %s %s %s\n' "$TOP" "$step" "${pool[$step]}" \
+			"${after[$step]}"
+	done
 }
 
-# count PATTERN FILE...: lines that match, in all of them.
+# status: print what runs, how many steps are done, how long it took and about how long it will take.
+status()
+{
+	local step began file text
+	for step in "${steps[@]}"; do
+		began=- file=$TEST/$step.begun
+		[ ! -e "$file" ] || began=$(<"$file")
+		text=''
+		if [ -e "$TEST/$step.time" ]; then
+			text=$(<"$TEST/$step.time")
+		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
+			# How far a build of a kernel is.
+			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
+		fi
+		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
+	done | cat "$TEST/.extra" - | awk -v now="$EPOCHSECONDS" -v start="$NTKLOG_START" -v slots="$(nproc)" '
+		function left_of(seconds, passed, l) {
+			l = seconds * factor - passed
+			return l > 0 ? l : 0
+		}
+		NF == 2 { extra[$1] += $2; next }
+		{
+			$3 += extra[$1]
+			step[++steps] = $1; pool[steps] = $2; planned[steps] = $3; began[steps] = $4
+		}
+		$5 ~ /^[0-9]/ { done[steps] = 1; count++; was += $5; should += $3; next }
+		$4 != "-" {
+			text = ""; for (i = 5; i <= NF; i++) text = text " " $i
+			running = running (running ? ", " : "") $1 text
+			if (now - $4 > $3) { was += now - $4; should += $3 }
+		}
+		END {
+			# How much slower this machine is than forecast. A minute of forecast time counts
+			# as kept at first, so that one short step does not change everything.
+			factor = (was + 60) / (should + 60)
+			for (i = 1; i <= steps; i++) {
+				if (done[i])
+					continue
+				l = left_of(planned[i], began[i] == "-" ? 0 : now - began[i])
+				if (pool[i] == "host")
+					host += l
+				else
+					vm += l * (pool[i] == "vm2" && slots > 1 ? 2 : 1) / slots
+				if (l > longest)
+					longest = l
+			}
+			left = vm > host ? vm : host
+			if (longest > left)
+				left = longest
+			if (left < 90)
+				text = int(left) " s"
+			else
+				text = int(left / 60 + 0.5) " min"
+			printf("[%4ds] %d of %d steps done, about %s left; running: %s\n", now - start,
+				count, steps, text, running)
+		}'
+}
+
+# count PATTERN: lines of the results that match.
 count()
 {
-	local pattern=$1
-	shift
-	cat "$@" 2>/dev/null | grep -cE "$pattern" || true
+	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
 }
 
-# begin STEP: in the background.
-begin()
+# explain_failures: print each failed case, its log and the command that runs it alone.
+explain_failures()
 {
-	local step=$1
-	local -a class=()
-	[ -z "${is_rest[$step]:-}" ] || class=(chrt --idle 0)
-	(
-		trap - EXIT
-		# Seconds that passed, and those of a processor.
-		TIMEFORMAT="%0R %0U %0S $step"
-		{
-			# shellcheck disable=SC2046 # a command and its argument
-			time SAY_FD=3 STEP=$step "${class[@]}" $(command_of "$step") >"$TEST/$step.tap" \
-				2>"$TEST/$step.log" </dev/null 6>&- ||
-				printf 'not ok - %s came to its end\n' "$step" >>"$TEST/$step.tap"
-		} 2>"$TEST/$step.time"
-	) &
-	running[$!]=$step
-	room=$((room - load[$step]))
-	resting=$((resting + ${is_rest[$step]:-0}))
-	if [ -n "$first" ]; then
-		is_beside[$step]=1
-		beside=$((beside + load[$step]))
-	fi
+	local step
+	for step in "${steps[@]}"; do
+		grep -qE '^ *not ok ' "$TEST/$step.tap" || continue
+		echo "failed in $step; log: $TEST/$step.log, more in $TEST/$step/"
+		awk -v step="$step" -v target="$(target)" '
+			function alone() {
+				if (name != "")
+					print "    " name "\n      alone: " \
+						(command != "" ? command : "make " target " ONLY=" step)
+				name = command = ""
+			}
+			/^ *not ok / { alone(); name = $0; sub(/^ *not ok (- )?/, "", name) }
+			/^# alone: / { command = substr($0, 10) }
+			/^ *ok / { alone() }
+			END { alone() }' "$TEST/$step.tap"
+	done >&2
 }
 
-# end STEP: tell what came of it.
-end()
-{
-	local step=$1 seconds user system
-	read -r seconds user system _ <"$TEST/$step.time"
-	done_steps+=" $step "
-	room=$((room + load[$step]))
-	resting=$((resting - ${is_rest[$step]:-0}))
-	[ -z "${is_beside[$step]:-}" ] || beside=$((beside - load[$step]))
-	say "$step: $(count '^ *ok ' "$TEST/$step.tap") ok," \
-		"$(count '^ *not ok ' "$TEST/$step.tap") not, in $seconds s" \
-		"($((user + system)) of a processor)"
-	grep -E -A 30 '^ *not ok ' "$TEST/$step.tap" | grep -E '^ *(not ok|#)' >&2 || true
-	! grep -q 'came to its end' "$TEST/$step.tap" || tail -n 20 "$TEST/$step.log" >&2
-}
+read_plan
+select_steps
 
-# ready STEP: all that it waits for is done, and there is room for it. The first one that waits for
-# room alone is the next to begin: what begins meanwhile leaves room for it.
-ready()
-{
-	local need
-	for need in ${needs[$1]//,/ }; do
-		[ "$need" = - ] || [[ $done_steps == *" $need "* ]] || return 1
-	done
-	if [ -n "${is_rest[$1]:-}" ]; then
-		[ $resting = 0 ] || { [ ${#running[@]} = "$resting" ] && [ "$resting" -lt "$(nproc)" ]; }
-		return
-	fi
-	[ ${#running[@]} -gt "$resting" ] || return 0
-	if [ "${load[$1]}" -le "$room" ]; then
-		[ -n "$first" ] || return 0
-		[ $((load[$1] + load[$first] + beside)) -gt $(($(nproc) * 100)) ] || return 0
-	fi
-	[ -z "$first" ] || return 1
-	first=$1
-	[ "$waiting" = "$1" ] || { waiting=$1 beside=0 is_beside=(); }
-	return 1
-}
-
-# select_steps: what of the plan is to run: all, or ONLY and what that waits for.
-select_steps()
-{
-	local -A known=() wanted=()
-	local -a names=()
-	local percent need step before
-	while read -r percent need step; do
-		[ "$percent" != rest ] || is_rest[$step]=1
-		load[$step]=${percent/rest/0}
-		needs[$step]=$need
-		known[$step]=1
-		names+=("$step")
-	done < <(plan "$tier")
-	for step in ${ONLY:-${names[*]}}; do
-		[ -n "${known[$step]:-}" ] ||
-			die "no step $step in make $tier; there are: ${names[*]}"
-		wanted[$step]=1
-		before=${needs[$step]}
-		while [ "$before" != - ]; do
-			wanted[$before]=1
-			before=${needs[$before]}
-		done
-	done
-	for step in "${names[@]}"; do
-		[ -z "${wanted[$step]:-}" ] || pending+=("$step")
-	done
-}
-
-declare -A load=() needs=() running=() is_beside=() is_rest=()
-pending=()
-done_steps=
-# Who is the first to wait for room alone, now and in the pass before, and what has begun since, in
-# percent.
-first=
-waiting=
-beside=0
-# How many of those are running that are content with the rest.
-resting=0
-room=$(($(nproc) * 100))
-
-# All of it is read before it runs: somebody may edit this file meanwhile.
-main()
-{
-	select_steps
-
-	mkdir -p "$OUT"
-	exec 6>"$OUT/test.lock"
-	flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
-	# What was made as root goes as root.
-	rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
-	export KNOWN=$TEST/known
-	mkdir -p "$KNOWN"
-	exec 3>&2
-	# Each step with all that it has started.
-	set -m
-	trap 'for job in $(jobs -p); do kill -- -"$job" 2>/dev/null; done' EXIT
-	"$TOP/tests/forecast.sh" "$tier" "${pending[@]}" 6>&-
-
-	while [ ${#pending[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
-		later=()
-		first=
-		for step in "${pending[@]}"; do
-			if ready "$step"; then
-				begin "$step"
-			else
-				later+=("$step")
-			fi
-		done
-		pending=("${later[@]}")
-		wait -n -p finished || true
-		end "${running[$finished]}"
-		unset "running[$finished]"
-	done
-	trap - EXIT
-
-	cd "$TEST"
-	say "the slowest: $(sort -rn ./*.time | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
-	failed=$(count '^ *not ok ' ./*.tap)
-	skipped=$(count '^ *ok .*# SKIP' ./*.tap)
-	passed=$(($(count '^ *ok ' ./*.tap) - skipped))
-	say "results and logs are in $TEST"
-	line="$passed passed, $failed failed"
-	[ "$skipped" = 0 ] || line="$line, $skipped skipped"
-	echo "$line"
-	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
-}
-
-main; exit
+mkdir -p "$OUT"
+exec 6>"$OUT/test.lock"
+flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
+# Files that were made as root are removed as root.
+rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
+export KNOWN=$TEST/known NTKLOG_STEPS=${#steps[@]}
+mkdir -p "$KNOWN"
+[ -t 2 ] || export NTKLOG_IS_LOGGED=1
+: >"$TEST/.extra"
+begin_progress status
+forecast "${steps[@]}"
+write_rules >"$TEST/rules.mk"
+# One job for each virtual machine, and one for the chain of the host.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+make -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" all \
+	>&2 6>&-
+for step in "${steps[@]}"; do
+	[ -e "$TEST/$step.tap" ] || echo "not ok - $step runs" >"$TEST/$step.tap"
+done
+say "the slowest: $(for step in "${steps[@]}"; do echo "$(cat "$TEST/$step.time") $step"; done |
+	sort -rn | head -n 5 | awk '{ printf "%s%s %d s", sep, $4, $1; sep = ", " }')"
+end_progress
+failed=$(count '^ *not ok ')
+skipped=$(count '^ *ok .*# SKIP')
+passed=$(($(count '^ *ok ') - skipped))
+say "results and logs are in $TEST"
+explain_failures
+line="$passed passed, $failed failed"
+[ "$skipped" = 0 ] || line="$line, $skipped skipped"
+echo "$line"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

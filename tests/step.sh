@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# step.sh STEP POOL AFTER: run one step for run.sh, by a rule of GNU make's. It waits for room in the
+# step's pool and leaves out/test/STEP.tap (results), STEP.log (messages) and STEP.time (seconds
+# that passed, CPU seconds of the user and of the system). The exit status is always 0: run.sh
+# counts the results.
+
+. "$(dirname "$0")/../scripts/lib.sh"
+
+# A make in the step has nothing to do with the one that called this.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+# A make in the step has nothing to do with the one that called this.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+step=$1 pool=$2 after=$3
+TEST=$OUT/test
+
+# take_slots COUNT: wait for so many of the slots for virtual machines, and hold them until exit.
+# Only the holder of the gate waits for slots, so two steps cannot each hold what the other needs,
+# and a step that needs two is not overtaken for ever.
+take_slots()
+{
+	local count=$1 slots slot gate lock
+	local -A held=()
+
+	slots=$(nproc)
+	[ "$count" -le "$slots" ] || count=$slots
+	exec {gate}>"$TEST/.gate"
+	flock "$gate"
+	while :; do
+		for ((slot = 0; slot < slots && ${#held[@]} < count; slot++)); do
+			[ -z "${held[$slot]:-}" ] || continue
+			exec {lock}>"$TEST/.slot$slot"
+			if flock -n "$lock"; then
+				held[$slot]=1
+			else
+				exec {lock}>&-
+			fi
+		done
+		[ ${#held[@]} -lt "$count" ] || break
+		sleep 0.5
+	done
+	exec {gate}>&-
+}
+
+# command_of_step: the file of the step, and its argument: kunit-kcsan is kunit.sh kcsan.
+command_of_step()
+{
+	local file=$TOP/tests/steps/$step.sh
+	if [ -x "$file" ]; then
+		echo "$file"
+	else
+		echo "$TOP/tests/steps/${step%%-*}.sh ${step#*-}"
+	fi
+}
+
+# failed_need: print a step of AFTER that has a failed result.
+failed_need()
+{
+	local need
+	for need in ${after//,/ }; do
+		[ "$need" != - ] || continue
+		grep -q '^ *ok ' "$TEST/$need.tap" && ! grep -q '^ *not ok ' "$TEST/$need.tap" ||
+			{ echo "$need"; return; }
+	done
+}
+
+run_step()
+{
+	local need class=()
+
+	need=$(failed_need)
+	if [ -n "$need" ]; then
+		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
+		return
+	fi
+	[ "$pool" != host ] || class=(chrt --idle 0)
+	# shellcheck disable=SC2046 # a command and its argument
+	SAY_FD=3 STEP=$step "${class[@]}" $(command_of_step) >"$TEST/$step.tap" \
+		2>"$TEST/$step.log" </dev/null ||
+		echo "not ok - $step comes to its end" >>"$TEST/$step.tap"
+	grep -qE '^ *(not )?ok ' "$TEST/$step.tap" ||
+		echo "not ok - $step has a result" >>"$TEST/$step.tap"
+}
+
+: >"$TEST/$step.log"
+case $pool in
+vm) take_slots 1 ;;
+vm2) take_slots 2 ;;
+esac
+echo "$EPOCHSECONDS" >"$TEST/$step.begun"
+[ -z "${NTKLOG_IS_LOGGED:-}" ] || say "$step begins" 2>&3
+TIMEFORMAT="%0R %0U %0S"
+{ time run_step; } 2>"$TEST/$step.time.new"
+mv "$TEST/$step.time.new" "$TEST/$step.time"
+read -r seconds user system <"$TEST/$step.time"
+failed=$(grep -cE '^ *not ok ' "$TEST/$step.tap" || true)
+say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
+	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
+	"$NTKLOG_STEPS steps are done" 2>&3
+# A machine's own times are the next run's forecast.
+if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then
+	mkdir -p "$CACHE/seconds"
+	echo "$seconds" >"$CACHE/seconds/$step"
+fi
+[ "$failed" = 0 ] || grep -E -A 30 '^ *not ok ' "$TEST/$step.tap" |
+	grep -E '^ *(not ok|#)' | head -n 60 >&3
