@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The events of an ETL file, one on a line, in the order of time. All that it needs is
+ * List the events of an ETL file in the order of time, one on a line. The program needs only
  * libntklog-etl:
  *
  *	cc -o etl_list etl_list.c $(pkg-config --cflags --libs libntklog-etl)
@@ -11,7 +11,7 @@
 
 #include <ntklog/etl.h>
 
-/* Events of kernels have hook ids, those of all others a provider. */
+/* Events of the kernel have a hook id, all other events a provider. */
 static void print_name(const struct etl_event *event)
 {
 	struct etl_event_header header;
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	while (merge && (event = etl_merge_next(merge)))
 		print_event(file, event);
 	etl_merge_close(merge);
-	/* Damage has not ended the reading: it is told when all has been read. */
+	/* Damage does not end the reading. Report it when all events have been read. */
 	if (*file->error)
 		fprintf(stderr, "%s: %s\n", argv[1], file->error);
 	if (file->left_out)
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 			"%s: buffers missing: %" PRIu64 ", twice: %" PRIu64 ", too late: %" PRIu64
 			"; events with wrong times: %" PRIu64 "\n",
 			argv[1], file->missing, file->twice, file->late, file->wrong_times);
-	/* In recording, not in the file. */
+	/* These events were lost when the file was recorded. */
 	if (file->events_lost || file->lossy_buffers)
 		fprintf(stderr, "%s: events were lost in recording\n", argv[1]);
 	status = *file->error || file->missing || file->twice || file->late || file->wrong_times;

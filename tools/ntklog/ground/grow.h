@@ -2,35 +2,35 @@
 #ifndef _NTKLOG_GROW_H
 #define _NTKLOG_GROW_H
 
-/* Arrays that grow by one, whose room doubles; and to what is asked for, by number. */
+/* Arrays that grow: by one element, with the memory doubling, or to a given number. */
 
 #include <stdlib.h>
 #include <string.h>
 
 /**
- * grown() - room for one more
- * @array: of @count things, which has grown by this alone; NULL: of none
- * @count: of them
- * @size: of one
+ * grown() - reserve memory for one more element
+ * @array: array that only this function has grown, or NULL for a new one
+ * @count: number of elements in @array
+ * @size: bytes of an element
  *
- * Return: the array, or NULL: there is no memory, and the array is as it was.
+ * Return: the array, which may have moved; NULL without memory, and @array is unchanged.
  */
 static inline void *grown(void *array, size_t count, size_t size)
 {
-	/* There was room for 1, 2, 4, ... */
+	/* The memory is for 1, 2, 4, ... elements. It is full when @count is a power of two. */
 	if (array && count & (count - 1))
 		return array;
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
 /**
- * grown_to() - room for so many, those that are new all zero
- * @array: of @count things; NULL: of none
- * @count: of them
- * @wanted: more than that
- * @size: of one
+ * grown_to() - reserve memory for a number of elements, and set the new ones to zero
+ * @array: array, or NULL for a new one
+ * @count: number of elements in @array
+ * @wanted: number of elements to reserve memory for; greater than @count
+ * @size: bytes of an element
  *
- * Return: the array, or NULL: there is no memory, and the array is as it was.
+ * Return: the array, which may have moved; NULL without memory, and @array is unchanged.
  */
 static inline void *grown_to(void *array, size_t count, size_t wanted, size_t size)
 {

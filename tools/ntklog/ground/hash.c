@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* SipHash-1-3 by a key of this run: see hash.h. */
+/* SipHash-1-3 with a random key for each run of the program. hash.h says why. */
 
 #include <sys/random.h>
 
@@ -32,11 +32,11 @@ static void absorb(uint64_t v[4], uint64_t word)
 }
 
 /**
- * hash_bytes() - the hash of a key
- * @bytes: of it
- * @size: of it
+ * hash_bytes() - hash the key of an entry
+ * @bytes: key
+ * @size: bytes of the key
  *
- * Return: another one in each run of the program.
+ * Return: the hash, which differs between runs of the program.
  */
 uint32_t hash_bytes(const void *bytes, size_t size)
 {
@@ -45,7 +45,7 @@ uint32_t hash_bytes(const void *bytes, size_t size)
 	size_t left = size;
 	uint64_t v[4], word;
 
-	/* Without randomness the tables are right, if slow for who asks for it. */
+	/* Without random bytes the tables stay correct, but a crafted file can make them slow. */
 	if (!key[0] && getrandom(key, sizeof(key), GRND_NONBLOCK) != sizeof(key))
 		key[0] = 1;
 	key[0] |= 1;

@@ -3,8 +3,8 @@
 #define _NTKLOG_HASH_H
 
 /*
- * uthash's tables, whose entries have a hh, and where memory that there is not is no end of
- * the program. Nobody can make a file whose keys all have one hash.
+ * Hash tables of uthash. Each entry has a member hh. A table that gets no memory reports it instead
+ * of ending the program. The hash has a secret key, so that no file can have keys that collide.
  */
 
 #include <stdint.h>
@@ -19,11 +19,11 @@ uint32_t hash_bytes(const void *bytes, size_t size);
 #include <uthash.h>
 
 /**
- * hash_add() - make an entry, which the table has not got
- * @table: where to
- * @member: its key
- * @key: what that is, by its address
- * @entry: set to it, all zero but for the key; or NULL: there is no memory
+ * hash_add() - add an entry for a key that the table does not have
+ * @table: table
+ * @member: name of the member that is the key
+ * @key: address of the value of the key
+ * @entry: set to the new entry, which is zero but for the key; NULL without memory
  */
 #define hash_add(table, member, key, entry)					\
 do {										\
@@ -39,12 +39,12 @@ do {										\
 } while (0)
 
 /**
- * hash_find_or_add() - find an entry, or make it if there is room for one more
- * @table: where
- * @member: its key
- * @key: what that is, by its address
- * @most: entries that the table may have
- * @entry: set to it; or NULL: the table is full, or else there is no memory
+ * hash_find_or_add() - find an entry, or add it unless the table is full
+ * @table: table
+ * @member: name of the member that is the key
+ * @key: address of the value of the key
+ * @most: number of entries at which the table is full
+ * @entry: set to the entry; NULL if the table is full or there is no memory
  */
 #define hash_find_or_add(table, member, key, most, entry)			\
 do {										\

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_MACROS_H
 #define _NTKLOG_MACROS_H
 
-/* What the kernel's headers give to kernel code. */
+/* Macros that kernel code has from the kernel's headers. */
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 

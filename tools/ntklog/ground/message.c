@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all commands say to people, and how. */
+/* Messages to users, and the state of the terminal. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,14 +12,14 @@
 #include "status.h"
 
 /**
- * message() - tell what is wrong, on a line of the standard error
- * @format: what
+ * message() - print a line to the standard error
+ * @format: format of the message, for printf(), without the end of the line
  */
 void message(const char *format, ...)
 {
 	va_list arguments;
 
-	/* In order with what has been printed, where both go to one place. */
+	/* Keep the order of both streams if they go to the same file or terminal. */
 	fflush(stdout);
 	fputs("ntklog: ", stderr);
 	va_start(arguments, format);
@@ -29,10 +29,10 @@ void message(const char *format, ...)
 }
 
 /**
- * stream_has_colour() - is this a terminal of somebody who wants colours?
- * @stream: what is printed to
+ * stream_has_colour() - test whether to print colours
+ * @stream: stream to print to
  *
- * Return: whether it is: see no-color.org.
+ * Return: true if @stream is a terminal with colours and NO_COLOR is empty (no-color.org).
  */
 bool stream_has_colour(FILE *stream)
 {
@@ -44,10 +44,10 @@ bool stream_has_colour(FILE *stream)
 }
 
 /**
- * terminal_width() - how wide is it?
- * @stream: what is printed to
+ * terminal_width() - get the width of a terminal
+ * @stream: stream to print to
  *
- * Return: columns, or 0: it is no terminal.
+ * Return: number of columns, 80 if the terminal does not tell it; 0 if @stream is no terminal.
  */
 size_t terminal_width(FILE *stream)
 {
@@ -59,11 +59,13 @@ size_t terminal_width(FILE *stream)
 	return size.ws_col ? size.ws_col : 80;
 }
 
-/* It is told once that the standard output cannot be written. */
+/* A failed write to the standard output was reported. check_output() does not repeat it. */
 static bool has_failed;
 
 /**
- * check_output() - for atexit(): was all written, of help too?
+ * check_output() - report unwritten standard output when the program ends
+ *
+ * For atexit(), because argp prints help and ends the program by itself.
  */
 void check_output(void)
 {
@@ -72,9 +74,9 @@ void check_output(void)
 }
 
 /**
- * finish_output() - has all been written?
- * @stream: what was printed to
- * @path: of it, for the message; NULL: the standard output
+ * finish_output() - flush a stream, and report a failed write
+ * @stream: stream to flush
+ * @path: path for the message, or NULL for the standard output
  *
  * Return: 0, or -1 after a message.
  */

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_MESSAGE_H
 #define _NTKLOG_MESSAGE_H
 
-/* What all commands say to people, and how. */
+/* Messages to users, and the state of the terminal. */
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 /* Exit statuses of all commands. */
 enum ntklog_status {
 	NTKLOG_OK = 0,
-	NTKLOG_FAILED = 1,	/* the file or the system does not allow it */
-	NTKLOG_USAGE = 2,	/* the command line is wrong */
+	NTKLOG_FAILED = 1,	/* a file or the system prevents the command */
+	NTKLOG_USAGE = 2,	/* the command line is invalid */
 };
 
 #endif /* _NTKLOG_STATUS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text of strangers. */
+/* Text from files, which may hold any bytes. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,10 +8,10 @@
 
 #include "text.h"
 
-/* Bytes of the character that begins here; 0: none of UTF-8 does, or it controls something. */
+/* Return the length of the UTF-8 character at @at, or 0 if it is malformed or a control one. */
 static size_t character_length(const unsigned char *at)
 {
-	/* The least character that has so many bytes: no longer form of a shorter one. */
+	/* Least character of each length in bytes. A lesser one is an overlong form, and invalid. */
 	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned int character;
 	size_t length, i;
@@ -28,36 +28,36 @@ static size_t character_length(const unsigned char *at)
 		return 0;
 	character = *at & (0x7F >> length);
 	for (i = 1; i < length; i++) {
-		/* A NUL is none of these: nothing behind the end is read. */
+		/* The NUL at the end of the text fails this test, so no byte behind it is read. */
 		if ((at[i] & 0xC0) != 0x80)
 			return 0;
 		character = character << 6 | (at[i] & 0x3F);
 	}
 	if (character < least[length] || character > 0x10FFFF ||
 	    (character >= 0xD800 && character < 0xE000) ||
-	    /* C1: a terminal obeys them as it does an escape. */
+	    /* Terminals obey control characters of the set C1 like escape sequences. */
 	    (character >= 0x80 && character < 0xA0))
 		return 0;
 	return length;
 }
 
-/* Are these eight characters of ASCII that stay? */
+/* Test whether eight bytes are all printable ASCII. */
 static bool are_plain(const char *text)
 {
 	static const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t word, low, high;
 
 	memcpy(&word, text, sizeof(word));
-	/* The highest bits of bytes that are less than 0x20, or 0x7F and more. */
+	/* A byte below 0x20, or from 0x7F on, sets its highest bit in one of these words. */
 	low = word - 0x20 * ones;
 	high = word + ones;
 	return !((low | high | word) & 0x80 * ones);
 }
 
 /**
- * text_clean_large() - as text_clean(), of much text that has little to clean
- * @text: in which
- * @size: of it, without the NUL behind it
+ * text_clean_large() - clean a text as text_clean() does, eight bytes at a time
+ * @text: text to change
+ * @size: bytes of @text, without the NUL behind it
  */
 void text_clean_large(char *text, size_t size)
 {
@@ -80,10 +80,10 @@ void text_clean_large(char *text, size_t size)
 }
 
 /**
- * text_clean() - put "?" where there is no UTF-8, or what a terminal obeys
- * @text: in which; tabs and ends of lines stay
+ * text_clean() - replace malformed UTF-8 and control characters by "?"
+ * @text: text to change; tabs and newlines stay
  *
- * Linux cuts names of threads at 15 bytes, wherever that is.
+ * Linux cuts names of threads after 15 bytes, even within a character.
  */
 void text_clean(char *text)
 {
@@ -97,8 +97,8 @@ void text_clean(char *text)
 }
 
 /**
- * text_clean_line() - as text_clean(), of a name: it is on one line, and in one column
- * @text: in which; of tabs and ends of lines nothing stays
+ * text_clean_line() - clean a name, which is on one line and in one column
+ * @text: text to change as text_clean() does; tabs and newlines become "?" too
  */
 void text_clean_line(char *text)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_TEXT_H
 #define _NTKLOG_TEXT_H
 
-/* Text of strangers, for terminals and formats that take UTF-8 alone. */
+/* Text from files, made safe for terminals and for formats that allow only UTF-8. */
 
 #include <stddef.h>
 

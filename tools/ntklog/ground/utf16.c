@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The strings of NT's events. */
+/* Strings of NT's events, which are UTF-16. */
 
 #include <stdbool.h>
 
 #include "text.h"
 #include "utf16.h"
 
-/* Of those that are more than one unit can say, the two halves. */
+/* A character above 0xFFFF is a pair of units: a high surrogate, then a low surrogate. */
 static bool is_high(unsigned int unit)
 {
 	return unit >= 0xD800 && unit < 0xDC00;
@@ -22,7 +22,7 @@ static unsigned int unit_at(const unsigned char *from, const unsigned char *end)
 	return end - from >= 2 ? from[0] | from[1] << 8 : 0;
 }
 
-/* Up to 0x10FFFF. */
+/* Put a character of up to 0x10FFFF as UTF-8. */
 static char *put_utf8(char *to, unsigned int character)
 {
 	static const unsigned char first[] = { 0, 0xC0, 0xE0, 0xF0 };
@@ -35,18 +35,18 @@ static char *put_utf8(char *to, unsigned int character)
 }
 
 /**
- * utf16_read() - a string as UTF-8, up to its NUL or the end of the data
- * @from: where it begins
- * @end: of the data
- * @text: where it goes, without what a terminal obeys, on one line
- * @size: of @text; what has no room is left out
+ * utf16_read() - convert a string to UTF-8, up to its NUL or the end of the data
+ * @from: begin of the string
+ * @end: end of the data
+ * @text: set to the string, cleaned by text_clean_line()
+ * @size: bytes of @text; characters that do not fit are left out
  *
- * Return: what is behind the string.
+ * Return: the end of the string in the data, behind its NUL.
  */
 const unsigned char *utf16_read(const unsigned char *from, const unsigned char *end,
 				char *text, size_t size)
 {
-	/* The longest character, and the NUL. */
+	/* The last place where a character of four bytes and the NUL fit. */
 	char *to = text, *limit = text + size - 5;
 
 	for (; end - from >= 2; from += 2) {
@@ -60,7 +60,7 @@ const unsigned char *utf16_read(const unsigned char *from, const unsigned char *
 			unit = 0x10000 + ((unit - 0xD800) << 10) + (next - 0xDC00);
 			from += 2;
 		} else if (is_high(unit) || is_low(unit)) {
-			/* A half is no character by itself. */
+			/* A surrogate without its other half is malformed. */
 			unit = '?';
 		}
 		if (to <= limit)

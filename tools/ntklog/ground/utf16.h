@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_UTF16_H
 #define _NTKLOG_UTF16_H
 
-/* The strings of NT's events. */
+/* Strings of NT's events, which are UTF-16. */
 
 #include <stddef.h>
 

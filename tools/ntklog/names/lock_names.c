@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What locks are one of, each from a time on. */
+/* Classes of locks, each from a time on. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "names.h"
 
 /*
- * @address: of the lock
- * @clock: from which on it is one of the class; 0: from the beginning
+ * @address: address of the lock
+ * @clock: session clock from which on the lock is of the class; 0 for the whole trace
  * @class: number of the class
- * @order: in which they came: of two from the same time on the later counts
+ * @order: number of the addition: the later of two with the same time counts
  */
 struct lock_name {
 	uint64_t address;
@@ -24,9 +24,9 @@ struct lock_name {
 };
 
 /*
- * @number: of the class
- * @hh: in the table
- * @text: of the class
+ * @number: number of the class
+ * @hh: entry of the hash table
+ * @text: name of the class
  */
 struct class_name {
 	uint32_t number;
@@ -61,13 +61,13 @@ static struct class_name *find_class(struct lock_names *names, const char *text)
 }
 
 /**
- * lock_names_add() - say of which class a lock is
- * @names: where to
- * @address: of the lock
- * @clock: from which on it is
+ * lock_names_add() - add the class of a lock
+ * @names: classes to add to
+ * @address: address of the lock
+ * @clock: session clock from which on the lock is of this class
  * @class: name of the class
  *
- * Nothing is found before lock_names_sort().
+ * Searches find the class after lock_names_sort().
  *
  * Return: 0, or -ENOMEM.
  */
@@ -97,8 +97,8 @@ static int compare_locks(const void *a, const void *b)
 }
 
 /**
- * lock_names_sort() - put what was added where it is found
- * @names: them
+ * lock_names_sort() - make searches find the classes that were added
+ * @names: classes of locks
  */
 void lock_names_sort(struct lock_names *names)
 {
@@ -107,18 +107,18 @@ void lock_names_sort(struct lock_names *names)
 }
 
 /**
- * lock_names_key() - what a lock is summed up as
- * @names: them
- * @address: of the lock
- * @clock: of the event
+ * lock_names_key() - find the key by which statistics of a lock are collected
+ * @names: classes of locks
+ * @address: address of the lock
+ * @clock: session clock of the event
  *
- * Return: as names_lock_key().
+ * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
 uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64_t clock)
 {
 	size_t low = 0, high = names->count;
 
-	/* The first one behind that time. */
+	/* Find the first entry that is after @clock, or of a greater address. */
 	while (low < high) {
 		const struct lock_name *middle = &names->locks[low + (high - low) / 2];
 
@@ -130,18 +130,18 @@ uint64_t lock_names_key(const struct lock_names *names, uint64_t address, uint64
 	}
 	if (low && names->locks[low - 1].address == address)
 		return NAMES_CLASS_KEY + names->locks[low - 1].class;
-	/* What was before the first is not known to have been anything else. */
+	/* The class before the first known one is assumed to be the same. */
 	if (low < names->count && names->locks[low].address == address)
 		return NAMES_CLASS_KEY + names->locks[low].class;
 	return address;
 }
 
 /**
- * lock_names_class() - the name of a class
- * @names: them
- * @key: from lock_names_key()
+ * lock_names_class() - get the name of a class
+ * @names: classes of locks
+ * @key: key from lock_names_key()
  *
- * Return: it, or NULL: it is no class, but an address.
+ * Return: the name, or NULL if @key is an address.
  */
 const char *lock_names_class(const struct lock_names *names, uint64_t key)
 {
@@ -151,8 +151,8 @@ const char *lock_names_class(const struct lock_names *names, uint64_t key)
 }
 
 /**
- * lock_names_free() - know nothing of locks any more
- * @names: them
+ * lock_names_free() - remove all classes
+ * @names: classes of locks, all zero afterwards
  */
 void lock_names_free(struct lock_names *names)
 {

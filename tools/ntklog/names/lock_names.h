@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LOCK_NAMES_H
 #define _NTKLOG_LOCK_NAMES_H
 
-/* What locks are one of, each from a time on. */
+/* Classes of locks, each from a time on. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,12 +11,12 @@ struct class_name;
 struct lock_name;
 
 /**
- * struct lock_names - all that is known of locks; all zero: nothing
- * @locks: by address and time, once they are sorted
- * @count: of @locks
- * @classes: by their numbers
- * @class_count: of @classes
- * @table: of @classes, by their texts
+ * struct lock_names - classes of locks; all zero if no class is known
+ * @locks: class of each lock, by address and time after lock_names_sort()
+ * @count: number of @locks
+ * @classes: classes by their numbers
+ * @class_count: number of @classes
+ * @table: hash table of @classes by their names
  */
 struct lock_names {
 	struct lock_name *locks;

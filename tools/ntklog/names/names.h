@@ -3,11 +3,16 @@
 #define _NTKLOG_NAMES_H
 
 /*
- * Names of addresses and threads. `ntklog record' writes them beside an ETL file, to
- * FILE.names: the bytes of the ETL file are NT's, and any reader of such files takes it.
- * Lines are some of those of /proc/kallsyms, "thread ID NAME", "boot ID TIME", which says of which
- * boot they are, and "lock ADDRESS CLASS": what a lock is one of, with ADDRESS@CLOCK from then
- * on. Files of Windows have names in their own events: see rundown.h.
+ * Names of addresses, threads and locks. `ntklog record' writes them to FILE.names, because an ETL
+ * file that other programs can read has no place for them. A line is one of these:
+ *
+ *	a line of /proc/kallsyms
+ *	thread ID NAME
+ *	boot ID TIME		the boot that the names are from
+ *	lock ADDRESS CLASS	the class of a lock
+ *	lock ADDRESS@CLOCK CLASS	the same, from a time on
+ *
+ * Files of Windows have names in events: see rundown.h.
  */
 
 #include <stdbool.h>
@@ -16,12 +21,12 @@
 
 #define NAMES_SUFFIX	".names"
 
-/* Room for a symbol with its offset and module, and for a number. */
+/* Bytes of the longest name: a symbol with its offset and module. */
 #define NAME_SIZE	256
 
 /*
- * In place of the address of a lock, its class: no address that there is. Whatever takes the
- * address of a lock takes it, and sums up all locks of a class as it sums up what one lock does.
+ * Base of the keys of classes, where no address can be. A key can be used wherever the address of
+ * a lock can, so that statistics of one lock become statistics of all locks of a class.
  */
 #define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
 
@@ -38,11 +43,11 @@ enum names_use {
 };
 
 /**
- * struct names_symbol - a symbol, as the file has it
- * @address: of it
- * @type: nm(1)'s letter
- * @name: of it
- * @module: "[...]", or NULL: the kernel's own
+ * struct names_symbol - a symbol, as the file of names has it
+ * @address: address of the symbol
+ * @type: letter of nm(1)
+ * @name: name without offset and module
+ * @module: "[MODULE]", or NULL for the kernel itself
  */
 struct names_symbol {
 	uint64_t address;

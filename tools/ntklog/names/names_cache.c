@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names of addresses and threads as they are written. */
+/* A cache of names in the form in which they are printed. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "names_cache.h"
 #include "text.h"
 
-/* What it is called; false: nothing. */
+/* Find the name of a key. Returns false if it has none. */
 static bool find_name(const struct names_cache *cache, uint64_t key, char name[NAME_SIZE])
 {
 	const char *thread;
@@ -19,19 +19,19 @@ static bool find_name(const struct names_cache *cache, uint64_t key, char name[N
 	thread = names_thread(cache->names, key);
 	if (!thread)
 		return false;
-	/* It may be cut within a character. */
+	/* snprintf() may have cut the name within a character. */
 	if (snprintf(name, NAME_SIZE, "%s", thread) >= NAME_SIZE)
 		text_clean(name);
 	return true;
 }
 
 /**
- * names_cache_fill() - find a name that is not there
- * @cache: where
- * @entry: place for it
- * @key: whose
+ * names_cache_fill() - put a name into the cache
+ * @cache: cache that lacks the name
+ * @entry: entry to replace
+ * @key: address or id of the name
  *
- * Return: @entry, or another one if there is no memory.
+ * Return: @entry, or &cache->other without memory.
  */
 const struct cached_name *names_cache_fill(struct names_cache *cache,
 					   struct cached_name *entry, uint64_t key)
@@ -61,11 +61,11 @@ const struct cached_name *names_cache_fill(struct names_cache *cache,
 }
 
 /**
- * names_format_json() - for struct names_cache: between the quotes of JSON
- * @to: NAMES_CACHE_TEXT bytes
- * @name: of control characters it may have tabs and ends of lines alone
+ * names_format_json() - escape a name for JSON, for member format of struct names_cache
+ * @to: set to the escaped name, without quotes and NUL; NAMES_CACHE_TEXT bytes
+ * @name: name, without control characters other than tabs and newlines
  *
- * Return: the length.
+ * Return: length of the escaped name.
  */
 size_t names_format_json(char *to, const char *name)
 {
@@ -85,8 +85,8 @@ size_t names_format_json(char *to, const char *name)
 }
 
 /**
- * names_cache_clear() - let all go
- * @cache: whose
+ * names_cache_clear() - remove all names
+ * @cache: cache to clear
  */
 void names_cache_clear(struct names_cache *cache)
 {

@@ -3,9 +3,9 @@
 #define _NTKLOG_NAMES_CACHE_H
 
 /*
- * Names of addresses, or of threads, as they are written: the same few locks and callers
- * come again and again, and searching and formatting their symbols each time is most of the
- * work. Texts are no longer than they have to be, so that those in use are near each other.
+ * A cache of names in the form in which they are printed. A trace has the same few locks and
+ * callers in most events, and finding and formatting their names each time would take most of the
+ * time of a dump. Each text has a block of its own size, so that names in use share cache lines.
  */
 
 #include <stddef.h>
@@ -15,17 +15,17 @@
 
 #define NAMES_CACHE_BITS	13
 
-/* Of a name whose every character is written as two, and quotes. */
+/* Bytes of the longest text: each character escaped, and quotes. */
 #define NAMES_CACHE_TEXT	(2 * NAME_SIZE + 4)
 
-/* Behind a text: see put_short(). */
+/* Bytes behind a text that put_short() may read. */
 #define NAMES_CACHE_MORE	16
 
 /**
- * struct cached_name - of an address or a thread
- * @key: the address, or the thread's id
- * @text: the name as it is written, with NAMES_CACHE_MORE bytes behind it; NULL: empty
- * @length: of @text; 0: it has no name
+ * struct cached_name - an entry of the cache
+ * @key: address, key of a class, or id of a thread
+ * @text: name as it is printed, with NAMES_CACHE_MORE bytes behind it; NULL in an unused entry
+ * @length: bytes of @text; 0 if the key has no name
  */
 struct cached_name {
 	uint64_t key;
@@ -46,13 +46,13 @@ enum cached_kind {
 };
 
 /**
- * struct names_cache - names by a few bits of their addresses
- * @names: where they are from, or NULL
- * @format: writes a name; NULL: as it is; returns the length
- * @kind: what the keys are
- * @entries: the names
- * @other: what there was no memory for
- * @other_text: its text
+ * struct names_cache - a cache of names
+ * @names: names of the trace, or NULL
+ * @format: formats a name and returns its length; NULL to print names as they are
+ * @kind: kind of the keys
+ * @entries: entries, by a hash of the key
+ * @other: entry to return without memory
+ * @other_text: text of @other
  */
 struct names_cache {
 	const struct names *names;
@@ -69,11 +69,11 @@ size_t names_format_json(char *to, const char *name);
 void names_cache_clear(struct names_cache *cache);
 
 /**
- * names_cache_find() - the name of an address or a thread
- * @cache: where
- * @key: whose
+ * names_cache_find() - find the name of an address or a thread
+ * @cache: cache to search
+ * @key: address, key of a class, or id of a thread
  *
- * Return: it, until the next call.
+ * Return: the name, which is valid until the next call.
  */
 static inline const struct cached_name *names_cache_find(struct names_cache *cache,
 							 uint64_t key)
@@ -87,12 +87,12 @@ static inline const struct cached_name *names_cache_find(struct names_cache *cac
 }
 
 /**
- * names_cache_find_at() - the name of an address as it is at a time: a lock's is its class
- * @cache: where
- * @address: whose
- * @clock: of the event that has it
+ * names_cache_find_at() - find the name of a lock, which is its class at the time of an event
+ * @cache: cache to search
+ * @address: address of the lock
+ * @clock: session clock of the event
  *
- * Return: it, until the next call.
+ * Return: the name, which is valid until the next call.
  */
 static inline const struct cached_name *names_cache_find_at(struct names_cache *cache,
 							    uint64_t address, uint64_t clock)

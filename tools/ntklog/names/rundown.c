@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names that a file has itself. Windows logs processes, threads and images as they come and
- * go, and all that there are at the start or the end of a session. They may be anywhere in
- * the file, so that all of it is read once before what the names are for.
+ * Names in the events of a file. Windows logs the start and the end of each process, thread and
+ * image, and a rundown of all of them at the start or the end of a session. The events may be
+ * anywhere in the file. So the whole file is read once for names, before it is read for use.
  */
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "rundown.h"
 #include "utf16.h"
 
-/* Groups of hook ids, and the types that they have in common. */
+/* Groups of hook ids, and types of events that these groups share. */
 #define GROUP_PROCESS		0x0300
 #define GROUP_THREAD		0x0500
 #define GROUP_IMAGE		0x1400
@@ -24,20 +24,21 @@
 #define HOOK_OLD_IMAGE_LOAD	0x030A
 #define HOOK_THREAD_SET_NAME	0x0548
 
-/* KernelTraceControl's ImageID, which says what an image was called when it was linked. */
+/* GUID of KernelTraceControl's ImageID event, which has the name that the linker gave an image. */
 static const unsigned char image_id_provider[] = {
 	0xD7, 0x75, 0xE6, 0xB3, 0x54, 0x25, 0x18, 0x4F,
 	0x83, 0x0B, 0x27, 0x62, 0x73, 0x25, 0x60, 0xDE
 };
 
-/* What a stranger's file may have of each; who has more is not told their names. */
+/* Limits for crafted files: names above them are ignored. */
 #define PROCESSES_MAX	0x40000
 #define THREADS_MAX	0x100000
 #define IMAGES_MAX	0x10000
 
 /*
- * @id: of it
- * @name: of its program; NULL: there was no memory
+ * @id: id of the process
+ * @name: name of its program; NULL if there was no memory
+ * @hh: entry of the hash table
  */
 struct process {
 	uint32_t id;
@@ -46,9 +47,10 @@ struct process {
 };
 
 /*
- * @id: of it
- * @process_id: whose
- * @name: of its own, or NULL
+ * @id: id of the thread
+ * @process_id: id of its process
+ * @name: name that the thread has set, or NULL
+ * @hh: entry of the hash table
  */
 struct thread {
 	uint32_t id;
@@ -58,11 +60,11 @@ struct thread {
 };
 
 /*
- * @names: where the names go
- * @processes: by their ids
- * @threads: likewise
- * @images: how many
- * @no_memory: for one of them
+ * @names: names to add to
+ * @processes: hash table of processes, by id
+ * @threads: hash table of threads, by id
+ * @images: number of images that were added
+ * @no_memory: at least one name was dropped without memory
  */
 struct rundown {
 	struct names **names;
@@ -73,12 +75,12 @@ struct rundown {
 };
 
 /*
- * What has not been read of an event's data.
+ * The unread rest of an event's data.
  *
- * @at: where that begins
- * @left: bytes; what is taken beyond them is 0, and nothing is left
- * @pointer_size: of the data
- * @is_short: there was less than was taken
+ * @at: begin of the rest
+ * @left: bytes of the rest; a value that is not all in it reads as 0 and consumes the rest
+ * @pointer_size: bytes of a pointer in the data
+ * @is_short: a value was not all in the rest
  */
 struct rest {
 	const unsigned char *at;
@@ -112,7 +114,7 @@ static uint64_t take_pointer(struct rest *rest)
 	return take(rest, rest->pointer_size);
 }
 
-/* A TOKEN_USER and the SID that it points to; or four bytes of 0, if there is none. */
+/* Skip a TOKEN_USER and the SID that it points to; without a user there are four zero bytes. */
 static void skip_user(struct rest *rest)
 {
 	struct rest sid = *rest;
@@ -125,7 +127,7 @@ static void skip_user(struct rest *rest)
 	skip(rest, 6 + 4 * take(rest, 1));
 }
 
-/* Without the directories that it is in. Nothing of it is a space: that ends a symbol. */
+/* Return the name of a file without its directories. Spaces become "_": a space ends a symbol. */
 static char *base_name(char *path)
 {
 	char *slash = strrchr(path, '\\'), *name = slash ? slash + 1 : path, *at;
@@ -150,7 +152,7 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 	} else {
 		take_pointer(&rest);
 		id = take(&rest, 4);
-		/* Its parent, session, and status at the end; then what later ones have. */
+		/* Parent, session and exit status; then a member of version 3 and one of 4. */
 		skip(&rest, 12);
 		if (event->version >= 3)
 			take_pointer(&rest);
@@ -170,7 +172,7 @@ static void add_process(struct rundown *rundown, const struct etl_event *event)
 		rundown->no_memory |= HASH_COUNT(rundown->processes) < PROCESSES_MAX;
 		return;
 	}
-	/* The id of one that has ended is used again: the last one has it. */
+	/* Windows reuses the ids of processes that have ended. The last name counts. */
 	free(process->name);
 	process->name = strdup(name);
 	rundown->no_memory |= !process->name;
@@ -190,7 +192,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	struct rest rest = { event->data, event->data_size, event->pointer_size, false };
 	bool has_name = event->version >= 4 || event->hook_id == HOOK_THREAD_SET_NAME;
 	uint32_t first = take(&rest, 4), second = take(&rest, 4);
-	/* The ids of Windows 2000 are the other way round. */
+	/* Windows 2000 logs the id of the thread before that of the process. */
 	bool is_first = !event->version && event->hook_id != HOOK_THREAD_SET_NAME;
 	char name[NAME_SIZE] = "";
 	struct thread *thread;
@@ -201,7 +203,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	if (!thread)
 		return;
 	thread->process_id = is_first ? second : first;
-	/* Addresses of its stacks and its code, affinity, a tag and priorities. */
+	/* Addresses of stacks and code, affinity, a tag and priorities. */
 	if (event->hook_id != HOOK_THREAD_SET_NAME)
 		skip(&rest, 7 * (size_t)rest.pointer_size + 8);
 	if (has_name)
@@ -210,7 +212,10 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 	thread->name = *name ? strdup(name) : NULL;
 }
 
-/* Those of programs are at one address in some processes; locks are the kernel's. */
+/*
+ * Test whether an address is in the kernel's half. Images of programs share addresses between
+ * processes, and the locks of a trace are the kernel's.
+ */
 static bool is_of_kernel(uint64_t address, unsigned int pointer_size)
 {
 	return address >= (pointer_size == 8 ? UINT64_C(0xFFFF800000000000) :
@@ -225,11 +230,11 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 	char path[NAME_SIZE] = "", *name;
 
 	if (is_id) {
-		/* A process and a time. */
+		/* Id of the process, and time stamp of the image. */
 		skip(&rest, 8);
 	} else if (version) {
 		skip(&rest, 4);
-		/* A sum, a time, a signature's level, the base before it was moved, reserved. */
+		/* Checksum, time stamp, signature, base before relocation, reserved members. */
 		if (version >= 2) {
 			skip(&rest, 12);
 			take_pointer(&rest);
@@ -242,7 +247,7 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 	    !size || size > UINT64_C(0x40000000) || rundown->images >= IMAGES_MAX)
 		return;
 	rundown->images++;
-	/* What it was linked as is next best: ntkrnlmp.exe is ntoskrnl.exe. */
+	/* The linker's name, such as ntkrnlmp.exe, counts less than the file's, ntoskrnl.exe. */
 	if (names_add_image(rundown->names, base, size, name, is_id ? 0 : 1))
 		rundown->no_memory = true;
 }
@@ -286,7 +291,7 @@ static void take_event(struct rundown *rundown, const struct etl_event *event)
 	}
 }
 
-/* A thread is called as its program is, and behind that as it calls itself. */
+/* Name each thread after its program, followed by the name that the thread has set. */
 static void name_threads(struct rundown *rundown)
 {
 	const struct process *process;
@@ -326,14 +331,12 @@ static void free_all(struct rundown *rundown)
 }
 
 /**
- * rundown_read() - add the names that a file has itself
- * @names: where to; made if there are none yet and the file has some
- * @file: a file that is open; its place and error stay. A stream is not looked at: it comes
- *	once, and one that says that it has names has been kept in a file
+ * rundown_read() - add the names from the events of a file
+ * @names: names to add to, in which names from a file of names stay; allocated if NULL
+ * @file: open file, whose position and error stay. A stream is not read, because it can be read
+ *	only once; the library has copied a stream that may have names to a file
  *
- * Names that are there already, from a file of names, stay.
- *
- * Return: 0, or -1: there was no memory for all.
+ * Return: 0, or -1 if there was no memory for all names.
  */
 int rundown_read(struct names **names, const struct etl_file *file)
 {
@@ -344,7 +347,7 @@ int rundown_read(struct names **names, const struct etl_file *file)
 
 	if (reader->input || !etl_may_have_names(reader))
 		return 0;
-	/* A buffer of its own; what is wrong with the file is told by who reads it next. */
+	/* Read with a copy that has its own buffer. The next reader of the file reports damage. */
 	copy.cursor.buffer = NULL;
 	copy.cursor.next = 0;
 	copy.cursor.end = 0;

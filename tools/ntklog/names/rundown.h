@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_RUNDOWN_H
 #define _NTKLOG_RUNDOWN_H
 
-/* Names that a file has itself, in the events of processes, threads and images of Windows. */
+/* Names from a file's events: those that Windows logs of processes, threads and images. */
 
 #include <ntklog/etl.h>
 

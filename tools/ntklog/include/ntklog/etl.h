@@ -3,11 +3,11 @@
 #define _NTKLOG_ETL_H
 
 /*
- * libntklog-etl: reading event trace logs (ETL files), whoever wrote them. Nothing in them is
- * believed unchecked; what is damaged is left out, counted and told. See ntklog-etl(3).
+ * libntklog-etl: reading event trace logs (ETL files) of any origin. The library checks all that it
+ * reads. It leaves out damaged parts, counts them and describes the first one. See ntklog-etl(3).
  *
- * All structures but struct etl_event_header are the library's own: who reads with it gets
- * pointers to them and copies none, for later versions add members at the ends.
+ * The library allocates all structures but struct etl_event_header and struct etl_stack. Programs
+ * must not copy them, because later versions add members at the end.
  */
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* NT's types of headers, of which <ntklog/event.h> has those that ntklog writes. */
+/* NT's types of event headers. <ntklog/event.h> has the types that ntklog writes. */
 #define TRACE_HEADER_TYPE_COMPACT32		0x03
 #define TRACE_HEADER_TYPE_COMPACT64		0x04
 #define TRACE_HEADER_TYPE_FULL_HEADER32		0x0A
@@ -30,49 +30,49 @@ extern "C" {
 #define TRACE_HEADER_TYPE_TIMED			0x0C
 #define TRACE_HEADER_TYPE_ERROR			0x0D
 #define TRACE_HEADER_TYPE_WNODE_HEADER		0x0E
-#define TRACE_HEADER_TYPE_MESSAGE		0x0F	/* these do not carry it */
+#define TRACE_HEADER_TYPE_MESSAGE		0x0F	/* set by the library for WPP messages */
 #define TRACE_HEADER_TYPE_EVENT_HEADER32	0x12
 #define TRACE_HEADER_TYPE_EVENT_HEADER64	0x13
 #define TRACE_HEADER_TYPE_FULL_HEADER64		0x14
 #define TRACE_HEADER_TYPE_INSTANCE64		0x15
 
 /**
- * struct etl_file - a file that is open: what its header says, and what was wrong so far
- * @path: of the file, as it was given
- * @buffer_size: of every buffer, bytes
- * @buffers: that can be read, the first one too; of a stream those that have come
- * @pointer_size: of whoever wrote the file, 4 or 8
- * @processors: that the machine had
- * @start_clock: session clock at the start
+ * struct etl_file - an open file: values of its header, and the damage found so far
+ * @path: path of the file, as the program gave it
+ * @buffer_size: bytes of each buffer
+ * @buffers: number of readable buffers with the header buffer; of a stream the number so far
+ * @pointer_size: bytes of a pointer on the machine that wrote the file: 4 or 8
+ * @processors: number of processors of that machine
+ * @start_clock: session clock at the start of the session
  * @perf_freq: ticks of the session clock per second
- * @cycle_freq: of the cycles that locks are timed in, per second
- * @tick_ns: of the system's clock
- * @start_time: FILETIME of the start
- * @end_time: FILETIME of the end, 0: not ended
+ * @cycle_freq: cycles per second; the times of locks are in cycles
+ * @tick_ns: nanoseconds per tick of the system clock
+ * @start_time: FILETIME of the start of the session
+ * @end_time: FILETIME of the end; 0 if the session had not ended
  * @log_file_mode: EVENT_TRACE_*
- * @buffers_written: as the file's header says
- * @events_lost: likewise
- * @buffers_lost: likewise
- * @overwritten: buffers of a session that keeps its last ones only
- * @lossy_buffers: after which events or buffers were lost
- * @other_buffers: that are of a kind without events, stepped over
- * @damaged_buffers: of which something was left out
- * @damaged_events: that were left out alone
- * @left_out: bytes of both
- * @wrong_times: events whose time cannot be
- * @wrong_time_at: offset of the first of them
- * @twice: buffers that are there again, left out
- * @missing: buffers whose sequence numbers are not there
- * @first_missing: the first of those numbers
- * @late: buffers of a stream that begin before what has been given
- * @unfinished: bytes of the last buffer, which is not complete yet
- * @error: what is wrong with the file, the first in it; empty if nothing
- * @boot_time: FILETIME of the boot; 0: not known
- * @backwards: events that are earlier than the event before them, of the same buffer, or in a
- *	merge of the same processor
- * @backwards_at: offset of the first of them
+ * @buffers_written: number of buffers, as the header has it
+ * @events_lost: number of lost events, as the header has it
+ * @buffers_lost: number of lost buffers, as the header has it
+ * @overwritten: buffers that a session with a limited memory or file size has overwritten
+ * @lossy_buffers: buffers behind which events or buffers were lost
+ * @other_buffers: buffers of types without events, which are skipped
+ * @damaged_buffers: buffers of which a part was left out
+ * @damaged_events: single events that were left out
+ * @left_out: bytes left out, of damaged buffers and events
+ * @wrong_times: events with an impossible time
+ * @wrong_time_at: offset of the first such event
+ * @twice: repeated buffers, which are left out
+ * @missing: buffers whose sequence numbers are absent
+ * @first_missing: first absent sequence number
+ * @late: buffers of a stream that begin before an event that was already returned
+ * @unfinished: bytes of an incomplete last buffer
+ * @error: description of the first damage in the file; empty if there is none
+ * @boot_time: FILETIME of the boot, or 0 if it is not known
+ * @backwards: events that are earlier than the event before them in the same buffer, or in a merge
+ *	on the same processor
+ * @backwards_at: offset of the first such event
  *
- * The library changes it while the file is read, and nobody else.
+ * Only the library changes the structure, while it reads the file.
  */
 struct etl_file {
 	const char *path;
@@ -111,23 +111,23 @@ struct etl_file {
 
 /**
  * struct etl_event - an event of a file
- * @offset: of the event in the file
- * @processor: on which it was logged
- * @header: in the file
+ * @offset: offset of the event in the file
+ * @processor: number of the processor that logged the event
+ * @header: header of the event, as it is in the file
  * @header_type: TRACE_HEADER_TYPE_*
- * @has_hook_id: whether that header has a hook id; then:
- * @hook_id: which event
- * @version: of the event
- * @has_time: of its own
- * @wrong_time: it has, but that cannot be
- * @time_stamp: session clock; of the event before, if it has none of its own
- * @raw_time: as it is in the file
- * @pointer_size: of the data, 4 or 8
- * @size: of the whole event, unpadded
- * @counters: performance counters at @extension
- * @has_pebs_index: the index is after them
- * @extension: 8 bytes for each
- * @data: after the header and what extends it
+ * @has_hook_id: the header has a hook id, so that @hook_id and @version are set
+ * @hook_id: hook id, which says what happened
+ * @version: version of the event's data
+ * @has_time: the header has a time
+ * @wrong_time: the header has a time, but an impossible one
+ * @time_stamp: session clock; without a possible time that of the event before
+ * @raw_time: time as it is in the file
+ * @pointer_size: bytes of a pointer in the data: 4 or 8
+ * @size: bytes of the whole event without padding
+ * @counters: number of performance counters at @extension
+ * @has_pebs_index: a PEBS index follows the counters
+ * @extension: counters and index, of 8 bytes each
+ * @data: data, behind the header and its extension
  * @data_size: bytes of @data
  */
 struct etl_event {
@@ -152,18 +152,18 @@ struct etl_event {
 };
 
 /**
- * struct etl_event_header - of an event; what is not in its header is not set
- * @has_process: there are these two:
- * @process_id: that logged it, or was current
- * @thread_id: likewise
- * @has_provider: there is this:
- * @provider: GUID, as it is in the file
- * @has_opcode: there are these, of classic and manifest events:
- * @opcode: what happened
- * @level: how bad it is
- * @version: of the event
- * @has_id: there is this, of manifest events and messages of WPP:
- * @id: which event
+ * struct etl_event_header - values of an event's header; a value that it lacks is not set
+ * @has_process: @process_id and @thread_id are set
+ * @process_id: id of the process that logged the event, or was current
+ * @thread_id: id of the thread that logged the event, or was current
+ * @has_provider: @provider is set
+ * @provider: GUID of the provider, as it is in the file
+ * @has_opcode: @opcode, @level and @version are set, as they are of classic and manifest events
+ * @opcode: opcode of the event
+ * @level: severity of the event
+ * @version: version of the event's data
+ * @has_id: @id is set, as it is of manifest events and WPP messages
+ * @id: id of the event
  */
 struct etl_event_header {
 	bool has_process;
@@ -180,12 +180,12 @@ struct etl_event_header {
 };
 
 /**
- * enum etl_stack_kind - what an event tells of stacks
- * @ETL_STACK_NONE: nothing: it is another event
- * @ETL_STACK_OF_EVENT: the stack of another event
- * @ETL_STACK_KEY_OF_EVENT: likewise, by a key
- * @ETL_STACK_DEFINITION: the stack that a key stands for
- * @ETL_STACK_DELETION: that a key stands for it no more
+ * enum etl_stack_kind - kinds of events with stacks
+ * @ETL_STACK_NONE: the event has no stack
+ * @ETL_STACK_OF_EVENT: the event has the stack of another event
+ * @ETL_STACK_KEY_OF_EVENT: the event has the key of the stack of another event
+ * @ETL_STACK_DEFINITION: the event defines the stack of a key
+ * @ETL_STACK_DELETION: the event ends the definition of a key
  */
 enum etl_stack_kind {
 	ETL_STACK_NONE,
@@ -196,15 +196,15 @@ enum etl_stack_kind {
 };
 
 /**
- * struct etl_stack - a stack, as an event tells it; what its kind does not have is 0
- * @kind: what it tells
- * @event_time_stamp: of the event that the stack belongs to, session clock
- * @process_id: whose stack it is
- * @thread_id: likewise
- * @key: that stands for a stack
- * @count: of @addresses
- * @addresses: the innermost first; in the file, by etl_stack_address()
- * @pointer_size: of each, and of the key
+ * struct etl_stack - stack of an event; members that its kind does not have are 0
+ * @kind: kind of the event
+ * @event_time_stamp: session clock of the event that the stack belongs to
+ * @process_id: id of the process that the stack is of
+ * @thread_id: id of the thread that the stack is of
+ * @key: key of the stack
+ * @count: number of addresses
+ * @addresses: addresses as they are in the file, innermost first; use etl_stack_address()
+ * @pointer_size: bytes of an address and of the key
  */
 struct etl_stack {
 	enum etl_stack_kind kind;
@@ -217,7 +217,7 @@ struct etl_stack {
 	unsigned int pointer_size;
 };
 
-/* "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" and a NUL. */
+/* Bytes of "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx" with its NUL. */
 #define ETL_GUID_SIZE	37
 
 struct etl_merge;

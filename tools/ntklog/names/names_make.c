@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Adding names, sorting and freeing them. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+#include "names_table.h"
+#include "text.h"
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct symbol *left = a, *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return left->order < right->order ? -1 : 1;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct thread_name *left = a, *right = b;
+
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return left->order > right->order ? -1 : 1;
+}
+
+/* Sort symbols. Those of the kernel itself come first and in order, those of modules do not. */
+static void sort_symbols(struct symbol *symbols, size_t count)
+{
+	size_t sorted = 1;
+
+	while (sorted < count && compare_symbols(&symbols[sorted - 1], &symbols[sorted]) < 0)
+		sorted++;
+	if (sorted >= count)
+		return;
+	qsort(symbols + sorted, count - sorted, sizeof(*symbols), compare_symbols);
+	if (compare_symbols(&symbols[sorted - 1], &symbols[sorted]) > 0)
+		qsort(symbols, count, sizeof(*symbols), compare_symbols);
+}
+
+/* Copy a name into @names, which is allocated if it is NULL. */
+static const char *add_name(struct names **names, const char *text)
+{
+	struct added_name *added;
+
+	if (!*names)
+		*names = calloc(1, sizeof(**names));
+	if (!*names)
+		return NULL;
+	added = malloc(sizeof(*added) + strlen(text) + 1);
+	if (!added)
+		return NULL;
+	memcpy(added->text, text, strlen(text) + 1);
+	text_clean_line(added->text);
+	added->next = (*names)->added;
+	(*names)->added = added;
+	return added->text;
+}
+
+/**
+ * names_add_image() - add the name of an image in memory
+ * @names: names to add to; allocated if NULL
+ * @base: address of the image
+ * @size: bytes of the image
+ * @name: name of the image
+ * @rank: rank among images at one address, of which the highest counts; among equals the last one
+ *
+ * Searches find the image after names_sort().
+ *
+ * Return: 0, or -1 without memory.
+ */
+int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
+		    unsigned int rank)
+{
+	const char *text = add_name(names, name);
+	struct symbol *more;
+
+	if (!text)
+		return -1;
+	more = grown((*names)->symbols, (*names)->symbol_count, sizeof(*more));
+	if (!more)
+		return -1;
+	(*names)->symbols = more;
+	more[(*names)->symbol_count] = (struct symbol) {
+		.address = base,
+		.size = size,
+		.name = text,
+		.type = 't',
+		.order = 2 * FILE_ORDER - rank * (FILE_ORDER / 2) - (*names)->symbol_count,
+	};
+	(*names)->symbol_count++;
+	return 0;
+}
+
+/**
+ * names_add_thread() - add the name of a thread, which a name from a file of names overrides
+ * @names: names to add to; allocated if NULL
+ * @id: id of the thread
+ * @name: name of the thread
+ *
+ * Searches find the name after names_sort().
+ *
+ * Return: 0, or -1 without memory.
+ */
+int names_add_thread(struct names **names, uint32_t id, const char *name)
+{
+	const char *text = add_name(names, name);
+	struct thread_name *more;
+
+	if (!text)
+		return -1;
+	more = grown((*names)->threads, (*names)->thread_count, sizeof(*more));
+	if (!more)
+		return -1;
+	(*names)->threads = more;
+	more[(*names)->thread_count] = (struct thread_name) { id, text, (*names)->thread_count };
+	(*names)->thread_count++;
+	return 0;
+}
+
+/**
+ * names_add_lock() - add the class of a lock
+ * @names: names to add to; allocated if NULL
+ * @address: address of the lock
+ * @clock: session clock from which on the lock is of this class
+ * @class: name of the class
+ *
+ * Searches find the class after names_sort_locks().
+ *
+ * Return: 0, or -1 without memory.
+ */
+int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class)
+{
+	char *text = strdup(class);
+	int err = -1;
+
+	if (!*names)
+		*names = calloc(1, sizeof(**names));
+	if (*names && text) {
+		text_clean_line(text);
+		err = lock_names_add(&(*names)->locks, address, clock, text);
+	}
+	free(text);
+	return err ? -1 : 0;
+}
+
+/**
+ * names_move_classes() - move all classes of locks to other names
+ * @to: names without classes, to move to
+ * @from: names to move from
+ *
+ * The keys of the classes stay valid.
+ */
+void names_move_classes(struct names *to, struct names *from)
+{
+	to->locks = from->locks;
+	from->locks = (struct lock_names) { 0 };
+}
+
+/**
+ * names_sort_locks() - make searches find the classes that were added
+ * @names: names, not NULL
+ */
+void names_sort_locks(struct names *names)
+{
+	lock_names_sort(&names->locks);
+}
+
+/**
+ * names_sort() - make searches find all that was added
+ * @names: names, or NULL
+ */
+void names_sort(struct names *names)
+{
+	if (names)
+		names_sort_locks(names);
+	if (names)
+		sort_symbols(names->symbols, names->symbol_count);
+	if (names && names->thread_count)
+		qsort(names->threads, names->thread_count, sizeof(struct thread_name),
+		      compare_threads);
+}
+
+/**
+ * names_forget_classes() - remove all classes of locks
+ * @names: names, not NULL
+ */
+void names_forget_classes(struct names *names)
+{
+	lock_names_free(&names->locks);
+}
+
+/**
+ * names_free() - free names
+ * @names: names, or NULL
+ */
+void names_free(struct names *names)
+{
+	struct added_name *next;
+
+	if (!names)
+		return;
+	for (; names->added; names->added = next) {
+		next = names->added->next;
+		free(names->added);
+	}
+	free(names->text);
+	free(names->symbols);
+	free(names->threads);
+	names_forget_classes(names);
+	free(names);
+}

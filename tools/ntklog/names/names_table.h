@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_NAMES_TABLE_H
+#define _NTKLOG_NAMES_TABLE_H
+
+/* The tables behind struct names, for the files of this folder. */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lock_names.h"
+#include "names.h"
+
+/**
+ * struct symbol - a symbol of the kernel, or an image of Windows
+ * @address: address of the symbol
+ * @size: bytes of an image, which has its name up to its end; 0 for a symbol, which has its name up
+ *	to the next one
+ * @name: name, in the text of the file or in an added name
+ * @module: "[MODULE]", or NULL for the kernel itself
+ * @type: letter of nm(1)
+ * @order: rank among symbols of one address, of which the least counts: symbols come in the order
+ *	of the file, and before images
+ */
+struct symbol {
+	uint64_t address;
+	uint64_t size;
+	const char *name;
+	const char *module;
+	char type;
+	size_t order;
+};
+
+/**
+ * struct thread_name - the name of a thread
+ * @id: id of the thread
+ * @name: name of the thread
+ * @order: rank among names of one thread, of which the greatest counts: names from a file of names
+ *	before names from the trace, and later names before earlier ones
+ */
+struct thread_name {
+	uint32_t id;
+	const char *name;
+	size_t order;
+};
+
+/* A name that is not part of a file's text. */
+struct added_name {
+	struct added_name *next;
+	char text[];
+};
+
+/* Base of the order of names from a file of names. Other names have a lesser order. */
+#define FILE_ORDER	((size_t)1 << (8 * sizeof(size_t) - 2))
+
+/**
+ * struct names - names of symbols, threads and locks
+ * @text: text of the file of names, in which lines have become strings; NULL without a file
+ * @added: list of names from the trace
+ * @symbols: symbols, in the order of addresses after names_sort()
+ * @symbol_count: number of @symbols
+ * @threads: names of threads, in the order of ids after names_sort()
+ * @thread_count: number of @threads
+ * @boot_id: boot_id of the kernel that has these names; empty if the file does not tell it
+ * @boot_time: FILETIME of the boot; 0 if the file does not tell it
+ * @locks: classes of locks
+ */
+struct names {
+	char *text;
+	struct added_name *added;
+	struct symbol *symbols;
+	size_t symbol_count;
+	struct thread_name *threads;
+	size_t thread_count;
+	char boot_id[40];
+	uint64_t boot_time;
+	struct lock_names locks;
+};
+
+#endif /* _NTKLOG_NAMES_TABLE_H */
