@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Caches are mostly called as the structure is that they are of, more or less. A rule that does
- * not fit is no harm: size and a lock of the right kind at the place have to be there, too.
+ * Most caches have the name of their structure, or a similar one. A rule that matches by accident
+ * does no harm: the structure must also have the right size, and a lock of that kind at the offset.
  */
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 #include "cache_rules.h"
 #include "macros.h"
 
-/* Objects are made longer, to a multiple of this. */
+/* Caches pad objects to a multiple of this at most. */
 #define CACHE_LINE	64
 
-/* Of caches that are called otherwise. */
+/* Structures of caches with other names. */
 static const struct {
 	const char *cache;
 	const char *type;
@@ -52,10 +52,10 @@ static const struct {
 	{ "v9fs_inode_cache", "v9fs_inode" },
 };
 
-/* Whose structure in BTF is longer or shorter than what is allocated. */
+/* Structures whose objects have another size than BTF tells. */
 static const char *const other_sizes[] = { "task_struct", "mm_struct", "vm_area_struct" };
 
-/* Parts of kmalloc()'s memory, which has no cache of its own. Each is compared with BTF. */
+/* Structures that kmalloc() allocates. A guess also needs the size and the lock from BTF. */
 static const char *const known_structures[] = {
 	"Qdisc", "Scsi_Host", "ata_host", "backing_dev_info", "bdi_writeback", "blk_flush_queue",
 	"blk_mq_hw_ctx", "blk_mq_tags", "blkcg", "blkcg_gq", "block_device", "bpf_map",
@@ -71,8 +71,8 @@ static const char *const known_structures[] = {
 	"worker_pool", "workqueue_struct",
 };
 
-/* Which are in everything, so that being near to one of them says nothing. */
-static const char *const nobodys[] = { "spinlock", "raw_spinlock", "wait_queue_head", "lockref" };
+/* Structures that many others embed, so that one of these near a function says nothing. */
+static const char *const common_members[] = { "spinlock", "raw_spinlock", "wait_queue_head", "lockref" };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
@@ -84,7 +84,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* From the outermost structure, or from a better known one within, of which cache. */
+/* Print the path from the outermost structure, or from a well-known one with the cache's name. */
 static void print_path(char *text, size_t size, const char *type, const struct lock_path *path,
 		       const char *cache)
 {
@@ -111,7 +111,7 @@ static enum cache_match try_type(const struct types *types, const char *name,
 	return CACHE_NAMED;
 }
 
-/* One more word off its end; false: there is none that says nothing. */
+/* Remove a meaningless word from the end of a name. Returns false if there is none. */
 static bool shorten(char *name)
 {
 	static const char *const ends[] = {
@@ -131,13 +131,13 @@ static bool shorten(char *name)
 }
 
 /**
- * cache_rules_apply() - what is at this place of a cache's objects?
- * @types: of the kernel, or NULL
- * @place: where
- * @text: "STRUCTURE.MEMBER", if it is named
- * @size: of @text
+ * cache_rules_apply() - name a lock by the name of its slab cache
+ * @types: types of the kernel, or NULL
+ * @place: cache, and offset of the lock in an object
+ * @text: set to "STRUCTURE.MEMBER" on success
+ * @size: bytes of @text
  *
- * Return: whether it is; if not, what is missing.
+ * Return: CACHE_NAMED on success, else the reason of the failure.
  */
 enum cache_match cache_rules_apply(const struct types *types, const struct lock_place *place,
 				   char *text, size_t size)
@@ -151,7 +151,7 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 		if (!strcmp(other_names[i].cache, place->cache))
 			return try_type(types, other_names[i].type, place, text, size);
 	snprintf(name, sizeof(name), "%s", place->cache);
-	/* A name in parentheses is that of one of several. */
+	/* The kernel adds the name of one of several equal caches in parentheses. */
 	name[strcspn(name, "(")] = '\0';
 	do {
 		for (i = 0; i < ARRAY_SIZE(more); i++) {
@@ -167,12 +167,12 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 }
 
 /**
- * cache_is_kmalloc() - is it a cache of sizes, not of a structure?
- * @place: in it
+ * cache_is_kmalloc() - test whether a cache is one of kmalloc()'s
+ * @place: name of the cache and size of its objects
  *
- * Their names end in the size, also those of SLAB_BUCKETS.
+ * The names of these caches, also of CONFIG_SLAB_BUCKETS, end in the size.
  *
- * Return: whether it is.
+ * Return: true if objects of the cache can be any structure of that size.
  */
 bool cache_is_kmalloc(const struct lock_place *place)
 {
@@ -190,7 +190,7 @@ bool cache_is_kmalloc(const struct lock_place *place)
 	return end > dash + 1 && !*end && size == place->object_size;
 }
 
-/* What is not longer than this comes from a smaller one. */
+/* Return the size of the next smaller cache of kmalloc(), which serves all up to that size. */
 static uint32_t smaller_size(uint32_t size)
 {
 	switch (size) {
@@ -212,11 +212,11 @@ static bool may_be(const struct type_ref *type, const struct lock_place *place,
 {
 	return type->size > smaller_size(place->object_size) &&
 	       type->size <= place->object_size && *type->name &&
-	       !is_one_of(type->name, nobodys, ARRAY_SIZE(nobodys)) &&
+	       !is_one_of(type->name, common_members, ARRAY_SIZE(common_members)) &&
 	       types_find_lock(type, place->offset, place->kind, path);
 }
 
-/* The nearest that fits, up to a distance, if it is one alone. */
+/* Guess the nearest structure that fits, at a distance of at most @most, if it is the only one. */
 static bool guess_by_function(const struct types *types, const struct lock_place *place,
 			      const char *function, const char *module, unsigned int most,
 			      char *text, size_t size)
@@ -280,15 +280,15 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
 }
 
 /**
- * cache_guess() - what may be at this place of kmalloc()'s memory?
- * @types: of the kernel, or NULL
- * @place: where
- * @function: that has called what the event is of; empty: not known
- * @module: that it is of; empty: the kernel's own
- * @text: "STRUCTURE.MEMBER", without a mark
- * @size: of @text
+ * cache_guess() - guess the name of a lock in memory of kmalloc()
+ * @types: types of the kernel, or NULL
+ * @place: cache, and offset of the lock in an object
+ * @function: function that used the lock; empty if it is not known
+ * @module: module of @function, or an empty text for the kernel
+ * @text: set to "STRUCTURE.MEMBER", without the mark of a guess
+ * @size: bytes of @text
  *
- * Return: whether there is one that is likelier than others.
+ * Return: true if one structure is likelier than all others.
  */
 bool cache_guess(const struct types *types, const struct lock_place *place, const char *function,
 		 const char *module, char *text, size_t size)

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_CACHE_RULES_H
 #define _NTKLOG_CACHE_RULES_H
 
-/* Which structure the objects of a slab cache are: by the cache's name, proved by BTF. */
+/* Finding the structure of a slab cache's objects by the name of the cache, checked with BTF. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,11 +11,11 @@
 #include "types.h"
 
 /**
- * struct lock_place - where in an object a lock is
- * @cache: the cache's name
- * @object_size: of its objects, bytes
- * @offset: of the lock in the object
- * @kind: of the lock, NTKLOG_IDENTITY_*
+ * struct lock_place - place of a lock in an object of a slab cache
+ * @cache: name of the cache
+ * @object_size: size of its objects, bytes
+ * @offset: offset of the lock in the object, bytes
+ * @kind: kind of the lock, NTKLOG_IDENTITY_*
  */
 struct lock_place {
 	const char *cache;
@@ -25,8 +25,8 @@ struct lock_place {
 };
 
 enum cache_match {
-	CACHE_NOT_KNOWN,	/* no structure of that name, or of another size */
-	CACHE_NO_LOCK,		/* there is one, and no such lock at that place */
+	CACHE_NOT_KNOWN,	/* no structure has that name and size */
+	CACHE_NO_LOCK,		/* the structure has no lock of that kind at the offset */
 	CACHE_NAMED,
 };
 

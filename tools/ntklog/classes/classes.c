@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See classes.h. */
+/* Finding the class of a lock from the module's note about it. */
 
 #define _GNU_SOURCE
 
@@ -16,21 +16,22 @@
 #include "macros.h"
 #include "slab_names.h"
 
-/* Names that are kept, each of which was looked up once. */
+/* Most names in the cache of names. */
 #define KEPT_MAX	65536
 
-/* Of a variable, what may be between it and the next one. */
+/* Greatest alignment of variables: the size of a symbol may include padding of less than this. */
 #define ALIGNMENT	64
 
-/* Of what a line says, the part that the name depends on. */
+/* Bytes of a key of the cache of names. */
 #define KEY_SIZE	320
 
-/* Behind the per-CPU variables, what is for those of modules, and allocated; then pages. */
+/* Size of the reserved and dynamic per-CPU memory behind the variables. Pages follow it. */
 #define PER_CPU_DYNAMIC	0x10000
 
 /*
- * @key: what the module has said
- * @name: of the class
+ * @key: all parts of the module's note that the name depends on
+ * @name: name of the class
+ * @hh: entry of the hash table
  */
 struct kept_class {
 	char key[KEY_SIZE];
@@ -39,10 +40,10 @@ struct kept_class {
 };
 
 /*
- * @directory: /sys/kernel
- * @types: of the kernel, or NULL
- * @slabs: names of caches
- * @kept: names that were looked up
+ * @directory: /sys/kernel, or the directory that takes its place
+ * @types: types of the kernel, or NULL
+ * @slabs: names of merged slab caches
+ * @kept: cache of names, a hash table
  */
 struct classes {
 	char *directory;
@@ -52,17 +53,17 @@ struct classes {
 };
 
 /*
- * A line, taken apart.
+ * A parsed line of the file identities.
  *
- * @kind: of the lock
- * @what: it lies in
- * @offset: there
- * @size: of an object with what belongs to it
- * @object_size: of an object
- * @name: of the cache, or of the symbol, whose offset and size the two above are
- * @module: of the symbol, or empty
- * @caller: function, without the offset
- * @caller_module: of it, or empty
+ * @kind: kind of the lock, NTKLOG_IDENTITY_*
+ * @what: kind of memory that the lock is in, such as "slab" or "symbol"
+ * @offset: offset of the lock in the slab or in the symbol, bytes
+ * @size: bytes of an object with its metadata, or of the symbol
+ * @object_size: bytes of an object
+ * @name: name of the slab cache or of the symbol
+ * @module: module of the symbol, or an empty text
+ * @caller: function that used the lock, without the offset
+ * @caller_module: module of @caller, or an empty text
  */
 struct place {
 	unsigned int kind;
@@ -76,7 +77,7 @@ struct place {
 	char caller_module[64];
 };
 
-/* "NAME+0xOFFSET/0xSIZE [MODULE]", or "-". */
+/* Parse "NAME+0xOFFSET/0xSIZE [MODULE]", or "-" for no symbol. */
 static void parse_symbol(const char *text, char name[128], char module[64], uint64_t *offset,
 			 uint32_t *size)
 {
@@ -96,7 +97,7 @@ static void parse_symbol(const char *text, char name[128], char module[64], uint
 		snprintf(module, 64, "%.*s", (int)strcspn(bracket + 1, "]"), bracket + 1);
 }
 
-/* Is it a line as the module writes them? */
+/* Parse a line of the file identities. Returns false if it is malformed. */
 static bool parse_line(const char *line, struct class_note *note, struct place *place)
 {
 	const char *by = strstr(line, " by "), *rest;
@@ -111,7 +112,7 @@ static bool parse_line(const char *line, struct class_note *note, struct place *
 	    !place->kind || place->kind >= NTKLOG_IDENTITY_KINDS)
 		return false;
 	parse_symbol(by + 4, place->caller, place->caller_module, &offset, &size);
-	/* GCC's parts of a function are that function. */
+	/* GCC names parts of a function FUNCTION.constprop.0 and the like. */
 	place->caller[strcspn(place->caller, ".")] = '\0';
 	rest = line + used;
 	if (rest > by)
@@ -141,7 +142,7 @@ static void print_caller(const struct place *place, char *name, const char *what
 		snprintf(name, CLASS_SIZE, "%s", what);
 }
 
-/* The one name of the cache's that has a lock there. */
+/* Name a lock by the one name of a merged cache whose structure has a lock there. */
 static bool name_by_aliases(const struct classes *classes, struct lock_place *place, char *name)
 {
 	const struct slab_name *first;
@@ -155,7 +156,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	for (i = 0; i < count; i++) {
 		place->cache = first[i].name;
 		match = cache_rules_apply(classes->types, place, candidate, sizeof(candidate));
-		/* It may be of that, of which nothing is known. */
+		/* The object may be of a cache whose structure is not known. */
 		is_certain &= match != CACHE_NOT_KNOWN;
 		if (match != CACHE_NAMED)
 			continue;
@@ -169,7 +170,7 @@ static bool name_by_aliases(const struct classes *classes, struct lock_place *pl
 	return true;
 }
 
-/* By cache and place in the object; a guess has its mark, and what has no name none. */
+/* Name a lock in a slab by the cache and the offset in the object. "~" marks a guess. */
 static void name_slab(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_place where = {
@@ -201,7 +202,7 @@ static void name_slab(const struct classes *classes, const struct place *place, 
 		if (name_by_aliases(classes, &where, name))
 			return;
 	} else if (cache_rules_apply(classes->types, &where, text, sizeof(text)) == CACHE_NAMED) {
-		/* Where nothing is told of caches that are one, any of them may be. */
+		/* Without /sys/kernel/slab it is not known which caches are merged. */
 		snprintf(name, CLASS_SIZE, "%s%s", classes->slabs.count ? "" : "~", text);
 		return;
 	}
@@ -221,7 +222,7 @@ static bool name_member(const struct classes *classes, const char *type, const c
 	return true;
 }
 
-/* Variables that are not called as their structures are; BTF has no types of them. */
+/* Types of variables that are not named after their type. BTF does not have these variables. */
 static const struct {
 	const char *name;
 	const char *type;
@@ -238,8 +239,8 @@ static const struct {
 };
 
 /*
- * Where in a variable's structure is it? The symbol's size must be that of the structure, or of an
- * array of it; only up to the next symbol, which may be at the next cache line.
+ * Find the lock in the structure of a variable. The symbol must have the size of the structure or
+ * of an array of it. The size of a symbol is the distance to the next one, with padding.
  */
 static bool find_in_variable(const struct classes *classes, const struct place *place,
 			     struct lock_path *path, bool *is_array)
@@ -260,7 +261,7 @@ static bool find_in_variable(const struct classes *classes, const struct place *
 	return types_find_lock(&found, place->offset % found.size, place->kind, path);
 }
 
-/* A variable; its type is known if there is a structure of its name, and of its size. */
+/* Name a lock in a variable, by its type if that has the name of the variable and its size. */
 static void name_symbol(const struct classes *classes, const struct place *place, char *name)
 {
 	struct lock_path path;
@@ -278,7 +279,7 @@ static void name_symbol(const struct classes *classes, const struct place *place
 		snprintf(name + used, CLASS_SIZE - used, " [%s]", place->module);
 }
 
-/* A per-CPU variable, of which each processor has one. */
+/* Name a lock in a per-CPU variable, or in other per-CPU memory. */
 static void name_per_cpu(const struct classes *classes, const struct place *place, char *name)
 {
 	const char *variable = place->name;
@@ -297,7 +298,7 @@ static void name_per_cpu(const struct classes *classes, const struct place *plac
 		snprintf(name, CLASS_SIZE, "%s[]+0x%" PRIx32, variable, offset);
 }
 
-/* What is of a structure of which the kernel has arrays. */
+/* Name a lock in a structure of which the kernel has arrays, such as struct page. */
 static bool name_element(const struct classes *classes, const struct place *place, char *name)
 {
 	static const struct {
@@ -331,7 +332,10 @@ static void name_place(const struct classes *classes, const struct place *place,
 		print_caller(place, name, place->what);
 }
 
-/* Of a cache all slabs are alike; and who has called matters where nothing else tells more. */
+/*
+ * Make the key of a place: all that its name depends on. Offsets are relative to the object in a
+ * slab. The caller is part of the key only if the place has no type.
+ */
 static void make_key(const struct place *place, char key[KEY_SIZE])
 {
 	const struct lock_place where = {
@@ -348,7 +352,7 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 		 *place->module || has_type ? place->module : place->caller_module);
 }
 
-/* Without memory for it, or room, it is looked up again. */
+/* Put a name into the cache. If that fails the name will be looked up again. */
 static void keep(struct classes *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;
@@ -366,12 +370,12 @@ static void keep(struct classes *classes, const char *key, const char *name)
 }
 
 /**
- * classes_read() - name what a line of the file identities tells
- * @classes: open
- * @line: it, without its end
- * @note: what it says
+ * classes_read() - parse a line of the file identities, and name the class of the lock
+ * @classes: from classes_open()
+ * @line: line without its newline
+ * @note: set to the lock, the time and the name
  *
- * Return: false: it is no such line.
+ * Return: true, or false if the line is malformed.
  */
 bool classes_read(struct classes *classes, const char *line, struct class_note *note)
 {
@@ -393,8 +397,8 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 }
 
 /**
- * classes_refresh() - modules have come: with types, and with caches
- * @classes: open
+ * classes_refresh() - read the types and the slab caches of newly loaded modules
+ * @classes: from classes_open()
  */
 void classes_refresh(struct classes *classes)
 {
@@ -406,12 +410,12 @@ void classes_refresh(struct classes *classes)
 }
 
 /**
- * classes_open() - read what names depend on
- * @system_directory: /sys/kernel
+ * classes_open() - read the types and the names of slab caches
+ * @system_directory: /sys/kernel, or a directory to use in its place
  *
- * What there is not is told, and names are the less exact for it.
+ * Missing types are reported by a message, and make names less exact.
  *
- * Return: them, or NULL: no memory.
+ * Return: the classes, or NULL without memory.
  */
 struct classes *classes_open(const char *system_directory)
 {
@@ -431,7 +435,7 @@ struct classes *classes_open(const char *system_directory)
 }
 
 /**
- * classes_close() - let all go
+ * classes_close() - free classes
  * @classes: from classes_open(), or NULL
  */
 void classes_close(struct classes *classes)

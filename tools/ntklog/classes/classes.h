@@ -3,10 +3,10 @@
 #define _NTKLOG_CLASSES_H
 
 /*
- * Classes of locks: "dentry.d_lockref.lock" for all that there are of it. The module notes what a
- * lock lies in when its event is written, and tells that by the lines of its file identities;
- * here they get their names. What is only likely begins with a "~"; what cannot be told has the
- * function that has called, in parentheses, and no name.
+ * Classes of locks, such as "dentry.d_lockref.lock". When the module writes an event it notes the
+ * memory that the lock is in. User space reads these notes from its file identities and names the
+ * class. A guessed name begins with "~". Without a name the class has the calling function in
+ * parentheses.
  */
 
 #include <stdbool.h>
@@ -15,16 +15,16 @@
 
 #include "types.h"
 
-/* Room for the name of a class. */
+/* Bytes of the name of a class with its NUL. */
 #define CLASS_SIZE	256
 
 struct classes;
 
 /**
- * struct class_note - a line of the file identities, with the name that belongs to it
- * @address: of the lock, as the events show it
- * @time: from which on it holds, as the events' times
- * @class: its name
+ * struct class_note - class of a lock, from a line of the file identities
+ * @address: address of the lock, as events have it
+ * @time: session clock from which on the lock is of this class
+ * @class: name of the class
  */
 struct class_note {
 	uint64_t address;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See slab_names.h. */
+/* Names of slab caches. */
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -19,11 +19,11 @@ static int compare(const void *a, const void *b)
 }
 
 /**
- * slab_names_read() - read all names
- * @names: where to; what was there goes
- * @directory: of the caches, /sys/kernel/slab
+ * slab_names_read() - read the names of merged caches
+ * @names: set to the names; old names are freed
+ * @directory: directory of the caches, /sys/kernel/slab
  *
- * A name that is a link stands for a cache that has others, too.
+ * A cache of one name is a directory there. Merged caches are links to one directory.
  */
 void slab_names_read(struct slab_names *names, const char *directory)
 {
@@ -60,12 +60,12 @@ void slab_names_read(struct slab_names *names, const char *directory)
 }
 
 /**
- * slab_names_find() - all names of a cache
- * @names: of all caches
- * @name: one of its names
- * @first: of them, which follow each other
+ * slab_names_find() - find all names of a merged cache
+ * @names: names of all merged caches
+ * @name: one of the names of the cache
+ * @first: set to the first name; the others follow it
  *
- * Return: how many; 0: it has no other.
+ * Return: number of names, or 0 if the cache is not merged.
  */
 size_t slab_names_find(const struct slab_names *names, const char *name,
 		       const struct slab_name **first)
@@ -102,13 +102,13 @@ static bool read_number(const char *directory, const char *cache, const char *na
 }
 
 /**
- * slab_red_zone() - what is before each object of a cache
- * @directory: of the caches, /sys/kernel/slab
- * @cache: name of one
+ * slab_red_zone() - get the size of the red zone before each object of a cache
+ * @directory: directory of the caches, /sys/kernel/slab
+ * @cache: name of the cache
  *
- * With red zones (slab_debug=Z) there is a pointer's size, as the cache aligns it.
+ * With slab_debug=Z the kernel puts a pointer, padded to the alignment, before each object.
  *
- * Return: bytes.
+ * Return: size in bytes, or 0 if the cache has no red zones.
  */
 uint32_t slab_red_zone(const char *directory, const char *cache)
 {
@@ -122,8 +122,8 @@ uint32_t slab_red_zone(const char *directory, const char *cache)
 }
 
 /**
- * slab_names_free() - let them go
- * @names: whatever they are
+ * slab_names_free() - free names
+ * @names: names, all zero afterwards
  */
 void slab_names_free(struct slab_names *names)
 {

@@ -2,15 +2,15 @@
 #ifndef _NTKLOG_SLAB_NAMES_H
 #define _NTKLOG_SLAB_NAMES_H
 
-/* Caches that the kernel has made one of: /sys/kernel/slab has all their names. */
+/* Names of slab caches that the kernel has merged into one: /sys/kernel/slab has all of them. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 /**
- * struct slab_name - a name of a cache
- * @name: it
- * @cache: what it stands for: the same for all names of one cache
+ * struct slab_name - a name of a merged cache
+ * @name: name
+ * @cache: target of the link of this name, which all names of the cache share
  */
 struct slab_name {
 	char *name;
@@ -18,9 +18,9 @@ struct slab_name {
 };
 
 /**
- * struct slab_names - all of them
- * @names: sorted by @cache
- * @count: of them
+ * struct slab_names - names of all merged caches
+ * @names: names, sorted by member cache
+ * @count: number of @names
  */
 struct slab_names {
 	struct slab_name *names;

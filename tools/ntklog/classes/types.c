@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BTF, with an index of its own: libbpf looks for a name by comparing all. A module without BTF,
- * or with one that cannot be read, has no types; the kernel's own can do without.
+ * The types of the kernel and its modules, with an index of names, because libbpf finds a name by
+ * comparing all names. A module whose BTF is missing or unreadable has no types. The types of the
+ * kernel can be used without it.
  */
 
 #define _GNU_SOURCE
@@ -12,21 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
-#include <ntklog/identity.h>
-
 #include "grow.h"
-#include "hash.h"
-#include "macros.h"
 #include "message.h"
 #include "types.h"
+#include "types_btf.h"
 
 /*
- * @name: of the file
- * @btf: its types, those of the kernel first; NULL: it cannot be read
- * @first: of its own
+ * @name: name of the module, and of its file
+ * @btf: types of the kernel, then those of the module; NULL if the file is unreadable
+ * @first: id of the first type of the module
  */
 struct module_types {
 	char name[64];
@@ -35,9 +32,10 @@ struct module_types {
 };
 
 /*
- * @key: kind of type and name
- * @btf: that it is in, the kernel's own before modules'
- * @id: there
+ * @name: name of the type, function or variable; NULL in an empty entry
+ * @btf: BTF that has it
+ * @id: id in @btf
+ * @kind: BTF_KIND_*
  */
 struct indexed {
 	const char *name;
@@ -47,14 +45,14 @@ struct indexed {
 };
 
 /*
- * @directory: of the files
- * @kernel: of the kernel itself
- * @modules: of which a file was there
- * @module_count: of them
- * @index: by a hash of name and kind, open addressing; .name is NULL where it is empty
- * @index_size: power of two
- * @indexed: entries in it
- * @section: of per-CPU variables; NULL: the kernel has none
+ * @directory: directory of the BTF files
+ * @kernel: types of the kernel
+ * @modules: modules that had a file when the directory was read
+ * @module_count: number of @modules
+ * @index: hash table by name and kind, with open addressing
+ * @index_size: size of @index, a power of two
+ * @indexed: number of used entries of @index
+ * @section: section of the kernel's per-CPU variables, or NULL
  */
 struct types {
 	char *directory;
@@ -66,38 +64,6 @@ struct types {
 	size_t indexed;
 	const struct btf_type *section;
 };
-
-/* By NTKLOG_IDENTITY_*: what a lock of that kind is called. */
-static const char *const lock_types[NTKLOG_IDENTITY_KINDS][4] = {
-	[NTKLOG_IDENTITY_SPIN] = { "spinlock", "raw_spinlock", "qspinlock" },
-	[NTKLOG_IDENTITY_RW] = { "rwlock_t", "qrwlock" },
-	[NTKLOG_IDENTITY_MUTEX] = { "mutex" },
-	[NTKLOG_IDENTITY_RWSEM] = { "rw_semaphore" },
-	[NTKLOG_IDENTITY_SEMAPHORE] = { "semaphore" },
-	[NTKLOG_IDENTITY_RT_MUTEX] = { "rt_mutex" },
-	[NTKLOG_IDENTITY_PERCPU_RWSEM] = { "percpu_rw_semaphore" },
-	[NTKLOG_IDENTITY_WW_MUTEX] = { "ww_mutex" },
-};
-
-/* What is in others, and better known than those. */
-static const char *const roots[] = { "inode", "sock", "super_block" };
-
-static bool is_lock(const char *name, unsigned int kind)
-{
-	unsigned int i;
-
-	for (i = 0; kind < NTKLOG_IDENTITY_KINDS && lock_types[kind][i]; i++)
-		if (!strcmp(lock_types[kind][i], name))
-			return true;
-	return false;
-}
-
-static const char *name_of(const struct btf *btf, uint32_t offset)
-{
-	const char *name = btf__name_by_offset(btf, offset);
-
-	return name ? name : "";
-}
 
 static uint32_t hash_of(const char *name, uint32_t kind)
 {
@@ -117,7 +83,7 @@ static void put_into_index(struct types *types, const struct indexed *entry)
 	types->index[at] = *entry;
 }
 
-/* Half of it stays empty. */
+/* Grow the index for @more entries, so that at least half of it stays empty. */
 static bool make_room(struct types *types, size_t more)
 {
 	size_t size = types->index_size ? types->index_size : 1 << 15, i;
@@ -152,16 +118,19 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 
 		if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR)
 			continue;
-		if (!*name_of(btf, type->name_off))
+		if (!*btf_name(btf, type->name_off))
 			continue;
 		put_into_index(types, &(struct indexed) {
-			name_of(btf, type->name_off), btf, id, kind
+			btf_name(btf, type->name_off), btf, id, kind
 		});
 		types->indexed++;
 	}
 }
 
-/* In one BTF, or in any: what was indexed first, which the kernel's own types were. */
+/*
+ * Find the first entry with a name and kind, in @only if that is not NULL. The kernel's entries
+ * come before those of modules, because they were added first.
+ */
 static const struct indexed *find_indexed(const struct types *types, const char *name,
 					  uint32_t kind, const struct btf *only)
 {
@@ -180,126 +149,6 @@ static const struct indexed *find_indexed(const struct types *types, const char 
 	return NULL;
 }
 
-/* Without names, const and the like; with the number of what is left. */
-static const struct btf_type *strip(const struct btf *btf, uint32_t *id)
-{
-	const struct btf_type *type = btf__type_by_id(btf, *id);
-	unsigned int turns;
-
-	for (turns = 0; type && turns < 2 * TYPES_DEPTH; turns++) {
-		if (!btf_is_mod(type) && !btf_is_typedef(type) && !btf_is_type_tag(type))
-			return type;
-		*id = type->type;
-		type = btf__type_by_id(btf, *id);
-	}
-	return NULL;
-}
-
-/* Is one of its names that of such a lock? An anonymous structure has only those. */
-static bool is_named_lock(const struct btf *btf, uint32_t id, unsigned int kind)
-{
-	const struct btf_type *type = btf__type_by_id(btf, id);
-	unsigned int turns;
-
-	for (turns = 0; type && turns < 2 * TYPES_DEPTH; turns++) {
-		if ((btf_is_typedef(type) || btf_is_composite(type)) &&
-		    is_lock(name_of(btf, type->name_off), kind))
-			return true;
-		if (!btf_is_mod(type) && !btf_is_typedef(type) && !btf_is_type_tag(type))
-			return false;
-		type = btf__type_by_id(btf, type->type);
-	}
-	return false;
-}
-
-static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigned int kind,
-		    struct lock_path *path, unsigned int depth);
-
-static bool find_in_array(const struct btf *btf, const struct btf_type *type, uint32_t offset,
-			  unsigned int kind, struct lock_path *path, unsigned int depth)
-{
-	const struct btf_array *array = btf_array(type);
-	long long size = btf__resolve_size(btf, array->type);
-	size_t length = strlen(path->text);
-
-	if (size <= 0 || (array->nelems && offset >= (uint64_t)size * array->nelems))
-		return false;
-	snprintf(path->text + length, sizeof(path->text) - length, "[]");
-	return find_in(btf, array->type, offset % size, kind, path, depth);
-}
-
-static bool find_in_member(const struct btf *btf, const struct btf_type *type, unsigned int index,
-			   uint32_t offset, unsigned int kind, struct lock_path *path,
-			   unsigned int depth)
-{
-	const struct btf_member *member = &btf_members(type)[index];
-	uint32_t at = btf_member_bit_offset(type, index), id = member->type;
-	const char *name = name_of(btf, member->name_off);
-	const struct btf_type *inner;
-	size_t length = strlen(path->text);
-	long long size;
-
-	if (btf_member_bitfield_size(type, index) || at % 8 || at / 8 > offset)
-		return false;
-	at /= 8;
-	inner = strip(btf, &id);
-	if (!inner || !(btf_is_composite(inner) || btf_is_array(inner)))
-		return false;
-	size = btf__resolve_size(btf, member->type);
-	/* An array at the end that has no number of elements has no size. */
-	if (size < 0 || (offset - at >= size && !(btf_is_array(inner) && !size)))
-		return false;
-	if (*name)
-		snprintf(path->text + length, sizeof(path->text) - length, ".%s", name);
-	return find_in(btf, member->type, offset - at, kind, path, depth);
-}
-
-static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigned int kind,
-		    struct lock_path *path, unsigned int depth)
-{
-	const struct btf_type *type;
-	unsigned int i;
-
-	if (depth > TYPES_DEPTH)
-		return false;
-	if (!offset && is_named_lock(btf, id, kind))
-		return true;
-	type = strip(btf, &id);
-	if (type && btf_is_array(type))
-		return find_in_array(btf, type, offset, kind, path, depth + 1);
-	if (!type || !btf_is_composite(type))
-		return false;
-	for (i = 0; depth && i < ARRAY_SIZE(roots); i++)
-		if (!strcmp(roots[i], name_of(btf, type->name_off))) {
-			snprintf(path->root, sizeof(path->root), "%s", roots[i]);
-			path->root_at = strlen(path->text);
-		}
-	for (i = 0; i < btf_vlen(type); i++) {
-		struct lock_path before = *path;
-
-		if (find_in_member(btf, type, i, offset, kind, path, depth + 1))
-			return true;
-		*path = before;
-	}
-	return false;
-}
-
-/**
- * types_find_lock() - is there a lock of a kind at this place of a type?
- * @type: the type
- * @offset: bytes from its beginning on
- * @kind: NTKLOG_IDENTITY_*
- * @path: the way there, if there is
- *
- * Return: whether there is.
- */
-bool types_find_lock(const struct type_ref *type, uint32_t offset, unsigned int kind,
-		     struct lock_path *path)
-{
-	*path = (struct lock_path) { 0 };
-	return find_in(type->btf, type->id, offset, kind, path, 0);
-}
-
 static void describe(struct type_ref *found, const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *type = btf__type_by_id(btf, id);
@@ -308,18 +157,18 @@ static void describe(struct type_ref *found, const struct btf *btf, uint32_t id)
 	*found = (struct type_ref) {
 		.btf = btf,
 		.id = id,
-		.name = type ? name_of(btf, type->name_off) : "",
+		.name = type ? btf_name(btf, type->name_off) : "",
 		.size = size > 0 ? size : 0,
 	};
 }
 
 /**
- * types_find_struct() - a structure by its name
- * @types: where, or NULL
- * @name: of it
- * @found: it
+ * types_find_struct() - find a structure by its name
+ * @types: types to search, or NULL
+ * @name: name of the structure
+ * @found: set to the structure; one of the kernel before those of modules
  *
- * Return: whether there is one; the kernel's own before those of modules.
+ * Return: true if there is such a structure.
  */
 bool types_find_struct(const struct types *types, const char *name, struct type_ref *found)
 {
@@ -331,12 +180,14 @@ bool types_find_struct(const struct types *types, const char *name, struct type_
 }
 
 /**
- * types_find_variable() - the type of a variable; BTF has the kernel's per-CPU ones alone
- * @types: where, or NULL
- * @name: of the variable
- * @found: its type
+ * types_find_variable() - find the type of a variable
+ * @types: types to search, or NULL
+ * @name: name of the variable
+ * @found: set to the type
  *
- * Return: whether it is known.
+ * BTF has only per-CPU variables.
+ *
+ * Return: true if BTF has the variable.
  */
 bool types_find_variable(const struct types *types, const char *name, struct type_ref *found)
 {
@@ -348,14 +199,14 @@ bool types_find_variable(const struct types *types, const char *name, struct typ
 }
 
 /**
- * types_variable_at() - the per-CPU variable at a place of their section
- * @types: where, or NULL
- * @place: bytes from the beginning of the section on
- * @name: of the variable
- * @found: its type
- * @offset: of the place in it
+ * types_variable_at() - find the per-CPU variable at an offset of their section
+ * @types: types to search, or NULL
+ * @place: offset in the section, bytes
+ * @name: set to the name of the variable
+ * @found: set to the type of the variable
+ * @offset: set to the offset in the variable, bytes
  *
- * Return: whether there is one.
+ * Return: true if there is a variable at @place.
  */
 bool types_variable_at(const struct types *types, uint64_t place, const char **name,
 		       struct type_ref *found, uint32_t *offset)
@@ -373,7 +224,7 @@ bool types_variable_at(const struct types *types, uint64_t place, const char **n
 		type = btf__type_by_id(types->kernel, variable->type);
 		if (!type)
 			return false;
-		*name = name_of(types->kernel, type->name_off);
+		*name = btf_name(types->kernel, type->name_off);
 		*offset = place - variable->offset;
 		describe(found, types->kernel, type->type);
 		return true;
@@ -382,10 +233,10 @@ bool types_variable_at(const struct types *types, uint64_t place, const char **n
 }
 
 /**
- * types_per_cpu_size() - how large is the section of per-CPU variables?
- * @types: where, or NULL
+ * types_per_cpu_size() - get the size of the section of per-CPU variables
+ * @types: types to search, or NULL
  *
- * Return: bytes up to the end of the last variable that is known; 0: none is.
+ * Return: bytes up to the end of the last variable, or 0 if BTF has none.
  */
 uint64_t types_per_cpu_size(const struct types *types)
 {
@@ -403,9 +254,9 @@ uint64_t types_per_cpu_size(const struct types *types)
 }
 
 /*
- * @near: what has been found
- * @distances: of each
- * @count: of them
+ * @near: structures that were found
+ * @distances: distance of each structure
+ * @count: number of structures
  */
 struct search {
 	struct type_ref *near;
@@ -413,16 +264,16 @@ struct search {
 	size_t count;
 };
 
-/* The structure that a type is, or points to, if it is new. */
+/* Add the structure that a type is or points to, unless it was added before. */
 static void add_near(struct search *search, const struct btf *btf, uint32_t id,
 		     unsigned int distance)
 {
-	const struct btf_type *type = strip(btf, &id);
+	const struct btf_type *type = btf_strip(btf, &id);
 	size_t i;
 
 	if (type && btf_is_ptr(type)) {
 		id = type->type;
-		type = strip(btf, &id);
+		type = btf_strip(btf, &id);
 	}
 	if (!type || !btf_is_composite(type) || search->count == TYPES_NEAR)
 		return;
@@ -444,15 +295,15 @@ static const struct module_types *find_module(const struct types *types, const c
 }
 
 /**
- * types_near_function() - structures that a function has to do with
- * @types: where, or NULL
- * @name: of the function
- * @module: that it is of; empty: the kernel's own
- * @near: those, TYPES_NEAR at most
- * @distances: of each: 0: of a parameter or the result, or what that points to; 1: what those have
- *	or point to; 2: what those
+ * types_near_function() - find the structures that a function can reach by its parameters
+ * @types: types to search, or NULL
+ * @name: name of the function
+ * @module: module of the function, or an empty text for the kernel
+ * @near: set to the structures, of which there are at most TYPES_NEAR
+ * @distances: set to the distance of each structure: 0 for a parameter or the result, or the target
+ *	of a pointer; n + 1 for a member of one at distance n, or its target; at most 2
  *
- * Return: how many.
+ * Return: number of structures.
  */
 size_t types_near_function(const struct types *types, const char *name, const char *module,
 			   struct type_ref *near, unsigned int *distances)
@@ -484,16 +335,16 @@ size_t types_near_function(const struct types *types, const char *name, const ch
 }
 
 /**
- * types_of_module() - structures that only a module has, with a lock at a place
- * @types: where, or NULL
- * @module: its name
- * @more_than: bytes that they have
- * @at_most: likewise
- * @offset: of the lock
- * @kind: of the lock, NTKLOG_IDENTITY_*
- * @found: one of them, if there is one
+ * types_of_module() - count the structures of a module with a lock at an offset
+ * @types: types to search, or NULL
+ * @module: name of the module
+ * @more_than: lower limit of the size of a structure, bytes, exclusive
+ * @at_most: upper limit of the size of a structure, bytes, inclusive
+ * @offset: offset of the lock, bytes
+ * @kind: kind of the lock, NTKLOG_IDENTITY_*
+ * @found: set to the last of these structures
  *
- * Return: how many.
+ * Return: number of structures.
  */
 size_t types_of_module(const struct types *types, const char *module, uint32_t more_than,
 		       uint32_t at_most, uint32_t offset, unsigned int kind,
@@ -511,7 +362,7 @@ size_t types_of_module(const struct types *types, const char *module, uint32_t m
 		struct type_ref candidate;
 
 		if (!btf_is_struct(type) || type->size <= more_than || type->size > at_most ||
-		    !*name_of(of->btf, type->name_off))
+		    !*btf_name(of->btf, type->name_off))
 			continue;
 		describe(&candidate, of->btf, id);
 		if (!types_find_lock(&candidate, offset, kind, &path))
@@ -547,10 +398,10 @@ static void add_module(struct types *types, const char *name)
 }
 
 /**
- * types_look_for_modules() - read those of modules that have come
- * @types: where to, or NULL
+ * types_look_for_modules() - read the types of modules that were loaded since the last call
+ * @types: types to add to, or NULL
  *
- * What has gone stays: its names may still be asked for.
+ * Types of modules that were unloaded stay, because a trace may still need them.
  */
 void types_look_for_modules(struct types *types)
 {
@@ -577,11 +428,11 @@ static void find_section(struct types *types)
 }
 
 /**
- * types_open() - read all types
- * @types: what is read; NULL if there are none
- * @directory: of the files, /sys/kernel/btf
+ * types_open() - read the types of the kernel and its modules
+ * @types: set to the types, or to NULL if the kernel's are unreadable
+ * @directory: directory of the BTF files, /sys/kernel/btf
  *
- * Return: 0; or -1 after a message: there are none, and locks are told without members.
+ * Return: 0, or -1 after a message.
  */
 int types_open(struct types **types, const char *directory)
 {
@@ -614,8 +465,8 @@ err:
 }
 
 /**
- * types_close() - let them go
- * @types: what was opened, or NULL
+ * types_close() - free types
+ * @types: types from types_open(), or NULL
  */
 void types_close(struct types *types)
 {

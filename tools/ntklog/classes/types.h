@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_TYPES_H
 #define _NTKLOG_TYPES_H
 
-/* Structures of the running kernel and its modules, from their BTF: which lock is where. */
+/* Types of the running kernel and its modules, from their BTF, and the locks in structures. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@ struct types;
 
 /**
  * struct type_ref - a type
- * @btf: that it is in
- * @id: there
- * @name: of it
- * @size: bytes
+ * @btf: BTF that has the type
+ * @id: id of the type in @btf
+ * @name: name of the type
+ * @size: size of the type, bytes
  */
 struct type_ref {
 	const struct btf *btf;
@@ -25,15 +25,14 @@ struct type_ref {
 	uint32_t size;
 };
 
-/* Types within each other that are looked into. */
+/* Greatest depth of a search: structures, unions and arrays within each other. */
 #define TYPES_DEPTH	24
 
 /**
- * struct lock_path - the way to a lock
- * @text: ".MEMBER[].MEMBER"; empty: the type itself is the lock
- * @root: the structure that it is told from, if that is not the outermost one: an inode, a
- *	socket or a super block, which are embedded in others
- * @root_at: where the way begins from there
+ * struct lock_path - members from a structure to a lock
+ * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
+ * @root: well-known structure on the path, such as inode; empty if there is none but the outermost
+ * @root_at: offset in @text of the path from @root on
  */
 struct lock_path {
 	char text[160];
@@ -41,7 +40,7 @@ struct lock_path {
 	size_t root_at;
 };
 
-/* So many structures that a function is near to. */
+/* Most structures that types_near_function() finds. */
 #define TYPES_NEAR	400
 
 int types_open(struct types **types, const char *directory);
