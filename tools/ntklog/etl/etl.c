@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading ETL files: buffer after buffer in the order of the file, event after event.
- * One buffer is in memory at a time.
+ * Reading ETL files in the order of the file, event by event. One buffer is in memory at a time.
  */
 
 #define _GNU_SOURCE
@@ -15,7 +14,10 @@
 
 #include "etl_reader.h"
 
-/* The places are found as they come; what depends on all of them has them first. */
+/*
+ * Begin to read from a pipe. Flight recordings and files with names need all buffers before their
+ * first event, and are copied to a file.
+ */
 static int begin_stream(struct etl_reader *reader, const struct wmi_buffer_header *header)
 {
 	int fd;
@@ -56,7 +58,7 @@ static int read_first_buffer(struct etl_reader *reader)
 	return reader->input ? begin_stream(reader, &header) : etl_make_index(reader);
 }
 
-/* What could not even be begun; nobody writes to it. */
+/* The file that etl_open() returns without memory. It is never changed. */
 static struct etl_reader no_memory = {
 	.file = { .path = "", .error = "offset 0x0: Cannot allocate memory" },
 	.fd = -1,
@@ -95,7 +97,7 @@ static int open_path(struct etl_reader *reader, const char *path)
 	}
 	if (!read_first_buffer(reader))
 		return 0;
-	/* Those of its first buffer may be had, and nothing else. */
+	/* Callers may read the events of the first buffer, but nothing else. */
 	reader->has_ended = true;
 	reader->file.buffers = 0;
 	return -1;
@@ -103,8 +105,8 @@ static int open_path(struct etl_reader *reader, const char *path)
 
 /**
  * etl_open() - open an ETL file and read its first buffer
- * @file: set to what is opened, and to be closed in any case
- * @path: of the file; "-" is the standard input
+ * @file: set to the file, which the caller must close even after a failure
+ * @path: path of the file; "-" is the standard input
  *
  * Return: 0, or -1 with a message in @file's error.
  */
@@ -135,13 +137,14 @@ static int attach_buffer(struct etl_reader *reader, const void *buffer, size_t s
 }
 
 /**
- * etl_attach() - begin with a trace that comes buffer by buffer
- * @file: set to what is begun, and to be closed in any case
- * @path: for messages
- * @buffer: the first buffer
+ * etl_attach() - begin to read a trace whose buffers the caller provides
+ * @file: set to the file, which the caller must close even after a failure
+ * @path: name for messages
+ * @buffer: first buffer
  * @size: bytes of @buffer
  *
- * The others are for etl_use_buffer(). etl_next_event() gives those of the first one.
+ * etl_next_event() returns the events of the first buffer. The caller passes the other buffers to
+ * etl_use_buffer().
  *
  * Return: 0, or -1 with a message in @file's error.
  */
@@ -154,12 +157,12 @@ int etl_attach(struct etl_file **file, const char *path, const void *buffer, siz
 }
 
 /**
- * etl_next_event() - the next event of the file, in the order of the file
- * @file: that is open
+ * etl_next_event() - get the next event in the order of the file
+ * @file: open file
  *
- * What is damaged is left out: see @file's error.
+ * Damaged parts are left out, and the first one is described in @file's error.
  *
- * Return: the event, until the next call, or NULL at the end of the file.
+ * Return: the event, which is valid until the next call; NULL at the end of the file.
  */
 const struct etl_event *etl_next_event(struct etl_file *file)
 {
@@ -178,10 +181,10 @@ const struct etl_event *etl_next_event(struct etl_file *file)
 }
 
 /**
- * etl_on_wait() - what is to be done before it may take a while until more comes
- * @file: that is open
- * @wait: it
- * @argument: of @wait
+ * etl_on_wait() - set the function to call before a read from a pipe that may block
+ * @file: open file
+ * @wait: function to call, or NULL
+ * @argument: argument of @wait
  */
 void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argument)
 {
@@ -194,8 +197,8 @@ void etl_on_wait(struct etl_file *file, void (*wait)(void *argument), void *argu
 }
 
 /**
- * etl_close() - let a file go
- * @file: that was opened, or could not be; NULL: none
+ * etl_close() - close a file
+ * @file: file from etl_open() or etl_attach(), even after a failure; or NULL
  */
 void etl_close(struct etl_file *file)
 {

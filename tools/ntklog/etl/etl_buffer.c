@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers, one at a time. What does not fit is left out, up to the end of its buffer, whose
- * size all have: reading goes on with the next one.
+ * Reading buffers. All buffers have one size. So damage costs at most the rest of a buffer, and
+ * reading continues with the next one.
  */
 
 #include <errno.h>
@@ -11,23 +11,23 @@
 
 #include "etl_reader.h"
 
-/* NT has at most 2048 processors. */
+/* Limit of processor numbers. NT has at most 2048 processors. */
 #define PROCESSORS_MAX	4096
 
-/* Of NT's LogFileMode: the file is as large at once as it may become. */
+/* Flag of NT's LogFileMode: the file has its greatest size from the start. */
 #define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
 
-/* NT's WMI_BUFFER_FLAG_COMPRESSED, and a buffer type whose contents are no events. */
+/* NT's WMI_BUFFER_FLAG_COMPRESSED, and a type of buffers without events. */
 #define ETW_BUFFER_FLAG_COMPRESSED	0x0040
 #define ETW_BUFFER_TYPE_CTX_SWAP	2
 
 /**
- * etl_processor() - whose events are these?
- * @header: of a buffer
+ * etl_processor() - get the processor of a buffer
+ * @header: header of the buffer
  *
- * Before Windows 8 the number had a byte, and the next one said how events are aligned.
+ * Before Windows 8 the number was a byte, and the byte behind it the alignment of events.
  *
- * Return: the processor's number.
+ * Return: number of the processor.
  */
 unsigned int etl_processor(const struct wmi_buffer_header *header)
 {
@@ -37,10 +37,10 @@ unsigned int etl_processor(const struct wmi_buffer_header *header)
 }
 
 /**
- * etl_check_buffer() - can it be one of the file's buffers?
- * @reader: the file, whose buffer size is known
- * @offset: of the buffer
- * @header: of the buffer
+ * etl_check_buffer() - check the header of a buffer
+ * @reader: reader of a file with a known size of buffers
+ * @offset: offset of the buffer in the file
+ * @header: header of the buffer
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -69,13 +69,13 @@ int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 }
 
 /**
- * etl_read_at() - read from the file, or what is kept of a stream
- * @reader: the file
- * @to: where to
- * @count: bytes, within one buffer
- * @offset: of the first of them
+ * etl_read_at() - read a part of a buffer from a file or a stream
+ * @reader: reader of the file
+ * @to: set to the bytes
+ * @count: number of bytes to read
+ * @offset: offset of the first byte in the file
  *
- * Return: the bytes that there are, up to @count; or -1 with a message in the file's error.
+ * Return: number of bytes that exist, up to @count; -1 with a message in the file's error.
  */
 ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t offset)
 {
@@ -100,7 +100,7 @@ ssize_t etl_read_at(struct etl_reader *reader, void *to, size_t count, uint64_t 
 	return got;
 }
 
-/* What a file that ends before buffer @number means. */
+/* Report a file that ends before buffer @number although its header has more buffers. */
 static void end_of_file(struct etl_reader *reader, uint64_t number)
 {
 	struct etl_file *file = &reader->file;
@@ -112,11 +112,11 @@ static void end_of_file(struct etl_reader *reader, uint64_t number)
 }
 
 /**
- * etl_is_past_written() - has what follows been allocated, but never been written?
- * @reader: the file
- * @number: of a buffer
+ * etl_is_past_written() - test whether a buffer is in the unused rest of a preallocated file
+ * @reader: reader of the file
+ * @number: number of the buffer
  *
- * Return: whether it has.
+ * Return: true if this buffer and all behind it were never written.
  */
 bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
 {
@@ -129,12 +129,13 @@ bool etl_is_past_written(const struct etl_reader *reader, uint64_t number)
 }
 
 /**
- * etl_got_less() - note what a buffer that is not whole means: all has been read
- * @reader: the file
- * @number: of the buffer
- * @got: bytes that there are of it; less than 0: an error, which has been noted
+ * etl_got_less() - handle an incomplete buffer, which ends the file
+ * @reader: reader of the file
+ * @number: number of the buffer
+ * @got: number of its bytes in the file; negative after an error that was already reported
  *
- * Of a session that has not ended it is being written, or was when its recorder was killed.
+ * In the file of a session that has not ended the recorder is writing the buffer, or was killed.
+ * In any other file it is damage.
  */
 void etl_got_less(struct etl_reader *reader, uint64_t number, ssize_t got)
 {
@@ -150,10 +151,10 @@ void etl_got_less(struct etl_reader *reader, uint64_t number, ssize_t got)
 }
 
 /**
- * etl_use_buffer() - begin with a buffer that is in memory
- * @reader: that it is of
- * @cursor: whose memory holds it; is put at its first event
- * @number: of the buffer in the file
+ * etl_use_buffer() - begin to read a buffer that is in memory
+ * @reader: reader of the file
+ * @cursor: cursor with the contents of the buffer; is set to its first event
+ * @number: number of the buffer in the file
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -171,7 +172,7 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 	cursor->processor = etl_processor(header);
 	cursor->last_time = 0;
 	cursor->latest = reader->latest;
-	/* Of a session that has not ended: nothing is younger than its buffer. */
+	/* Without an end of the session the time at which the buffer was flushed is the limit. */
 	if (cursor->latest == UINT64_MAX && header->time_stamp > 0 &&
 	    (uint64_t)header->time_stamp >= file->start_clock)
 		cursor->latest = header->time_stamp + reader->slack;
@@ -186,13 +187,13 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 
 /**
  * etl_read_buffer() - read a buffer
- * @reader: the file
- * @cursor: is put at the buffer's first event; its memory is made if there is none
- * @number: of the buffer
+ * @reader: reader of the file
+ * @cursor: set to the first event of the buffer; its memory is allocated at the first call
+ * @number: number of the buffer
  *
- * Of a damaged one nothing is given. What is wrong is in the file's error.
+ * A damaged buffer has no events. The file's error describes the damage.
  *
- * Return: 1, or 0 at the end of what can be read.
+ * Return: 1, or 0 if there is no such buffer.
  */
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
 {
@@ -210,7 +211,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 	}
 	got = etl_read_at(reader, cursor->buffer, file->buffer_size, offset);
 	if (got < 0 && !reader->input) {
-		/* A bad place of a disk; others can be read. */
+		/* A bad sector of a disk: other buffers may be readable. */
 		etl_leave_out_bytes(reader, file->buffer_size);
 		cursor->next = 0;
 		cursor->end = 0;
@@ -229,12 +230,12 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
 }
 
 /**
- * etl_take_buffer() - read a buffer that nobody will ask for again
- * @reader: the file
- * @cursor: as for etl_read_buffer()
- * @number: likewise
+ * etl_take_buffer() - read a buffer that will not be read again
+ * @reader: reader of the file, which may drop the buffer
+ * @cursor: set to the first event of the buffer; its memory is allocated at the first call
+ * @number: number of the buffer
  *
- * Return: likewise.
+ * Return: 1, or 0 if there is no such buffer.
  */
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ETL_BYTES_H
 #define _NTKLOG_ETL_BYTES_H
 
-/* Numbers of a file, wherever they lie. */
+/* Reading little-endian numbers that may be unaligned. */
 
 #include <stdint.h>
 #include <string.h>

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The session clock and the wall's. */
+/* Converting times of the session clock, and cycles. */
 
 #include "etl_reader.h"
 
 /**
- * etl_seconds() - when was it?
- * @file: the file
+ * etl_seconds() - convert a time to seconds
+ * @file: open file
  * @time_stamp: session clock
  *
- * Return: seconds since the session's start.
+ * Return: seconds since the start of the session; negative before it.
  */
 double etl_seconds(const struct etl_file *file, uint64_t time_stamp)
 {
-	/* Nothing that a session writes is older than its start. */
+	/* The difference is signed, because an event may be a little before the start. */
 	return (double)(int64_t)(time_stamp - file->start_clock) / (double)file->perf_freq;
 }
 
 /**
- * etl_unix_time() - when was it, by the wall?
- * @file: the file
+ * etl_unix_time() - convert a time to the wall clock
+ * @file: open file
  * @time_stamp: session clock
  *
- * Return: 100 ns since 1970, or 0: the file does not say.
+ * Return: units of 100 ns since 1970, or 0 if the file has no possible start time.
  */
 uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp)
 {
@@ -34,9 +34,9 @@ uint64_t etl_unix_time(const struct etl_file *file, uint64_t time_stamp)
 }
 
 /**
- * etl_cycles_ns() - how long was it?
- * @file: the file
- * @cycles: of a lock's times
+ * etl_cycles_ns() - convert cycles, in which the times of locks are
+ * @file: open file
+ * @cycles: number of cycles
  *
  * Return: nanoseconds.
  */

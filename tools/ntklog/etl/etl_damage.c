@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is wrong with a file: the first in it is told with its offset, all is counted. */
+/* Damage of a file: the first one is described with its offset, and all are counted. */
 
 #include <errno.h>
 #include <stdarg.h>
@@ -24,12 +24,12 @@ static int tell(struct etl_reader *reader, uint64_t offset, const char *format,
 }
 
 /**
- * etl_damage() - note what is wrong with a file, and where
- * @reader: the file
- * @offset: in it
- * @format: the rest of the message
+ * etl_damage() - describe a damage in the file's error
+ * @reader: reader of the file
+ * @offset: offset of the damage in the file
+ * @format: format of the description, for printf()
  *
- * Of two the one before the other in the file is kept.
+ * The error keeps the description with the least offset.
  *
  * Return: -1.
  */
@@ -44,8 +44,8 @@ int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, .
 }
 
 /**
- * etl_no_memory() - note that there is none
- * @reader: the file
+ * etl_no_memory() - report missing memory in the file's error
+ * @reader: reader of the file
  *
  * Return: -1.
  */
@@ -55,9 +55,9 @@ int etl_no_memory(struct etl_reader *reader)
 }
 
 /**
- * etl_leave_out_bytes() - a buffer, or the rest of one, is damaged
- * @reader: that it is of; has been told with etl_damage()
- * @bytes: that are left out
+ * etl_leave_out_bytes() - count a damaged buffer, which etl_damage() has described
+ * @reader: reader of the file
+ * @bytes: number of bytes that are left out: the buffer or the rest of it
  */
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes)
 {
@@ -67,8 +67,8 @@ void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes)
 
 /**
  * etl_count_backwards() - count an event that is earlier than the one before it
- * @reader: that it is of
- * @offset: of the event in the file
+ * @reader: reader of the file
+ * @offset: offset of the event in the file
  */
 void etl_count_backwards(struct etl_reader *reader, uint64_t offset)
 {
@@ -79,10 +79,10 @@ void etl_count_backwards(struct etl_reader *reader, uint64_t offset)
 }
 
 /**
- * etl_leave_out_event() - an event is damaged, though those behind it may not be
- * @file: that it is of
- * @event: the event
- * @format: what is wrong with it, without where it is
+ * etl_leave_out_event() - describe and count a damaged event that reading continues behind
+ * @file: file of the event
+ * @event: damaged event
+ * @format: format of the description without the offset, for printf()
  *
  * Return: -1.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events, one after the other in a buffer. */
+/* Parsing the events of a buffer. */
 
 #include <assert.h>
 
@@ -9,8 +9,7 @@
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ETL is little-endian");
 
 /*
- * NT's trace headers. All have their type at offset 2 and TRACE_HEADER_FLAGS at
- * offset 3, so that a reader can step over those that it does not know.
+ * NT's event headers. All have their type at offset 2 and TRACE_HEADER_FLAGS at offset 3.
  */
 static const struct header_kind {
 	uint8_t header_size;
@@ -37,13 +36,13 @@ static const struct header_kind {
 };
 
 /*
- * A message of WPP has 0 where the others have their type. What follows its header, a
- * time among it, is as the message's flags say.
+ * A WPP message has 0 in place of the type. Its flags say which values, such as a time, are behind
+ * its header.
  */
 static const struct header_kind message_kind = { 0x08, 0, 0, 8, false };
 #define MESSAGE_MARKER	0x90
 
-/* NULL: no event begins so. */
+/* Find the kind of the header at @at. Returns NULL if no event begins like that. */
 static const struct header_kind *find_kind(const unsigned char *at, uint8_t *type)
 {
 	if (at[2] == 0 && at[3] == MESSAGE_MARKER) {
@@ -57,7 +56,7 @@ static const struct header_kind *find_kind(const unsigned char *at, uint8_t *typ
 	return &header_kinds[at[2]];
 }
 
-/* Its time, or that of the event before. */
+/* Set the time of an event: its own, or that of the event before. */
 static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 		      const struct header_kind *kind, const unsigned char *at,
 		      struct etl_event *event)
@@ -81,12 +80,12 @@ static void read_time(struct etl_reader *reader, struct etl_cursor *cursor,
 }
 
 /**
- * etl_parse_event_quietly() - the next event of a buffer, which somebody else will take too
- * @reader: the file
- * @cursor: in a buffer that has one more; goes behind it
- * @event: the event; its data is in the buffer
+ * etl_parse_event_quietly() - parse the next event of a buffer, without counting damage
+ * @reader: reader of the file
+ * @cursor: cursor before the end of its buffer; is moved behind the event
+ * @event: set to the event, whose data stays in the buffer
  *
- * Return: 1, or -1 with a message in the file's error; nothing is counted then.
+ * Return: 1, or -1 with a message in the file's error.
  */
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event)
@@ -133,7 +132,7 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 	}
 	event->data = at + kind->header_size + extension;
 	event->data_size = event->size - kind->header_size - extension;
-	/* The padding of the last event may be missing. */
+	/* The last event of a buffer may lack its padding. */
 	cursor->next += event->size + -event->size % TRACE_EVENT_ALIGNMENT;
 	if (cursor->next > cursor->end)
 		cursor->next = cursor->end;
@@ -141,12 +140,12 @@ int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor
 }
 
 /**
- * etl_parse_event() - the next event of a buffer
- * @reader: the file
- * @cursor: in a buffer that has one more; goes behind it
- * @event: the event; its data is in the buffer
+ * etl_parse_event() - parse the next event of a buffer
+ * @reader: reader of the file
+ * @cursor: cursor before the end of its buffer; is moved behind the event
+ * @event: set to the event, whose data stays in the buffer
  *
- * Return: 1, or -1 with a message in the file's error: then the buffer's rest is left out.
+ * Return: 1, or -1 with a message in the file's error if the rest of the buffer is left out.
  */
 int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 		    struct etl_event *event)
@@ -159,11 +158,11 @@ int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 }
 
 /**
- * etl_first_time() - when was the first event of a buffer?
- * @reader: the file
- * @data: the buffer, whose header has been checked
+ * etl_first_time() - get the time of the first event of a buffer
+ * @reader: reader of the file
+ * @data: buffer with a checked header
  *
- * Return: session clock, or 0: not known.
+ * Return: session clock, or 0 if the event has no possible time.
  */
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data)
 {

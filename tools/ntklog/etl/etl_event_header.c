@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an event's header says besides which and when. */
+/* Values of an event's header other than its id and time. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "etl_bytes.h"
 #include "macros.h"
 
-/* Of a message of WPP: what is between its header and its own data, in this order. */
+/* Flags of a WPP message: values between its header and its data, in this order. */
 #define TRACE_MESSAGE_SEQUENCE		0x01
 #define TRACE_MESSAGE_GUID		0x02
 
@@ -39,9 +39,9 @@ static void read_message(struct etl_event_header *said, const struct etl_event *
 }
 
 /**
- * etl_read_event_header() - what does it say?
- * @said: what it says
- * @event: the event
+ * etl_read_event_header() - read the values of an event's header
+ * @said: set to the values
+ * @event: event
  */
 void etl_read_event_header(struct etl_event_header *said, const struct etl_event *event)
 {
@@ -85,9 +85,9 @@ void etl_read_event_header(struct etl_event_header *said, const struct etl_event
 }
 
 /**
- * etl_format_guid() - a GUID as people write it
- * @guid: 16 bytes, as they are in a file
- * @text: ETL_GUID_SIZE bytes
+ * etl_format_guid() - format a GUID as text
+ * @guid: 16 bytes of the GUID as they are in a file
+ * @text: set to the text; ETL_GUID_SIZE bytes
  */
 void etl_format_guid(const unsigned char *guid, char *text)
 {
@@ -96,7 +96,7 @@ void etl_format_guid(const unsigned char *guid, char *text)
 		 guid[10], guid[11], guid[12], guid[13], guid[14], guid[15]);
 }
 
-/* Of the system's own providers, by the GUIDs that Microsoft documents. */
+/* Providers of Windows itself, by the GUIDs that Microsoft documents. */
 static const struct {
 	const char *guid;
 	const char *name;
@@ -137,10 +137,10 @@ static const struct {
 };
 
 /**
- * etl_provider_name() - what is it called?
- * @guid: 16 bytes, as they are in a file
+ * etl_provider_name() - get the name of a provider
+ * @guid: 16 bytes of the GUID as they are in a file
  *
- * Return: the name of one of the system's own, or NULL.
+ * Return: the name if it is a provider of Windows itself, else NULL.
  */
 const char *etl_provider_name(const unsigned char *guid)
 {

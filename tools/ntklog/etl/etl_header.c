@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the first buffer says of the file: TRACE_LOGFILE_HEADER, and what was switched on. */
+/* Reading the first buffer: TRACE_LOGFILE_HEADER, and the group mask of the session. */
 
 #include <string.h>
 
 #include "etl_reader.h"
 
-/* Windows writes 0x400 to 0x100000; some room for what is to come. */
+/* Limits of the size of a buffer. Windows writes buffers of 0x400 to 0x100000 bytes. */
 #define BUFFER_SIZE_MIN	0x400
 #define BUFFER_SIZE_MAX	0x1000000
 
-/* Of NT's LogFileMode, what the wire headers have no use for. */
+/* Flags of NT's LogFileMode that the wire headers lack. */
 #define EVENT_TRACE_FILE_MODE_CIRCULAR		0x00000002
 #define EVENT_TRACE_COMPRESSED_MODE		0x04000000
 
-/* Of NT's EnableFlags, the first word of the group mask: processes, threads, images. */
+/* Flags of the group mask's first word whose events have names: processes, threads, images. */
 #define EVENT_TRACE_FLAGS_OF_NAMES		0x00000007
 
 /**
- * etl_refuse_compressed() - say that the buffers are
- * @reader: the file
- * @offset: of what says so
- * @format: NT's COMPRESSION_FORMAT_*, which the first buffer has for its state; 0: not known
+ * etl_refuse_compressed() - report compressed buffers
+ * @reader: reader of the file
+ * @offset: offset of the flag in the file
+ * @format: NT's COMPRESSION_FORMAT_*, from the state of the first buffer; 0 if it is not known
  *
- * ntklog-etl(5) says why none of them is read.
+ * ntklog-etl(5) says why the library does not read them.
  *
  * Return: -1.
  */
@@ -42,10 +42,10 @@ int etl_refuse_compressed(struct etl_reader *reader, uint64_t offset, uint32_t f
 }
 
 /**
- * etl_is_circular() - may the first buffers have been overwritten?
- * @file: the file
+ * etl_is_circular() - test whether a session overwrites the begin of its file
+ * @file: open file
  *
- * Return: whether they may: then they are not in order.
+ * Return: true if it does, so that buffers may be out of order.
  */
 bool etl_is_circular(const struct etl_file *file)
 {
@@ -53,10 +53,10 @@ bool etl_is_circular(const struct etl_file *file)
 }
 
 /**
- * etl_is_flight() - does the session keep its last buffers alone?
- * @file: the file
+ * etl_is_flight() - test whether a session overwrites old buffers, in memory or in its file
+ * @file: open file
  *
- * Return: whether it does: what is older has been overwritten.
+ * Return: true if it does, so that the file has only the last buffers.
  */
 bool etl_is_flight(const struct etl_file *file)
 {
@@ -64,10 +64,10 @@ bool etl_is_flight(const struct etl_file *file)
 }
 
 /**
- * etl_is_compressed() - are the buffers behind the first one compressed?
- * @file: that could not be opened; then the events of its first buffer can be had for all that
+ * etl_is_compressed() - test whether the buffers behind the first one are compressed
+ * @file: file that etl_open() refused; the events of its first buffer are readable nevertheless
  *
- * Return: whether they are.
+ * Return: true if they are compressed.
  */
 bool etl_is_compressed(const struct etl_file *file)
 {
@@ -75,8 +75,8 @@ bool etl_is_compressed(const struct etl_file *file)
 }
 
 /*
- * Times that cannot be are of damaged events. The clock and the system's time go apart,
- * in 8 hours by seconds; so what is far from the session alone is wrong.
+ * A time outside the session is that of a damaged event. The session's clock and the system's time
+ * drift by seconds in 8 hours, so that a time may be outside by this many seconds.
  */
 #define CLOCK_SLACK_S	60
 
@@ -87,10 +87,10 @@ static uint64_t clock_slack(const struct etl_file *file)
 }
 
 /*
- * Microsoft's symbol files have 4 bytes of padding before BootTime in the 32-bit
- * header too; descriptions of it, and who follows them, leave them out. The word
- * where the latter have ReservedFlags is the high half of StartTime otherwise,
- * and that is beyond a clock type since the year 1601. How much is left out?
+ * Return the bytes of padding that a 32-bit header lacks before BootTime. Microsoft's symbol files
+ * have 4 bytes; some descriptions, and programs that follow them, have none. Without padding the
+ * word tested here is ReservedFlags, a small number. With it the word is the high half of
+ * StartTime, which was as small in the year 1601 only.
  */
 static size_t missing_padding(const unsigned char *data)
 {
@@ -112,7 +112,7 @@ static void find_limits(struct etl_reader *reader)
 	reader->latest = UINT64_MAX;
 	if (file->end_time <= file->start_time)
 		return;
-	/* In units of 100 ns, and one percent more. */
+	/* FILETIMEs are in units of 100 ns. One percent is for the drift of the clocks. */
 	ticks = (double)(file->end_time - file->start_time) / 1e7 * 1.01 *
 		(double)file->perf_freq + (double)reader->slack + (double)file->start_clock;
 	if (ticks < (double)INT64_MAX)
@@ -120,18 +120,18 @@ static void find_limits(struct etl_reader *reader)
 }
 
 /**
- * etl_logfile_header() - read what the first event says
- * @event: the first event of a file
- * @header: of either pointer size, as the wider one
- * @names: what is behind it: two strings in UTF-16, of the logger and of its file
+ * etl_logfile_header() - read TRACE_LOGFILE_HEADER
+ * @event: first event of a file
+ * @header: set to the header, in the 64-bit layout
+ * @names: set to the two UTF-16 strings behind it: names of the logger and of its file
  *
- * Return: 0, or -1: it is no such event.
+ * Return: 0, or -1 if the event is another one or too short.
  */
 int etl_logfile_header(const struct etl_event *event, struct trace_logfile_header64 *header,
 		       const unsigned char **names)
 {
 	bool is64 = event->pointer_size == 8;
-	/* All that both begin with, up to the pointers, and all that both end with. */
+	/* Both layouts are equal up to the pointers, and from the time zone on but for padding. */
 	size_t common = offsetof(struct trace_logfile_header64, logger_name);
 	size_t zone = offsetof(struct trace_logfile_header64, time_zone);
 	size_t zone32 = offsetof(struct trace_logfile_header32, time_zone);
@@ -173,7 +173,7 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 	file->events_lost = header.events_lost;
 	file->buffers_lost = header.buffers_lost;
 	file->log_file_mode = header.log_file_mode;
-	/* So it tells what has been overwritten; nothing of that is lost. */
+	/* In this mode BuffersLost is the number of overwritten buffers. */
 	if (file->log_file_mode & EVENT_TRACE_BUFFERING_MODE) {
 		file->overwritten = file->buffers_lost;
 		file->buffers_lost = 0;
@@ -190,13 +190,13 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 		return etl_damage(reader, event->offset,
 				  "PointerSize %u in a header of %u bits",
 				  header.pointer_size, file->pointer_size * 8);
-	/* PerfFreq is the performance counter's even where that is not the clock. */
+	/* PerfFreq is that of the performance counter, even if the session has another clock. */
 	if (header.reserved_flags == ETW_CLOCK_SYSTEM_TIME)
 		file->perf_freq = 10000000;
 	if (!file->perf_freq || file->perf_freq > INT64_MAX)
 		return etl_damage(reader, event->offset, "PerfFreq %lld",
 				  (long long)file->perf_freq);
-	/* Locks are timed in cycles whatever the session's clock is. */
+	/* Times of locks are in cycles, whatever the session's clock is. */
 	file->cycle_freq = UINT64_C(1000000) * header.cpu_speed_in_mhz;
 	if (header.reserved_flags == ETW_CLOCK_CPU_CYCLE || !file->cycle_freq)
 		file->cycle_freq = file->perf_freq;
@@ -205,9 +205,9 @@ static int read_logfile_header(struct etl_reader *reader, const struct etl_event
 }
 
 /**
- * etl_check_first_header() - is this the header of a first buffer? Its size is that of all
- * @reader: the file
- * @header: the first bytes
+ * etl_check_first_header() - check the header of the first buffer, and set the size of buffers
+ * @reader: reader of the file
+ * @header: first bytes of the file
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -226,8 +226,8 @@ int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_he
 }
 
 /**
- * etl_read_first_event() - read what the first buffer, at which the cursor is, says of the file
- * @reader: the file
+ * etl_read_first_event() - read TRACE_LOGFILE_HEADER, the first event of the first buffer
+ * @reader: reader whose cursor is in the first buffer
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -243,21 +243,21 @@ int etl_read_first_event(struct etl_reader *reader)
 	    (event.header_type != TRACE_HEADER_TYPE_SYSTEM32 &&
 	     event.header_type != TRACE_HEADER_TYPE_SYSTEM64))
 		return etl_damage(reader, event.offset, "no TRACE_LOGFILE_HEADER");
-	/* All events are given to the caller, the first one too. */
+	/* Go back, because etl_next_event() returns this event too. */
 	reader->cursor.next = sizeof(struct wmi_buffer_header);
 	return read_logfile_header(reader, &event);
 }
 
 /**
- * etl_group_mask() - what was on, as the first buffer has it?
- * @file: that is open, at its first buffer
- * @mask: set to that
+ * etl_group_mask() - get the session's group mask from the first buffer
+ * @file: open file, of which only events of the first buffer were read
+ * @mask: set to the group mask
  *
- * Return: false if it does not say.
+ * Return: true, or false if the first buffer has no group mask.
  */
 bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask)
 {
-	/* What is damaged is told by who gives the events. */
+	/* Read with a copy: etl_next_event() reports damage when it reads these events. */
 	struct etl_reader copy = *etl_const_reader(file);
 	struct etl_cursor cursor = copy.cursor;
 	struct etl_event event;
@@ -275,12 +275,13 @@ bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask
 }
 
 /**
- * etl_may_have_names() - were processes, threads or images logged?
- * @reader: that is open, at its first buffer
+ * etl_may_have_names() - test whether events of processes, threads or images were enabled
+ * @reader: reader whose cursor is in the first buffer
  *
- * A stream whose first buffer does not say that they were is not kept to look for them.
+ * Without a group mask the answer is true for a file and false for a stream, which would have to
+ * be copied to a file first.
  *
- * Return: whether to look for them.
+ * Return: true if the file may have such events.
  */
 bool etl_may_have_names(const struct etl_reader *reader)
 {

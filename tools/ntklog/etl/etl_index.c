@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which buffers there are, and whose: all headers of a file are read beforehand, those of a
- * stream as they come. Buffers that are there twice, and those that are missing, are told.
+ * The index of buffers. All headers of a file are read before its events, those of a stream when
+ * they arrive. Repeated and missing buffers are counted.
  */
 
 #define _GNU_SOURCE
@@ -16,10 +16,10 @@
 #include "hash.h"
 
 /**
- * etl_add_place() - there is one more buffer
- * @reader: the file
- * @header: of the buffer
- * @number: of the buffer in the file
+ * etl_add_place() - add a buffer to the index
+ * @reader: reader of the file
+ * @header: header of the buffer
+ * @number: number of the buffer in the file
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -39,7 +39,7 @@ int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *hea
 	return 0;
 }
 
-/* Those of one sequence number together, in the order of the file. */
+/* Order by sequence number, then by place in the file. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct etl_place *left = a, *right = b;
@@ -57,8 +57,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /*
- * @key: sequence number of a buffer, and a digest of all of it
- * @hh: in the table
+ * @key: sequence number of a buffer, and a digest of its contents
+ * @hh: entry of the hash table
  */
 struct etl_known {
 	struct {
@@ -73,7 +73,7 @@ static uint64_t digest(const unsigned char *data, size_t size)
 	uint64_t sum = 0, word;
 	size_t i;
 
-	/* Whole words: all buffers are of those. */
+	/* The size of a buffer is a multiple of 8. */
 	for (i = 0; i < size; i += sizeof(word)) {
 		memcpy(&word, data + i, sizeof(word));
 		sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
@@ -82,7 +82,7 @@ static uint64_t digest(const unsigned char *data, size_t size)
 	return sum;
 }
 
-/* Has this buffer come before? 1: it has, 0: it has not, -1: there is no memory. */
+/* Test whether an equal buffer was read before. Returns 1 if so, 0 if not, -1 without memory. */
 static int came_before(struct etl_reader *reader, int64_t sequence_number,
 		       const unsigned char *data)
 {
@@ -98,8 +98,8 @@ static int came_before(struct etl_reader *reader, int64_t sequence_number,
 }
 
 /**
- * etl_free_index() - let it go
- * @reader: the file
+ * etl_free_index() - free the index
+ * @reader: reader of the file
  */
 void etl_free_index(struct etl_reader *reader)
 {
@@ -113,8 +113,8 @@ void etl_free_index(struct etl_reader *reader)
 }
 
 /*
- * Buffers that are there again are taken off the index, which is in the order of sequence
- * numbers: those alone that have the same are read.
+ * Remove repeated buffers from the index, which is in the order of sequence numbers. Only buffers
+ * that share a sequence number have to be read.
  */
 static int drop_twice(struct etl_reader *reader)
 {
@@ -147,13 +147,16 @@ static int drop_twice(struct etl_reader *reader)
 	return 0;
 }
 
-/* A session that overwrites its buffers has gaps; what has no end may lack some yet. */
+/*
+ * Test whether all sequence numbers must exist. A session that overwrites its buffers has gaps,
+ * and the file of a session that runs may still lack buffers.
+ */
 static bool is_without_gaps(const struct etl_reader *reader)
 {
 	return reader->file.end_time && !etl_is_flight(&reader->file);
 }
 
-/* What is between one sequence number and the next. */
+/* Count the missing sequence numbers between two existing ones. */
 static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 {
 	struct etl_file *file = &reader->file;
@@ -161,13 +164,13 @@ static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 
 	if (gap && !file->missing)
 		file->first_missing = before + 1;
-	/* A number with a wrong bit: all between would be missing. */
+	/* A flipped bit in a number must not make all numbers between count as missing. */
 	if (gap > file->buffers)
 		gap = 1;
 	file->missing += gap;
 }
 
-/* Those that are there, but whose numbers are not known, have been told. */
+/* Subtract the buffers with damaged headers, whose numbers are not known. */
 static void forget_damaged(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
@@ -177,8 +180,8 @@ static void forget_damaged(struct etl_reader *reader)
 }
 
 /*
- * The index is in the order of sequence numbers. Two that have one, but not the same
- * contents, are of two sessions, whose files were joined: nothing can be said then.
+ * Count missing buffers; the index is in the order of sequence numbers. Different buffers with one
+ * number belong to two sessions whose files were joined, so that no gap has a meaning.
  */
 static void find_missing(struct etl_reader *reader)
 {
@@ -198,7 +201,7 @@ static void sort_places(struct etl_reader *reader, int (*compare)(const void *a,
 	qsort(reader->places + 1, reader->file.buffers - 1, sizeof(*reader->places), compare);
 }
 
-/* Bytes; UINT64_MAX: not known. */
+/* Return the bytes of a file, or UINT64_MAX if @fd is no regular file. */
 static uint64_t size_of(int fd)
 {
 	struct stat status;
@@ -207,7 +210,7 @@ static uint64_t size_of(int fd)
 								(uint64_t)status.st_size;
 }
 
-/* -1: error; else the bytes of the buffer that there are in a file of @size. */
+/* Read the header of a buffer. Returns the bytes of it in a file of @size bytes, or -1. */
 static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *header,
 			   uint64_t number, uint64_t size)
 {
@@ -217,14 +220,14 @@ static ssize_t read_header(struct etl_reader *reader, struct wmi_buffer_header *
 
 	if (got < (ssize_t)sizeof(*header))
 		return got;
-	/* What has come since is looked at when it is read. */
+	/* A buffer that was appended after the size was read counts as complete here. */
 	return offset < size && size - offset < file->buffer_size ? size - offset :
 								    file->buffer_size;
 }
 
 /*
- * A header buffer behind the first one is another recording, whose file was appended: its clock,
- * its rates and its sequence numbers are not those of the file's header.
+ * Test whether a buffer begins a second recording, whose file was appended to this one. The header
+ * of the first recording has another clock, other rates and other sequence numbers.
  */
 static bool begins_recording(struct etl_reader *reader, uint64_t number,
 			     const struct wmi_buffer_header *header)
@@ -237,8 +240,8 @@ static bool begins_recording(struct etl_reader *reader, uint64_t number,
 }
 
 /**
- * etl_make_index() - which buffers are there, and whose are they?
- * @reader: a file, whose first buffer has been read
+ * etl_make_index() - read the headers of all buffers of a file
+ * @reader: reader of a file whose first buffer was read
  *
  * Return: 0, or -1 with a message in the file's error.
  */
@@ -280,18 +283,18 @@ int etl_make_index(struct etl_reader *reader)
 	if (etl_is_flight(file) && !file->overwritten && file->buffers > 1) {
 		int64_t last = reader->places[file->buffers - 1].sequence_number;
 
-		/* Numbers begin with 1. */
+		/* Sequence numbers begin with 1. */
 		if (last >= (int64_t)file->buffers)
 			file->overwritten = last - (file->buffers - 1);
 	}
 	if (!sorted)
 		sort_places(reader, compare_numbers);
-	/* The first one has been read. */
+	/* The cursor is already in the first buffer. */
 	reader->next_place = 1;
 	return 0;
 }
 
-/* A buffer that has come through the stream; false: it is not wanted. */
+/* Add a buffer of a stream to the index. Returns false if it is damaged or repeated. */
 static bool add_stream_place(struct etl_reader *reader, uint64_t number, const unsigned char *data)
 {
 	struct etl_file *file = &reader->file;
@@ -311,7 +314,7 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 	return true;
 }
 
-/* The stream has ended: was all there? */
+/* Report damage at the end of a stream, and count its missing buffers. */
 static void end_stream(struct etl_reader *reader, ssize_t rest)
 {
 	reader->has_ended = true;
@@ -322,19 +325,18 @@ static void end_stream(struct etl_reader *reader, ssize_t rest)
 		etl_got_less(reader, reader->next_number, rest);
 	if (!is_without_gaps(reader))
 		return;
-	/* The places that have been taken stay where they are. */
+	/* Restore the order afterwards, because callers have indexes of places. */
 	sort_places(reader, compare_places);
 	find_missing(reader);
 	sort_places(reader, compare_numbers);
 }
 
 /**
- * etl_more() - look for one more buffer
- * @reader: the file, all of whose places have been taken
+ * etl_more() - wait for the next buffer of a stream
+ * @reader: reader whose places were all used
  *
- * Of a stream the next buffer that can be read is waited for; all of a file's are known.
- *
- * Return: whether there is one, at the end of @reader->places.
+ * Return: true if there is one more, at the end of @reader->places; false at the end of the stream,
+ * and always for a file, whose index is complete.
  */
 bool etl_more(struct etl_reader *reader)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A trace that comes through a pipe. */
+/* Reading a trace from a pipe. */
 
 #define _GNU_SOURCE
 
@@ -15,8 +15,8 @@
 #include "grow.h"
 
 /*
- * @data: of the buffer; NULL: it is in the file, or not needed any more
- * @is_dropped: it is not needed any more
+ * @data: contents of the buffer; NULL if they are in the file, or were dropped
+ * @is_dropped: the buffer was dropped
  */
 struct etl_input_buffer {
 	unsigned char *data;
@@ -24,10 +24,10 @@ struct etl_input_buffer {
 };
 
 /**
- * etl_input_make() - begin to read
- * @fd: of a pipe; etl_input_free() closes it
+ * etl_input_make() - allocate the input for a pipe
+ * @fd: descriptor of the pipe, which etl_input_free() closes
  *
- * Return: what is read, or NULL: there is no memory.
+ * Return: the input, or NULL without memory.
  */
 struct etl_input *etl_input_make(int fd)
 {
@@ -37,12 +37,12 @@ struct etl_input *etl_input_make(int fd)
 		return NULL;
 	input->fd = fd;
 	input->file = -1;
-	/* Fewer, larger reads, if that is allowed. */
+	/* A larger pipe needs fewer reads. The system may refuse the size. */
 	fcntl(fd, F_SETPIPE_SZ, ETL_INPUT_PIPE);
 	return input;
 }
 
-/* What there is up to the end, or to @size. */
+/* Read @size bytes, or fewer at the end of the pipe. Returns the number of bytes. */
 static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 {
 	struct pollfd polled = { .fd = input->fd, .events = POLLIN };
@@ -56,7 +56,7 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 		n = read(input->fd, to + got, size - got);
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* Whoever made the pipe does not wait for it; we do. */
+		/* The pipe may have been made with O_NONBLOCK. */
 		if (n < 0 && errno == EAGAIN) {
 			poll(&polled, 1, -1);
 			continue;
@@ -71,12 +71,12 @@ static size_t read_pipe(struct etl_input *input, unsigned char *to, size_t size)
 }
 
 /**
- * etl_input_head() - read the first bytes, which say how large a buffer is
- * @input: of which nothing has been read
- * @to: where to
- * @size: how many
+ * etl_input_head() - read the first bytes of a pipe, which have the size of a buffer
+ * @input: input from which nothing has been read
+ * @to: set to the bytes
+ * @size: number of bytes to read
  *
- * Return: how many there are, or -1 with errno.
+ * Return: number of bytes read, or -1 with errno.
  */
 ssize_t etl_input_head(struct etl_input *input, void *to, size_t size)
 {
@@ -90,9 +90,9 @@ ssize_t etl_input_head(struct etl_input *input, void *to, size_t size)
 }
 
 /**
- * etl_input_set_size() - it is known how large a buffer is
- * @input: of which the head has been read
- * @buffer_size: no less than that
+ * etl_input_set_size() - set the size of a buffer
+ * @input: input whose first bytes were read
+ * @buffer_size: bytes of a buffer; at least the number of these bytes
  */
 void etl_input_set_size(struct etl_input *input, size_t buffer_size)
 {
@@ -137,14 +137,14 @@ static int write_file(struct etl_input *input, const unsigned char *data, size_t
 	return -1;
 }
 
-/* The first of those that are kept is not dropped. */
+/* Remove dropped buffers from the begin of the array. */
 static void forget_dropped(struct etl_input *input)
 {
 	size_t gone = 0;
 
 	while (gone < input->count && input->buffers[gone].is_dropped)
 		gone++;
-	/* Moved each time that half of them are gone. */
+	/* Move the rest only when more than half is dropped, so that a buffer is moved rarely. */
 	if (2 * gone <= input->count)
 		return;
 	input->count -= gone;
@@ -163,14 +163,14 @@ static struct etl_input_buffer *add_buffer(struct etl_input *input)
 	return &more[input->count++];
 }
 
-/* Memory is used again; the newest buffer is there for etl_input_next() to show. */
+/* Keep the memory of a buffer for the next one. Until then input->newest may point to it. */
 static void release(struct etl_input *input, unsigned char *data)
 {
 	free(input->spare);
 	input->spare = data;
 }
 
-/* Whether there is a whole one. */
+/* Read the next buffer. Returns false if the pipe has no complete one, or after an error. */
 static bool read_buffer(struct etl_input *input)
 {
 	uint64_t number = input->first + input->count;
@@ -217,13 +217,13 @@ end:
 }
 
 /**
- * etl_input_read() - read what is within one buffer
- * @input: whose buffer size is known
- * @to: where to
- * @size: bytes
- * @offset: of the first of them
+ * etl_input_read() - read a part of one buffer
+ * @input: input with a known size of buffers
+ * @to: set to the bytes
+ * @size: number of bytes to read
+ * @offset: offset of the first byte in the trace
  *
- * Return: how many there are, or -1 with errno.
+ * Return: number of bytes that exist, up to @size; -1 with errno.
  */
 ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t offset)
 {
@@ -232,7 +232,7 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 	const struct etl_input_buffer *buffer;
 	size_t got = 0;
 
-	/* It has been dropped. */
+	/* The buffer was dropped. */
 	if (number < input->first) {
 		errno = EINVAL;
 		return -1;
@@ -243,7 +243,7 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 		errno = input->error;
 		if (errno)
 			return -1;
-		/* What there is of the last one nobody needs; but how much it is. */
+		/* Callers need the length of an incomplete last buffer, but not its contents. */
 		if (number > input->first + input->count || input->rest <= within)
 			return 0;
 		return input->rest - within < size ? input->rest - within : size;
@@ -267,10 +267,10 @@ ssize_t etl_input_read(struct etl_input *input, void *to, size_t size, uint64_t 
 
 /**
  * etl_input_next() - read the next buffer
- * @input: whose buffer size is known
- * @rest: bytes that there are of it if it is not whole, or -1 with errno
+ * @input: input with a known size of buffers
+ * @rest: set at the end to the bytes of an incomplete last buffer, or to -1 with errno
  *
- * Return: the buffer, until the next call, or NULL: there is none.
+ * Return: the buffer, which is valid until the next call; NULL at the end.
  */
 const unsigned char *etl_input_next(struct etl_input *input, ssize_t *rest)
 {
@@ -282,9 +282,9 @@ const unsigned char *etl_input_next(struct etl_input *input, ssize_t *rest)
 }
 
 /**
- * etl_input_drop() - a buffer is not needed any more
- * @input: that it is of
- * @number: of a buffer that has been read
+ * etl_input_drop() - free a buffer that no caller will read again
+ * @input: input of the buffer
+ * @number: number of a buffer that was read
  */
 void etl_input_drop(struct etl_input *input, uint64_t number)
 {
@@ -297,7 +297,7 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 		input->bytes -= input->buffer_size;
 		release(input, buffer->data);
 	} else if (!buffer->is_dropped && input->file >= 0) {
-		/* What a stream without an end leaves behind would fill the disk. */
+		/* Otherwise the file of an endless stream would fill the disk. */
 		fallocate(input->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			  number * input->buffer_size, input->buffer_size);
 	}
@@ -307,10 +307,10 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 }
 
 /**
- * etl_input_spool() - read all, into a file
- * @input: of which no buffer has been dropped
+ * etl_input_spool() - copy the whole pipe to a file
+ * @input: input of which no buffer was dropped
  *
- * Return: the file, or -1 with errno.
+ * Return: descriptor of the file, or -1 with errno.
  */
 int etl_input_spool(struct etl_input *input)
 {
@@ -341,8 +341,8 @@ err:
 }
 
 /**
- * etl_input_free() - let it go
- * @input: what is read, or NULL
+ * etl_input_free() - close a pipe and free its input
+ * @input: input, or NULL
  */
 void etl_input_free(struct etl_input *input)
 {

@@ -3,8 +3,8 @@
 #define _NTKLOG_ETL_INPUT_H
 
 /*
- * A trace that comes through a pipe, buffer by buffer: those that somebody may still ask for
- * are kept, in memory up to a limit, then in a file without a name where TMPDIR says.
+ * Reading a trace from a pipe, buffer by buffer. Buffers that a caller may still read are kept in
+ * memory up to a limit, then in an unnamed file in TMPDIR.
  */
 
 #include <stdbool.h>
@@ -12,33 +12,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of buffers in memory. */
+/* Most bytes of buffers in memory. */
 #define ETL_INPUT_MEMORY	0x4000000
 
-/* Of what the kernel keeps of a pipe. */
+/* Size of the pipe in the kernel, bytes. */
 #define ETL_INPUT_PIPE		0x100000
 
 struct etl_input_buffer;
 
 /**
- * struct etl_input - of a pipe
- * @fd: the pipe
- * @buffer_size: of every buffer; 0: not known yet
- * @head: what has been read before that was known
- * @head_size: bytes of @head
- * @buffers: that have been read, from @first on
- * @first: number of the first of them
- * @count: of them
- * @bytes: of them in memory
- * @newest: the last buffer that has come
- * @spare: memory for the next one, or NULL
- * @rest: bytes behind the last whole one, at the end
- * @has_ended: there is no more
- * @error: errno of what went wrong, or 0
- * @is_of_file: it was @file
- * @file: of what memory has no room for, -1: not made yet
- * @wait: is called before it may take a while until more comes, or NULL
- * @argument: of @wait
+ * struct etl_input - input from a pipe
+ * @fd: descriptor of the pipe
+ * @buffer_size: bytes of a buffer; 0 until it is known
+ * @head: bytes that were read before the size was known
+ * @head_size: number of bytes of @head that belong to the next buffer
+ * @buffers: buffers that were read
+ * @first: number of the first buffer in @buffers
+ * @count: number of @buffers
+ * @bytes: bytes of the buffers in memory
+ * @newest: contents of the buffer that was read last
+ * @spare: memory for the next buffer, or NULL
+ * @rest: bytes behind the last complete buffer, when the pipe has ended
+ * @has_ended: the pipe has ended
+ * @error: errno of a failure, or 0
+ * @is_of_file: @error is of @file, not of the pipe
+ * @file: descriptor of the file for buffers beyond the limit, or -1 before its first use
+ * @wait: function to call before a read that may block, or NULL
+ * @argument: argument of @wait
  */
 struct etl_input {
 	int fd;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Merging: each processor's events are in the order of time, and so are its buffers in
- * the file; in a circular one, whose beginning has been overwritten, sequence numbers tell
- * the order. One buffer of each processor is in memory, and the earliest event of all is
- * next. Of a stream, buffers are read until it is certain which event that is.
+ * Merging the events of all processors by time. The events of a processor are in the order of
+ * time, and so are its buffers in the file. In a circular file sequence numbers have the order of
+ * buffers. One buffer of each processor is in memory, and the earliest event of all is the next. A
+ * stream is read until it is certain which event that is.
  */
 
 #define _GNU_SOURCE
@@ -15,12 +15,12 @@
 #include "grow.h"
 
 /*
- * @cursor: in the present buffer
- * @event: the next one
- * @buffers: of the processor
- * @buffer_count: how many
- * @next_buffer: after the present one, of @buffers
- * @is_in_heap: it has an event
+ * @cursor: cursor in the current buffer
+ * @event: next event of the processor
+ * @buffers: buffers of the processor
+ * @buffer_count: number of @buffers
+ * @next_buffer: index in @buffers of the buffer after the current one
+ * @is_in_heap: @event is valid, and the stream is in the heap
  */
 struct etl_stream {
 	struct etl_cursor cursor;
@@ -32,16 +32,16 @@ struct etl_stream {
 };
 
 /*
- * @reader: the file
- * @streams: by processor; NULL: it has no buffer
- * @stream_count: how many
- * @heap: those that have an event, the one with the earliest on top
- * @heap_count: how many
- * @given: the event on top has been given
- * @last: its time
- * @place_count: of the file's, that have been given to the streams
- * @is_in_order: they have come without gaps in their sequence numbers
- * @begun: all that comes was taken into use after this, session clock
+ * @reader: reader of the file
+ * @streams: streams by processor; NULL for a processor without buffers
+ * @stream_count: number of @streams
+ * @heap: streams that have an event, as a heap with the earliest event on top
+ * @heap_count: number of streams in @heap
+ * @given: etl_merge_next() has returned the event on top
+ * @last: session clock of that event
+ * @place_count: number of the file's places that were added to streams
+ * @is_in_order: the sequence numbers of these places had no gap
+ * @begun: session clock after which all further buffers of a stream in order were begun
  */
 struct etl_merge {
 	struct etl_reader *reader;
@@ -58,7 +58,7 @@ struct etl_merge {
 
 static bool is_earlier(const struct etl_stream *a, const struct etl_stream *b)
 {
-	/* Of two at the same time the one that is first in the file. */
+	/* Events of the same time keep the order of the file. */
 	if (a->event.time_stamp == b->event.time_stamp)
 		return a->event.offset < b->event.offset;
 	return a->event.time_stamp < b->event.time_stamp;
@@ -81,7 +81,7 @@ static void sift_down(struct etl_merge *merge, size_t at)
 	}
 }
 
-/* The stream's next event; false: it has no more. */
+/* Read the next event of a stream. Returns false if the stream has no more. */
 static bool advance(struct etl_merge *merge, struct etl_stream *stream)
 {
 	const uint64_t before = stream->cursor.last_time;
@@ -121,7 +121,7 @@ static int compare_places(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-/* Room for so many processors. */
+/* Grow the arrays for @count processors. */
 static int grow(struct etl_merge *merge, size_t count)
 {
 	struct etl_stream **more;
@@ -138,7 +138,7 @@ static int grow(struct etl_merge *merge, size_t count)
 	return 0;
 }
 
-/* Whose buffer is it? NULL: there is no memory. */
+/* Add a buffer to the stream of its processor. Returns the stream, or NULL without memory. */
 static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_place *place)
 {
 	struct etl_stream *stream;
@@ -152,7 +152,7 @@ static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_pl
 	return stream && !add_buffer(stream, place) ? stream : NULL;
 }
 
-/* Which buffers are whose? Of a stream, those that have come. */
+/* Add all buffers of the index to streams. */
 static int make_streams(struct etl_merge *merge)
 {
 	const struct etl_reader *reader = merge->reader;
@@ -185,7 +185,7 @@ static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
 	stream->is_in_heap = true;
 }
 
-/* One more buffer of a stream; false: there is none. */
+/* Wait for one more buffer of a pipe. Returns false at its end. */
 static bool take_more(struct etl_merge *merge)
 {
 	struct etl_reader *reader = merge->reader;
@@ -210,7 +210,10 @@ static bool take_more(struct etl_merge *merge)
 	before = stream->cursor.time_stamp;
 	if (!advance(merge, stream))
 		return true;
-	/* Of a processor that the header does not count, or taken into use long after its time. */
+	/*
+	 * The event is too late if a later one was already returned: its processor is not in the
+	 * header's count, or its buffer was begun long after the event's time was read.
+	 */
 	reader->file.late += stream->event.time_stamp < merge->last &&
 		      stream->event.time_stamp >= before;
 	add_to_heap(merge, stream);
@@ -218,9 +221,10 @@ static bool take_more(struct etl_merge *merge)
 }
 
 /*
- * Is nothing to come before the earliest event that there is? If all processors have one; or
- * if buffers come in the order in which they were taken into use, and that was long ago. The
- * time of an event is taken a little before its place is.
+ * Test whether no later buffer of a pipe can have an event before the one on top. This is so if all
+ * processors have an event. It is also so if buffers arrive in the order of their begin, and the
+ * event is 0.1 s before that of the last one: a logger reads the clock a little before it gets a
+ * place in a buffer.
  */
 static bool is_certain(const struct etl_merge *merge)
 {
@@ -236,13 +240,13 @@ static bool is_certain(const struct etl_merge *merge)
 }
 
 /**
- * etl_merge_open() - begin to merge
- * @file: that is open
+ * etl_merge_open() - begin to merge the events of all processors
+ * @file: open file
  *
- * What is damaged is left out: see @file's error. A pipe can be merged once, and only if nothing
- * but events of its first buffer has been read.
+ * Damaged parts are left out, and the first one is described in @file's error. A pipe can be merged
+ * once, before any event behind its first buffer was read.
  *
- * Return: the merging, or NULL with a message in @file's error.
+ * Return: the merge, or NULL with a message in @file's error.
  */
 struct etl_merge *etl_merge_open(struct etl_file *file)
 {
@@ -274,16 +278,16 @@ err:
 }
 
 /**
- * etl_merge_next() - the earliest event that has not been given yet
- * @merge: the merging
+ * etl_merge_next() - get the next event in the order of time
+ * @merge: merge from etl_merge_open()
  *
- * Return: the event, until the next call or etl_merge_close(), or NULL at the end.
+ * Return: the event, which is valid until the next call or etl_merge_close(); NULL at the end.
  */
 const struct etl_event *etl_merge_next(struct etl_merge *merge)
 {
 	struct etl_stream *stream;
 
-	/* The one given before is let go only now: its data was in use. */
+	/* Step over the event of the last call only now, because the caller was using its data. */
 	if (merge->given) {
 		stream = merge->heap[0];
 		merge->given = false;
@@ -304,8 +308,8 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 }
 
 /**
- * etl_merge_close() - let the merging go
- * @merge: it, or NULL; the file stays open
+ * etl_merge_close() - free a merge
+ * @merge: merge, or NULL; the file stays open
  */
 void etl_merge_close(struct etl_merge *merge)
 {

@@ -3,10 +3,10 @@
 #define _NTKLOG_ETL_READER_H
 
 /*
- * The reader from inside, which changes and is nobody's but the tool's own. It needs more than
- * a stranger: rates and names that may be anywhere are looked for beforehand, in buffers out of
- * their order (analysis, names); and sessions that log give buffers without a file (live, top).
- * All others have <ntklog/etl.h>.
+ * The inside of the reader, for the library and the tool. Other programs use <ntklog/etl.h>, which
+ * stays compatible. The tool needs more: it reads some buffers out of order to find rates and
+ * names before the other events (analysis, names), and buffers of running sessions that are not in
+ * a file (live, top).
  */
 
 #include <sys/types.h>
@@ -18,15 +18,15 @@
 #include "macros.h"
 
 /**
- * struct etl_cursor - a place in a file, and the buffer that it is in
- * @buffer: that buffer
- * @number: of the buffer in the file
- * @next: offset in the buffer of the next event
- * @end: of the buffer's events
- * @processor: that the buffer is of
- * @time_stamp: of the event before, for those that have none
- * @last_time: of the last event of the buffer that has a time of its own, session clock; 0: none
- * @latest: time that its events can have, session clock
+ * struct etl_cursor - a position in a buffer
+ * @buffer: contents of the buffer
+ * @number: number of the buffer in the file
+ * @next: offset of the next event in the buffer
+ * @end: offset of the end of the events in the buffer
+ * @processor: number of the processor that logged the events
+ * @time_stamp: session clock of the last event with a possible time; 0 before the first one
+ * @last_time: the same, of the current buffer alone
+ * @latest: latest possible time of events of the buffer, session clock
  */
 struct etl_cursor {
 	unsigned char *buffer;
@@ -40,11 +40,11 @@ struct etl_cursor {
 };
 
 /**
- * struct etl_place - where a buffer is
- * @number: of it, in the file
- * @sequence_number: of it, in the session
- * @processor: whose events it holds
- * @first_time: of its first event, session clock, of a stream; 0: not known
+ * struct etl_place - entry of the index of buffers
+ * @number: number of the buffer in the file
+ * @sequence_number: number of the buffer in the session
+ * @processor: number of the processor that logged its events
+ * @first_time: session clock of the first event of a buffer from a stream; 0 if it is not known
  */
 struct etl_place {
 	uint64_t number;
@@ -56,25 +56,25 @@ struct etl_place {
 struct etl_known;
 
 /**
- * struct etl_reader - all of a file that is open
- * @file: what its user sees; it is first, so that one is the other. Its @buffers are those at
- *	@places
- * @fd: the file; -1: it is none
- * @input: a stream, whose buffers are found as they come; NULL: it is none
- * @known: table of buffers that have come; of a file, of those that may be there twice
- * @next_number: of the next one, in the stream
- * @has_ended: there is no more
- * @is_merged: it is, or has been
- * @cursor: where etl_next_event() is
- * @event: that it has given
- * @places: of the buffers that can be read, in the order of the file, the first one too;
- *	of a stream those that have come: see etl_more()
- * @next_place: after the buffer where etl_next_event() is
- * @slack: ticks that a time may be wrong by
- * @earliest: time that an event can have, session clock
- * @latest: likewise; UINT64_MAX: the file does not say
- * @unknown_buffers: of the damaged ones, whose headers are
- * @damage_at: the offset that @file's error names
+ * struct etl_reader - an open file
+ * @file: public part; the first member, so that a pointer to it is one to the reader. Its member
+ *	buffers is the number of @places
+ * @fd: descriptor of the file; -1 for a stream, and without a file
+ * @input: input of a stream; NULL for a file
+ * @known: hash table of buffers: of a stream all, of a file those with equal sequence numbers
+ * @next_number: number of the next buffer of a stream
+ * @has_ended: the stream has ended, or the file could not be opened
+ * @is_merged: etl_merge_open() was called
+ * @cursor: position of etl_next_event()
+ * @event: event that etl_next_event() has returned
+ * @places: index of the readable buffers with the header buffer, in the order of the file; of a
+ *	stream those that have arrived: see etl_more()
+ * @next_place: index in @places of the buffer after that of @cursor
+ * @slack: ticks that a time may be outside the session
+ * @earliest: earliest possible time of events, session clock
+ * @latest: latest possible time of events, session clock; UINT64_MAX if the session had not ended
+ * @unknown_buffers: number of buffers with damaged headers
+ * @damage_at: offset of the damage that @file's error describes
  */
 struct etl_reader {
 	struct etl_file file;
@@ -105,17 +105,17 @@ static inline const struct etl_reader *etl_const_reader(const struct etl_file *f
 	return (const struct etl_reader *)file;
 }
 
-/* etl.c: as a whole. */
+/* etl.c: files */
 int etl_attach(struct etl_file **file, const char *path, const void *buffer, size_t size);
 
-/* etl_damage.c: what is wrong. */
+/* etl_damage.c: damage */
 __printf(3, 4)
 int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, ...);
 int etl_no_memory(struct etl_reader *reader);
 void etl_leave_out_bytes(struct etl_reader *reader, size_t bytes);
 void etl_count_backwards(struct etl_reader *reader, uint64_t offset);
 
-/* etl_buffer.c: buffers, one at a time. */
+/* etl_buffer.c: buffers */
 unsigned int etl_processor(const struct wmi_buffer_header *header);
 int etl_check_buffer(struct etl_reader *reader, uint64_t offset,
 		     const struct wmi_buffer_header *header);
@@ -126,20 +126,20 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number);
 
-/* etl_event.c: events, one at a time. */
+/* etl_event.c: events of a buffer */
 uint64_t etl_first_time(const struct etl_reader *reader, const unsigned char *data);
 int etl_parse_event_quietly(struct etl_reader *reader, struct etl_cursor *cursor,
 			    struct etl_event *event);
 int etl_parse_event(struct etl_reader *reader, struct etl_cursor *cursor,
 		    struct etl_event *event);
 
-/* etl_header.c: what the first buffer says. */
+/* etl_header.c: the first buffer */
 int etl_check_first_header(struct etl_reader *reader, const struct wmi_buffer_header *header);
 int etl_read_first_event(struct etl_reader *reader);
 int etl_refuse_compressed(struct etl_reader *reader, uint64_t offset, uint32_t format);
 bool etl_may_have_names(const struct etl_reader *reader);
 
-/* etl_index.c: which buffers there are. */
+/* etl_index.c: the index of buffers */
 int etl_add_place(struct etl_reader *reader, const struct wmi_buffer_header *header,
 		  uint64_t number);
 int etl_make_index(struct etl_reader *reader);

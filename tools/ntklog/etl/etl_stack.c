@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stacks, as events tell them: plain, or by a key for one that is told elsewhere. */
+/* Reading stacks from events: addresses, or the key of a stack that another event defines. */
 
 #include <ntklog/etl.h>
 #include <ntklog/stack_walk.h>
@@ -23,7 +23,7 @@ static enum etl_stack_kind stack_kind(const struct etl_event *event)
 {
 	size_t i;
 
-	/* The ids of other headers are other events', and other versions may be otherwise. */
+	/* Other headers have other ids, and other versions may have another layout. */
 	if ((event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
 	     event->header_type != TRACE_HEADER_TYPE_PERFINFO64) ||
 	    event->version != PERFINFO_STACKWALK_VERSION)
@@ -39,7 +39,7 @@ static uint64_t get_pointer(const unsigned char *from, unsigned int pointer_size
 	return pointer_size == 8 ? get_u64(from) : get_u32(from);
 }
 
-/* What is left are addresses. */
+/* Read the addresses, which are the rest of the event's data from @at on. */
 static int read_addresses(struct etl_stack *stack, struct etl_file *file,
 			  const struct etl_event *event, size_t at)
 {
@@ -58,12 +58,12 @@ static int read_addresses(struct etl_stack *stack, struct etl_file *file,
 }
 
 /**
- * etl_read_stack() - what does an event tell of stacks?
- * @stack: what it does; of any other event, ETL_STACK_NONE
- * @file: that it is of
- * @event: the event, which has to stay as long as the stack's addresses are wanted
+ * etl_read_stack() - read the stack of an event
+ * @stack: set to the stack, or to one of kind ETL_STACK_NONE if the event has none
+ * @file: file of the event
+ * @event: event, which must stay valid while the addresses of the stack are in use
  *
- * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
+ * Return: 0, or -1 with a message in @file->error if the event is damaged and left out.
  */
 int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct etl_event *event)
 {
@@ -101,9 +101,9 @@ int etl_read_stack(struct etl_stack *stack, struct etl_file *file, const struct 
 }
 
 /**
- * etl_stack_address() - an address of a stack
- * @stack: read from an event that is still there
- * @number: of the address; 0: the innermost
+ * etl_stack_address() - get an address of a stack
+ * @stack: stack of an event that is still valid
+ * @number: number of the address; 0 is the innermost
  *
  * Return: the address.
  */
