@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The names of event groups. */
+/* Names of event groups. */
 
 #include <ntklog/group_mask.h>
 

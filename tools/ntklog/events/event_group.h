@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_EVENT_GROUP_H
 #define _NTKLOG_EVENT_GROUP_H
 
-/* The names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
+/* Names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
 
 #include "event_type.h"
 

@@ -36,7 +36,7 @@ static const struct event_symbol acquire_modes[] = {
 	{ WMI_SPINLOCK_EXECUTIVE_CONVERTED, "executive_converted" },
 };
 
-/* Not NT's: 0 is. */
+/* Rules of ntklog; NT's records have 0. */
 static const struct event_symbol rules[] = {
 	{ 0, "nt" },
 	{ WMI_SPINLOCK_RULE_SAMPLED, "sampled" },
@@ -50,7 +50,7 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
-	/* A hold that is not known has 0, like that of a resource. */
+	/* 0 if the hold is not known, as in a record of a resource. */
 	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
 		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
 			    WHERE(struct wmi_spinlock64, acquire_time) }),
@@ -81,14 +81,14 @@ static const struct event_field spinlock_fields[] = {
 	__VA_ARGS__							\
 }
 
-/* Not NT's: of Linux' locks that sleep there are these four, of each kind. */
+/* Actions of ntklog: each kind of Linux' sleeping locks has these four. */
 #define LINUX(_class, _action, _name)						\
 {										\
 	WMI_RESOURCE_CLASS_LINUX_##_class |					\
 	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
 }
 
-/* Those that NT only tracks are in no file of its own; a file may have them. */
+/* All known actions. NT tracks some of them without writing events, but any file may have them. */
 static const struct event_symbol actions[] = {
 	{ WMI_RESOURCE_ACTION_INITIALIZE, "initialize" },
 	{ WMI_RESOURCE_ACTION_REINITIALIZE, "reinitialize" },
@@ -147,12 +147,12 @@ static const struct event_field resource_fields[] = {
 	RESOURCE("ContentionDelta", FIELD_DECIMAL, contention_delta),
 };
 
-/* It is printed in Action. */
+/* Part of Action, for filters. Text has it in the name of the action. */
 static const struct event_field resource_kind_field =
 	RESOURCE("Kind", FIELD_SYMBOL, action, .mask = WMI_RESOURCE_ACTION_CLASS,
 		 .symbols = resource_kinds, .symbol_count = RESOURCE_KINDS);
 
-/* Records without pointers are the same for both. */
+/* A record without pointers has one layout for both pointer sizes. */
 #define PLAIN(_type, _name, _member, ...)				\
 {									\
 	.name = _name,							\
@@ -176,7 +176,7 @@ static const struct event_field ntklog_dc_fields[] = {
 	PLAIN(struct ntklog_dc, "Blockers", blockers),
 };
 
-/* All that there can be together. */
+/* All combinations of the flags. */
 static const struct event_symbol stacked_events[] = {
 	{ 0, "none" },
 	{ NTKLOG_STACKS_CONTEXTSWAP, "contextswap" },
@@ -233,7 +233,7 @@ static const struct event_symbol thread_states[] = {
 	{ 9, "waiting_for_process_in_swap" },
 };
 
-/* All of NT's KWAIT_REASON, up to those of Windows 11. */
+/* NT's KWAIT_REASON, up to Windows 11. */
 static const struct event_symbol wait_reasons[] = {
 	{ 0, "executive" },
 	{ 1, "free_page" },
@@ -397,16 +397,16 @@ const struct event_type event_types[] = {
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");
 
 /**
- * event_type_find() - is this event a known one?
- * @event: the event
+ * event_type_find() - find the type of an event
+ * @event: event of a file
  *
- * Return: its type, or NULL.
+ * Return: the type, or NULL if the tool does not know the event or its version.
  */
 const struct event_type *event_type_find(const struct etl_event *event)
 {
 	size_t i;
 
-	/* The ids of other headers are other events'. */
+	/* With another header a hook id stands for another event. */
 	if (event->header_type != TRACE_HEADER_TYPE_PERFINFO32 &&
 	    event->header_type != TRACE_HEADER_TYPE_PERFINFO64)
 		return NULL;
@@ -420,10 +420,10 @@ const struct event_type *event_type_find(const struct etl_event *event)
 }
 
 /**
- * event_type_check() - has the event the size that its type has?
- * @file: that it is of
- * @event: the event
- * @type: of it
+ * event_type_check() - check that an event has the size of its type
+ * @file: file of the event
+ * @event: event to check
+ * @type: type of the event
  *
  * Return: 0, or -1 with a message in @file->error.
  */
@@ -451,11 +451,11 @@ bool event_field_is_derived(const struct event_field *field)
 }
 
 /**
- * event_has_field() - is the field in this version of the event?
- * @event: the event
- * @field: a field of its type
+ * event_has_field() - test whether an event's version has a field
+ * @event: event of a known type
+ * @field: field of that type
  *
- * Return: whether it is.
+ * Return: true if the version has the field.
  */
 bool event_has_field(const struct etl_event *event, const struct event_field *field)
 {
@@ -463,11 +463,11 @@ bool event_has_field(const struct etl_event *event, const struct event_field *fi
 }
 
 /**
- * event_name() - what is this event called?
- * @event: the event
- * @type: of it, or NULL: it is not known
+ * event_name() - get the name of an event
+ * @event: event of a file
+ * @type: type of the event, or NULL if the tool does not know it
  *
- * Return: its name, or "Event".
+ * Return: the name, or "Event" if it has none.
  */
 const char *event_name(const struct etl_event *event, const struct event_type *type)
 {
@@ -483,10 +483,10 @@ const char *event_name(const struct etl_event *event, const struct event_type *t
 }
 
 /**
- * event_name_exists() - is any event called so?
- * @name: in whatever case
+ * event_name_exists() - test whether any event has a name
+ * @name: name, in any case
  *
- * Return: whether one is.
+ * Return: true if event_name() can return it.
  */
 bool event_name_exists(const char *name)
 {
@@ -495,15 +495,15 @@ bool event_name_exists(const char *name)
 	for (i = 0; i < EVENT_TYPES; i++)
 		if (!strcasecmp(name, event_types[i].name))
 			return true;
-	/* What the others are called. */
+	/* Names of events of unknown types. */
 	return hook_name_exists(name) || !strcasecmp(name, "WppMessage") ||
 	       !strcasecmp(name, "Event");
 }
 
 /**
- * event_extension() - what stands before the data: counters, and an index behind them
- * @event: of any type
- * @number: of those that it has
+ * event_extension() - read a performance counter, or the PEBS index behind the counters
+ * @event: event of any type
+ * @number: number of the value; less than the number of values that the event has
  *
  * Return: the value.
  */
@@ -517,8 +517,8 @@ uint64_t event_extension(const struct etl_event *event, unsigned int number)
 
 /**
  * event_field_value() - read a field of an event
- * @field: a field of the event's type
- * @event: an event whose data has the size of its type
+ * @field: field of the event's type
+ * @event: event whose data has the size of its type
  *
  * Return: the value.
  */
@@ -539,7 +539,7 @@ uint64_t event_field_value(const struct event_field *field,
 	}
 	if (field->mask)
 		value = (value & field->mask) >> field->shift;
-	/* From its own size to all of the value's bits. */
+	/* Extend the sign to 64 bits. */
 	if (field->format == FIELD_SIGNED) {
 		uint64_t sign = UINT64_C(1) << (8 * field->where[which].size - 1);
 
@@ -549,9 +549,9 @@ uint64_t event_field_value(const struct event_field *field,
 }
 
 /**
- * event_field_symbol() - the name of a value
- * @field: a field of FIELD_SYMBOL
- * @value: its value
+ * event_field_symbol() - get the name of a value
+ * @field: field of format FIELD_SYMBOL
+ * @value: value of the field
  *
  * Return: the name, or NULL if it has none.
  */

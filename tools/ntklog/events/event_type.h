@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_EVENT_TYPE_H
 #define _NTKLOG_EVENT_TYPE_H
 
-/* The events that the tool knows, field by field, for all that print them. */
+/* The events that the tool knows, with their fields. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ enum field_format {
 	FIELD_SYMBOL,
 };
 
-/* In a record, bytes. */
+/* Offset and size of a member of a record, bytes. */
 struct field_place {
 	uint16_t offset;
 	uint16_t size;
@@ -29,19 +29,19 @@ struct event_symbol {
 };
 
 /*
- * @name: NT's
- * @format: how to print it
- * @where: in the 32-bit and in the 64-bit record: offset and bytes
- * @minus: place of a number that is subtracted, of a field that no record has by itself; size 0
- *	for a field of the record. A difference below 0 counts as 0
- * @mask: of the value, 0: all
- * @shift: to the right, after the mask
- * @version: of the event that has it; 0: all
- * @is_thread: it is the id of one
- * @is_code: it is the address of an instruction
- * @is_cycles: it is a time that lasts, in cycles
- * @symbols: of FIELD_SYMBOL: names of values
- * @symbol_count: how many
+ * @name: NT's name of the field
+ * @format: format of the value
+ * @where: place in the 32-bit and in the 64-bit record
+ * @minus: place of the number to subtract, for a derived field, which no record has; size 0 for a
+ *	field of the record. A negative difference counts as 0
+ * @mask: bits of the value, or 0 for all bits
+ * @shift: number of bits to shift right after masking
+ * @version: version of the event that has the field, or 0 for all versions
+ * @is_thread: the value is the id of a thread
+ * @is_code: the value is the address of an instruction
+ * @is_cycles: the value is a duration in cycles
+ * @symbols: names of values of format FIELD_SYMBOL
+ * @symbol_count: number of @symbols
  */
 struct event_field {
 	const char *name;
@@ -60,13 +60,13 @@ struct event_field {
 
 /*
  * @hook_id: PERFINFO_LOG_TYPE_*
- * @version: of the event; others are not known
- * @last_version: up to this one, if it is not 0
- * @name: for people
+ * @version: first known version of the event
+ * @last_version: last known version, or 0 if there is only one
+ * @name: name of the event
  * @size: bytes of the 32-bit and of the 64-bit record
- * @fields: in the order of the record
- * @field_count: how many
- * @part: of a field, by a name of its own, for who chooses events by it; NULL: none
+ * @fields: fields in the order of the record
+ * @field_count: number of @fields
+ * @part: part of a field that filters can name, or NULL
  */
 struct event_type {
 	uint16_t hook_id;

@@ -8,7 +8,7 @@
 #include "hook_id.h"
 #include "macros.h"
 
-/* In the order of the ids. */
+/* Names in the order of hook ids. */
 static const struct hook {
 	uint16_t id;
 	const char *name;
@@ -388,10 +388,10 @@ static int compare_hooks(const void *a, const void *b)
 }
 
 /**
- * hook_name() - what is this event called?
- * @hook_id: of it
+ * hook_name() - get the name of a kernel event
+ * @hook_id: hook id of the event
  *
- * Return: the name, or NULL.
+ * Return: the name, or NULL if it is not known.
  */
 const char *hook_name(uint16_t hook_id)
 {
@@ -402,10 +402,10 @@ const char *hook_name(uint16_t hook_id)
 }
 
 /**
- * hook_name_exists() - is any event called so?
- * @name: in whatever case
+ * hook_name_exists() - test whether any kernel event has a name
+ * @name: name, in any case
  *
- * Return: whether one is.
+ * Return: true if hook_name() can return it.
  */
 bool hook_name_exists(const char *name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How Linux' own locks are watched: the module, its files and the option --mode name it alike. */
+/* Modes of recording Linux' locks. The module's files and the option --mode use the same names. */
 
 #include <string.h>
 
@@ -14,10 +14,10 @@ const struct event_symbol linux_modes[LINUX_MODES] = {
 };
 
 /**
- * linux_mode_name() - what is a mode called?
- * @mode: NTKLOG_LINUX_MODE_*, or what a file has in its place
+ * linux_mode_name() - get the name of a mode
+ * @mode: NTKLOG_LINUX_MODE_*, or any number from a file
  *
- * Return: its name, or "unknown".
+ * Return: the name, or "unknown".
  */
 const char *linux_mode_name(uint32_t mode)
 {
@@ -30,11 +30,11 @@ const char *linux_mode_name(uint32_t mode)
 }
 
 /**
- * linux_mode_find() - which mode is that?
- * @name: of it
- * @mode: NTKLOG_LINUX_MODE_*; left alone if there is none
+ * linux_mode_find() - find a mode by its name
+ * @name: name of the mode
+ * @mode: set to NTKLOG_LINUX_MODE_*; unchanged if there is no such mode
  *
- * Return: whether there is one.
+ * Return: true if there is such a mode.
  */
 bool linux_mode_find(const char *name, uint32_t *mode)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_MODE_H
 #define _NTKLOG_LINUX_MODE_H
 
-/* How Linux' own locks are watched: the names of NTKLOG_LINUX_MODE_*. */
+/* Names of the modes of recording Linux' locks, NTKLOG_LINUX_MODE_*. */
 
 #include <stdbool.h>
 #include <stdint.h>

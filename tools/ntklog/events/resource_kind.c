@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Of which kind of object a WMI_RESOURCE is: the upper half of its action. */
+/* The kind of lock that a WMI_RESOURCE is of: the upper half of its action. */
 
 #include <ntklog/wmi_resource.h>
 
@@ -18,10 +18,10 @@ const struct event_symbol resource_kinds[RESOURCE_KINDS] = {
 };
 
 /**
- * resource_kind_find() - of which kind of object is an action?
- * @action: of a record
+ * resource_kind_find() - find the kind of lock of an action
+ * @action: action of a record
  *
- * Return: the kind, or RESOURCE_KINDS: nothing is known of its class.
+ * Return: the kind, or RESOURCE_KINDS if the class of the action is not known.
  */
 enum resource_kind resource_kind_find(uint32_t action)
 {
@@ -34,11 +34,11 @@ enum resource_kind resource_kind_find(uint32_t action)
 }
 
 /**
- * resource_nt_action() - what does NT call the same of its resources?
- * @action: of a record
+ * resource_nt_action() - convert the action of any kind of lock to that of NT's resources
+ * @action: action of a record
  *
- * Return: WMI_RESOURCE_ACTION_*, or @action itself, which is none of them: Linux' locks have no
- * such action, or nothing is known of its class.
+ * Return: WMI_RESOURCE_ACTION_*; or @action, which is not one of them, if its class is not known or
+ * Linux' locks have no such action.
  */
 uint32_t resource_nt_action(uint32_t action)
 {

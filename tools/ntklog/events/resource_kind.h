@@ -2,13 +2,13 @@
 #ifndef _NTKLOG_RESOURCE_KIND_H
 #define _NTKLOG_RESOURCE_KIND_H
 
-/* Of which kind of object a WMI_RESOURCE is: NT's resources, and Linux' own locks that sleep. */
+/* The kind of lock that a WMI_RESOURCE is of: a resource of NT, or a sleeping lock of Linux. */
 
 #include <stdint.h>
 
 #include "event_type.h"
 
-/* In the order of resource_kinds. */
+/* Kinds in the order of resource_kinds[]. */
 enum resource_kind {
 	RESOURCE_KIND_NT,
 	RESOURCE_KIND_LINUX_MUTEX,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The records of both pointer sizes, and all versions, as one. Each function takes an
- * event whose type and size have been checked.
+ * Reading records of both pointer sizes and all versions into one structure. Callers have checked
+ * the type and the size of the event.
  */
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "resource_kind.h"
 #include "wmi_record.h"
 
-/* What the layouts have in common, under the same names. */
+/* Copy the members, which have the same names in both layouts. */
 #define READ_SPINLOCK(_record, _raw)					\
 	(*(_record) = (struct spinlock_record) {			\
 		.lock = (_raw).spin_lock_address,			\
@@ -54,7 +54,7 @@
 
 /**
  * spinlock_record_read() - read a WMI_SPINLOCK
- * @record: what is read
+ * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_SPINLOCK
  */
 void spinlock_record_read(struct spinlock_record *record, const struct etl_event *event)
@@ -74,7 +74,7 @@ void spinlock_record_read(struct spinlock_record *record, const struct etl_event
 
 /**
  * resource_record_read() - read a WMI_RESOURCE
- * @record: what is read
+ * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_RESOURCE
  */
 void resource_record_read(struct resource_record *record, const struct etl_event *event)
@@ -94,7 +94,7 @@ void resource_record_read(struct resource_record *record, const struct etl_event
 
 /**
  * contextswap_record_read() - read a WMI_CONTEXTSWAP
- * @record: what is read
+ * @record: set to the record
  * @event: PERFINFO_LOG_TYPE_CONTEXTSWAP of any version
  */
 void contextswap_record_read(struct contextswap_record *record,

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_WMI_RECORD_H
 #define _NTKLOG_WMI_RECORD_H
 
-/* The records of both pointer sizes, and all versions, as one. */
+/* Records of both pointer sizes and all versions in one structure. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,19 +13,19 @@
 
 /**
  * struct spinlock_record - a WMI_SPINLOCK
- * @lock: address
- * @caller: address
- * @acquire_time: cycles
- * @release_time: cycles
- * @wait_time: cycles
- * @spin_count: 0: had at once
- * @thread_id: thread that was current
- * @depth: locks tracked at the release
+ * @lock: address of the lock
+ * @caller: address of the caller
+ * @acquire_time: time of the acquisition, cycles
+ * @release_time: time of the release, cycles
+ * @wait_time: duration of the wait, cycles
+ * @spin_count: number of spins; 0 for an uncontended acquisition
+ * @thread_id: id of the current thread
+ * @depth: number of locks that the processor tracked at the release
  * @mode: WMI_SPINLOCK_*
  * @dpc: released in a DPC
  * @isr: released in an interrupt routine
- * @interrupts: of the processor, from when it was asked for to the release
- * @rule: WMI_SPINLOCK_RULE_*, of files that say so
+ * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
+ * @interrupts: number of interrupts of the processor from the begin of the wait to the release
  */
 struct spinlock_record {
 	uint64_t lock;
@@ -45,15 +45,16 @@ struct spinlock_record {
 
 /**
  * struct resource_record - a WMI_RESOURCE
- * @resource: address
- * @acquire_time: cycles; at most WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN: not known
- * @hold_time: cycles; 0: not known
- * @wait_time: cycles; 0: none, 1: not known
- * @depth: most acquisitions at once; of an excessive wait, the time-outs so far
- * @thread_id: the owner
- * @kind: of the object; RESOURCE_KINDS: not known
- * @action: WMI_RESOURCE_ACTION_*, of whatever kind; or what is none of them
- * @contention_delta: waits that others began meanwhile
+ * @resource: address of the lock
+ * @acquire_time: time of the acquisition, cycles; WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN or less if it
+ *	is not known
+ * @hold_time: duration of the hold, cycles; 0 if it is not known
+ * @wait_time: duration of the wait, cycles; 0 for no wait, 1 if it is not known
+ * @depth: greatest recursion; of an excessive wait the number of time-outs so far
+ * @thread_id: id of the owner
+ * @kind: kind of lock, or RESOURCE_KINDS if it is not known
+ * @action: WMI_RESOURCE_ACTION_* for all kinds, or a number that is not one of them
+ * @contention_delta: number of waits that began during the hold
  */
 struct resource_record {
 	uint64_t resource;
@@ -68,12 +69,12 @@ struct resource_record {
 };
 
 /**
- * struct contextswap_record - what all versions of WMI_CONTEXTSWAP have
- * @new_thread_id: runs from now on
- * @old_thread_id: has run
- * @old_thread_state: KTHREAD_STATE_*
- * @old_thread_wait_reason: KWAIT_REASON_*
- * @new_thread_wait_time: ticks of the system's clock; 0 in version 1
+ * struct contextswap_record - members that all versions of WMI_CONTEXTSWAP share
+ * @new_thread_id: id of the thread that runs next
+ * @old_thread_id: id of the thread that ran before
+ * @old_thread_state: KTHREAD_STATE_* of the old thread
+ * @old_thread_wait_reason: KWAIT_REASON_* of the old thread
+ * @new_thread_wait_time: wait of the new thread, ticks of the system clock; 0 in version 1
  */
 struct contextswap_record {
 	uint32_t new_thread_id;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all conversions have in common: the rates, and the known events in the order of time. */
+/* The common part of all conversions: the rates, and the known events in the order of time. */
 
 #include "analysis.h"
 #include "convert.h"
 
 /**
- * conversion_find_rates() - find the rates of the sampling, before what was sampled
- * @conversion: of a file that is open; its place stays
+ * conversion_find_rates() - find the sample rates before the events are read
+ * @conversion: conversion of an open file, whose position stays
  */
 void conversion_find_rates(struct conversion *conversion)
 {
 	static struct analysis analysis;
 
-	/* Of all that is summed up these alone. */
+	/* The rates are the only part of the analysis that a conversion needs. */
 	analysis_find_rates(&analysis, conversion->file);
 	conversion->rates = analysis.spinlocks.rates;
 	analysis_free(&analysis);
 }
 
 /**
- * conversion_next() - the next known event
- * @conversion: of the trace
- * @type: of it
+ * conversion_next() - get the next known event that the selection matches
+ * @conversion: conversion of the trace
+ * @type: set to the type of the event
  *
- * What is damaged is left out: see the file's error.
+ * Damaged events are left out, and the first one is described in the file's error.
  *
- * Return: the event, until the next call, or NULL at the end.
+ * Return: the event, which is valid until the next call; NULL at the end.
  */
 const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type)
@@ -33,7 +33,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 	const struct etl_event *event;
 
 	while ((event = stacks_next(conversion->stacks, &conversion->stack))) {
-		/* A stack alone is of nothing that is converted. */
+		/* The event of a lone stack is not in the file. */
 		if (event->wrong_time ||
 		    (conversion->stack && conversion->stack->state == STACK_ALONE))
 			continue;
@@ -42,7 +42,7 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 					       NULL, conversion->names))
 			continue;
 		if (!*type) {
-			/* Those of the first buffer say what the file is. */
+			/* Events of the first buffer describe the file and are not counted. */
 			conversion->left_out += event->offset >= conversion->file->buffer_size;
 			continue;
 		}

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_CONVERT_H
 #define _NTKLOG_CONVERT_H
 
-/* The formats that a trace can be converted to. */
+/* Converting a trace to other formats. */
 
 #include <stdint.h>
 
@@ -15,15 +15,15 @@
 #include "stacks.h"
 
 /**
- * struct conversion - of a trace
- * @file: the trace
- * @stacks: its events in the order of time, with their stacks
- * @stack: of the event that conversion_next() has given, or NULL
- * @names: of addresses and threads, or NULL
- * @selection: of its events
- * @rates: of the sampling of spin locks, and whether records have rules
- * @converted: events
- * @left_out: events that are not known
+ * struct conversion - state of a conversion
+ * @file: trace to convert
+ * @stacks: events of the trace in the order of time, with their stacks
+ * @stack: stack of the event that conversion_next() has returned, or NULL
+ * @names: names of the trace, or NULL
+ * @selection: selection of events to convert
+ * @rates: sample rates of spin locks, and whether records have rules
+ * @converted: number of converted events
+ * @left_out: number of events of unknown types
  */
 struct conversion {
 	struct etl_file *file;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Common Trace Format 1.8: a stream for each processor, an event class for each type of
- * event, fields with NT's names. All fields are of whole bytes and packed, so a record's are
- * copied as they are; which is what a general writer's messages take their time for.
+ * The Common Trace Format 1.8: a stream for each processor, an event class for each type of event,
+ * fields with NT's names. All fields are packed whole bytes, so that a record is copied as it is. A
+ * general library would make a message of each field, which takes most of the time.
  */
 
 #define _GNU_SOURCE
@@ -26,18 +26,18 @@
 
 #define CTF_MAGIC	0xC1FC1FC1u
 
-/* A packet ends before an event that may be behind this. */
+/* A packet ends when the next event may exceed this size. */
 #define PACKET_FULL	0x10000
 
-/* Of an event: its fields, and the symbols of some; and its stack, with its symbols. */
+/* Most bytes of an event's fields and their symbols, and of a stack and its symbols. */
 #define EVENT_SIZE	0x1000
 #define STACK_SIZE	(STACK_ADDRESSES_MAX * (8 + NAME_SIZE + NAMES_CACHE_MORE))
 #define PACKET_SIZE	(PACKET_FULL + STACK_SIZE)
 
-/* A conversion goes on after so long; what a clock of 64 bits cannot count in ns. */
+/* Latest time of an event. Later ones get the time before: readers count ns in 64 bits. */
 #define TICKS_MAX	(UINT64_MAX >> 4)
 
-/* What a packet begins with; see put_metadata(). */
+/* Begin of a packet. put_metadata() describes it to readers. */
 struct packet_header {
 	uint32_t magic;
 	unsigned char uuid[16];
@@ -49,10 +49,10 @@ struct packet_header {
 } __attribute__((__packed__));
 
 /*
- * @used: bytes of @packet
- * @first: time of its first event, ticks
- * @last: of the stream's last one
- * @packet: that is filled
+ * @used: used bytes of @packet
+ * @first: time of the first event of @packet, ticks
+ * @last: time of the last event of the stream, ticks
+ * @packet: current packet
  */
 struct ctf_stream {
 	size_t used;
@@ -62,14 +62,14 @@ struct ctf_stream {
 };
 
 /*
- * @conversion: of the trace
- * @directory: of what is made of it
- * @uuid: of that
- * @streams: by processor; NULL: not yet seen
- * @stream_count: how many
+ * @conversion: trace to convert
+ * @directory: directory of the converted trace
+ * @uuid: UUID of the converted trace
+ * @streams: streams by processor; NULL before the first event of a processor
+ * @stream_count: number of @streams
  * @locks: names of locks
  * @code: names of instructions
- * @has_stack: some events of the type have a stack: those are a class of their own
+ * @has_stack: events of this type with a stack exist; they are a class of their own
  */
 struct ctf {
 	struct conversion *conversion;
@@ -82,7 +82,7 @@ struct ctf {
 	bool has_stack[EVENT_TYPES];
 };
 
-/* The same for the same trace: outputs can be compared. */
+/* Make the UUID from the header of the trace, so that two conversions of it are equal. */
 static void make_uuid(struct ctf *ctf)
 {
 	const struct etl_file *file = ctf->conversion->file;
@@ -91,12 +91,12 @@ static void make_uuid(struct ctf *ctf)
 	uint64_t hash[2] = { UINT64_C(0xCBF29CE484222325), UINT64_C(0x84222325CBF29CE4) };
 	size_t i, j;
 
-	/* FNV-1a, of words. */
+	/* A hash like FNV-1a, but of words. */
 	for (i = 0; i < ARRAY_SIZE(parts); i++)
 		for (j = 0; j < 2; j++)
 			hash[j] = (hash[j] ^ parts[i]) * UINT64_C(0x100000001B3) ^ hash[j] >> 29;
 	memcpy(ctf->uuid, hash, sizeof(ctf->uuid));
-	/* Version 4, of the usual kind. */
+	/* Mark a random UUID: version 4, variant 1. */
 	ctf->uuid[6] = (ctf->uuid[6] & 0x0F) | 0x40;
 	ctf->uuid[8] = (ctf->uuid[8] & 0x3F) | 0x80;
 }
@@ -122,13 +122,13 @@ static void put_field(FILE *stream, const struct event_field *field)
 		fprintf(stream, "\t\tstring { encoding = UTF8; } _%sSymbol;\n", field->name);
 }
 
-/* As LTTng calls it, and what is there, as text: before the others. */
+/* The stack under LTTng's name, and its symbols, before the other fields. */
 static const char stack_fields[] =
 	"\t\tinteger { size = 32; align = 8; signed = false; } __callstack_kernel_length;\n"
 	"\t\tinteger { size = 64; align = 8; signed = false; base = 16; } _callstack_kernel[__callstack_kernel_length];\n"
 	"\t\tstring { encoding = UTF8; } _callstack_symbols[__callstack_kernel_length];\n";
 
-/* As strangers see it: one name for all of its versions, but those of other fields. */
+/* All versions of an event have one name, except a version with other fields. */
 static void put_event_class(FILE *stream, size_t number, bool with_stack)
 {
 	const struct event_type *type = &event_types[number];
@@ -140,7 +140,7 @@ static void put_event_class(FILE *stream, size_t number, bool with_stack)
 	fputs("\tfields := struct {\n", stream);
 	if (with_stack)
 		fputs(stack_fields, stream);
-	/* All fields of all versions; an address is followed by its symbol. */
+	/* The fields of all versions. The symbol of an address follows it. */
 	for (i = 0; i < type->field_count; i++)
 		if (!event_field_is_derived(&type->fields[i]))
 			put_field(stream, &type->fields[i]);
@@ -226,7 +226,7 @@ static bool is_empty_or_none(const char *directory)
 	return empty;
 }
 
-/* The file is open for as long as it takes: there may be more processors than files. */
+/* Open the file for each packet: there may be more processors than a process can have files. */
 static int write_packet(struct ctf *ctf, size_t processor)
 {
 	struct ctf_stream *stream = ctf->streams[processor];
@@ -301,7 +301,7 @@ static char *put_fields(struct ctf *ctf, char *to, const struct etl_event *event
 
 		if (event_field_is_derived(field))
 			continue;
-		/* Of the wider record, little-endian; as it is, if that is what it is. */
+		/* The output has the 64-bit layout. Copy a field that has the same size there. */
 		if (field->mask || field->where[which].size != size)
 			value = event_has_field(event, field) ?
 				event_field_value(field, event) : 0;
@@ -358,7 +358,7 @@ static int put_event(struct ctf *ctf, const struct etl_event *event,
 	}
 	if (stream->used > PACKET_FULL - EVENT_SIZE && write_packet(ctf, event->processor))
 		return -1;
-	/* What is before the start or goes back would be no CTF. */
+	/* CTF requires times that do not decrease, and none before the start. */
 	if (time > TICKS_MAX || time < stream->last)
 		time = stream->last;
 	stream->last = time;
@@ -384,7 +384,7 @@ static int write_events(struct ctf *ctf)
 	size_t i;
 
 	while ((event = conversion_next(ctf->conversion, &type))) {
-		/* Of nothing there is nothing, a directory neither. */
+		/* Make the directory at the first event: no events, no directory. */
 		if (!made) {
 			if (mkdir(ctf->directory, 0777) && errno != EEXIST) {
 				message("%s: %s", ctf->directory, strerror(errno));
@@ -398,7 +398,7 @@ static int write_events(struct ctf *ctf)
 	for (i = 0; i < ctf->stream_count; i++)
 		if (ctf->streams[i] && write_packet(ctf, i))
 			return -1;
-	/* Last: only now it is known which classes there are. */
+	/* The metadata comes last, because only now the classes with stacks are known. */
 	if (made && write_metadata(ctf))
 		return -1;
 	if (!made)
@@ -408,8 +408,8 @@ static int write_events(struct ctf *ctf)
 
 /**
  * convert_to_ctf() - write a trace in the Common Trace Format
- * @conversion: of the trace
- * @directory: a new or an empty one
+ * @conversion: trace to convert
+ * @directory: path of a new or empty directory
  *
  * Return: 0, or -1 after a message.
  */

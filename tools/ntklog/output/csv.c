@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Comma-separated values, as RFC 4180 has them. */
+/* Comma-separated values of RFC 4180. */
 
 #include <string.h>
 
 #include "csv.h"
 
 /**
- * csv_print() - print a value, quoted if it has to be
- * @stream: where to
- * @text: the value
+ * csv_print() - print a value, in quotes if it needs them
+ * @stream: stream to print to
+ * @text: value
  */
 void csv_print(FILE *stream, const char *text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How the fields of the known events are written: made once, and then followed. */
+/* Plans for printing the fields of known events: see dump_plan.h. */
 
 #include <assert.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "dump_plan.h"
 #include "macros.h"
 
-/* Texts of values, by a few bits of the value. */
+/* Size of a step's table of names of values. */
 #define SYMBOL_SLOTS	64
 
 enum step_kind {
@@ -24,8 +24,8 @@ enum step_kind {
 };
 
 /*
- * @text: of @value
- * @value: that has one, if the text is not empty
+ * @text: name of @value; empty in an unused slot
+ * @value: value with this name
  */
 struct symbol_slot {
 	struct label text;
@@ -33,16 +33,16 @@ struct symbol_slot {
 };
 
 /*
- * @label: before the value
- * @kind: how that is written
- * @where: it is, in the record of either pointer size
- * @mask: of the value, 0: all
- * @shift: to the right, after the mask
- * @after: the value, if it is no NUL
- * @names: where its name is looked up, or NULL
- * @name_label: before the name
- * @field: that it is
- * @symbols: of STEP_SYMBOL: SYMBOL_SLOTS
+ * @label: text before the value
+ * @kind: format of the value
+ * @where: place of the value in the 32-bit and in the 64-bit record
+ * @mask: bits of the value, or 0 for all bits
+ * @shift: number of bits to shift right after masking
+ * @after: character behind the value, or NUL for none
+ * @names: cache with the name of the value, or NULL if it has none
+ * @name_label: text before the name
+ * @field: field that the step prints
+ * @symbols: table of SYMBOL_SLOTS names of values, of STEP_SYMBOL
  */
 struct step {
 	struct label label;
@@ -58,9 +58,9 @@ struct step {
 };
 
 /*
- * @head: before all fields: what the event is called
- * @count: of @steps
- * @steps: the fields
+ * @head: text before all fields, with the name of the event
+ * @count: number of @steps
+ * @steps: steps, one for each field
  */
 struct dump_plan {
 	struct label head;
@@ -94,7 +94,7 @@ static inline uint64_t step_value(const struct step *step, const struct etl_even
 	return step->mask ? (value64 & step->mask) >> step->shift : value64;
 }
 
-/* From its own size to all of the value's bits. */
+/* Extend the sign of a value to 64 bits. */
 static inline int64_t sign_extended(const struct step *step, const struct etl_event *event,
 				    uint64_t value)
 {
@@ -103,7 +103,7 @@ static inline int64_t sign_extended(const struct step *step, const struct etl_ev
 	return (int64_t)(value << more) >> more;
 }
 
-/* Values differ in their low bits; those of one kind in some above. */
+/* Hash a value. The actions of different kinds of locks differ only above the low bits. */
 static inline uint64_t symbol_slot(uint64_t value)
 {
 	return (value ^ value >> 14) % SYMBOL_SLOTS;
@@ -121,13 +121,13 @@ static inline char *put_symbol(char *to, const struct step *step, uint64_t value
 }
 
 /**
- * dump_plans_put() - write an event's name and its fields
- * @plans: made
- * @to: where there is room for DUMP_FIELDS_SIZE
- * @event: of which version its plan is taken
- * @type: of the event
+ * dump_plans_put() - print the name and the fields of an event
+ * @plans: plans from dump_plans_make()
+ * @to: buffer of DUMP_FIELDS_SIZE bytes
+ * @event: event to print
+ * @type: type of the event
  *
- * Return: behind them.
+ * Return: the end of the text.
  */
 char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event *event,
 		     const struct event_type *type)
@@ -186,7 +186,7 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 	return to;
 }
 
-/* A space would end the field, and the module is behind one. */
+/* Leave out the module, which is behind a space: a space would end the field. */
 static size_t format_text_symbol(char *to, const char *name)
 {
 	return put_bytes(to, name, strcspn(name, " ")) - to;
@@ -246,7 +246,7 @@ static int make_symbols(struct step *step)
 		return -1;
 	for (i = 0; i < field->symbol_count; i++) {
 		slot = &step->symbols[symbol_slot(field->symbols[i].value)];
-		/* The others of one slot are looked for in the field. */
+		/* put_symbol() searches the field for a value whose slot is taken. */
 		if (slot->text.length)
 			continue;
 		make_label(&slot->text, "%s", field->symbols[i].name);
@@ -255,7 +255,7 @@ static int make_symbols(struct step *step)
 	return 0;
 }
 
-/* All of a step but its labels. */
+/* Make all of a step but its labels. */
 static int make_step(struct dump_plans *plans, struct step *step,
 		     const struct event_field *field)
 {
@@ -286,7 +286,7 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	return field->format == FIELD_SYMBOL ? make_symbols(step) : 0;
 }
 
-/* Text, and JSON: each field with its name. */
+/* Make the steps of text and JSON, where each field has its name. */
 static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 			    const struct event_type *type, const struct etl_event *event)
 {
@@ -296,9 +296,9 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	make_label(&plan->head, json ? "%s\"" : " %s", type->name);
 	for (i = 0; i < type->field_count; i++) {
 		const struct event_field *field = &type->fields[i];
-		/* Addresses are text to JSON, whose readers would round them; so are symbols. */
+		/* Addresses are strings in JSON, because readers would round such numbers. */
 		bool quoted = json && (field->format == FIELD_HEX || field->format == FIELD_SYMBOL);
-		/* The name of a ThreadId is a ThreadName. */
+		/* The name of a ThreadId is called ThreadName. */
 		int length = strlen(field->name) - (field->is_thread ? 2 : 0);
 		struct step *step = &plan->steps[plan->count];
 
@@ -316,7 +316,7 @@ static int make_named_steps(struct dump_plans *plans, struct dump_plan *plan,
 	return 0;
 }
 
-/* Commas of columns that the event has nothing for. */
+/* Add the commas of columns that are empty for this event. */
 static void add_commas(struct label *label, size_t count)
 {
 	memset(label->text + label->length, ',', count);
@@ -332,7 +332,7 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 	size_t i;
 
 	make_label(&plan->head, ",%s,0x%04x,%u,", type->name, type->hook_id, event->version);
-	/* Of other headers: Provider, Id, Opcode, Level, ProcessId. */
+	/* Columns of other headers: Provider, Id, Opcode, Level, ProcessId. */
 	add_commas(&step->label, 5);
 	for (i = 0; i < columns->count; i++) {
 		add_commas(&step->label, 1);
@@ -344,7 +344,7 @@ static int make_csv_steps(struct dump_plans *plans, struct dump_plan *plan,
 		} else if (columns->suffixes[i]) {
 			add_commas(&step->label, 1);
 		}
-		/* A step is used up by its value, or by all that its label has room for. */
+		/* A step is complete with its value, or when its label is full. */
 		if (step->kind != STEP_NOTHING || step->label.length > sizeof(step->label.text) - 2)
 			step++;
 	}
@@ -358,7 +358,7 @@ static int make_plan(struct dump_plans *plans, const struct event_type *type,
 	struct dump_plan **place = &plans->plans[type - event_types][version - type->version];
 	const struct etl_event event = { .version = version };
 
-	/* A step for each field, and some for commas alone. */
+	/* Allocate a step for each field, and some for commas alone. */
 	*place = calloc(1, sizeof(**place) +
 			(type->field_count + DUMP_COLUMNS_MAX / 16 + 1) * sizeof(struct step));
 	if (!*place)
@@ -367,7 +367,7 @@ static int make_plan(struct dump_plans *plans, const struct event_type *type,
 					   make_named_steps(plans, *place, type, &event);
 }
 
-/* A field that several events have is one column. */
+/* Make the columns of a CSV. Fields of the same name in several events share a column. */
 static void make_columns(struct dump_columns *columns)
 {
 	size_t i, j, k;
@@ -396,12 +396,12 @@ static void make_columns(struct dump_columns *columns)
 }
 
 /**
- * dump_plans_make() - for all types and versions
- * @plans: all zero
- * @format: of what is written
- * @names: of addresses and threads, or NULL
+ * dump_plans_make() - make the plans of all types and versions
+ * @plans: plans, all zero; the caller must use dump_plans_clear() even after a failure
+ * @format: format to print
+ * @names: names of the trace, or NULL
  *
- * Return: 0, or -1: there is no memory; dump_plans_clear() in both cases.
+ * Return: 0, or -1 without memory.
  */
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 		    const struct names *names)
@@ -438,8 +438,8 @@ int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 }
 
 /**
- * dump_plans_clear() - let all go
- * @plans: what dump_plans_make() was called for
+ * dump_plans_clear() - free plans
+ * @plans: plans from dump_plans_make()
  */
 void dump_plans_clear(struct dump_plans *plans)
 {

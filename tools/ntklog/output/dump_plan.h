@@ -3,9 +3,8 @@
 #define _NTKLOG_DUMP_PLAN_H
 
 /*
- * How the fields of the known events are written. What is the same for all events of a
- * type and version, which fields there are, their names and what is around them, is made
- * once: a plan, of a step for each field.
+ * Plans for printing the fields of known events. A plan is made once for each type and version of
+ * events. It has a step for each field, with all text between the values.
  */
 
 #include <stdbool.h>
@@ -18,25 +17,26 @@
 #include "out.h"
 #include "put.h"
 
-/* Fields of all events, each name once. */
+/* Most different names of fields. */
 #define DUMP_COLUMNS_MAX	64
 
-/* Versions of a type, each of which has a plan. */
+/* Most versions of a type. */
 #define DUMP_VERSIONS_MAX	4
 
-/* Of a line's fields at most: those of an event, commas, and how each is written. */
+/* Most bytes of an event's fields in a line, with all names and commas. */
 #define DUMP_FIELDS_SIZE	(24 * (2 * PUT_MORE + OUT_DIGITS + NAMES_CACHE_TEXT) + \
 				 2 * DUMP_COLUMNS_MAX + PUT_MORE)
 
 struct dump_plan;
 
 /**
- * struct dump_columns - of a CSV, which has the fields of all events
- * @names: of the columns
- * @suffixes: of those that another one follows, with a name: what that is called more
- * @count: of them
- * @fields: by type and column; NULL: the event has none such
- * @thread: of ThreadId
+ * struct dump_columns - columns of a CSV, one for each name of a field of any event
+ * @names: names of the columns
+ * @suffixes: suffix of the title of the column that follows with the name of a value: "Symbol" or
+ *	"Name"; NULL if no such column follows
+ * @count: number of columns
+ * @fields: fields by type and column; NULL if events of the type lack the field
+ * @thread: index of the column ThreadId
  */
 struct dump_columns {
 	const char *names[DUMP_COLUMNS_MAX];
@@ -47,11 +47,11 @@ struct dump_columns {
 };
 
 /**
- * struct dump_plans - of all types
- * @format: of what is written
- * @has_names: there are some
- * @columns: of DUMP_CSV
- * @plans: by type and version, from the type's first on
+ * struct dump_plans - plans of all types
+ * @format: format to print
+ * @has_names: the trace has names
+ * @columns: columns of DUMP_CSV
+ * @plans: plans by type and version, from the first version of the type on
  * @locks: names of locks
  * @code: names of instructions
  * @threads: names of threads

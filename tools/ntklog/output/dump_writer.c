@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events as text, JSON and CSV. All of a line is put where it is written from, by a pointer
- * that goes on; the fields of known events by plans.
+ * Printing events as text, JSON and CSV. A line is put together in the output buffer itself. Plans
+ * print the fields of known events.
  */
 
 #include <errno.h>
@@ -15,22 +15,22 @@
 #include "out.h"
 #include "put.h"
 
-/* Of a line without the data in hexadecimal. */
+/* Most bytes of a line, without the data in hexadecimal. */
 #define LINE_SIZE	(DUMP_FIELDS_SIZE + 2048)
 
-/* What is before the lines of a stack: the processor of the event above, or thereabouts. */
+/* Indentation of a stack, up to about the column of the processor. */
 #define STACK_INDENT	"               "
 
-/* Room of a line is not looked for each time. */
+/* The functions that put a line do not check the size of the buffer. */
 _Static_assert(LINE_SIZE + PUT_MORE <= OUT_SIZE / 2, "a line has room");
 
 /*
- * @out: where to
- * @format: of it
- * @file: that the events are of
- * @cycles: raw times too
- * @hex: data too
- * @plans: how known events are written
+ * @out: output buffer
+ * @format: format to print
+ * @file: file of the events
+ * @cycles: print raw times, too
+ * @hex: print the data in hexadecimal, too
+ * @plans: plans for known events
  */
 struct dump_writer {
 	struct out out;
@@ -41,7 +41,7 @@ struct dump_writer {
 	struct dump_plans plans;
 };
 
-/* Four digits at the least, as hook ids have. */
+/* Put a hook id in hexadecimal, with all four digits. */
 static char *put_hook_id(char *to, uint16_t id)
 {
 	to = put_literal(to, "0x");
@@ -53,9 +53,8 @@ static char *put_hook_id(char *to, uint16_t id)
 }
 
 /*
- * Seconds with so many decimals, and blanks before them up to the width: what printf() makes
- * of them. What is half of the last decimal there is a little more or less, which the
- * product has lost.
+ * Put seconds like printf("%*.*f"), but faster. If the product seems to be just half of the last
+ * decimal, fma() computes the part that rounding has lost, which tells whether to round up.
  */
 static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_stamp,
 			 double scale, unsigned int decimals, unsigned int width)
@@ -66,7 +65,7 @@ static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_st
 	unsigned int length, i;
 	uint64_t whole;
 
-	/* More digits than a double has; no session is so long. */
+	/* The number has more digits than a double is exact to. No session is that long. */
 	if (value >= 1e15)
 		return to + sprintf(to, "%*.*f", width, decimals, seconds);
 	whole = (uint64_t)value;
@@ -87,7 +86,7 @@ static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_st
 	return put_bytes(to, end - decimals, decimals);
 }
 
-/* JSON has no need of zeros at the end. */
+/* Put seconds without trailing zeros. */
 static char *put_json_seconds(char *to, const struct etl_file *file, uint64_t time_stamp)
 {
 	to = put_seconds(to, file, time_stamp, 1e12, 12, 0);
@@ -106,7 +105,7 @@ static char *put_provider(char *to, const struct etl_event_header *info)
 	return to + ETL_GUID_SIZE - 1;
 }
 
-/* What follows the id of a thread; nothing, if it has no name. */
+/* Put the name of a thread behind its id, if it has one. */
 static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thread_id)
 {
 	static const char *const before[] = { " ThreadName=", ",\"ThreadName\":\"", "" };
@@ -302,7 +301,7 @@ static char *put_csv_event(struct dump_writer *writer, char *to,
 		      put_csv_unknown(writer, to, event);
 }
 
-/* The data, of up to 64 KiB: more than a line has room for. */
+/* Print the data in hexadecimal: up to 64 KiB, which may not fit in the buffer. */
 static void put_data(struct dump_writer *writer, const struct etl_event *event)
 {
 	static const char *const before[] = { " Hex=", ",\"Hex\":\"", "," };
@@ -318,7 +317,7 @@ static void put_data(struct dump_writer *writer, const struct etl_event *event)
 		out_char(out, '"');
 }
 
-/* Below the event, a line for each address. */
+/* Print a stack below its event, with a line for each address. */
 static void put_text_stack(struct dump_writer *writer, const struct stack *stack)
 {
 	struct out *out = &writer->out;
@@ -368,7 +367,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 		name = names_cache_find(&writer->plans.code, stack->addresses[i]);
 		if (name->length) {
 			out_literal(out, ",\"Symbol\":\"");
-			/* With the quote that ends it. */
+			/* The text includes the closing quote. */
 			out_bytes(out, name->text, name->length);
 		}
 		out_char(out, '}');
@@ -376,7 +375,7 @@ static void put_json_stack(struct dump_writer *writer, const struct stack *stack
 	out_char(out, ']');
 }
 
-/* Of a stack whose event is not there: what it says of that. */
+/* Print the values of a stack whose event is not in the file. */
 static void put_text_alone(struct dump_writer *writer, const struct stack *stack)
 {
 	struct out *out = &writer->out;
@@ -390,13 +389,13 @@ static void put_text_alone(struct dump_writer *writer, const struct stack *stack
 }
 
 /**
- * dump_writer_put() - write an event
- * @writer: how
- * @event: the event
- * @type: of it, or NULL: it is not known
- * @stack: of it, or NULL; CSV has no place for one
+ * dump_writer_put() - print an event
+ * @writer: writer
+ * @event: event to print
+ * @type: type of the event, or NULL if it is not known
+ * @stack: stack of the event, or NULL; CSV cannot have one
  *
- * Return: 0, or -1: it cannot be written.
+ * Return: 0, or -1 if the output failed.
  */
 int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 		    const struct event_type *type, const struct stack *stack)
@@ -429,14 +428,14 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
 }
 
 /**
- * dump_writer_make() - write events to the standard output
- * @format: how
- * @file: that they are of
- * @names: of addresses and threads, or NULL
- * @cycles: raw times too
- * @hex: data too
+ * dump_writer_make() - make a writer that prints to the standard output
+ * @format: format to print
+ * @file: file of the events
+ * @names: names of the trace, or NULL
+ * @cycles: print raw times, too
+ * @hex: print the data in hexadecimal, too
  *
- * Return: a writer, or NULL after a message.
+ * Return: the writer, or NULL after a message.
  */
 struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_file *file,
 				     const struct names *names, bool cycles, bool hex)
@@ -461,8 +460,8 @@ no_memory:
 }
 
 /**
- * dump_writer_begin() - write what is before the events
- * @writer: how
+ * dump_writer_begin() - print the line of titles of a CSV
+ * @writer: writer of any format
  */
 void dump_writer_begin(struct dump_writer *writer)
 {
@@ -492,8 +491,8 @@ void dump_writer_begin(struct dump_writer *writer)
 }
 
 /**
- * dump_writer_flush() - let whoever reads it have what there is
- * @argument: the writer
+ * dump_writer_flush() - flush all output, for etl_on_wait()
+ * @argument: writer
  */
 void dump_writer_flush(void *argument)
 {
@@ -504,8 +503,8 @@ void dump_writer_flush(void *argument)
 }
 
 /**
- * dump_writer_free() - write what has not been written yet, and let go
- * @writer: the writer, or NULL
+ * dump_writer_free() - flush and free a writer
+ * @writer: writer, or NULL
  */
 void dump_writer_free(struct dump_writer *writer)
 {

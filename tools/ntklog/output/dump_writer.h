@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_DUMP_WRITER_H
 #define _NTKLOG_DUMP_WRITER_H
 
-/* Events as text, JSON and CSV. */
+/* Printing events as text, JSON and CSV. */
 
 #include <ntklog/etl.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Stacks by their functions, from the outermost on. */
+/* The tree of all stacks: see flame.h. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +35,7 @@ static void add_sum(struct flame *flame, const double ns[FLAME_KINDS], uint64_t 
 	flame->samples += samples;
 }
 
-/* A stack of @count functions; with none, of a name in their place. */
+/* Add a stack of @count addresses, or of the one name @instead. */
 static bool add_stack(struct flame *root, const struct etl_file *file, const struct names *names,
 		      const uint64_t *addresses, size_t count, const char *instead,
 		      const struct stack_sum *sum)
@@ -56,7 +56,7 @@ static bool add_stack(struct flame *root, const struct etl_file *file, const str
 			snprintf(name, sizeof(name), "%s", instead);
 		else
 			names_function(names, addresses[--count], name, sizeof(name));
-		/* It is what separates them. */
+		/* ";" separates the functions of folded stacks. */
 		while ((at = strchr(name, ';')))
 			*at = ':';
 		flame = find_callee(flame, name);
@@ -74,7 +74,7 @@ static int compare_names(const struct flame *a, const struct flame *b)
 	return strcmp(a->name, b->name);
 }
 
-/* The order is that of names, whatever the tables had: the same file gives the same picture. */
+/* Sort by names: the order of a hash table differs between runs of the program. */
 static void sort_callees(struct flame *flame)
 {
 	struct flame *callee;
@@ -85,13 +85,13 @@ static void sort_callees(struct flame *flame)
 }
 
 /**
- * flame_make() - put all stacks together
- * @root: what calls the outermost functions; all zero
- * @analysis: whose stacks
- * @file: that they are of
- * @names: of their addresses, or NULL
+ * flame_make() - make the tree of all stacks
+ * @root: root of the tree, all zero; the caller must use flame_free() even after a failure
+ * @analysis: analysis with the stacks
+ * @file: file of the analysis
+ * @names: names of the trace, or NULL
  *
- * Return: whether there was memory for all; flame_free() in both cases.
+ * Return: true, or false if there was no memory for all stacks.
  */
 bool flame_make(struct flame *root, const struct analysis *analysis, const struct etl_file *file,
 		const struct names *names)
@@ -109,7 +109,7 @@ bool flame_make(struct flame *root, const struct analysis *analysis, const struc
 	return is_complete;
 }
 
-/* @path has @length bytes of the functions above. */
+/* Print the callees of a function. @path has the functions above them, of @length bytes. */
 static void print_folded(const struct flame *flame, enum flame_of what, FILE *stream,
 			 char **path, size_t *room, size_t length)
 {
@@ -134,13 +134,13 @@ static void print_folded(const struct flame *flame, enum flame_of what, FILE *st
 }
 
 /**
- * flame_print_folded() - what programs that draw flame graphs take
- * @root: made
- * @what: is told of each stack, in nanoseconds
- * @stream: where to
+ * flame_print_folded() - print folded stacks, which flame graph tools read
+ * @root: tree from flame_make()
+ * @what: sum to print, in nanoseconds
+ * @stream: stream to print to
  *
- * A line for each stack: its functions from the outermost on, with ; between them, and a number.
- * A stack without any time has none.
+ * A line has the functions of a stack from the outermost on, separated by ";", and a number. A
+ * stack whose sum rounds to 0 has no line.
  */
 void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stream)
 {
@@ -152,8 +152,8 @@ void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stre
 }
 
 /**
- * flame_free() - let all go
- * @root: what flame_make() was called for
+ * flame_free() - free a tree
+ * @root: tree from flame_make()
  */
 void flame_free(struct flame *root)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_FLAME_H
 #define _NTKLOG_FLAME_H
 
-/* Stacks by their functions, from the outermost on: what flame graphs are drawn of. */
+/* The tree of all stacks, from the outermost functions on, for flame graphs. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 #include "names.h"
 
 /**
- * enum flame_of - what is added up
- * @FLAME_WAIT: how long it was waited for what has been acquired there
- * @FLAME_HOLD: how long that was owned
- * @FLAME_KINDS: how many there are
+ * enum flame_of - sums of a function
+ * @FLAME_WAIT: time waited for locks that were acquired there
+ * @FLAME_HOLD: time for which these locks were held
+ * @FLAME_KINDS: number of sums
  */
 enum flame_of {
 	FLAME_WAIT,
@@ -25,13 +25,13 @@ enum flame_of {
 };
 
 /**
- * struct flame - a function, called by those above it
- * @name: of it
- * @ns: of all stacks that go through it
- * @own_ns: of those that end in it
- * @samples: records of all stacks that go through it
- * @callees: table of what it calls
- * @hh: in its caller's
+ * struct flame - a function, called by the functions above it
+ * @name: name of the function
+ * @ns: sums of all stacks through the function, ns
+ * @own_ns: sums of the stacks that end in it, ns
+ * @samples: number of records with a stack through the function
+ * @callees: hash table of the functions that it calls
+ * @hh: entry of the caller's hash table
  */
 struct flame {
 	char name[NAME_SIZE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Text for programs and people, much of it. */
+/* Fast buffered output: see out.h. */
 
 #include "out.h"
 
@@ -11,10 +11,10 @@ const char out_pairs[] =
 	"8081828384858687888990919293949596979899";
 
 /**
- * out_flush() - give what there is to the stream
- * @out: whose
+ * out_flush() - write the buffer to the stream
+ * @out: output
  *
- * What cannot be written is in the stream's error.
+ * ferror() of the stream tells a failure.
  */
 void out_flush(struct out *out)
 {
@@ -23,10 +23,10 @@ void out_flush(struct out *out)
 }
 
 /**
- * out_large() - more than there is room for
- * @out: where to
- * @text: what
- * @length: of it
+ * out_large() - write text that is larger than the buffer
+ * @out: output
+ * @text: text to write
+ * @length: bytes of @text
  */
 void out_large(struct out *out, const char *text, size_t length)
 {
@@ -35,9 +35,9 @@ void out_large(struct out *out, const char *text, size_t length)
 }
 
 /**
- * out_hex() - a number in hexadecimal, with 0x
- * @out: where to
- * @value: the number
+ * out_hex() - write a number in hexadecimal, with 0x
+ * @out: output
+ * @value: number
  */
 void out_hex(struct out *out, uint64_t value)
 {
@@ -52,11 +52,11 @@ void out_hex(struct out *out, uint64_t value)
 }
 
 /**
- * out_fixed() - a number with decimals
- * @out: where to
- * @value: the number, without the point
- * @decimals: how many of its digits are decimals
- * @width: of all at the least; blanks are before it
+ * out_fixed() - write a number with decimals
+ * @out: output
+ * @value: number times 10 to the power of @decimals
+ * @decimals: number of decimals
+ * @width: least number of characters, filled up with spaces on the left
  */
 void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned int width)
 {
@@ -82,9 +82,9 @@ void out_fixed(struct out *out, int64_t value, unsigned int decimals, unsigned i
 }
 
 /**
- * out_json() - text between the quotes of JSON
- * @out: where to
- * @text: UTF-8
+ * out_json() - write text, escaped for JSON, without quotes
+ * @out: output
+ * @text: text in UTF-8
  */
 void out_json(struct out *out, const char *text)
 {

@@ -3,8 +3,8 @@
 #define _NTKLOG_OUT_H
 
 /*
- * Text for programs and people, much of it: what printf() takes most of its time for,
- * understanding a format, is left out. What is written is in the stream after out_flush().
+ * Fast buffered output. printf() takes most of its time for parsing formats, which these functions
+ * avoid. The stream has all output after out_flush().
  */
 
 #include <stdbool.h>
@@ -15,14 +15,14 @@
 
 #define OUT_SIZE	0x10000
 
-/* Digits of a uint64_t at most. */
+/* Most digits of a uint64_t. */
 #define OUT_DIGITS	20
 
 /**
- * struct out - what is on its way to a stream
- * @stream: the stream
- * @used: bytes of @buffer
- * @buffer: them
+ * struct out - buffered output to a stream
+ * @stream: stream
+ * @used: number of bytes in @buffer
+ * @buffer: bytes that are not yet in the stream
  */
 struct out {
 	FILE *stream;
@@ -34,10 +34,10 @@ void out_flush(struct out *out);
 void out_large(struct out *out, const char *text, size_t length);
 void out_json(struct out *out, const char *text);
 
-/* 00 to 99. */
+/* The numbers 00 to 99, two digits each. */
 extern const char out_pairs[];
 
-/* Digits of a number. */
+/* Count the decimal digits of a number. */
 static inline unsigned int out_length(uint64_t value)
 {
 	static const uint64_t powers[] = {
@@ -46,22 +46,22 @@ static inline unsigned int out_length(uint64_t value)
 		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000,
 		10000000000000000000u,
 	};
-	/* The logarithm of 2 is 1233 / 4096, nearly: one too few at most. */
+	/* The binary logarithm times 1233 / 4096, about log10(2), is at most one too small. */
 	unsigned int length = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
 
 	return length + (value >= powers[length]);
 }
 
 /**
- * out_digits() - a number in decimal
- * @end: behind the place of its last digit; OUT_DIGITS are before
- * @value: the number
+ * out_digits() - format a number in decimal
+ * @end: end of the number, with OUT_DIGITS bytes before it
+ * @value: number
  *
- * Return: its first digit.
+ * Return: the first digit.
  */
 static inline char *out_digits(char *end, uint64_t value)
 {
-	/* Four at a time: each division waits for the one before. */
+	/* Take four digits at a time, because each division waits for the one before. */
 	while (value >= 10000) {
 		unsigned int four = value % 10000;
 
@@ -84,7 +84,7 @@ static inline char *out_digits(char *end, uint64_t value)
 	return end;
 }
 
-/* Room for so many bytes. */
+/* Reserve @length bytes of the buffer. */
 static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->used + length > sizeof(out->buffer))
@@ -108,7 +108,7 @@ static inline void out_char(struct out *out, char c)
 	out->used++;
 }
 
-/* Of text that the compiler knows, so does it the length. */
+/* Write a string literal, whose length the compiler knows. */
 #define out_literal(out, text)	out_bytes(out, text, sizeof(text) - 1)
 
 static inline void out_text(struct out *out, const char *text)

@@ -158,7 +158,7 @@ static char *put_us(char *to, int64_t ns)
  * A slice without a lane becomes an asynchronous event, which may overlap others. Its end is put
  * before its begin, because the arguments are the begin's.
  *
- * Return: the end of what was put.
+ * Return: the end of the JSON.
  */
 char *perfetto_begin_slice(struct perfetto *perfetto, char *to, const struct perfetto_slice *slice)
 {
@@ -199,7 +199,7 @@ char *perfetto_begin_slice(struct perfetto *perfetto, char *to, const struct per
  * perfetto_end_slice() - put the end of a slice that has no stack
  * @to: behind the last argument
  *
- * Return: the end of what was put.
+ * Return: the end of the JSON.
  */
 char *perfetto_end_slice(char *to)
 {

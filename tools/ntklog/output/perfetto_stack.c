@@ -64,7 +64,7 @@ static void put_address(struct perfetto *perfetto, uint64_t address)
 /**
  * perfetto_end_slice_with_stack() - put the event's stack and the end of a slice
  * @perfetto: state of the conversion
- * @to: behind the last argument of the slice, in what perfetto_reserve() returned
+ * @to: end of the slice's last argument, in the memory from perfetto_reserve()
  */
 void perfetto_end_slice_with_stack(struct perfetto *perfetto, const char *to)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where slices find room. */
+/* Tracks and their lanes: see perfetto_tracks.h. */
 
 #include <stdbool.h>
 
 #include "perfetto_tracks.h"
 
-/* Threads that have tracks of their own resources. */
+/* Most tracks. */
 #define TRACKS_MAX	65536
 
-/* Tracks of lanes but the first, which is that of the processor or thread. */
+/* Number of the first lane that is not the first one of its track. */
 #define FIRST_OTHER_TRACK	0x60000000u
 
 /**
  * perfetto_track_find() - find or make a track
- * @tracks: of which
- * @group: of tracks
- * @number: in the group
+ * @tracks: all tracks
+ * @group: group of the track
+ * @number: number of the CPU, or id of the thread
  *
- * Return: the track, or NULL: there is no room for one more.
+ * Return: the track, or NULL if there are too many tracks or no memory.
  */
 struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks, uint32_t group,
 					   uint32_t number)
@@ -29,7 +29,7 @@ struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks, uint3
 	return track;
 }
 
-/* Is this time within an interval of the lane, and so what begins then across its end? */
+/* Test whether a slice that begins at a time would cross the end of an interval of the lane. */
 static bool is_within(const struct perfetto_lane *lane, int64_t time)
 {
 	unsigned int i;
@@ -44,7 +44,7 @@ static bool is_within(const struct perfetto_lane *lane, int64_t time)
 
 static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
 {
-	/* What lies within the new one is not looked at any more. */
+	/* Intervals within the new one do not matter any more. */
 	while (lane->count && lane->intervals[lane->count - 1].from >= from)
 		lane->count--;
 	if (lane->count == PERFETTO_INTERVALS_MAX) {
@@ -57,15 +57,14 @@ static void add_interval(struct perfetto_lane *lane, int64_t from, int64_t to)
 }
 
 /**
- * perfetto_lane_find() - a lane where what begins at these two times is not across anything
- * @tracks: that the track is of
- * @track: the track, or NULL
- * @wait: the one, ns
- * @hold: the other
- * @end: of both; ends come in order, nearly
+ * perfetto_lane_find() - find or make a lane in which a wait and a hold nest with all slices
+ * @tracks: all tracks
+ * @track: track to search, or NULL
+ * @wait: begin of the wait, ns
+ * @hold: begin of the hold, ns
+ * @end: end of the hold, ns; calls come nearly in the order of @end
  *
- * Return: the lane, where the interval is then, and which may be the track's newest; or NULL:
- * there is none.
+ * Return: the lane, to which the interval was added; NULL if no lane has room, or without memory.
  */
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,
@@ -95,8 +94,8 @@ found:
 }
 
 /**
- * perfetto_tracks_free() - let them go
- * @tracks: all
+ * perfetto_tracks_free() - free all tracks
+ * @tracks: all tracks
  */
 void perfetto_tracks_free(struct perfetto_tracks *tracks)
 {

@@ -3,18 +3,18 @@
 #define _NTKLOG_PERFETTO_TRACKS_H
 
 /*
- * Where slices find room: those of a track have to lie within each other or apart, so that
- * what would be across another goes to another lane.
+ * Tracks and their lanes. Viewers require that the slices of a lane nest: two slices may be apart,
+ * or one within the other. A slice that would cross another one goes to another lane.
  */
 
 #include <stdint.h>
 
 #include "hash.h"
 
-/* Of a processor or a thread: NT tracks 8 locks, and 8 resources, at once. */
+/* Most lanes of a track: NT tracks 8 spin locks of a processor and 8 resources of a thread. */
 #define PERFETTO_LANES_MAX	8
 
-/* Intervals of a lane that are remembered: what begins before them finds no place there. */
+/* Most intervals that a lane remembers. A slice that begins before them goes to another lane. */
 #define PERFETTO_INTERVALS_MAX	24
 
 struct perfetto_interval {
@@ -24,10 +24,10 @@ struct perfetto_interval {
 
 /**
  * struct perfetto_lane - a lane of a track
- * @number: of it, among all
- * @intervals: of slices, those within others left out; the last is the newest
- * @count: of them
- * @forgotten: nothing before this is known
+ * @number: number of the lane in the output
+ * @intervals: intervals of slices without those within others; the newest is the last
+ * @count: number of @intervals
+ * @forgotten: time before which intervals were dropped, ns
  */
 struct perfetto_lane {
 	uint32_t number;
@@ -37,11 +37,11 @@ struct perfetto_lane {
 };
 
 /**
- * struct perfetto_track - of a processor or a thread
- * @key: group and number
- * @lanes: of it
- * @lane_count: of them
- * @hh: in the table
+ * struct perfetto_track - track of a processor or a thread
+ * @key: group, and number of the processor or id of the thread
+ * @lanes: lanes of the track
+ * @lane_count: number of @lanes
+ * @hh: entry of the hash table
  */
 struct perfetto_track {
 	struct {
@@ -54,9 +54,9 @@ struct perfetto_track {
 };
 
 /**
- * struct perfetto_tracks - all; all zero: none
- * @table: of them
- * @others: lanes but the first of a track
+ * struct perfetto_tracks - all tracks; all zero if there are none
+ * @table: hash table of tracks
+ * @others: number of lanes that are not the first one of their track
  */
 struct perfetto_tracks {
 	struct perfetto_track *table;

@@ -3,9 +3,9 @@
 #define _NTKLOG_PUT_H
 
 /*
- * Text by a pointer that goes on: each function writes where @to is and returns what is
- * behind that. Whoever calls has seen that there is room, once for all of a line, with
- * PUT_MORE to spare: what has a known length is copied faster than what there is of it.
+ * Fast formatting into a buffer. Each function writes at @to and returns the end of the text. The
+ * caller reserves memory for a whole line and PUT_MORE bytes, because the functions copy blocks of
+ * a fixed size, which is faster than the exact length.
  */
 
 #include <stdbool.h>
@@ -14,13 +14,13 @@
 
 #include "out.h"
 
-/* Bytes that may be written behind the end of what is put. */
+/* Most bytes that a function may write behind the end of its text. */
 #define PUT_MORE	64
 
 /**
- * struct label - a short text that is written again and again
- * @length: of @text
- * @text: it
+ * struct label - a short text that is written often
+ * @length: bytes of @text
+ * @text: text
  */
 struct label {
 	unsigned int length;
@@ -49,7 +49,7 @@ static inline char *put_label(char *to, const struct label *label)
 	return to + label->length;
 }
 
-/* Bytes that are mostly few; @text may be read up to a multiple of 16. */
+/* Put bytes that are usually few. Reads @text up to a multiple of 16 bytes. */
 static inline char *put_short(char *to, const char *text, size_t length)
 {
 	size_t at = 0;
@@ -74,7 +74,7 @@ static inline char *put_unsigned(char *to, uint64_t value)
 	return to + length;
 }
 
-/* More than what a reader's numbers have is text: it would take it for less. */
+/* Put a number of JSON. Above 63 bits it becomes a string, which no reader rounds. */
 static inline char *put_json_unsigned(char *to, uint64_t value)
 {
 	if (value <= INT64_MAX)
@@ -93,16 +93,16 @@ static inline char *put_signed(char *to, int64_t value)
 	return put_unsigned(to, -(uint64_t)value);
 }
 
-/* Eight digits in hexadecimal as they lie in memory, without a loop. */
+/* Return the eight hexadecimal digits of a number, as they are in memory. */
 static inline uint64_t hex_digits(uint32_t value)
 {
 	uint64_t digits = value, letters;
 
-	/* Each digit to a byte of its own. */
+	/* Spread the digits, one to a byte. */
 	digits = (digits << 16 | digits) & UINT64_C(0x0000FFFF0000FFFF);
 	digits = (digits << 8 | digits) & UINT64_C(0x00FF00FF00FF00FF);
 	digits = (digits << 4 | digits) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	/* 1 in those from 10 on. */
+	/* Set 1 in the bytes of digits from 10 on. */
 	letters = (digits + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
 	digits += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
 	return __builtin_bswap64(digits);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The page of an analysis: tables and pictures. It needs no network and no other file, and
- * takes its colours, light or dark, from the reader's system. A few lines of script sort and
- * shorten its tables; without them all is there and legible.
+ * The page of a report: tables and pictures. The page needs no network and no other file, and is
+ * light or dark as the reader's system is. Its script sorts and shortens tables. Without the
+ * script all rows are visible.
  */
 
 #include <errno.h>
@@ -112,7 +112,7 @@ static const char head[] =
 	"}\n"
 	"</style>\n";
 
-/* What is numbers is sorted from the greatest on, first; names from A on. */
+/* The first click on a column of numbers sorts from the greatest on, on names from A on. */
 static const char script[] =
 	"<script>\n"
 	"document.documentElement.classList.add(\"script\");\n"
@@ -149,7 +149,7 @@ static const char script[] =
 	"    };\n"
 	"  });\n"
 	"}\n"
-	/* A click makes a function as wide as the page, and what it is called by; again: all. */
+	/* A click makes a function and its callers as wide as the page, a second one undoes it. */
 	"for (const flame of document.querySelectorAll(\".flame\")) {\n"
 	"  const said = flame.nextElementSibling;\n"
 	"  const widen = (span) => {\n"
@@ -276,7 +276,7 @@ static void print_page(const struct report *report, FILE *stream, size_t top, si
 	fputs("</h1>\n<ul>\n", stream);
 	report_facts(report, stream, "<li>", "</li>");
 	fputs("</ul>\n", stream);
-	/* Their pictures are the tables' of the same kind. */
+	/* The options that choose tables choose the pictures of the same locks, too. */
 	if (tables & (1 << REPORT_LOCKS | 1 << REPORT_CALLERS))
 		report_print_lock_pictures(report, stream);
 	if (tables & 1 << REPORT_RESOURCES)
@@ -286,7 +286,7 @@ static void print_page(const struct report *report, FILE *stream, size_t top, si
 	if (tables & 1 << REPORT_STACKS)
 		report_print_flames(report, stream);
 	for (i = 0; i < REPORT_TABLES; i++)
-		/* The flame graphs are the stacks'. */
+		/* Flame graphs show the stacks. */
 		if (i != REPORT_STACKS && tables & 1 << i &&
 		    table_has_cells(&report->tables[i]))
 			print_table(&report->tables[i], stream, top, all);
@@ -297,11 +297,11 @@ static void print_page(const struct report *report, FILE *stream, size_t top, si
 
 /**
  * report_print_html() - write the page
- * @report: made and sorted
- * @path: of the page; "-" is the standard output
- * @top: rows of each table that are shown at first, at most; 0: all
- * @all: rows of each that the page has, at most; 0: all
- * @tables: which, as bits; the pictures are of what they are of
+ * @report: report with sorted tables
+ * @path: path of the page; "-" is the standard output
+ * @top: most rows of a table that are visible before a click; 0 for all
+ * @all: most rows of a table in the page; 0 for all
+ * @tables: tables to show, as bits, which also choose the pictures
  *
  * Return: 0, or -1 after a message.
  */
