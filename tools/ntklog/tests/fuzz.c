@@ -176,7 +176,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			perfetto(file, names);
 		}
 	} else if (!file->error[0]) {
-		/* What is refused says why. */
+		/* A refused file must have an error. */
 		abort();
 	}
 	etl_close(file);

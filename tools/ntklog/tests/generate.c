@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * generate MIB [SEED]: a valid ETL file of that size on the standard output, with the
- * events of a busy machine of four processors: to see how fast a reader is, and that it
- * needs no more memory for more. generate names: the names of what is in it.
+ * generate MIB [SEED]: print a valid ETL file of that size, with the events of a busy machine of
+ * four processors, to measure the speed and the memory of a reader. generate names: print the
+ * file of names that belongs to it.
  */
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a stranger's program gets from libntklog-etl of the file FILE: one fact on a line, for
- * test_library.py. With an N, all events after that many are told to be damaged.
+ * library FILE [N]: print the facts that a program gets from libntklog-etl about a file, one on a
+ * line, for test_library.py. With N, report all events after the first N as damaged.
  */
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <ntklog/etl.h>
 #include <ntklog/wmi_spinlock.h>
 
-/* At the end of what is in the pipe; more never comes, for its other end is ours too. */
+/* The pipe is empty and stays so, because this process holds its other end, too. */
 static void tell_wait(void *argument)
 {
 	printf("waited %s\n", (const char *)argument);

@@ -70,7 +70,7 @@ def main():
     for data in files():
         inputs += [bytes((choice | pipe,)) + data for choice in range(4) for pipe in (0, 0x40)]
         inputs.append(b"\x80" + names + data)
-    # What has once done harm.
+    # Inputs that have once made the tool fail.
     found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
     for name in sorted(os.listdir(found)):
         with open(os.path.join(found, name), "rb") as stream:

@@ -81,7 +81,7 @@ static void make_kernel(void)
 	inode = MAKE(kernel, "inode", 600, { "i_lock", spinlock, 8 }, { "i_rwsem", rwsem, 100 });
 	MAKE(kernel, "ext4_inode_info", 1000, { "i_data", word, 0 }, { "vfs_inode", inode, 200 },
 	     { "i_tail", mutex, 900 });
-	/* One longer, the other shorter than what is allocated. */
+	/* The sizes in BTF: one above, the other below that of the objects. */
 	MAKE(kernel, "task_struct", 9000, { "alloc_lock", spinlock, 40 });
 	MAKE(kernel, "mm_struct", 900, { "mmap_lock", rwsem, 40 });
 	MAKE(kernel, "short_one", 64, { "lock", spinlock, 0 });

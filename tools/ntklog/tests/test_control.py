@@ -375,7 +375,7 @@ class Record(Directory):
     def is_alive(self, path):
         with open(path) as stream:
             pid = int(stream.read())
-        # A child of nobody is init's, or a zombie where that is not one.
+        # Init adopts the orphan, which stays a zombie if init does not wait for it.
         try:
             with open("/proc/%d/stat" % pid) as stream:
                 return stream.read().rsplit(")", 1)[1].split()[0] != "Z"
@@ -454,7 +454,7 @@ class Record(Directory):
             self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
         process.communicate()
         self.assertEqual(process.returncode, 0)
-        # What the command prints is not in it.
+        # The output of the command is not in the trace.
         process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
         out, error = process.communicate()
         self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))

@@ -246,7 +246,7 @@ class Perfetto(Case):
                              ("wait", 55, {"kind": kind, "class": "shared"}))
             self.assertEqual((hold["cat"], hold["args"]),
                              ("hold", {"kind": kind, "class": "shared", "contention": 66}))
-        # What has not been released, and what is not known, is no slice.
+        # Records without a release, and records of unknown classes, make no slice.
         self.assertEqual(self.slices(
             etl.linux_lock("mutex", 0x224), etl.linux_lock("mutex", 0x08),
             etl.perfinfo(0x052B, etl.resource(action=0x80990022))), [])
@@ -303,7 +303,7 @@ class Perfetto(Case):
         with open(self.out) as stream:
             trace = json.load(stream)["traceEvents"]
         self.check_nesting([event for event in trace if event["ph"] == "X"])
-        # What finds no place is asynchronous.
+        # A slice without a lane becomes an asynchronous event.
         begun = [event["id"] for event in trace if event["ph"] == "b"]
         self.assertEqual(len(set(begun)), len(begun))
         self.assertEqual(sorted(begun), sorted(e["id"] for e in trace if e["ph"] == "e"))
@@ -414,7 +414,7 @@ class Stacks(Case):
             return names
         self.assertEqual([frames_of(event) for event in holds],
                          [event["args"].get("stack", []) for event in holds])
-        # What both go through is there once.
+        # Both stacks share their outer frames.
         self.assertEqual(len(frames), 3)
 
     def test_perfetto_without_stacks_is_as_ever(self):

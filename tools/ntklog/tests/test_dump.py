@@ -387,7 +387,7 @@ class Output(unittest.TestCase):
                 ("CallerAddressSymbol == exactly", 1), ("Version == 7", 1),
                 ("TimeStamp == 1000010", 1), ("Size == 29", 1), ("HeaderType == 0x11", 3),
                 ("Pmc0 == 1", 0), ("PebsIndex >= 0", 0), ("WrongTimeStamp > 0", 0),
-                # What lasts, of 2 MHz: 1001, 202 cycles; 303, 303.
+                # Holds have 1001 and 202 cycles of 2 MHz, both waits 303.
                 ("hold > 500us", 1), ("hold > 101us", 1), ("hold >= 101us", 2),
                 ("hold > 0.5ms", 1), ("hold < 1s", 2), ("wait == 151500ns", 2),
                 ("HoldTime == 202", 1), ("HoldTime == 101us", 1),

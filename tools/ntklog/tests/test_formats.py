@@ -43,7 +43,7 @@ NAMES = "".join("%x T %s%s\n" % (address, name, "\t" + MODULES[address] if addre
                 for address, name in SYMBOLS.items()) + \
     "".join("thread %d %s\n" % item for item in THREADS.items())
 
-# What there is in a CSV before the fields.
+# Columns of a CSV before those of the fields.
 HEAD = ["Time", "Cpu", "Event", "HookId", "Version", "Size", "HeaderType", "Provider", "Id",
         "Opcode", "Level", "ProcessId"]
 

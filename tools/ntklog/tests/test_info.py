@@ -34,7 +34,7 @@ class Info(unittest.TestCase):
             masks = data[:at] + struct.pack("<II", 0x2000012, 0x10004) + data[at + 8:]
             self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
                              "thread cswitch file_io contextswap spinlock")
-            # All that there is of Linux' own, and a bit that is nobody's.
+            # All groups of Linux' locks, and an unused bit.
             masks = data[:at + 20] + struct.pack("<I", 0x1FF) + data[at + 24:]
             self.assertEqual(json.loads(run_on("info", masks, "--json").stdout)["Header"]["Groups"],
                              "linux_spinlock linux_rwlock linux_mutex linux_rwsem linux_semaphore "
@@ -76,7 +76,7 @@ class Info(unittest.TestCase):
                 (-0x10, "<q", -1 << 63, "StartClock", str(1 << 63)),
                 (-0x10, "<q", (1 << 63) - 1, "StartClock", (1 << 63) - 1)):
             data = bytearray(etl.file())
-            # When the buffer was flushed; what is later cannot be.
+            # No event can be later than the time at which the buffer was flushed.
             struct.pack_into("<q", data, 0x10, least if kind == "<q" else 0)
             struct.pack_into(kind, data, 0x48 + 0x20 + offset, least)
             self.assertEqual(json.loads(run_on("info", bytes(data), "--json").stdout)["Header"]

@@ -16,7 +16,7 @@ import tap
 
 NTKLOG, GENERATE = sys.argv[1:3]
 
-# What may be more for a file 16 times as large, of 64 MiB: KiB. All of it would be 61440.
+# Most additional memory for a file 16 times as large, of 64 MiB, in KiB. The file itself is 61440.
 GROWTH = 4096
 
 

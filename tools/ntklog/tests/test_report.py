@@ -1040,11 +1040,11 @@ class Html(Mixed):
     def test_page_is_whole_and_needs_nothing(self):
         page, text = self.page()
         self.assertNotIn("http", text.replace("http-equiv", ""))
-        # What it needs not: the last thing in it, and no other.
+        # The page can do without its script, which is its last element.
         self.assertEqual((page.tags.count("script"), page.tags[-1]), (1, "script"))
         self.assertIsNone(re.search(r"<[^>]*\son\w+=", text))
         self.assertGreaterEqual(page.tags.count("svg"), 4)
-        # Each picture says what it shows to who does not see it.
+        # Each picture has a description for readers who do not see it.
         self.assertEqual(len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)),
                          page.tags.count("svg"))
         for words in ("When there was contention", "How long spin locks",

@@ -268,7 +268,7 @@ class Damage(Case):
     def damaged(self, event, message):
         self.put(etl.stacks_rundown(2), lock(), event, lock(T + 2), etl.stack(T + 2, CHAIN))
         stacks = [stack for name, stack in self.stacks(status=1) if name == "SpinLock"]
-        # What is not understood is none, and the next one is not hurt.
+        # A damaged stack is ignored, and does not affect the next one.
         self.assertEqual(stacks, [None, CHAIN])
         for command in "dump", "report":
             result = run(command, self.path)
@@ -454,14 +454,14 @@ class Sums(Case):
         graphs = re.findall(r'<div class="flame (\w+)".*?</div>', page, re.S)
         self.assertEqual(graphs, ["wait", "hold"])
         graph = re.search(r'<div class="flame wait".*?</div>', page, re.S).group(0)
-        # Lists in lists: who does not see it reads it.
+        # Nested lists, for readers who do not see the picture.
         self.assertEqual(graph.count("<ul>"), graph.count("</ul>"))
         self.assertEqual(graph.count("<li "), 6)
         self.assertEqual(graph.count("</li>"), 6)
         self.assertIn("another&lt;&amp;&gt;:one <small>25.0us</small>", graph)
         self.assertIn('title="middle: 100us, 21.1 % of all; itself 0ns; 2 records"', graph)
         widths = [float(width) for width in re.findall(r"width:([\d.]+)%", graph)]
-        # What "root" calls is as wide as root.
+        # The callees of "root" are together as wide as root.
         self.assertAlmostEqual(sum(widths[2:4]) + widths[5 - 1], 100, delta=0.1)
         self.assertNotRegex(page, r"(src|href)=")
 

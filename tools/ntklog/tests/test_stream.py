@@ -36,7 +36,7 @@ def buffers(count, processors=2):
     made = []
     for sequence in range(1, count + 1):
         processor = choose.randrange(processors)
-        # What is taken into use later begins later.
+        # A buffer with a greater sequence number begins later.
         clocks[processor] = max(clocks[processor], sequence * 100)
         events = []
         for _ in range(choose.randrange(1, 9)):
@@ -190,7 +190,7 @@ class Streams(tool.Case):
         try:
             process.stdin.write(etl.header_buffer(0, end_time=0))
             for number, buffer in enumerate(made):
-                # A second of the session later: what was before is certain.
+                # An event one second later makes the order of all before it certain.
                 if number == 200:
                     made[number:] = [etl.buffer([event(etl.PERF_FREQ)], sequence=201)]
                     process.stdin.write(made[200])

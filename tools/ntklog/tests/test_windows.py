@@ -29,7 +29,7 @@ class Windows(unittest.TestCase):
             result, _ = dump(bytes(data))
             self.assertEqual(result.returncode, 1)
             self.assertIn("the buffers are compressed%s: record without" % name, result.stderr)
-        # What the first buffer says is not compressed.
+        # The first buffer is not compressed, so that info can print it.
         result = run_on("info", bytes(data), "--json")
         self.assertEqual(result.returncode, 1)
         self.assertIn("compressed", result.stderr)
