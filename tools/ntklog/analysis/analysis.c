@@ -20,88 +20,7 @@
 #include "event_type.h"
 #include "grow.h"
 
-/* Of a stream, bytes in which a rundown is looked for. */
-#define RUNDOWN_BYTES	0x1000000
-
-/* Of each processor, buffers at the start in which a rundown is looked for. */
-#define RUNDOWN_BUFFERS	2
-
 #define HOOK_IDS	0x10000
-
-static void read_spinlock_rates(struct spinlock_rates *rates,
-				const struct etl_event *event)
-{
-	struct perfinfo_spinlock_dc dc;
-
-	memcpy(&dc, event->data, sizeof(dc));
-	/* NT's least is 1; 0 in a file would make records stand for nothing. */
-	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
-		return;
-	rates->known = 1;
-	rates->spin_threshold = dc.spin_threshold;
-	rates->contention_rate = dc.contention_sample_rate;
-	rates->acquire_rate = dc.acquire_sample_rate;
-	rates->hold_threshold = dc.hold_threshold;
-}
-
-static void read_rules(struct spinlock_rates *rates, const struct etl_event *event)
-{
-	struct ntklog_dc dc;
-
-	memcpy(&dc, event->data, sizeof(dc));
-	rates->has_rules = 1;
-	rates->linux_mode = dc.linux_mode;
-	rates->blockers = dc.blockers;
-}
-
-static void read_resource_rates(struct resource_rates *rates,
-				const struct etl_event *event)
-{
-	struct perfinfo_eresource_dc dc;
-
-	memcpy(&dc, event->data, sizeof(dc));
-	if (!dc.release_sampling_rate || !dc.contention_sampling_rate)
-		return;
-	*rates = (struct resource_rates) {
-		.known = 1,
-		.release_rate = dc.release_sampling_rate,
-		.contention_rate = dc.contention_sampling_rate,
-		.timeouts = dc.number_of_excessive_timeouts,
-	};
-}
-
-/* A rundown at the start decides; one at the end where there is no other. */
-static void take_rundown(struct analysis *analysis, struct etl_file *file,
-			 const struct etl_event *event)
-{
-	const struct event_type *type = event_type_find(event);
-
-	if (!type || event_type_check(file, event, type))
-		return;
-	if ((type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
-	     type->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END) &&
-	    !analysis->spinlocks.rates.known)
-		read_spinlock_rates(&analysis->spinlocks.rates, event);
-	if ((type->hook_id == NTKLOG_LOG_TYPE_DC_START ||
-	     type->hook_id == NTKLOG_LOG_TYPE_DC_END) &&
-	    !analysis->spinlocks.rates.has_rules)
-		read_rules(&analysis->spinlocks.rates, event);
-	if ((type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
-	     type->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_END) &&
-	    !analysis->resources.rates.known)
-		read_resource_rates(&analysis->resources.rates, event);
-}
-
-static void look_for_rundown(struct analysis *analysis, struct etl_reader *reader,
-			     struct etl_cursor *cursor, uint64_t number)
-{
-	struct etl_event event;
-
-	if (!etl_read_buffer(reader, cursor, number))
-		return;
-	while (cursor->next < cursor->end && etl_parse_event(reader, cursor, &event) == 1)
-		take_rundown(analysis, &reader->file, &event);
-}
 
 /* The earliest event of the earliest buffer of each processor. */
 static uint64_t first_time_left(struct etl_reader reader)
@@ -148,81 +67,18 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 				   (uint64_t)(selection->from * (double)file->perf_freq);
 }
 
-/* Is there nothing left to be looked for? */
-static bool knows_rates(const struct analysis *analysis)
-{
-	return analysis->spinlocks.rates.known && analysis->spinlocks.rates.has_rules &&
-	       analysis->resources.rates.known;
-}
-
-/* Of a stream more is read while the rates are not known. */
-static bool may_look_further(const struct analysis *analysis, struct etl_reader *reader)
-{
-	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(analysis))
-		return false;
-	return etl_more(reader);
-}
-
 /**
- * analysis_find_rates() - find the rates of the sampling, before what was sampled
- * @analysis: where they go
- * @file: a file that is open; its place and error stay
- *
- * A rundown is at the start of some processor's events, which may be anywhere in the file:
- * the first buffers of each processor are looked at, and then the last ones. Of a stream
- * the first 16 MiB are.
+ * analysis_find_rates() - find the first parameters of the sampling
+ * @analysis: analysis to change
+ * @file: open file, whose place and error stay
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
-	struct etl_reader *reader = etl_reader(file), copy = *reader;
-	struct etl_cursor cursor = { 0 };
-	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
-	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
-	size_t i;
+	struct rates rates = { 0 };
 
-	if (!last || !seen)
-		goto out;
-	for (i = 1; i < file->buffers || may_look_further(analysis, reader); i++) {
-		unsigned int processor = reader->places[i].processor;
-
-		if (seen[processor] < RUNDOWN_BUFFERS) {
-			seen[processor]++;
-			look_for_rundown(analysis, &copy, &cursor, reader->places[i].number);
-		} else {
-			last[processor] = reader->places[i].number;
-		}
-	}
-	for (i = 0; i <= UINT16_MAX && !knows_rates(analysis); i++)
-		if (last[i])
-			look_for_rundown(analysis, &copy, &cursor, last[i]);
-out:
-	free(cursor.buffer);
-	free(seen);
-	free(last);
-}
-
-static void check_rundown(struct analysis *analysis, const struct etl_event *event)
-{
-	struct spinlock_rates spinlock = analysis->spinlocks.rates;
-	struct resource_rates resource = analysis->resources.rates;
-
-	if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
-	    event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_END ||
-	    event->hook_id == NTKLOG_LOG_TYPE_DC_START ||
-	    event->hook_id == NTKLOG_LOG_TYPE_DC_END) {
-		if (event->hook_id == NTKLOG_LOG_TYPE_DC_START ||
-		    event->hook_id == NTKLOG_LOG_TYPE_DC_END)
-			read_rules(&spinlock, event);
-		else
-			read_spinlock_rates(&spinlock, event);
-		if (memcmp(&spinlock, &analysis->spinlocks.rates, sizeof(spinlock)))
-			analysis->rates_changed = true;
-	} else if (event->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START ||
-		   event->hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_END) {
-		read_resource_rates(&resource, event);
-		if (memcmp(&resource, &analysis->resources.rates, sizeof(resource)))
-			analysis->rates_changed = true;
-	}
+	rates_find(&rates, file);
+	analysis->spinlocks.rates = rates.spinlock;
+	analysis->resources.rates = rates.resource;
 }
 
 static void add_unknown(struct analysis *analysis, const struct etl_event *event)
@@ -245,25 +101,8 @@ static bool is_of_header(const struct etl_file *file, const struct etl_event *ev
 		event->header_type == TRACE_HEADER_TYPE_SYSTEM64);
 }
 
-static void take_time(struct analysis *analysis, unsigned int number, uint64_t time)
+static void take_time(struct analysis *analysis, uint64_t time)
 {
-	struct analysis_processor *processor;
-
-	if (number >= analysis->processor_count) {
-		struct analysis_processor *more = grown_to(analysis->processors,
-							   analysis->processor_count, number + 1,
-							   sizeof(*more));
-
-		if (!more) {
-			analysis->switches.no_memory = true;
-			return;
-		}
-		analysis->processors = more;
-		analysis->processor_count = number + 1;
-	}
-	processor = &analysis->processors[number];
-	if (!processor->events++ || time < processor->first_time)
-		processor->first_time = time;
 	if (!analysis->first_time || time < analysis->first_time)
 		analysis->first_time = time;
 	if (time > analysis->last_time)
@@ -276,10 +115,27 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
+/* top has no history: it asks the kernel for the rates of each interval. */
+static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->spinlock :
+		&analysis->spinlocks.rates;
+}
+
+static const struct resource_rates *resource_rates_of(const struct analysis *analysis,
+						      const struct etl_event *event)
+{
+	return analysis->history.is_finished && analysis->history.count > 1 ?
+		&rates_at(&analysis->history, event->time_stamp)->resource :
+		&analysis->resources.rates;
+}
+
 static void add_spinlock(struct analysis *analysis, const struct charge_event *from)
 {
-	const struct spinlock_rates *rates = &analysis->spinlocks.rates;
 	const struct etl_event *event = from->event;
+	const struct spinlock_rates *rates = spinlock_rates_of(analysis, event);
 	const struct stack *stack = from->stack;
 	struct spinlock_record record;
 	uint64_t class;
@@ -292,7 +148,8 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 				    spinlock_weight(rates, &record),
 				    !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT));
 	record.lock = class;
-	spinlock_stats_add(&analysis->spinlocks, &record, event->time_stamp - analysis->origin);
+	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
+			   event->time_stamp - analysis->origin);
 	if (!stack)
 		return;
 	hold = record.release_time - record.acquire_time;
@@ -309,8 +166,8 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 
 static void add_resource(struct analysis *analysis, const struct charge_event *from)
 {
-	const struct resource_rates *rates = &analysis->resources.rates;
 	const struct etl_event *event = from->event;
+	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	const struct stack *stack = from->stack;
 	struct resource_record record;
 	uint64_t address, weight;
@@ -318,7 +175,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	resource_record_read(&record, event);
 	address = record.resource;
 	record.resource = key_of(analysis, address, event);
-	weight = resource_stats_add(&analysis->resources, &record,
+	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 				    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges && weight) {
 		uint64_t class = record.resource;
@@ -335,6 +192,28 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 		.has_hold = record.hold_time,
 		.hold = record.hold_time,
 	});
+}
+
+/* What the events say of the trace itself. */
+static void take_facts(struct analysis *analysis, const struct etl_file *file,
+		       const struct etl_event *event, const struct event_type *type)
+{
+	if (!event->has_time || is_of_header(file, event) || analysis->history.is_finished)
+		return;
+	coverage_add_event(&analysis->coverage, event);
+	if (!type || event->data_size != type->size[event->pointer_size == 8])
+		return;
+	switch (event->hook_id) {
+	case PERFINFO_LOG_TYPE_NTKLOG_OBSERVED:
+		coverage_add_observed(&analysis->coverage, event);
+		break;
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+	case PERFINFO_LOG_TYPE_RESOURCE:
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		break;
+	default:
+		rates_history_add(&analysis->history, event);
+	}
 }
 
 /**
@@ -356,6 +235,8 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 
 	if (event->wrong_time)
 		return 0;
+	/* A selection does not change the rates, nor the time that a CPU is covered. */
+	take_facts(analysis, file, event, type);
 	if (selection && !selection_in_time(selection, file, event)) {
 		analysis->more |= selection->has_to &&
 				  etl_seconds(file, event->time_stamp) > selection->to;
@@ -365,7 +246,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		return -1;
 	/* What is left out by the filter has taken its time nevertheless. */
 	if (event->has_time && !is_of_header(file, event))
-		take_time(analysis, event->processor, event->time_stamp);
+		take_time(analysis, event->time_stamp);
 	if (selection && selection->filter &&
 	    !filter_match(selection->filter, file, event, type, analysis->names))
 		return 0;
@@ -392,10 +273,18 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 		if (analysis->charges.charges)
 			charge_add_contextswap(&analysis->charges, &from, &contextswap);
 		break;
-	default:
-		check_rundown(analysis, event);
 	}
 	return 0;
+}
+
+/* The last time that is wanted, or the last event before it. */
+static uint64_t last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
+
+	if (selection && selection->has_to && analysis->more)
+		return file->start_clock + (uint64_t)(selection->to * (double)file->perf_freq);
+	return analysis->last_time;
 }
 
 static const struct etl_event *next_event(void *merge)
@@ -403,27 +292,18 @@ static const struct etl_event *next_event(void *merge)
 	return etl_merge_next(merge);
 }
 
-/**
- * analysis_read() - sum up a file
- * @analysis: empty
- * @file: a file that is open and of which no event has been read
- *
- * What is damaged is left out: see @file->error.
- */
-void analysis_read(struct analysis *analysis, struct etl_file *file)
+static void read_events(struct analysis *analysis, struct etl_file *file)
 {
+	double ticks_per_cycle = (double)file->perf_freq / (double)file->cycle_freq;
 	const struct etl_event *event;
 	const struct stack *stack;
 	struct etl_merge *merge;
 	struct stacks *stacks;
 
-	analysis->has_groups = etl_group_mask(file, &analysis->groups);
-	analysis_find_rates(analysis, file);
-	find_origin(analysis, file);
-	analysis->spinlocks.timelines.ticks_per_cycle =
-		(double)file->perf_freq / (double)file->cycle_freq;
-	analysis->resources.timelines.ticks_per_cycle =
-		analysis->spinlocks.timelines.ticks_per_cycle;
+	analysis->spinlocks.timelines.ticks_per_cycle = ticks_per_cycle;
+	analysis->resources.timelines.ticks_per_cycle = ticks_per_cycle;
+	analysis->spinlocks.has_cpus = etl_is_flight(file);
+	analysis->resources.has_cpus = etl_is_flight(file);
 	/* Waits are charged in the order of time. */
 	merge = etl_merge_open(file);
 	stacks = merge ? stacks_open(file, next_event, merge) : NULL;
@@ -440,31 +320,106 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 	analysis->stacks.has_any = stacks_has_any(stacks);
 	stacks_close(stacks);
 	charge_sums_finish(&analysis->charges);
-	analysis_finish(analysis);
 close:
 	if (merge)
 		etl_merge_close(merge);
 }
 
 /*
- * Of a flight recording each processor's events reach back as far as its buffers do. The
- * rates of all together are those of one time: the mean of those of each, by its events.
+ * The rates of each stretch are known after the whole file has been read, because a CPU's events
+ * may be anywhere in it. Read the file again if they changed. A stream cannot be read again.
  */
-static double covered_ticks(const struct analysis *analysis)
+static void read_again(struct analysis *analysis, struct etl_file *file,
+		       const struct etl_file *before)
 {
-	double events = 0, per_tick = 0;
+	struct rates_history history = analysis->history;
+	const struct selection *selection = analysis->selection;
+	const struct names *names = analysis->names;
+	struct coverage coverage = analysis->coverage;
+	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
+	enum charge_by charge_by = analysis->charge_by;
+
+	/* All that is wrong with the file is counted again. */
+	*file = *before;
+	analysis->history = (struct rates_history) { 0 };
+	analysis->coverage = (struct coverage) { 0 };
+	analysis_free(analysis);
+	analysis->history = history;
+	analysis->coverage = coverage;
+	analysis->selection = selection;
+	analysis->names = names;
+	analysis->by_address = by_address;
+	analysis->charges_waits = charges_waits;
+	analysis->charge_by = charge_by;
+	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
+	analysis->resources.rates = history.stretches[0].rates.resource;
+	find_origin(analysis, file);
+	read_events(analysis, file);
+}
+
+/* A CPU whose ring was not full has lost nothing: others of the same size have more buffers. */
+static void find_whole_cpus(struct coverage *coverage, const struct etl_reader *reader)
+{
+	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
+	size_t most = 0, i;
+
+	coverage->is_uneven = reader->file.overwritten;
+	for (i = 1; buffers && i < reader->file.buffers; i++) {
+		size_t cpu = reader->places[i].processor;
+
+		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
+			most = buffers[cpu];
+	}
+	/* One buffer of a full ring may be on its way to its reader. */
+	for (i = 0; buffers && i < coverage->cpu_count; i++)
+		coverage->cpus[i].is_whole = buffers[i] + 1 < most;
+	coverage->no_memory |= !buffers;
+	free(buffers);
+}
+
+/* A CPU that lost nothing is covered from the start on, even if it has no event there. */
+static uint64_t first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
+{
+	const struct selection *selection = analysis->selection;
 	size_t i;
 
-	for (i = 0; i < analysis->processor_count; i++) {
-		const struct analysis_processor *processor = &analysis->processors[i];
+	for (i = 0; i < analysis->coverage.cpu_count; i++)
+		if (analysis->coverage.is_uneven && analysis->coverage.cpus[i].is_whole &&
+		    !(selection && selection->has_from))
+			return file->start_clock;
+	return analysis->origin;
+}
 
-		if (!processor->events || processor->first_time >= analysis->last_time)
-			continue;
-		events += (double)processor->events;
-		per_tick += (double)processor->events /
-			    (double)(analysis->last_time - processor->first_time);
-	}
-	return per_tick > 0 ? events / per_tick : 0;
+/**
+ * analysis_read() - sum up a file
+ * @analysis: empty
+ * @file: a file that is open and of which no event has been read
+ *
+ * What is damaged is left out: see @file->error.
+ */
+void analysis_read(struct analysis *analysis, struct etl_file *file)
+{
+	const struct etl_file before = *file;
+	struct rates start;
+	struct perfinfo_groupmask groups;
+	bool has_groups = etl_group_mask(file, &groups);
+
+	analysis_find_rates(analysis, file);
+	start = (struct rates) { analysis->spinlocks.rates, analysis->resources.rates };
+	find_origin(analysis, file);
+	read_events(analysis, file);
+	rates_history_finish(&analysis->history);
+	if (analysis->history.count && !etl_reader(file)->input &&
+	    (analysis->history.count > 1 ||
+	     memcmp(&analysis->history.stretches[0].rates, &start, sizeof(start))))
+		read_again(analysis, file, &before);
+	analysis->has_groups = has_groups;
+	if (has_groups)
+		analysis->groups = groups;
+	find_whole_cpus(&analysis->coverage, etl_const_reader(file));
+	coverage_finish(&analysis->coverage, first_wanted_time(analysis, file),
+			last_wanted_time(analysis, file));
+	analysis_finish(analysis);
 }
 
 /**
@@ -480,8 +435,9 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
 	const struct selection *selection = analysis->selection;
 	double from = etl_seconds(file, analysis->origin), to;
 
-	if (file->overwritten)
-		return covered_ticks(analysis) / (double)file->perf_freq;
+	if (analysis->coverage.is_uneven)
+		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
+					      COVERAGE_LONGEST) / (double)file->perf_freq;
 	if (selection && selection->has_to && analysis->more)
 		to = selection->to;
 	else if (analysis->last_time)
@@ -504,6 +460,34 @@ bool analysis_has_group(const struct analysis *analysis, uint32_t group)
 	       analysis->groups.masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
+static uint32_t higher(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+static void find_highest_rates(struct analysis *analysis)
+{
+	struct spinlock_rates *spinlock = &analysis->spinlocks.highest;
+	struct resource_rates *resource = &analysis->resources.highest;
+	size_t i;
+
+	*spinlock = analysis->spinlocks.rates;
+	*resource = analysis->resources.rates;
+	for (i = 0; i < analysis->history.count; i++) {
+		const struct rates *rates = &analysis->history.stretches[i].rates;
+
+		spinlock->acquire_rate = higher(spinlock->acquire_rate,
+						rates->spinlock.acquire_rate);
+		spinlock->contention_rate = higher(spinlock->contention_rate,
+						   rates->spinlock.contention_rate);
+		spinlock->blockers = higher(spinlock->blockers, rates->spinlock.blockers);
+		resource->release_rate = higher(resource->release_rate,
+						rates->resource.release_rate);
+		resource->contention_rate = higher(resource->contention_rate,
+						   rates->resource.contention_rate);
+	}
+}
+
 /**
  * analysis_finish() - nothing is added any more
  * @analysis: to be shown
@@ -512,6 +496,11 @@ void analysis_finish(struct analysis *analysis)
 {
 	uint64_t ticks = analysis->last_time - analysis->origin;
 
+	if (!analysis->history.is_finished)
+		rates_history_finish(&analysis->history);
+	analysis->rates_changed = analysis->history.count > 1 ||
+				  analysis->history.has_unknown_change;
+	find_highest_rates(analysis);
 	spinlock_stats_finish(&analysis->spinlocks);
 	timelines_cover(&analysis->spinlocks.timelines, ticks);
 	timelines_cover(&analysis->resources.timelines, ticks);
@@ -529,8 +518,9 @@ void analysis_free(struct analysis *analysis)
 	resource_stats_free(&analysis->resources);
 	switch_stats_free(&analysis->switches);
 	stack_stats_free(&analysis->stacks);
+	coverage_free(&analysis->coverage);
+	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
-	free(analysis->processors);
 	free(analysis->unknown);
 	*analysis = (struct analysis) { 0 };
 }

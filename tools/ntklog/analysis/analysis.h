@@ -7,23 +7,15 @@
 #include <ntklog/etl.h>
 
 #include "charge_sums.h"
+#include "coverage.h"
 #include "filter.h"
 #include "lock_classes.h"
 #include "names.h"
+#include "rates.h"
 #include "resource_stats.h"
 #include "spinlock_stats.h"
 #include "stack_stats.h"
 #include "switch_stats.h"
-
-/**
- * struct analysis_processor - what there is of a processor
- * @events: of it
- * @first_time: of them, session clock
- */
-struct analysis_processor {
-	uint64_t events;
-	uint64_t first_time;
-};
 
 /**
  * struct analysis - of a trace; all zero: of nothing
@@ -38,8 +30,8 @@ struct analysis_processor {
  * @charges: waits charged to holds, if @charges_waits
  * @charge_by: property by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
- * @processors: by number
- * @processor_count: how many
+ * @coverage: time that the events cover
+ * @history: changes of the sampling's parameters
  * @has_groups: the file says which event groups were enabled
  * @groups: those groups
  * @origin: where time lines begin: the session's start, or where what is left of it
@@ -48,7 +40,7 @@ struct analysis_processor {
  * @first_time: of an event but the header's, session clock
  * @last_time: likewise
  * @more: there are events after the last time that is wanted
- * @rates_changed: a rundown has other rates than those that are used
+ * @rates_changed: the parameters of the sampling changed
  * @unknown: events that are not known, by hook id; made when there is one
  * @unknown_headers: of those without a hook id, by type of header
  */
@@ -64,8 +56,8 @@ struct analysis {
 	struct charge_sums charges;
 	enum charge_by charge_by;
 	bool charges_waits;
-	struct analysis_processor *processors;
-	size_t processor_count;
+	struct coverage coverage;
+	struct rates_history history;
 	bool has_groups;
 	struct perfinfo_groupmask groups;
 	uint64_t origin;

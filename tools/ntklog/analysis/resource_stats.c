@@ -30,12 +30,13 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
  * C * S are, by the first or the third rule; of the rest one in S. What a fraction leaves
  * over goes to the next record: the sums are right.
  */
-static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record)
+static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
+			  const struct resource_rates *rates)
 {
-	uint64_t contention = stats->rates.contention_rate, release = stats->rates.release_rate;
+	uint64_t contention = rates->contention_rate, release = rates->release_rate;
 	uint64_t parts, weight;
 
-	if (!stats->rates.known ||
+	if (!rates->known ||
 	    (record->contention_delta && record->contention_delta % contention == 0))
 		return 1;
 	if (record->wait_time <= WMI_RESOURCE_WAIT_TIME_UNKNOWN)
@@ -72,10 +73,10 @@ static void add_unknown(struct resource_stats *stats, const struct resource_reco
 
 static uint64_t add_release(struct resource_stats *stats, struct resource_entry *entry,
 			    enum resource_class class, const struct resource_record *record,
-			    uint64_t ticks)
+			    const struct resource_rates *rates, unsigned int cpu, uint64_t ticks)
 {
 	struct resource_sum *sum = &entry->classes[class];
-	uint64_t weight = weight_of(stats, record);
+	uint64_t weight = weight_of(stats, record, rates);
 	bool waited = record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 
 	sum->sampled++;
@@ -94,6 +95,11 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		sum->hold_unknown += weight;
 		stats->hold_unknown += weight;
 	}
+	if (stats->has_cpus &&
+	    (!cpu_sums_add(&sum->cpus, cpu, CPU_SUM_COUNT, (double)weight) ||
+	     (waited && !cpu_sums_add(&sum->cpus, cpu, CPU_SUM_WAIT,
+				      (double)record->wait_time * (double)weight))))
+		stats->no_memory = true;
 	if ((waited && !histogram_add(&sum->wait, record->wait_time, weight)) ||
 	    (record->hold_time && !histogram_add(&sum->hold, record->hold_time, weight)))
 		stats->no_memory = true;
@@ -104,12 +110,16 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
  * resource_stats_add() - add a record
  * @stats: where to
  * @record: the record
+ * @rates: parameters by which it was sampled
+ * @cpu: number of the CPU
  * @ticks: of the session's clock since where time lines begin
  *
  * Return: last releases that it stands for; 0: it is of something else.
  */
 uint64_t resource_stats_add(struct resource_stats *stats,
-			    const struct resource_record *record, uint64_t ticks)
+			    const struct resource_record *record,
+			    const struct resource_rates *rates, unsigned int cpu,
+			    uint64_t ticks)
 {
 	struct resource_entry *entry;
 
@@ -122,9 +132,10 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 	entry = find_resource(stats, record);
 	switch (record->action) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
-		return add_release(stats, entry, RESOURCE_EXCLUSIVE, record, ticks);
+		return add_release(stats, entry, RESOURCE_EXCLUSIVE, record, rates, cpu,
+				   ticks);
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:
-		return add_release(stats, entry, RESOURCE_SHARED, record, ticks);
+		return add_release(stats, entry, RESOURCE_SHARED, record, rates, cpu, ticks);
 	case WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE:
 		entry->classes[RESOURCE_EXCLUSIVE].excessive++;
 		break;
@@ -146,6 +157,7 @@ static void free_entry(struct resource_entry *entry)
 	for (i = 0; i < RESOURCE_CLASSES; i++) {
 		histogram_free(&entry->classes[i].wait);
 		histogram_free(&entry->classes[i].hold);
+		cpu_sums_free(&entry->classes[i].cpus);
 	}
 }
 

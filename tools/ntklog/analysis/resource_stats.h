@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu_sums.h"
 #include "hash.h"
 #include "histogram.h"
 #include "resource_kind.h"
@@ -52,6 +53,7 @@ enum resource_class {
  * @wait: of those that waited, cycles
  * @hold: of those whose time is known, cycles
  * @hold_unknown: the others, estimate
+ * @cpus: releases and waits by CPU, if they are kept apart
  */
 struct resource_sum {
 	uint64_t sampled;
@@ -64,6 +66,7 @@ struct resource_sum {
 	struct histogram wait;
 	struct histogram hold;
 	uint64_t hold_unknown;
+	struct cpu_sums cpus;
 };
 
 /* Memory that was of one kind may be of another later. */
@@ -90,7 +93,9 @@ struct resource_entry {
 
 /**
  * struct resource_stats - of a file, or of a time; all zero: empty
- * @rates: of the sampling
+ * @rates: of the sampling, at its start
+ * @highest: highest rates during the recording
+ * @has_cpus: sums are kept by CPU
  * @remainder: of the last weight that was a fraction
  * @resources: table
  * @others: those beyond RESOURCES_MAX, by kind
@@ -104,6 +109,8 @@ struct resource_entry {
  */
 struct resource_stats {
 	struct resource_rates rates;
+	struct resource_rates highest;
+	bool has_cpus;
 	uint64_t remainder;
 	struct resource_entry *resources;
 	struct resource_entry others[RESOURCE_KINDS];
@@ -116,7 +123,9 @@ struct resource_stats {
 };
 
 uint64_t resource_stats_add(struct resource_stats *stats,
-			    const struct resource_record *record, uint64_t ticks);
+			    const struct resource_record *record,
+			    const struct resource_rates *rates, unsigned int cpu,
+			    uint64_t ticks);
 bool resource_stats_has_linux(const struct resource_stats *stats);
 void resource_stats_free(struct resource_stats *stats);
 

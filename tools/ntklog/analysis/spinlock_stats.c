@@ -51,12 +51,31 @@ uint64_t spinlock_weight(const struct spinlock_rates *rates,
 	return record->spin_count >= rates->spin_threshold ? rates->contention_rate : 1;
 }
 
-static bool add_record(struct spinlock_sum *sum, const struct spinlock_record *record,
-		       uint64_t hold, uint64_t weight, const struct spinlock_rates *rates)
+static bool add_to_cpu(struct spinlock_sum *sum, const struct spinlock_pending *pending)
 {
+	const struct spinlock_record *record = &pending->record;
+	double weight = (double)pending->weight;
+
+	return cpu_sums_add(&sum->cpus, pending->cpu, CPU_SUM_COUNT, weight) &&
+	       (!record->spin_count ||
+		cpu_sums_add(&sum->cpus, pending->cpu, CPU_SUM_WAIT,
+			     (double)record->wait_time * weight));
+}
+
+static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *pending)
+{
+	const struct spinlock_record *record = &pending->record;
+	const struct spinlock_rates *rates = pending->rates;
+	uint64_t hold = pending->hold, weight = pending->weight;
 	unsigned int depth = record->depth;
 	uint8_t rule = spinlock_rule(rates, record);
 
+	if (!sum->sampled && !sum->blockers)
+		sum->first_ticks = pending->ticks;
+	if (pending->ticks < sum->first_ticks)
+		sum->first_ticks = pending->ticks;
+	if (pending->ticks > sum->last_ticks)
+		sum->last_ticks = pending->ticks;
 	if (rule & WMI_SPINLOCK_RULE_BLOCKER) {
 		sum->blockers++;
 		if (!histogram_add(&sum->blocking, hold, rates->blockers ? rates->blockers : 1))
@@ -93,6 +112,10 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 {
 	unsigned int i;
 
+	if (more->first_ticks < sum->first_ticks || (!sum->sampled && !sum->blockers))
+		sum->first_ticks = more->first_ticks;
+	if (more->last_ticks > sum->last_ticks)
+		sum->last_ticks = more->last_ticks;
 	sum->sampled += more->sampled;
 	sum->acquisitions += more->acquisitions;
 	sum->contended += more->contended;
@@ -109,7 +132,8 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	return histogram_merge(&sum->wait, &more->wait) &&
 	       histogram_merge(&sum->hold, &more->hold) &&
 	       histogram_merge(&sum->interrupted, &more->interrupted) &&
-	       histogram_merge(&sum->blocking, &more->blocking);
+	       histogram_merge(&sum->blocking, &more->blocking) &&
+	       cpu_sums_merge(&sum->cpus, &more->cpus);
 }
 
 /* Out of memory: the record counts among the others. */
@@ -159,9 +183,9 @@ static void add_pending(struct spinlock_stats *stats)
 		const struct spinlock_record *record = &pending->record;
 		struct spinlock_pair *pair = pending->pair;
 
-		if (!add_record(pair ? &pair->sum : &stats->others, record,
-				pending->hold, pending->weight,
-				&stats->rates))
+		struct spinlock_sum *sum = pair ? &pair->sum : &stats->others;
+
+		if (!add_record(sum, pending) || (stats->has_cpus && !add_to_cpu(sum, pending)))
 			stats->no_memory = true;
 		if (pair && record->spin_count && pending->weight)
 			timeline_add_wait(&stats->timelines, &pair->lock->timeline,
@@ -175,23 +199,28 @@ static void add_pending(struct spinlock_stats *stats)
  * spinlock_stats_add() - add a record
  * @stats: where to
  * @record: the record
+ * @rates: parameters by which it was sampled; they stay until spinlock_stats_finish()
+ * @cpu: number of the CPU
  * @ticks: of the session's clock since where time lines begin
  *
  * Some are kept back: a distribution of each lock and caller is more than a processor's
  * caches hold, and so is asked for before it is used.
  */
 void spinlock_stats_add(struct spinlock_stats *stats,
-			const struct spinlock_record *record, uint64_t ticks)
+			const struct spinlock_record *record,
+			const struct spinlock_rates *rates, unsigned int cpu, uint64_t ticks)
 {
 	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
 	struct spinlock_pair *pair = find_pair(stats, record);
 
 	*pending = (struct spinlock_pending) {
 		.record = *record,
+		.rates = rates,
 		.pair = pair,
 		.hold = record->release_time - record->acquire_time,
-		.weight = spinlock_weight(&stats->rates, record),
+		.weight = spinlock_weight(rates, record),
 		.ticks = ticks,
+		.cpu = cpu,
 	};
 	if ((int64_t)pending->hold < 0) {
 		stats->backwards++;
@@ -229,6 +258,7 @@ static void free_sum(struct spinlock_sum *sum)
 	histogram_free(&sum->hold);
 	histogram_free(&sum->interrupted);
 	histogram_free(&sum->blocking);
+	cpu_sums_free(&sum->cpus);
 }
 
 /**

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cpu_sums.h"
 #include "hash.h"
 #include "histogram.h"
 #include "timeline.h"
@@ -63,6 +64,9 @@ struct spinlock_rates {
  * @interrupted: of those, the ones that were interrupted
  * @blockers: records, all that were written because they left a waiter behind
  * @blocking: of all that did, an estimate by those, cycles that they were held
+ * @first_ticks: time of the first record, ticks since where time lines begin
+ * @last_ticks: time of the last record
+ * @cpus: acquisitions and waits by CPU, if they are kept apart
  */
 struct spinlock_sum {
 	uint64_t sampled;
@@ -80,6 +84,9 @@ struct spinlock_sum {
 	struct histogram interrupted;
 	uint64_t blockers;
 	struct histogram blocking;
+	uint64_t first_ticks;
+	uint64_t last_ticks;
+	struct cpu_sums cpus;
 };
 
 /**
@@ -123,22 +130,28 @@ struct spinlock_pair {
 /**
  * struct spinlock_pending - a record that is about to be added
  * @record: the record
+ * @rates: parameters by which it was sampled
  * @pair: that it is of; NULL: the others
  * @hold: cycles
  * @weight: that it has
  * @ticks: of the session's clock since where time lines begin
+ * @cpu: number of the CPU
  */
 struct spinlock_pending {
 	struct spinlock_record record;
+	const struct spinlock_rates *rates;
 	struct spinlock_pair *pair;
 	uint64_t hold;
 	uint64_t weight;
 	uint64_t ticks;
+	unsigned int cpu;
 };
 
 /**
  * struct spinlock_stats - of a file, or of a time; all zero: empty
- * @rates: of the sampling
+ * @rates: of the sampling, at its start
+ * @highest: highest rates during the recording
+ * @has_cpus: sums are kept by CPU
  * @pairs: table
  * @locks: table
  * @timelines: of the locks
@@ -152,6 +165,8 @@ struct spinlock_pending {
  */
 struct spinlock_stats {
 	struct spinlock_rates rates;
+	struct spinlock_rates highest;
+	bool has_cpus;
 	struct spinlock_pair *pairs;
 	struct spinlock_lock *locks;
 	struct timelines timelines;
@@ -168,7 +183,8 @@ uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_
 uint64_t spinlock_weight(const struct spinlock_rates *rates,
 			 const struct spinlock_record *record);
 void spinlock_stats_add(struct spinlock_stats *stats,
-			const struct spinlock_record *record, uint64_t ticks);
+			const struct spinlock_record *record,
+			const struct spinlock_rates *rates, unsigned int cpu, uint64_t ticks);
 void spinlock_stats_finish(struct spinlock_stats *stats);
 void spinlock_stats_free(struct spinlock_stats *stats);
 

@@ -291,6 +291,7 @@ static int run(struct options *options)
 	if (is_open) {
 		struct report report = {
 			.file = file, .analysis = &analysis, .names = names,
+			.has_coverage = true, .is_stream = !strcmp(file->path, "-"),
 		};
 
 		analysis_read(&analysis, file);

@@ -28,6 +28,8 @@ enum report_table {
  * @analysis: of it
  * @names: of addresses and threads, or NULL
  * @seconds: that it lasted
+ * @has_coverage: the analysis says which time is covered; otherwise @seconds is
+ * @is_stream: the trace was read from a pipe
  * @tables: of the analysis
  * @blockers_title: title of the table of blockers, with its sums
  */
@@ -36,6 +38,8 @@ struct report {
 	const struct analysis *analysis;
 	const struct names *names;
 	double seconds;
+	bool has_coverage;
+	bool is_stream;
 	struct table tables[REPORT_TABLES];
 	char blockers_title[192];
 };

@@ -15,6 +15,7 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "answer.h"
+#include "event_group.h"
 #include "hook_id.h"
 #include "linux_mode.h"
 #include "macros.h"
@@ -221,10 +222,73 @@ static union cell *add_times(union cell *cell, const struct report *report,
 	return cell;
 }
 
-/* How many waited, on average of the time; as a share of one. */
-static double waiting(const struct report *report, const struct histogram *wait)
+/* The time that a CPU is covered and a group observed, seconds; top has no coverage. */
+static double covered_seconds(const struct report *report, uint32_t groups, size_t cpu)
 {
-	return share(cycles_ns(report, wait->sum) / 1e9, report->seconds);
+	if (!report->has_coverage ||
+	    (!report->analysis->coverage.is_uneven &&
+	     !coverage_knows_group(&report->analysis->coverage, groups)))
+		return report->seconds;
+	return (double)coverage_ticks(&report->analysis->coverage, groups, cpu) /
+	       (double)report->file->perf_freq;
+}
+
+/* A sum per second: @all, or where CPUs are covered for different times, the sum of their rates. */
+static double per_second(const struct report *report, uint32_t groups,
+			 const struct cpu_sums *sums, enum cpu_sum which, double all)
+{
+	double rate = 0;
+	size_t cpu;
+
+	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
+		return share(all, covered_seconds(report, groups, COVERAGE_LONGEST));
+	for (cpu = 0; cpu < sums->count; cpu++)
+		rate += share(sums->sums[cpu][which], covered_seconds(report, groups, cpu));
+	return rate;
+}
+
+/* How many waited, on average of the time; as a share of one. */
+static double waiting(const struct report *report, uint32_t groups, const struct cpu_sums *sums,
+		      const struct histogram *wait)
+{
+	double seconds = cycles_ns(report, 1) / 1e9;
+
+	if (!sums->count)
+		return share(cycles_ns(report, wait->sum) / 1e9,
+			     covered_seconds(report, groups, COVERAGE_LONGEST));
+	return per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
+}
+
+/*
+ * The group that a sum of spin locks is of. A record does not say whether its lock is NT's; one
+ * that was written while Linux' locks were not observed must be.
+ */
+static uint32_t spinlock_groups(const struct report *report, const struct spinlock_sum *sum)
+{
+	const struct analysis *analysis = report->analysis;
+	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
+
+	if (coverage_knows_group(&analysis->coverage, linux_groups) &&
+	    coverage_contains(&analysis->coverage, linux_groups,
+			      analysis->origin + sum->first_ticks,
+			      analysis->origin + sum->last_ticks))
+		return linux_groups;
+	return PERF_SPINLOCK;
+}
+
+static uint32_t resource_group(enum resource_kind kind)
+{
+	static const uint32_t groups[RESOURCE_KINDS] = {
+		[RESOURCE_KIND_NT] = PERF_SYNC_OBJECTS,
+		[RESOURCE_KIND_LINUX_MUTEX] = PERF_LINUX_MUTEX,
+		[RESOURCE_KIND_LINUX_RWSEM] = PERF_LINUX_RWSEM,
+		[RESOURCE_KIND_LINUX_SEMAPHORE] = PERF_LINUX_SEMAPHORE,
+		[RESOURCE_KIND_LINUX_RT_MUTEX] = PERF_LINUX_RT_MUTEX,
+		[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = PERF_LINUX_PERCPU_RWSEM,
+		[RESOURCE_KIND_LINUX_WW_MUTEX] = PERF_LINUX_WW_MUTEX,
+	};
+
+	return groups[kind];
 }
 
 static char *modes_text(uint64_t modes)
@@ -266,21 +330,23 @@ static void add_spinlock_sum(union cell *cell, const struct report *report,
 {
 	/* Of waits alone, all that is known is how many there were. */
 	bool waits_only = sum->waits_only == sum->sampled;
-	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
+	const struct spinlock_rates *rates = &report->analysis->spinlocks.highest;
 	enum sampling of_all = sampling_of(rates->known, rates->acquire_rate);
 	double all = (double)sum->acquisitions, variance = sum->hold.total_variance;
+	uint32_t groups = spinlock_groups(report, sum);
 
 	cell++->text = modes_text(sum->modes);
 	cell++->number = (double)sum->sampled;
 	cell++->number = sum->waits_only ? NAN : all;
 	/* Each record but those of waits alone has a hold. */
 	cell++->number = sum->waits_only ? NAN : error_of(variance, all, variance, of_all);
-	cell++->number = sum->waits_only ? NAN : share(all, report->seconds);
+	cell++->number = sum->waits_only ? NAN :
+		per_second(report, groups, &sum->cpus, CPU_SUM_COUNT, all);
 	/* Contended ones and others are sampled by rates that are far apart. */
 	cell++->number = rates->known && !sum->waits_only ?
 		share((double)sum->contended, all) : NAN;
 	cell++->number = sum->spins;
-	cell++->number = waiting(report, &sum->wait);
+	cell++->number = waiting(report, groups, &sum->cpus, &sum->wait);
 	cell = add_times(cell, report, &sum->wait,
 			 sampling_of(rates->known, rates->contention_rate));
 	cell = waits_only ? add_unknown_times(cell) : add_times(cell, report, &sum->hold, of_all);
@@ -346,7 +412,7 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 			 char *name, double locks, enum resource_kind kind,
 			 enum resource_class class)
 {
-	const struct resource_rates *rates = &report->analysis->resources.rates;
+	const struct resource_rates *rates = &report->analysis->resources.highest;
 	enum sampling of_all = sampling_of(rates->known, rates->release_rate);
 	const struct resource_sum *sum = &entry->classes[class];
 	union cell *cell = table_add_row(&report->tables[REPORT_RESOURCES]);
@@ -362,12 +428,13 @@ static void add_resource(struct report *report, const struct resource_entry *ent
 	cell++->number = (double)sum->sampled;
 	cell++->number = (double)sum->releases;
 	cell++->number = error_of(sum->variance, (double)sum->releases, sum->variance, of_all);
-	cell++->number = share((double)sum->releases, report->seconds);
+	cell++->number = per_second(report, resource_group(kind), &sum->cpus, CPU_SUM_COUNT,
+				    (double)sum->releases);
 	cell++->number = rates->known ?
 		share((double)sum->waited, (double)sum->releases) : NAN;
 	cell++->number = (double)sum->contention;
 	cell++->number = (double)sum->excessive;
-	cell++->number = waiting(report, &sum->wait);
+	cell++->number = waiting(report, resource_group(kind), &sum->cpus, &sum->wait);
 	cell = add_times(cell, report, &sum->wait,
 			 sampling_of(rates->known, rates->contention_rate));
 	cell = add_times(cell, report, &sum->hold, of_all);
@@ -627,6 +694,23 @@ static const struct {
 			     make_unknown },
 };
 
+/* Totals of CPUs that are covered for different times do not compare; rates do. */
+static void rank_by_rates(struct report *report)
+{
+	static const char *const rates[] = { "per_second", "waiting" };
+	size_t i, j;
+
+	for (i = 0; i < REPORT_PROCESSORS; i++)
+		for (j = 0; j < ARRAY_SIZE(rates); j++) {
+			int column = table_find_column(&report->tables[i], rates[j]);
+
+			if (column < 0)
+				continue;
+			table_insert(&report->tables[i], column);
+			report->tables[i].sort = column;
+		}
+}
+
 /**
  * report_make() - make the tables
  * @report: its file, analysis, names and seconds set
@@ -639,6 +723,8 @@ void report_make(struct report *report)
 		if (table_init(&report->tables[i], kinds[i].name, kinds[i].title,
 			       kinds[i].columns, kinds[i].column_count, kinds[i].sort))
 			kinds[i].make(report);
+	if (report->has_coverage && report->analysis->coverage.is_uneven)
+		rank_by_rates(report);
 	for (i = 0; i < REPORT_TABLES && names_have_classes(report->names) &&
 	     !report->analysis->by_address; i++)
 		if (table_find_column(&report->tables[i], "locks") >= 0)
@@ -664,6 +750,8 @@ int report_is_complete(const struct report *report)
 	       !report->analysis->switches.no_memory &&
 	       !report->analysis->stacks.no_memory &&
 	       !report->analysis->charges.no_memory &&
+	       !report->analysis->coverage.no_memory &&
+	       !report->analysis->history.no_memory &&
 	       !report->analysis->spinlocks.timelines.no_memory &&
 	       !report->analysis->resources.timelines.no_memory &&
 	       !report->analysis->switches.timelines.no_memory;
@@ -718,10 +806,9 @@ static const char *one_in(uint32_t rate, char *text, size_t size)
 	return text;
 }
 
-static void spinlock_rates_fact(const struct report *report, FILE *stream,
-				const char *before, const char *after)
+static void spinlock_rates_fact(const struct report *report, const struct spinlock_rates *rates,
+				FILE *stream, const char *before, const char *after)
 {
-	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
 	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
 	const union cell threshold = {
 		.number = cycles_ns(report, rates->hold_threshold)
@@ -754,10 +841,9 @@ static bool has_nt_or_holds(const struct report *report)
 }
 
 /* What the mode in which Linux' locks were watched keeps from being known. */
-static void linux_mode_fact(const struct report *report, FILE *stream, const char *before,
-			    const char *after)
+static void linux_mode_fact(const struct report *report, const struct spinlock_rates *rates,
+			    FILE *stream, const char *before, const char *after)
 {
-	const struct spinlock_rates *rates = &report->analysis->spinlocks.rates;
 	char waits[32];
 
 	switch (rates->linux_mode) {
@@ -792,10 +878,9 @@ static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, cons
 	     all ? "" : "; of Linux' locks there are none in this mode");
 }
 
-static void resource_rates_fact(const struct report *report, FILE *stream, const char *before,
-				const char *after)
+static void resource_rates_fact(const struct report *report, const struct resource_rates *rates,
+				FILE *stream, const char *before, const char *after)
 {
-	const struct resource_rates *rates = &report->analysis->resources.rates;
 	const char *what = report_resources(report);
 	char waited[32], others[32], multiple[48] = "";
 
@@ -812,6 +897,94 @@ static void resource_rates_fact(const struct report *report, FILE *stream, const
 	     one_in(rates->contention_rate, waited, sizeof(waited)),
 	     *multiple ? multiple : "others",
 	     one_in(rates->release_rate, others, sizeof(others)));
+}
+
+static void rates_facts(const struct report *report, const struct rates *rates, FILE *stream,
+			const char *before, const char *after)
+{
+	const struct spinlock_rates *spinlock = &rates->spinlock;
+	const struct analysis *analysis = report->analysis;
+
+	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
+		spinlock_rates_fact(report, spinlock, stream, before, after);
+	if (spinlock->has_rules)
+		linux_mode_fact(report, spinlock, stream, before, after);
+	if (spinlock->blockers)
+		blockers_fact(spinlock, stream, before, after);
+	if (analysis->resources.records && rates->resource.known)
+		resource_rates_fact(report, &rates->resource, stream, before, after);
+}
+
+static double stretch_begin(const struct report *report, size_t i)
+{
+	const struct rates_stretch *stretch = &report->analysis->history.stretches[i];
+
+	return stretch->from ? etl_seconds(report->file, stretch->from) : 0;
+}
+
+/* The rates of each time in which they did not change. */
+static void stretches_facts(const struct report *report, FILE *stream, const char *before,
+			    const char *after)
+{
+	const struct rates_history *history = &report->analysis->history;
+	size_t i;
+
+	fact(stream, before, after,
+	     "the rates were changed during the recording%s",
+	     report->is_stream ? ": estimates use those of the start, because a pipe cannot be read again; write it to a file" :
+				 ": each record is scaled by those of its time");
+	for (i = 0; i < history->count; i++) {
+		fact(stream, before, after, i + 1 < history->count ? "from %.3f s to %.3f s:" :
+								     "from %.3f s on:",
+		     stretch_begin(report, i),
+		     i + 1 < history->count ? stretch_begin(report, i + 1) : 0);
+		rates_facts(report, &history->stretches[i].rates, stream, before, after);
+	}
+}
+
+/* The time of the groups of which the file says it. */
+static void observed_facts(const struct report *report, FILE *stream, const char *before,
+			   const char *after)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	size_t i;
+
+	for (i = 0; report->has_coverage && i < EVENT_GROUPS; i++)
+		if (coverage_knows_group(coverage, event_groups[i].value))
+			fact(stream, before, after,
+			     "%s was observed for %.3f s: its rates are of that time",
+			     event_groups[i].name,
+			     covered_seconds(report, event_groups[i].value, COVERAGE_LONGEST));
+}
+
+/* The CPUs whose time in a flight recording is the longest and the shortest. */
+static void flight_facts(const struct report *report, FILE *stream, const char *before,
+			 const char *after)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	const struct etl_file *file = report->file;
+	size_t first = COVERAGE_LONGEST, last = COVERAGE_LONGEST, i;
+
+	fact(stream, before, after, "a flight recording: %" PRIu64 " older buffers were overwritten",
+	     file->overwritten);
+	for (i = 0; report->has_coverage && i < coverage->cpu_count; i++) {
+		if (!coverage->cpus[i].events)
+			continue;
+		if (first == COVERAGE_LONGEST ||
+		    coverage_begin(coverage, i) < coverage_begin(coverage, first))
+			first = i;
+		if (last == COVERAGE_LONGEST ||
+		    coverage_begin(coverage, i) > coverage_begin(coverage, last))
+			last = i;
+	}
+	if (first == last)
+		return;
+	fact(stream, before, after,
+	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
+	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
+	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->to));
+	fact(stream, before, after,
+	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
 }
 
 static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
@@ -871,12 +1044,8 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
-		fact(stream, before, after,
-		     "a flight recording: %" PRIu64
-		     " older buffers were overwritten; all numbers are of the time from %.3f s to %.3f s",
-		     file->overwritten, etl_seconds(file, analysis->origin),
-		     analysis->last_time ? etl_seconds(file, analysis->last_time) :
-					   etl_seconds(file, analysis->origin));
+		flight_facts(report, stream, before, after);
+	observed_facts(report, stream, before, after);
 	if (file->events_lost || file->buffers_lost)
 		fact(stream, before, after,
 		     "LOST: %u events, %u buffers; the numbers below are of the rest",
@@ -896,14 +1065,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if (!file->end_time)
 		fact(stream, before, after,
 		     "the session had not ended: events may be missing, and their number is not known");
-	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
-		spinlock_rates_fact(report, stream, before, after);
-	if (spinlock->has_rules)
-		linux_mode_fact(report, stream, before, after);
-	if (spinlock->blockers)
-		blockers_fact(spinlock, stream, before, after);
-	if (analysis->resources.records && resource->known)
-		resource_rates_fact(report, stream, before, after);
+	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
+		stretches_facts(report, stream, before, after);
+	else
+		rates_facts(report, &(struct rates) { *spinlock, *resource }, stream, before, after);
 	if (analysis->spinlocks.total.sampled && !spinlock->known)
 		fact(stream, before, after, "spin locks: %s", not_known);
 	if (analysis->resources.records && !resource->known)
@@ -915,9 +1080,9 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "\">\": the hold of %" PRIu64 " releases is not known, because it began before the recording; the sum is of the others",
 		     analysis->resources.hold_unknown);
-	if (analysis->rates_changed)
+	if (analysis->history.has_unknown_change)
 		fact(stream, before, after,
-		     "the rates were changed during the recording: estimates use those of the start");
+		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
 	stacks_fact(&analysis->stacks.counts, stream, before, after);
 	if (analysis->spinlocks.backwards)
 		fact(stream, before, after,
@@ -931,16 +1096,10 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		     "there was not enough memory: the tables are not complete");
 }
 
-/**
- * report_rates_json() - the parameters of the sampling, for programs
- * @analysis: of a trace
- *
- * Return: an object, or NULL.
- */
-json_t *report_rates_json(const struct analysis *analysis)
+static json_t *rates_json(const struct rates *of)
 {
-	const struct spinlock_rates *spinlock = &analysis->spinlocks.rates;
-	const struct resource_rates *resource = &analysis->resources.rates;
+	const struct spinlock_rates *spinlock = &of->spinlock;
+	const struct resource_rates *resource = &of->resource;
 	json_t *rates = json_object(), *of_linux;
 
 	if (spinlock->known)
@@ -970,6 +1129,62 @@ json_t *report_rates_json(const struct analysis *analysis)
 					      "excessive_timeouts",
 					      (json_int_t)resource->timeouts));
 	return rates;
+}
+
+/**
+ * report_rates_json() - the parameters of the sampling, for programs
+ * @analysis: of a trace
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_rates_json(const struct analysis *analysis)
+{
+	return rates_json(&(struct rates) { analysis->spinlocks.rates, analysis->resources.rates });
+}
+
+/* The rates of each time in which they did not change. */
+static json_t *stretches_json(const struct report *report)
+{
+	const struct rates_history *history = &report->analysis->history;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < history->count; i++)
+		json_array_append_new(array, json_pack("{s:f, s:o}", "from",
+						       stretch_begin(report, i), "rates",
+						       rates_json(&history->stretches[i].rates)));
+	return array;
+}
+
+/* The time that is left of each CPU. */
+static json_t *covered_json(const struct report *report)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < coverage->cpu_count; i++)
+		if (coverage->cpus[i].events)
+			json_array_append_new(array, json_pack("{s:I, s:f, s:f}",
+				"processor", (json_int_t)i,
+				"from", etl_seconds(report->file, coverage_begin(coverage, i)),
+				"to", etl_seconds(report->file, coverage->to)));
+	return array;
+}
+
+/* The seconds for which each group was observed, of those of which the file says it. */
+static json_t *observed_json(const struct report *report)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < EVENT_GROUPS; i++)
+		if (coverage_knows_group(coverage, event_groups[i].value))
+			json_object_set_new(object, event_groups[i].name,
+					    json_real(covered_seconds(report, event_groups[i].value,
+								      COVERAGE_LONGEST)));
+	return object;
 }
 
 /**
@@ -1006,6 +1221,12 @@ json_t *report_json(const struct report *report, size_t top, unsigned int tables
 			   "rates", report_rates_json(analysis));
 	if (object && analysis->charges_waits)
 		json_object_set_new(object, "answer", answer_json(report));
+	if (object && report->has_coverage && analysis->history.count > 1)
+		json_object_set_new(object, "rates_by_time", stretches_json(report));
+	if (object && report->has_coverage && analysis->coverage.is_uneven)
+		json_object_set_new(object, "covered", covered_json(report));
+	if (object && report->has_coverage && analysis->coverage.change_count)
+		json_object_set_new(object, "observed", observed_json(report));
 	if (object && analysis->stacks.has_any)
 		json_object_set_new(object, "stack_counts",
 				    json_pack("{s:I, s:I, s:I, s:I}",

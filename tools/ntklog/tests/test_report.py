@@ -716,12 +716,14 @@ class ContextSwaps(Case):
 class FlightRecordings(Case):
     """Only the last of a session is left, of each processor as much as its buffers hold."""
 
+    END = 132_000_000_000_000_000 + 1_000_000_000
+
     def flight(self, mode=0x400, lost=17):
         def event(time, processor):
             return etl.perfinfo(0x0529, etl.spin_lock(address=0x100 + processor, spins=1),
                                 time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
         data = bytearray(
-            etl.header_buffer(3, end_time=132_000_000_000_000_000 + 1_000_000_000) +
+            etl.header_buffer(3, end_time=self.END) +
             etl.buffer([event(90 + i * 10 / 9, 1) for i in range(10)], processor=1, sequence=3) +
             etl.buffer([event(99 + i / 39, 0) for i in range(40)], sequence=20))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
@@ -733,15 +735,60 @@ class FlightRecordings(Case):
             self.flight(mode, lost)
             report = json.loads(self.report("--json", "--columns", "all").stdout)
             # 40 in 1 second, and 10 in 10.
-            self.assertAlmostEqual(report["events"] / report["seconds"], 41, 3)
+            self.assertAlmostEqual(report["seconds"], 10)
+            self.assertEqual([(row["lock"], round(row["per_second"], 3)) for row in report["locks"]],
+                             [("0x100", 40), ("0x101", 1)])
             self.assertEqual(report["buffers_lost"], 0)
             self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
             text = self.report().stdout
             self.assertNotIn("LOST", text)
-            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten; "
-                             "all numbers are of the time from 90.000 s to 100.000 s")
+            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
+            self.assertIn("CPU 1 is covered from 90.000 s on, the others from later on, the last, "
+                          "CPU 0, from 99.000 s; to 100.000 s", text)
+            self.assertEqual(report["covered"], [{"processor": 0, "from": 99, "to": 100},
+                                                 {"processor": 1, "from": 90, "to": 100}])
             # 90 seconds after the start of the session.
             self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
+
+    def test_cpus_of_different_length_are_ranked_by_their_rates(self):
+        """CPU 1's quiet lock has the greater sum, of 9 s; CPU 0's busy one is of 1.1 s."""
+        def buffers(cpu, begin, count, wait, sequence, kind):
+            for first in range(0, count, 20):
+                events = []
+                for i in range(first, min(first + 20, count)):
+                    time = etl.START_CLOCK + int((begin + i * (100 - begin) / (count - 1)) *
+                                                 etl.PERF_FREQ)
+                    events.append(etl.perfinfo(0x0529, etl.spin_lock(
+                        address=0x100 + cpu, spins=1, wait=wait, acquire=time, release=time + 10),
+                        time_stamp=time) if kind == "spin" else etl.perfinfo(
+                            0x052B, etl.resource(address=0x100 + cpu, wait=wait), time_stamp=time))
+                yield etl.buffer(events, processor=cpu, sequence=sequence + first // 20)
+        for kind, table, name in (("spin", "locks", "lock"), ("resource", "resources", "resource")):
+            parts = [*buffers(1, 91, 91, 10_000, 30, kind), *buffers(0, 98.9, 100, 9_000, 50, kind)]
+            data = bytearray(etl.header_buffer(1 + len(parts), end_time=self.END) + b"".join(parts))
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, 40)
+            self.write(data)
+            rows = json.loads(self.report("--json").stdout)[table]
+            self.assertEqual([row[name] for row in rows], ["0x100", "0x101"])
+            for row, rate, waiting in zip(rows, (100 / 1.1, 91 / 9), (.409, .0506)):
+                self.assertAlmostEqual(row["per_second"], rate, delta=rate / 50)
+                self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
+
+    def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
+        """Its ring holds fewer buffers than that of others: one event at the end is no rate."""
+        def event(time, address):
+            return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),
+                                time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
+        data = bytearray(etl.header_buffer(5, end_time=self.END) + b"".join(etl.buffer(
+            [event(95 + i, 0x100)] * 5, sequence=20 + i) for i in range(4)) +
+            etl.buffer([event(97, 0x200)], processor=1, sequence=19))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, 17)
+        self.write(data)
+        rows = {row["lock"]: row for row in json.loads(self.report("--json").stdout)["locks"]}
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 1 / 98)
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 20 / 3)
 
     def test_the_time_line_begins_with_the_events(self):
         self.flight()
@@ -773,6 +820,125 @@ class FlightRecordings(Case):
                                                      time_stamp=etl.START_CLOCK)))
             report = json.loads(self.report("--json", *options).stdout)
             self.assertAlmostEqual(report["seconds"], seconds, 6, options)
+
+
+class Observed(Case):
+    """A session writes from when on, and until when, it observes a group."""
+
+    @staticmethod
+    def at(seconds):
+        return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
+
+    def lock(self, seconds, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=100, **changes), **self.at(seconds))
+
+    def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
+        spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
+        report = self.json(
+            etl.spinlock_rundown(1, 1, 1, 0, ), etl.observed(nt, **self.at(0)),
+            etl.observed(spin, **self.at(1)), etl.observed(mutex, **self.at(2)),
+            *[self.lock(seconds, address=0x100) for seconds in (1, 2, 3, 4)],
+            *[self.lock(seconds, address=0x200) for seconds in (0.5, 2, 3, 4)],
+            *[etl.linux_lock("mutex", wait=100, delta=0, **{}) for _ in range(3)],
+            etl.observed(mutex, 0, **self.at(8)), etl.observed(spin, 0, **self.at(9)),
+            etl.observed(nt, 0, **self.at(10)))
+        rows = {row["lock"]: row for row in report["locks"]}
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 4 / 8)
+        self.assertAlmostEqual(rows["0x100"]["waiting"], 4 * 100 / etl.PERF_FREQ / 8)
+        # Linux' locks were not yet observed at 0.5 s: this one is NT's.
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 10)
+        self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
+        self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
+        self.assertIn("linux_spinlock was observed for 8.000 s", self.report().stdout)
+        report = json.loads(self.report("--json", "--from", "1.5", "--to", "3.5").stdout)
+        rows = {row["lock"]: row for row in report["locks"]}
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
+
+    def test_a_begin_that_was_overwritten_and_two_times(self):
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(2),
+                           etl.observed(0xA0000002, 0, **self.at(3)),
+                           etl.observed(0xA0000002, 1, **self.at(5)), self.lock(6),
+                           etl.observed(0xA0000002, 0, **self.at(7)), self.lock(1),
+                           etl.perfinfo(0x1234, b"", **self.at(10)))
+        self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
+
+    def test_without_such_events_rates_are_of_the_whole_time(self):
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(4), self.lock(10))
+        self.assertAlmostEqual(report["locks"][0]["per_second"], .2)
+        self.assertNotIn("observed", report)
+
+
+class ChangedRates(Case):
+    """A session writes the old rates and the new ones when they change."""
+
+    @staticmethod
+    def at(seconds):
+        return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
+
+    def spin_rates(self, seconds, hook_id, contention, acquire):
+        return etl.perfinfo(hook_id, struct.pack("<IIII", 1, contention, acquire, 0), 3,
+                            **self.at(seconds))
+
+    def resource_rates(self, seconds, hook_id, release, contention):
+        return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1), **self.at(seconds))
+
+    def file(self):
+        """Rates 1 and 100 until 2 s, 50 and 1000 until 4 s, then as at the start again."""
+        def locks(seconds):
+            return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10), **self.at(seconds))
+                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(
+                        wait=0, delta=0), **self.at(seconds))]
+        # The other CPU's records come first in the file, and the changes are on the second.
+        return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(
+            [self.spin_rates(0, 0x0F4B, 1, 100), self.resource_rates(0, 0x0F4D, 10, 1)] + locks(1) +
+            [self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 50, 1000),
+             self.resource_rates(2, 0x0F4E, 10, 1), self.resource_rates(2, 0x0F4D, 200, 1)] +
+            [self.spin_rates(4, 0x0F4C, 50, 1000), self.spin_rates(4, 0x0F4B, 1, 100),
+             self.resource_rates(4, 0x0F4E, 200, 1), self.resource_rates(4, 0x0F4D, 10, 1)] +
+            [self.spin_rates(6, 0x0F4C, 1, 100), self.resource_rates(6, 0x0F4E, 10, 1)],
+            processor=1, sequence=2)
+
+    def test_each_record_is_scaled_by_the_rates_of_its_time(self):
+        report = self.json(data=self.file())
+        (row,) = report["locks"]
+        # Two CPUs until 2 s, then one in either stretch.
+        self.assertEqual(row["acquisitions"], 2 * (100 + 2) + (1000 + 100) + (100 + 2))
+        self.assertAlmostEqual(row["wait_total_ns"], (4 + 100 + 2) * 10 * NS)
+        self.assertEqual(report["resources"][0]["releases"], 2 * 10 + 200 + 10)
+        self.assertTrue(report["rates_changed"])
+        self.assertEqual(report["events_lost"], 0)
+        self.assertEqual([(part["from"], part["rates"]["spinlock"]["acquire_sample_rate"])
+                          for part in report["rates_by_time"] if "spinlock" in part["rates"]][-1],
+                         (4, 100))
+        text = self.report().stdout
+        for words in ("each record is scaled by those of its time", "from 2.000 s to 4.000 s:",
+                      "1 in 50 acquisitions that waited", "of the others 1 in 200"):
+            self.assertIn(words, text)
+
+    def test_a_selection_does_not_hide_the_changes(self):
+        self.write(self.file())
+        report = json.loads(self.report("--json", "--from", "2.5", "--to", "3.5").stdout)
+        self.assertEqual(report["locks"][0]["acquisitions"], 1100)
+
+    def test_damage_is_counted_once(self):
+        data = bytearray(self.file())
+        data[2 * etl.SIZE + 0x48 + 2] = 0
+        self.write(self.file() + etl.buffer([etl.perfinfo(0x0529, b"x" * 3)], sequence=3))
+        once = self.report("--json", status=1)
+        self.assertEqual(json.loads(once.stdout)["damaged_events"], 1)
+
+    def test_a_pipe_says_that_it_cannot_be_read_again(self):
+        result = subprocess.run([NTKLOG, "report", "-"], input=self.file(), capture_output=True,
+                                check=True)
+        self.assertIn(b"a pipe cannot be read again", result.stdout)
+
+    def test_the_old_rates_at_the_change_are_those_before_it(self):
+        """Of a flight recording whose start is gone: the first rundown is of the change."""
+        report = self.json(
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(1)),
+            self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 1, 1000),
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(3)))
+        self.assertEqual(report["locks"][0]["acquisitions"], 100 + 1000)
 
 
 class Mixed(Case):

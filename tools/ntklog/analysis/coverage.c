@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The time that a trace covers, of each CPU and of each event group. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/event.h>
+#include <ntklog/group_mask.h>
+
+#include "coverage.h"
+#include "grow.h"
+
+/**
+ * coverage_add_event() - note the time of an event
+ * @coverage: coverage to change
+ * @event: event with a time of its own
+ */
+void coverage_add_event(struct coverage *coverage, const struct etl_event *event)
+{
+	unsigned int number = event->processor;
+	struct coverage_cpu *cpu;
+
+	if (number >= coverage->cpu_count) {
+		struct coverage_cpu *more = grown_to(coverage->cpus, coverage->cpu_count,
+						     number + 1, sizeof(*more));
+
+		if (!more) {
+			coverage->no_memory = true;
+			return;
+		}
+		coverage->cpus = more;
+		coverage->cpu_count = number + 1;
+	}
+	cpu = &coverage->cpus[number];
+	if (!cpu->events++ || event->time_stamp < cpu->first_time)
+		cpu->first_time = event->time_stamp;
+}
+
+/**
+ * coverage_add_observed() - note that a group begins or ends to be observed
+ * @coverage: coverage to change
+ * @event: PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, whose size has been checked
+ */
+void coverage_add_observed(struct coverage *coverage, const struct etl_event *event)
+{
+	struct coverage_change *more = grown(coverage->changes, coverage->change_count,
+					     sizeof(*more));
+	struct ntklog_observed observed;
+
+	if (!more) {
+		coverage->no_memory = true;
+		return;
+	}
+	memcpy(&observed, event->data, sizeof(observed));
+	coverage->changes = more;
+	coverage->changes[coverage->change_count++] = (struct coverage_change) {
+		.time = event->time_stamp,
+		.group = observed.group,
+		.is_observed = observed.observed,
+	};
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+	const struct coverage_change *left = a, *right = b;
+
+	return (left->time > right->time) - (left->time < right->time);
+}
+
+/**
+ * coverage_finish() - set the limits of the time that is wanted
+ * @coverage: coverage to which nothing is added any more
+ * @from: begin of the time, session clock
+ * @to: end of the time
+ */
+void coverage_finish(struct coverage *coverage, uint64_t from, uint64_t to)
+{
+	coverage->from = from;
+	coverage->to = to > from ? to : from;
+	if (coverage->change_count)
+		qsort(coverage->changes, coverage->change_count, sizeof(*coverage->changes),
+		      compare_changes);
+}
+
+/**
+ * coverage_begin() - find the time from which on a CPU is covered
+ * @coverage: finished coverage
+ * @cpu: number of the CPU
+ *
+ * Return: the time, session clock.
+ */
+uint64_t coverage_begin(const struct coverage *coverage, size_t cpu)
+{
+	uint64_t begin = coverage->from;
+
+	if (coverage->is_uneven && cpu < coverage->cpu_count && !coverage->cpus[cpu].is_whole &&
+	    coverage->cpus[cpu].first_time > begin)
+		begin = coverage->cpus[cpu].first_time;
+	return begin < coverage->to ? begin : coverage->to;
+}
+
+static bool is_of_groups(const struct coverage_change *change, uint32_t groups)
+{
+	return PERF_MASK_INDEX(change->group) == PERF_MASK_INDEX(groups) &&
+	       PERF_MASK_BITS(change->group) & PERF_MASK_BITS(groups);
+}
+
+/**
+ * coverage_knows_group() - ask whether the trace says when groups were observed
+ * @coverage: finished coverage
+ * @groups: event groups of one word of the group mask
+ *
+ * Return: true if it does for one of them.
+ */
+bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
+{
+	size_t i;
+
+	for (i = 0; i < coverage->change_count; i++)
+		if (is_of_groups(&coverage->changes[i], groups))
+			return true;
+	return false;
+}
+
+/* The groups that are observed at the begin: the first event about them says that they end. */
+static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
+{
+	uint32_t observed = 0, seen = 0;
+	size_t i;
+
+	for (i = 0; i < coverage->change_count; i++) {
+		const struct coverage_change *change = &coverage->changes[i];
+
+		if (!is_of_groups(change, groups) || seen & PERF_MASK_BITS(change->group))
+			continue;
+		seen |= PERF_MASK_BITS(change->group);
+		if (!change->is_observed)
+			observed |= PERF_MASK_BITS(change->group);
+	}
+	return observed;
+}
+
+/* The part of [@from, @to) in which one of the groups is observed, ticks. */
+static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t from,
+			       uint64_t to)
+{
+	uint32_t observed = groups_at_begin(coverage, groups);
+	uint64_t ticks = 0, since = from;
+	size_t i;
+
+	for (i = 0; i < coverage->change_count; i++) {
+		const struct coverage_change *change = &coverage->changes[i];
+		uint64_t time = change->time < from ? from : change->time > to ? to : change->time;
+
+		if (!is_of_groups(change, groups))
+			continue;
+		if (observed)
+			ticks += time - since;
+		since = time;
+		if (change->is_observed)
+			observed |= PERF_MASK_BITS(change->group);
+		else
+			observed &= ~PERF_MASK_BITS(change->group);
+	}
+	return observed ? ticks + (to - since) : ticks;
+}
+
+/**
+ * coverage_ticks() - find the time that a CPU is covered and a group observed
+ * @coverage: finished coverage
+ * @groups: event groups of one word of the group mask, or COVERAGE_ANY_GROUP. Groups of which the
+ *	trace does not say it are observed all the time.
+ * @cpu: number of the CPU, or COVERAGE_LONGEST
+ *
+ * Return: ticks of the session's clock.
+ */
+uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu)
+{
+	uint64_t from = coverage->to, begin;
+	size_t i;
+
+	if (cpu == COVERAGE_LONGEST) {
+		from = coverage->is_uneven && coverage->cpu_count ? coverage->to : coverage->from;
+		for (i = 0; coverage->is_uneven && i < coverage->cpu_count; i++) {
+			begin = coverage_begin(coverage, i);
+			if (coverage->cpus[i].events && begin < from)
+				from = begin;
+		}
+	} else {
+		from = coverage_begin(coverage, cpu);
+	}
+	if (groups == COVERAGE_ANY_GROUP || !coverage_knows_group(coverage, groups))
+		return coverage->to - from;
+	return observed_ticks(coverage, groups, from, coverage->to);
+}
+
+/**
+ * coverage_contains() - ask whether a time lies between the first begin and the last end of groups
+ * @coverage: finished coverage
+ * @groups: event groups of one word of the group mask
+ * @first: begin of the time, session clock
+ * @last: end of the time
+ *
+ * Return: true if it does, or if the trace does not say when the groups were observed.
+ */
+bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
+		       uint64_t last)
+{
+	uint64_t begin = groups_at_begin(coverage, groups) ? 0 : UINT64_MAX, end = 0;
+	size_t i;
+
+	if (!coverage_knows_group(coverage, groups))
+		return true;
+	for (i = 0; i < coverage->change_count; i++) {
+		const struct coverage_change *change = &coverage->changes[i];
+
+		if (!is_of_groups(change, groups))
+			continue;
+		if (change->is_observed && change->time < begin)
+			begin = change->time;
+		end = change->is_observed ? UINT64_MAX : change->time;
+	}
+	return begin <= first && last <= end;
+}
+
+/**
+ * coverage_free() - free the coverage
+ * @coverage: coverage; empty afterwards
+ */
+void coverage_free(struct coverage *coverage)
+{
+	free(coverage->cpus);
+	free(coverage->changes);
+	*coverage = (struct coverage) { 0 };
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_COVERAGE_H
+#define _NTKLOG_COVERAGE_H
+
+/*
+ * The time that a trace covers, of each CPU and of each event group. Buffers of a flight recorder
+ * reach back as far as each CPU's ring does. A group is observed from the moment when its hooks are
+ * attached until they are detached, which ntklog's sessions write as events.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+
+/* coverage_ticks(): the CPU that is covered longest, and any group. */
+#define COVERAGE_LONGEST	SIZE_MAX
+#define COVERAGE_ANY_GROUP	0
+
+/**
+ * struct coverage_cpu - events of a CPU
+ * @events: number of events, whether they are selected or not
+ * @first_time: time of the earliest of them, session clock
+ * @is_whole: no buffer of this CPU was overwritten
+ */
+struct coverage_cpu {
+	uint64_t events;
+	uint64_t first_time;
+	bool is_whole;
+};
+
+/**
+ * struct coverage_change - begin or end of the time in which a group is observed
+ * @time: session clock
+ * @group: event group, PERF_*
+ * @is_observed: the time begins here
+ */
+struct coverage_change {
+	uint64_t time;
+	uint32_t group;
+	bool is_observed;
+};
+
+/**
+ * struct coverage - time that a trace covers; all zero: none
+ * @cpus: CPUs by their numbers
+ * @cpu_count: number of @cpus
+ * @changes: changes of the groups that are observed; in the order of time after coverage_finish()
+ * @change_count: number of @changes
+ * @from: begin of the time that is wanted, session clock
+ * @to: end of that time
+ * @is_uneven: older buffers were overwritten: a CPU is covered from its first event on
+ * @no_memory: something is missing for want of memory
+ */
+struct coverage {
+	struct coverage_cpu *cpus;
+	size_t cpu_count;
+	struct coverage_change *changes;
+	size_t change_count;
+	uint64_t from;
+	uint64_t to;
+	bool is_uneven;
+	bool no_memory;
+};
+
+void coverage_add_event(struct coverage *coverage, const struct etl_event *event);
+void coverage_add_observed(struct coverage *coverage, const struct etl_event *event);
+void coverage_finish(struct coverage *coverage, uint64_t from, uint64_t to);
+uint64_t coverage_begin(const struct coverage *coverage, size_t cpu);
+bool coverage_knows_group(const struct coverage *coverage, uint32_t groups);
+uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t cpu);
+bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
+		       uint64_t last);
+void coverage_free(struct coverage *coverage);
+
+#endif /* _NTKLOG_COVERAGE_H */

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The parameters of the sampling: where they are in a file, and when they change. */
+
+#define _GNU_SOURCE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "etl_reader.h"
+#include "event_type.h"
+#include "grow.h"
+#include "rates.h"
+
+/* Bytes at the start of a stream that are searched for a rundown. */
+#define RUNDOWN_BYTES	0x1000000
+
+/* Buffers at the start of each CPU that are searched for a rundown. */
+#define RUNDOWN_BUFFERS	2
+
+/**
+ * struct rates_rundown - a rundown event
+ * @time: time of the event, session clock
+ * @hook_id: kind of the event
+ * @rates: parameters in it; the others are 0
+ */
+struct rates_rundown {
+	uint64_t time;
+	uint16_t hook_id;
+	struct rates rates;
+};
+
+static void read_spinlock_rates(struct spinlock_rates *rates,
+				const struct etl_event *event)
+{
+	struct perfinfo_spinlock_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	/* NT's least is 1; 0 in a file would make records stand for nothing. */
+	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
+		return;
+	rates->known = 1;
+	rates->spin_threshold = dc.spin_threshold;
+	rates->contention_rate = dc.contention_sample_rate;
+	rates->acquire_rate = dc.acquire_sample_rate;
+	rates->hold_threshold = dc.hold_threshold;
+}
+
+static void read_rules(struct spinlock_rates *rates, const struct etl_event *event)
+{
+	struct ntklog_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	rates->has_rules = 1;
+	rates->linux_mode = dc.linux_mode;
+	rates->blockers = dc.blockers;
+}
+
+static void read_resource_rates(struct resource_rates *rates,
+				const struct etl_event *event)
+{
+	struct perfinfo_eresource_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	if (!dc.release_sampling_rate || !dc.contention_sampling_rate)
+		return;
+	*rates = (struct resource_rates) {
+		.known = 1,
+		.release_rate = dc.release_sampling_rate,
+		.contention_rate = dc.contention_sampling_rate,
+		.timeouts = dc.number_of_excessive_timeouts,
+	};
+}
+
+static bool is_start(uint16_t hook_id)
+{
+	return hook_id == PERFINFO_LOG_TYPE_SPINLOCK_DC_START ||
+	       hook_id == NTKLOG_LOG_TYPE_DC_START ||
+	       hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
+}
+
+/* Read the parameters of a rundown event. Returns false if the event is another or a damaged one. */
+static bool read_rundown(struct rates *rates, const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+
+	if (!type || event->data_size != type->size[event->pointer_size == 8])
+		return false;
+	switch (type->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK_DC_START:
+	case PERFINFO_LOG_TYPE_SPINLOCK_DC_END:
+		read_spinlock_rates(&rates->spinlock, event);
+		return rates->spinlock.known;
+	case NTKLOG_LOG_TYPE_DC_START:
+	case NTKLOG_LOG_TYPE_DC_END:
+		read_rules(&rates->spinlock, event);
+		return true;
+	case PERFINFO_LOG_TYPE_ERESOURCE_DC_START:
+	case PERFINFO_LOG_TYPE_ERESOURCE_DC_END:
+		read_resource_rates(&rates->resource, event);
+		return rates->resource.known;
+	default:
+		return false;
+	}
+}
+
+static bool has_same_rates(const struct spinlock_rates *left, const struct spinlock_rates *right)
+{
+	return left->spin_threshold == right->spin_threshold &&
+	       left->contention_rate == right->contention_rate &&
+	       left->acquire_rate == right->acquire_rate &&
+	       left->hold_threshold == right->hold_threshold;
+}
+
+/* Set those parameters of @rates that @more has, and @rates has not. */
+static void add_missing(struct rates *rates, const struct rates *more)
+{
+	struct spinlock_rates *spinlock = &rates->spinlock;
+
+	if (!spinlock->known && more->spinlock.known) {
+		spinlock->known = 1;
+		spinlock->spin_threshold = more->spinlock.spin_threshold;
+		spinlock->contention_rate = more->spinlock.contention_rate;
+		spinlock->acquire_rate = more->spinlock.acquire_rate;
+		spinlock->hold_threshold = more->spinlock.hold_threshold;
+	}
+	if (!spinlock->has_rules && more->spinlock.has_rules) {
+		spinlock->has_rules = 1;
+		spinlock->linux_mode = more->spinlock.linux_mode;
+		spinlock->blockers = more->spinlock.blockers;
+	}
+	if (!rates->resource.known)
+		rates->resource = more->resource;
+}
+
+/* The rates of the first rundown that is found are taken. */
+static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
+			     struct etl_cursor *cursor, uint64_t number)
+{
+	struct etl_event event;
+	struct rates more;
+
+	if (!etl_read_buffer(reader, cursor, number))
+		return;
+	while (cursor->next < cursor->end && etl_parse_event(reader, cursor, &event) == 1) {
+		more = (struct rates) { 0 };
+		if (read_rundown(&more, &event))
+			add_missing(rates, &more);
+	}
+}
+
+static bool knows_rates(const struct rates *rates)
+{
+	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
+}
+
+/* A stream is read further while the rates are not known. */
+static bool may_look_further(const struct rates *rates, struct etl_reader *reader)
+{
+	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
+		return false;
+	return etl_more(reader);
+}
+
+/**
+ * rates_find() - find the first parameters of the sampling in a file
+ * @rates: parameters, all zero; set to those that are found
+ * @file: open file, whose place and error stay
+ *
+ * A session writes the rundown at the start of one CPU's events, which may be anywhere in the file:
+ * the first buffers of each CPU are searched, and then the last ones. Of a stream the first 16 MiB
+ * are searched.
+ */
+void rates_find(struct rates *rates, struct etl_file *file)
+{
+	struct etl_reader *reader = etl_reader(file), copy = *reader;
+	struct etl_cursor cursor = { 0 };
+	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
+	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
+	size_t i;
+
+	if (!last || !seen)
+		goto out;
+	for (i = 1; i < file->buffers || may_look_further(rates, reader); i++) {
+		unsigned int processor = reader->places[i].processor;
+
+		if (seen[processor] < RUNDOWN_BUFFERS) {
+			seen[processor]++;
+			look_for_rundown(rates, &copy, &cursor, reader->places[i].number);
+		} else {
+			last[processor] = reader->places[i].number;
+		}
+	}
+	for (i = 0; i <= UINT16_MAX && !knows_rates(rates); i++)
+		if (last[i])
+			look_for_rundown(rates, &copy, &cursor, last[i]);
+out:
+	free(cursor.buffer);
+	free(seen);
+	free(last);
+}
+
+/**
+ * rates_history_add() - note the parameters in an event, if it is a rundown
+ * @history: history to change
+ * @event: event
+ */
+void rates_history_add(struct rates_history *history, const struct etl_event *event)
+{
+	struct rates_rundown *more, rundown = {
+		.time = event->time_stamp, .hook_id = event->hook_id,
+	};
+
+	if (!read_rundown(&rundown.rates, event))
+		return;
+	more = grown(history->rundowns, history->rundown_count, sizeof(*more));
+	if (!more) {
+		history->no_memory = true;
+		return;
+	}
+	history->rundowns = more;
+	history->rundowns[history->rundown_count++] = rundown;
+}
+
+/* The old values come before the new ones. */
+static int compare_rundowns(const void *a, const void *b)
+{
+	const struct rates_rundown *left = a, *right = b;
+
+	if (left->time != right->time)
+		return left->time < right->time ? -1 : 1;
+	return (int)is_start(left->hook_id) - (int)is_start(right->hook_id);
+}
+
+/* Overwrite those parameters of @rates that @more has. Returns true if one of them differs. */
+static bool set_rates(struct rates *rates, const struct rates *more)
+{
+	const struct rates before = *rates;
+
+	if (more->spinlock.known && !has_same_rates(&rates->spinlock, &more->spinlock))
+		rates->spinlock.known = 0;
+	if (more->spinlock.has_rules && (rates->spinlock.linux_mode != more->spinlock.linux_mode ||
+					 rates->spinlock.blockers != more->spinlock.blockers))
+		rates->spinlock.has_rules = 0;
+	if (more->resource.known &&
+	    memcmp(&rates->resource, &more->resource, sizeof(more->resource)))
+		rates->resource.known = 0;
+	add_missing(rates, more);
+	return memcmp(rates, &before, sizeof(before));
+}
+
+static void add_stretch(struct rates_history *history, uint64_t from, const struct rates *rates)
+{
+	struct rates_stretch *more = grown(history->stretches, history->count, sizeof(*more));
+
+	if (!more) {
+		history->no_memory = true;
+		return;
+	}
+	history->stretches = more;
+	history->stretches[history->count++] = (struct rates_stretch) { from, *rates };
+}
+
+/**
+ * rates_history_finish() - divide the time into stretches
+ * @history: history to which nothing is added any more
+ *
+ * A DC_START begins a stretch if it changes a parameter. A DC_END tells the parameters before it:
+ * where it differs from the last DC_START, the change happened at a time that is not known.
+ */
+void rates_history_finish(struct rates_history *history)
+{
+	struct rates now;
+	size_t i, j;
+
+	history->is_finished = true;
+	if (history->rundown_count)
+		qsort(history->rundowns, history->rundown_count, sizeof(*history->rundowns),
+		      compare_rundowns);
+	for (i = 0; i < history->rundown_count; i++) {
+		const struct rates_rundown *rundown = &history->rundowns[i];
+
+		if (!history->count)
+			add_stretch(history, 0, &rundown->rates);
+		if (!history->count)
+			return;
+		for (j = 0; j < history->count; j++)
+			add_missing(&history->stretches[j].rates, &rundown->rates);
+		now = history->stretches[history->count - 1].rates;
+		if (!set_rates(&now, &rundown->rates))
+			continue;
+		if (is_start(rundown->hook_id))
+			add_stretch(history, rundown->time, &now);
+		else
+			history->has_unknown_change = true;
+	}
+}
+
+/**
+ * rates_at() - find the parameters that held at a time
+ * @history: finished history with at least one stretch
+ * @time: session clock
+ *
+ * Return: the parameters.
+ */
+const struct rates *rates_at(const struct rates_history *history, uint64_t time)
+{
+	size_t i = history->count - 1;
+
+	while (i && history->stretches[i].from > time)
+		i--;
+	return &history->stretches[i].rates;
+}
+
+/**
+ * rates_history_free() - free the history
+ * @history: history; empty afterwards
+ */
+void rates_history_free(struct rates_history *history)
+{
+	free(history->rundowns);
+	free(history->stretches);
+	*history = (struct rates_history) { 0 };
+}

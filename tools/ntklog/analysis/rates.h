@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_RATES_H
+#define _NTKLOG_RATES_H
+
+/*
+ * The parameters of the sampling, which a session writes at its start, at its stop, and at each
+ * change: DC_END with the old values, then DC_START with the new ones. A stretch is a time in which
+ * they do not change.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+
+#include "resource_stats.h"
+#include "spinlock_stats.h"
+
+/**
+ * struct rates - parameters of the sampling
+ * @spinlock: parameters of spin locks
+ * @resource: parameters of resources
+ */
+struct rates {
+	struct spinlock_rates spinlock;
+	struct resource_rates resource;
+};
+
+/**
+ * struct rates_stretch - a time in which the parameters do not change
+ * @from: begin, session clock; 0 of the first one
+ * @rates: parameters from then on
+ */
+struct rates_stretch {
+	uint64_t from;
+	struct rates rates;
+};
+
+struct rates_rundown;
+
+/**
+ * struct rates_history - all changes of the parameters; all zero: none is known
+ * @rundowns: rundown events, in the order of time after rates_history_finish()
+ * @rundown_count: number of @rundowns
+ * @stretches: stretches in the order of time, after rates_history_finish()
+ * @count: number of @stretches
+ * @has_unknown_change: a DC_END differs from the DC_START before it: the time of a change is not
+ *	known
+ * @is_finished: nothing is added any more
+ * @no_memory: something is missing for want of memory
+ */
+struct rates_history {
+	struct rates_rundown *rundowns;
+	size_t rundown_count;
+	struct rates_stretch *stretches;
+	size_t count;
+	bool has_unknown_change;
+	bool is_finished;
+	bool no_memory;
+};
+
+void rates_find(struct rates *rates, struct etl_file *file);
+void rates_history_add(struct rates_history *history, const struct etl_event *event);
+void rates_history_finish(struct rates_history *history);
+const struct rates *rates_at(const struct rates_history *history, uint64_t time);
+void rates_history_free(struct rates_history *history);
+
+#endif /* _NTKLOG_RATES_H */
