@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog selftest: do Linux' lock functions, redirected, do what the kernel's own do? */
+/* ntklog selftest: compare the redirected lock functions with the kernel's own. */
 
 #include <argp.h>
 #include <stdbool.h>
@@ -11,12 +11,12 @@
 #include "macros.h"
 #include "message.h"
 
-/* More than the module writes. */
+/* Bytes for the module's text, which is shorter. */
 #define TEXT	65536
 
 #define COLUMNS	8
 
-/* One line of the module's table; others are whole sentences. */
+/* Print a line of the module's table with columns. */
 static void print_row(char *line)
 {
 	static const int widths[COLUMNS] = { 29, 20, 13, 9, 10, 12, 7, 0 };
@@ -28,7 +28,7 @@ static void print_row(char *line)
 	putchar('\n');
 }
 
-/* Each kind of lock ends with a sentence that says what came of it. */
+/* Print the table. The rows of each kind of lock end with a sentence about the outcome. */
 static int print_table(char *text)
 {
 	char *line;

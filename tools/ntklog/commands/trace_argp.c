@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the commands that read a file have in common: on the command line, and at the end. */
+/* See trace_argp.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "trace_argp.h"
 
 enum {
-	/* None of the commands' own. */
+	/* Beyond the keys of the commands' own options. */
 	OPTION_NAMES = 0x200,
 	OPTION_FILTER,
 	OPTION_FROM,
@@ -30,11 +30,11 @@ static double parse_limit(const char *name, const char *text, struct argp_state 
 }
 
 /**
- * trace_parse_path() - for struct argp's parser: one file, no more and no less
- * @key: of what is parsed
- * @argument: of it
- * @state: of the parsing
- * @path: of the file
+ * trace_parse_path() - parse the one file that a command takes, in a parser of struct argp
+ * @key: key of the argument
+ * @argument: the argument
+ * @state: state of the parser
+ * @path: set to the path of the file
  *
  * Return: 0, or ARGP_ERR_UNKNOWN.
  */
@@ -112,7 +112,7 @@ const struct argp_child trace_argp_children[] = {
 	{ 0 }
 };
 
-/* What is of another boot names other things, if anything. */
+/* Refuse names of another boot: the same addresses are other symbols there. */
 static int check_boot(const struct names *names, const struct trace_options *options,
 		      const struct etl_file *file)
 {
@@ -126,7 +126,7 @@ static int check_boot(const struct names *names, const struct trace_options *opt
 	return -1;
 }
 
-/* From where there are any: a file of names, and the trace itself. */
+/* Read the names in a file of names, and in the trace itself. */
 static int read_names(struct names **names, const struct trace_options *options,
 		      const struct etl_file *file)
 {
@@ -145,14 +145,14 @@ static int read_names(struct names **names, const struct trace_options *options,
 }
 
 /**
- * trace_open() - open the file; what are addresses and threads called, and those in the filter?
- * @file: what is opened, or could not be: what is wrong is for trace_tell_damage()
- * @names: what is read, to be freed; NULL if there are no names
- * @options: understood
- * @is_open: whether the file is
+ * trace_open() - open the file, read its names, and resolve the names in the filter
+ * @file: set to the file; trace_tell_damage() says why it could not be opened
+ * @names: set to the names, to be freed; NULL if there are none
+ * @options: parsed options
+ * @is_open: set to true if the file could be opened
  *
- * Return: enum ntklog_status; after a message, if it is not NTKLOG_OK, with nothing to be closed
- * or freed.
+ * Return: enum ntklog_status. After a message, and with nothing to close or free, if it is not
+ * NTKLOG_OK.
  */
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
 	       bool *is_open)
@@ -174,7 +174,7 @@ close:
 }
 
 /**
- * trace_tell_loss() - say what is not in the file
+ * trace_tell_loss() - print how many events and buffers were lost in the recording
  * @file: the file
  */
 void trace_tell_loss(const struct etl_file *file)
@@ -189,10 +189,10 @@ void trace_tell_loss(const struct etl_file *file)
 }
 
 /**
- * trace_tell_damage() - say what is wrong with a file that has been read
+ * trace_tell_damage() - print the damage that was found while the file was read
  * @file: the file
  *
- * Return: 0: nothing is; or -1 after messages.
+ * Return: 0 if the file is whole, or -1 after messages.
  */
 int trace_tell_damage(const struct etl_file *file)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_TRACE_ARGP_H
 #define _NTKLOG_TRACE_ARGP_H
 
-/* What the commands that read a file have in common: on the command line, and at the end. */
+/* Options of the commands that read a file, and messages about the file. */
 
 #include <argp.h>
 
@@ -11,10 +11,10 @@
 #include "filter.h"
 
 /**
- * struct trace_options - which file, and what of it
- * @path: of it
- * @names_path: of its names; NULL: beside it
- * @selection: of its events
+ * struct trace_options - options of a command that reads a file
+ * @path: path of the file
+ * @names_path: path of its names; NULL: FILE.names
+ * @selection: events that the command uses
  */
 struct trace_options {
 	const char *path;
@@ -22,7 +22,7 @@ struct trace_options {
 	struct selection selection;
 };
 
-/* For struct argp's children. Its input is a struct trace_options. */
+/* Children for struct argp; their input is a struct trace_options. */
 extern const struct argp_child trace_argp_children[];
 
 error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path);

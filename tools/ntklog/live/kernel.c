@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The module, as the commands use it: its files in debugfs, and /dev/ntklog. */
+/* See kernel.h. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 #define DEVICE		"/dev/ntklog"
 
 /**
- * kernel_directory() - where the module's files are
+ * kernel_directory() - get the directory of the module's files
  *
- * Return: $NTKLOG_DEBUGFS, or the usual place.
+ * Return: $NTKLOG_DEBUGFS, or the directory in debugfs.
  */
 const char *kernel_directory(void)
 {
@@ -35,9 +35,9 @@ const char *kernel_directory(void)
 }
 
 /**
- * kernel_proc() - where the kernel tells of symbols, modules and threads
+ * kernel_proc() - get the directory with the kernel's symbols, modules and threads
  *
- * Return: $NTKLOG_PROC, or the usual place.
+ * Return: $NTKLOG_PROC, or /proc.
  */
 const char *kernel_proc(void)
 {
@@ -47,9 +47,9 @@ const char *kernel_proc(void)
 }
 
 /**
- * kernel_system() - where the kernel tells of its types and caches
+ * kernel_system() - get the directory with the kernel's types and caches
  *
- * Return: $NTKLOG_SYS, or the usual place.
+ * Return: $NTKLOG_SYS, or /sys/kernel.
  */
 const char *kernel_system(void)
 {
@@ -59,7 +59,7 @@ const char *kernel_system(void)
 }
 
 /**
- * kernel_check() - is the module there, and may one use it?
+ * kernel_check() - check that the module is loaded and can be used
  *
  * Return: 0, or -1 after a message.
  */
@@ -86,7 +86,7 @@ int kernel_check(void)
 	return -1;
 }
 
-/* A file of the module's, or -errno. */
+/* Open a file of the module. Returns a file descriptor or -errno. */
 static int open_file(int flags, const char *format, va_list arguments)
 {
 	char path[512];
@@ -98,10 +98,10 @@ static int open_file(int flags, const char *format, va_list arguments)
 }
 
 /**
- * kernel_read() - read a file of the module's
- * @text: what it holds, without the newline at its end
- * @size: of @text
- * @format: its name below kernel_directory()
+ * kernel_read() - read a file of the module
+ * @text: set to the contents, without the newline at the end
+ * @size: bytes of @text
+ * @format: path below kernel_directory()
  *
  * Return: 0 or -errno.
  */
@@ -128,9 +128,9 @@ int kernel_read(char *text, size_t size, const char *format, ...)
 }
 
 /**
- * kernel_write() - write a file of the module's
- * @text: what
- * @format: its name below kernel_directory()
+ * kernel_write() - write a file of the module
+ * @text: the new contents
+ * @format: path below kernel_directory()
  *
  * Return: 0 or -errno.
  */
@@ -144,7 +144,7 @@ int kernel_write(const char *text, const char *format, ...)
 	va_end(arguments);
 	if (fd < 0)
 		return fd;
-	/* One write sets one value. */
+	/* The module takes each write as a whole value. */
 	if (write(fd, text, strlen(text)) < 0)
 		err = -errno;
 	close(fd);
@@ -152,12 +152,12 @@ int kernel_write(const char *text, const char *format, ...)
 }
 
 /**
- * kernel_set_information() - NtSetSystemInformation() of the trace's parameters
- * @information: its first word says which
- * @size: of it
- * @status: STATUS_*
+ * kernel_set_information() - call NtSetSystemInformation() for parameters of the sampling
+ * @information: class of the information in the first word, then the parameters
+ * @size: bytes of @information
+ * @status: set to STATUS_*
  *
- * Return: 0 whatever the status is, or -1 after a message.
+ * Return: 0 with any status, or -1 after a message.
  */
 int kernel_set_information(const void *information, size_t size, uint32_t *status)
 {

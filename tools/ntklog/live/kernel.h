@@ -3,8 +3,8 @@
 #define _NTKLOG_KERNEL_H
 
 /*
- * The module, as the commands use it: its files in debugfs, and /dev/ntklog. What goes
- * wrong is told with what would mend it.
+ * Access to the module: its files in debugfs, and /dev/ntklog. Messages name the error and its
+ * remedy.
  */
 
 #include <stdbool.h>
@@ -16,10 +16,10 @@
 
 #define KERNEL_SESSIONS	8
 
-/* Of a file in debugfs that holds a line or some. */
+/* Bytes for the text of a file in debugfs that holds a few lines. */
 #define KERNEL_TEXT	4096
 
-/* Of a path of the module's, or of /proc. */
+/* Bytes for a path of the module or of /proc. */
 #define PATH_SIZE	512
 
 const char *kernel_directory(void);

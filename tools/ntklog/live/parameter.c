@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parameters of the sampling. */
+/* See parameter.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,10 +52,10 @@ const struct parameter_set parameter_sets[] = {
 const size_t parameter_set_count = ARRAY_SIZE(parameter_sets);
 
 /**
- * parameter_set_find() - which set is that?
- * @name: of it
+ * parameter_set_find() - find a set by its name
+ * @name: name of the set
  *
- * Return: the set, or NULL.
+ * Return: the set, or NULL if there is none.
  */
 const struct parameter_set *parameter_set_find(const char *name)
 {
@@ -68,12 +68,13 @@ const struct parameter_set *parameter_set_find(const char *name)
 }
 
 /**
- * parameter_get() - the present value of one
- * @set: name of its set, which is that of a directory of the module's
- * @name: of it, and its file
- * @value: it; left alone if it cannot be had
+ * parameter_get() - read the present value of a parameter
+ * @set: name of its set, and of a directory of the module
+ * @name: name of the parameter, and of its file
+ * @value: set to the value; not changed after an error
  *
- * Return: 0 or -errno: -ENOENT of what this module does not know, -EINVAL of what is no number.
+ * Return: 0 or -errno: -ENOENT if the module does not know the parameter, -EINVAL if the file has no
+ * number.
  */
 int parameter_get(const char *set, const char *name, uint32_t *value)
 {
@@ -91,9 +92,9 @@ int parameter_get(const char *set, const char *name, uint32_t *value)
 }
 
 /**
- * parameter_set_get() - the present values
- * @set: of which
- * @values: they, @set->count
+ * parameter_set_get() - read the present values of a set
+ * @set: the set
+ * @values: set to @set->count values
  *
  * Return: 0, or -1 after a message.
  */
@@ -131,10 +132,10 @@ static int check(const struct parameter_set *set, const uint32_t *values, size_t
 }
 
 /**
- * parameter_set_put() - set the values, all or nothing
- * @set: of which
- * @values: they
- * @count: how many: the optional ones may be left out, and stay
+ * parameter_set_put() - set the values of a set, all or none
+ * @set: the set
+ * @values: new values
+ * @count: number of @values; optional parameters that are left out keep their values
  *
  * Return: 0, or -1 after a message.
  */

@@ -2,21 +2,21 @@
 #ifndef _NTKLOG_PARAMETER_H
 #define _NTKLOG_PARAMETER_H
 
-/* The parameters of the sampling: what they are, what they may be, and setting them. */
+/* The parameters of the sampling, with their limits. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parameters of a set at most. */
+/* Most parameters of a set. */
 #define PARAMETERS_MAX	4
 
 /**
- * struct parameter - of the sampling
- * @name: NT's and the file's
+ * struct parameter - a parameter of the sampling
+ * @name: NT's name, also of the module's file
  * @minimum: least value
- * @or_zero: 0 is also one
- * @help: what it does
+ * @or_zero: whether 0 is valid too
+ * @help: description
  */
 struct parameter {
 	const char *name;
@@ -27,11 +27,11 @@ struct parameter {
 
 /**
  * struct parameter_set - parameters that are set together
- * @name: of the set
+ * @name: name of the set
  * @class: EventTraceInformationClass
- * @parameters: in NT's order
- * @count: how many
- * @optional: of them, at the end, may be left as they are
+ * @parameters: parameters in NT's order
+ * @count: number of @parameters
+ * @optional: number of parameters at the end that a caller may leave out
  */
 struct parameter_set {
 	const char *name;
