@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog convert: a trace for other tools. */
+/* ntklog convert: write a trace in the formats of other tools. */
 
 #include <argp.h>
 #include <errno.h>
@@ -18,9 +18,9 @@ enum {
 };
 
 /*
- * @trace: which file
- * @ctf: directory, or NULL
- * @perfetto: path, or NULL
+ * @trace: the file and the selected events
+ * @ctf: directory for CTF, or NULL
+ * @perfetto: path for Perfetto, or NULL
  */
 struct options {
 	struct trace_options trace;
@@ -117,7 +117,7 @@ static const struct argp convert_argp = {
 
 /**
  * command_convert() - ntklog convert
- * @argc: count of the arguments
+ * @argc: number of arguments
  * @argv: the arguments
  *
  * Return: enum ntklog_status.

@@ -24,11 +24,11 @@ enum {
 };
 
 /*
- * @trace: which file
- * @format: of what is printed
- * @cycles: raw times too
- * @hex: data too
- * @names: of addresses and threads
+ * @trace: the file and the selected events
+ * @format: format of the output
+ * @cycles: whether to print raw times too
+ * @hex: whether to print the data too
+ * @names: names of addresses and threads
  */
 struct dump {
 	struct trace_options trace;
@@ -39,10 +39,10 @@ struct dump {
 };
 
 /*
- * @dump: how
- * @file: what is printed
- * @writer: where to
- * @stacks: its events with their stacks
+ * @dump: options
+ * @file: the trace
+ * @writer: the output
+ * @stacks: events of the trace with their stacks
  */
 struct dumping {
 	const struct dump *dump;
@@ -69,7 +69,7 @@ static int dump_event(const struct dumping *dumping, const struct etl_event *eve
 	return dump_writer_put(dumping->writer, event, type, stack);
 }
 
-/* Nothing comes for now: whoever reads it has what there is, also what waits for its stack. */
+/* Print all events so far, also those that wait for a stack: the next one may take a while. */
 static void flush(void *argument)
 {
 	const struct dumping *dumping = argument;

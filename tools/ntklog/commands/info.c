@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog info: what a file says of itself, and what is in it. */
+/* ntklog info: print the header of a file, and count its events. */
 
 #include <argp.h>
 #include <inttypes.h>
@@ -29,15 +29,15 @@ enum {
 	OPTION_JSON = 0x100,
 };
 
-/* Of a name in the file's header. */
+/* Bytes for a name in the header of the file. */
 #define NAME_BYTES	1024
 
-/* Kinds of events that are told apart by provider or class; the others are by header. */
+/* Most kinds of events with a name by provider or class; later kinds are named by header. */
 #define KINDS_MAX	4096
 
 /*
- * @path: of the file
- * @json: for programs
+ * @path: path of the file
+ * @json: whether to print JSON
  */
 struct options {
 	const char *path;
@@ -118,7 +118,7 @@ static void set_time(json_t *object, const char *name, int64_t filetime)
 	set_text(object, name, text);
 }
 
-/* UTF-16 up to a NUL, or the end; returns what is behind it. */
+/* Read UTF-16 up to a NUL or the end. Returns the place behind it. */
 static const unsigned char *set_name(json_t *object, const char *name,
 				     const unsigned char *from, const unsigned char *end)
 {
@@ -199,7 +199,7 @@ static void set_group_mask(json_t *object, const struct etl_event *event)
 	set_text(object, "Groups", names);
 }
 
-/* What an event is called that has no name of its own. */
+/* Make a name for an event that has none. */
 static const char *describe(const struct etl_event *event, bool in_short, char *text, size_t size)
 {
 	struct etl_event_header info;
@@ -237,7 +237,7 @@ static const char *describe_resource(const struct etl_event *event, bool in_shor
 	return text;
 }
 
-/* How many of which; to be freed. */
+/* Count the events by name. The caller frees the result. */
 static json_t *count_events(struct etl_file *file, json_t *header)
 {
 	json_t *counts = json_object();
@@ -368,7 +368,7 @@ static const struct argp info_argp = {
 
 /**
  * command_info() - ntklog info
- * @argc: count of the arguments
+ * @argc: number of arguments
  * @argv: the arguments
  *
  * Return: enum ntklog_status.

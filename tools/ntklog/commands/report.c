@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog report: what a trace says, summed up. */
+/* ntklog report: sum up a trace. */
 
 #include <argp.h>
 #include <errno.h>
@@ -46,8 +46,8 @@ enum {
  * @sort: column; NULL: each table's own
  * @top: rows at most; 0: all
  * @has_top: it was given
- * @is_folded: nothing but stacks, for who draws flame graphs
- * @folded: what of them
+ * @is_folded: whether to print stacks alone, for flame graphs
+ * @folded: the value that the stacks are weighted with
  */
 struct options {
 	struct trace_options trace;
