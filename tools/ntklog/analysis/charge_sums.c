@@ -8,6 +8,7 @@
 #include "charge_sums.h"
 #include "grow.h"
 #include "macros.h"
+#include "text.h"
 
 #define LABEL_SIZE	(2 * NAME_SIZE + 32)
 
@@ -80,6 +81,8 @@ static void format_task(const struct charge_sums *sums, uint32_t thread_id, char
 		snprintf(text, size, "idle");
 	else
 		snprintf(text, size, "task %u", thread_id);
+	/* snprintf() may have cut the name within a character. */
+	text_clean(text);
 }
 
 static void format_holder(const struct charge_sums *sums, const struct charge_hold *hold,

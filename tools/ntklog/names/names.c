@@ -214,6 +214,8 @@ void names_function(const struct names *names, uint64_t address, char *text, siz
 		snprintf(text, size, "%s+0x%" PRIx64, symbol->name, address - symbol->address);
 	else
 		snprintf(text, size, "%s", symbol->name);
+	/* snprintf() may have cut the text within a character. */
+	text_clean(text);
 }
 
 /**
