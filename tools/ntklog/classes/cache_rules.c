@@ -112,7 +112,7 @@ static enum cache_match try_type(const struct types *types, const char *name,
 }
 
 /* Remove a meaningless word from the end of a name. Returns false if there is none. */
-static bool shorten(char *name)
+static bool remove_ending(char *name)
 {
 	static const char *const ends[] = {
 		"_cache", "_jar", "_slab", "_cachep", "_kmem", "_pool", "_struct", "_info"
@@ -162,7 +162,7 @@ enum cache_match cache_rules_apply(const struct types *types, const struct lock_
 			if (match > best)
 				best = match;
 		}
-	} while (shorten(name));
+	} while (remove_ending(name));
 	return best;
 }
 
@@ -207,8 +207,8 @@ static uint32_t smaller_size(uint32_t size)
 	}
 }
 
-static bool may_be(const struct type_ref *type, const struct lock_place *place,
-		   struct lock_path *path)
+static bool type_fits(const struct type_ref *type, const struct lock_place *place,
+		      struct lock_path *path)
 {
 	return type->size > smaller_size(place->object_size) &&
 	       type->size <= place->object_size && *type->name &&
@@ -230,7 +230,7 @@ static bool guess_by_function(const struct types *types, const struct lock_place
 	bool alone = false;
 
 	for (i = 0; i < count; i++) {
-		if (distances[i] > best || !may_be(&near[i], place, &path))
+		if (distances[i] > best || !type_fits(&near[i], place, &path))
 			continue;
 		alone = distances[i] < best;
 		best = distances[i];
@@ -252,7 +252,7 @@ static bool guess_by_table(const struct types *types, const struct lock_place *p
 
 	for (i = 0; i < ARRAY_SIZE(known_structures); i++) {
 		if (!types_find_struct(types, known_structures[i], &type) ||
-		    !may_be(&type, place, &path))
+		    !type_fits(&type, place, &path))
 			continue;
 		count++;
 		found = type;

@@ -353,7 +353,7 @@ static void make_key(const struct place *place, char key[KEY_SIZE])
 }
 
 /* Put a name into the cache. If that fails the name will be looked up again. */
-static void keep(struct classes *classes, const char *key, const char *name)
+static void cache_name(struct classes *classes, const char *key, const char *name)
 {
 	struct kept_class *kept;
 
@@ -389,7 +389,7 @@ bool classes_read(struct classes *classes, const char *line, struct class_note *
 	HASH_FIND_STR(classes->kept, key, kept);
 	if (!kept) {
 		name_place(classes, &place, note->class);
-		keep(classes, key, note->class);
+		cache_name(classes, key, note->class);
 	} else {
 		memcpy(note->class, kept->name, sizeof(note->class));
 	}

@@ -74,7 +74,7 @@ static uint32_t hash_of(const char *name, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-static void put_into_index(struct types *types, const struct indexed *entry)
+static void index_put(struct types *types, const struct indexed *entry)
 {
 	size_t at = hash_of(entry->name, entry->kind) & (types->index_size - 1);
 
@@ -84,7 +84,7 @@ static void put_into_index(struct types *types, const struct indexed *entry)
 }
 
 /* Grow the index for @more entries, so that at least half of it stays empty. */
-static bool make_room(struct types *types, size_t more)
+static bool index_reserve(struct types *types, size_t more)
 {
 	size_t size = types->index_size ? types->index_size : 1 << 15, i;
 	struct types old = *types;
@@ -101,7 +101,7 @@ static bool make_room(struct types *types, size_t more)
 	types->index_size = size;
 	for (i = 0; i < old.index_size; i++)
 		if (old.index[i].name)
-			put_into_index(types, &old.index[i]);
+			index_put(types, &old.index[i]);
 	free(old.index);
 	return true;
 }
@@ -110,7 +110,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 {
 	uint32_t end = btf__type_cnt(btf), id;
 
-	if (end < first || !make_room(types, end - first))
+	if (end < first || !index_reserve(types, end - first))
 		return;
 	for (id = first; id < end; id++) {
 		const struct btf_type *type = btf__type_by_id(btf, id);
@@ -120,7 +120,7 @@ static void add_to_index(struct types *types, const struct btf *btf, uint32_t fi
 			continue;
 		if (!*btf_name(btf, type->name_off))
 			continue;
-		put_into_index(types, &(struct indexed) {
+		index_put(types, &(struct indexed) {
 			btf_name(btf, type->name_off), btf, id, kind
 		});
 		types->indexed++;
@@ -415,7 +415,7 @@ void types_look_for_modules(struct types *types)
 		closedir(directory);
 }
 
-static int be_silent(enum libbpf_print_level level, const char *format, va_list arguments)
+static int ignore_message(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	return 0;
 }
@@ -438,7 +438,7 @@ int types_open(struct types **types, const char *directory)
 {
 	char path[512];
 
-	libbpf_set_print(be_silent);
+	libbpf_set_print(ignore_message);
 	*types = calloc(1, sizeof(**types));
 	if (*types)
 		(*types)->directory = strdup(directory);

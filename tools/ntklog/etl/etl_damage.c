@@ -8,8 +8,8 @@
 
 #include "etl_reader.h"
 
-static int tell(struct etl_reader *reader, uint64_t offset, const char *format,
-		va_list arguments)
+static int describe_damage(struct etl_reader *reader, uint64_t offset, const char *format,
+			   va_list arguments)
 {
 	struct etl_file *file = &reader->file;
 	int used;
@@ -38,7 +38,7 @@ int etl_damage(struct etl_reader *reader, uint64_t offset, const char *format, .
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(reader, offset, format, arguments);
+	describe_damage(reader, offset, format, arguments);
 	va_end(arguments);
 	return -1;
 }
@@ -92,7 +92,7 @@ int etl_leave_out_event(struct etl_file *file, const struct etl_event *event,
 	va_list arguments;
 
 	va_start(arguments, format);
-	tell(etl_reader(file), event->offset, format, arguments);
+	describe_damage(etl_reader(file), event->offset, format, arguments);
 	va_end(arguments);
 	file->damaged_events++;
 	file->left_out += event->size;

@@ -14,72 +14,72 @@
 #define TRACE_MESSAGE_SEQUENCE		0x01
 #define TRACE_MESSAGE_GUID		0x02
 
-static void read_process(struct etl_event_header *said, const unsigned char *header)
+static void read_process(struct etl_event_header *values, const unsigned char *header)
 {
-	said->has_process = true;
-	said->thread_id = get_u32(header + 8);
-	said->process_id = get_u32(header + 12);
+	values->has_process = true;
+	values->thread_id = get_u32(header + 8);
+	values->process_id = get_u32(header + 12);
 }
 
-static void read_provider(struct etl_event_header *said, const unsigned char *guid)
+static void read_provider(struct etl_event_header *values, const unsigned char *guid)
 {
-	said->has_provider = true;
-	memcpy(said->provider, guid, sizeof(said->provider));
+	values->has_provider = true;
+	memcpy(values->provider, guid, sizeof(values->provider));
 }
 
-static void read_message(struct etl_event_header *said, const struct etl_event *event)
+static void read_message(struct etl_event_header *values, const struct etl_event *event)
 {
 	uint16_t flags = get_u16(event->header + 6);
 	size_t at = flags & TRACE_MESSAGE_SEQUENCE ? 4 : 0;
 
-	said->has_id = true;
-	said->id = get_u16(event->header + 4);
+	values->has_id = true;
+	values->id = get_u16(event->header + 4);
 	if (flags & TRACE_MESSAGE_GUID && event->data_size >= at + 16)
-		read_provider(said, event->data + at);
+		read_provider(values, event->data + at);
 }
 
 /**
  * etl_read_event_header() - read the values of an event's header
- * @said: set to the values
+ * @values: set to the values
  * @event: event
  */
-void etl_read_event_header(struct etl_event_header *said, const struct etl_event *event)
+void etl_read_event_header(struct etl_event_header *values, const struct etl_event *event)
 {
 	const unsigned char *header = event->header;
 
-	*said = (struct etl_event_header) { 0 };
+	*values = (struct etl_event_header) { 0 };
 	switch (event->header_type) {
 	case TRACE_HEADER_TYPE_SYSTEM32:
 	case TRACE_HEADER_TYPE_SYSTEM64:
 	case TRACE_HEADER_TYPE_COMPACT32:
 	case TRACE_HEADER_TYPE_COMPACT64:
-		read_process(said, header);
+		read_process(values, header);
 		break;
 	case TRACE_HEADER_TYPE_FULL_HEADER32:
 	case TRACE_HEADER_TYPE_FULL_HEADER64:
-		read_provider(said, header + 0x18);
+		read_provider(values, header + 0x18);
 		__attribute__((__fallthrough__));
 	case TRACE_HEADER_TYPE_INSTANCE32:
 	case TRACE_HEADER_TYPE_INSTANCE64:
-		read_process(said, header);
-		said->has_opcode = true;
-		said->opcode = header[4];
-		said->level = header[5];
-		said->version = get_u16(header + 6);
+		read_process(values, header);
+		values->has_opcode = true;
+		values->opcode = header[4];
+		values->level = header[5];
+		values->version = get_u16(header + 6);
 		break;
 	case TRACE_HEADER_TYPE_EVENT_HEADER32:
 	case TRACE_HEADER_TYPE_EVENT_HEADER64:
-		read_process(said, header);
-		read_provider(said, header + 0x18);
-		said->has_id = true;
-		said->id = get_u16(header + 0x28);
-		said->version = header[0x2A];
-		said->level = header[0x2C];
-		said->has_opcode = true;
-		said->opcode = header[0x2D];
+		read_process(values, header);
+		read_provider(values, header + 0x18);
+		values->has_id = true;
+		values->id = get_u16(header + 0x28);
+		values->version = header[0x2A];
+		values->level = header[0x2C];
+		values->has_opcode = true;
+		values->opcode = header[0x2D];
 		break;
 	case TRACE_HEADER_TYPE_MESSAGE:
-		read_message(said, event);
+		read_message(values, event);
 		break;
 	}
 }

@@ -83,7 +83,7 @@ static uint64_t digest(const unsigned char *data, size_t size)
 }
 
 /* Test whether an equal buffer was read before. Returns 1 if so, 0 if not, -1 without memory. */
-static int came_before(struct etl_reader *reader, int64_t sequence_number,
+static int is_repeated(struct etl_reader *reader, int64_t sequence_number,
 		       const unsigned char *data)
 {
 	struct etl_known *known, new = {
@@ -116,7 +116,7 @@ void etl_free_index(struct etl_reader *reader)
  * Remove repeated buffers from the index, which is in the order of sequence numbers. Only buffers
  * that share a sequence number have to be read.
  */
-static int drop_twice(struct etl_reader *reader)
+static int drop_repeated(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 	unsigned char *data = malloc(file->buffer_size);
@@ -132,7 +132,7 @@ static int drop_twice(struct etl_reader *reader)
 		if (((kept > 1 && places[kept - 1].sequence_number == number) ||
 		     (i + 1 < file->buffers && places[i + 1].sequence_number == number)) &&
 		    etl_read_at(reader, data, size, places[i].number * size) == (ssize_t)size)
-			before = came_before(reader, number, data);
+			before = is_repeated(reader, number, data);
 		if (before < 0)
 			break;
 		if (before)
@@ -171,7 +171,7 @@ static void add_gap(struct etl_reader *reader, int64_t before, int64_t after)
 }
 
 /* Subtract the buffers with damaged headers, whose numbers are not known. */
-static void forget_damaged(struct etl_reader *reader)
+static void subtract_damaged(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
 
@@ -193,7 +193,7 @@ static void find_missing(struct etl_reader *reader)
 			return;
 	for (i = 2; i < reader->file.buffers; i++)
 		add_gap(reader, places[i - 1].sequence_number, places[i].sequence_number);
-	forget_damaged(reader);
+	subtract_damaged(reader);
 }
 
 static void sort_places(struct etl_reader *reader, int (*compare)(const void *a, const void *b))
@@ -202,7 +202,7 @@ static void sort_places(struct etl_reader *reader, int (*compare)(const void *a,
 }
 
 /* Return the bytes of a file, or UINT64_MAX if @fd is no regular file. */
-static uint64_t size_of(int fd)
+static uint64_t file_size(int fd)
 {
 	struct stat status;
 
@@ -248,7 +248,7 @@ static bool begins_recording(struct etl_reader *reader, uint64_t number,
 int etl_make_index(struct etl_reader *reader)
 {
 	struct etl_file *file = &reader->file;
-	uint64_t size = size_of(reader->fd);
+	uint64_t size = file_size(reader->fd);
 	struct wmi_buffer_header header;
 	bool sorted = true;
 	uint64_t number;
@@ -275,7 +275,7 @@ int etl_make_index(struct etl_reader *reader)
 	}
 	if (!sorted) {
 		sort_places(reader, compare_places);
-		if (drop_twice(reader))
+		if (drop_repeated(reader))
 			return -1;
 	}
 	if (is_without_gaps(reader))
@@ -306,7 +306,7 @@ static bool add_stream_place(struct etl_reader *reader, uint64_t number, const u
 		etl_leave_out_bytes(reader, file->buffer_size);
 		return false;
 	}
-	before = came_before(reader, header->sequence_number, data);
+	before = is_repeated(reader, header->sequence_number, data);
 	file->twice += before == 1;
 	if (before || etl_add_place(reader, header, number))
 		return false;

@@ -138,7 +138,7 @@ static int write_file(struct etl_input *input, const unsigned char *data, size_t
 }
 
 /* Remove dropped buffers from the begin of the array. */
-static void forget_dropped(struct etl_input *input)
+static void remove_dropped(struct etl_input *input)
 {
 	size_t gone = 0;
 
@@ -164,7 +164,7 @@ static struct etl_input_buffer *add_buffer(struct etl_input *input)
 }
 
 /* Keep the memory of a buffer for the next one. Until then input->newest may point to it. */
-static void release(struct etl_input *input, unsigned char *data)
+static void keep_spare(struct etl_input *input, unsigned char *data)
 {
 	free(input->spare);
 	input->spare = data;
@@ -207,7 +207,7 @@ static bool read_buffer(struct etl_input *input)
 	}
 	if (write_file(input, data, input->buffer_size, number * input->buffer_size))
 		goto end;
-	release(input, data);
+	keep_spare(input, data);
 	return true;
 
 end:
@@ -295,7 +295,7 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 	buffer = &input->buffers[number - input->first];
 	if (buffer->data) {
 		input->bytes -= input->buffer_size;
-		release(input, buffer->data);
+		keep_spare(input, buffer->data);
 	} else if (!buffer->is_dropped && input->file >= 0) {
 		/* Otherwise the file of an endless stream would fill the disk. */
 		fallocate(input->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
@@ -303,7 +303,7 @@ void etl_input_drop(struct etl_input *input, uint64_t number)
 	}
 	buffer->data = NULL;
 	buffer->is_dropped = true;
-	forget_dropped(input);
+	remove_dropped(input);
 }
 
 /**

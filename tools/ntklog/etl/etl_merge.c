@@ -82,7 +82,7 @@ static void sift_down(struct etl_merge *merge, size_t at)
 }
 
 /* Read the next event of a stream. Returns false if the stream has no more. */
-static bool advance(struct etl_merge *merge, struct etl_stream *stream)
+static bool read_next_event(struct etl_merge *merge, struct etl_stream *stream)
 {
 	const uint64_t before = stream->cursor.last_time;
 	bool is_new_buffer = false;
@@ -122,7 +122,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Grow the arrays for @count processors. */
-static int grow(struct etl_merge *merge, size_t count)
+static int grow_streams(struct etl_merge *merge, size_t count)
 {
 	struct etl_stream **more;
 
@@ -143,7 +143,7 @@ static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_pl
 {
 	struct etl_stream *stream;
 
-	if (place->processor >= merge->stream_count && grow(merge, place->processor + 1))
+	if (place->processor >= merge->stream_count && grow_streams(merge, place->processor + 1))
 		return NULL;
 	stream = merge->streams[place->processor];
 	if (!stream)
@@ -186,7 +186,7 @@ static void add_to_heap(struct etl_merge *merge, struct etl_stream *stream)
 }
 
 /* Wait for one more buffer of a pipe. Returns false at its end. */
-static bool take_more(struct etl_merge *merge)
+static bool wait_for_buffer(struct etl_merge *merge)
 {
 	struct etl_reader *reader = merge->reader;
 	const struct etl_place *place;
@@ -208,7 +208,7 @@ static bool take_more(struct etl_merge *merge)
 	if (stream->is_in_heap)
 		return true;
 	before = stream->cursor.time_stamp;
-	if (!advance(merge, stream))
+	if (!read_next_event(merge, stream))
 		return true;
 	/*
 	 * The event is too late if a later one was already returned: its processor is not in the
@@ -226,7 +226,7 @@ static bool take_more(struct etl_merge *merge)
  * event is 0.1 s before that of the last one: a logger reads the clock a little before it gets a
  * place in a buffer.
  */
-static bool is_certain(const struct etl_merge *merge)
+static bool top_is_certain(const struct etl_merge *merge)
 {
 	const struct etl_file *file = &merge->reader->file;
 	size_t processors = file->processors > merge->stream_count ? file->processors :
@@ -267,7 +267,7 @@ struct etl_merge *etl_merge_open(struct etl_file *file)
 	if (make_streams(merge))
 		goto err;
 	for (i = 0; i < merge->stream_count; i++)
-		if (merge->streams[i] && advance(merge, merge->streams[i]))
+		if (merge->streams[i] && read_next_event(merge, merge->streams[i]))
 			add_to_heap(merge, merge->streams[i]);
 	return merge;
 
@@ -291,14 +291,14 @@ const struct etl_event *etl_merge_next(struct etl_merge *merge)
 	if (merge->given) {
 		stream = merge->heap[0];
 		merge->given = false;
-		if (!advance(merge, stream)) {
+		if (!read_next_event(merge, stream)) {
 			stream->is_in_heap = false;
 			merge->heap[0] = merge->heap[--merge->heap_count];
 		}
 		if (merge->heap_count)
 			sift_down(merge, 0);
 	}
-	while (merge->reader->input && !is_certain(merge) && take_more(merge))
+	while (merge->reader->input && !top_is_certain(merge) && wait_for_buffer(merge))
 		;
 	if (!merge->heap_count)
 		return NULL;

@@ -42,7 +42,7 @@ static size_t character_length(const unsigned char *at)
 }
 
 /* Test whether eight bytes are all printable ASCII. */
-static bool are_plain(const char *text)
+static bool are_printable_ascii(const char *text)
 {
 	static const uint64_t ones = UINT64_C(0x0101010101010101);
 	uint64_t word, low, high;
@@ -64,7 +64,7 @@ void text_clean_large(char *text, size_t size)
 	size_t at = 0, i, length;
 
 	while (at < size) {
-		if (size - at >= 8 && are_plain(text + at)) {
+		if (size - at >= 8 && are_printable_ascii(text + at)) {
 			at += 8;
 			continue;
 		}

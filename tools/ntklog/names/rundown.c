@@ -252,7 +252,7 @@ static void add_image(struct rundown *rundown, const struct etl_event *event, bo
 		rundown->no_memory = true;
 }
 
-static void take_event(struct rundown *rundown, const struct etl_event *event)
+static void add_event(struct rundown *rundown, const struct etl_event *event)
 {
 	unsigned int type = event->hook_id & 0xFF;
 	struct etl_event_header info;
@@ -354,7 +354,7 @@ int rundown_read(struct names **names, const struct etl_file *file)
 	copy.next_place = 0;
 	while ((event = etl_next_event(&copy.file)))
 		if (event->offset >= file->buffer_size)
-			take_event(&rundown, event);
+			add_event(&rundown, event);
 	free(copy.cursor.buffer);
 	name_threads(&rundown);
 	free_all(&rundown);
