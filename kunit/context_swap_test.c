@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Context swaps, as bytes in the session's buffers. */
+/* Events of context swaps, checked as bytes in the session's buffers. */
 
 #include <linux/delay.h>
 #include <linux/pid.h>
@@ -39,8 +39,8 @@ static void start(struct kunit *test, u32 version)
 	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
 }
 
-/* The first event from which on, in which the test's thread is old or new. */
-static const u8 *swap_of_me(struct kunit *test, size_t offset, unsigned int *from)
+/* Return the next event from *@from on with this thread's id at @offset. */
+static const u8 *find_own_swap(struct kunit *test, size_t offset, unsigned int *from)
 {
 	const u8 *event;
 
@@ -51,7 +51,7 @@ static const u8 *swap_of_me(struct kunit *test, size_t offset, unsigned int *fro
 	return NULL;
 }
 
-static void a_sleep_is_two_swaps(struct kunit *test)
+static void sleep_written_as_two_swaps(struct kunit *test)
 {
 	const u8 *away, *back;
 	unsigned int from = 0;
@@ -63,28 +63,28 @@ static void a_sleep_is_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 
 	do
-		away = swap_of_me(test, SWAP_OLD_THREAD, &from);
+		away = find_own_swap(test, SWAP_OLD_THREAD, &from);
 	while (get_u8(away, SWAP_STATE) != 5);
-	back = swap_of_me(test, SWAP_NEW_THREAD, &from);
+	back = find_own_swap(test, SWAP_NEW_THREAD, &from);
 	KUNIT_EXPECT_EQ(test, get_u32(away, EVENT_MARKER), 0xC0110004u);
 	KUNIT_EXPECT_EQ(test, get_u16(away, EVENT_SIZE), 0x28);
-	/* Nice 0, for both if it is no idle thread. */
+	/* Nice 0 is priority 8; the idle thread has 0. */
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_OLD_PRIORITY), 8);
 	KUNIT_EXPECT_EQ(test, get_u8(back, SWAP_NEW_PRIORITY), 8);
 	if (!get_u32(away, SWAP_NEW_THREAD))
 		KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_NEW_PRIORITY), 0);
-	/* An uninterruptible sleep of the kernel. */
+	/* The wait reason of an uninterruptible sleep in the kernel. */
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_WAIT_REASON), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_FLAGS), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_C_STATE), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_SPARE), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_IDEAL), TEST_CPU);
-	/* It waits for the processor, not for the time to pass. */
+	/* WaitTime is the time in the run queue, not the time asleep. */
 	KUNIT_EXPECT_LT(test, get_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
 	KUNIT_EXPECT_GT(test, get_u64(back, EVENT_TIME), get_u64(away, EVENT_TIME));
 }
 
-static void each_switch_follows_the_one_before(struct kunit *test)
+static void swaps_in_sequence_old_thread_is_previous_new(struct kunit *test)
 {
 	unsigned int i;
 	u32 running = 0;
@@ -103,12 +103,12 @@ static void each_switch_follows_the_one_before(struct kunit *test)
 	}
 }
 
-static void the_idle_thread_was_running(struct kunit *test)
+static void idle_thread_swapped_out_state_running(struct kunit *test)
 {
 	unsigned int idle = 0;
 	int tries = 100;
 
-	/* Somebody else may have work all the time that this thread sleeps. */
+	/* Another task may keep the CPU busy while this thread sleeps, so try again. */
 	while (!idle && tries--) {
 		unsigned int from = 0;
 		const u8 *event;
@@ -126,7 +126,7 @@ static void the_idle_thread_was_running(struct kunit *test)
 	KUNIT_EXPECT_GT(test, idle, 0);
 }
 
-static void an_interruptible_sleep_waits_for_work(struct kunit *test)
+static void interruptible_sleep_wait_reason_wr_queue(struct kunit *test)
 {
 	unsigned int from = 0;
 	const u8 *event;
@@ -135,12 +135,12 @@ static void an_interruptible_sleep_waits_for_work(struct kunit *test)
 	schedule_timeout_interruptible(2);
 	session_stop(test);
 	do
-		event = swap_of_me(test, SWAP_OLD_THREAD, &from);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
 	while (get_u8(event, SWAP_STATE) != 5 || get_u8(event, SWAP_WAIT_REASON) == 0);
 	KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_WAIT_REASON), 15);
 }
 
-static void all_versions_are_written(struct kunit *test)
+static void each_version_set_written_with_its_size(struct kunit *test)
 {
 	u32 version;
 
@@ -151,7 +151,7 @@ static void all_versions_are_written(struct kunit *test)
 		start(test, version);
 		msleep(20);
 		session_stop(test);
-		event = swap_of_me(test, SWAP_OLD_THREAD, &from);
+		event = find_own_swap(test, SWAP_OLD_THREAD, &from);
 		KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110000u + version);
 		KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), version == 1 ? 0x20 : 0x28);
 		KUNIT_EXPECT_EQ(test, get_u8(event, SWAP_OLD_PRIORITY), 8);
@@ -162,8 +162,8 @@ static void all_versions_are_written(struct kunit *test)
 	}
 }
 
-/* The event of a time stamp in the first buffer of TEST_CPU. */
-static const u8 *swap_at(int session, u64 time)
+/* Return the event with this time stamp in TEST_CPU's first buffer, or NULL. */
+static const u8 *find_swap_at_time(int session, u64 time)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[session].run, TEST_CPU);
 	const u8 *bytes = buf->start;
@@ -189,8 +189,8 @@ static void start_another(struct kunit *test, int session, u32 version)
 	KUNIT_ASSERT_EQ(test, etw_start_session(&etw_sessions[session]), 0);
 }
 
-/* What one has of a swap, the others have too: the same bytes, or more, or fewer. */
-static void sessions_have_the_same_swaps(struct kunit *test)
+/* Versions differ in the bytes that an event has, never in the values of common bytes. */
+static void sessions_of_other_versions_same_swap_values(struct kunit *test)
 {
 	static const u32 versions[][3] = { { 1, 1, 1 }, { 4, 4, 2 }, { 1, 3, 1 } };
 	int i, j;
@@ -199,7 +199,7 @@ static void sessions_have_the_same_swaps(struct kunit *test)
 		unsigned int from = 0, both = 0;
 		const u8 *event;
 
-		/* The middle one is the last to start and the first to stop. */
+		/* Session 1 starts last and stops first, so its events lie within the others'. */
 		start(test, versions[i][0]);
 		start_another(test, 2, versions[i][2]);
 		start_another(test, 1, versions[i][1]);
@@ -209,7 +209,7 @@ static void sessions_have_the_same_swaps(struct kunit *test)
 		session_stop(test);
 		while ((event = session_event(from++, HOOK_ID))) {
 			for (j = 1; j <= 2; j++) {
-				const u8 *other = swap_at(j, get_u64(event, EVENT_TIME));
+				const u8 *other = find_swap_at_time(j, get_u64(event, EVENT_TIME));
 
 				if (!other)
 					continue;
@@ -236,7 +236,7 @@ static void sessions_have_the_same_swaps(struct kunit *test)
 		etw_set_contextswap_version(&etw_sessions[j], ETW_EVENT_VERSIONS);
 }
 
-static void priorities_are_monotone(struct kunit *test)
+static void linux_priority_converted_to_nt_order_kept(struct kunit *test)
 {
 	struct task_struct *thread = kunit_kzalloc(test, sizeof(*thread), GFP_KERNEL);
 	u8 last = 31, now;
@@ -247,7 +247,7 @@ static void priorities_are_monotone(struct kunit *test)
 		thread->prio = prio;
 		now = ntklog_nt_priority(thread, false);
 		KUNIT_EXPECT_LE(test, now, last);
-		/* Real-time in one is real-time in the other. */
+		/* NT's priorities from 16 on are real-time, as Linux' below 100. */
 		KUNIT_EXPECT_EQ_MSG(test, now >= 16, prio < 100, "prio %d", prio);
 		KUNIT_EXPECT_GE(test, now, 1);
 		last = now;
@@ -275,13 +275,13 @@ static void probe(void *data, const struct wmi_contextswap *record)
 	atomic_inc(&probes);
 }
 
-static void the_tracepoint_alone_turns_the_probe_on(struct kunit *test)
+static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 {
 	int tries = 60000;
 
 	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
 	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
-	/* A work item does it. */
+	/* A work item registers the probe. */
 	while (!atomic_read(&probes) && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_GT(test, atomic_read(&probes), 0);
@@ -293,14 +293,14 @@ static void the_tracepoint_alone_turns_the_probe_on(struct kunit *test)
 }
 
 static struct kunit_case context_swap_test_cases[] = {
-	KUNIT_CASE(a_sleep_is_two_swaps),
-	KUNIT_CASE(each_switch_follows_the_one_before),
-	KUNIT_CASE(the_idle_thread_was_running),
-	KUNIT_CASE(an_interruptible_sleep_waits_for_work),
-	KUNIT_CASE(all_versions_are_written),
-	KUNIT_CASE(sessions_have_the_same_swaps),
-	KUNIT_CASE(priorities_are_monotone),
-	KUNIT_CASE(the_tracepoint_alone_turns_the_probe_on),
+	KUNIT_CASE(sleep_written_as_two_swaps),
+	KUNIT_CASE(swaps_in_sequence_old_thread_is_previous_new),
+	KUNIT_CASE(idle_thread_swapped_out_state_running),
+	KUNIT_CASE(interruptible_sleep_wait_reason_wr_queue),
+	KUNIT_CASE(each_version_set_written_with_its_size),
+	KUNIT_CASE(sessions_of_other_versions_same_swap_values),
+	KUNIT_CASE(linux_priority_converted_to_nt_order_kept),
+	KUNIT_CASE(tracepoint_probe_only_swap_probe_registered),
 	{}
 };
 

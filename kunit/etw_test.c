@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions and their buffers, as bytes that a decoder will read. */
+/* Sessions and their buffers, checked as the bytes that a decoder reads. */
 
 #include <linux/irqflags.h>
 #include <linux/mm.h>
@@ -41,7 +41,7 @@ static void log_bytes(u16 length)
 
 static void check_rundown(struct kunit *test, u16 hook_id)
 {
-	/* The rundown is on the processor whose file comes last. */
+	/* The CPU whose file is the last of the session writes the rundown. */
 	unsigned int cpu = etw_last_file_cpu(SESSION->run), at = BUFFER_EVENTS;
 	const u8 *event;
 
@@ -60,7 +60,7 @@ static void check_rundown(struct kunit *test, u16 hook_id)
 	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
 }
 
-static void rundown_tells_the_parameters_at_start_and_stop(struct kunit *test)
+static void rundown_at_start_and_stop_has_parameters(struct kunit *test)
 {
 	u32 set[] = { 5, 2, 4000, 3, 5000000 };
 
@@ -72,7 +72,7 @@ static void rundown_tells_the_parameters_at_start_and_stop(struct kunit *test)
 	check_rundown(test, 0x0F4C);
 }
 
-static void no_rundown_for_a_group_that_is_not_wanted(struct kunit *test)
+static void group_not_enabled_no_rundown_written(struct kunit *test)
 {
 	int cpu;
 
@@ -84,7 +84,7 @@ static void no_rundown_for_a_group_that_is_not_wanted(struct kunit *test)
 
 /* Buffers */
 
-static void buffer_header_is_nts(struct kunit *test)
+static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 {
 	const u8 *buffer;
 	u64 before, after;
@@ -115,7 +115,7 @@ static void buffer_header_is_nts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK), SESSION->run->start_clock);
 }
 
-static void events_are_8_aligned_and_the_rest_is_ff(struct kunit *test)
+static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
 {
 	static const u16 lengths[] = { 1, 7, 8, 9, 15, 16, 0 };
 	size_t i, at = BUFFER_EVENTS;
@@ -144,11 +144,11 @@ static void events_are_8_aligned_and_the_rest_is_ff(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(buffer + at, 0xFF, SIZE - at));
 }
 
-/* 0x50 bytes each: (4096 - 0x48) / 0x50 = 50, and 0x18 are left. */
+/* An event takes 0x50 bytes: (4096 - 0x48) / 0x50 = 50, and 0x18 bytes remain. */
 #define FILLING_LENGTH	0x40
 #define PER_BUFFER	50
 
-static void a_full_buffer_is_finished_and_the_next_taken(struct kunit *test)
+static void full_buffer_finished_next_one_used(struct kunit *test)
 {
 	const u8 *buffer, *next;
 	int i;
@@ -172,14 +172,14 @@ static void a_full_buffer_is_finished_and_the_next_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, session_event_count(TEST_HOOK_ID), PER_BUFFER + 1);
 }
 
-static void an_event_that_fits_to_the_byte_stays(struct kunit *test)
+static void event_of_remaining_size_fits_in_buffer(struct kunit *test)
 {
 	int i;
 
 	session_start(test, 0, SIZE, 4);
 	for (i = 0; i < PER_BUFFER; i++)
 		log_bytes(FILLING_LENGTH);
-	/* 0x18 bytes are left: a header and 8 bytes. */
+	/* The remaining 0x18 bytes hold a header and 8 bytes. */
 	log_bytes(8);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
@@ -187,7 +187,7 @@ static void an_event_that_fits_to_the_byte_stays(struct kunit *test)
 			SIZE);
 }
 
-static void without_room_events_are_counted_as_lost(struct kunit *test)
+static void no_free_buffer_events_counted_lost(struct kunit *test)
 {
 	const u8 *last;
 	u8 *header;
@@ -200,7 +200,7 @@ static void without_room_events_are_counted_as_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counts()->lost, 0);
 	for (i = 0; i < 7; i++)
 		log_bytes(FILLING_LENGTH);
-	/* What still fits is written after what was lost. */
+	/* A smaller event still fits after the lost ones. */
 	log_bytes(8);
 	session_stop(test);
 
@@ -216,21 +216,21 @@ static void without_room_events_are_counted_as_lost(struct kunit *test)
 	header = etw_make_header_buffer(SESSION->run, &size);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
 	/*
-	 * BuffersWritten, EventsLost; see header_buffer_is_nts(). The last processor's has
-	 * no event, but the mark that the file ends.
+	 * BuffersWritten and EventsLost, as in header_buffer_bytes_match_nt_layout(). The last
+	 * CPU's buffer has no event, only the mark of the end of the file.
 	 */
 	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x24), 4);
 	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x30), 7);
 	kvfree(header);
 }
 
-static void flush_makes_a_part_filled_buffer_readable(struct kunit *test)
+static void flush_of_partly_filled_buffer_finishes_it(struct kunit *test)
 {
 	session_start(test, 0, SIZE, 4);
 	log_bytes(8);
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
-	/* Nothing new: no empty buffer is made. */
+	/* A second flush has no new event, so it finishes no buffer. */
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), 0);
 	KUNIT_EXPECT_EQ(test, session_finished_buffers(TEST_CPU), 1);
 	log_bytes(8);
@@ -239,7 +239,7 @@ static void flush_makes_a_part_filled_buffer_readable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u64(session_buffer(TEST_CPU, 1), BUFFER_SEQUENCE), 2);
 }
 
-static void the_last_buffer_of_the_file_is_marked(struct kunit *test)
+static void last_buffer_of_file_marked(struct kunit *test)
 {
 	unsigned int cpu;
 
@@ -253,7 +253,7 @@ static void the_last_buffer_of_the_file_is_marked(struct kunit *test)
 				      BUFFER_FLAG), 0x21);
 }
 
-static void time_stamps_in_a_buffer_never_go_back(struct kunit *test)
+static void time_stamps_in_buffer_monotonic(struct kunit *test)
 {
 	u64 last = 0;
 	int i;
@@ -272,9 +272,9 @@ static void time_stamps_in_a_buffer_never_go_back(struct kunit *test)
 
 /* The header buffer */
 
-static void header_buffer_is_nts(struct kunit *test)
+static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 {
-	/* u"NT Kernel Logger", then what it was started for */
+	/* u"NT Kernel Logger" */
 	static const char name[] = "NT Kernel Logger";
 	const u8 *event, *data;
 	u8 *header;
@@ -306,7 +306,7 @@ static void header_buffer_is_nts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x0C), num_possible_cpus());
 	KUNIT_EXPECT_GE(test, get_u64(data, 0x10), get_u64(data, 0x108));
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x20), 0x02000001u);
-	/* This one and the one with the rundown. */
+	/* The header buffer and the buffer with the rundown. */
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x24), 2);
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x28), 1);
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x2C), 8);
@@ -337,7 +337,7 @@ static void header_buffer_is_nts(struct kunit *test)
 
 /* Sessions */
 
-static void a_started_session_is_busy(struct kunit *test)
+static void started_session_changes_refused(struct kunit *test)
 {
 	session_start(test, PERF_SPINLOCK, SIZE, 4);
 	KUNIT_EXPECT_EQ(test, etw_start_session(SESSION), -EBUSY);
@@ -353,7 +353,7 @@ static void a_started_session_is_busy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_flush_session(SESSION), -EINVAL);
 }
 
-static void a_new_start_begins_anew(struct kunit *test)
+static void restarted_session_buffers_and_counts_reset(struct kunit *test)
 {
 	session_start(test, 0, SIZE, 4);
 	log_bytes(8);
@@ -367,7 +367,7 @@ static void a_new_start_begins_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u32(session_buffer(TEST_CPU, 0), BUFFER_SIZE), 2 * SIZE);
 }
 
-static void sizes_out_of_range_change_nothing(struct kunit *test)
+static void buffer_sizes_out_of_range_refused(struct kunit *test)
 {
 	static const u32 sizes[] = { 0, 1, 4095, 4097, 6144, 1048577, 2097152, U32_MAX };
 	static const u32 numbers[] = { 0, 1, 1025, U32_MAX };
@@ -401,9 +401,9 @@ static int parse(const char *text, struct perfinfo_groupmask *mask)
 	return err;
 }
 
-static void group_masks_are_changed_by_name_and_number(struct kunit *test)
+static void group_mask_changed_by_name_and_number(struct kunit *test)
 {
-	/* In order: each is made of the one before it. Words 1 and 0. */
+	/* Each row changes the mask that the row before has left. Expected: words 1 and 0. */
 	static const struct {
 		const char *text;
 		u32 word1, word0;
@@ -446,21 +446,21 @@ static void group_masks_are_changed_by_name_and_number(struct kunit *test)
 }
 
 static struct kunit_case etw_test_cases[] = {
-	KUNIT_CASE(rundown_tells_the_parameters_at_start_and_stop),
-	KUNIT_CASE(no_rundown_for_a_group_that_is_not_wanted),
-	KUNIT_CASE(buffer_header_is_nts),
-	KUNIT_CASE(events_are_8_aligned_and_the_rest_is_ff),
-	KUNIT_CASE(a_full_buffer_is_finished_and_the_next_taken),
-	KUNIT_CASE(an_event_that_fits_to_the_byte_stays),
-	KUNIT_CASE(without_room_events_are_counted_as_lost),
-	KUNIT_CASE(flush_makes_a_part_filled_buffer_readable),
-	KUNIT_CASE(the_last_buffer_of_the_file_is_marked),
-	KUNIT_CASE(time_stamps_in_a_buffer_never_go_back),
-	KUNIT_CASE(header_buffer_is_nts),
-	KUNIT_CASE(a_started_session_is_busy),
-	KUNIT_CASE(a_new_start_begins_anew),
-	KUNIT_CASE(sizes_out_of_range_change_nothing),
-	KUNIT_CASE(group_masks_are_changed_by_name_and_number),
+	KUNIT_CASE(rundown_at_start_and_stop_has_parameters),
+	KUNIT_CASE(group_not_enabled_no_rundown_written),
+	KUNIT_CASE(buffer_header_bytes_match_nt_layout),
+	KUNIT_CASE(events_aligned_to_8_rest_of_buffer_ff),
+	KUNIT_CASE(full_buffer_finished_next_one_used),
+	KUNIT_CASE(event_of_remaining_size_fits_in_buffer),
+	KUNIT_CASE(no_free_buffer_events_counted_lost),
+	KUNIT_CASE(flush_of_partly_filled_buffer_finishes_it),
+	KUNIT_CASE(last_buffer_of_file_marked),
+	KUNIT_CASE(time_stamps_in_buffer_monotonic),
+	KUNIT_CASE(header_buffer_bytes_match_nt_layout),
+	KUNIT_CASE(started_session_changes_refused),
+	KUNIT_CASE(restarted_session_buffers_and_counts_reset),
+	KUNIT_CASE(buffer_sizes_out_of_range_refused),
+	KUNIT_CASE(group_mask_changed_by_name_and_number),
 	{}
 };
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Executive spin locks, as their callers see them. The numbers are those of the
- * facts in Documentation/design.rst. As in ke_test.c, some tests misuse them on
- * purpose.
+ * Executive spin locks as callers see them: NT's facts E1 to E4 in Documentation/design.rst. Some
+ * tests make a caller's error on purpose, as in ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -26,9 +25,9 @@ static int ex_test_init(struct kunit *test)
 	return fixture_init(test);
 }
 
-/* E1, E2 */
+/* E1, E2: exclusive and shared acquisition. */
 
-static void exclusive_owns_bit_31(struct kunit *test)
+static void exclusive_owner_sets_bit_31(struct kunit *test)
 {
 	u8 old_irql = ex_acquire_spin_lock_exclusive(&lock);
 
@@ -40,21 +39,21 @@ static void exclusive_owns_bit_31(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-static void shared_owners_are_counted(struct kunit *test)
+static void shared_owners_counted_in_word(struct kunit *test)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
 	KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, word(), 1u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* As another processor would. */
+	/* Add a shared owner, as another CPU would. */
 	atomic_inc(&lock.value);
 	ex_release_spin_lock_shared(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, word(), 1u);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-static void at_dpc_level_leaves_the_irql(struct kunit *test)
+static void at_dpc_level_irql_unchanged(struct kunit *test)
 {
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -70,7 +69,7 @@ static void at_dpc_level_leaves_the_irql(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-static void try_owns_or_changes_nothing(struct kunit *test)
+static void failed_try_changes_nothing(struct kunit *test)
 {
 	static const u32 not_shared[] = { OWNER, WAITER, OWNER | WAITER, WAITER | 3 };
 	static const u32 not_exclusive[] = { OWNER, WAITER, 1, WAITER | 1, 5 };
@@ -100,7 +99,7 @@ static void try_owns_or_changes_nothing(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* E3 */
+/* E3: waiters. */
 
 struct contender {
 	struct test_thread thread;
@@ -139,22 +138,22 @@ static void start_contender(struct kunit *test, struct contender *contender,
 	test_thread_start(test, &contender->thread, cpu, contend, contender);
 	while (!READ_ONCE(contender->asks))
 		usleep_range(1000, 2000);
-	/* Who is exclusive says so in the word; who is shared must not be seen at all. */
+	/* An exclusive waiter sets a bit in the word. A shared waiter leaves no trace. */
 	while (!shared && !(word() & WAITER) && tries--)
 		usleep_range(1000, 2000);
 	msleep(30);
 }
 
 /*
- * The test owns the lock by its word alone: it has to sleep meanwhile, which an
- * owner may not, and lockdep would say so.
+ * The test becomes an owner by changing the word alone. It has to sleep while the lock is owned,
+ * which is forbidden to an owner, and which lockdep would report.
  */
-static void new_shared_requests_wait_behind_an_exclusive_waiter(struct kunit *test)
+static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 {
 	struct contender exclusive = {}, shared = {};
 
 	if (num_online_cpus() < 3)
-		kunit_skip(test, "needs 3 processors");
+		kunit_skip(test, "needs 3 CPUs");
 	atomic_set(&lock.value, 1);
 	start_contender(test, &exclusive, 1, false);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(exclusive.owns));
@@ -171,12 +170,12 @@ static void new_shared_requests_wait_behind_an_exclusive_waiter(struct kunit *te
 	KUNIT_EXPECT_EQ(test, word(), 0u);
 }
 
-static void exclusive_keeps_all_others_out(struct kunit *test)
+static void exclusive_owner_all_others_excluded(struct kunit *test)
 {
 	struct contender exclusive = {}, shared = {};
 
 	if (num_online_cpus() < 3)
-		kunit_skip(test, "needs 3 processors");
+		kunit_skip(test, "needs 3 CPUs");
 	atomic_set(&lock.value, OWNER);
 	start_contender(test, &shared, 1, true);
 	KUNIT_EXPECT_FALSE(test, READ_ONCE(shared.owns));
@@ -191,9 +190,9 @@ static void exclusive_keeps_all_others_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(), 0u);
 }
 
-/* E4 */
+/* E4: conversion. */
 
-static void the_only_shared_owner_converts(struct kunit *test)
+static void conversion_by_only_shared_owner_granted(struct kunit *test)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
@@ -204,7 +203,7 @@ static void the_only_shared_owner_converts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(), 0u);
 }
 
-static void one_of_two_shared_owners_does_not_convert(struct kunit *test)
+static void conversion_with_two_shared_owners_refused(struct kunit *test)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
@@ -215,7 +214,7 @@ static void one_of_two_shared_owners_does_not_convert(struct kunit *test)
 	ex_release_spin_lock_shared(&lock, old_irql);
 }
 
-static void conversion_leaves_the_waiter(struct kunit *test)
+static void conversion_with_waiter_bit_kept(struct kunit *test)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&lock);
 
@@ -226,7 +225,7 @@ static void conversion_leaves_the_waiter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(), WAITER);
 }
 
-static void release_and_conversion_by_no_owner_change_nothing(struct kunit *test)
+static void release_and_conversion_by_non_owner_refused(struct kunit *test)
 {
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -245,7 +244,7 @@ static void release_and_conversion_by_no_owner_change_nothing(struct kunit *test
 	ke_lower_irql(old_irql);
 }
 
-static void a_static_lock_needs_no_initialisation(struct kunit *test)
+static void static_lock_uninitialized_usable(struct kunit *test)
 {
 	static struct ex_spin_lock zero;
 	u8 old_irql = ex_acquire_spin_lock_exclusive(&zero);
@@ -258,17 +257,17 @@ static void a_static_lock_needs_no_initialisation(struct kunit *test)
 }
 
 static struct kunit_case ex_test_cases[] = {
-	KUNIT_CASE(exclusive_owns_bit_31),
-	KUNIT_CASE(shared_owners_are_counted),
-	KUNIT_CASE(at_dpc_level_leaves_the_irql),
-	KUNIT_CASE(try_owns_or_changes_nothing),
-	KUNIT_CASE(new_shared_requests_wait_behind_an_exclusive_waiter),
-	KUNIT_CASE(exclusive_keeps_all_others_out),
-	KUNIT_CASE(the_only_shared_owner_converts),
-	KUNIT_CASE(one_of_two_shared_owners_does_not_convert),
-	KUNIT_CASE(conversion_leaves_the_waiter),
-	KUNIT_CASE(release_and_conversion_by_no_owner_change_nothing),
-	KUNIT_CASE(a_static_lock_needs_no_initialisation),
+	KUNIT_CASE(exclusive_owner_sets_bit_31),
+	KUNIT_CASE(shared_owners_counted_in_word),
+	KUNIT_CASE(at_dpc_level_irql_unchanged),
+	KUNIT_CASE(failed_try_changes_nothing),
+	KUNIT_CASE(shared_request_after_exclusive_waiter_waits),
+	KUNIT_CASE(exclusive_owner_all_others_excluded),
+	KUNIT_CASE(conversion_by_only_shared_owner_granted),
+	KUNIT_CASE(conversion_with_two_shared_owners_refused),
+	KUNIT_CASE(conversion_with_waiter_bit_kept),
+	KUNIT_CASE(release_and_conversion_by_non_owner_refused),
+	KUNIT_CASE(static_lock_uninitialized_usable),
 	{}
 };
 

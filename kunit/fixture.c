@@ -22,7 +22,7 @@
 
 MODULE_IMPORT_NS(EXPORTED_FOR_KUNIT_TESTING);
 
-/* Test thread to TEST_CPU, parameters and settings to their defaults. */
+/* Bind the test to TEST_CPU, and reset parameters and settings to their defaults. */
 int fixture_init(struct kunit *test)
 {
 	static const u32 spin_lock[] = { 5, 1, 1000, 1, 1000000 };
@@ -40,13 +40,13 @@ void fixture_exit(struct kunit *test)
 {
 	int i;
 
-	/* A test that failed half-way has left sessions running. */
+	/* A failed test may have left sessions running. */
 	for (i = 0; i < ETW_SESSIONS; i++)
 		etw_stop_session(&etw_sessions[i]);
 	set_cpus_allowed_ptr(current, cpu_possible_mask);
 }
 
-/* The kernel tells of sleeping in atomic context at most once in a second. */
+/* Wait a second: the kernel limits its reports of sleeping in atomic context to one a second. */
 void test_let_sleep_be_reported(void)
 {
 	msleep(1100);
@@ -81,8 +81,8 @@ void test_thread_start(struct kunit *test, struct test_thread *thread,
 }
 
 /*
- * Wait for its end; what it returned. kthread_stop() is back before the kernel has told of the end,
- * after which nothing is kept of the thread.
+ * Wait until the thread has ended, and return its result. kthread_stop() returns before the
+ * exit hooks have run, so wait for the exit state too.
  */
 int test_thread_result(struct test_thread *thread)
 {
@@ -132,19 +132,19 @@ static void test_run_in_timer(void (*run)(void *data), void *data,
 	destroy_hrtimer_on_stack(&timer.timer);
 }
 
-/* On TEST_CPU, as a DPC would be. */
+/* Run @run in a softirq on TEST_CPU, as a DPC. */
 void test_run_in_softirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* On TEST_CPU, as an interrupt routine would be. */
+/* Run @run in a hard interrupt on TEST_CPU. */
 void test_run_in_hardirq(void (*run)(void *data), void *data)
 {
 	test_run_in_timer(run, data, HRTIMER_MODE_REL_PINNED_HARD);
 }
 
-/* Little-endian, byte by byte. */
+/* Read a little-endian number of @size bytes. */
 u64 get_u(const u8 *bytes, size_t offset, size_t size)
 {
 	u64 value = 0;
@@ -154,7 +154,7 @@ u64 get_u(const u8 *bytes, size_t offset, size_t size)
 	return value;
 }
 
-/* @group: PERF_*, or 0 for a session without any. */
+/* Start session 0. @group: PERF_*, or 0 for no group. */
 void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 {
 	struct etw_session *session = &etw_sessions[0];
@@ -163,7 +163,7 @@ void session_start(struct kunit *test, u32 group, u32 buffer_size, u32 buffers)
 	if (group)
 		change.set.masks[group >> 29] = group & 0x1FFFFFFF;
 	etw_change_group_mask(session, &change);
-	/* A flush in the middle of a test would be one too many. */
+	/* A flush by the timer would finish buffers at random times. */
 	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_SEQUENTIAL), 0);
 	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, buffer_size), 0);
@@ -176,7 +176,7 @@ void session_stop(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, etw_stop_session(&etw_sessions[0]), 0);
 }
 
-/* The bytes of the index-th buffer that a processor took into use. */
+/* Return the bytes of the CPU's buffer with this index, in the order of use. */
 const u8 *session_buffer(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
@@ -189,7 +189,7 @@ unsigned int session_finished_buffers(unsigned int cpu)
 	return etw_run_buffer(etw_sessions[0].run, cpu)->subbufs_produced;
 }
 
-/* Where the events of a buffer end, be it finished or not. */
+/* Return the offset of the end of a buffer's events, for a finished or a current buffer. */
 static size_t buffer_end(unsigned int cpu, unsigned int index)
 {
 	const struct rchan_buf *buf = etw_run_buffer(etw_sessions[0].run, cpu);
@@ -200,8 +200,8 @@ static size_t buffer_end(unsigned int cpu, unsigned int index)
 }
 
 /*
- * The index-th event of a kind in all buffers of TEST_CPU, in the order of
- * writing. The tests read nothing out of the buffers, so none is used twice.
+ * Return the event of this kind with this index, in the order of writing, from all buffers of
+ * TEST_CPU. No reader empties the buffers, so none is reused.
  */
 const u8 *session_event(unsigned int index, u16 hook_id)
 {

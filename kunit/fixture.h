@@ -3,8 +3,8 @@
 #define _NTKLOG_KUNIT_FIXTURE_H
 
 /*
- * What the suites share: a thread that stays on one processor, helpers on other
- * processors, and reading what a session has written as bytes.
+ * Helpers of all suites: binding of the test to one CPU, threads on other CPUs, and access to the
+ * bytes that a session has written.
  */
 
 #include <kunit/test.h>
@@ -12,7 +12,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* All tests run here, and look at the buffers of this processor. */
+/* The CPU on which all tests run, and whose buffers they check. */
 #define TEST_CPU	0
 
 struct test_thread {
@@ -33,10 +33,7 @@ int test_thread_result(struct test_thread *thread);
 void test_run_in_softirq(void (*run)(void *data), void *data);
 void test_run_in_hardirq(void (*run)(void *data), void *data);
 
-/*
- * An event as it lies in a buffer. The offsets are those of NT's documents, not
- * those of the module's structures.
- */
+/* Offsets in an event. They are those of NT's documents, not of the module's structures. */
 #define EVENT_VERSION	0x00
 #define EVENT_MARKER	0x00	/* u32 */
 #define EVENT_SIZE	0x04	/* u16 */

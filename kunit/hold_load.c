@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds ntklog's load before its init, and its unload after its exit, until told to let
- * it go on: a module notifier may sleep, and this one does. The events' files in tracefs
- * are there in both places, and can be written to.
+ * Block the loading of ntklog before its init function, and its unloading after its exit
+ * function, until a script lets it continue. A module notifier may sleep; this one does. In both
+ * places tracefs has the files of ntklog's events, and they can be written to.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -14,7 +14,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-/* A script that failed must not hang the machine. */
+/* Continue after this time, so that a failed script does not hang the machine. */
 #define HOLD_MAX	(60 * HZ)
 
 static const char *held = "none";
@@ -65,13 +65,13 @@ static int hold_going(struct notifier_block *notifier, unsigned long state, void
 	return NOTIFY_OK;
 }
 
-/* The tracing's own notifier has priority 1: after it has made the files ... */
+/* The tracing notifier has priority 1. Run after it when a module comes ... */
 static struct notifier_block hold_coming_notifier = {
 	.notifier_call = hold_coming,
 	.priority = -100,
 };
 
-/* ... and before it removes them. */
+/* ... and before it when a module goes, while the events' files exist. */
 static struct notifier_block hold_going_notifier = {
 	.notifier_call = hold_going,
 	.priority = 100,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* NT's information structures: what is taken, given and refused. */
+/* NT's information structures: values that are accepted, returned and refused. */
 
 #include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
 /*
- * A structure, by NT's documents: its class, its sizes, and the least value of
- * each of its words after the first. Those are not the defaults of all.
+ * A structure by NT's documents: its class, its sizes, and the minimum of each word after the
+ * first. The minimum is not the default of all words.
  */
 static const struct kind {
 	struct ntklog_information *information;
@@ -44,7 +44,7 @@ static u32 set(const struct kind *kind, const u32 *wanted, size_t length)
 	return ntklog_set_information(kind->information, wanted, length);
 }
 
-/* Permitted, and other than what is set: each word its least value and some. */
+/* Fill @wanted with permitted values that differ from the current ones: minimum plus @more. */
 static void fill(const struct kind *kind, u32 *wanted, u32 more)
 {
 	unsigned int i;
@@ -54,7 +54,7 @@ static void fill(const struct kind *kind, u32 *wanted, u32 more)
 		wanted[i] = kind->minimum[i - 1] + more + i;
 }
 
-static void a_structure_is_set_and_queried(struct kunit *test)
+static void structure_set_query_returns_it(struct kunit *test)
 {
 	const struct kind *kind;
 	u32 wanted[5], got[5];
@@ -67,7 +67,7 @@ static void a_structure_is_set_and_queried(struct kunit *test)
 	}
 }
 
-static void an_older_version_leaves_the_rest(struct kunit *test)
+static void older_version_set_other_words_kept(struct kunit *test)
 {
 	u32 wanted[5], before[5], got[5] = {};
 	const struct kind *kind = &kinds[0];
@@ -86,7 +86,7 @@ static void an_older_version_leaves_the_rest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got[4], before[4]);
 }
 
-static void other_lengths_are_a_mismatch(struct kunit *test)
+static void wrong_length_mismatch_returned(struct kunit *test)
 {
 	u32 wanted[16] = {}, before[5], got[16];
 	const struct kind *kind;
@@ -110,8 +110,8 @@ static void other_lengths_are_a_mismatch(struct kunit *test)
 	}
 }
 
-/* Each just wrong in one place; the others would be a change. */
-static void a_value_out_of_range_changes_nothing(struct kunit *test)
+/* Each structure has one wrong word; its other words would be a change. */
+static void value_out_of_range_refused_all_kept(struct kunit *test)
 {
 	u32 wanted[5], before[5], got[5];
 	const struct kind *kind;
@@ -124,7 +124,7 @@ static void a_value_out_of_range_changes_nothing(struct kunit *test)
 			wanted[i] = kind->minimum[i - 1] - 1;
 			KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->length),
 					    0xC000000Du, "%s, word %u", kind->name, i);
-			/* In V1 the last one is not there to be wrong. */
+			/* Version 1 does not have the last word. */
 			if (i < kind->v1_length / 4)
 				KUNIT_EXPECT_EQ_MSG(test, set(kind, wanted, kind->v1_length),
 						    0xC000000Du, "%s, word %u", kind->name, i);
@@ -134,7 +134,7 @@ static void a_value_out_of_range_changes_nothing(struct kunit *test)
 	}
 }
 
-static void the_limits_themselves_are_permitted(struct kunit *test)
+static void values_at_limits_accepted(struct kunit *test)
 {
 	u32 wanted[5], got[5];
 	const struct kind *kind;
@@ -152,8 +152,8 @@ static void the_limits_themselves_are_permitted(struct kunit *test)
 	}
 }
 
-/* 0 is the one value below its least that the hold threshold takes. */
-static void only_the_hold_threshold_may_be_0(struct kunit *test)
+/* 0 is below the minimum, but disables the rule of the hold time. */
+static void value_0_only_hold_threshold_accepted(struct kunit *test)
 {
 	u32 wanted[] = { 5, 1, 1000, 1, 0 }, got[5];
 	static const u32 refused[] = { 1, 2, 999999 };
@@ -169,7 +169,7 @@ static void only_the_hold_threshold_may_be_0(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, got, wanted, 0x14);
 }
 
-static void another_class_is_not_implemented(struct kunit *test)
+static void unknown_class_not_implemented(struct kunit *test)
 {
 	u32 wanted[5], before[5], got[5];
 	const struct kind *kind;
@@ -185,13 +185,13 @@ static void another_class_is_not_implemented(struct kunit *test)
 }
 
 static struct kunit_case information_test_cases[] = {
-	KUNIT_CASE(a_structure_is_set_and_queried),
-	KUNIT_CASE(an_older_version_leaves_the_rest),
-	KUNIT_CASE(other_lengths_are_a_mismatch),
-	KUNIT_CASE(a_value_out_of_range_changes_nothing),
-	KUNIT_CASE(the_limits_themselves_are_permitted),
-	KUNIT_CASE(only_the_hold_threshold_may_be_0),
-	KUNIT_CASE(another_class_is_not_implemented),
+	KUNIT_CASE(structure_set_query_returns_it),
+	KUNIT_CASE(older_version_set_other_words_kept),
+	KUNIT_CASE(wrong_length_mismatch_returned),
+	KUNIT_CASE(value_out_of_range_refused_all_kept),
+	KUNIT_CASE(values_at_limits_accepted),
+	KUNIT_CASE(value_0_only_hold_threshold_accepted),
+	KUNIT_CASE(unknown_class_not_implemented),
 	{}
 };
 

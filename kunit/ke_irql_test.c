@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IRQL, as its callers see it. The numbers are those of the facts in
- * Documentation/design.rst. As in ke_test.c, some tests misuse it on purpose.
+ * IRQL as callers see it: NT's facts I1 to I6 in Documentation/design.rst. Some tests make a
+ * caller's error on purpose, as in ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -12,9 +12,9 @@
 
 #include "fixture.h"
 
-/* I1 */
+/* I1: raising and lowering. */
 
-static void irql_goes_up_and_comes_back(struct kunit *test)
+static void irql_raised_and_lowered_restored(struct kunit *test)
 {
 	u8 level, old_irql;
 
@@ -31,7 +31,7 @@ static void irql_goes_up_and_comes_back(struct kunit *test)
 	}
 }
 
-static void irql_goes_up_and_down_in_steps(struct kunit *test)
+static void irql_raised_in_steps_each_level_set(struct kunit *test)
 {
 	u8 level, old_irql[HIGH_LEVEL + 1];
 
@@ -48,7 +48,7 @@ static void irql_goes_up_and_down_in_steps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
 }
 
-static void raising_functions_return_the_irql_before(struct kunit *test)
+static void raising_functions_old_irql_returned(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_raise_irql_to_dpc_level(), DISPATCH_LEVEL);
@@ -60,7 +60,7 @@ static void raising_functions_return_the_irql_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, preempt_count(), 0);
 }
 
-static void linux_own_disabling_of_softirqs_is_dispatch_level(struct kunit *test)
+static void softirqs_disabled_by_linux_irql_dispatch(struct kunit *test)
 {
 	local_bh_disable();
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
@@ -68,7 +68,7 @@ static void linux_own_disabling_of_softirqs_is_dispatch_level(struct kunit *test
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* I2 */
+/* I2: IRQL of interrupts. */
 
 static void note_irql(void *data)
 {
@@ -81,7 +81,7 @@ static void note_irql(void *data)
 	irql[3] = ke_get_current_irql();
 }
 
-static void interrupts_have_their_irql_by_themselves(struct kunit *test)
+static void interrupt_context_irql_reported(struct kunit *test)
 {
 	u8 irql[4];
 
@@ -109,8 +109,8 @@ static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* I2, "whatever the thread had" */
-static void an_interrupt_leaves_the_irql_that_it_interrupts(struct kunit *test)
+/* I2: an interrupt has its own IRQL with any IRQL of the thread. */
+static void interrupt_ends_thread_irql_restored(struct kunit *test)
 {
 	struct hrtimer timer;
 	u8 old_irql;
@@ -130,7 +130,7 @@ static void an_interrupt_leaves_the_irql_that_it_interrupts(struct kunit *test)
 	destroy_hrtimer_on_stack(&timer);
 }
 
-/* I3 */
+/* I3: softirqs and preemption. */
 
 static bool tasklet_ran;
 
@@ -139,7 +139,7 @@ static void note_tasklet(struct tasklet_struct *tasklet)
 	WRITE_ONCE(tasklet_ran, true);
 }
 
-static void no_softirq_and_no_preemption_at_dispatch_level(struct kunit *test)
+static void dispatch_level_no_softirq_and_no_preemption(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 	u8 old_irql;
@@ -158,7 +158,7 @@ static void no_softirq_and_no_preemption_at_dispatch_level(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, preemptible());
 }
 
-static void pending_softirqs_run_when_lowered_from_above(struct kunit *test)
+static void irql_lowered_pending_softirqs_run(struct kunit *test)
 {
 	struct tasklet_struct tasklet;
 	u8 old_irql;
@@ -174,9 +174,9 @@ static void pending_softirqs_run_when_lowered_from_above(struct kunit *test)
 	tasklet_kill(&tasklet);
 }
 
-/* I4; what warns is in tests/steps/kunit.sh */
+/* I4: wrong directions. tests/steps/kunit.sh expects the reports. */
 
-static void raising_down_changes_nothing(struct kunit *test)
+static void raise_to_lower_irql_refused(struct kunit *test)
 {
 	u8 old_irql, unused;
 
@@ -187,7 +187,7 @@ static void raising_down_changes_nothing(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-static void lowering_up_changes_nothing(struct kunit *test)
+static void lower_to_higher_irql_refused(struct kunit *test)
 {
 	ke_lower_irql(DISPATCH_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
@@ -195,9 +195,9 @@ static void lowering_up_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
-/* I5; the complaint is expected in tests/steps/kunit.sh */
+/* I5: sleeping. tests/steps/kunit.sh expects the kernel's report. */
 
-static void sleep_at_dispatch_level_is_seen(struct kunit *test)
+static void sleep_at_dispatch_level_reported(struct kunit *test)
 {
 	u8 old_irql;
 
@@ -210,7 +210,7 @@ static void sleep_at_dispatch_level_is_seen(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* I6 */
+/* I6: APC_LEVEL belongs to a thread. */
 
 static int note_other_thread(void *data)
 {
@@ -218,7 +218,7 @@ static int note_other_thread(void *data)
 	return 0;
 }
 
-static void apc_level_follows_the_thread(struct kunit *test)
+static void apc_level_thread_migrated_kept(struct kunit *test)
 {
 	struct test_thread other;
 	u8 old_irql, other_irql = 0xFF;
@@ -242,7 +242,7 @@ static void expect_level(struct kunit *test, u8 irql)
 	KUNIT_EXPECT_EQ(test, preempt_count() != 0, irql >= DISPATCH_LEVEL);
 }
 
-static void apc_level_is_come_back_to(struct kunit *test)
+static void apc_level_raised_and_lowered_restored(struct kunit *test)
 {
 	u8 old_irql;
 
@@ -269,7 +269,7 @@ static void apc_level_is_come_back_to(struct kunit *test)
 	expect_level(test, PASSIVE_LEVEL);
 }
 
-static void apc_level_is_left_from_above(struct kunit *test)
+static void raised_from_apc_level_lowered_below_it(struct kunit *test)
 {
 	u8 above, old_irql;
 
@@ -277,10 +277,10 @@ static void apc_level_is_left_from_above(struct kunit *test)
 		ke_raise_irql(APC_LEVEL, &old_irql);
 		ke_raise_irql(above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, APC_LEVEL);
-		/* Below what it was at before it raised. */
+		/* Lower below the IRQL before the raise. */
 		ke_lower_irql(PASSIVE_LEVEL);
 		expect_level(test, PASSIVE_LEVEL);
-		/* And to APC_LEVEL, at which it has not been. */
+		/* Lower to APC_LEVEL after a raise from PASSIVE_LEVEL. */
 		ke_raise_irql(above, &old_irql);
 		KUNIT_EXPECT_EQ(test, old_irql, PASSIVE_LEVEL);
 		ke_lower_irql(APC_LEVEL);
@@ -300,13 +300,13 @@ static void raise_on(struct kunit *test, unsigned int cpu, u8 irql)
 	expect_level(test, irql);
 }
 
-static void no_processor_takes_it_for_passive(struct kunit *test)
+static void apc_level_on_each_cpu_not_reported_passive(struct kunit *test)
 {
 	u8 old_irql;
 	int i;
 
 	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs 2 processors");
+		kunit_skip(test, "needs 2 CPUs");
 	for (i = 0; i < 3; i++) {
 		raise_on(test, TEST_CPU, PASSIVE_LEVEL);
 		raise_on(test, 1, PASSIVE_LEVEL);
@@ -319,21 +319,21 @@ static void no_processor_takes_it_for_passive(struct kunit *test)
 }
 
 static struct kunit_case ke_irql_test_cases[] = {
-	KUNIT_CASE(irql_goes_up_and_comes_back),
-	KUNIT_CASE(irql_goes_up_and_down_in_steps),
-	KUNIT_CASE(raising_functions_return_the_irql_before),
-	KUNIT_CASE(linux_own_disabling_of_softirqs_is_dispatch_level),
-	KUNIT_CASE(interrupts_have_their_irql_by_themselves),
-	KUNIT_CASE(an_interrupt_leaves_the_irql_that_it_interrupts),
-	KUNIT_CASE(no_softirq_and_no_preemption_at_dispatch_level),
-	KUNIT_CASE(pending_softirqs_run_when_lowered_from_above),
-	KUNIT_CASE(raising_down_changes_nothing),
-	KUNIT_CASE(lowering_up_changes_nothing),
-	KUNIT_CASE(sleep_at_dispatch_level_is_seen),
-	KUNIT_CASE(apc_level_follows_the_thread),
-	KUNIT_CASE(apc_level_is_come_back_to),
-	KUNIT_CASE(apc_level_is_left_from_above),
-	KUNIT_CASE(no_processor_takes_it_for_passive),
+	KUNIT_CASE(irql_raised_and_lowered_restored),
+	KUNIT_CASE(irql_raised_in_steps_each_level_set),
+	KUNIT_CASE(raising_functions_old_irql_returned),
+	KUNIT_CASE(softirqs_disabled_by_linux_irql_dispatch),
+	KUNIT_CASE(interrupt_context_irql_reported),
+	KUNIT_CASE(interrupt_ends_thread_irql_restored),
+	KUNIT_CASE(dispatch_level_no_softirq_and_no_preemption),
+	KUNIT_CASE(irql_lowered_pending_softirqs_run),
+	KUNIT_CASE(raise_to_lower_irql_refused),
+	KUNIT_CASE(lower_to_higher_irql_refused),
+	KUNIT_CASE(sleep_at_dispatch_level_reported),
+	KUNIT_CASE(apc_level_thread_migrated_kept),
+	KUNIT_CASE(apc_level_raised_and_lowered_restored),
+	KUNIT_CASE(raised_from_apc_level_lowered_below_it),
+	KUNIT_CASE(apc_level_on_each_cpu_not_reported_passive),
 	{}
 };
 

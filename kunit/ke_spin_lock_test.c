@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ordinary and numbered queued spin locks, as their callers see them. The numbers
- * are those of the facts in Documentation/design.rst. As in ke_test.c, some tests
- * misuse them on purpose.
+ * Ordinary and numbered queued spin locks as callers see them: NT's facts S1 to S8, Q7, Q8 and Q11
+ * in Documentation/design.rst. Some tests make a caller's error on purpose, as in ke_test.c.
  */
 
 #include <linux/delay.h>
@@ -21,9 +20,9 @@ static int spin_lock_test_init(struct kunit *test)
 	return fixture_init(test);
 }
 
-/* S1, S2 */
+/* S1, S2: word and IRQL. */
 
-static void a_lock_is_free_when_its_word_is_0(struct kunit *test)
+static void lock_word_0_lock_free(struct kunit *test)
 {
 	static const unsigned long words[] = { 1, 2, 1UL << 63, 0xffff888000000000 };
 	size_t i;
@@ -38,9 +37,9 @@ static void a_lock_is_free_when_its_word_is_0(struct kunit *test)
 	}
 }
 
-/* S3 */
+/* S3: AtDpcLevel. */
 
-static void raising_acquisition_owns_and_raises(struct kunit *test)
+static void raising_acquisition_word_and_irql_set(struct kunit *test)
 {
 	u8 old_irql = 0xFF;
 
@@ -60,9 +59,9 @@ static void raising_acquisition_owns_and_raises(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* S4 */
+/* S4: RaiseToSynch. */
 
-static void at_dpc_level_leaves_the_irql(struct kunit *test)
+static void at_dpc_level_irql_unchanged(struct kunit *test)
 {
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -75,9 +74,9 @@ static void at_dpc_level_leaves_the_irql(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* S5 */
+/* S5: trying. */
 
-static void raise_to_synch_turns_interrupts_off(struct kunit *test)
+static void raise_to_synch_interrupts_disabled(struct kunit *test)
 {
 	u8 old_irql = ke_acquire_spin_lock_raise_to_synch(&lock);
 
@@ -89,9 +88,9 @@ static void raise_to_synch_turns_interrupts_off(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
-/* S6 */
+/* S6: mixed pairs. */
 
-static void try_owns_or_changes_nothing(struct kunit *test)
+static void failed_try_changes_nothing(struct kunit *test)
 {
 	u8 old_irql = ke_raise_irql_to_dpc_level();
 
@@ -104,9 +103,9 @@ static void try_owns_or_changes_nothing(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* S7 */
+/* S7: waiting. */
 
-static void mixed_pairs_are_legal(struct kunit *test)
+static void raising_and_non_raising_functions_mixed(struct kunit *test)
 {
 	u8 old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
 
@@ -122,7 +121,7 @@ static void mixed_pairs_are_legal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* S8: the word is only read while somebody else owns the lock. */
+/* S8: a waiter only reads the word while another CPU owns the lock. */
 
 struct only_reader {
 	bool asks;
@@ -141,22 +140,22 @@ static int wait_and_release(void *data)
 	return 0;
 }
 
-static void a_waiter_only_reads(struct kunit *test)
+static void waiting_cpu_only_reads_word(struct kunit *test)
 {
 	struct only_reader reader = {};
 	struct test_thread waiter;
 
 	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs 2 processors");
+		kunit_skip(test, "needs 2 CPUs");
 	/*
-	 * A value with bit 0 clear that means owned all the same: a waiter that
-	 * did more than read would take it, and be seen.
+	 * Mark the lock as owned by a value with bit 0 clear. A waiter that does more than read
+	 * takes the lock.
 	 */
 	WRITE_ONCE(lock.word, 1);
 	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
 	while (!READ_ONCE(reader.asks))
 		usleep_range(1000, 2000);
-	/* By then its first attempt has been: that would take the next value. */
+	/* The waiter's first attempt, which would take the lock, is over by then. */
 	msleep(200);
 	WRITE_ONCE(lock.word, 2);
 	msleep(50);
@@ -168,9 +167,9 @@ static void a_waiter_only_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-/* Q11 */
+/* Q11: a free word serves ordinary and queued locks. */
 
-static void a_free_word_serves_both_kinds(struct kunit *test)
+static void free_word_used_by_ordinary_and_queued(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	u8 old_irql;
@@ -186,7 +185,7 @@ static void a_free_word_serves_both_kinds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-static void release_of_a_free_lock_changes_nothing(struct kunit *test)
+static void release_of_free_lock_refused(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	u8 old_irql = ke_raise_irql_to_dpc_level();
@@ -194,7 +193,7 @@ static void release_of_a_free_lock_changes_nothing(struct kunit *test)
 	ke_release_spin_lock(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* Nor is a queued one released as an ordinary one. */
+	/* A queued lock cannot be released as an ordinary one. */
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	ke_release_spin_lock(&lock, old_irql);
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&handle.lock_queue);
@@ -203,14 +202,14 @@ static void release_of_a_free_lock_changes_nothing(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-/* Q7 */
+/* Q7: numbered locks. */
 
 static struct kspin_lock_queue *entry_of(unsigned int number)
 {
 	return &per_cpu(ke_lock_queues, TEST_CPU).queue[number];
 }
 
-static void a_number_uses_the_processors_entry(struct kunit *test)
+static void numbered_lock_per_cpu_entry_used(struct kunit *test)
 {
 	unsigned int number;
 
@@ -232,7 +231,7 @@ static void a_number_uses_the_processors_entry(struct kunit *test)
 	}
 }
 
-static void a_number_can_be_raised_to_synch(struct kunit *test)
+static void numbered_lock_raised_to_synch(struct kunit *test)
 {
 	u8 old_irql = ke_acquire_queued_spin_lock_raise_to_synch(5);
 
@@ -257,14 +256,14 @@ static int own_number(void *data)
 	return 0;
 }
 
-static void a_number_is_handed_to_another_processor(struct kunit *test)
+static void numbered_lock_handed_to_other_cpu(struct kunit *test)
 {
 	struct numbered_waiter waiter = {};
 	struct kspin_lock_queue *entry = entry_of(4);
 	u8 old_irql;
 
 	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs 2 processors");
+		kunit_skip(test, "needs 2 CPUs");
 	test_thread_start(test, &waiter.thread, 1, own_number, &waiter);
 	test_thread_join(&waiter.thread);
 	KUNIT_EXPECT_TRUE(test, waiter.owned);
@@ -279,7 +278,7 @@ static void a_number_is_handed_to_another_processor(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, waiter.owned);
 }
 
-static void a_number_out_of_range_acquires_nothing(struct kunit *test)
+static void lock_number_out_of_range_refused(struct kunit *test)
 {
 	u8 old_irql = 0x5A;
 
@@ -292,13 +291,13 @@ static void a_number_out_of_range_acquires_nothing(struct kunit *test)
 	old_irql = ke_raise_irql_to_dpc_level();
 	ke_release_queued_spin_lock(0x11, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
-	/* In range, but not owned. */
+	/* The number is valid, but the lock is not owned. */
 	ke_release_queued_spin_lock(3, PASSIVE_LEVEL);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), DISPATCH_LEVEL);
 	ke_lower_irql(old_irql);
 }
 
-/* Q8 */
+/* Q8: trying numbered locks. */
 
 static int hold_number(void *data)
 {
@@ -312,7 +311,7 @@ static int hold_number(void *data)
 	return 0;
 }
 
-static void try_of_a_number_owns_or_changes_nothing(struct kunit *test)
+static void numbered_lock_failed_try_changes_nothing(struct kunit *test)
 {
 	struct test_thread holder;
 	bool state[2] = {};
@@ -343,20 +342,20 @@ static void try_of_a_number_owns_or_changes_nothing(struct kunit *test)
 }
 
 static struct kunit_case spin_lock_test_cases[] = {
-	KUNIT_CASE(a_lock_is_free_when_its_word_is_0),
-	KUNIT_CASE(raising_acquisition_owns_and_raises),
-	KUNIT_CASE(at_dpc_level_leaves_the_irql),
-	KUNIT_CASE(raise_to_synch_turns_interrupts_off),
-	KUNIT_CASE(try_owns_or_changes_nothing),
-	KUNIT_CASE(mixed_pairs_are_legal),
-	KUNIT_CASE(a_waiter_only_reads),
-	KUNIT_CASE(a_free_word_serves_both_kinds),
-	KUNIT_CASE(release_of_a_free_lock_changes_nothing),
-	KUNIT_CASE(a_number_uses_the_processors_entry),
-	KUNIT_CASE(a_number_can_be_raised_to_synch),
-	KUNIT_CASE(a_number_is_handed_to_another_processor),
-	KUNIT_CASE(a_number_out_of_range_acquires_nothing),
-	KUNIT_CASE(try_of_a_number_owns_or_changes_nothing),
+	KUNIT_CASE(lock_word_0_lock_free),
+	KUNIT_CASE(raising_acquisition_word_and_irql_set),
+	KUNIT_CASE(at_dpc_level_irql_unchanged),
+	KUNIT_CASE(raise_to_synch_interrupts_disabled),
+	KUNIT_CASE(failed_try_changes_nothing),
+	KUNIT_CASE(raising_and_non_raising_functions_mixed),
+	KUNIT_CASE(waiting_cpu_only_reads_word),
+	KUNIT_CASE(free_word_used_by_ordinary_and_queued),
+	KUNIT_CASE(release_of_free_lock_refused),
+	KUNIT_CASE(numbered_lock_per_cpu_entry_used),
+	KUNIT_CASE(numbered_lock_raised_to_synch),
+	KUNIT_CASE(numbered_lock_handed_to_other_cpu),
+	KUNIT_CASE(lock_number_out_of_range_refused),
+	KUNIT_CASE(numbered_lock_failed_try_changes_nothing),
 	{}
 };
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-stack queued spin locks, as their callers see them. The numbers are those
- * of the facts in Documentation/design.rst.
+ * In-stack queued spin locks as callers see them: NT's facts Q1 to Q10 in Documentation/design.rst.
  *
- * Some tests misuse the API on purpose. What must happen then is a warning, and
- * nothing else; tests/steps/kunit.sh expects each of these warnings by name.
+ * Some tests make a caller's error on purpose. It must cause a report and nothing else;
+ * tests/steps/kunit.sh expects each of these reports by name.
  */
 
 #include <linux/delay.h>
@@ -30,15 +29,15 @@ static void expect_entry(struct kunit *test, struct klock_queue_handle *handle,
 	KUNIT_EXPECT_EQ(test, READ_ONCE(handle->lock_queue.lock), word);
 }
 
-/* The entry's Lock with these bits. */
+/* Return the value of an entry's Lock member with these bits. */
 static unsigned long lock_with(unsigned long bits)
 {
 	return (unsigned long)&lock | bits;
 }
 
-/* Q1, Q2 */
+/* Q1, Q2: words and IRQL. */
 
-static void owned_and_released_words_are_nts(struct kunit *test)
+static void acquired_and_released_words_match_nt(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 
@@ -55,8 +54,8 @@ static void owned_and_released_words_are_nts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* Q1 from each IRQL that the function may be called at */
-static void old_irql_is_the_irql_before(struct kunit *test)
+/* Q1: from each IRQL that a caller may be at. */
+static void acquisition_at_each_irql_old_irql_saved(struct kunit *test)
 {
 	static const u8 levels[] = { PASSIVE_LEVEL, APC_LEVEL, DISPATCH_LEVEL };
 	struct klock_queue_handle handle;
@@ -75,9 +74,9 @@ static void old_irql_is_the_irql_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* Q3 */
+/* Q3: AtDpcLevel, and mixed pairs. */
 
-static void at_dpc_level_never_touches_the_irql(struct kunit *test)
+static void at_dpc_level_irql_unchanged(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	u8 old_irql = ke_raise_irql_to_dpc_level();
@@ -97,11 +96,11 @@ static void at_dpc_level_never_touches_the_irql(struct kunit *test)
 	ke_lower_irql(old_irql);
 }
 
-static void mixed_pairs_leave_lock_and_irql_right(struct kunit *test)
+static void raising_and_non_raising_functions_mixed(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 
-	/* Raised by the acquisition, lowered by hand. */
+	/* The acquisition raises IRQL, the test lowers it. */
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
@@ -109,7 +108,7 @@ static void mixed_pairs_leave_lock_and_irql_right(struct kunit *test)
 	ke_lower_irql(handle.old_irql);
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 
-	/* Raised by hand, lowered by the release. */
+	/* The test raises IRQL, the release lowers it. */
 	handle.old_irql = ke_raise_irql_to_dpc_level();
 	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock, &handle);
 	ke_release_in_stack_queued_spin_lock(&handle);
@@ -117,9 +116,9 @@ static void mixed_pairs_leave_lock_and_irql_right(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* Q4 */
+/* Q4: RaiseToSynch. */
 
-static void raise_to_synch_raises_to_synch(struct kunit *test)
+static void raise_to_synch_irql_synch(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 
@@ -135,7 +134,7 @@ static void raise_to_synch_raises_to_synch(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, irqs_disabled());
 }
 
-static void synch_nests_in_dispatch(struct kunit *test)
+static void synch_lock_nested_in_dispatch_irql_restored(struct kunit *test)
 {
 	struct klock_queue_handle handle, other;
 
@@ -149,7 +148,7 @@ static void synch_nests_in_dispatch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ke_get_current_irql(), PASSIVE_LEVEL);
 }
 
-/* Q5, Q6 */
+/* Q5, Q6: order of waiters. */
 
 #define WAITERS	3
 
@@ -170,7 +169,7 @@ static int waiter_run(void *data)
 	return 0;
 }
 
-/* Start a waiter on a processor of its own and see it queued at the tail. */
+/* Start a waiter on @cpu, and wait until it is the tail of the queue. */
 static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 			 int *turn)
 {
@@ -179,11 +178,11 @@ static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
 }
 
 /*
- * Own the lock at PASSIVE_LEVEL and out of lockdep's sight, by the words that an
- * acquisition leaves: the waiters have to be started, one after the other, while
- * it is owned, and that sleeps.
+ * Become the owner at PASSIVE_LEVEL by writing the words that an acquisition leaves. The test has
+ * to start the waiters one after the other while the lock is owned, which sleeps; lockdep would
+ * report that.
  */
-static void own_asleep(struct klock_queue_handle *handle)
+static void own_without_lockdep(struct klock_queue_handle *handle)
 {
 	handle->lock_queue.next = NULL;
 	handle->lock_queue.lock = lock_with(LOCK_QUEUE_OWNER);
@@ -197,9 +196,9 @@ static void release_owned_asleep(struct klock_queue_handle *handle)
 	ke_release_in_stack_queued_spin_lock(handle);
 }
 
-static void waiters_are_served_in_the_order_of_asking(struct kunit *test)
+static void waiters_granted_in_order_of_asking(struct kunit *test)
 {
-	/* Not 1, 2, 3: the order must not be that of the processors. */
+	/* The order of arrival differs from the order of the CPUs. */
 	static const int cpus[WAITERS] = { 2, 3, 1 };
 	struct klock_queue_handle handle;
 	struct waiter *waiters;
@@ -211,20 +210,20 @@ static void waiters_are_served_in_the_order_of_asking(struct kunit *test)
 	waiters = kunit_kcalloc(test, WAITERS, sizeof(*waiters), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, waiters);
 
-	own_asleep(&handle);
+	own_without_lockdep(&handle);
 	for (i = 0; i < WAITERS; i++) {
 		queue_waiter(test, &waiters[i], cpus[i], &turn);
 		tail = (unsigned long)&waiters[i].handle.lock_queue;
 		while (READ_ONCE(lock.word) != tail)
 			schedule_timeout_uninterruptible(1);
 	}
-	/* The last one may be between its exchange and the rest. */
+	/* The last waiter may be between its exchange and the link to its predecessor. */
 	while (!READ_ONCE(waiters[WAITERS - 2].handle.lock_queue.next))
 		schedule_timeout_uninterruptible(1);
 
 	/*
-	 * While they wait nothing is stored anywhere but what queued them: each
-	 * spins on its own entry.
+	 * Each waiter spins on its own entry: nothing changes after the waiters have queued
+	 * themselves.
 	 */
 	for (polls = 0; polls < 20; polls++) {
 		schedule_timeout_uninterruptible(1);
@@ -250,9 +249,9 @@ static void waiters_are_served_in_the_order_of_asking(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-/* The two steps of a waiter, apart: what an interrupt between them makes. */
+/* A waiter between its two steps, as an interrupt can make it. */
 
-static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
+static void release_with_unlinked_waiter_waits(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	struct waiter owner = {};
@@ -261,14 +260,14 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 	int turn = 0;
 
 	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs 2 processors");
+		kunit_skip(test, "needs 2 CPUs");
 
-	/* Another processor waits for us, then owns, then releases. */
-	own_asleep(&handle);
+	/* Another CPU waits for this one, then owns, then releases. */
+	own_without_lockdep(&handle);
 	queue_waiter(test, &owner, 1, &turn);
 	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
 		schedule_timeout_uninterruptible(1);
-	/* Behind it comes a waiter that is in the word and nowhere else. */
+	/* The next waiter is in the lock's word, but not yet linked to its predecessor. */
 	tail = (struct kspin_lock_queue *)xchg(&lock.word, (unsigned long)&half);
 	KUNIT_EXPECT_PTR_EQ(test, tail, &owner.handle.lock_queue);
 	release_owned_asleep(&handle);
@@ -278,7 +277,7 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(1));
 
-	/* As ke_spin_for_lock_ownership() does, and for the same reader. */
+	/* Link it. Pairs with the acquire of the release, as in ke_spin_for_lock_ownership(). */
 	smp_store_release(&tail->next, &half);
 	test_thread_join(&owner.thread);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(2));
@@ -286,7 +285,7 @@ static void release_waits_for_a_waiter_half_way_in(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half);
 }
 
-/* Q9 */
+/* Q9: functions for DPCs. */
 
 struct for_dpc {
 	struct klock_queue_handle handle;
@@ -304,7 +303,7 @@ static void use_for_dpc(void *data)
 	seen->irql = ke_get_current_irql();
 }
 
-static void for_dpc_raises_in_a_thread_and_not_in_a_dpc(struct kunit *test)
+static void for_dpc_irql_raised_in_thread_only(struct kunit *test)
 {
 	struct for_dpc seen;
 
@@ -320,7 +319,7 @@ static void for_dpc_raises_in_a_thread_and_not_in_a_dpc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-/* Q10 */
+/* Q10: reuse of a handle. */
 
 static bool contender_stop;
 
@@ -335,20 +334,20 @@ static int contender_run(void *data)
 	return 0;
 }
 
-static void handle_can_be_used_again_at_once(struct kunit *test)
+static void released_handle_reused_unchanged_by_others(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	struct test_thread contender;
 	int i;
 
 	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs 2 processors");
+		kunit_skip(test, "needs 2 CPUs");
 	WRITE_ONCE(contender_stop, false);
 	test_thread_start(test, &contender, 1, contender_run, NULL);
 	for (i = 0; i < 5000; i++) {
 		ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
 		ke_release_in_stack_queued_spin_lock(&handle);
-		/* A late store of the contender would show here. */
+		/* A late store by the contender would change this handle. */
 		ke_acquire_in_stack_queued_spin_lock(&other_lock, &handle);
 		if (i % 64 == 0)
 			udelay(9);
@@ -363,7 +362,7 @@ static void handle_can_be_used_again_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, other_lock.word, 0UL);
 }
 
-static void release_of_a_lock_not_owned_changes_nothing(struct kunit *test)
+static void release_of_lock_not_owned_refused(struct kunit *test)
 {
 	struct klock_queue_handle owner, stranger = {
 		.lock_queue = { NULL, (unsigned long)&lock },
@@ -380,7 +379,7 @@ static void release_of_a_lock_not_owned_changes_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 
-static void initialising_frees_whatever_the_word_held(struct kunit *test)
+static void initialization_of_any_word_lock_free(struct kunit *test)
 {
 	struct kspin_lock dirty = { .word = 0xdeadbeef };
 
@@ -388,7 +387,7 @@ static void initialising_frees_whatever_the_word_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dirty.word, 0UL);
 }
 
-static void lockdep_knows_who_owns(struct kunit *test)
+static void lockdep_acquired_lock_reported_held(struct kunit *test)
 {
 #ifdef CONFIG_LOCKDEP
 	struct klock_queue_handle handle;
@@ -405,19 +404,19 @@ static void lockdep_knows_who_owns(struct kunit *test)
 }
 
 static struct kunit_case ke_test_cases[] = {
-	KUNIT_CASE(owned_and_released_words_are_nts),
-	KUNIT_CASE(old_irql_is_the_irql_before),
-	KUNIT_CASE(at_dpc_level_never_touches_the_irql),
-	KUNIT_CASE(mixed_pairs_leave_lock_and_irql_right),
-	KUNIT_CASE(raise_to_synch_raises_to_synch),
-	KUNIT_CASE(synch_nests_in_dispatch),
-	KUNIT_CASE(waiters_are_served_in_the_order_of_asking),
-	KUNIT_CASE(release_waits_for_a_waiter_half_way_in),
-	KUNIT_CASE(for_dpc_raises_in_a_thread_and_not_in_a_dpc),
-	KUNIT_CASE(handle_can_be_used_again_at_once),
-	KUNIT_CASE(release_of_a_lock_not_owned_changes_nothing),
-	KUNIT_CASE(initialising_frees_whatever_the_word_held),
-	KUNIT_CASE(lockdep_knows_who_owns),
+	KUNIT_CASE(acquired_and_released_words_match_nt),
+	KUNIT_CASE(acquisition_at_each_irql_old_irql_saved),
+	KUNIT_CASE(at_dpc_level_irql_unchanged),
+	KUNIT_CASE(raising_and_non_raising_functions_mixed),
+	KUNIT_CASE(raise_to_synch_irql_synch),
+	KUNIT_CASE(synch_lock_nested_in_dispatch_irql_restored),
+	KUNIT_CASE(waiters_granted_in_order_of_asking),
+	KUNIT_CASE(release_with_unlinked_waiter_waits),
+	KUNIT_CASE(for_dpc_irql_raised_in_thread_only),
+	KUNIT_CASE(released_handle_reused_unchanged_by_others),
+	KUNIT_CASE(release_of_lock_not_owned_refused),
+	KUNIT_CASE(initialization_of_any_word_lock_free),
+	KUNIT_CASE(lockdep_acquired_lock_reported_held),
 	{}
 };
 

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Misuses our locks in one way that deadlocks sooner or later, but not now, so
- * that lockdep has something to say. Lockdep turns itself off after its first
- * report: each misuse needs a boot of its own.
+ * Use NT's locks in a way that can deadlock, but does not now, so that lockdep has to report it.
+ * Lockdep disables itself after its first report, so each misuse needs a boot.
  *
  *	insmod lockdep_misuse.ko misuse=abba
  *
- * or, for a lock that is owned on the way back to user space,
+ * To return to user space with a spin lock held (write 2 for a resource):
  *
  *	insmod lockdep_misuse.ko misuse=none
  *	echo 1 > /sys/kernel/debug/lockdep_misuse
- *
- * with 2 for a resource.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -47,7 +44,7 @@ static void acquire_both(struct kspin_lock *first, struct kspin_lock *second)
 	ke_release_in_stack_queued_spin_lock(&handle[0]);
 }
 
-/* Two orders: each alone is fine. */
+/* Acquire two locks in both orders. */
 static void misuse_abba(void)
 {
 	acquire_both(&lock_a, &lock_b);
@@ -66,7 +63,7 @@ static enum hrtimer_restart acquire_in_interrupt(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Owned with interrupts on, and in an interrupt, though not at once. */
+/* Acquire a lock with interrupts enabled, and in an interrupt, at different times. */
 static void misuse_irq(void)
 {
 	struct klock_queue_handle handle;
@@ -82,7 +79,7 @@ static void misuse_irq(void)
 	destroy_hrtimer_on_stack(&timer);
 }
 
-/* Another lock of the class: for lockdep the same, for the processor not. */
+/* Acquire two locks of one class, which lockdep takes for one lock. */
 static void misuse_recursive(void)
 {
 	acquire_both(&same_class[0], &same_class[1]);
@@ -97,7 +94,7 @@ static void misuse_ex_recursive(void)
 	ex_release_spin_lock_exclusive(&ex_same_class[0], old_irql);
 }
 
-/* Granted now; not if somebody had asked for exclusive in between. */
+/* Acquire shared recursively: it would deadlock if an exclusive waiter came in between. */
 static void misuse_ex_shared_recursive(void)
 {
 	u8 old_irql = ex_acquire_spin_lock_shared(&ex_same_class[0]);
@@ -110,7 +107,7 @@ static void misuse_ex_shared_recursive(void)
 static struct eresource resource_a, resource_same_class[2];
 static DEFINE_MUTEX(mutex);
 
-/* Two orders, of a resource and a lock of Linux. */
+/* Acquire a resource and a lock of Linux in both orders. */
 static void misuse_resource_abba(void)
 {
 	ex_acquire_resource_shared_lite(&resource_a, true);
@@ -132,8 +129,8 @@ static void misuse_resource_recursive(void)
 }
 
 /*
- * Write 1: own a lock, 2: own a resource. Still owned when the write returns to user space; a file
- * that does nothing after it, where others would take locks of another kind.
+ * Write 1: acquire a lock, 2: acquire a resource. It stays held when write() returns to user space.
+ * The file's own code acquires no lock after this function, as another file's would.
  */
 static ssize_t own_write(struct file *file, const char __user *text, size_t size, loff_t *offset)
 {
@@ -200,7 +197,7 @@ static int __init lockdep_misuse_init(void)
 	return -EINVAL;
 }
 
-/* What has been misused stays so; there to let it be unloaded. */
+/* The misuse is not undone. Without an exit function the module could not be unloaded. */
 static void __exit lockdep_misuse_exit(void)
 {
 	debugfs_remove(own_file);

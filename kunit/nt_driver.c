@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code as it is written for NT: no Linux name in it but this one include. nt_test.c
- * calls it. Each function uses one family of locks and says with its NTSTATUS
- * whether what NT promises about them was true.
+ * Code as written for NT, with no Linux name but one include. nt_test.c calls it. Each function
+ * uses one family of locks, and returns an NTSTATUS that says whether NT's guarantees held.
  */
 
 #include <ntklog/nt.h>
@@ -90,7 +89,7 @@ NTSTATUS NtTestInStackQueuedSpinLock(VOID)
 	KeAcquireInStackQueuedSpinLock(&DeviceExtension->Lock, &LockHandle);
 	REQUIRE(LockHandle.OldIrql == PASSIVE_LEVEL);
 	REQUIRE(KeTestSpinLock(&DeviceExtension->Lock) == FALSE);
-	/* The owner bit is in the address of the lock. */
+	/* The owner bit is in the member Lock. */
 	REQUIRE(LockHandle.LockQueue.Next == NULL);
 	REQUIRE((ULONG_PTR)LockHandle.LockQueue.Lock ==
 		((ULONG_PTR)&DeviceExtension->Lock | LOCK_QUEUE_OWNER));
@@ -203,7 +202,7 @@ NTSTATUS NtTestGuardedRegion(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* What drivers look at in an ERESOURCE. */
+/* The members of an ERESOURCE that drivers read. */
 NTSTATUS NtTestResourceState(VOID)
 {
 	PERESOURCE Resource = &Extension.Resource;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Runs nt_driver.c and nt_volume.c, with tracing off and with tracing on. */
+/* Run nt_driver.c and nt_volume.c with instrumentation disabled and enabled. */
 
 #include <uapi/ntklog/group_mask.h>
 
@@ -25,7 +25,7 @@ static int use_volume(void *data)
 	return NtUseVolume((unsigned long)data);
 }
 
-/* Two threads use the volume, on two processors where there are two. */
+/* Two threads use the volume, on different CPUs if there are two. */
 static void use_volume_twice(struct kunit *test)
 {
 	struct test_thread other;
@@ -40,20 +40,20 @@ static void use_volume_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, NtDismountVolume(), (NTSTATUS)STATUS_SUCCESS);
 }
 
-static void a_driver_does_its_work(struct kunit *test)
+static void nt_volume_untraced_requests_processed(struct kunit *test)
 {
 	use_volume_twice(test);
 }
 
-static void a_driver_does_its_work_when_traced(struct kunit *test)
+static void nt_volume_traced_requests_processed(struct kunit *test)
 {
 	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
 	use_volume_twice(test);
 	session_stop(test);
 }
 
-/* Each of the calls warns: kunit.sh counts. */
-static void paged_code_is_not_for_dispatch_level(struct kunit *test)
+/* Each call at DISPATCH_LEVEL makes a report; tests/steps/kunit.sh counts them. */
+static void paged_code_at_dispatch_level_reported(struct kunit *test)
 {
 	KIRQL irql;
 	int i;
@@ -66,12 +66,12 @@ static void paged_code_is_not_for_dispatch_level(struct kunit *test)
 	NtVolumeIsIdle();
 }
 
-static void nt_code_does_what_nt_promises(struct kunit *test)
+static void nt_code_untraced_guarantees_hold(struct kunit *test)
 {
 	run_all(test);
 }
 
-static void nt_code_does_the_same_when_traced(struct kunit *test)
+static void nt_code_traced_guarantees_hold(struct kunit *test)
 {
 	session_start(test, PERF_SPININSTR | PERF_SYNC_OBJECTS, 4096, 16);
 	run_all(test);
@@ -79,11 +79,11 @@ static void nt_code_does_the_same_when_traced(struct kunit *test)
 }
 
 static struct kunit_case nt_test_cases[] = {
-	KUNIT_CASE(nt_code_does_what_nt_promises),
-	KUNIT_CASE(nt_code_does_the_same_when_traced),
-	KUNIT_CASE(a_driver_does_its_work),
-	KUNIT_CASE(a_driver_does_its_work_when_traced),
-	KUNIT_CASE(paged_code_is_not_for_dispatch_level),
+	KUNIT_CASE(nt_code_untraced_guarantees_hold),
+	KUNIT_CASE(nt_code_traced_guarantees_hold),
+	KUNIT_CASE(nt_volume_untraced_requests_processed),
+	KUNIT_CASE(nt_volume_traced_requests_processed),
+	KUNIT_CASE(paged_code_at_dispatch_level_reported),
 	{}
 };
 

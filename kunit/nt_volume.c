@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A piece of a driver as it is written for NT, annotations and all: a volume with
- * files, a queue of requests for them, and a cache of blocks. As nt_driver.c, with
- * no Linux name in it but the one include; nt_test.c has two threads use it.
+ * A part of a driver as written for NT, with annotations: a volume with files, a queue of requests
+ * for them, and a cache of blocks. The only Linux name is one include. In nt_test.c two threads
+ * use the volume.
  */
 
 #define DBG 1
@@ -68,7 +68,7 @@ static VOLUME Volume = {
 	.CacheLock = EX_SPIN_LOCK_INITIALIZER,
 };
 
-/* Requests: LIST_ENTRY, with an ordinary lock for the free and a queued one for the others. */
+/* Requests: LIST_ENTRY; an ordinary spin lock for the free list, a queued one for the queue. */
 
 _IRQL_requires_max_(DISPATCH_LEVEL)
 _Ret_maybenull_
@@ -140,7 +140,7 @@ static VOID FreeRequest(_Inout_ PVOLUME Vcb, _In_ _Post_invalid_ PREQUEST Reques
 	KeReleaseSpinLock(&Vcb->FreeLock, OldIrql);
 }
 
-/* The cache: EX_SPIN_LOCK, shared to look, exclusive to change. */
+/* The cache: EX_SPIN_LOCK, shared for readers, exclusive for changes. */
 
 _IRQL_requires_max_(DISPATCH_LEVEL)
 _Success_(return != FALSE)
@@ -167,7 +167,7 @@ static BOOLEAN LookUpBlock(_In_ PVOLUME Vcb, _In_ ULONGLONG Block)
 	return Found;
 }
 
-/* Files: ERESOURCE, acquired in critical regions as file systems do. */
+/* Files: ERESOURCE, acquired in critical regions as in file systems. */
 
 _IRQL_requires_max_(APC_LEVEL)
 _When_(Wait, _Post_satisfies_(return != FALSE))
@@ -207,7 +207,7 @@ static VOID ExtendFile(_Inout_ PFCB Fcb, _In_ const LARGE_INTEGER *NewSize)
 
 	ASSERTMSG("to change its size, own the file",
 		  ExIsResourceAcquiredExclusiveLite(&Fcb->MainResource));
-	/* Who does paging I/O to it holds this one only. */
+	/* Paging I/O holds this resource only. */
 	(VOID)ExAcquireResourceExclusiveLite(&Fcb->PagingIoResource, TRUE);
 	if (Fcb->FileSize.QuadPart < NewSize->QuadPart)
 		Fcb->FileSize = *NewSize;
@@ -229,7 +229,7 @@ static NTSTATUS NTAPI WriteFile(PVOLUME Vcb, PREQUEST Request)
 		return STATUS_CANT_WAIT;
 	ExtendFile(Fcb, &End);
 	Fcb->Writes += 1;
-	/* Who waits to read may do so now. */
+	/* Let waiting readers continue. */
 	ExConvertExclusiveToSharedLite(&Fcb->MainResource);
 	LookUpBlock(Vcb, End.LowPart / 0x1000);
 	ReleaseFcb(Fcb);
@@ -246,7 +246,7 @@ static NTSTATUS NTAPI ReadFile(PVOLUME Vcb, PREQUEST Request)
 	PAGED_CODE();
 
 	ExEnterCriticalRegionAndAcquireResourceShared(&Fcb->MainResource);
-	/* Recursively, as a cache manager comes back. */
+	/* A recursive acquisition, as a cache manager makes it. */
 	if (!ExAcquireSharedStarveExclusive(&Fcb->MainResource, FALSE))
 		Status = STATUS_INTERNAL_ERROR;
 	else
@@ -333,7 +333,7 @@ NTSTATUS NtDismountVolume(VOID)
 	return STATUS_SUCCESS;
 }
 
-/* Put requests into the queue, and do what is in it, whosever it is. */
+/* Queue some requests, and process all that are queued, also the other thread's. */
 _IRQL_requires_(PASSIVE_LEVEL)
 NTSTATUS NtUseVolume(ULONG Seed)
 {

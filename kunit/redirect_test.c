@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How the addresses of the kernel's functions are found. */
+/* Resolution of the addresses of kernel functions. */
 
 #include <kunit/test.h>
 #include <linux/semaphore.h>
@@ -15,7 +15,7 @@ static const char *resolve(struct ntklog_target *target)
 	return ntklog_resolve_targets(&hook, 1);
 }
 
-static void an_exported_function_is_found(struct kunit *test)
+static void exported_function_address_resolved(struct kunit *test)
 {
 	struct ntklog_target target = NTKLOG_EXPORTED(up);
 
@@ -23,8 +23,8 @@ static void an_exported_function_is_found(struct kunit *test)
 	KUNIT_EXPECT_NE(test, target.address, 0ul);
 }
 
-/* Here the exported function has the name, and a kprobe finds another one. */
-static void another_symbol_of_the_name_is_refused(struct kunit *test)
+/* A kprobe on the name finds another address than that of the exported function. */
+static void exported_name_with_other_address_refused(struct kunit *test)
 {
 	struct ntklog_target target = { .name = "down", .exported = up, .optional = true };
 
@@ -32,7 +32,7 @@ static void another_symbol_of_the_name_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.address, 0ul);
 }
 
-static void only_a_mandatory_function_is_missed(struct kunit *test)
+static void function_missing_only_mandatory_reported(struct kunit *test)
 {
 	struct ntklog_target target = { .name = "ntklog_no_such_function", .optional = true };
 
@@ -46,9 +46,9 @@ static void only_a_mandatory_function_is_missed(struct kunit *test)
 
 static struct kunit_case redirect_test_cases[] = {
 #ifdef NTKLOG_CAN_REDIRECT
-	KUNIT_CASE(an_exported_function_is_found),
-	KUNIT_CASE(another_symbol_of_the_name_is_refused),
-	KUNIT_CASE(only_a_mandatory_function_is_missed),
+	KUNIT_CASE(exported_function_address_resolved),
+	KUNIT_CASE(exported_name_with_other_address_refused),
+	KUNIT_CASE(function_missing_only_mandatory_reported),
 #endif
 	{}
 };

@@ -2,10 +2,13 @@
 /* See resource_fixture.h. */
 
 #include <linux/delay.h>
+#include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/lockdep.h>
+#include <linux/mm.h>
 #include <linux/sched/task.h>
 
+#include "eresource_expect.h"
 #include "fixture.h"
 #include "resource_fixture.h"
 
@@ -14,7 +17,7 @@ struct resource_user users[RESOURCE_USERS];
 
 int resource_fixture_init(struct kunit *test)
 {
-	/* Whatever was there. */
+	/* Initialization must not depend on the memory's content. */
 	memset(&resource, 0xA5, sizeof(resource));
 	if (ex_initialize_resource_lite(&resource))
 		return -EINVAL;
@@ -57,12 +60,12 @@ static void user_start(struct kunit *test, int i)
 	user->task = kthread_create(user_main, user, "user/%d", i);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(user->task));
 	get_task_struct(user->task);
-	/* Not where the test runs, if there is another place. */
+	/* Keep the user off the test's CPU if there is another one. */
 	kthread_bind(user->task, 1 % num_online_cpus());
 	wake_up_process(user->task);
 }
 
-/* Let the user, a thread that is started if there is none, call this. */
+/* Let user @i call @call; start its thread if it has none. */
 void user_begin(struct kunit *test, int i,
 		bool (*call)(struct eresource *resource, bool wait), bool wait)
 {
@@ -75,7 +78,7 @@ void user_begin(struct kunit *test, int i,
 	complete(&user->go);
 }
 
-/* What it returned. */
+/* Wait until the user's call has returned, and return its result. */
 bool user_end(struct kunit *test, int i)
 {
 	if (!wait_for_completion_timeout(&users[i].done, 30 * HZ))
@@ -95,7 +98,7 @@ unsigned long user_thread(struct kunit *test, int i)
 	return (unsigned long)users[i].task;
 }
 
-/* The thread ends, and is gone when this returns. */
+/* End the user's thread, and wait until it has exited. */
 void user_exit(struct kunit *test, int i)
 {
 	struct resource_user *user = &users[i];
@@ -118,7 +121,7 @@ static void until(struct kunit *test, u32 (*count)(const struct eresource *resou
 	KUNIT_ASSERT_EQ(test, count(&resource), wanted);
 }
 
-/* The user waits for exclusive ownership when this returns. */
+/* Let the user ask for exclusive ownership, and return when it waits. */
 void user_wait_exclusive(struct kunit *test, int i)
 {
 	u32 before = ex_get_exclusive_waiter_count(&resource);
@@ -127,7 +130,7 @@ void user_wait_exclusive(struct kunit *test, int i)
 	until(test, ex_get_exclusive_waiter_count, before + 1);
 }
 
-/* The user waits for shared ownership when this returns. */
+/* Let the user ask for shared ownership by @acquire, and return when it waits. */
 void user_wait_shared(struct kunit *test, int i,
 		      bool (*call)(struct eresource *resource, bool wait))
 {
@@ -151,4 +154,23 @@ bool user_is_exclusive(struct eresource *resource, bool wait)
 bool user_is_owner(struct eresource *resource, bool wait)
 {
 	return ex_is_resource_acquired_shared_lite(resource);
+}
+
+/* Return @which's entry in SystemLocksInformation, which is sorted; zeros if it is not live. */
+struct ex_lock describe_resource(struct kunit *test, const struct eresource *which)
+{
+	struct ex_locks *locks = ex_query_locks();
+	struct ex_lock found = {};
+	u32 i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(locks));
+	for (i = 0; i < locks->count; i++) {
+		if (i)
+			KUNIT_EXPECT_GT(test, locks->locks[i].resource,
+					locks->locks[i - 1].resource);
+		if (locks->locks[i].resource == (unsigned long)which)
+			found = locks->locks[i];
+	}
+	kvfree(locks);
+	return found;
 }

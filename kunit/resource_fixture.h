@@ -3,8 +3,8 @@
 #define _NTKLOG_KUNIT_RESOURCE_FIXTURE_H
 
 /*
- * For the suites on executive resources: a resource, and threads that call one
- * function on it after the other, as they are told.
+ * A resource, and threads ("users") that each call one function on it at a time, as the test
+ * tells them. For the suites of executive resources.
  */
 
 #include <kunit/test.h>
@@ -14,10 +14,10 @@
 #define RESOURCE_USERS	20
 
 /*
- * @call: what it is to call, or is calling
- * @wait: its argument
- * @result: what it returned
- * @quiet: lockdep does not look at this thread
+ * @call: function to call, or being called
+ * @wait: argument of @call
+ * @result: result of @call
+ * @quiet: lockdep is off for this thread
  */
 struct resource_user {
 	struct task_struct *task;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which releases are looked at, and events of spin locks that are not what most are: for two
- * sessions, of Linux' own locks, with something interrupted.
+ * Releases that take the slow path, and less common events of spin locks: for two sessions, of
+ * Linux' locks, with interrupts during the hold.
  */
 
 #include <linux/errno.h>
@@ -23,13 +23,13 @@
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
 
-/* No hold is too long: on a busy host the virtual processor may stand still at any time. */
+/* The hold threshold is off: on a busy host the virtual CPU may stop at any time. */
 #define RATE		1000
 #define HOLD_LIMIT	U32_MAX
 
 #define LINUX		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Only their addresses are looked at. */
+/* Only the addresses matter: the test calls the hooks itself. */
 static u32 lock[2];
 
 static struct ntklog_spin_lock_cpu *this_cpu(void)
@@ -37,7 +37,7 @@ static struct ntklog_spin_lock_cpu *this_cpu(void)
 	return per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU);
 }
 
-/* NMIs are not turned off, and have none of these locks. */
+/* The caller has disabled interrupts; an NMI acquires none of these locks. */
 static void set_count(u32 count)
 {
 	unsigned long flags;
@@ -60,7 +60,7 @@ static void release_by(const u32 *which, u8 mode)
 		ntklog_track_spin_lock_release_slow(which, mode, time.low, time.high, _THIS_IP_);
 }
 
-/* Whether an event was written. */
+/* Release a lock. Returns true if an event was written. */
 static bool release(const u32 *which)
 {
 	u64 events = this_cpu()->events;
@@ -69,7 +69,7 @@ static bool release(const u32 *which)
 	return this_cpu()->events != events;
 }
 
-static void releases_are_looked_at_no_more_when_nothing_is_owned(struct kunit *test)
+static void last_lock_released_hold_limit_restored(struct kunit *test)
 {
 	unsigned long flags;
 	u32 limit[2];
@@ -89,7 +89,7 @@ static void releases_are_looked_at_no_more_when_nothing_is_owned(struct kunit *t
 	session_stop(test);
 }
 
-static void releases_are_looked_at_as_long_as_the_count_is_a_multiple(struct kunit *test)
+static void sampled_count_nested_release_hold_limit_0(struct kunit *test)
 {
 	bool written[4];
 	unsigned long flags;
@@ -101,7 +101,7 @@ static void releases_are_looked_at_as_long_as_the_count_is_a_multiple(struct kun
 	acquire(&lock[0]);
 	acquire(&lock[1]);
 	written[0] = release(&lock[1]);
-	/* The one below may be released now, or not. */
+	/* lock[0] may be sampled or not; the limit stays until its release. */
 	limit[0] = this_cpu()->hold_limit;
 	acquire(&lock[1]);
 	limit[1] = this_cpu()->hold_limit;
@@ -124,8 +124,8 @@ static void releases_are_looked_at_as_long_as_the_count_is_a_multiple(struct kun
 	session_stop(test);
 }
 
-/* It may have interrupted who is changing the words. */
-static void an_nmi_leaves_which_releases_are_looked_at(struct kunit *test)
+/* The NMI may have interrupted an update of the limit. */
+static void nmi_releases_lock_hold_limit_kept(struct kunit *test)
 {
 	unsigned long flags;
 	u32 limit;
@@ -157,10 +157,10 @@ static void start_another(struct kunit *test, u32 group)
 }
 
 /*
- * Of the two events of spin locks that the other session has, which is stopped, the second: the
- * first one in a buffer has to see to that.
+ * Return the second spin lock event of session 1, which is stopped. The first event in a buffer
+ * also starts the buffer, so the second one covers the usual path.
  */
-static const u8 *second_event_of_the_other(struct kunit *test)
+static const u8 *second_event_of_session_1(struct kunit *test)
 {
 	const u8 *bytes = etw_run_buffer(etw_sessions[1].run, TEST_CPU)->start;
 	const u8 *event = NULL;
@@ -178,7 +178,7 @@ static const u8 *second_event_of_the_other(struct kunit *test)
 	return event;
 }
 
-static void two_sessions_have_the_same_event(struct kunit *test)
+static void two_sessions_same_event_bytes(struct kunit *test)
 {
 	const u8 *event, *other;
 	unsigned long flags;
@@ -187,7 +187,7 @@ static void two_sessions_have_the_same_event(struct kunit *test)
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	start_another(test, PERF_SPINLOCK);
-	/* Where it is known at once, as most events have it. */
+	/* At DISPATCH_LEVEL the IRQL is known without a look at the task, as for most events. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
@@ -201,13 +201,13 @@ static void two_sessions_have_the_same_event(struct kunit *test)
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 2);
 	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
-	other = second_event_of_the_other(test);
+	other = second_event_of_session_1(test);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	KUNIT_EXPECT_MEMEQ(test, event, other, get_u16(event, EVENT_SIZE));
 }
 
-/* As where interrupts are heard of: without a note of them. */
-static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
+/* An interrupt during the hold is counted in the slot, without a snapshot of the counters. */
+static void linux_lock_interrupted_count_in_event(struct kunit *test)
 {
 	unsigned long flags;
 	const u8 *event;
@@ -227,7 +227,7 @@ static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 0);
-	event = second_event_of_the_other(test);
+	event = second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 3);
 	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
@@ -237,8 +237,8 @@ static void what_interrupts_a_lock_of_linux_is_in_its_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_QUEUED);
 }
 
-/* The wait that is noted, and the mode that it was acquired in, not that of its release. */
-static void who_waited_for_a_lock_of_linux_tells_so(struct kunit *test)
+/* The event has the wait, and the mode of the acquisition, not of the release. */
+static void linux_lock_contended_wait_in_event(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
@@ -253,14 +253,14 @@ static void who_waited_for_a_lock_of_linux_tells_so(struct kunit *test)
 		query.time.low -= 100000;
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					       PERF_SPIN_LOCK_LINUX_RW, 77, &query);
-		/* Who waited has a note of its own, from before. */
+		/* A contended acquisition has a snapshot, so this count is not used. */
 		ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
 	}
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 	session_stop(test);
-	event = second_event_of_the_other(test);
+	event = second_event_of_session_1(test);
 	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 77);
 	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
 	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
@@ -279,12 +279,12 @@ static int spin_lock_event_test_init(struct kunit *test)
 }
 
 static struct kunit_case spin_lock_event_test_cases[] = {
-	KUNIT_CASE(releases_are_looked_at_no_more_when_nothing_is_owned),
-	KUNIT_CASE(releases_are_looked_at_as_long_as_the_count_is_a_multiple),
-	KUNIT_CASE(an_nmi_leaves_which_releases_are_looked_at),
-	KUNIT_CASE(two_sessions_have_the_same_event),
-	KUNIT_CASE(what_interrupts_a_lock_of_linux_is_in_its_event),
-	KUNIT_CASE(who_waited_for_a_lock_of_linux_tells_so),
+	KUNIT_CASE(last_lock_released_hold_limit_restored),
+	KUNIT_CASE(sampled_count_nested_release_hold_limit_0),
+	KUNIT_CASE(nmi_releases_lock_hold_limit_kept),
+	KUNIT_CASE(two_sessions_same_event_bytes),
+	KUNIT_CASE(linux_lock_interrupted_count_in_event),
+	KUNIT_CASE(linux_lock_contended_wait_in_event),
 	{}
 };
 

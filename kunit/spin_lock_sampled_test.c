@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sampling of locks of which not each acquisition is tracked. What is written is looked at as
- * bytes in the session's buffers. Interrupts are off while acquisitions are counted; nobody else's
- * come here: the suites' module is loaded with linux_locks=0.
+ * Mode sampled, which selects acquisitions at random instead of tracking all. The events are
+ * checked as bytes in the session's buffers. The tests disable interrupts while they count
+ * acquisitions. Linux' locks are not counted, because ntklog is loaded with linux_locks=0.
  */
 
 #include <linux/bitmap.h>
@@ -19,10 +19,10 @@
 #include "fixture.h"
 
 #define RATE		1000
-#define STRETCHES	40
+#define INTERVALS	40
 #define MODE		(WMI_SPINLOCK_QUEUED | PERF_SPIN_LOCK_LINUX_SPIN)
 
-/* Only their addresses are looked at. */
+/* Only the addresses matter: the test calls the hooks itself. */
 static u32 lock[PERF_SAMPLED_SPIN_LOCKS + 1];
 
 static struct ntklog_spin_lock_cpu *this_cpu(void)
@@ -54,7 +54,7 @@ static void release(u32 *which)
 	ntklog_release_sampled_spin_lock(which, MODE, time.low, time.high, _THIS_IP_);
 }
 
-/* As the functions that acquire do. */
+/* Call the acquire hook, as a lock function does. */
 static void sample(const u32 *which)
 {
 	if (!ntklog_sample_spin_lock_acquire(which))
@@ -80,8 +80,8 @@ static unsigned int spinlock_events(void)
 	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
 }
 
-/* So many pairs of one lock; of each whether it was chosen. */
-static void count_pairs(unsigned int pairs, unsigned long *chosen)
+/* Acquire and release a lock @pairs times; set a bit in @chosen for each sampled acquisition. */
+static void count_pairs(unsigned int pairs, unsigned long *sampled)
 {
 	unsigned long flags;
 	unsigned int i;
@@ -90,48 +90,48 @@ static void count_pairs(unsigned int pairs, unsigned long *chosen)
 	for (i = 0; i < pairs; i++) {
 		sample(&lock[0]);
 		if (this_cpu()->sampled_in_use)
-			__set_bit(i, chosen);
+			__set_bit(i, sampled);
 		release(&lock[0]);
 	}
 	local_irq_restore(flags);
 }
 
-static DECLARE_BITMAP(was_chosen, STRETCHES * RATE);
+static DECLARE_BITMAP(was_sampled, INTERVALS * RATE);
 
-static void one_of_each_stretch_is_chosen(struct kunit *test)
+static void each_interval_one_acquisition_sampled(struct kunit *test)
 {
 	u32 before = ntklog_spin_lock_acquire_count(TEST_CPU);
 	unsigned long first = 0, place;
 	unsigned int i, others = 0;
 
-	bitmap_zero(was_chosen, STRETCHES * RATE);
+	bitmap_zero(was_sampled, INTERVALS * RATE);
 	start(test, 1, 1, RATE);
-	count_pairs(STRETCHES * RATE, was_chosen);
+	count_pairs(INTERVALS * RATE, was_sampled);
 	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before,
-			STRETCHES * RATE);
-	KUNIT_EXPECT_EQ(test, bitmap_weight(was_chosen, STRETCHES * RATE), STRETCHES);
-	for (i = 0; i < STRETCHES; i++) {
-		place = find_next_bit(was_chosen, STRETCHES * RATE, i * RATE) - i * RATE;
+			INTERVALS * RATE);
+	KUNIT_EXPECT_EQ(test, bitmap_weight(was_sampled, INTERVALS * RATE), INTERVALS);
+	for (i = 0; i < INTERVALS; i++) {
+		place = find_next_bit(was_sampled, INTERVALS * RATE, i * RATE) - i * RATE;
 		KUNIT_EXPECT_LT(test, place, RATE);
 		if (!i)
 			first = place;
 		others += place != first;
 	}
-	/* Not in step with anything: once in 1000 to the power of 30 it is. */
-	KUNIT_EXPECT_GT(test, others, STRETCHES / 4);
+	/* The position is random: it is the same in all intervals once in 1000^30 runs. */
+	KUNIT_EXPECT_GT(test, others, INTERVALS / 4);
 	stop(test);
-	KUNIT_EXPECT_EQ(test, spinlock_events(), STRETCHES);
+	KUNIT_EXPECT_EQ(test, spinlock_events(), INTERVALS);
 }
 
-/* In step with the rate; of a rule that counts one would be chosen always and one never. */
-static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
+/* With a fixed step, one lock of a pair would always be sampled and the other one never. */
+static void nested_locks_both_sampled(struct kunit *test)
 {
 	unsigned int outer = 0, inner = 0, i;
 	unsigned long flags;
 
 	start(test, 1, 1, RATE);
 	local_irq_save(flags);
-	for (i = 0; i < STRETCHES * RATE / 2; i++) {
+	for (i = 0; i < INTERVALS * RATE / 2; i++) {
 		sample(&lock[0]);
 		outer += this_cpu()->sampled_in_use;
 		sample(&lock[1]);
@@ -140,17 +140,17 @@ static void each_of_two_that_are_nested_is_chosen(struct kunit *test)
 		release(&lock[0]);
 	}
 	local_irq_restore(flags);
-	KUNIT_EXPECT_EQ(test, outer + inner, STRETCHES);
+	KUNIT_EXPECT_EQ(test, outer + inner, INTERVALS);
 	KUNIT_EXPECT_GT(test, outer, 2);
 	KUNIT_EXPECT_GT(test, inner, 2);
 	stop(test);
 }
 
 /*
- * Of a reader that is chosen, what interrupts it reads the same lock, not chosen, and releases it:
- * the chosen one's hold goes on.
+ * A sampled reader holds a lock; other readers acquire and release the same lock without being
+ * sampled. Their releases must not end the sampled hold.
  */
-static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *test)
+static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
@@ -162,7 +162,7 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 		sample_shared(&lock[0]);
 	while (!this_cpu()->sampled_in_use);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
-	/* None of the next few is chosen. */
+	/* The next acquisitions are not sampled. */
 	this_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
 		sample_shared(&lock[0]);
@@ -175,7 +175,7 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 1);
 	release(&lock[0]);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
-	/* And that is forgotten with it. */
+	/* The number of other readers is 0 again. */
 	do
 		sample_shared(&lock[0]);
 	while (!this_cpu()->sampled_in_use);
@@ -186,23 +186,23 @@ static void what_interrupts_a_chosen_reader_does_not_end_its_hold(struct kunit *
 	KUNIT_EXPECT_EQ(test, spinlock_events(), 2);
 }
 
-static void another_rate_counts_at_once(struct kunit *test)
+static void rate_changed_takes_effect_at_once(struct kunit *test)
 {
 	static const u32 parameters[] = { 5, 1, RATE, 1, 1000000 };
 
-	bitmap_zero(was_chosen, STRETCHES * RATE);
+	bitmap_zero(was_sampled, INTERVALS * RATE);
 	start(test, 1, 1, 4000000000u);
-	count_pairs(RATE, was_chosen);
+	count_pairs(RATE, was_sampled);
 	KUNIT_EXPECT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, parameters,
 						     sizeof(parameters)), STATUS_SUCCESS);
-	bitmap_zero(was_chosen, STRETCHES * RATE);
-	count_pairs(STRETCHES * RATE, was_chosen);
-	KUNIT_EXPECT_EQ(test, bitmap_weight(was_chosen, STRETCHES * RATE), STRETCHES);
+	bitmap_zero(was_sampled, INTERVALS * RATE);
+	count_pairs(INTERVALS * RATE, was_sampled);
+	KUNIT_EXPECT_EQ(test, bitmap_weight(was_sampled, INTERVALS * RATE), INTERVALS);
 	stop(test);
 }
 
-/* 2^31 in one go is more than a word holds that has to become negative. */
-static void a_rate_that_is_greater_than_the_count_holds(struct kunit *test)
+/* A distance over 2^31 does not fit into the countdown, so the rest is kept apart. */
+static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 {
 	unsigned long flags;
 	u32 before;
@@ -223,7 +223,7 @@ static void a_rate_that_is_greater_than_the_count_holds(struct kunit *test)
 	stop(test);
 }
 
-static void who_waits_is_chosen_by_the_contention_rate(struct kunit *test)
+static void contended_acquisition_sampled_by_contention_rate(struct kunit *test)
 {
 	u32 contended = this_cpu()->contention_count, spins = this_cpu()->spin_count;
 	unsigned int i, few = 0, enough = 0;
@@ -261,7 +261,7 @@ static const u8 *only_event(struct kunit *test)
 	return event;
 }
 
-static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *test)
+static void sampled_event_rule_set_depth_0(struct kunit *test)
 {
 	static const u8 zeros[4];
 	unsigned long flags;
@@ -270,7 +270,7 @@ static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *te
 
 	start(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
-	/* Neither for its hold, which is over the threshold. */
+	/* lock[1] is held longer than the threshold; mode sampled does not write it. */
 	sample(&lock[1]);
 	before = get_cycles();
 	wait_for(&lock[0], 7);
@@ -291,7 +291,7 @@ static void a_record_says_that_it_was_chosen_and_knows_no_depth(struct kunit *te
 	stop(test);
 }
 
-static void a_record_of_a_wait_has_no_hold(struct kunit *test)
+static void wait_event_release_time_is_acquire_time(struct kunit *test)
 {
 	struct ntklog_spin_lock_wait_start query;
 	unsigned long flags;
@@ -320,7 +320,7 @@ static void a_record_of_a_wait_has_no_hold(struct kunit *test)
 	stop(test);
 }
 
-static void more_than_there_is_room_for_are_counted(struct kunit *test)
+static void sampled_slots_full_counted_untracked(struct kunit *test)
 {
 	u64 untracked = this_cpu()->untracked;
 	unsigned long flags;
@@ -332,7 +332,7 @@ static void more_than_there_is_room_for_are_counted(struct kunit *test)
 		wait_for(&lock[i], 1);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, PERF_SAMPLED_SPIN_LOCKS);
 	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, untracked + 1);
-	/* Out of order. */
+	/* Release in the order of acquisition. */
 	for (i = 0; i < ARRAY_SIZE(lock); i++)
 		release(&lock[i]);
 	local_irq_restore(flags);
@@ -341,15 +341,15 @@ static void more_than_there_is_room_for_are_counted(struct kunit *test)
 }
 
 static struct kunit_case spin_lock_sampled_test_cases[] = {
-	KUNIT_CASE(one_of_each_stretch_is_chosen),
-	KUNIT_CASE(each_of_two_that_are_nested_is_chosen),
-	KUNIT_CASE(what_interrupts_a_chosen_reader_does_not_end_its_hold),
-	KUNIT_CASE(another_rate_counts_at_once),
-	KUNIT_CASE(a_rate_that_is_greater_than_the_count_holds),
-	KUNIT_CASE(who_waits_is_chosen_by_the_contention_rate),
-	KUNIT_CASE(a_record_says_that_it_was_chosen_and_knows_no_depth),
-	KUNIT_CASE(a_record_of_a_wait_has_no_hold),
-	KUNIT_CASE(more_than_there_is_room_for_are_counted),
+	KUNIT_CASE(each_interval_one_acquisition_sampled),
+	KUNIT_CASE(nested_locks_both_sampled),
+	KUNIT_CASE(sampled_reader_other_readers_release_hold_kept),
+	KUNIT_CASE(rate_changed_takes_effect_at_once),
+	KUNIT_CASE(rate_over_2_to_31_countdown_continued),
+	KUNIT_CASE(contended_acquisition_sampled_by_contention_rate),
+	KUNIT_CASE(sampled_event_rule_set_depth_0),
+	KUNIT_CASE(wait_event_release_time_is_acquire_time),
+	KUNIT_CASE(sampled_slots_full_counted_untracked),
 	{}
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Stacks behind their events, as bytes in the sessions' buffers: whose, for whom, and what is
- * counted where there is none. That the functions are the right ones is for a kernel with an
- * unwinder that knows all of them: see tests/guest/stacks.sh.
+ * Stack events as bytes in the sessions' buffers: their place behind an event, the sessions that
+ * get them, and the counters. tests/guest/stacks.sh checks the functions in a stack, with a kernel
+ * whose unwinder is complete.
  */
 
 #include <linux/bits.h>
@@ -60,28 +60,28 @@ static const struct etw_buffer_cpu *session_counts(int i)
 	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
 }
 
-/* A release that is written, for the lock was owned longer than the threshold. */
+/* Hold a lock longer than the threshold, so that its release is written. */
 static noinline void write_release(void)
 {
 	struct klock_queue_handle handle;
 	cycles_t start;
 
 	ke_acquire_in_stack_queued_spin_lock(&lock, &handle);
-	/* From now on: to acquire it for the first time takes lockdep a while. */
+	/* Start the clock after the acquisition, whose first call is slow with lockdep. */
 	start = get_cycles();
 	while (get_cycles() - start < 1500000)
 		cpu_relax();
 	ke_release_in_stack_queued_spin_lock(&handle);
-	/* Not the last instruction: there is a frame. */
+	/* Keep the call from being the last instruction, so that this function has a frame. */
 	barrier();
 }
 
-static const u8 *behind(const u8 *event)
+static const u8 *next_event(const u8 *event)
 {
 	return event + ALIGN(get_u16(event, EVENT_SIZE), 8);
 }
 
-static void a_stack_is_right_behind_its_event(struct kunit *test)
+static void stack_enabled_follows_its_event(struct kunit *test)
 {
 	u64 walked = stack_counts()->walked;
 	const u8 *event, *stack;
@@ -92,7 +92,7 @@ static void a_stack_is_right_behind_its_event(struct kunit *test)
 	write_release();
 	event = session_event(0, PERFINFO_LOG_TYPE_SPINLOCK);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	stack = behind(event);
+	stack = next_event(event);
 	KUNIT_EXPECT_EQ(test, get_u32(stack, EVENT_MARKER), 0xC0110002u);
 	KUNIT_ASSERT_EQ(test, get_u16(stack, EVENT_HOOK_ID), STACK_HOOK_ID);
 	KUNIT_EXPECT_GE(test, get_u64(stack, EVENT_TIME), get_u64(event, EVENT_TIME));
@@ -101,7 +101,7 @@ static void a_stack_is_right_behind_its_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u32(stack, STACK_THREAD), task_pid_nr(current));
 	count = (get_u16(stack, EVENT_SIZE) - STACK_ADDRESSES) / 8;
 	KUNIT_EXPECT_EQ(test, get_u16(stack, EVENT_SIZE), STACK_ADDRESSES + 8 * count);
-	/* Some frames of KUnit's are below. */
+	/* KUnit's functions add some frames. */
 	KUNIT_EXPECT_GT(test, count, 2);
 	KUNIT_EXPECT_LE(test, count, 64);
 	KUNIT_EXPECT_EQ(test, get_u64(stack, STACK_ADDRESSES), get_u64(event, SPINLOCK_CALLER));
@@ -110,14 +110,14 @@ static void a_stack_is_right_behind_its_event(struct kunit *test)
 	session_stop(test);
 }
 
-static void who_does_not_ask_gets_none(struct kunit *test)
+static void stack_not_enabled_none_written(struct kunit *test)
 {
 	u64 walked = stack_counts()->walked, left_out = stack_counts()->left_out;
 	const u8 *event;
 
 	session_start(test, PERF_SPINLOCK, 4096, 64);
 	write_release();
-	/* Others' events have none either. */
+	/* A request for stacks of resources is none for spin locks. */
 	etw_set_stacks(&etw_sessions[0], RESOURCES);
 	write_release();
 	event = session_event(1, PERFINFO_LOG_TYPE_SPINLOCK);
@@ -128,7 +128,7 @@ static void who_does_not_ask_gets_none(struct kunit *test)
 	session_stop(test);
 }
 
-static void of_two_sessions_the_one_that_asks_gets_it(struct kunit *test)
+static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 {
 	struct etw_group_change change = { .replace = true };
 	u64 written;
@@ -142,7 +142,7 @@ static void of_two_sessions_the_one_that_asks_gets_it(struct kunit *test)
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
 	KUNIT_EXPECT_EQ(test, session_counts(1)->written, written + 1);
-	/* As soon as it asks, it has them too. */
+	/* The request takes effect at once. */
 	etw_set_stacks(&etw_sessions[1], SPINLOCKS);
 	written = session_counts(1)->written;
 	write_release();
@@ -156,13 +156,16 @@ static void fill(unsigned int events)
 {
 	u8 bytes[0x40] = {};
 
-	/* 0x50 bytes each. */
+	/* Each event takes 0x50 bytes. */
 	while (events--)
 		etw_log_session_event(&etw_sessions[0], TEST_HOOK_ID, 1, bytes, sizeof(bytes));
 }
 
-/* (4096 - 0x48) / 0x50 = 50, and 24 bytes are left; after 49, 104: for the event, of 0x48. */
-static void a_stack_without_room_is_counted_as_lost(struct kunit *test)
+/*
+ * A buffer has room for (4096 - 0x48) / 0x50 = 50 events. After 49 of them 104 bytes remain: the
+ * release's event takes 0x48, so the stack does not fit.
+ */
+static void stack_without_room_counted_lost(struct kunit *test)
 {
 	u64 walked = stack_counts()->walked;
 
@@ -177,14 +180,14 @@ static void a_stack_without_room_is_counted_as_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 1);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->generated,
 			session_counts(0)->written + session_counts(0)->lost);
-	/* Of an event that is lost itself nobody walks a stack. */
+	/* The stack of a lost event is not walked. */
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 2);
 	KUNIT_EXPECT_EQ(test, stack_counts()->walked, walked + 1);
 	session_stop(test);
 }
 
-static void resources_have_stacks_but_for_others_waits(struct kunit *test)
+static void resource_events_have_stacks_except_timeouts(struct kunit *test)
 {
 	struct ntklog_resource_wait wait = {
 		.action = WMI_RESOURCE_ACTION_WAIT_FOR_EXCLUSIVE,
@@ -199,11 +202,11 @@ static void resources_have_stacks_but_for_others_waits(struct kunit *test)
 	ntklog_write_resource(&record);
 	event = session_event(0, PERFINFO_LOG_TYPE_RESOURCE);
 	KUNIT_ASSERT_NOT_NULL(test, event);
-	KUNIT_ASSERT_EQ(test, get_u16(behind(event), EVENT_HOOK_ID), STACK_HOOK_ID);
-	KUNIT_EXPECT_EQ(test, get_u64(behind(event), STACK_TIME), get_u64(event, EVENT_TIME));
+	KUNIT_ASSERT_EQ(test, get_u16(next_event(event), EVENT_HOOK_ID), STACK_HOOK_ID);
+	KUNIT_EXPECT_EQ(test, get_u64(next_event(event), STACK_TIME), get_u64(event, EVENT_TIME));
 	KUNIT_EXPECT_EQ(test, stack_counts()->left_out, left_out);
 
-	/* Who waits is somebody else. */
+	/* The waiting thread is another one, so its stack cannot be walked. */
 	ntklog_log_resource_timeout(&wait);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_RESOURCE), 2);
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
@@ -211,22 +214,22 @@ static void resources_have_stacks_but_for_others_waits(struct kunit *test)
 	session_stop(test);
 }
 
-static void write_release_there(void *unused)
+static void write_release_in_softirq(void *unused)
 {
 	write_release();
 }
 
-static void interrupts_have_stacks(struct kunit *test)
+static void event_in_softirq_has_stack(struct kunit *test)
 {
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 64);
-	test_run_in_softirq(write_release_there, NULL);
+	test_run_in_softirq(write_release_in_softirq, NULL);
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);
 	KUNIT_EXPECT_EQ(test, session_event_count(STACK_HOOK_ID), 1);
 	session_stop(test);
 }
 
-static void names_and_hook_ids(struct kunit *test)
+static void stacks_setting_parsed_by_name_and_hook_id(struct kunit *test)
 {
 	static const char * const refused[] = {
 		"", " ", "spin", "0x0f4b", "1321", "spinlock,resource", "none resource", "all",
@@ -249,13 +252,13 @@ static void names_and_hook_ids(struct kunit *test)
 }
 
 static struct kunit_case stack_test_cases[] = {
-	KUNIT_CASE(a_stack_is_right_behind_its_event),
-	KUNIT_CASE(who_does_not_ask_gets_none),
-	KUNIT_CASE(of_two_sessions_the_one_that_asks_gets_it),
-	KUNIT_CASE(a_stack_without_room_is_counted_as_lost),
-	KUNIT_CASE(resources_have_stacks_but_for_others_waits),
-	KUNIT_CASE(interrupts_have_stacks),
-	KUNIT_CASE(names_and_hook_ids),
+	KUNIT_CASE(stack_enabled_follows_its_event),
+	KUNIT_CASE(stack_not_enabled_none_written),
+	KUNIT_CASE(stack_enabled_in_one_session_other_has_none),
+	KUNIT_CASE(stack_without_room_counted_lost),
+	KUNIT_CASE(resource_events_have_stacks_except_timeouts),
+	KUNIT_CASE(event_in_softirq_has_stack),
+	KUNIT_CASE(stacks_setting_parsed_by_name_and_hook_id),
 	{}
 };
 

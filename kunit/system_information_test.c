@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NtQuerySystemInformation() and NtSetSystemInformation(): which status for what. And
- * what is shown of addresses. The numbers are NT's.
+ * NtQuerySystemInformation() and NtSetSystemInformation(): the status of each request, and the
+ * way addresses are shown. All numbers are NT's.
  */
 
 #include <linux/mm.h>
@@ -21,7 +21,7 @@
 #define LOCKS_CLASS	0x0C
 #define TRACE_CLASS	0x1F
 
-/* So many bytes of the words; what is given goes back into them. */
+/* Query with the first @length bytes of @words as input; the result replaces them. */
 static u32 query(u32 class, void *words, size_t length, size_t *returned)
 {
 	u8 in[NTKLOG_INFORMATION_MAX] = {};
@@ -42,12 +42,12 @@ static u32 set(u32 class, const void *words, size_t length)
 {
 	u8 in[NTKLOG_INFORMATION_MAX] = {};
 
-	/* The rest is not looked at: the length says it is there. */
+	/* The handler reads at most 0x30 bytes of the input. */
 	memcpy(in, words, min_t(size_t, length, 0x30));
 	return ntklog_set_system_information(class, in, length, true);
 }
 
-static void each_class_is_set_and_queried(struct kunit *test)
+static void each_class_set_query_returns_it(struct kunit *test)
 {
 	u32 spin_lock[] = { 5, 2, 1001, 3, 1000001 }, resource[] = { 7, 2, 3, 4 };
 	u32 got[5] = { 5 };
@@ -64,7 +64,7 @@ static void each_class_is_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, got, resource, 0x10);
 }
 
-static void group_masks_are_set_and_queried(struct kunit *test)
+static void group_mask_set_query_returns_it(struct kunit *test)
 {
 	/* Class, padding, handle (two words), eight masks. */
 	u32 words[12] = { 1, 0, 3, 0, 0, 0x00030000 }, got[12] = { 1, 0xEE, 3, 0 };
@@ -74,7 +74,7 @@ static void group_masks_are_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
 	KUNIT_EXPECT_EQ(test, returned, 0x30ul);
 	KUNIT_EXPECT_MEMEQ(test, got, words, 0x30);
-	/* The documented flag is the group too. */
+	/* The documented flag stands for the same group. */
 	words[4] = 0x10;
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x30, &returned), 0u);
@@ -96,9 +96,9 @@ static void group_masks_are_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x30), 0u);
 }
 
-static void stacks_are_set_and_queried(struct kunit *test)
+static void stacks_set_query_returns_them(struct kunit *test)
 {
-	/* Class, padding, handle (two words), hook ids in any order, also twice. */
+	/* Class, padding, handle (two words); hook ids in any order, one of them twice. */
 	u32 words[16] = { 6, 0, 3, 0, 0x052B, 0x0529, 0x052B }, got[16] = { 6, 0xEE, 3, 0 };
 	u32 none[16] = { 6, 0, 3, 0 };
 	size_t returned, length;
@@ -111,12 +111,12 @@ static void stacks_are_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got[1], 0u);
 	KUNIT_EXPECT_EQ(test, got[4], 0x0529u);
 	KUNIT_EXPECT_EQ(test, got[5], 0x052Bu);
-	/* Where there is no room it says how much is needed. */
+	/* The status of a buffer that is too small comes with the needed size. */
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x14, &returned), 0xC0000004u);
 	KUNIT_EXPECT_EQ(test, returned, 0x18ul);
 	KUNIT_EXPECT_EQ(test, query(TRACE_CLASS, got, 0x0C, &returned), 0xC0000004u);
 
-	/* What is refused changes nothing. */
+	/* A refused request changes nothing. */
 	words[4] = 0x0F4B;
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
 	words[4] = 0x0524;
@@ -137,7 +137,7 @@ static void stacks_are_set_and_queried(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, returned, 0x10ul);
 }
 
-static void unknown_classes_and_lengths(struct kunit *test)
+static void unknown_class_or_length_refused(struct kunit *test)
 {
 	u32 words[16] = { 5, 2, 1001, 3, 1000001 };
 	size_t length, returned;
@@ -170,7 +170,7 @@ static void unknown_classes_and_lengths(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set(TRACE_CLASS, words, 0x14), 0xC000000Du);
 }
 
-static void without_the_right_access_is_denied(struct kunit *test)
+static void unprivileged_caller_denied(struct kunit *test)
 {
 	u32 words[16] = { 5, 2, 1001, 3, 1000001 }, before[5] = { 5 }, got[5] = { 5 };
 	size_t returned;
@@ -183,7 +183,7 @@ static void without_the_right_access_is_denied(struct kunit *test)
 							      false, &out, &returned),
 			0xC0000022u);
 	KUNIT_EXPECT_NULL(test, out);
-	/* Anybody may ask for the parameters. */
+	/* Querying the parameters needs no privilege. */
 	KUNIT_EXPECT_EQ(test, ntklog_query_system_information(TRACE_CLASS, got, 0x14, 0x14,
 							      false, &out, &returned), 0u);
 	KUNIT_EXPECT_MEMEQ(test, out, before, 0x14);
@@ -192,7 +192,7 @@ static void without_the_right_access_is_denied(struct kunit *test)
 
 static struct eresource resource;
 
-static void locks_are_given_if_there_is_room(struct kunit *test)
+static void locks_queried_buffer_size_checked(struct kunit *test)
 {
 	static u8 buffer[0x10000];
 	size_t needed, returned;
@@ -218,7 +218,7 @@ static void locks_are_given_if_there_is_room(struct kunit *test)
 
 static struct kspin_lock lock[2];
 
-/* SpinLockAddress of an event of this lock. */
+/* Return SpinLockAddress of an event of this lock. */
 static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 {
 	struct klock_queue_handle handle;
@@ -227,7 +227,7 @@ static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 
 	session_start(test, PERF_SPINLOCK, 4096, 8);
 	ke_acquire_in_stack_queued_spin_lock(spin_lock, &handle);
-	/* A multiple of the rate, with interrupts off as they are while that is changed. */
+	/* Set a sampled count. Interrupts are disabled so that no other acquisition changes it. */
 	local_irq_save(flags);
 	per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU)->contention_count = 0;
 	ntklog_set_uncontended_count(per_cpu_ptr(&ntklog_spin_lock_cpu, TEST_CPU), 5000);
@@ -241,7 +241,7 @@ static u64 shown(struct kunit *test, struct kspin_lock *spin_lock)
 	return get_u64(event, SPINLOCK_ADDRESS);
 }
 
-static void addresses_are_raw_hashed_or_zero(struct kunit *test)
+static void addresses_shown_raw_hashed_or_zero(struct kunit *test)
 {
 	u64 first, second;
 
@@ -256,7 +256,7 @@ static void addresses_are_raw_hashed_or_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, first >> 32, 0ull);
 	KUNIT_EXPECT_NE(test, first, (u64)(u32)(unsigned long)&lock[0]);
 	KUNIT_EXPECT_NE(test, first, second);
-	/* A total by lock stays possible. */
+	/* A lock keeps its hash, so that events can still be summed by lock. */
 	KUNIT_EXPECT_EQ(test, shown(test, &lock[0]), first);
 
 	KUNIT_ASSERT_EQ(test, ntklog_address_init("zero"), 0);
@@ -271,13 +271,13 @@ static void system_information_exit(struct kunit *test)
 }
 
 static struct kunit_case system_information_test_cases[] = {
-	KUNIT_CASE(each_class_is_set_and_queried),
-	KUNIT_CASE(group_masks_are_set_and_queried),
-	KUNIT_CASE(stacks_are_set_and_queried),
-	KUNIT_CASE(unknown_classes_and_lengths),
-	KUNIT_CASE(without_the_right_access_is_denied),
-	KUNIT_CASE(locks_are_given_if_there_is_room),
-	KUNIT_CASE(addresses_are_raw_hashed_or_zero),
+	KUNIT_CASE(each_class_set_query_returns_it),
+	KUNIT_CASE(group_mask_set_query_returns_it),
+	KUNIT_CASE(stacks_set_query_returns_them),
+	KUNIT_CASE(unknown_class_or_length_refused),
+	KUNIT_CASE(unprivileged_caller_denied),
+	KUNIT_CASE(locks_queried_buffer_size_checked),
+	KUNIT_CASE(addresses_shown_raw_hashed_or_zero),
 	{}
 };
 

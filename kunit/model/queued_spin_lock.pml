@@ -39,11 +39,11 @@ byte word = NONE;		/* the lock word: the tail's entry */
 byte next[PROCESSORS];		/* Next of each entry */
 byte lock[PROCESSORS];		/* Lock of each entry */
 
-/* For the checking only. */
+/* For the checks only. */
 byte owners;
 byte waiters;
-byte rank[PROCESSORS];		/* who have asked before and do not own yet */
-bool waits[PROCESSORS];		/* has asked, and does not own yet */
+byte rank[PROCESSORS];		/* waiters that asked earlier and do not own yet */
+bool waits[PROCESSORS];		/* has asked and does not own yet */
 
 inline ask(me)
 {
@@ -164,5 +164,5 @@ init
 	}
 }
 
-/* Whoever asks will own; for one processor, and so, by symmetry, for each. */
+/* A waiter becomes the owner: for CPU 0, and by symmetry for all. */
 ltl served { [] (waits[0] -> <> !waits[0]) }

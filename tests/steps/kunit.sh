@@ -18,10 +18,10 @@ KeLeaveCriticalRegion: thread [0-9]+ is in none
 KeLeaveGuardedRegion: thread [0-9]+ is in none
 ExInitializeResource: resource .* is live already
 ExReinitializeResource: 1 wait for resource
-ExDeleteResource: resource .* is owned, called from deletion_of
-3 ExAcquireResource: resource .*, wait 1, at IRQL 2 from a_waiting_acquisition
-2 ExAcquireResource: resource .*, wait 0, at IRQL 12 from acquisition_above
-12 Ex[A-Za-z]*: NULL is not a live resource, called from null_is_not_live
+ExDeleteResource: resource .* is owned, called from resource_owned_deletion
+3 ExAcquireResource: resource .*, wait 1, at IRQL 2 from dispatch_level_with_wait
+2 ExAcquireResource: resource .*, wait 0, at IRQL 12 from above_dispatch_level_acquisition
+12 Ex[A-Za-z]*: NULL is not a live resource, called from null_resource_calls
 ExReleaseResource: resource .* is owned by 0, not by
 ExConvertExclusiveToShared: resource .* is not owned exclusively by
 ExSetResourceOwnerPointer: resource .* is not owned by

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
+#define _NTKLOG_KUNIT_ERESOURCE_EXPECT_H
+
+/*
+ * Short names and expectations for the suites of executive resources. These suites test NT's
+ * facts R1 to R18 in Documentation/design.rst as callers see them. A test of a caller's error
+ * provokes a warning, and then checks that the resource is unchanged.
+ */
+
+#include <ntklog/eresource.h>
+
+#include "../module/ex/locks_information.h"
+#include "fixture.h"
+#include "resource_fixture.h"
+
+#define acquire_exclusive		ex_acquire_resource_exclusive_lite
+#define acquire_shared			ex_acquire_resource_shared_lite
+#define acquire_starve_exclusive	ex_acquire_shared_starve_exclusive
+#define acquire_wait_for_exclusive	ex_acquire_shared_wait_for_exclusive
+
+#define EXPECT_OWNED(test, count) \
+	KUNIT_EXPECT_EQ(test, ex_is_resource_acquired_shared_lite(&resource), count)
+#define EXPECT_WAITERS(test, for_exclusive, for_shared) \
+do { \
+	KUNIT_EXPECT_EQ(test, ex_get_exclusive_waiter_count(&resource), for_exclusive); \
+	KUNIT_EXPECT_EQ(test, ex_get_shared_waiter_count(&resource), for_shared); \
+} while (0)
+#define EXPECT_DESCRIBED(test, _owners, _entries, _recursion)			\
+do {										\
+	struct ex_lock _lock = describe_resource(test, &resource);		\
+										\
+	KUNIT_EXPECT_EQ(test, _lock.information.lock_count, _owners);		\
+	KUNIT_EXPECT_EQ(test, _lock.information.entry_count, _entries);		\
+	KUNIT_EXPECT_EQ(test, _lock.information.recursion_count, _recursion);	\
+} while (0)
+
+struct ex_lock describe_resource(struct kunit *test, const struct eresource *which);
+
+static inline void release(unsigned int times)
+{
+	while (times--)
+		ex_release_resource_lite(&resource);
+}
+
+#endif /* _NTKLOG_KUNIT_ERESOURCE_EXPECT_H */

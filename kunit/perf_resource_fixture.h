@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
+#define _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H
+
+/*
+ * Sessions and events for the suites ntklog_resource_*. A test checks the bytes of the events in
+ * the buffers of TEST_CPU. NT's facts T1 to T20 in Documentation/design.rst give the actions;
+ * those that are tracked without an event show in the event of the release.
+ */
+
+#include <kunit/test.h>
+#include <linux/percpu.h>
+#include <ntklog/eresource.h>
+#include <uapi/ntklog/group_mask.h>
+
+#include "../module/perf/resource.h"
+#include "fixture.h"
+#include "resource_fixture.h"
+
+#define RESOURCE_ACQUIRE_TIME	(EVENT_DATA + 0x00)
+#define RESOURCE_HOLD_TIME	(EVENT_DATA + 0x08)
+#define RESOURCE_WAIT_TIME	(EVENT_DATA + 0x10)
+#define RESOURCE_MAX_DEPTH	(EVENT_DATA + 0x18)
+#define RESOURCE_THREAD_ID	(EVENT_DATA + 0x1C)
+#define RESOURCE_RESOURCE	(EVENT_DATA + 0x20)
+#define RESOURCE_ACTION		(EVENT_DATA + 0x28)
+#define RESOURCE_CONTENTION	(EVENT_DATA + 0x2C)
+
+#define acquire_exclusive		ex_acquire_resource_exclusive_lite
+#define acquire_shared			ex_acquire_resource_shared_lite
+#define acquire_wait_for_exclusive	ex_acquire_shared_wait_for_exclusive
+
+#define EXPECT_EVENT(test, event, action, max_depth, contention)		\
+do {										\
+	const u8 *_event = (event);						\
+										\
+	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_ACTION), action);	\
+	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_MAX_DEPTH), max_depth);	\
+	KUNIT_EXPECT_EQ(test, get_u32(_event, RESOURCE_CONTENTION), contention); \
+	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_RESOURCE),		\
+			(u64)(unsigned long)&resource);				\
+} while (0)
+
+#define EXPECT_NO_TIMES(test, event)						\
+do {										\
+	const u8 *_event = (event);						\
+										\
+	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_ACQUIRE_TIME), 0ull);	\
+	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_HOLD_TIME), 0ull);	\
+	KUNIT_EXPECT_EQ(test, get_u64(_event, RESOURCE_WAIT_TIME), 0ull);	\
+} while (0)
+
+static inline void set_parameters(struct kunit *test, u32 release, u32 contention, u32 timeouts)
+{
+	u32 information[] = { 7, release, contention, timeouts };
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information,
+						     information, sizeof(information)),
+			0u);
+}
+
+/* Start a session that writes every final release. */
+static inline void resource_session_start(struct kunit *test)
+{
+	set_parameters(test, 1, 1, 1);
+	session_start(test, PERF_SYNC_OBJECTS, 4096, 64);
+}
+
+/* Write no excessive waits, because on a busy host any wait may be one. */
+static inline void disable_excessive_waits(struct kunit *test)
+{
+	set_parameters(test, 1, 1, U32_MAX);
+}
+
+static inline struct ntklog_resource_cpu *counts(void)
+{
+	return per_cpu_ptr(&ntklog_resource_cpu, TEST_CPU);
+}
+
+static inline unsigned int resource_event_count(void)
+{
+	return session_event_count(0x052B);
+}
+
+/* Return the event with this index. Ends the test if there is none. */
+static inline const u8 *resource_event(struct kunit *test, unsigned int index)
+{
+	const u8 *found = session_event(index, 0x052B);
+
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	return found;
+}
+
+static inline void release(unsigned int times)
+{
+	while (times--)
+		ex_release_resource_lite(&resource);
+}
+
+#endif /* _NTKLOG_KUNIT_PERF_RESOURCE_FIXTURE_H */

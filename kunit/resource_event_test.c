@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Events of executive resources: initialization, release, waits, rundown and tracepoint. */
+
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
+#include <linux/tracepoint.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#include "../module/trace.h"
+#include "perf_resource_fixture.h"
+
+/* T1, T2: initialization and reinitialization, 0x10008 and 0x10018. */
+
+static void initialization_written(struct kunit *test)
+{
+	static struct eresource other;
+	const u8 *written;
+
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, U32_MAX, 1);
+	ex_initialize_resource_lite(&other);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	written = resource_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_ACTION), 0x10008u);
+	KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_RESOURCE), (u64)(unsigned long)&other);
+	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_MAX_DEPTH), 0u);
+	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_CONTENTION), 0u);
+	EXPECT_NO_TIMES(test, written);
+	/* A deletion is not written. */
+	ex_delete_resource_lite(&other);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	session_stop(test);
+}
+
+static void reinitialization_with_owners_written(struct kunit *test)
+{
+	users[0].quiet = true;
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	resource_session_start(test);
+	ex_reinitialize_resource_lite(&resource);
+	/* The resource's own owner entry, and the first table of four. */
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10018u, 5u, 2u);
+	EXPECT_NO_TIMES(test, resource_event(test, 0));
+	ex_reinitialize_resource_lite(&resource);
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10018u, 5u, 0u);
+	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 1), RESOURCE_THREAD_ID),
+			(u32)task_pid_nr(current));
+	session_stop(test);
+}
+
+/* T3, T4: exclusive acquisition and release, 0x10021 and 0x10022. */
+
+static void release_event_bytes_match_nt_layout(struct kunit *test)
+{
+	u64 before, owned, released, after;
+	const u8 *written;
+
+	resource_session_start(test);
+	before = get_cycles();
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	owned = get_cycles();
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	udelay(9);
+	released = get_cycles();
+	release(1);
+	after = get_cycles();
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	written = resource_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u32(written, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, get_u16(written, EVENT_SIZE), 0x40);
+	KUNIT_EXPECT_EQ(test, get_u16(written, EVENT_HOOK_ID), 0x052B);
+	KUNIT_EXPECT_GE(test, get_u64(written, EVENT_TIME), released);
+	KUNIT_EXPECT_LE(test, get_u64(written, EVENT_TIME), after);
+	EXPECT_EVENT(test, written, 0x10022u, 1u, 0u);
+	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), owned);
+	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_HOLD_TIME), released - owned);
+	KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_HOLD_TIME), after - before);
+	KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID), (u32)task_pid_nr(current));
+	session_stop(test);
+}
+
+/* T8, T9: shared acquisition and release, 0x10041 and 0x10042. */
+
+static void shared_release_written(struct kunit *test)
+{
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 0u);
+	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	user_call(test, 0, user_release, false);
+	/* User 0's event is in the buffer of the user's CPU. */
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+	session_stop(test);
+}
+
+/* T6, T7, T11, T12: recursive acquisition and release, 0x10031, 0x10032, 0x10051, 0x10052. */
+
+static void recursive_releases_only_last_written_with_max_depth(struct kunit *test)
+{
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, false));
+	release(2);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 3u, 0u);
+
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	KUNIT_EXPECT_TRUE(test, acquire_wait_for_exclusive(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 2u, 0u);
+	session_stop(test);
+}
+
+static void converted_resource_release_written_as_shared(struct kunit *test)
+{
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	ex_convert_exclusive_to_shared_lite(&resource);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	release(1);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
+	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	session_stop(test);
+}
+
+static void recursion_first_acquisition_untracked_times_unknown(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(3);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 3u, 0u);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	session_stop(test);
+}
+
+/* T5, T10: waits, 0x10024 and 0x10044. */
+
+/* Release a while after a waiter has come. */
+static bool release_later(struct eresource *resource, bool wait)
+{
+	while (!ex_get_exclusive_waiter_count(resource) &&
+	       !ex_get_shared_waiter_count(resource))
+		usleep_range(100, 200);
+	msleep(20);
+	return user_release(resource, wait);
+}
+
+static void check_wait(struct kunit *test,
+		       bool (*acquire)(struct eresource *resource, bool wait), u32 action)
+{
+	u64 before, after, wait_time;
+	const u8 *written;
+
+	resource_session_start(test);
+	disable_excessive_waits(test);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
+	user_begin(test, 0, release_later, false);
+	before = get_cycles();
+	KUNIT_EXPECT_TRUE(test, acquire(&resource, true));
+	after = get_cycles();
+	user_end(test, 0);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	written = resource_event(test, 0);
+	/* The event counts only the waits that began after the acquisition. */
+	EXPECT_EVENT(test, written, action, 1u, 0u);
+	wait_time = get_u64(written, RESOURCE_WAIT_TIME);
+	KUNIT_EXPECT_GT(test, wait_time, 1ull);
+	KUNIT_EXPECT_LE(test, wait_time, after - before);
+	KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_ACQUIRE_TIME), before + wait_time);
+	session_stop(test);
+}
+
+static void exclusive_wait_time_written(struct kunit *test)
+{
+	check_wait(test, acquire_exclusive, 0x10022);
+}
+
+static void shared_wait_time_written(struct kunit *test)
+{
+	check_wait(test, acquire_shared, 0x10042);
+}
+
+static struct task_struct *mover;
+
+/* Move the waiter to TEST_CPU, and release a while after it has begun to wait. */
+static bool move_and_release(struct eresource *resource, bool wait)
+{
+	while (!ex_get_exclusive_waiter_count(resource))
+		usleep_range(100, 200);
+	msleep(20);
+	set_cpus_allowed_ptr(mover, cpumask_of(TEST_CPU));
+	return user_release(resource, wait);
+}
+
+static void wait_across_cpus_time_unknown(struct kunit *test)
+{
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	resource_session_start(test);
+	disable_excessive_waits(test);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
+	mover = current;
+	set_cpus_allowed_ptr(current, cpumask_of(1));
+	user_begin(test, 0, move_and_release, false);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	user_end(test, 0);
+	release(1);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	/* Acquired and released on TEST_CPU, so the hold time is known. */
+	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	session_stop(test);
+}
+
+static void hold_across_cpus_time_unknown(struct kunit *test)
+{
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	resource_session_start(test);
+	set_cpus_allowed_ptr(current, cpumask_of(1));
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	set_cpus_allowed_ptr(current, cpumask_of(TEST_CPU));
+	release(1);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME), 2ull);
+	session_stop(test);
+}
+
+static void contention_during_hold_counted(struct kunit *test)
+{
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	user_wait_exclusive(test, 0);
+	user_wait_shared(test, 1, acquire_shared);
+	user_wait_shared(test, 2, acquire_shared);
+	release(1);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 3u);
+	user_end(test, 1);
+	user_call(test, 1, user_release, false);
+	user_end(test, 2);
+	user_call(test, 2, user_release, false);
+	user_end(test, 0);
+	user_call(test, 0, user_release, false);
+	/* The next hold has its own count. */
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(1);
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10022u, 1u, 0u);
+	session_stop(test);
+}
+
+/* T15, T16: excessive waits, 0x10224 and 0x10244. */
+
+static unsigned int events_to_wait_for;
+
+static bool release_when_written(struct eresource *resource, bool wait)
+{
+	int tries = 60000;
+
+	while (resource_event_count() < events_to_wait_for && tries--)
+		usleep_range(500, 1000);
+	return user_release(resource, wait) && tries > 0;
+}
+
+static void check_excessive(struct kunit *test,
+			    bool (*acquire)(struct eresource *resource, bool wait),
+			    u32 action, u32 each, unsigned int wanted)
+{
+	u64 last = 0, before;
+	unsigned int i;
+
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, U32_MAX, each);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
+	events_to_wait_for = wanted;
+	user_begin(test, 0, release_when_written, false);
+	before = get_cycles();
+	KUNIT_EXPECT_TRUE(test, acquire(&resource, true));
+	KUNIT_EXPECT_TRUE(test, user_end(test, 0));
+	KUNIT_EXPECT_GE(test, resource_event_count(), wanted);
+	for (i = 0; i < wanted; i++) {
+		const u8 *written = resource_event(test, i);
+
+		EXPECT_EVENT(test, written, action, each * (i + 1), 0u);
+		KUNIT_EXPECT_EQ(test, get_u64(written, RESOURCE_ACQUIRE_TIME), 0ull);
+		KUNIT_EXPECT_GT(test, get_u64(written, RESOURCE_HOLD_TIME), last);
+		last = get_u64(written, RESOURCE_HOLD_TIME);
+		KUNIT_EXPECT_GE(test, get_u64(written, RESOURCE_WAIT_TIME), before);
+		KUNIT_EXPECT_LE(test, get_u64(written, RESOURCE_WAIT_TIME) + last,
+				get_u64(written, EVENT_TIME));
+		KUNIT_EXPECT_EQ(test, get_u32(written, RESOURCE_THREAD_ID),
+				(u32)task_pid_nr(current));
+	}
+	release(1);
+	session_stop(test);
+}
+
+static void excessive_exclusive_wait_written(struct kunit *test)
+{
+	check_excessive(test, acquire_exclusive, 0x10224, 1, 3);
+}
+
+static void excessive_shared_wait_written(struct kunit *test)
+{
+	check_excessive(test, acquire_shared, 0x10244, 1, 2);
+}
+
+static void excessive_wait_every_second_timeout_written(struct kunit *test)
+{
+	check_excessive(test, acquire_exclusive, 0x10224, 2, 2);
+}
+
+static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
+{
+	struct ntklog_resource_wait wait = {
+		.resource = &resource,
+		.start_time = get_cycles(),
+		.processor = TEST_CPU + 1,
+		.thread_id = 4711,
+		.action = 0x10024,
+		.on = true,
+	};
+
+	resource_session_start(test);
+	ntklog_log_resource_timeout(&wait);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10224u, 1u, 0u);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_HOLD_TIME), 0ull);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
+			wait.start_time);
+	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID), 4711u);
+	session_stop(test);
+}
+
+/* The rundown and the tracepoint. */
+
+static void rundown_has_parameters(struct kunit *test)
+{
+	static const u32 expected[] = { 11, 12, 13 };
+
+	set_parameters(test, 11, 12, 13);
+	session_start(test, PERF_SYNC_OBJECTS, 4096, 8);
+	session_stop(test);
+	/* The session chooses the CPU that writes the rundown; it may be another one. */
+	if (session_event(0, 0x0F4D)) {
+		KUNIT_EXPECT_EQ(test, get_u16(session_event(0, 0x0F4D), EVENT_SIZE), 0x1C);
+		KUNIT_EXPECT_EQ(test, get_u8(session_event(0, 0x0F4D), EVENT_VERSION), 2);
+		KUNIT_EXPECT_MEMEQ(test, session_event(0, 0x0F4D) + EVENT_DATA, expected, 12);
+		KUNIT_EXPECT_MEMEQ(test, session_event(0, 0x0F4E) + EVENT_DATA, expected, 12);
+	}
+	KUNIT_EXPECT_NULL(test, session_event(0, 0x0F4B));
+}
+
+static struct eresource *probed_resource;
+static unsigned int probes;
+
+static void probe(void *data, const struct wmi_resource64 *record)
+{
+	probes++;
+	/* Use a resource, as a BPF program's helper may. */
+	if (probed_resource && ex_try_to_acquire_resource_exclusive_lite(probed_resource))
+		ex_release_resource_lite(probed_resource);
+}
+
+static void resource_used_by_event_writer_not_written(struct kunit *test)
+{
+	static struct eresource inner;
+	u64 suppressed;
+
+	ex_initialize_resource_lite(&inner);
+	resource_session_start(test);
+	probed_resource = &inner;
+	probes = 0;
+	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
+	suppressed = counts()->suppressed;
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(1);
+	unregister_trace_resource(probe, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, probes, 1u);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	KUNIT_EXPECT_EQ(test, counts()->suppressed, suppressed + 1);
+	session_stop(test);
+	ex_delete_resource_lite(&inner);
+}
+
+static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
+{
+	set_parameters(test, 1, 1, 1);
+	probed_resource = NULL;
+	probes = 0;
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
+	KUNIT_ASSERT_EQ(test, register_trace_resource(probe, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_resource_key));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	unregister_trace_resource(probe, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, probes, 1u);
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_resource_key));
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, probes, 1u);
+}
+
+static struct kunit_case resource_event_test_cases[] = {
+	KUNIT_CASE(initialization_written),
+	KUNIT_CASE(reinitialization_with_owners_written),
+	KUNIT_CASE(release_event_bytes_match_nt_layout),
+	KUNIT_CASE(shared_release_written),
+	KUNIT_CASE(recursive_releases_only_last_written_with_max_depth),
+	KUNIT_CASE(converted_resource_release_written_as_shared),
+	KUNIT_CASE(recursion_first_acquisition_untracked_times_unknown),
+	KUNIT_CASE(exclusive_wait_time_written),
+	KUNIT_CASE(shared_wait_time_written),
+	KUNIT_CASE(wait_across_cpus_time_unknown),
+	KUNIT_CASE(hold_across_cpus_time_unknown),
+	KUNIT_CASE(contention_during_hold_counted),
+	KUNIT_CASE(excessive_exclusive_wait_written),
+	KUNIT_CASE(excessive_shared_wait_written),
+	KUNIT_CASE(excessive_wait_every_second_timeout_written),
+	KUNIT_CASE(timeout_on_other_cpu_duration_unknown),
+	KUNIT_CASE(rundown_has_parameters),
+	KUNIT_CASE(resource_used_by_event_writer_not_written),
+	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
+	{}
+};
+
+static struct kunit_suite resource_event_test_suite = {
+	.name = "ntklog_resource_event",
+	.init = resource_fixture_init,
+	.exit = resource_fixture_exit,
+	.test_cases = resource_event_test_cases,
+};
+
+kunit_test_suite(resource_event_test_suite);

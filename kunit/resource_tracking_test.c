@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Slots of executive resources: owner pointers, other threads, softirqs; and the sampling rules. */
+
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/lockdep.h>
+#include <linux/pid.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/timex.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#include "../module/ground/task_table.h"
+#include "perf_resource_fixture.h"
+
+/* T13, T14, T20: owner pointers, 0x10120 and 0x10140, and releases for another thread. */
+
+static int pointed_to;
+
+static bool release_for_pointer(struct eresource *resource, bool wait)
+{
+	ex_release_resource_for_thread_lite(resource, (unsigned long)&pointed_to | 3);
+	return true;
+}
+
+static void owner_pointer_set_written_release_not_written(struct kunit *test)
+{
+	u64 unmatched, pointer_releases;
+
+	resource_session_start(test);
+	set_parameters(test, 1, 1, 1);
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	ex_set_resource_owner_pointer(&resource, &pointed_to);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10120u, 0u, 0u);
+	EXPECT_NO_TIMES(test, resource_event(test, 0));
+	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+			(u32)task_pid_nr(current));
+	unmatched = counts()->unmatched;
+	pointer_releases = counts()->pointer_releases;
+	release_for_pointer(&resource, false);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	KUNIT_EXPECT_EQ(test, counts()->pointer_releases, pointer_releases + 1);
+
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	ex_set_resource_owner_pointer_ex(&resource, &pointed_to, 0);
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10140u, 0u, 0u);
+	EXPECT_NO_TIMES(test, resource_event(test, 1));
+	user_call(test, 0, release_for_pointer, false);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+
+	/* The owner pointer has freed the slot. */
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	EXPECT_EVENT(test, resource_event(test, 2), 0x10042u, 1u, 0u);
+	session_stop(test);
+}
+
+static struct task_struct *test_task;
+
+static bool release_for_test(struct eresource *resource, bool wait)
+{
+	ex_release_resource_for_thread_lite(resource, (unsigned long)test_task);
+	return true;
+}
+
+static void release_for_other_thread_written_with_its_id(struct kunit *test)
+{
+	users[0].quiet = true;
+	resource_session_start(test);
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_shared, true));
+	ex_release_resource_for_thread_lite(&resource, user_thread(test, 0));
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10042u, 1u, 0u);
+	KUNIT_EXPECT_EQ(test, get_u32(resource_event(test, 0), RESOURCE_THREAD_ID),
+			(u32)task_pid_nr(users[0].task));
+	session_stop(test);
+}
+
+static u64 wait_began, wait_ended;
+
+static int acquire_wait_and_release(void *data)
+{
+	struct completion *owned = data;
+
+	/* Lockdep would report that the thread waits for itself. FIFO: it runs when it is woken. */
+	lockdep_off();
+	sched_set_fifo(current);
+	acquire_shared(&resource, true);
+	complete(owned);
+	wait_began = get_cycles();
+	acquire_exclusive(&resource, true);
+	wait_ended = get_cycles();
+	release(1);
+	return 0;
+}
+
+static void release_for_waiting_owner_first_hold_written(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(owned);
+	struct test_thread thread;
+	u64 before, after;
+	u64 unmatched;
+
+	resource_session_start(test);
+	disable_excessive_waits(test);
+	unmatched = counts()->unmatched;
+	before = get_cycles();
+	test_thread_start(test, &thread, TEST_CPU, acquire_wait_and_release, &owned);
+	wait_for_completion(&owned);
+	while (!ex_get_exclusive_waiter_count(&resource))
+		usleep_range(100, 200);
+	msleep(20);
+	ex_release_resource_for_thread_lite(&resource, (unsigned long)thread.task);
+	after = get_cycles();
+	test_thread_join(&thread);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 2u);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	/* The woken waiter writes its event before the releaser does. */
+	EXPECT_EVENT(test, resource_event(test, 0), 0x10022u, 1u, 0u);
+	KUNIT_EXPECT_GT(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME), 1ull);
+	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME),
+			wait_ended - wait_began);
+	KUNIT_EXPECT_GE(test, get_u64(resource_event(test, 0), RESOURCE_ACQUIRE_TIME),
+			wait_began + get_u64(resource_event(test, 0), RESOURCE_WAIT_TIME));
+	EXPECT_EVENT(test, resource_event(test, 1), 0x10042u, 1u, 1u);
+	KUNIT_EXPECT_EQ(test, get_u64(resource_event(test, 1), RESOURCE_WAIT_TIME), 0ull);
+	KUNIT_EXPECT_GE(test, get_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 1), RESOURCE_ACQUIRE_TIME), wait_began);
+	KUNIT_EXPECT_LE(test, get_u64(resource_event(test, 1), RESOURCE_HOLD_TIME), after - before);
+	session_stop(test);
+}
+
+static void release_by_other_thread_slot_freed(struct kunit *test)
+{
+	static struct eresource other;
+	u64 untracked;
+	int i;
+
+	ex_initialize_resource_lite(&other);
+	/* Lockdep does not see the releases by another thread. */
+	lockdep_off();
+	users[0].quiet = true;
+	test_task = current;
+	resource_session_start(test);
+	untracked = counts()->untracked;
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&other, false));
+	for (i = 0; i < 20; i++) {
+		KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+		if (i % 2) {
+			user_call(test, 0, release_for_test, false);
+		} else {
+			ex_reinitialize_resource_lite(&resource);
+			KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+			release(1);
+		}
+	}
+	ex_release_resource_lite(&other);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	session_stop(test);
+	lockdep_on();
+	ex_delete_resource_lite(&other);
+}
+
+/* T17: more resources than slots. */
+
+static void ninth_resource_untracked_still_acquired(struct kunit *test)
+{
+	static struct eresource nine[9];
+	u64 untracked, unmatched;
+	int i;
+
+	for (i = 0; i < 9; i++)
+		ex_initialize_resource_lite(&nine[i]);
+	resource_session_start(test);
+	untracked = counts()->untracked;
+	unmatched = counts()->unmatched;
+	/* Lockdep checks no order for acquisitions that do not wait; all nine are of one class. */
+	for (i = 0; i < 9; i++)
+		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked + 1);
+	KUNIT_EXPECT_TRUE(test, ex_is_resource_acquired_exclusive_lite(&nine[8]));
+	for (i = 8; i >= 0; i--)
+		ex_release_resource_lite(&nine[i]);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 8u);
+	/* The order of releases is free, and all slots are free again. */
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&nine[i], false));
+	for (i = 0; i < 8; i++)
+		ex_release_resource_lite(&nine[i]);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 16u);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked + 1);
+	for (i = 0; i < 9; i++)
+		ex_delete_resource_lite(&nine[i]);
+	session_stop(test);
+}
+
+/* T18: resources acquired before tracking was enabled. */
+
+static void resource_held_at_enable_release_counted_unmatched(struct kunit *test)
+{
+	u64 unmatched;
+
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	resource_session_start(test);
+	unmatched = counts()->unmatched;
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	session_stop(test);
+}
+
+static void slots_of_stopped_session_reused(struct kunit *test)
+{
+	static struct eresource eight[8];
+	u64 untracked, unmatched;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		ex_initialize_resource_lite(&eight[i]);
+	resource_session_start(test);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_TRUE(test, acquire_exclusive(&eight[i], false));
+	session_stop(test);
+	resource_session_start(test);
+	untracked = counts()->untracked;
+	unmatched = counts()->unmatched;
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	for (i = 0; i < 8; i++) {
+		ex_release_resource_lite(&eight[i]);
+		ex_delete_resource_lite(&eight[i]);
+	}
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 1u);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 8);
+	session_stop(test);
+}
+
+/* T19: exit of a thread. */
+
+static void thread_exits_its_slots_freed(struct kunit *test)
+{
+	unsigned long thread;
+	int tries = 60000;
+	u64 unmatched;
+	u32 threads;
+
+	resource_session_start(test);
+	threads = ntklog_thread_count();
+	users[0].quiet = true;
+	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
+	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads + 1);
+	thread = user_thread(test, 0);
+	user_exit(test, 0);
+	/* user_exit() returns before the thread has exited. */
+	while (ntklog_thread_count() != threads && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
+	/* The exiting thread's slot is gone, so a release for it is unmatched. */
+	unmatched = counts()->unmatched;
+	ex_release_resource_for_thread_lite(&resource, thread);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched + 1);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	session_stop(test);
+}
+
+/* The rules of sampling, at their limits. */
+
+/*
+ * Release the resource with this CPU's count of releases, the wait time and the contention as
+ * given. Returns true if an event was written.
+ */
+static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta)
+{
+	const struct ntklog_resource_wait wait = {
+		.start_time = get_cycles() - wait_time,
+		.processor = TEST_CPU,
+		.on = true,
+	};
+	unsigned int before = resource_event_count();
+	struct wmi_resource64 record;
+	unsigned long flags;
+	bool sampled;
+
+	ntklog_track_resource_acquire_slow(&resource, 1, U32_MAX, wait_time ? &wait : NULL);
+	preempt_disable();
+	local_irq_save(flags);
+	ntklog_restart_release_countdown(&counts()->releases, releases - 1);
+	local_irq_restore(flags);
+	ntklog_count_resource_release(true);
+	sampled = ntklog_track_resource_release_by_other(&resource, (unsigned long)current, true,
+							 U32_MAX + contention_delta, &record);
+	preempt_enable();
+	if (sampled)
+		ntklog_write_resource(&record);
+	return resource_event_count() != before;
+}
+
+static void release_sampled_by_release_count(struct kunit *test)
+{
+	resource_session_start(test);
+	set_parameters(test, 1500, U32_MAX, 1);
+	KUNIT_EXPECT_FALSE(test, release_is_written(1499, 0, 0));
+	KUNIT_EXPECT_TRUE(test, release_is_written(1500, 0, 0));
+	KUNIT_EXPECT_FALSE(test, release_is_written(1501, 0, 0));
+	KUNIT_EXPECT_TRUE(test, release_is_written(3000, 0, 0));
+	session_stop(test);
+}
+
+static void waited_release_sampled_by_release_count(struct kunit *test)
+{
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, 7, 1);
+	KUNIT_EXPECT_FALSE(test, release_is_written(706, 2, 0));
+	KUNIT_EXPECT_TRUE(test, release_is_written(707, 2, 0));
+	KUNIT_EXPECT_FALSE(test, release_is_written(708, 2, 0));
+	/* An acquisition without a wait is not sampled by this rule. */
+	KUNIT_EXPECT_FALSE(test, release_is_written(707, 0, 0));
+	session_stop(test);
+}
+
+static void contended_release_sampled_by_contention(struct kunit *test)
+{
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, 3, 1);
+	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 0));
+	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 2));
+	KUNIT_EXPECT_TRUE(test, release_is_written(1000, 0, 3));
+	KUNIT_EXPECT_FALSE(test, release_is_written(1000, 0, 4));
+	KUNIT_EXPECT_TRUE(test, release_is_written(1000, 0, 6));
+	session_stop(test);
+}
+
+static void release_with_unknown_wait_not_sampled_as_waited(struct kunit *test)
+{
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, 1, 1);
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	session_stop(test);
+	resource_session_start(test);
+	set_parameters(test, U32_MAX, 1, 1);
+	/* A recursive acquisition whose first one is unknown has WaitTime 1. */
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(2);
+	KUNIT_EXPECT_EQ(test, resource_event_count(), 0u);
+	session_stop(test);
+}
+
+static void releases_by_mode_counted(struct kunit *test)
+{
+	struct ntklog_resource_cpu before;
+
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(1);
+	resource_session_start(test);
+	before = *counts();
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	KUNIT_EXPECT_TRUE(test, acquire_exclusive(&resource, true));
+	release(2);
+	KUNIT_EXPECT_EQ(test, counts()->exclusive_releases, before.exclusive_releases + 1);
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, counts()->shared_releases, before.shared_releases + 1);
+	KUNIT_EXPECT_EQ(test, counts()->exclusive_releases, before.exclusive_releases + 1);
+	session_stop(test);
+	/* Without a session nothing is counted. */
+	before = *counts();
+	KUNIT_EXPECT_TRUE(test, acquire_shared(&resource, true));
+	release(1);
+	KUNIT_EXPECT_EQ(test, counts()->shared_releases, before.shared_releases);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, before.unmatched);
+}
+
+/* Softirqs */
+
+static struct eresource of_softirq[2], of_thread[8];
+
+/* Acquire and release two resources as in a softirq that has interrupted this thread. */
+static void acquire_two_in_softirq(void)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	__preempt_count_add(SOFTIRQ_OFFSET);
+	acquire_exclusive(&of_softirq[0], false);
+	acquire_exclusive(&of_softirq[1], false);
+	ex_release_resource_lite(&of_softirq[0]);
+	ex_release_resource_lite(&of_softirq[1]);
+	__preempt_count_sub(SOFTIRQ_OFFSET);
+	local_irq_restore(flags);
+}
+
+static void softirq_releases_in_acquire_order_slots_freed(struct kunit *test)
+{
+	static struct lock_class_key softirq_keys[2], thread_keys[8];
+	u64 untracked = counts()->untracked, unmatched = counts()->unmatched;
+	size_t i;
+
+	/* A lockdep class for each, so that their order is free. */
+	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
+		__ex_initialize_resource_lite(&of_softirq[i], "of_softirq", &softirq_keys[i]);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		__ex_initialize_resource_lite(&of_thread[i], "of_thread", &thread_keys[i]);
+	resource_session_start(test);
+	for (i = 0; i < 20; i++)
+		acquire_two_in_softirq();
+	/* The thread still has all of its slots. */
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		acquire_exclusive(&of_thread[i], true);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		ex_release_resource_lite(&of_thread[i]);
+	session_stop(test);
+	KUNIT_EXPECT_EQ(test, counts()->untracked, untracked);
+	KUNIT_EXPECT_EQ(test, counts()->unmatched, unmatched);
+	for (i = 0; i < ARRAY_SIZE(of_softirq); i++)
+		ex_delete_resource_lite(&of_softirq[i]);
+	for (i = 0; i < ARRAY_SIZE(of_thread); i++)
+		ex_delete_resource_lite(&of_thread[i]);
+}
+
+static struct kunit_case resource_tracking_test_cases[] = {
+	KUNIT_CASE(owner_pointer_set_written_release_not_written),
+	KUNIT_CASE(release_for_other_thread_written_with_its_id),
+	KUNIT_CASE(release_for_waiting_owner_first_hold_written),
+	KUNIT_CASE(release_by_other_thread_slot_freed),
+	KUNIT_CASE(ninth_resource_untracked_still_acquired),
+	KUNIT_CASE(resource_held_at_enable_release_counted_unmatched),
+	KUNIT_CASE(slots_of_stopped_session_reused),
+	KUNIT_CASE(thread_exits_its_slots_freed),
+	KUNIT_CASE(release_sampled_by_release_count),
+	KUNIT_CASE(waited_release_sampled_by_release_count),
+	KUNIT_CASE(contended_release_sampled_by_contention),
+	KUNIT_CASE(release_with_unknown_wait_not_sampled_as_waited),
+	KUNIT_CASE(releases_by_mode_counted),
+	KUNIT_CASE(softirq_releases_in_acquire_order_slots_freed),
+	{}
+};
+
+static struct kunit_suite resource_tracking_test_suite = {
+	.name = "ntklog_resource_tracking",
+	.init = resource_fixture_init,
+	.exit = resource_fixture_exit,
+	.test_cases = resource_tracking_test_cases,
+};
+
+kunit_test_suite(resource_tracking_test_suite);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See spin_lock_fixture.h. */
+
+#include <linux/irqflags.h>
+#include <uapi/ntklog/event.h>
+
+#include "spin_lock_fixture.h"
+
+struct kspin_lock lock[LOCKS];
+struct kspin_lock interrupt_lock[2];
+bool keep_counts;
+
+int spin_lock_fixture_init(struct kunit *test)
+{
+	static struct lock_class_key keys[LOCKS];
+	int i;
+
+	ke_initialize_spin_lock(&interrupt_lock[0]);
+	ke_initialize_spin_lock(&interrupt_lock[1]);
+	for (i = 0; i < LOCKS; i++)
+		ke_initialize_spin_lock_class(&lock[i], "perf_test_lock", &keys[i]);
+	return fixture_init(test);
+}
+
+void spin_lock_session_start(struct kunit *test)
+{
+	session_start(test, PERF_SPINLOCK, 4096, 64);
+}
+
+struct counts counts(void)
+{
+	return (struct counts){
+		.acquire_count = ntklog_spin_lock_acquire_count(TEST_CPU),
+		.contention_count = this_cpu()->contention_count,
+		.spin_count = this_cpu()->spin_count,
+		.untracked = this_cpu()->untracked,
+		.unmatched = this_cpu()->unmatched,
+		.suppressed = this_cpu()->suppressed,
+	};
+}
+
+void set_counts(u32 acquire_count, u32 contention_count)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	this_cpu()->contention_count = contention_count;
+	ntklog_set_uncontended_count(this_cpu(), acquire_count - contention_count);
+	local_irq_restore(flags);
+}
+
+unsigned int spin_lock_event_count(void)
+{
+	return session_event_count(PERFINFO_LOG_TYPE_SPINLOCK);
+}
+
+/* Return the event with this index. Ends the test if there is none. */
+const u8 *spin_lock_event(struct kunit *test, unsigned int index)
+{
+	const u8 *event = session_event(index, PERFINFO_LOG_TYPE_SPINLOCK);
+
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	return event;
+}
+
+void set_parameters(struct kunit *test, u32 spin_threshold, u32 acquire_rate,
+		    u32 contention_rate, u32 hold_threshold)
+{
+	struct event_trace_spinlock_information information = {
+		5, spin_threshold, acquire_rate, contention_rate, hold_threshold
+	};
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information,
+						     &information, sizeof(information)),
+			STATUS_SUCCESS);
+}
+
+/* Set the counters so that the release of the last uncontended acquisition is sampled, or not. */
+void sample_next_uncontended(bool sample)
+{
+	if (!keep_counts)
+		set_counts(5000 + !sample, 0);
+}
+
+/* Call the release hook, on the fast path or the slow path, as a lock's release does. */
+noinline void log_release(const void *lock, u8 acquire_mode, struct ntklog_time time)
+{
+	if (!ntklog_pop_spin_lock(lock, time.low))
+		ntklog_track_spin_lock_release_slow(lock, acquire_mode, time.low, time.high,
+						    _RET_IP_);
+}
+
+/*
+ * Acquire and release a lock with @spin_count and @hold_time; the release sees the given counters.
+ * Returns true if an event was written.
+ */
+bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 contention_count)
+{
+	struct ntklog_spin_lock_wait_start wait_start = {};
+	unsigned int before = spin_lock_event_count();
+	struct ntklog_time release_time;
+	u8 old_irql = ke_raise_irql_to_dpc_level();
+
+	if (spin_count)
+		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_QUEUED, spin_count,
+					       &wait_start);
+	else
+		ntklog_log_spin_lock_acquire(&lock[0]);
+	release_time = this_cpu()->slot[slots_in_use()].time;
+	hold_time += ntklog_time_value(release_time);
+	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
+	set_counts(acquire_count, contention_count);
+	log_release(&lock[0], WMI_SPINLOCK_QUEUED, release_time);
+	ke_lower_irql(old_irql);
+	return spin_lock_event_count() != before;
+}

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The bytes of a spin lock event, its tracepoint, and the events of blockers. */
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <uapi/ntklog/event.h>
+
+#include "../module/compat.h"
+#include "../module/trace.h"
+#include "spin_lock_fixture.h"
+
+static noinline unsigned long acquire_and_release(struct kspin_lock *spin_lock,
+						  struct klock_queue_handle *handle)
+{
+	ke_acquire_in_stack_queued_spin_lock(spin_lock, handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(handle);
+	return (unsigned long)acquire_and_release;
+}
+
+static void event_bytes_match_nt_layout(struct kunit *test)
+{
+	u8 zeros[5] = {};
+	struct klock_queue_handle handle;
+	u64 before, after, caller;
+	unsigned long function;
+	const u8 *event;
+
+	spin_lock_session_start(test);
+	before = get_cycles();
+	function = acquire_and_release(&lock[3], &handle);
+	after = get_cycles();
+	event = spin_lock_event(test, 0);
+
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110002u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x48);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0529);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&lock[3]);
+	caller = get_u64(event, SPINLOCK_CALLER);
+	KUNIT_EXPECT_GT(test, caller, (u64)function);
+	KUNIT_EXPECT_LT(test, caller, (u64)function + 0x400);
+	KUNIT_EXPECT_GT(test, get_u64(event, SPINLOCK_ACQUIRE_TIME), before);
+	KUNIT_EXPECT_GE(test, get_u64(event, SPINLOCK_RELEASE_TIME),
+			get_u64(event, SPINLOCK_ACQUIRE_TIME));
+	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
+			get_u64(event, SPINLOCK_RELEASE_TIME));
+	KUNIT_EXPECT_LT(test, get_u64(event, EVENT_TIME), after);
+	KUNIT_EXPECT_LE(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
+			get_u64(event, SPINLOCK_ACQUIRE_TIME) - before);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 1);
+	KUNIT_EXPECT_MEMEQ(test, event + SPINLOCK_RESERVED, zeros, 5);
+	session_stop(test);
+}
+
+static void interrupts_during_hold_counted(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	const u8 *event;
+
+	spin_lock_session_start(test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	/* At least ten timer interrupts with any HZ. */
+	mdelay(10 * jiffies_to_msecs(1) + 50);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[0], &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+
+	event = spin_lock_event(test, 0);
+	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_INTERRUPTS), 10);
+	/* SYNCH_LEVEL disables interrupts. */
+	event = spin_lock_event(test, 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), SYNCH_LEVEL);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
+	session_stop(test);
+}
+
+/* NT's locks use the kernel's interrupt counters. Counting in the slots is for Linux' locks. */
+static void interrupts_in_slots_nt_lock_event_unchanged(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	const u8 *event;
+	int i;
+
+	spin_lock_session_start(test);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&lock[0], &handle);
+	for (i = 0; i < 3; i++)
+		ntklog_count_interrupt_in_slots();
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	event = spin_lock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_INTERRUPTS), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_WAIT_TIME), 0);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 0);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 1);
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE) & 0x3f, WMI_SPINLOCK_QUEUED);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	session_stop(test);
+}
+
+static void use_lock_in_interrupt(void *data)
+{
+	struct klock_queue_handle handle;
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(data, &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock(&handle);
+}
+
+static void release_context_written_in_mode(struct kunit *test)
+{
+	spin_lock_session_start(test);
+	test_run_in_softirq(use_lock_in_interrupt, &interrupt_lock[0]);
+	test_run_in_hardirq(use_lock_in_interrupt, &interrupt_lock[0]);
+	use_lock_in_interrupt(&interrupt_lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 0), SPINLOCK_MODE), 0x41);
+	/* The interrupt may have interrupted a softirq; then both bits are set. */
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 1), SPINLOCK_MODE) & ~0x40, 0x81);
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 2), SPINLOCK_MODE), 0x01);
+	session_stop(test);
+}
+
+static unsigned int interrupts;
+
+static enum hrtimer_restart interrupt_with_locks(struct hrtimer *timer)
+{
+	struct klock_queue_handle handle[2];
+
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[0], &handle[0]);
+	ke_acquire_in_stack_queued_spin_lock_raise_to_synch(&interrupt_lock[1], &handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
+	WRITE_ONCE(interrupts, interrupts + 1);
+	hrtimer_forward_now(timer, ns_to_ktime(20 * NSEC_PER_USEC));
+	return HRTIMER_RESTART;
+}
+
+/* Thousands of interrupts also hit the instructions of the fast paths. */
+static void frequent_interrupts_no_slot_or_count_lost(struct kunit *test)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(300);
+	struct klock_queue_handle handle[3];
+	struct counts before;
+	struct hrtimer timer;
+	u32 rounds = 0;
+
+	interrupts = 0;
+	spin_lock_session_start(test);
+	before = counts();
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = interrupt_with_locks;
+	hrtimer_start(&timer, ns_to_ktime(0), HRTIMER_MODE_REL_PINNED_HARD);
+	/* A busy host may delay this thread or the timer, so wait for enough of both. */
+	while (time_before(jiffies, end) || rounds < 100 || READ_ONCE(interrupts) < 100) {
+		ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[1], &handle[1]);
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[2]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+		ke_lower_irql(handle[0].old_irql);
+		rounds++;
+	}
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_GT(test, counts().acquire_count - before.acquire_count, 3 * rounds);
+	KUNIT_EXPECT_EQ(test, (counts().acquire_count - before.acquire_count -
+			       3 * rounds) % 2, 0);
+	session_stop(test);
+}
+
+/* The tracepoint */
+
+static unsigned int probe_calls;
+static struct wmi_spinlock64 probe_record;
+
+static void probe(void *unused, const struct wmi_spinlock64 *record)
+{
+	struct klock_queue_handle handle;
+
+	/* The writer of an event uses a lock itself. */
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[8], &handle);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	probe_record = *record;
+	probe_calls++;
+}
+
+static void lock_used_by_event_writer_not_written(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct counts before;
+
+	spin_lock_session_start(test);
+	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
+	before = counts();
+	probe_calls = 0;
+	acquire_and_release(&lock[0], &handle);
+	unregister_trace_spinlock(probe, NULL);
+	tracepoint_synchronize_unregister();
+
+	KUNIT_EXPECT_EQ(test, probe_calls, 1);
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 1);
+	KUNIT_EXPECT_EQ(test, this_cpu()->suppressed, before.suppressed + 1);
+	/* The writer's lock was tracked. */
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	/* The next event is written. */
+	acquire_and_release(&lock[0], &handle);
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 2);
+	session_stop(test);
+}
+
+static void tracepoint_probe_only_tracking_enabled(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+
+	KUNIT_ASSERT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
+	KUNIT_ASSERT_EQ(test, register_trace_spinlock(probe, NULL), 0);
+	KUNIT_EXPECT_TRUE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
+	probe_calls = 0;
+	acquire_and_release(&lock[2], &handle);
+	unregister_trace_spinlock(probe, NULL);
+	tracepoint_synchronize_unregister();
+	KUNIT_EXPECT_EQ(test, probe_calls, 1);
+	KUNIT_EXPECT_EQ(test, probe_record.spin_lock_address,
+			(u64)(unsigned long)&lock[2]);
+	KUNIT_EXPECT_EQ(test, probe_record.thread_id, task_pid_nr(current));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_tracking_key));
+	KUNIT_EXPECT_FALSE(test, static_key_enabled(&ntklog_spin_lock_key));
+}
+
+/* Blockers */
+
+/* Acquire @one uncontended and release it with a waiter; NT's rules sample it if @sample. */
+static void release_with_waiter(u32 *one, bool sample)
+{
+	struct ntklog_time time;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	ntklog_log_spin_lock_acquire(one);
+	sample_next_uncontended(sample);
+	time = ntklog_read_time();
+	ntklog_track_spin_lock_release_slow(one, WMI_SPINLOCK_QUEUED |
+					    PERF_SPIN_LOCK_LEAVES_WAITER, time.low, time.high,
+					    _THIS_IP_);
+	local_irq_restore(flags);
+}
+
+static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
+{
+	u32 before = this_cpu()->blocker_count, one, i;
+
+	spin_lock_session_start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	/* The blocker rate is 0 by default: none is written or counted. */
+	release_with_waiter(&one, false);
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
+
+	this_cpu()->blocker_count = 0;
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 3);
+	for (i = 0; i < 9; i++)
+		release_with_waiter(&one, false);
+	/* Blockers 10 to 12 are sampled by rule 3; the twelfth by the blocker rate too. */
+	for (i = 0; i < 3; i++)
+		release_with_waiter(&one, true);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, 12);
+	this_cpu()->blocker_count += before;
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 3 + 3);
+	for (i = 0; i < 6; i++) {
+		const u8 *event = spin_lock_event(test, i);
+		u8 rule = i < 3 ? WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY :
+			  i < 5 ? 0 : WMI_SPINLOCK_RULE_BLOCKER;
+
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED), rule);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE) & 0x3F, WMI_SPINLOCK_QUEUED);
+	}
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	session_stop(test);
+}
+
+static int acquire_lock_0(void *data)
+{
+	struct klock_queue_handle handle;
+
+	while (!READ_ONCE(*(bool *)data))
+		cpu_relax();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	return 0;
+}
+
+/* A release without a waiter is no blocker. */
+static void queued_lock_handed_over_blocker_written(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct test_thread thread;
+	const u8 *event;
+	bool held = false;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	spin_lock_session_start(test);
+	set_parameters(test, U32_MAX, U32_MAX, 1, 0);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
+	ke_acquire_in_stack_queued_spin_lock(&lock[1], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_start(test, &thread, 1, acquire_lock_0, &held);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	WRITE_ONCE(held, true);
+	/* Wait until the waiter is linked: only a linked one counts as left waiting. */
+	while (!READ_ONCE(handle.lock_queue.next))
+		cpu_relax();
+	ke_release_in_stack_queued_spin_lock(&handle);
+	test_thread_join(&thread);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
+	event = spin_lock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS), (u64)(unsigned long)&lock[0]);
+	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_THREAD_ID), task_pid_nr(current));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_RESERVED),
+			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
+	session_stop(test);
+}
+
+/*
+ * A waiter between its two steps: it has put its entry into the lock's word, and has not yet
+ * linked it to the owner's entry.
+ */
+struct unlinked_waiter {
+	struct klock_queue_handle handle;
+	struct kspin_lock_queue entry;
+	bool is_in_the_word;
+};
+
+/* The second step, made when the release has found no linked waiter. */
+static int link_waiter(void *data)
+{
+	struct unlinked_waiter *seen = data;
+	struct kspin_lock_queue *owner = &seen->handle.lock_queue;
+
+	while (!READ_ONCE(seen->is_in_the_word) || READ_ONCE(owner->lock) & LOCK_QUEUE_OWNER)
+		cpu_relax();
+	/* Pairs with the acquire of the release, as in ke_spin_for_lock_ownership(). */
+	smp_store_release(&owner->next, &seen->entry);
+	return 0;
+}
+
+static void queued_waiter_not_linked_no_blocker_counted(struct kunit *test)
+{
+	/* The fast and the slow path of the release: not sampled, and sampled. */
+	static const u32 rates[] = { U32_MAX, 1000 };
+	struct test_thread thread;
+	struct unlinked_waiter seen;
+	u32 before, i;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	spin_lock_session_start(test);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		seen = (struct unlinked_waiter) {
+			.entry.lock = (unsigned long)&lock[0] | LOCK_QUEUE_WAIT };
+		set_parameters(test, U32_MAX, rates[i], 1, 0);
+		test_thread_start(test, &thread, 1, link_waiter, &seen);
+		set_counts(999, 0);
+		ke_acquire_in_stack_queued_spin_lock(&lock[0], &seen.handle);
+		before = this_cpu()->blocker_count;
+		xchg(&lock[0].word, (unsigned long)&seen.entry);
+		WRITE_ONCE(seen.is_in_the_word, true);
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&seen.handle);
+		KUNIT_EXPECT_EQ(test, this_cpu()->blocker_count, before);
+		ke_lower_irql(seen.handle.old_irql);
+		test_thread_join(&thread);
+		KUNIT_EXPECT_EQ(test, seen.entry.lock,
+				(unsigned long)&lock[0] | LOCK_QUEUE_OWNER);
+		KUNIT_EXPECT_EQ(test, spin_lock_event_count(), i);
+		ke_initialize_spin_lock(&lock[0]);
+	}
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, 0), SPINLOCK_RESERVED), 0);
+	session_stop(test);
+}
+
+static struct kunit_case spin_lock_record_test_cases[] = {
+	KUNIT_CASE(event_bytes_match_nt_layout),
+	KUNIT_CASE(interrupts_during_hold_counted),
+	KUNIT_CASE(interrupts_in_slots_nt_lock_event_unchanged),
+	KUNIT_CASE(release_context_written_in_mode),
+	KUNIT_CASE(frequent_interrupts_no_slot_or_count_lost),
+	KUNIT_CASE(lock_used_by_event_writer_not_written),
+	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
+	KUNIT_CASE(release_leaving_waiter_sampled_by_blocker_rate),
+	KUNIT_CASE(queued_lock_handed_over_blocker_written),
+	KUNIT_CASE(queued_waiter_not_linked_no_blocker_counted),
+	{}
+};
+
+static struct kunit_suite spin_lock_record_test_suite = {
+	.name = "ntklog_spin_lock_record",
+	.init = spin_lock_fixture_init,
+	.exit = fixture_exit,
+	.test_cases = spin_lock_record_test_cases,
+};
+
+kunit_test_suite(spin_lock_record_test_suite);

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The per-CPU slots of held spin locks: nesting, enabling and disabling, interrupts. */
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/preempt.h>
+#include <ntklog/ex_spin_lock.h>
+
+#include "../module/compat.h"
+#include "spin_lock_fixture.h"
+
+static void check_nested_locks(struct kunit *test, int depth)
+{
+	struct klock_queue_handle handle[LOCKS];
+	struct counts before = counts();
+	unsigned int first = spin_lock_event_count();
+	int tracked = min(depth, 8);
+	int i;
+
+	for (i = 0; i < depth; i++)
+		ke_acquire_in_stack_queued_spin_lock(&lock[i], &handle[i]);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), tracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
+			before.untracked + depth - tracked);
+	sample_next_uncontended(true);
+	for (i = depth - 1; i >= 0; i--)
+		ke_release_in_stack_queued_spin_lock(&handle[i]);
+
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), first + tracked);
+	for (i = 0; i < tracked; i++) {
+		const u8 *event = spin_lock_event(test, first + i);
+
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+				(u64)(unsigned long)&lock[tracked - 1 - i]);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), tracked - i);
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_IRQL), DISPATCH_LEVEL);
+	}
+}
+
+static void nested_locks_8_tracked_ninth_counted(struct kunit *test)
+{
+	int depth;
+
+	spin_lock_session_start(test);
+	for (depth = 1; depth <= LOCKS; depth++)
+		check_nested_locks(test, depth);
+	session_stop(test);
+}
+
+static void release_out_of_order_other_slots_kept(struct kunit *test)
+{
+	static const int order[] = { 1, 0, 2 };
+	struct klock_queue_handle handle[3];
+	struct ntklog_spin_lock_slot slots[3];
+	int i;
+
+	spin_lock_session_start(test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	for (i = 1; i < 3; i++)
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
+	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	sample_next_uncontended(true);
+
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 2);
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], &slots[0], sizeof(slots[0]));
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[2], &slots[2], sizeof(slots[0]));
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 1);
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], &slots[2], sizeof(slots[0]));
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[2]);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	ke_lower_irql(handle[0].old_irql);
+
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 3);
+	for (i = 0; i < 3; i++) {
+		const u8 *event = spin_lock_event(test, i);
+
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+				(u64)(unsigned long)&lock[order[i]]);
+		KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+				ntklog_time_value(slots[order[i]].time));
+		KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_DEPTH), 3 - i);
+	}
+	session_stop(test);
+}
+
+/* Enabling and disabling */
+
+static bool hooks_are_enabled(void)
+{
+	return static_key_enabled(&ntklog_spin_lock_key) &&
+		static_key_enabled(&ntklog_spin_lock_tracking_key);
+}
+
+/* Set by the test when the thread on the other CPU shall start or stop the session. */
+static bool go;
+
+static int start_session_thread(void *data)
+{
+	while (!READ_ONCE(go))
+		cpu_relax();
+	spin_lock_session_start(data);
+	return 0;
+}
+
+static int stop_session_thread(void *data)
+{
+	while (!READ_ONCE(go))
+		cpu_relax();
+	session_stop(data);
+	return 0;
+}
+
+/* Acquire and release @spin_lock. Returns true if the acquisition was tracked. */
+static bool acquisition_is_tracked(struct kspin_lock *spin_lock)
+{
+	struct klock_queue_handle handle;
+	u32 before = tracked_slots_in_use();
+	bool tracked;
+
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(spin_lock, &handle);
+	tracked = tracked_slots_in_use() != before;
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle);
+	return tracked;
+}
+
+static void lock_held_at_enable_not_tracked(struct kunit *test)
+{
+	struct klock_queue_handle handle[2];
+	struct counts before;
+	struct test_thread thread;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	before = counts();
+	go = false;
+	test_thread_start(test, &thread, 1, start_session_thread, test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(go, true);
+	while (!hooks_are_enabled())
+		cpu_relax();
+	/* lock[0] will be released through a hook without a slot. Until then tracking stays off. */
+	KUNIT_EXPECT_FALSE(test, acquisition_is_tracked(&lock[1]));
+	mdelay(50);
+	KUNIT_EXPECT_FALSE(test, acquisition_is_tracked(&lock[1]));
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
+	test_thread_join(&thread);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, spin_lock_event_count(), 0);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	KUNIT_EXPECT_TRUE(test, acquisition_is_tracked(&lock[1]));
+	ke_release_in_stack_queued_spin_lock(&handle[0]);
+	session_stop(test);
+}
+
+static void tracked_lock_released_after_disable_written(struct kunit *test)
+{
+	struct klock_queue_handle handle[2];
+	struct counts before;
+	struct test_thread thread;
+	unsigned long end;
+
+	if (num_online_cpus() < 2)
+		kunit_skip(test, "needs 2 CPUs");
+	spin_lock_session_start(test);
+	/* Hold times are unpredictable on a busy host, so disable rule 1. */
+	set_parameters(test, 1, 1000, 1, 0);
+	before = counts();
+	go = false;
+	test_thread_start(test, &thread, 1, stop_session_thread, test);
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
+	WRITE_ONCE(go, true);
+	/* Disabling stops new tracking at once, but the tracked lock keeps its slot. */
+	end = jiffies + 10 * HZ;
+	while (acquisition_is_tracked(&lock[1]) && time_before(jiffies, end))
+		sample_next_uncontended(false);
+	KUNIT_EXPECT_FALSE(test, acquisition_is_tracked(&lock[1]));
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 1);
+	KUNIT_EXPECT_TRUE(test, hooks_are_enabled());
+	ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[2], &handle[1]);
+	sample_next_uncontended(true);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[0]);
+	ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[1]);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	ke_lower_irql(handle[0].old_irql);
+	test_thread_join(&thread);
+
+	KUNIT_EXPECT_FALSE(test, hooks_are_enabled());
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), 1);
+	KUNIT_EXPECT_EQ(test, get_u64(spin_lock_event(test, 0), SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&lock[0]);
+}
+
+static void unreleased_slots_freed_at_next_enable(struct kunit *test)
+{
+	u8 old_irql;
+	int i;
+
+	spin_lock_session_start(test);
+	old_irql = ke_raise_irql_to_dpc_level();
+	for (i = 0; i < LOCKS; i++)
+		ntklog_log_spin_lock_acquire(&lock[i]);
+	ke_lower_irql(old_irql);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), LOCKS);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), PERF_SPIN_LOCK_DEPTH);
+	session_stop(test);
+	spin_lock_session_start(test);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	session_stop(test);
+}
+
+static void release_without_acquisition_counted_unmatched(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct counts before;
+
+	spin_lock_session_start(test);
+	before = counts();
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	log_release(&lock[1], WMI_SPINLOCK_QUEUED, ntklog_read_time());
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	session_stop(test);
+}
+
+/* Interrupts */
+
+static struct ex_spin_lock shared_lock;
+static bool interrupted;
+
+/* The value by which each kind of interrupt changes preempt_count(). */
+static const struct interrupt_context {
+	const char *name;
+	int count;
+} interrupt_contexts[] = {
+	{ "softirq", SOFTIRQ_OFFSET },
+	{ "hard interrupt", HARDIRQ_OFFSET },
+	{ "hard interrupt in a softirq", SOFTIRQ_OFFSET + HARDIRQ_OFFSET },
+	{ "NMI", HARDIRQ_OFFSET + NMI_OFFSET },
+};
+
+static void describe_interrupt_context(const struct interrupt_context *context, char *text)
+{
+	strscpy(text, context->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(interrupt_context, interrupt_contexts, describe_interrupt_context);
+
+static void push_slot(const void *spin_lock)
+{
+	ntklog_log_spin_lock_acquire(spin_lock);
+}
+
+static void pop_slot(const void *spin_lock)
+{
+	log_release(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED, ntklog_read_time());
+}
+
+/*
+ * The thread holds the locks 0 to 6. The interrupt acquires lock 7, which gets the eighth slot,
+ * and two of the thread's locks, which find no slot.
+ */
+static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
+{
+	const struct interrupt_context *context = test->param_value;
+	bool is_nmi = context->count & NMI_MASK;
+	struct ntklog_spin_lock_slot slots[7];
+	u32 tracked, in_use[2];
+	struct counts before;
+	unsigned long flags;
+	bool unchanged;
+	int i;
+
+	spin_lock_session_start(test);
+	before = counts();
+	local_irq_save(flags);
+	sample_next_uncontended(false);
+	for (i = 0; i < 7; i++)
+		push_slot(&lock[i]);
+	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	__preempt_count_add(context->count);
+	push_slot(&lock[7]);
+	push_slot(&lock[0]);
+	push_slot(&lock[6]);
+	/* A slot becomes free while one of the locks without a slot is still held. */
+	pop_slot(&lock[7]);
+	pop_slot(&lock[6]);
+	push_slot(&lock[8]);
+	tracked = tracked_slots_in_use();
+	ntklog_log_spin_lock_convert(&lock[0], WMI_SPINLOCK_EXECUTIVE_CONVERTED);
+	pop_slot(&lock[0]);
+	in_use[0] = slots_in_use();
+	pop_slot(&lock[8]);
+	in_use[1] = slots_in_use();
+	__preempt_count_sub(context->count);
+	unchanged = !memcmp(slots, &this_cpu()->slot[1], sizeof(slots));
+	for (i = 6; i >= 0; i--)
+		pop_slot(&lock[i]);
+	local_irq_restore(flags);
+
+	/* An NMI's acquisition is not tracked after one that found no slot. */
+	KUNIT_EXPECT_EQ(test, tracked == 8, !is_nmi);
+	KUNIT_EXPECT_EQ(test, in_use[0], 8);
+	KUNIT_EXPECT_EQ(test, in_use[1], 7);
+	KUNIT_EXPECT_TRUE(test, unchanged);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked + (is_nmi ? 3 : 2));
+	session_stop(test);
+}
+
+/*
+ * An interrupt hits after the slot is allocated and before it is filled, and releases a lock that
+ * it acquired before the hooks were enabled. The slot's old content is that lock.
+ */
+static void unfilled_slot_release_unmatched(struct kunit *test)
+{
+	struct klock_queue_handle handle;
+	struct counts before;
+	unsigned long flags;
+	u32 in_use[2];
+
+	spin_lock_session_start(test);
+	/* Leave &lock[0] as the old content of the slot. */
+	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle);
+	ke_release_in_stack_queued_spin_lock(&handle);
+	before = counts();
+	local_irq_save(flags);
+	this_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	in_use[0] = slots_in_use();
+	pop_slot(&lock[0]);
+	in_use[1] = slots_in_use();
+	this_cpu()->state -= PERF_SPIN_LOCK_SLOT_SIZE;
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, in_use[0], 1);
+	KUNIT_EXPECT_EQ(test, in_use[1], 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched + 1);
+	session_stop(test);
+}
+
+static void acquisitions_beyond_slots_counted(struct kunit *test)
+{
+	static int many[PERF_SPIN_LOCK_SLOTS + 3];
+	struct counts before;
+	unsigned long flags;
+	u32 without_slot;
+	int i;
+
+	spin_lock_session_start(test);
+	before = counts();
+	local_irq_save(flags);
+	sample_next_uncontended(false);
+	before.acquire_count = counts().acquire_count;
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		push_slot(&many[i]);
+	without_slot = this_cpu()->without_slot;
+	for (i = ARRAY_SIZE(many) - 1; i >= 0; i--)
+		pop_slot(&many[i]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, without_slot, 3);
+	KUNIT_EXPECT_EQ(test, this_cpu()->without_slot, 0);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, counts().acquire_count,
+			before.acquire_count + (u32)ARRAY_SIZE(many));
+	session_stop(test);
+}
+
+/* An NMI does not sample, so a sampled count is left to the next acquisition. */
+static void nmi_acquisition_counted(struct kunit *test)
+{
+	u32 acquire_count[2];
+	unsigned long flags;
+	u64 events[2];
+	int i;
+
+	spin_lock_session_start(test);
+	local_irq_save(flags);
+	set_counts(4999, 0);
+	events[0] = this_cpu()->events;
+	for (i = 0; i < 2; i++) {
+		__preempt_count_add(HARDIRQ_OFFSET + NMI_OFFSET);
+		push_slot(&lock[0]);
+		acquire_count[i] = counts().acquire_count;
+		pop_slot(&lock[0]);
+		__preempt_count_sub(HARDIRQ_OFFSET + NMI_OFFSET);
+	}
+	events[1] = this_cpu()->events;
+	push_slot(&lock[0]);
+	pop_slot(&lock[0]);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, acquire_count[0], 5000);
+	KUNIT_EXPECT_EQ(test, acquire_count[1], 5001);
+	KUNIT_EXPECT_LE(test, events[1] - events[0], 1ull);
+	KUNIT_EXPECT_EQ(test, counts().acquire_count, 5002);
+	session_stop(test);
+}
+
+static enum hrtimer_restart acquire_shared_in_interrupt(struct hrtimer *timer)
+{
+	if (ex_try_acquire_spin_lock_shared_at_dpc_level(&shared_lock))
+		ex_release_spin_lock_shared_from_dpc_level(&shared_lock);
+	WRITE_ONCE(interrupted, true);
+	return HRTIMER_NORESTART;
+}
+
+/* A real interrupt shares a lock that the thread holds, while all slots are in use. */
+static void hard_interrupt_shares_lock_thread_slot_kept(struct kunit *test)
+{
+	struct klock_queue_handle handle[7];
+	struct ntklog_spin_lock_slot slots[8];
+	struct counts before;
+	struct hrtimer timer;
+	const u8 *event;
+	u8 old_irql;
+	int i;
+
+	ex_initialize_spin_lock(&shared_lock);
+	interrupted = false;
+	spin_lock_session_start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	before = counts();
+	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	timer.function = acquire_shared_in_interrupt;
+	old_irql = ex_acquire_spin_lock_shared(&shared_lock);
+	for (i = 0; i < 7; i++)
+		ke_acquire_in_stack_queued_spin_lock_at_dpc_level(&lock[i], &handle[i]);
+	memcpy(slots, &this_cpu()->slot[1], sizeof(slots));
+	hrtimer_start(&timer, ns_to_ktime(200000), HRTIMER_MODE_REL_PINNED_HARD);
+	while (!READ_ONCE(interrupted))
+		cpu_relax();
+	KUNIT_EXPECT_MEMEQ(test, &this_cpu()->slot[1], slots, sizeof(slots));
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 8);
+	for (i = 6; i >= 0; i--)
+		ke_release_in_stack_queued_spin_lock_from_dpc_level(&handle[i]);
+	sample_next_uncontended(true);
+	ex_release_spin_lock_shared(&shared_lock, old_irql);
+	hrtimer_cancel(&timer);
+	destroy_hrtimer_on_stack(&timer);
+
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked, before.untracked + 1);
+	event = spin_lock_event(test, 0);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ADDRESS),
+			(u64)(unsigned long)&shared_lock);
+	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
+			ntklog_time_value(slots[0].time));
+	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), 2);
+	session_stop(test);
+}
+
+static struct kunit_case spin_lock_tracking_test_cases[] = {
+	KUNIT_CASE(nested_locks_8_tracked_ninth_counted),
+	KUNIT_CASE(release_out_of_order_other_slots_kept),
+	KUNIT_CASE(lock_held_at_enable_not_tracked),
+	KUNIT_CASE(tracked_lock_released_after_disable_written),
+	KUNIT_CASE(unreleased_slots_freed_at_next_enable),
+	KUNIT_CASE(release_without_acquisition_counted_unmatched),
+	KUNIT_CASE_PARAM(interrupt_acquires_locks_slots_unchanged, interrupt_context_gen_params),
+	KUNIT_CASE(unfilled_slot_release_unmatched),
+	KUNIT_CASE(acquisitions_beyond_slots_counted),
+	KUNIT_CASE(nmi_acquisition_counted),
+	KUNIT_CASE(hard_interrupt_shares_lock_thread_slot_kept),
+	{}
+};
+
+static struct kunit_suite spin_lock_tracking_test_suite = {
+	.name = "ntklog_spin_lock_tracking",
+	.init = spin_lock_fixture_init,
+	.exit = fixture_exit,
+	.test_cases = spin_lock_tracking_test_cases,
+};
+
+kunit_test_suite(spin_lock_tracking_test_suite);
