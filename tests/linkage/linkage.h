@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINKAGE_H
 #define _NTKLOG_LINKAGE_H
 
-/* Each returns the line at which something was not as it should be, or 0. */
+/* Each function returns the line of the first failed check, or 0. */
 int linkage_snake_case(void);
 int linkage_nt_code(void);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A module that uses everything in include/ntklog: what it links with is what other
- * modules can link with. tests/check/check_linkage.py sees that nothing is left out.
- * Loading it calls every function, once at the least; with misuse=1 it calls them as
- * they must not be called, each of which is a warning that names addresses.
+ * A module that uses everything in include/ntklog, to show that other modules can link with it.
+ * tests/check/check_linkage.py checks that nothing is missing. Loading the module calls every
+ * function at least once. With misuse=1 it calls them in forbidden ways; each call makes a report
+ * with addresses.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

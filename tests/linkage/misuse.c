@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every function of which a misuse is told with addresses, misused. The waiter that one
- * of them needs is a thread of its own.
+ * Misuse each function whose report has addresses. One of them needs a waiter, which is a thread.
  */
 
 #include <linux/err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every function of nt.h, and those of nt_types.h, in the way of NT code. nt_names.c
- * has the types, constants and annotations.
+ * Call every function of nt.h and nt_types.h as NT code does. nt_names.c has the types, constants
+ * and annotations.
  */
 
 #define DBG 1
@@ -14,7 +14,7 @@
 static KSPIN_LOCK SpinLock;
 static EX_SPIN_LOCK TableLock;
 #else
-/* Where there is no lockdep, as it is written in NT. */
+/* Without lockdep a lock can be initialized by 0, as in NT. */
 static KSPIN_LOCK SpinLock = 0;
 static EX_SPIN_LOCK TableLock = 0;
 #endif
@@ -201,7 +201,7 @@ static int UseLists(VOID)
 	InsertHeadList(&Head, &Items[0].ListEntry);
 	InsertTailList(&Other, &Items[2].ListEntry);
 	InsertTailList(&Other, &Items[3].ListEntry);
-	/* A list without its head is appended. */
+	/* AppendTailList() takes a list without its head. */
 	REQUIRE(!RemoveEntryList(&Other));
 	AppendTailList(&Head, &Items[2].ListEntry);
 	i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every type, constant and annotation of nt.h, nt_types.h and nt_sal.h, in the places
- * where NT code has them; what can be wrong with them is seen when this is compiled.
+ * Use every type, constant and annotation of nt.h, nt_types.h and nt_sal.h where NT code has them.
+ * Errors show at compile time.
  */
 
 #include <ntklog/nt.h>
@@ -134,13 +134,13 @@ static_assert(NT_SUCCESS(STATUS_SUCCESS) && NT_SUCCESS(STATUS_WAIT_0) &&
 	      NT_SUCCESS(STATUS_PENDING) && !NT_SUCCESS(STATUS_UNSUCCESSFUL));
 static_assert(NT_INFORMATION(0x40000000u) && NT_WARNING(STATUS_DEVICE_BUSY) &&
 	      NT_ERROR(STATUS_INTERNAL_ERROR) && !NT_ERROR(STATUS_DEVICE_BUSY));
-/* Signed, as NT's: also where they are widened, or looked at by themselves. */
+/* NTSTATUS values are signed, as NT's, also when they are widened. */
 static_assert(STATUS_ACCESS_VIOLATION < 0 && (LONGLONG)STATUS_NOT_IMPLEMENTED < 0 &&
 	      STATUS_INVALID_INFO_CLASS < 0 && STATUS_INFO_LENGTH_MISMATCH < 0 &&
 	      STATUS_INVALID_PARAMETER < 0 && STATUS_NO_MEMORY < 0 && STATUS_ACCESS_DENIED < 0);
 static_assert(TRUE == 1 && FALSE == 0);
 
-/* Also as the labels of a switch. */
+/* Status values can be labels of a switch. */
 NTKERNELAPI PCSTR NTAPI LinkageNameStatus(NTSTATUS Status);
 
 PCSTR NTAPI LinkageNameStatus(NTSTATUS Status)
@@ -185,7 +185,7 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	UNREFERENCED_PARAMETER(Parameter);
 	DBG_UNREFERENCED_PARAMETER(Other);
 	DBG_UNREFERENCED_LOCAL_VARIABLE(Local);
-	/* Without DBG, nothing is evaluated but what NT_VERIFY has. */
+	/* Without DBG only NT_VERIFY() evaluates its argument. */
 	ASSERT(Parameter++);
 	ASSERTMSG("unevaluated", Parameter++);
 	NT_ASSERT(Parameter++);
@@ -201,7 +201,7 @@ ULONG NTAPI LinkageUseVariables(ULONG Parameter, ULONG Other)
 	return Parameter + Signed.LowPart + (ULONG)Unsigned.QuadPart + !Single.Next;
 }
 
-/* Of a file, and of types and their members. */
+/* Annotations of a file, of types and of members. */
 _Analysis_mode_(_Analysis_code_type_kernel_driver_)
 _Create_lock_level_(LinkageQueueLevel)
 _Create_lock_level_(LinkageTableLevel)
@@ -220,7 +220,7 @@ typedef _Struct_size_bytes_(Size) struct _LINKAGE_ANNOTATED {
 	_Interlocked_ LONG Count;
 } LINKAGE_ANNOTATED;
 
-/* Of arguments. */
+/* Annotations of arguments. */
 VOID FASTCALL LinkageOldStyle(IN PVOID In, OUT PVOID Out, IN OUT PVOID Both OPTIONAL);
 
 VOID LinkageArguments(_In_ _Notnull_ _Const_ PCVOID In, _In_opt_ _Maybenull_ PVOID InOpt,
@@ -243,7 +243,7 @@ VOID LinkageSizes(_In_range_(1, 8) ULONG Size, _Out_range_(0, 8) PULONG OutSize,
 		  _Out_writes_bytes_to_(Size, *OutSize) PVOID K, _Inout_updates_(Size) PVOID L,
 		  _Inout_updates_opt_(Size) PVOID M, _Inout_updates_bytes_(Size) PVOID N);
 
-/* Of functions: results, conditions, IRQLs, locks. */
+/* Annotations of functions: results, conditions, IRQL, locks. */
 _Function_class_(LINKAGE_ROUTINE) _Called_from_function_class_(LINKAGE_OTHER)
 _Dispatch_type_(IRP_MJ_READ) _Landmark_(Linkage)
 _Success_(return >= 0) _Return_type_success_(return >= 0) _Ret_range_(<=, 0)
@@ -277,7 +277,7 @@ _Kernel_requires_resource_held_(LinkageResource) _Kernel_float_restored_
 _No_competing_thread_ _Function_ignore_lock_checking_(*Lock)
 VOID LinkageRelease(_Inout_ PKSPIN_LOCK Lock);
 
-/* The same in the older spelling. */
+/* Annotations of functions in their older spelling. */
 __drv_maxIRQL(DISPATCH_LEVEL) __drv_minIRQL(PASSIVE_LEVEL) __drv_requiresIRQL(PASSIVE_LEVEL)
 __drv_raisesIRQL(DISPATCH_LEVEL) __drv_setsIRQL(DISPATCH_LEVEL)
 __drv_maxFunctionIRQL(HIGH_LEVEL) __drv_minFunctionIRQL(LOW_LEVEL)

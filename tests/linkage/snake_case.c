@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every function and type of the snake_case headers. */
+/* Use every function and type of the snake_case headers. */
 
 #include <linux/bottom_half.h>
 #include <linux/preempt.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * class_truth: what is where, for who names locks by their addresses. Each reading of the file
- * class_truth in debugfs walks all threads, and super blocks, inodes and dentries of some file
- * systems, by the kernel's own lists:
+ * class_truth: the objects that addresses belong to, for a comparison with the names that ntklog
+ * gives to locks. Each reading of the file class_truth in debugfs walks all threads, and super
+ * blocks, inodes and dentries of some file systems, by the kernel's own lists:
  *
  *	walk BEGIN
  *	ADDRESS CLASS
  *	...
  *	end END
  *
- * BEGIN and END are the clock. What is there in two readings has been it in between.
+ * BEGIN and END are clock times. An object in two readings has existed between them.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -29,7 +29,7 @@
 #include <linux/timex.h>
 #include <linux/version.h>
 
-/* Of each super block: more takes long, and its lock is owned all the while. */
+/* Maximum of inodes for each super block. The walk holds the lock of their list. */
 static unsigned int inodes = 1500;
 module_param(inodes, uint, 0644);
 MODULE_PARM_DESC(inodes, "of a super block that are told");
@@ -125,7 +125,7 @@ static int class_truth_show(struct seq_file *seq, void *unused)
 
 static int class_truth_open(struct inode *inode, struct file *file)
 {
-	/* Room for all of it at once: it is walked but once. */
+	/* A buffer for the whole output, because a second walk would differ. */
 	return single_open_size(file, class_truth_show, NULL, 8 << 20);
 }
 

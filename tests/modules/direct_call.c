@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * direct_call: somebody else's direct call on a function of the kernel, such as BPF's trampolines
- * are. There is room for one; this one does nothing and goes on in the function.
+ * direct_call: attach a direct call to a kernel function, as a BPF trampoline does. ftrace allows
+ * one per function. This one does nothing and continues in the function.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

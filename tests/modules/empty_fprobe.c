@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * empty_fprobe: fprobes that do nothing, on functions that it is told, when these are entered and,
- * with exit=1, when they return: the least that a tool costs that is made of them. For
- * bench/peers.sh, on the kernel that it measures: fprobe's handlers differ from one to
- * the next.
+ * empty_fprobe: attach empty fprobes to the functions given as parameters, to their entry and,
+ * with exit=1, to their return: the minimum overhead of a tool that uses fprobes. For
+ * bench/peers.sh, on the kernel that it measures, because the prototypes of fprobe's handlers
+ * differ between kernels.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

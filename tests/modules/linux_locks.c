@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * linux_locks: takes Linux' spin locks and rwlocks in each way that there is, holds them for so
- * long that their releases are written, and prints what is true of each:
+ * linux_locks: acquire Linux' spin locks and rwlocks by each function, hold them long enough for
+ * their releases to be written, and print the expected values of each event:
  *
  *	linux_locks: truth NAME LOCK MODE DEPTH WAITED BEFORE ACQUIRED RELEASING AFTER THREAD \
  *		LEAST MOST
  *
- * BEFORE and ACQUIRED are the clock before and after the acquisition, RELEASING and AFTER
- * before and after the release; the record's times are in between. WAITED: another processor
- * owned it for as long as `hold` at least. LEAST and MOST are how many interrupts the kernel has
- * counted from ACQUIRED to RELEASING, and from BEFORE to AFTER. And what was left as it should not:
+ * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
+ * release; the event's times lie between. WAITED: another CPU held the lock for at least `hold`.
+ * LEAST and MOST are the numbers of interrupts that the kernel counted from ACQUIRED to RELEASING
+ * and from BEFORE to AFTER. A function that changed more than the lock prints:
  *
  *	linux_locks: wrong NAME WHAT
  */
@@ -38,7 +38,7 @@ static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
 MODULE_PARM_DESC(hold, "cycles that each lock is owned for at least");
 
-/* Meanwhile this processor interrupts itself, as the scheduler does and as work does. */
+/* Interrupt this CPU by irq_work and by the scheduler's interrupt, while a lock is held. */
 static void interrupt(struct irq_work *work)
 {
 }
@@ -47,7 +47,7 @@ static DEFINE_IRQ_WORK(interrupting_work, interrupt);
 
 static void spend(cycles_t cycles)
 {
-	/* Not the macro of that name. */
+	/* A pointer, because smp_send_reschedule() is a macro in newer kernels. */
 	void (*reschedule)(int cpu) = smp_ops.smp_send_reschedule;
 	cycles_t start = get_cycles();
 
@@ -65,13 +65,13 @@ static void tell(const char *name, void *lock, int mode, int depth, bool waited,
 		task_pid_nr(current), least, most);
 }
 
-/* What a lock function changes besides the lock. */
+/* The state of the CPU that a lock function may change, and must restore. */
 struct state {
 	unsigned int preempt_count;
 	bool irqs_disabled;
 };
 
-/* Out of line: objtool counts how often a function saves the flags. */
+/* Not inlined, because objtool checks how a function saves the flags. */
 static noinline struct state state_now(void)
 {
 	return (struct state){ preempt_count(), irqs_disabled() };
@@ -87,7 +87,7 @@ static void compare(const char *name, struct state is, struct state should_be)
 			should_be.irqs_disabled);
 }
 
-/* Makes take_NAME(), which holds a lock of its own that nobody else wants. */
+/* Define take_NAME(), which holds an uncontended lock of its own. */
 #define TAKE(_name, _type, _define, _mode, _offset, _irqs_off, _acquire, _release)	\
 static void take_##_name(void)								\
 {											\
@@ -157,7 +157,7 @@ EXCLUSIVE(write_lock_irqsave, P, true, write_lock_irqsave(&lock, flags),
 EXCLUSIVE(write_lock_bh, B, false, write_lock_bh(&lock), write_unlock_bh(&lock))
 EXCLUSIVE(write_trylock, P, false, TRY(write_trylock(&lock)), write_unlock(&lock))
 
-/* Three at once, with interrupts off so that nothing is on top; the middle one goes first. */
+/* Hold three locks with interrupts disabled, and release the middle one first. */
 static void take_nested(void)
 {
 	static const int order[] = { 1, 0, 2 };
@@ -168,14 +168,14 @@ static void take_nested(void)
 
 	for (i = 0; i < 3; i++) {
 		raw_spin_lock_init(&locks[i]);
-		/* They nest, and are of one line: lockdep would take them for one. */
+		/* Lockdep gives locks of one line one class, and would report recursion. */
 		lockdep_set_subclass(&locks[i], i);
 	}
 	local_irq_save(flags);
 	for (i = 0; i < 3; i++) {
 		time[i][0] = get_cycles();
 		raw_spin_lock(&locks[i]);
-		/* For sparse, which cannot count in a loop. */
+		/* Sparse cannot count releases in a loop. */
 		__release(&locks[i]);
 		time[i][1] = get_cycles();
 	}
@@ -192,14 +192,14 @@ static void take_nested(void)
 		     time[order[i]], 0, 0);
 }
 
-/* Failed trylocks are nothing that was acquired. */
+/* A failed trylock makes no event. */
 static void fail_to_take(void)
 {
 	static DEFINE_RAW_SPINLOCK(lock);
 	static DEFINE_RWLOCK(rw_lock);
 	struct state before;
 
-	/* In this order: with PREEMPT_RT the first one may sleep, which lockdep knows. */
+	/* The rwlock first: with PREEMPT_RT it may sleep, which a raw spin lock forbids. */
 	write_lock(&rw_lock);
 	raw_spin_lock(&lock);
 	before = state_now();
@@ -218,9 +218,9 @@ static bool is_wanted;
 static int way;
 
 /*
- * Owns a lock until the other one is about to wait for it, and then for so long - two hundred
- * times `hold`, a tenth of a second and more - that it does, though the host may take its
- * processor away just then. The word of a lock does not tell in a virtual machine.
+ * Hold a lock until the other CPU is about to wait for it, and then for 200 times `hold`, at least
+ * a tenth of a second. The waiter then waits even if the host stops its virtual CPU. The lock's
+ * word does not show a waiter in a virtual machine.
  */
 static long own(void *unused)
 {
@@ -248,7 +248,7 @@ static int owner_thread(void *unused)
 	return 0;
 }
 
-/* It is waited for, for as long as `hold`, with interrupts off. */
+/* Wait for a lock for at least `hold`, with interrupts disabled. */
 static int take_waiting(int which, const char *name, int mode)
 {
 	struct task_struct *owner;
@@ -288,7 +288,7 @@ static int take_waiting(int which, const char *name, int mode)
 	return 0;
 }
 
-/* On one processor, so that times and thread are one's. */
+/* Run on one CPU, so that all times come from one clock. */
 static long take_all(void *unused)
 {
 	int err;
@@ -313,8 +313,8 @@ static long take_all(void *unused)
 	take_nested();
 	fail_to_take();
 	/*
-	 * Who owns waits for who is about to wait, with preemption off: meanwhile no processor
-	 * may come, which stops all others, one after the other.
+	 * Owner and waiter wait for each other with preemption disabled. A CPU that comes online
+	 * meanwhile would stop all other CPUs, and deadlock.
 	 */
 	cpus_read_lock();
 	err = take_waiting(0, "spin_wait", WMI_SPINLOCK_QUEUED);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * linux_pairs: acquires and releases Linux' locks so often as it is told, and prints how often it
- * was, and where the locks are:
+ * linux_pairs: acquire and release Linux' locks a given number of times, and print the numbers and
+ * the locks' addresses:
  *
  *	linux_pairs: pairs NAME LOCK COUNT
  *
- * "alone", "read" and "write" have nobody beside them; "outer" is held around "inner", so that
- * each is every second one; "long" is held for `hold` cycles. With queue=1 it makes one processor
- * wait in the queue of a spin lock, behind one that waits for its owner, and of an rwlock:
+ * "alone", "read" and "write" are held alone; "outer" is held around "inner", so that each is
+ * every second acquisition; "long" is held for `hold` cycles. With queue=1 a CPU waits in the
+ * queue of a spin lock, behind the CPU that waits for the owner, and of an rwlock:
  *
  *	linux_pairs: wait NAME LOCK CYCLES
  *
- * CYCLES is how long the owner held it since the one in the queue was about to ask.
+ * CYCLES is the time from just before the queued CPU's request to the release.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -56,7 +56,7 @@ static void tell(const char *name, void *lock, unsigned int count)
 	pr_info("pairs %s 0x%lx %u\n", name, (unsigned long)lock, count);
 }
 
-/* Interrupts are let in now and then; their locks are others. */
+/* Enable interrupts from time to time; they acquire other locks. */
 static void take_all(void)
 {
 	static DEFINE_RAW_SPINLOCK(alone);
@@ -114,7 +114,7 @@ static void reach(int wanted)
 		cpu_relax();
 }
 
-/* The first to wait for a spin lock: it is not in the queue. */
+/* The first waiter for a spin lock spins on the word, not in the queue. */
 static int second_thread(void *unused)
 {
 	reach(1);
@@ -134,7 +134,7 @@ static int third_thread(void *is_rw_lock)
 {
 	reach(2);
 	preempt_disable();
-	/* Until the second waits indeed. */
+	/* Give the second CPU time to begin its wait. */
 	spend(hold);
 	WRITE_ONCE(asked, get_cycles());
 	atomic_set(&step, 3);
@@ -162,7 +162,7 @@ static struct task_struct *start_on(int cpu, int (*thread)(void *data), void *da
 	return task;
 }
 
-/* Owns it until the others are about to wait, and then for so long that they do. */
+/* Hold a lock until the others are about to wait, and then long enough for them to wait. */
 static void own_with_waiters(bool is_rw_lock)
 {
 	struct task_struct *second, *third;
@@ -198,10 +198,10 @@ static long run(void *unused)
 {
 	take_all();
 	if (queue) {
-		/* Who waits has preemption off: no processor is to come or go meanwhile. */
+		/* Waiters have preemption disabled, so no CPU may come or go meanwhile. */
 		cpus_read_lock();
 		own_with_waiters(false);
-		/* Those of PREEMPT_RT sleep. */
+		/* PREEMPT_RT's locks sleep. */
 		if (!IS_ENABLED(CONFIG_PREEMPT_RT))
 			own_with_waiters(true);
 		cpus_read_unlock();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * nmi_locks: interrupts every processor by NMIs, a few thousand times in a second, each of which
- * tries locks of Linux', nested. A virtual machine has no counters that overflow; its APIC takes
- * NMIs from the kernel itself. What came of it is printed when the module goes:
+ * nmi_locks: interrupt each CPU by NMIs, some thousand times a second. Each NMI tries nested locks
+ * of Linux. Performance counters do not overflow in a virtual machine, so the module sends NMIs
+ * through the APIC. The result is printed at unload:
  *
  *	nmi_locks: cpu0: NMIS NMIs, LOCKS locks taken
  */
@@ -25,7 +25,7 @@ static DEFINE_RWLOCK(rw_lock_of_all);
 static DEFINE_PER_CPU(unsigned long, nmis);
 static DEFINE_PER_CPU(unsigned long, locks);
 
-/* Processors that have been sent one which has not come yet: any other NMI is not ours. */
+/* CPUs that have been sent an NMI and have not received it. Other NMIs are the kernel's. */
 static struct cpumask awaited;
 static struct task_struct *sender;
 
@@ -60,9 +60,9 @@ static int send(void *unused)
 	int cpu;
 
 	while (!kthread_should_stop()) {
-		/* No processor goes offline meanwhile; one that is has lost what it was sent. */
+		/* No CPU goes offline here. An offline CPU has lost its NMI. */
 		preempt_disable();
-		/* One by one here and below, for NMIs clear others meanwhile. */
+		/* Clear single bits, because NMIs clear other bits at the same time. */
 		for_each_cpu_andnot(cpu, &awaited, cpu_online_mask)
 			cpumask_clear_cpu(cpu, &awaited);
 		cpumask_andnot(&mask, cpu_online_mask, &awaited);
@@ -95,7 +95,7 @@ static void __exit nmi_locks_exit(void)
 	int cpu, turns;
 
 	kthread_stop(sender);
-	/* One that a processor lost which has gone and come never does. */
+	/* A CPU that went offline and came back has lost its NMI, so limit the wait. */
 	for (turns = 0; turns < 500 && cpumask_intersects(&awaited, cpu_online_mask); turns++)
 		msleep(20);
 	unregister_nmi_handler(NMI_LOCAL, "nmi_locks");

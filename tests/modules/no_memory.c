@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * no_memory: makes one call of a function of the kernel's fail with -ENOMEM, the nth from now on:
- * what failslab does, in kernels that have none.
+ * no_memory: make the nth call of a kernel function from now on fail with -ENOMEM, as failslab
+ * does, for kernels without it.
  */
 
 #include <linux/atomic.h>
@@ -41,7 +41,7 @@ static int fail(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* Its being there lets the probe change where the function goes. */
+/* A post handler keeps the kprobe from being optimized, so that it may change the return. */
 static void nothing(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

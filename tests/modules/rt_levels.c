@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rt_levels: prints NT's IRQL of contexts of a kernel with PREEMPT_RT, and what of NT's locks is
- * another there than on other kernels:
+ * rt_levels: print NT's IRQL in the contexts of a PREEMPT_RT kernel, and what differs there for
+ * NT's locks:
  *
  *	rt_levels: CONTEXT IRQL
- *	rt_levels: owners COUNT		that a resource gets at DISPATCH_LEVEL, where there is no
- *					memory for a table of them; and then at PASSIVE_LEVEL
+ *	rt_levels: owners COUNT		number of owners that a resource accepts at DISPATCH_LEVEL,
+ *					where no table of owners can be allocated; then the number
+ *					at PASSIVE_LEVEL
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -22,7 +23,7 @@
 
 #include "../../module/compat.h"
 
-/* Of a resource; the table grows on the way. */
+/* Number of owners; the resource's table grows several times. */
 #define OWNERS		64
 
 static struct kspin_lock nt_lock;
@@ -48,7 +49,7 @@ static enum hrtimer_restart softirq_timer(struct hrtimer *timer)
 	ke_acquire_spin_lock_at_dpc_level(&nt_lock);
 	ke_release_spin_lock_from_dpc_level(&nt_lock);
 	ke_lower_irql(old_irql);
-	/* What the kernel is to warn of, once. */
+	/* The kernel has to report this once. */
 	ke_acquire_spin_lock_at_dpc_level(&nt_lock);
 	ke_release_spin_lock_from_dpc_level(&nt_lock);
 	complete(&is_done);
@@ -73,7 +74,7 @@ static void run_timer(enum hrtimer_restart (*function)(struct hrtimer *timer),
 	hrtimer_cancel(&timer);
 }
 
-/* Owner pointers, which one thread may have many of. */
+/* Return an owner pointer; a thread can set many of them. */
 static unsigned long pointer_of(unsigned int owner)
 {
 	return (unsigned long)&resource + 0x1000 * owner + 3;
@@ -97,7 +98,7 @@ static void own_at_dispatch_level(void)
 	pr_info("owners %u\n", owners);
 	owners = own_more(owners);
 	pr_info("owners %u\n", owners);
-	/* The last of them frees the table. */
+	/* The last release frees the table. */
 	old_irql = ke_raise_irql_to_dpc_level();
 	while (owners--)
 		ex_release_resource_for_thread_lite(&resource, pointer_of(owners));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stack_chain: takes locks of each kind, in functions of its own that call one another, holds them
- * for so long that their releases are written, and prints where they are:
+ * stack_chain: acquire locks of each kind below a known chain of functions, hold them long enough
+ * for their releases to be written, and print them:
  *
  *	stack_chain: lock NAME ADDRESS THREAD
  *
- * NAME's taker is take_NAME(), which chain_c() calls, which chain_b() does, which chain_a() does.
- * "deep" is taken below DEPTH calls of deeper(), "hardirq" and "softirq" in an interrupt of
- * chain_a(). "other" is acquired by one thread and released by another. And a thread sleeps, in
- * sleep_there(), to be switched away from: "sleep".
+ * chain_a() calls chain_b(), which calls chain_c(), which calls take_NAME(), which acquires NAME.
+ * "deep" is acquired below DEPTH calls of deeper(), "hardirq" and "softirq" in an interrupt of
+ * chain_a(). "other" is acquired by one thread and released by another. For "sleep" a thread is
+ * switched away from in sleep_there().
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -48,7 +48,7 @@ static void tell(const char *name, const void *lock)
 	pr_info("lock %s 0x%lx %d\n", name, (unsigned long)lock, task_pid_nr(current));
 }
 
-/* What follows a call keeps the compiler from making a jump of it: then there is no frame. */
+/* The code after the call keeps the compiler from making a tail call, which leaves no frame. */
 #define CALL(_call)		\
 do {				\
 	_call;			\
@@ -136,7 +136,7 @@ static void take_in_hardirq(void *unused)
 
 static noinline void interrupted(void)
 {
-	/* The processor sends it to itself. */
+	/* The CPU interrupts itself. */
 	CALL(smp_call_function_single(raw_smp_processor_id(), take_in_hardirq, NULL, true));
 }
 
@@ -151,7 +151,7 @@ static noinline void interrupted_softly(void)
 {
 	local_bh_disable();
 	tasklet_schedule(&in_softirq);
-	/* It runs there. */
+	/* The softirq runs here. */
 	CALL(local_bh_enable());
 	tasklet_kill(&in_softirq);
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * QEMU's parallel processors may go on executing a breakpoint that the kernel has replaced.
+ * stale_code: work around a race of QEMU, whose parallel CPUs may execute a breakpoint that the
+ * kernel has already replaced.
  *
- * The kernel patches code (static keys, ftrace) by a breakpoint first and the new first byte
- * last, and once all processors have answered an interrupt after that, none meets the
- * breakpoint any more: that is what an Intel or AMD processor promises. QEMU translates code
- * ahead. Its store into code that is translated drops the translation first and writes then,
- * with no lock over both (notdirty_write() and its caller, accel/tcg/cputlb.c of QEMU 10). If
- * the host takes the writer's thread away in between, another processor translates the
- * breakpoint anew, and nothing drops that. The kernel dies of a breakpoint that nobody has set;
- * or, before 6.3, stands still with interrupts off: kprobes take it for one that has just been
- * removed, and execute the instruction again, and again. On two of the host's processors that
- * happens once in some hundred thousand patches.
+ * The kernel patches code (static keys, ftrace) by writing a breakpoint first and the new first
+ * byte last. Then it interrupts all CPUs; after that, Intel and AMD guarantee that no CPU executes
+ * the breakpoint. QEMU translates code in advance. A store into translated code first drops the
+ * translation and then writes, without a lock for both steps (notdirty_write() and its caller,
+ * accel/tcg/cputlb.c of QEMU 10). If the host preempts the writer in between, another CPU
+ * translates the breakpoint again, and this translation is never dropped. The kernel then dies of
+ * an unknown breakpoint. Before 6.3 it hangs with interrupts disabled, because kprobes takes the
+ * breakpoint for one that has just been removed, and executes the instruction again and again. On
+ * a host with two CPUs this happens once in some hundred thousand patches.
  *
- * So breakpoints come here first. One in the kernel, where memory has none any more, is executed
- * again; if it comes back at once, its translation is dropped by a store that changes nothing,
- * and it is counted. All others go where they went.
+ * This module handles breakpoints first. It repeats the instruction of a kernel breakpoint that
+ * memory does not have any more. If the breakpoint comes back at once, it writes the byte with its
+ * own value, which drops the translation, and counts the event. All other breakpoints go to the
+ * kernel's handler.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -31,18 +32,19 @@
 #include <asm/processor-flags.h>
 #include <asm/trapnr.h>
 
-/* Written by any processor, the first with atomics. */
+/* Incremented by any CPU, with atomics in the assembly code. */
 static unsigned int stale_code_count __used;
 static unsigned long stale_code_last __used;
-/* Written once, at load. */
+/* The kernel's handler. Written once, at load. */
 static unsigned long stale_code_next __used;
 
 module_param_named(count, stale_code_count, uint, 0444);
 MODULE_PARM_DESC(count, "stale breakpoints that were met");
 
 /*
- * The store has left a page that is read-only and dirty, which the kernel takes for a shadow stack,
- * and warns of when it changes the page: when a module goes that has its code there.
+ * The store has set the dirty bit of a read-only page. The kernel takes such a page for a shadow
+ * stack, and warns when it changes the page, as at unload of the module with that code. Clear the
+ * bit.
  */
 static notrace noinline __used void stale_code_clean(unsigned long address)
 {
@@ -54,9 +56,9 @@ static notrace noinline __used void stale_code_clean(unsigned long address)
 }
 
 /*
- * The gate of a breakpoint: on the stack is where it returns to, one byte on; CS; flags. Code is
- * mapped read-only: the store needs CR0.WP off. It is atomic, for somebody may be patching the
- * very byte.
+ * The gate of a breakpoint. The stack has the return address (one byte after the breakpoint), CS
+ * and flags. Code is mapped read-only, so the store needs CR0.WP cleared. The store is atomic,
+ * because the kernel may be patching the same byte.
  */
 asm(".pushsection .text, \"ax\", @progbits\n"
 	"stale_code_int3:\n"
@@ -118,8 +120,8 @@ static gate_desc *breakpoint_gate(void)
 }
 
 /*
- * The upper half of all addresses of code is the same, and the rest of a gate's one word: so a
- * breakpoint on another processor finds the old gate or the new one. The table is read-only.
+ * All addresses of code have the same upper half, and the rest of a gate is one word. A breakpoint
+ * on another CPU therefore finds the old gate or the new one. The table is mapped read-only.
  */
 static void set_breakpoint_gate(unsigned long address)
 {
@@ -140,7 +142,7 @@ static int __init stale_code_init(void)
 {
 	unsigned long address;
 
-	/* With two page tables a process' breakpoint would not find us. */
+	/* With page table isolation a process' breakpoint could not reach this code. */
 	if (boot_cpu_has(X86_FEATURE_PTI))
 		return -ENODEV;
 	stale_code_next = gate_offset(breakpoint_gate());
@@ -150,7 +152,7 @@ static int __init stale_code_init(void)
 }
 module_init(stale_code_init);
 
-/* No exit: somebody may be on the way through. */
+/* Without an exit function, because a CPU may be executing the gate. */
 
 MODULE_DESCRIPTION("Goes on where QEMU has executed a breakpoint that the kernel has removed");
 MODULE_LICENSE("GPL");

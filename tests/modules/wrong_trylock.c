@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * wrong_trylock: makes a trylock of ntklog's fail always, for the self-test to find: a kprobe at
- * its beginning returns 0 to its caller. Everybody can live with a trylock that fails.
+ * wrong_trylock: make a trylock of ntklog fail always, so that its self-test reports it. A kprobe
+ * at the function's entry returns 0 to the caller, which every caller of a trylock can handle.
  */
 
 #include <linux/kprobes.h>
@@ -20,7 +20,7 @@ static int fail(struct kprobe *probe, struct pt_regs *regs)
 	return 1;
 }
 
-/* Its being there keeps the probe from becoming a jump, which cannot change where it goes. */
+/* A post handler keeps the kprobe from being optimized to a jump, which could not return 0. */
 static void nothing(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes nonsense, and now and then sense, into all files of ntklog, and makes ioctls
- * with nonsense for arguments.
+ * Write random and sometimes valid text to all files of ntklog, and make ioctls with random
+ * arguments.
  *
  *	abuse DIRECTORY SEED WRITES [quiet]
  *
- * quiet: nobody else is there. Then what is refused must have left the file as it was.
+ * quiet: no other program uses ntklog, so a refused write must leave the file unchanged.
  */
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ static int file_count, device, quiet;
 static long taken, refused, ioctls;
 static uint64_t state;
 
-/* xorshift64*: the same numbers for the same seed, anywhere. */
+/* xorshift64*, so that a seed gives the same numbers on each machine. */
 static uint32_t chance(uint32_t below)
 {
 	state ^= state >> 12;
@@ -46,8 +46,8 @@ static void find_files(const char *directory)
 
 	while (dir && (entry = readdir(dir))) {
 		/*
-		 * Each reading of the self-test takes seconds, and it takes no writing. To open
-		 * and close adopt stops the session.
+		 * A reading of linux_selftest takes seconds, and the file is read-only. Opening
+		 * and closing adopt stops the session.
 		 */
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "linux_selftest") ||
 		    !strcmp(entry->d_name, "adopt"))
@@ -95,7 +95,7 @@ static size_t make_text(char *text)
 	text[0] = '\0';
 	for (i = 0; i < kind; i++)
 		strcat(text, words[chance(sizeof(words) / sizeof(*words))]);
-	/* Words of a structure, some of them right. */
+	/* Words of a structure, some of them valid. */
 	if (!chance(3)) {
 		uint32_t structure[] = { chance(9), 1 + chance(3), chance(2) ? 1000 : chance(2000),
 					 chance(3), chance(2) * 1000000 };
@@ -115,7 +115,7 @@ static void abuse_file(const char *path)
 	ssize_t had = 0, has;
 	int fd;
 
-	/* What counts by itself, and what takes out what it gives, changes anyway. */
+	/* Counters change by themselves, and reading some files consumes their content. */
 	if (quiet && (strstr(path, "stats") || strstr(path, "/cpu") || strstr(path, "counters") ||
 		      strstr(path, "header") || strstr(path, "snapshot")))
 		return;

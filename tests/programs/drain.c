@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A real-time reader: drains all processors of a session, as soon as poll() says that
- * there is something, until the session has stopped and all is read.
+ * A real-time reader: read the files of all CPUs of a session whenever poll() reports data, until
+ * the session has stopped and all data are read.
  *
- *	drain SESSION PREFIX	makes PREFIX.cpu0, PREFIX.cpu1, ...
+ *	drain SESSION PREFIX	writes PREFIX.cpu0, PREFIX.cpu1, ...
  */
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Whether it was something. */
+/* Copy what can be read. Returns true if there was any. */
 static int copy(int from, int to)
 {
 	static char buffer[1 << 20];
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 				continue;
 			if (copy(files[i].fd, out[i]) || !(files[i].revents & POLLHUP))
 				continue;
-			/* poll() leaves it out from now on. */
+			/* End of file: poll() ignores a negative descriptor. */
 			files[i].fd = -1;
 			open_files--;
 		}

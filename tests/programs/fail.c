@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does something again and again, and makes its first allocation fail, then its second,
- * and so on, until it needs no more. In a kernel with failslab.
+ * Repeat an operation, and make its first allocation fail, then its second, and so on, until it
+ * needs no more. For a kernel with failslab.
  *
- *	fail load MODULE.ko STRIDE SEED	and unloads it
- *	fail start SESSION [STRIDE SEED LINUX]	and stops it; the file LINUX tells of kinds of
- *					lock that it has failed to redirect
+ *	fail load MODULE.ko STRIDE SEED		load and unload a module
+ *	fail start SESSION [STRIDE SEED LINUX]	start and stop a session; the file LINUX lists the
+ *						kinds of lock whose hooks failed
  *
- * Most allocations of a load are debugfs' for its files, which the module does without: after one
- * that has not made the load fail, only each STRIDEth is tried until one does; which, SEED says.
- * The first ones of a load are tried one by one: it cannot do without some of them.
+ * Most allocations of a load are debugfs' for its files, which the module can do without. After a
+ * failed allocation that did not make the load fail, only each STRIDEth allocation is tried until
+ * one does; SEED selects which. The first allocations of a load are all tried, because some are
+ * vital.
  *
- * Of a load, from where the module's own code begins: what the kernel allocates before is
- * its own business, and its tracing warns when some of that fails. Where that is, a load
- * tells that the module refuses at once.
+ * The kernel also allocates before it calls the module's init function, and its tracing warns
+ * about some failures there. A load that the module refuses at once shows how many these are; they
+ * are not tried.
  */
 
 #include <errno.h>
@@ -26,10 +27,10 @@
 
 #define MOST 50000
 
-/* What the kernel may allocate to clean up after such a load, and more. */
+/* Maximum of allocations that the kernel may make to clean up after a refused load. */
 #define MARGIN 15
 
-/* Of a load, what is tried one by one: that margin, and what the module begins with. */
+/* Number of allocations of a load that are all tried: the margin and the module's first ones. */
 #define DENSE (2 * MARGIN)
 
 static char state_path[256];
@@ -46,7 +47,7 @@ static int write_text(const char *path, const char *text)
 	return err;
 }
 
-/* Make the n-th allocation of this thread fail; returns how many are left to go. */
+/* Make the @n-th allocation of this thread fail. Returns the number left until then. */
 static int fail_nth(int fd, int n)
 {
 	char text[16] = "";
@@ -84,8 +85,8 @@ static void check_stopped(int n)
 }
 
 /*
- * How many kinds the file says have failed, for want of memory and nothing else; and so has not
- * been left with a part of them.
+ * Return the number of kinds that the file reports as failed. Each must have failed with -ENOMEM,
+ * and must not be attached in part.
  */
 static int failed_kinds(const char *path, int n)
 {
@@ -105,7 +106,7 @@ static int failed_kinds(const char *path, int n)
 	return count;
 }
 
-/* How many allocations a load makes that the module refuses. */
+/* Return the number of allocations of a load that the module refuses. */
 static int allocations_before_init(const char *module, int fail_fd)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC), left;
@@ -170,7 +171,7 @@ int main(int argc, char **argv)
 			break;
 		if (is_load && n < first + DENSE)
 			continue;
-		/* The first time some less, so that another seed has others. */
+		/* Skip fewer the first time, so that each seed tries other allocations. */
 		n += skip;
 		skip = stride - 1;
 	}

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A reader that goes by the ABI page: it opens the files as soon as it can, reads what
- * there is, looks every millisecond whether that was all, and then takes the rest. Was
- * the end told too early - before the session was asked to stop, or before the last bytes
- * were there - it says so. Prints TAP.
+ * A reader that follows the ABI document: it opens the files as soon as they exist, reads, checks
+ * every millisecond for the end, and then reads the rest. It reports an end that is announced too
+ * early: before the session was asked to stop, or before its last bytes could be read. Prints TAP.
  *
  *	follow SESSION poll|state DIRECTORY
  *
- * DIRECTORY/opened: made here, all files are open
- * DIRECTORY/stopping: made by others, just before they stop the session
- * DIRECTORY/over: made by others, when it has stopped
+ * DIRECTORY/opened: written by this program when all files are open
+ * DIRECTORY/stopping: written by the script just before it stops the session
+ * DIRECTORY/over: written by the script when the session has stopped
  */
 
 #include <errno.h>
@@ -46,7 +45,7 @@ static long read_all(int fd)
 
 	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
 		sum += got;
-	/* In buffering mode, before the end. */
+	/* A session in buffering mode returns EBUSY before its end. */
 	if (got < 0 && errno != EBUSY)
 		fail(strerror(errno));
 	return sum;
@@ -65,7 +64,7 @@ static int is_stopped(void)
 	return !strcmp(text, "stopped\n");
 }
 
-/* Files are there, or can be opened, when the session has been started. */
+/* Open the files. They exist, or can be opened, once the session has started. */
 static void open_files(void)
 {
 	struct pollfd file = { .events = POLLIN };
@@ -100,7 +99,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < CPUS; i++)
 		files[i] = (struct pollfd) { .fd = fds[i], .events = POLLIN };
 	while (left) {
-		/* Before the look: so it is not the look that is late. */
+		/* Read these before the session's state, so that a late reading is no error. */
 		int asked = has("stopping"), stopped = !is_poll && is_stopped();
 
 		if (poll(files, CPUS, 1) < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ntklog as a program of 64 or of 32 bits sees it. Prints TAP. The last checks are
- * made without CAP_PERFMON and CAP_SYS_ADMIN.
+ * Test the ioctls of /dev/ntklog from a program of 64 or 32 bits. Prints TAP. The last checks run
+ * without CAP_PERFMON and CAP_SYS_ADMIN.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void check(const char *name, int good)
 	printf("%s - ioctl of %zu bits: %s\n", good ? "ok" : "not ok", 8 * sizeof(void *), name);
 }
 
-/* The status, or minus errno. */
+/* Return the NTSTATUS, or minus errno. */
 static long long call(unsigned long number, unsigned int class, const void *buffer,
 		      unsigned int length)
 {
@@ -96,7 +96,7 @@ static void check_group_mask(void)
 	      set(0x1F, &information, sizeof(information)) == STATUS_INVALID_PARAMETER);
 }
 
-/* With events that carry a stack. */
+/* Set and query the events that have a stack. */
 static void check_stacks(void)
 {
 	uint32_t information[6] = { 6, 0, 7, 0, 0x052B, 0x0524 }, wrong[5] = { 6, 0, 7, 0, 0x0F4B };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracking on and off, from nothing and from counting, for a session, the tracepoint and
- * both, as fast as it goes:
+ * Enable and disable tracking as fast as possible, starting from no instrumentation and from
+ * counting, for a session, for the tracepoint, and for both:
  *
  *	switching spinlock|resource TIMES PREFIX
  *
- * Session 0 is traced and leaves PREFIX-TIME.etl. Session 1 counts, and tells in its
- * header what time it is, so that a filter lets only what is wrong into the ring buffer.
+ * Session 0 tracks and leaves PREFIX-TIME.etl. Session 1 counts. The time in its header is the
+ * limit of a filter that lets only wrong events into the ring buffer.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define DEBUGFS		"/sys/kernel/debug/ntklog/sessions/"
 #define EVENTS		"/sys/kernel/tracing/events/ntklog/"
 #define CPUS_MAX	64
-/* Of the first event of a session's header. */
+/* Offset of the time stamp of the first event in a session's header. */
 #define TIME_STAMP	0x58
 
 static const char *kind, *group;
@@ -42,7 +42,7 @@ static void put(const char *directory, const char *name, const char *text)
 	close(file);
 }
 
-/* What is in a file; -1: there is none. */
+/* Read a file. Returns its size, or -1 if it does not exist. */
 static ssize_t get(const char *path, void *buffer, size_t size)
 {
 	int file = open(path, O_RDONLY);
@@ -81,7 +81,7 @@ static void save(const char *prefix, int time)
 		die(path);
 }
 
-/* The tracepoint, from now on, and only for what is wrong. */
+/* Enable the tracepoint, with a filter for wrong events. */
 static void tracepoint_on(void)
 {
 	char directory[256], text[256];
@@ -93,7 +93,7 @@ static void tracepoint_on(void)
 		die("header");
 	memcpy(&now, header + TIME_STAMP, sizeof(now));
 	snprintf(directory, sizeof(directory), EVENTS "%s/", kind);
-	/* 2 stands for a resource's time that is not known. */
+	/* A resource event has times 0 to 2 if they are unknown. */
 	snprintf(text, sizeof(text), "acquire_time > 2 && acquire_time < %llu%s",
 		 now,
 		 strcmp(kind, "spinlock") ? "" : " || acquire_depth > 4");
@@ -128,18 +128,18 @@ int main(int argc, char **argv)
 	put(DEBUGFS, "1/group_mask", "PERF_SPINLOCK_CNTRS");
 	for (i = 0; i < times; i++) {
 		switch (i % 4) {
-		case 0:		/* a session */
+		case 0:		/* start and stop a session */
 			put(DEBUGFS, "0/group_mask", group);
 			put(DEBUGFS, "0/state", "start");
 			pause_a_little();
 			put(DEBUGFS, "0/state", "stop");
 			break;
-		case 1:		/* the tracepoint */
+		case 1:		/* enable and disable the tracepoint */
 			tracepoint_on();
 			pause_a_little();
 			tracepoint_off();
 			continue;
-		case 2:		/* first the session goes on and off */
+		case 2:		/* the session stops before the tracepoint is disabled */
 			put(DEBUGFS, "0/state", "start");
 			tracepoint_on();
 			pause_a_little();
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 			pause_a_little();
 			tracepoint_off();
 			break;
-		case 3:		/* a session that counts goes over to tracking and back */
+		case 3:		/* a counting session changes to tracking and back */
 			put(DEBUGFS, "0/group_mask", "PERF_SPINLOCK_CNTRS");
 			put(DEBUGFS, "0/state", "start");
 			pause_a_little();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* terminal COMMAND [ARGUMENT]...: run it with a terminal, and copy what that shows. */
+/* terminal COMMAND [ARGUMENT]...: run a command in a terminal, and copy the terminal's output. */
 
 #include <errno.h>
 #include <pty.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 		execvp(argv[1], argv + 1);
 		_exit(127);
 	}
-	/* EIO: nobody has the terminal any more. */
+	/* EIO: the command has closed the terminal. */
 	while ((got = read(master, text, sizeof(text))) > 0 || (got < 0 && errno == EINTR))
 		if (got > 0 && write(STDOUT_FILENO, text, got) != got)
 			return 1;
