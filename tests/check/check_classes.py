@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Classes of Linux' own locks, against a module that has told what is where.
+"""Check the classes of Linux' locks against a module that lists the objects in memory.
 
 Usage: check_classes.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -24,7 +24,7 @@ def path(name):
 
 
 class Names:
-    """Of FILE.names: a later line for an address holds from its time on."""
+    """The locks of FILE.names: a later line for an address is valid from its time on."""
 
     def __init__(self, name):
         self.locks = collections.defaultdict(list)
@@ -44,7 +44,7 @@ class Names:
 
 
 class Truth:
-    """Walks: what has one class in two that follow each other has it in between."""
+    """The walks: an object with the same class in two successive walks had it in between."""
 
     def __init__(self, name):
         self.begins, self.ends, self.walks = [], [], []
@@ -79,12 +79,12 @@ def events(name):
                     yield etl.resource(event).resource, event.time_stamp
 
 
-# What says that it is not sure, or that it does not know.
+# Words in a name that mark it as a guess, or as unknown.
 MARKED = re.compile(r"^~|\+0x[0-9a-f]+|^(stack|pages|vmalloc|kfence|slab|per-CPU)( \(|$)")
 
 
 def is_right(class_, truth):
-    # A ~ is a guess that may be right; of what cache it is, is no part of it.
+    # A name with ~ is a guess; the cache's name is not compared.
     return re.sub(r" \([^)]*\)$", "", class_.lstrip("~")) == truth
 
 

@@ -68,7 +68,7 @@ def report(name):
 
 
 class Session(unittest.TestCase):
-    """A file, its statistics and what the header says must agree exactly."""
+    """A file, its statistics and its header must agree exactly."""
 
     def check(self, name, lost=False):
         buffers = etl.decode(read(name + ".etl"))
@@ -231,8 +231,8 @@ class Records(unittest.TestCase):
         self.assertTrue(all(r.spin_lock_address >= etl.KERNEL for r in records))
         self.assertGreater(len({r.spin_lock_address for r in records}), 8)
         self.assertGreater(len({r.thread_id for r in records}), 3)
-        # Waiting without a spin takes no longer than the query and the exchange
-        # do, unless an interrupt or the host comes between.
+        # A wait without a spin is as short as the query and the exchange, unless an interrupt
+        # or the host comes in between.
         waits = sorted(r.wait_time_in_cycles for r in records if r.spin_count)
         self.assertGreater(waits[len(waits) // 2], 0)
         self.assertTrue(any(r.execute_dpc for r in records))
@@ -336,7 +336,7 @@ class Resources(unittest.TestCase):
         self.assertTrue(any(r.wait_time > 1 for r in releases))
         self.assertTrue(any(r.hold_time for r in releases))
         self.assertGreater(len({r.resource for r in releases}), 10)
-        # Softirqs release in the name of who is interrupted, also an idle one: 0.
+        # A release in a softirq has the interrupted thread's id; 0 for the idle thread.
         self.assertGreater(len({r.thread_id for r in releases}), 5)
 
     def test_the_rundown(self):
@@ -365,7 +365,7 @@ class Resources(unittest.TestCase):
             self.assertIn(recursion, (0, entries))
             self.assertRegex(fields[11], r"^torture_(start_resources|renew)\+0x")
 
-    def test_what_is_not_sampled_is_not_written(self):
+    def test_events_that_are_not_sampled_are_not_written(self):
         buffers = etl.decode(read("unsampled.etl"))
         etl.check_file(buffers)
         actions = {record.action for record in etl.resources(buffers)}
@@ -440,11 +440,11 @@ class ManySessions(unittest.TestCase):
             self.assertLessEqual(len(buffers), 1 + 2 * 4 + 1)
             self.assertEqual([b.sequence for b in buffers[1:]],
                              sorted(b.sequence for b in buffers[1:]))
-            # The last is the rundown, with the rates of then: that of the start is gone.
+            # The last event is the rundown, with its rates; the rundown of the start is gone.
             self.assertEqual([event.hook_id for event in buffers[-1].events], [0x0F4C])
             self.assertEqual(struct.unpack("<IIII", buffers[-1].events[0].data)[:3],
                              (1, 100, 1000))
-        # It went on in between.
+        # The recorder continued between the snapshots.
         self.assertGreater(two[1].sequence, one[-2].sequence)
         self.assertGreater(stats("many7.stats")["total"][5], 10)
 

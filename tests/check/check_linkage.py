@@ -37,7 +37,7 @@ def declared_functions():
     for line in text(AUX_INFO).splitlines():
         match = re.match(r"/\* (.*/include/ntklog/\w+\.h):\d+:\w(\w) \*/ (.*)", line)
         name = match and re.search(r"(\w+) \(", match[3])[1]
-        # What the kernel's macros declare on the way is not declared by a header.
+        # Declarations made by the kernel's macros are not declarations of a header.
         if match and not name.startswith("__compiletime_assert_"):
             yield name, match[1], match[2] == "F"
 

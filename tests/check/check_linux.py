@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was written of Linux' own locks, against a module that knows what is true.
+"""Check the events of Linux' locks against the values that linux_locks prints.
 
 Usage: check_linux.py NTKLOG DIRECTORY
 """
@@ -128,7 +128,7 @@ class LinuxLocks(unittest.TestCase):
         self.assertGreaterEqual(len(by_count), acquired // 4000)
         self.assertLessEqual(len(by_count), acquired // 500)
 
-    def test_who_owns_a_lock_is_not_passive(self):
+    def test_threads_that_own_a_lock_are_not_passive(self):
         self.assertEqual({record.irql for record in self.records} - {2, 3}, set())
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was written of Linux' own locks in each mode, against a module that counts.
+"""Check the events of Linux' locks in each mode against the counts that linux_pairs prints.
 
 Usage: check_modes.py NTKLOG DIRECTORY [CLASS...]
 """
@@ -135,8 +135,8 @@ class Sampled(unittest.TestCase):
         acquired = counter("sampled", "SpinLockAcquireCount") - waited
         self.assertGreaterEqual(acquired, 5 * 100000 + 4000)
         chosen = sum(not record.spin_count for record in self.one.records)
-        # A stretch that has begun may have had its chosen one, or not; on three processors, and
-        # the self-test of each kind has begun another one.
+        # An interval that has begun may or may not have had its sample; there are three CPUs, and
+        # the self-test of each kind has begun another interval.
         self.assertAlmostEqual(chosen, acquired / RATE, delta=16)
         self.assertLessEqual(sum(bool(record.spin_count) for record in self.one.records), waited)
 
@@ -163,7 +163,7 @@ class Sampled(unittest.TestCase):
 
 
 class WaitsAlone(unittest.TestCase):
-    """What also a kernel has whose functions cannot be redirected."""
+    """Cases that also hold for a kernel whose functions cannot be redirected."""
 
     prefixes = ("waits",)
 
@@ -175,7 +175,7 @@ class WaitsAlone(unittest.TestCase):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
                 longest = max(one.of(name), key=lambda record: record.wait_time_in_cycles)
-                # The host may have taken the processor away meanwhile, but not for all of it.
+                # The host may have stopped the CPU during the wait, but not for all of it.
                 self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
                 self.assertGreaterEqual(longest.spin_count, 1)
@@ -222,8 +222,8 @@ class Blockers(unittest.TestCase):
     def setUpClass(cls):
         cls.one = Recording("blockers")
 
-    def test_who_made_others_wait_is_written(self):
-        """The owner, whom the one in the queue waited for; and the second, of the spin lock."""
+    def test_the_owner_that_made_others_wait_is_written(self):
+        """The owner, which the queued CPU waited for; for the spin lock the first waiter, too."""
         for name, at_least in ("queued_spin", 2), ("queued_read", 1):
             blockers = [record for record in self.one.of(name) if record.rule & BLOCKER]
             self.assertGreaterEqual(len(blockers), at_least, name)
@@ -233,12 +233,12 @@ class Blockers(unittest.TestCase):
                 self.assertIn(record.caller_address, self.one.module)
 
     def test_each_wait_has_its_blocker(self):
-        """The last one in each queue leaves nobody behind."""
+        """The last CPU in each queue leaves no waiter."""
         for name in "queued_spin", "queued_read":
             last = max(self.one.of(name), key=lambda record: record.release_time)
             self.assertFalse(last.rule & BLOCKER, last)
 
-    def test_nobody_waits_for_what_one_processor_uses(self):
+    def test_locks_of_one_cpu_have_no_waiter(self):
         for name in self.one.pairs:
             self.assertFalse(any(record.rule for record in self.one.of(name)), name)
 

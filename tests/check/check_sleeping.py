@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What was written of Linux' own locks that sleep, against a module that knows what is true.
+"""Check the events of Linux' sleeping locks against the values that sleeping_locks prints.
 
 Usage: check_sleeping.py NTKLOG DIRECTORY
 """
@@ -18,7 +18,7 @@ NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
 HOLD = 1500000
-# Words of the module's that are as many as its calls of take() and the like.
+# Patterns that occur as often as the module calls take() and the like.
 WAYS, CONTENDED, GIVEN_UP, TRIED, LONG = 27, 11 + 17, 10, 6, 6
 
 
@@ -66,7 +66,7 @@ class SleepingLocks(unittest.TestCase):
             self.of(truth)
 
     def test_no_other_is(self):
-        """Of the module's locks: what was not tracked, given up or tried in vain is not written."""
+        """No other event: untracked, given up and failed acquisitions are not written."""
         locks = {truth.lock for truth in self.truths}
         locks |= {int(lock, 0) for _name, lock in lines("none")}
         written = [record for record in self.releases if record.resource in locks]

@@ -15,7 +15,7 @@ import tap
 
 NTKLOG, DIRECTORY = sys.argv[1:]
 CHAIN = ["chain_c", "chain_b", "chain_a", "stack_chain_init"]
-# What is taken in a function of the chain's own, and how its release is written.
+# The locks acquired in a function of the chain's own, and how their releases are written.
 SPINNING = ["spin", "irq", "read", "write", "queued"]
 SLEEPING = ["mutex", "rwsem", "resource"]
 
@@ -132,7 +132,7 @@ class Stacks(unittest.TestCase):
                 continue
             record, stack = self.all.stack_of(lock)
             self.assertEqual(stack.thread, thread, lock)
-            # Who releases it in the owner's place is no worker of the owner's.
+            # A release for the owner by another thread is no event of the owner's worker.
             self.assertEqual(record.thread_id == stack.thread, lock != "other", lock)
         for event, stack in self.all.of(etl.CONTEXTSWAP):
             if stack:

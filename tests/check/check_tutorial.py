@@ -24,10 +24,10 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
-# What a busy machine may add: losses, and notes that came too late. It is not what the page is about.
+# Lines that a busy machine may add: losses, and records that came too late.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
                      r"\d+ (?:events have no stack|stacks belong)")
-# A title of a table: what it is of, and the column that it is sorted by.
+# A title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
 

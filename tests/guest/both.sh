@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A session with events of a contended workload, and the counters before and after: both.*.
+# Record a session of a contended workload, and the counters before and after it, in both.*.
 
 . ./lib.sh
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes of Linux' own locks: recorded under a usual load and while objects come and go all the
-# time, with a module that tells what is where. check_classes.py looks at what was written.
+# Classes of Linux' locks: record under the usual load and while objects come and go, beside a
+# module that lists the objects in memory. check_classes.py compares.
 
 . ./linux_lib.sh
 
-# What is there in two readings one after the other is the truth in between.
+# An object that is in two successive readings has existed between them.
 tell_truth()
 {
 	: >"$1"
@@ -27,7 +27,7 @@ usual_load()
 	done
 }
 
-# Objects come and go: threads, inodes, dentries, and what is in caches.
+# Create and free objects: threads, inodes, dentries, cached objects.
 churn()
 {
 	mkdir -p /tmp/churn
@@ -68,11 +68,11 @@ record_with_truth()
 insmod ntklog.ko
 insmod class_truth.ko
 echo 50 >$R/release_sample_rate
-# More events than by default, in as much time.
+# Write more events than by default, so that the recordings can be short.
 echo 30000 >$P/hold_threshold
-check "classes: nothing is kept without anybody" is "$(cat $D/keep_identities)" 0
-check "classes: usual load" record_with_truth normal usual_load
-check "classes: churn" record_with_truth churn churn
+check "classes: no session: identities are not kept" is "$(cat $D/keep_identities)" 0
+check "classes: record under the usual load" record_with_truth normal usual_load
+check "classes: record while objects come and go" record_with_truth churn churn
 for recording in normal churn; do
 	cat $recording.log
 	ntklog report --json $recording.etl >$recording.json
@@ -83,4 +83,4 @@ check "classes: names of another boot are refused" sh -c "! ntklog report churn.
 	grep 'another boot' boot.log"
 rmmod class_truth
 rmmod ntklog
-check "classes: the kernel has nothing to say" kernel_is_silent
+check "classes: the kernel log has no warning" kernel_is_silent

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Classes of Linux' own locks by start and stop, and by top; and who may have notes kept.
+# Classes of Linux' locks with the tool's start, stop and top; and the file keep_identities.
 
 . ./linux_lib.sh
 
 insmod ntklog.ko
 echo 1000 >$R/release_sample_rate
-check "classes: a session is started" ntklog start -e $GROUPS_OF_LINUX
-check "classes: notes are kept for it" is "$(cat $D/keep_identities)" 1
+check "classes: start enables a session" ntklog start -e $GROUPS_OF_LINUX
+check "classes: identities are kept for a session" is "$(cat $D/keep_identities)" 1
 find /sys >/dev/null
-check "classes: it is stopped and saved" ntklog stop -o stopped.etl
-check "classes: notes are kept no longer" is "$(cat $D/keep_identities)" 0
-check "classes: what was kept is in the names" grep -q '^lock .* dentry.d_lockref.lock$' \
+check "classes: stop saves the session" ntklog stop -o stopped.etl
+check "classes: identities are not kept after the session" is "$(cat $D/keep_identities)" 0
+check "classes: the names file has the kept identities" grep -q '^lock .* dentry.d_lockref.lock$' \
 	stopped.etl.names
 touch /tmp/load
 (while [ -e /tmp/load ]; do find /proc/sys >/dev/null; done) &
-# shown FILE OPTION...: what top shows, as soon as a lock of the load's is in it.
+# shown FILE OPTION...: run top into FILE; succeed if it shows a lock of the load.
 shown()
 {
 	file=$1
@@ -24,8 +24,8 @@ shown()
 	ntklog top --once --json -d 2 -e $GROUPS_OF_LINUX "$@" >"$file" &&
 		grep -q 'dentry.d_lockref.lock' "$file"
 }
-check "classes: top has them" wait_for shown top.json
-check "classes: and each lock by itself" wait_for shown addresses.json --addresses
+check "classes: top shows classes" wait_for shown top.json
+check "classes: top --addresses shows each lock" wait_for shown addresses.json --addresses
 rm /tmp/load
 wait
 
@@ -33,5 +33,5 @@ for text in x 2 10 ' 1'; do
 	check "classes: keep_identities refuses '$text'" refused "Invalid argument" \
 		$D/keep_identities "$text"
 done
-check "classes: keep_identities" taken $D/keep_identities 1
-check "classes: the module goes with what it keeps" rmmod ntklog
+check "classes: keep_identities takes 1" taken $D/keep_identities 1
+check "classes: the module unloads while identities are kept" rmmod ntklog

@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Real events of a contended workload, for check_e2e.py to decode.
+# Events of a contended workload, which check_e2e.py decodes.
 
-# With a tracepoint and a session at once: both see the same events.
+# A tracepoint and a session at the same time get the same events.
 check "events: trace-cmd records" trace-cmd record -b 8192 -o /tmp/both.dat \
 	-e ntklog:spinlock sh both.sh
 check "events: torture in thread, softirq and hard interrupt" succeeded
 mv /tmp/both.dat both.dat
 cat $S/stats >both.stats
 cat $S/header $S/cpu* >both.etl
-check "events: read buffers are gone" is "$(cat $S/cpu0 | wc -c)" 0
+check "events: buffers that were read are empty" is "$(cat $S/cpu0 | wc -c)" 0
 
-# The tracepoint alone, no session; and it turns itself off.
+# The tracepoint without a session; its end disables the instrumentation.
 echo 1 >$P/contention_sample_rate
 check "events: tracepoint without a session" torture_traced /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
-check "events: it had turned the instrumentation on" \
+check "events: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"
-check "events: and off again" is "$(cat $D/group_mask)" 0x0
+check "events: the tracepoint's end disables the instrumentation" is "$(cat $D/group_mask)" 0x0
 
-# Too little room: what is lost is counted.
+# Buffers that are too small: events are counted as lost.
 echo 4096 >$S/buffer_size
 echo 2 >$S/buffers
 echo start >$S/state
-check "events: torture with a session that is full" torture_until "total 0 lost 1"
+check "events: a full session counts lost events" torture_until "total 0 lost 1"
 echo stop >$S/state
 cat $S/stats >full.stats
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats2
 
-# A higher contention_sample_rate: fewer events of as many contended acquisitions.
+# A higher contention_sample_rate: fewer events for the same number of contended acquisitions.
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers
-# On a busy host many are held for long, whatever their rate.
+# On a busy host many holds are long, and long holds are written at any rate.
 echo 0 >$P/hold_threshold
 echo 4294967295 >$P/acquire_sample_rate
 for rate in 10 100; do
@@ -48,7 +48,7 @@ done
 echo 1000 >$P/acquire_sample_rate
 echo 1000000 >$P/hold_threshold
 
-# Only counters: no events, nothing tracked, but counts that go up.
+# Only counters: nothing is tracked or written.
 echo PERF_SPINLOCK_CNTRS >$S/group_mask
 cat $D/counters >counters.before
 echo start >$S/state

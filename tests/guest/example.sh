@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The example of the documentation, and the benchmark, traced: they run, and leave
-# the kernel as it was.
+# The documentation's example and the benchmark, while instrumentation is enabled: both run, and
+# leave nothing behind.
 
 echo start >$S/state
 check "example: loads" insmod ntklog_example.ko
-check "example: does what its comment says" sh -c \
+check "example: prints the result that its comment promises" sh -c \
 	"dmesg | grep 'ntklog_example: 1000 requests, 500 found in the table'"
 cat $D/locks >locks.txt
 cat $D/locks_information >locks.bin
@@ -20,4 +20,4 @@ check "bench: measures every pair" is \
 check "bench: unloads" rmmod ntklog_bench
 check "bench: bad parameters are refused" sh -c "! insmod ntklog_bench.ko times=1"
 echo stop >$S/state
-check "example: the kernel has nothing to complain of" kernel_is_silent
+check "example: the kernel log has no warning" kernel_is_silent

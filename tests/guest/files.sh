@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The text files: modes, defaults, what they take and what they refuse.
+# The text files: permissions, defaults, accepted and refused values.
 
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $P/hold_threshold $P/information $R/release_sample_rate $R/contention_sample_rate \
@@ -11,7 +11,7 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $D/keep_identities /dev/ntklog; do
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
-check "files: others do not come so far" mode_is ${D%/*} 700
+check "files: other users cannot enter the directory" mode_is ${D%/*} 700
 for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner \
     $S/cpu0 $S/cpu1; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
@@ -25,7 +25,7 @@ check "files: default release_sample_rate" is "$(cat $R/release_sample_rate)" 10
 check "files: default contention_sample_rate of resources" is "$(cat $R/contention_sample_rate)" 1
 check "files: default excessive_timeouts" is "$(cat $R/excessive_timeouts)" 1
 check "files: no resource is live" is "$(wc -l <$D/locks)" 1
-check "files: nor in the binary list" is "$(words $D/locks_information)" "0 0 "
+check "files: the binary list has no resource" is "$(words $D/locks_information)" "0 0 "
 check "files: there are eight sessions" is "$(echo $D/sessions/[0-9]*)" \
 	"$(for i in 0 1 2 3 4 5 6 7; do printf '%s ' $D/sessions/$i; done | sed 's/ $//')"
 check "files: name of session 7" is "$(cat $D/sessions/7/name)" "System Logger 7"
@@ -57,7 +57,7 @@ check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
 check "files: default buffers" is "$(cat $S/buffers)" 16
 check "files: mode" is "$(cat $S/mode)" sequential
 check "files: default group mask" is "$(cat $S/group_mask)" "0x20010000 PERF_SPINLOCK"
-check "files: nothing is on" is "$(cat $D/group_mask)" 0x0
+check "files: no group is enabled" is "$(cat $D/group_mask)" 0x0
 
 for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
     $P/hold_threshold $R/release_sample_rate $R/contention_sample_rate \

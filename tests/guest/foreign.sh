@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# What is another matter on other architectures: Linux' own locks, whose functions are not redirected there, and
-# the tool as it is built for it, on a file of its own and on other.etl, which is of x86-64.
+# Other architectures than x86: functions of spin locks cannot be redirected. The tool reads a file
+# of this machine, and other.etl, which is from x86-64.
 
 . ./linux_lib.sh
 
 rmmod ntklog
 insmod ntklog.ko buffers=64
 for kind in spinlock rwlock; do
-	check "foreign: ${kind}s cannot be watched in mode full, which is said, and what can be had" \
+	check "foreign: ${kind}s are reported as unavailable in mode full, with the modes that work" \
 		grep "^$kind: unavailable: this architecture is not x86-64; mode \"waits\" can be had$" \
 		$D/linux
 done
-# arm64's can: sleeping.sh.
+	# arm64 supports these; sleeping.sh tests them.
 if [ "$(uname -m)" != aarch64 ]; then
 	for kind in mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex; do
-		check "foreign: nor ${kind}es, which is said" grep \
+		check "foreign: ${kind}es are reported as unavailable in mode full" grep \
 			"^$kind: unavailable: this architecture is neither x86-64 nor arm64$" $D/linux
 	done
 fi
@@ -44,4 +44,4 @@ for file in recorded other; do
 	ntklog info $file.etl --json >$file.info
 done
 rmmod ntklog
-check "foreign: the kernel has nothing to complain of" kernel_is_silent
+check "foreign: the kernel log has no warning" kernel_is_silent

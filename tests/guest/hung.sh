@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Who waits for a resource for long sleeps in one piece: what the kernel has against
-# tasks that hang sees it, as it would with a mutex.
+# A waiter for a resource sleeps without waking up in between, so that khungtaskd reports it, as
+# it does for a mutex.
 
 T=/proc/sys/kernel/hung_task_timeout_secs
-check "hung: the kernel looks for tasks that hang" [ -w $T ]
+check "hung: khungtaskd is enabled" [ -w $T ]
 timeout_before=$(cat $T)
 echo 2 >$T
 dmesg -c >/dev/null
@@ -15,9 +15,9 @@ sleep 9.5
 rmmod ntklog_torture
 check "hung: torture with a stall" succeeded
 dmesg >hung.dmesg
-check "hung: the kernel tells who waits" \
+check "hung: khungtaskd reports the waiting task" \
 	grep -E 'INFO: task ntklog_torture.* blocked for more than' hung.dmesg
-check "hung: and for what" grep ' ex_acquire_resource.*\[ntklog\]' hung.dmesg
-check "hung: nothing else is wrong" sh -c "! grep -E 'BUG|WARNING|Oops|FAILURE' hung.dmesg"
+check "hung: the report's stack has the resource's function" grep ' ex_acquire_resource.*\[ntklog\]' hung.dmesg
+check "hung: the kernel log has no other warning" sh -c "! grep -E 'BUG|WARNING|Oops|FAILURE' hung.dmesg"
 echo "$timeout_before" >$T
 dmesg -c >/dev/null

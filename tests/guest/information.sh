@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# spinlock/information, in both sizes, and resource/information: binary, all or nothing.
+# The binary files spinlock/information (both sizes) and resource/information.
 
-# I: the directory.
+# I: the directory of the file.
 I=$P
 
-# information_refused LENGTH WORD...: so many bytes of the words.
+# information_refused LENGTH WORD...: writing the first LENGTH bytes of the words is refused.
 information_refused()
 {
 	length=$1
@@ -21,7 +21,7 @@ information_refused()
 	is "$(words $I/information)" "$before"
 }
 
-# information_taken LENGTH EXPECTED WORD...
+# information_taken LENGTH EXPECTED WORD...: the write succeeds, and the file then reads EXPECTED.
 information_taken()
 {
 	length=$1 expected=$2
@@ -31,11 +31,11 @@ information_taken()
 	is "$(words $I/information)" "$expected"
 }
 
-check "information: gives the defaults" \
+check "information: reads the defaults" \
 	is "$(words $I/information)" "5 1 1000 1 1000000 "
 check "information: takes the current structure" \
 	information_taken 20 "5 2 1001 3 1000001 " 5 2 1001 3 1000001
-check "information: V1 leaves the hold threshold" \
+check "information: V1 keeps the hold threshold" \
 	information_taken 16 "5 4 1002 5 1000001 " 5 4 1002 5
 check "information: the text files agree" \
 	is "$(cat $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
@@ -61,9 +61,9 @@ check "information: takes the defaults" \
 	information_taken 20 "5 1 1000 1 1000000 " 5 1 1000 1 1000000
 
 I=$R
-check "information: gives the defaults of resources" \
+check "information: reads the defaults of resources" \
 	is "$(words $I/information)" "7 1000 1 1 "
-check "information: takes those of resources" \
+check "information: takes the current structure of resources" \
 	information_taken 16 "7 2 3 4 " 7 2 3 4
 check "information: the text files of resources agree" \
 	is "$(cat $R/release_sample_rate $R/contention_sample_rate $R/excessive_timeouts |

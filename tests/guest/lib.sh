@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What the scripts in the virtual machine share. Each result is a line of TAP.
+# Functions of all scripts in the virtual machine. Each result is a line of TAP.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
 P=$D/spinlock
 R=$D/resource
 
-# check NAME COMMAND...: ok if the command succeeds.
+# check NAME COMMAND...: print ok if the command succeeds.
 check()
 {
 	name=$1
@@ -27,7 +27,7 @@ is()
 	[ "$1" = "$2" ] || { echo "'$1', expected '$2'"; return 1; }
 }
 
-# refused ERROR FILE TEXT: writing fails so, and the file reads as before.
+# refused ERROR FILE TEXT: writing fails with ERROR, and the file reads as before.
 refused()
 {
 	before=$(cat "$2" 2>/dev/null)
@@ -41,19 +41,19 @@ refused()
 	is "$(cat "$2" 2>/dev/null)" "$before"
 }
 
-# taken FILE TEXT [READS]: writing succeeds, and the file reads so afterwards.
+# taken FILE TEXT [READS]: writing succeeds, and the file then reads TEXT, or READS.
 taken()
 {
 	printf '%s\n' "$2" >"$1" && is "$(cat "$1")" "${3:-$2}"
 }
 
-# mode_is FILE MODE: its permissions, and it is root's.
+# mode_is FILE MODE: the file has these permissions and belongs to root.
 mode_is()
 {
 	is "$(stat -c '%a %u' "$1")" "$2 0"
 }
 
-# le32 NUMBER...: as binary words.
+# le32 NUMBER...: print as little-endian words.
 le32()
 {
 	for word; do
@@ -64,21 +64,21 @@ le32()
 	done
 }
 
-# words FILE: its words, in decimal.
+# words FILE: print its words in decimal.
 words()
 {
 	hexdump -v -e '1/4 "%u "' "$1"
 }
 
-# Nothing that a kernel prints when something is wrong.
+# Succeed if the kernel's log has no warning or error.
 kernel_is_silent()
 {
 	! dmesg | grep -E 'BUG|WARNING|Oops|INFO:|Call Trace|refcount|leak'
 }
 
-# How long something takes is the host's affair; tests wait for what they need instead.
+# A test waits for conditions, not for a time, because the host's load changes every duration.
 
-# wait_for COMMAND...: until it succeeds, five minutes at most.
+# wait_for COMMAND...: wait until the command succeeds, at most five minutes.
 wait_for()
 {
 	turns=0
@@ -89,13 +89,13 @@ wait_for()
 	done
 }
 
-# mark: the counters as they are now, for grown.
+# mark: remember the counters for grown.
 mark()
 {
 	cat $D/counters >/tmp/mark
 }
 
-# grown NAME AMOUNT: the counter of each processor has grown by so much since mark.
+# grown NAME AMOUNT: each CPU's counter has grown by AMOUNT or more since mark.
 grown()
 {
 	cat /tmp/mark $D/counters | awk -v name="$1" -v amount="$2" '
@@ -105,7 +105,7 @@ grown()
 		END { exit !at || !rows || grown < rows }'
 }
 
-# total SESSION COLUMN AMOUNT: of a session's stats, there is so much of it.
+# total SESSION COLUMN AMOUNT: the column of the session's stats is AMOUNT or more.
 total()
 {
 	awk -v name="$2" -v amount="$3" '
@@ -114,15 +114,15 @@ total()
 		END { exit !enough }' "$D/sessions/$1/stats"
 }
 
-# succeeded: the last torture has.
+# succeeded: the last torture test ended with success.
 succeeded()
 {
 	dmesg | grep 'ntklog_torture: End of test' | tail -n 1 | tee /dev/stderr |
 		grep -q SUCCESS
 }
 
-# torture_until CONDITION PARAMETER...: run it for a second at least and until the command
-# is true, and see it end.
+# torture_until CONDITION PARAMETER...: run the torture test for at least a second, until the
+# condition is true, and wait for its end.
 torture_until()
 {
 	condition=$1
@@ -142,9 +142,9 @@ torture_has_ended()
 	dmesg | grep 'ntklog_torture: ' | tail -n 1 | grep -q 'End of test'
 }
 
-# torture_traced FILE EVENT COUNTER PARAMETER...: by trace-cmd, with a torture that is over, but not gone, when
-# it writes down the kernel's symbols: beside one that runs that takes a minute. Again until each
-# processor has 100 events; trace.mask is what was on.
+# torture_traced FILE EVENT COUNTER PARAMETER...: record a torture test by trace-cmd, until each CPU
+# has 100 events. The test has ended, but is not unloaded, when trace-cmd saves the kernel's
+# symbols; beside a running test that takes a minute. trace.mask gets the groups that were enabled.
 torture_traced()
 {
 	file=$1 event=$2 counter=$3
@@ -163,7 +163,7 @@ torture_traced()
 	done
 }
 
-# torture PARAMETER...: for a second, and until every processor has taken locks.
+# torture PARAMETER...: run the torture test for a second, until each CPU has acquired locks.
 torture()
 {
 	torture_until true "$@"

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# What the scripts about Linux' own locks share, besides lib.sh.
+# Functions of the scripts about Linux' locks, besides lib.sh.
 
 T=/sys/kernel/tracing
 LINUX="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"
 GROUPS_OF_LINUX=linux_spinlock,linux_rwlock,linux_mutex,linux_rwsem
 
-# How many functions of each kind there are.
+# Number of redirected functions of each kind.
 SPIN=10
 RW=19
-# From 7.3 on.
+# Kernel 7.3 and later.
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
 ALL=$((SPIN + RW))
 
-# in_use: slots in use of all processors.
+# in_use: print the number of slots in use on all CPUs.
 in_use()
 {
 	sum InUse
 }
 
-# sum COLUMN: of a counter, of all processors.
+# sum COLUMN: print the sum of a counter over all CPUs.
 sum()
 {
 	awk -v name="$1" '
@@ -28,7 +28,7 @@ sum()
 		{ sum += $at } END { print sum + 0 }' $D/counters
 }
 
-# Functions of the kernel that somebody's direct call is on.
+# Print the number of kernel functions that have a direct call.
 redirected()
 {
 	grep -c 'trampoline__raw' $T/enabled_functions || true
@@ -47,7 +47,7 @@ is_off()
 		is "$(redirected)" 0 && is "$(in_use)" 0
 }
 
-# record MODE PREFIX ARGUMENT...: a session in that mode over one load of linux_pairs.
+# record MODE PREFIX ARGUMENT...: record a session in this mode during a load of linux_pairs.
 record()
 {
 	mode=$1
@@ -57,13 +57,13 @@ record()
 	cat $D/counters >"$prefix.before"
 	echo start >$S/state
 	cat $D/linux
-	check "modes: $prefix: they are watched" is_on
+	check "modes: $prefix: functions are redirected" is_on
 	redirected >"$prefix.redirected"
-	check "modes: $prefix: no other mode meanwhile" refused busy $D/linux_mode \
+	check "modes: $prefix: another mode is refused" refused busy $D/linux_mode \
 		"$([ "$mode" = full ] && echo waits || echo full)"
-	check "modes: $prefix: the same one is none" taken $D/linux_mode "$mode"
+	check "modes: $prefix: the same mode is accepted" taken $D/linux_mode "$mode"
 	lines=$(dmesg | wc -l)
-	check "modes: $prefix: the module with the pairs runs" insmod linux_pairs.ko "$@"
+	check "modes: $prefix: linux_pairs runs" insmod linux_pairs.ko "$@"
 	grep -w linux_pairs /proc/modules >"$prefix.module"
 	rmmod linux_pairs
 	echo stop >$S/state
@@ -71,12 +71,12 @@ record()
 	cat $S/header $S/cpu* >"$prefix.etl"
 	cat $S/stats >"$prefix.stats"
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*linux_pairs: //p' >"$prefix.truth"
-	check "modes: $prefix: the end of the session restores" is_off
+	check "modes: $prefix: the end of the session restores the functions" is_off
 }
 
-# load PAUSE: something of everything, until the file is gone; with so many microseconds between,
-# for where it is to be there, but not to fill the processors while others wait. Each round is
-# short: emulated, what a load does while nobody looks is most of what a test costs.
+# load PAUSE: make a mixed load until /tmp/load is removed, with PAUSE microseconds between rounds
+# so that it does not use all CPUs. Rounds are short, because in an emulated machine the load takes
+# most of a test's time.
 load()
 {
 	touch /tmp/load

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Linux' own locks: other users of ftrace, what must be refused or undone, and the self-test.
+# Linux' locks: other users of ftrace, failures that must be undone, and the self-test.
 
 . ./linux_lib.sh
 
@@ -9,81 +9,81 @@ insmod ntklog.ko buffers=64
 echo "$LINUX" >$S/group_mask
 load 50000
 
-# Others on the same functions, before, meanwhile and after.
+# Other users of ftrace on the same functions: before, during and after the redirection.
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' >$T/set_ftrace_filter
 echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
-check "linux: on with the function tracer and a kprobe there" is_on
-check "linux: then all functions go on calling us" is "$(redirected)" $ALL
+check "linux: function tracer and kprobe: redirection is enabled" is_on
+check "linux: function tracer and kprobe: all functions are redirected" is "$(redirected)" $ALL
 mark
-check "linux: and what they acquire is counted" wait_for grown SpinLockAcquireCount 100
-check "linux: the function tracer sees the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
-check "linux: the kprobe is hit" wait_for grep -q 'ntklog_test' $T/trace
+check "linux: function tracer and kprobe: acquisitions are counted" wait_for grown SpinLockAcquireCount 100
+check "linux: function tracer and kprobe: the tracer has the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
+check "linux: function tracer and kprobe: the kprobe is hit" wait_for grep -q 'ntklog_test' $T/trace
 echo stop >$S/state
-check "linux: off under the function tracer and a kprobe" is_off
+check "linux: function tracer and kprobe: redirection is disabled" is_off
 echo start >$S/state
-check "linux: on again under them" is_on
+check "linux: function tracer and kprobe: redirection is enabled again" is_on
 echo 0 >$T/events/kprobes/ntklog_test/enable
 echo nop >$T/current_tracer
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
 echo stop >$S/state
-check "linux: off after them" is_off
+check "linux: after function tracer and kprobe: redirection is disabled" is_off
 end_load
 load 300000
 
 echo start >$S/state
-check "linux: ftrace cannot be switched off meanwhile" \
+check "linux: redirected: ftrace_enabled cannot be 0" \
 	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
-# 7.3 does not let anybody.
+# On 7.3 ftrace_enabled cannot be set to 0.
 if echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled; then
 	echo start >$S/state
-	check "linux: without ftrace nothing is redirected, and it is said" \
+	check "linux: ftrace disabled: no function is redirected, with the reason" \
 		grep 'failed: kernel.ftrace_enabled (-112)' $D/linux
 	echo 1 >/proc/sys/kernel/ftrace_enabled
-	# One kind at a time: ftrace looks at all functions when its last user goes.
+	# Detach one kind after the other: ftrace checks all functions when its last user goes.
 	cat $D/linux_selftest >/tmp/selftest.txt
-	check "linux: a self-test that could does not hide that" \
+	check "linux: ftrace disabled: the self-test keeps the reason" \
 		grep 'failed: kernel.ftrace_enabled (-112)' $D/linux
-	check "linux: and leaves ftrace in order" kernel_is_silent
+	check "linux: ftrace disabled: the kernel log has no warning" kernel_is_silent
 	echo stop >$S/state
 else
-	echo "ok - linux: without ftrace nothing is redirected # SKIP kernel.ftrace_enabled cannot be 0 here"
+	echo "ok - linux: ftrace disabled: no function is redirected # SKIP kernel.ftrace_enabled cannot be 0 here"
 fi
 echo start >$S/state
-check "linux: with it they are" is_on
+check "linux: ftrace enabled again: functions are redirected" is_on
 echo stop >$S/state
 
-# Somebody else's direct call on one function, the last but one of its half: there is room for one.
+# A foreign direct call on one function, the last but one of its half. ftrace allows one.
 insmod direct_call.ko function=_raw_write_unlock_irqrestore
 echo start >$S/state
 cat $D/linux
-check "linux: where somebody else redirects a function its kind is refused, by name" \
+check "linux: foreign direct call: its kind is refused, with the function's name" \
 	grep '^rwlock: failed: _raw_write_unlock_irqrestore (-16)' $D/linux
-check "linux: nothing of that kind stays redirected, and all of the other" is "$(redirected)" $SPIN
-check "linux: the kernel's log names it" sh -c "dmesg | tail -n 5 |
+check "linux: foreign direct call: only the other kind is redirected" is "$(redirected)" $SPIN
+check "linux: foreign direct call: the kernel log has the function's name" sh -c "dmesg | tail -n 5 |
 	grep 'rwlocks are not watched: _raw_write_unlock_irqrestore .*: somebody else has redirected it'"
-check "linux: record tells of it" sh -c 'ntklog record -e linux_rwlock --no-names \
+check "linux: foreign direct call: record reports the kind" sh -c 'ntklog record -e linux_rwlock --no-names \
 	-o /tmp/busy.etl --duration 0.1 2>&1 | tee /dev/stderr | grep -i "nothing will be recorded: failed"'
 echo stop >$S/state
 rmmod direct_call
 ntklog record --no-names -o linux-again.etl --duration 0.1
-check "linux: when it is gone, record takes that kind again without being told" \
+check "linux: foreign direct call removed: record enables the kind by default" \
 	grep '^rwlock: off' $D/linux
 echo start >$S/state
-check "linux: then all are redirected" is_on
-check "linux: and somebody else is refused" sh -c \
+check "linux: foreign direct call removed: all functions are redirected" is_on
+check "linux: redirected: a foreign direct call is refused" sh -c \
 	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
 	cat /tmp/refused && grep -i busy /tmp/refused'
-check "linux: which changes nothing" is "$(redirected)" $ALL
+check "linux: a refused foreign direct call leaves all functions redirected" is "$(redirected)" $ALL
 echo stop >$S/state
-check "linux: off after somebody else was refused" is_off
+check "linux: after a refused foreign direct call redirection is disabled" is_off
 
-# No memory in the middle of redirecting: at the first function, amid the releases and the
-# acquisitions of a kind, at the last one; in either of two steps. One kind is undone, by name.
+# Fail an allocation during redirection: at the first function, between the release and the acquire
+# functions of a kind, and at the last one, in both steps. The kind is restored and reported.
 direct=register_ftrace_direct
 grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
 failures=0
@@ -106,24 +106,24 @@ for failure in $places; do
 	rmmod no_memory
 	failures=$((failures + 1))
 done
-check "linux: without memory in the middle of it the one kind is undone" \
+check "linux: no memory during redirection: the kind is restored" \
 	is $failures "$(echo $places | wc -w)"
 echo start >$S/state
-check "linux: with memory both are redirected" is_on
+check "linux: memory again: both kinds are redirected" is_on
 echo stop >$S/state
-check "linux: and restored" is_off
+check "linux: memory again: both kinds are restored" is_off
 
-# A recording that is killed leaves its session, and with it the redirection, to whoever stops it.
+# A killed recording leaves its session and the redirection; stop ends both.
 ntklog record --session 5 --no-names -o /tmp/linux-killed.etl &
 recorder=$!
 wait_for is_on
 kill -9 $recorder
 wait $recorder
-check "linux: they stay redirected when the recording is killed" is_on
-check "linux: stop ends what the killed one has begun" ntklog stop 5
-check "linux: and restores" is_off
+check "linux: recording killed: functions stay redirected" is_on
+check "linux: recording killed: stop ends its session" ntklog stop 5
+check "linux: recording killed: stop restores the functions" is_off
 
-# The self-test, alone and with a session; with a function that is wrong.
+# The self-test without and during a session, and with a wrong function.
 same()
 {
 	awk -v all="$ALL" 'NR == 1 { wide = NF; next }
@@ -134,38 +134,38 @@ same()
 			exit bad || functions != all || contexts != 8 || kinds != 2 }' "$1"
 }
 cat $D/linux_selftest >selftest-off.txt
-check "linux: the self-test finds each function as the kernel's own" same selftest-off.txt
-check "linux: it leaves nothing redirected" is_off
+check "linux: the self-test finds no difference" same selftest-off.txt
+check "linux: the self-test leaves no function redirected" is_off
 echo start >$S/state
 cat $D/linux_selftest >selftest-on.txt
-check "linux: the self-test while a session is on" same selftest-on.txt
-check "linux: it leaves them on" is_on
+check "linux: the self-test during a session finds no difference" same selftest-on.txt
+check "linux: the self-test during a session keeps the redirection" is_on
 insmod wrong_trylock.ko
 cat $D/linux_selftest >selftest-wrong.txt
 check "linux: the self-test finds a function that is wrong" \
 	grep -E '^_raw_write_trylock thread 0x0\(0x[0-9a-f]+\) 0\(1\) 0 0 0\(1\) differs$' selftest-wrong.txt
-check "linux: and names it" grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
-check "linux: and no other" sh -c '! grep -v "^_raw_write_\(trylock\|unlock\) " selftest-wrong.txt |
+check "linux: the self-test reports the wrong function" grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
+check "linux: the self-test reports no other function" sh -c '! grep -v "^_raw_write_\(trylock\|unlock\) " selftest-wrong.txt |
 	grep differs$ | grep -v ^rwlock'
-check "linux: its kind is restored, the other one is not" is "$(redirected)" $SPIN
-check "linux: which is said" grep '^rwlock: failed: _raw_write_trylock (-71)' $D/linux
+check "linux: wrong function: its kind is restored, the other kind stays redirected" is "$(redirected)" $SPIN
+check "linux: wrong function: the file linux has the reason" grep '^rwlock: failed: _raw_write_trylock (-71)' $D/linux
 echo stop >$S/state
 echo start >$S/state
-check "linux: nor is a kind redirected that is wrong" is "$(redirected)" $SPIN
+check "linux: wrong function: its kind is not redirected again" is "$(redirected)" $SPIN
 echo stop >$S/state
 cat $D/linux_selftest >selftest-wrong.txt
-check "linux: the self-test while off finds it too" \
+check "linux: wrong function: the self-test without a session finds it" \
 	grep '^rwlock: _raw_write_trylock differs$' selftest-wrong.txt
-check "linux: then nothing is redirected" is "$(redirected)" 0
-check "linux: the tool fails then" sh -c 'ntklog selftest >/tmp/selftest.txt; status=$?
+check "linux: wrong function: the self-test leaves no function redirected" is "$(redirected)" 0
+check "linux: wrong function: ntklog selftest fails" sh -c 'ntklog selftest >/tmp/selftest.txt; status=$?
 	cat /tmp/selftest.txt; [ $status = 1 ] && grep "_raw_write_trylock.*differs" /tmp/selftest.txt'
 rmmod wrong_trylock
-check "linux: the tool succeeds when it is right again" ntklog selftest
+check "linux: function correct again: ntklog selftest succeeds" ntklog selftest
 check "linux: off after the self-tests" is_off
 
 rmmod ntklog
 
-# The file is there before the load is done.
+# The file exists before the module's load has ended.
 until cat $D/linux_selftest >selftest-early.txt 2>/dev/null; do
 	:
 done &
@@ -173,9 +173,9 @@ reader=$!
 insmod ntklog.ko
 wait $reader
 cat $D/linux_selftest >selftest-late.txt
-check "linux: a self-test in the middle of the load does no harm" same selftest-late.txt
-check "linux: nor does it find anything wrong" sh -c '! grep differs selftest-early.txt'
-check "linux: off after it" is_off
+check "linux: a self-test during the load of the module finds no difference later" same selftest-late.txt
+check "linux: a self-test during the load of the module finds no difference" sh -c '! grep differs selftest-early.txt'
+check "linux: after the self-test during the load redirection is disabled" is_off
 rmmod ntklog
 end_load
-check "linux: the kernel has nothing to complain of after that" kernel_is_silent
+check "linux: the kernel log has no warning after other users" kernel_is_silent

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Module parameters: impossible ones are refused with a message and no load.
+# Module parameters: invalid values are refused with a message.
 
-# not_loaded MESSAGE PARAMETER...
+# not_loaded MESSAGE PARAMETER...: loading fails with this message.
 not_loaded()
 {
 	message=$1
@@ -49,7 +49,7 @@ for time in 0 3600001; do
 done
 check "load: addresses=half is refused" \
 	not_loaded "addresses=half is not raw, hashed or zero" addresses=half
-check "load: no number is refused" not_loaded "buffers" buffers=many
+check "load: buffers=many is refused" not_loaded "buffers" buffers=many
 
 loaded_with()
 {
@@ -62,7 +62,7 @@ loaded_with()
 			tr '\n' ' ')" "8192 4 2 2000 3 0 4 5 6 " &&
 		rmmod ntklog && [ ! -e $D ]
 }
-check "load: good parameters are taken" loaded_with
+check "load: valid parameters are applied" loaded_with
 
 # A failed load frees the module also under an open file: there must be none that can be opened.
 failed_load_has_no_file()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Eight sessions at once, each with its own wishes; a flight recorder among them.
+# Eight sessions with different settings at the same time; one is a flight recorder.
 
 for i in 0 1 2 3 4 5 6 7; do
 	s=$D/sessions/$i
@@ -26,10 +26,10 @@ echo 5 >$R/release_sample_rate
 for i in 0 1 2 3 4 5 6 7; do
 	check "many: session $i starts" taken $D/sessions/$i/state start started
 done
-check "many: all groups are on" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
+check "many: all groups are enabled" is "$(cat $D/group_mask)" "0x20000004 PERF_CONTEXT_SWITCH
 0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-# overwrite: work until the recorder has written over all four buffers of each processor.
+# overwrite: work until the flight recorder has overwritten all four buffers of each CPU.
 overwrite()
 {
 	before=$(cat $D/sessions/7/stats)
@@ -45,12 +45,12 @@ overwrite()
 	return 1
 }
 
-check "many: torture of spin locks, all buffers of the recorder are written over" overwrite
+check "many: spin locks overwrite all buffers of the flight recorder" overwrite
 cat $D/sessions/7/snapshot >snapshot1.etl
-check "many: a recorder's buffers are not read while it runs" \
+check "many: a running flight recorder's buffers cannot be read" \
 	sh -c "! cat $D/sessions/7/cpu0"
 check "many: torture of resources" torture_until "total 3 generated 500" torture_type=resource locks=12 nest=4
-check "many: torture of spin locks again, and again they are" overwrite
+check "many: spin locks overwrite all buffers a second time" overwrite
 cat $D/sessions/7/snapshot >snapshot2.etl
 for i in 7 6 5 4 3 2 1 0; do
 	s=$D/sessions/$i
@@ -65,9 +65,9 @@ for i in 7 6 5 4 3 2 1 0; do
 done
 echo 1 >$P/contention_sample_rate
 echo 1000 >$R/release_sample_rate
-check "many: nothing is on" is "$(cat $D/group_mask)" 0x0
+check "many: no group is enabled at the end" is "$(cat $D/group_mask)" 0x0
 
-# Context swaps: what trace-cmd sees of ours and of the scheduler's own.
+# Context swaps, recorded together with the scheduler's own tracepoint.
 echo PERF_CONTEXT_SWITCH >$S/group_mask
 cat >/tmp/swaps.sh <<END
 . ./lib.sh
@@ -87,27 +87,27 @@ mv /tmp/swaps.dat swaps.dat
 cat $S/header $S/cpu* >swaps.etl
 echo PERF_SPINLOCK >$S/group_mask
 sleep 0.2
-check "contextswap: off again" is "$(cat $D/group_mask)" 0x0
+check "contextswap: the group is disabled at the end" is "$(cat $D/group_mask)" 0x0
 
-# A reader by poll() while the workload writes as fast as it can. There is room for all that
-# it writes: how soon the reader runs is the host's affair.
+# A reader that uses poll() while the workload writes. The buffers have room for all events, because
+# the host decides how soon the reader runs.
 echo 500 >$S/buffers
 echo 200 >$S/flush_timer
 echo start >$S/state
 ./drain $S realtime >realtime.log &
 check "realtime: torture" torture_until "total 0 generated 12000" locks=12 nest=10
 echo stop >$S/state
-check "realtime: the reader comes to its end" wait $!
+check "realtime: the reader reaches the end" wait $!
 cat $S/header >realtime.header
 cat $S/stats >realtime.stats
 echo 0 >$S/flush_timer
 echo 16 >$S/buffers
 
-# What a program of each size gets by ioctl: prints TAP.
+# The ioctls, called by programs of both sizes. They print TAP.
 ./ioctl64
 ./ioctl32
 
-# Addresses that are not shown.
+# Hidden addresses.
 for addresses in hashed zero; do
 	rmmod ntklog
 	insmod ntklog.ko addresses=$addresses
@@ -124,4 +124,4 @@ insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
 for session in "$D"/sessions/[0-9]*; do
 	echo 0 >"$session/flush_timer"
 done
-check "many: the kernel has nothing to complain of" kernel_is_silent
+check "many: the kernel log has no warning" kernel_is_silent

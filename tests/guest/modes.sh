@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Linux' own locks in each mode: what is redirected, what is written, and how the mode is chosen.
-# check_modes.py looks at what was written.
+# Linux' locks in each mode: redirected functions, events, and the setting of the mode.
+# check_modes.py checks the events.
 
 . ./linux_lib.sh
 
-check "modes: a mode that there is not keeps the module from loading" sh -c \
+check "modes: an unknown mode is refused at load" sh -c \
 	'! insmod ntklog.ko linux_mode=most 2>/tmp/refused && dmesg | tail -n 3 |
 	grep "linux_mode=most is not full, sampled or waits"'
 insmod ntklog.ko linux_mode=sampled
-check "modes: the module's parameter chooses one" is "$(cat $D/linux_mode)" sampled
+check "modes: the module's parameter sets the mode" is "$(cat $D/linux_mode)" sampled
 rmmod ntklog
 insmod ntklog.ko buffers=64
 check "modes: full is the default" is "$(cat $D/linux_mode)" full
-check "modes: another word is refused" refused 'Invalid' $D/linux_mode most
-check "modes: as is more than a word" refused 'Invalid' $D/linux_mode 'full sampled'
+check "modes: an unknown mode is refused" refused 'Invalid' $D/linux_mode most
+check "modes: two modes are refused" refused 'Invalid' $D/linux_mode 'full sampled'
 echo "$LINUX" >$S/group_mask
 
 record sampled sampled pairs=100000 long_pairs=10000
@@ -30,37 +30,37 @@ echo stop >$S/state
 cat $S/header $S/cpu* >waits-spin.etl
 dmesg | sed -n 's/.*linux_pairs: //p' | tail -n 2 >waits-spin.truth
 echo "$LINUX" >$S/group_mask
-check "modes: no number is no rate of blockers" refused Invalid $P/blockers all
-check "modes: by default there are no blockers" is "$(cat $P/blockers)" 0
-check "modes: a rate of blockers is taken" taken $P/blockers 1
+check "modes: a blocker rate that is no number is refused" refused Invalid $P/blockers all
+check "modes: the default blocker rate is 0" is "$(cat $P/blockers)" 0
+check "modes: a blocker rate is set" taken $P/blockers 1
 record full blockers pairs=2000 queue=1
 echo start >$S/state
-check "modes: meanwhile another rate is" taken $P/blockers 2
-check "modes: but not none, for which other functions are" refused busy $P/blockers 0
+check "modes: session on: another blocker rate is set" taken $P/blockers 2
+check "modes: session on: blocker rate 0 is refused" refused busy $P/blockers 0
 echo stop >$S/state
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-nt.etl
-check "modes: none again" taken $P/blockers 0
+check "modes: session off: blocker rate 0 is set" taken $P/blockers 0
 echo start >$D/sessions/1/state
-check "modes: a session with NT's locks alone has been told that there are none" \
+check "modes: a session of NT's locks reports no blockers" \
 	refused busy $P/blockers 5
 echo waits >$D/linux_mode
 echo stop >$D/sessions/1/state
-check "modes: when it has ended there may be" taken $P/blockers 5
+check "modes: after the session blocker rate 5 is set" taken $P/blockers 5
 echo start >$D/sessions/1/state
-check "modes: one that has been told of some is told of their end" refused busy $P/blockers 0
+check "modes: a session with blockers keeps them until its end" refused busy $P/blockers 0
 echo stop >$D/sessions/1/state
 cat $D/sessions/1/header $D/sessions/1/cpu* >blockers-waits.etl
-check "modes: none at last" taken $P/blockers 0
+check "modes: blocker rate 0 is set at the end" taken $P/blockers 0
 for prefix in sampled full sampled-queue waits blockers; do
 	ntklog report $prefix.etl --json --columns all --top 0 >$prefix.json
 	ntklog report $prefix.etl >$prefix.report.txt
 	ntklog info $prefix.etl --json >$prefix.info.json
 done
 
-# Each acquisition chosen, and none.
+# Sample each acquisition, then none.
 echo sampled >$D/linux_mode
 cat $D/linux_selftest >selftest-sampled.txt
 sampled_is_same()
@@ -68,13 +68,13 @@ sampled_is_same()
 	awk 'NR == 1 { next }
 		/: / { kinds += /: [0-9]+ functions do what/; next }
 		{ rows++; bad += $NF != "same" || /\(/; contexts[$2] = 1
-			# What is owned has a slot if it was chosen, and else none.
+			# A held lock has a slot only if its acquisition was sampled.
 			slots[$2 ~ /,chosen$/] += $7 }
 		END { for (name in contexts) count++
 			print rows, count, slots[0], slots[1], kinds
 			exit bad || count != 16 || slots[0] || !slots[1] || kinds != 2 }' "$1"
 }
-check "modes: the self-test tries what is chosen and what is not" \
+check "modes: the self-test covers sampled and unsampled acquisitions" \
 	sampled_is_same selftest-sampled.txt
 insmod wrong_trylock.ko function=sampled__raw_write_trylock
 cat $D/linux_selftest >selftest-wrong.txt
@@ -83,12 +83,12 @@ check "modes: the self-test finds a sampled function that is wrong" \
 rmmod wrong_trylock
 echo waits >$D/linux_mode
 cat $D/linux_selftest >selftest-waits.txt
-check "modes: in waits the self-test has nothing to try, and says so" \
+check "modes: waits: the self-test reports that it has nothing to test" \
 	is "$(grep -c 'no functions, in mode "waits"' selftest-waits.txt)" 2
-check "modes: so does the tool's" sh -c '! ntklog selftest >/tmp/selftest.txt &&
+check "modes: waits: ntklog selftest reports that it has nothing to test" sh -c '! ntklog selftest >/tmp/selftest.txt &&
 	grep "^rwlock: no functions, in mode .waits.$" /tmp/selftest.txt'
 
-# On and off under load, in both.
+# Attach and detach under load, in both modes.
 load 300000
 unmatched=$(sum Unmatched)
 left=0
@@ -99,46 +99,46 @@ for mode in sampled waits sampled waits sampled waits sampled full; do
 	echo stop >$S/state
 	is_off >/dev/null || left=$((left + 1))
 done
-check "modes: on and off under load leaves nothing behind" is $left 0
-check "modes: nothing is unmatched" is "$(sum Unmatched)" "$unmatched"
+check "modes: attached and detached under load: no slot stays in use" is $left 0
+check "modes: no release is unmatched" is "$(sum Unmatched)" "$unmatched"
 end_load
 
-# NT's locks are tracked as ever beside sampled ones.
+# NT's locks are tracked beside sampled locks of Linux.
 echo sampled >$D/linux_mode
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state
 echo start >$S/state
-check "modes: NT's locks and sampled ones are both on" is "$(cat $D/group_mask)" \
+check "modes: NT's locks and sampled locks are both enabled" is "$(cat $D/group_mask)" \
 	"0x20010000 PERF_SPINLOCK
 0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
 echo stop >$D/sessions/1/state
-check "modes: sampled ones alone do not track NT's" is "$(cat $D/group_mask)" \
+check "modes: sampled locks alone do not enable NT's tracking" is "$(cat $D/group_mask)" \
 	"0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"
 echo stop >$S/state
 
 # The tool.
-check "modes: record takes a mode" ntklog record --mode waits --no-names -o /tmp/waits.etl \
+check "modes: record sets a mode" ntklog record --mode waits --no-names -o /tmp/waits.etl \
 	--duration 0.2
-check "modes: which stays" is "$(cat $D/linux_mode)" waits
+check "modes: the mode stays after record" is "$(cat $D/linux_mode)" waits
 echo start >$S/state
-check "modes: record refuses another one than that which is on" sh -c \
+check "modes: record refuses a mode other than the active one" sh -c \
 	'! ntklog record --mode full -o /tmp/full.etl --duration 0.2 2>/tmp/refused &&
 	cat /tmp/refused && grep "are being recorded in another mode" /tmp/refused'
 echo stop >$S/state
 echo 1 >$T/events/ntklog/linux_spinlock/enable
 wait_for grep -q '^spinlock: on' $D/linux
-check "modes: the tracepoint tells waits" sh -c "
+check "modes: the tracepoint has waits" sh -c "
 	insmod linux_pairs.ko queue=1
 	grep -E ' linux_spinlock: .* caller=third_thread.*mode=executive_shared.*rule=wait' $T/trace
 	found=\$?
 	echo 0 >$T/events/ntklog/linux_spinlock/enable
 	rmmod linux_pairs && exit \$found"
-check "modes: off after it" wait_for is_off
+check "modes: the tracepoint's end restores the functions" wait_for is_off
 rmmod ntklog
 insmod ntklog.ko linux_locks=0 linux_mode=waits blockers=7
 check "modes: the module's parameter sets blockers" is "$(cat $P/blockers)" 7
-check "modes: linux_locks=0 is none of them" grep 'spinlock: unavailable: linux_locks=0$' $D/linux
+check "modes: linux_locks=0 is reported as the reason" grep 'spinlock: unavailable: linux_locks=0$' $D/linux
 rmmod ntklog
-check "modes: the kernel has nothing to complain of" kernel_is_silent
+check "modes: the kernel log has no warning" kernel_is_silent

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Readers, flushes, parameters, sessions and the tracepoint, all while the
-# workload runs.
+# Readers, flushes, parameters, sessions and the tracepoint, all at the same time as the workload.
 
-# Readers that drain all processors while parameters change under the events.
+# Readers read the files of all CPUs while parameters change.
 echo 8192 >$S/buffer_size
 echo 4 >$S/buffers
 echo 5 >$P/contention_sample_rate
@@ -21,7 +20,7 @@ done
 	echo 1 >$S/flush
 	usleep 50000
 done) &
-# Made before: a shell that forks for each byte gets nowhere beside the workload.
+# Prepared texts, because a shell that forks for each byte is too slow beside the workload.
 le32 5 1 1000 4 0 >/tmp/information0
 le32 5 1 1000 4 1000000 >/tmp/information1
 rounds=0
@@ -31,7 +30,7 @@ while [ $rounds -lt 40 ]; do
 	dd if=/tmp/information$((rounds % 2)) of=$P/information bs=64 2>/dev/null
 	rounds=$((rounds + 1))
 done
-# Not sooner than there is something to look at.
+# Wait until there are buffers to read.
 check "races: buffers are drained" wait_for total 0 buffers 30
 touch /tmp/stop
 wait
@@ -45,7 +44,7 @@ check "races: torture with readers and changing parameters" succeeded
 le32 5 1 1000 1 1000000 >/tmp/information
 dd if=/tmp/information of=$P/information bs=64 2>/dev/null
 
-# Sessions and the tracepoint go on and off under the locks.
+# Sessions and the tracepoint start and stop while locks are in use.
 E=/sys/kernel/tracing/events/ntklog/spinlock/enable
 insmod ntklog_torture.ko duration=0
 rounds=0
@@ -58,5 +57,5 @@ while [ $rounds -lt 6 ]; do
 done
 rmmod ntklog_torture
 check "races: torture with tracing on and off" succeeded
-check "races: all is off" is "$(cat $D/group_mask)" 0x0
-check "races: the kernel has nothing to complain of" kernel_is_silent
+check "races: no group is enabled at the end" is "$(cat $D/group_mask)" 0x0
+check "races: the kernel log has no warning" kernel_is_silent

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Readers: what they are told of the end, and what they leave to the next one.
+# Readers: the announcement of the end, and the state in which they leave the files.
 
-# Of each session the first run, while both processors write; half of them overwrite.
+# The first run of each session, while both CPUs write; half of the sessions overwrite.
 rmmod ntklog
 insmod ntklog.ko excessive_first_ms=2 excessive_next_ms=4
 for session in "$D"/sessions/[0-9]*; do
@@ -17,7 +17,7 @@ for i in 0 1 2 3 4 5 6 7; do
 	[ $((i & 2)) = 0 ] || how=state
 	[ $((i & 1)) = 0 ] || echo buffering >$s/mode
 	rm -rf $F && mkdir $F
-	# Its result is a line of TAP.
+	# The program prints TAP.
 	./follow $s $how $F &
 	echo start >$s/state
 	while [ ! -e $F/opened ] && kill -0 $! 2>/dev/null; do
@@ -32,16 +32,16 @@ for i in 0 1 2 3 4 5 6 7; do
 done
 rmmod ntklog_torture
 
-# A reader that ends in mid-buffer; and one byte after the other.
+# A reader that ends in the middle of a buffer, and one that reads single bytes.
 echo 4096 >$S/buffer_size
 echo start >$S/state
 echo 1 >$S/flush
 echo stop >$S/state
-# The two rundowns are in cpu1.
+# cpu1 has the two rundown events.
 dd if=$S/cpu1 of=/tmp/part bs=1000 count=1 2>/dev/null
 dd if=$S/cpu1 of=/tmp/bytes bs=1 count=4096 2>/dev/null
-check "readers: the next one begins with the buffer" sh -c \
+check "readers: the next reader begins at the start of the buffer" sh -c \
 	"head -c 1000 /tmp/bytes | cmp - /tmp/part"
-check "readers: of which nothing is left" is "$(cat $S/cpu1 | wc -c)" 4096
+check "readers: the next reader gets the whole buffer" is "$(cat $S/cpu1 | wc -c)" 4096
 echo 65536 >$S/buffer_size
-check "readers: the kernel has nothing to complain of" kernel_is_silent
+check "readers: the kernel log has no warning" kernel_is_silent

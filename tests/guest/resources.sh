@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Real events of resources, next to those of spin locks, for check_e2e.py to decode.
+# Events of resources, beside those of spin locks, which check_e2e.py decodes.
 
-# With both tracepoints and a session at once: all see the same events.
+# Both tracepoints and a session at the same time get the same events.
 echo 65536 >$S/buffer_size
 echo 100 >$S/buffers
 echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$S/group_mask
@@ -28,7 +28,7 @@ mv /tmp/resources.dat resources.dat
 cat $S/stats >resources.stats
 cat $S/header $S/cpu* >resources.etl
 
-# Fewer, with higher rates, and none at all but what is always written.
+# Higher rates: fewer events, and none but those that are always written.
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 echo 4294967295 >$R/excessive_timeouts
@@ -42,15 +42,15 @@ le32 7 1000 1 1 >/tmp/information
 dd if=/tmp/information of=$R/information bs=64 2>/dev/null
 echo PERF_SPINLOCK >$S/group_mask
 
-# The tracepoint alone, no session.
+# The tracepoint without a session.
 check "resources: tracepoint without a session" torture_traced /tmp/alone.dat resource \
 	ResourceEvents torture_type=resource
 mv /tmp/alone.dat resource-alone.dat
-check "resources: it had turned the instrumentation on" \
+check "resources: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20020000 PERF_SYNC_OBJECTS"
-check "resources: and off again" is "$(cat $D/group_mask)" 0x0
+check "resources: the tracepoint's end disables the instrumentation" is "$(cat $D/group_mask)" 0x0
 
-# The list is read, and tracing goes on and off, while resources come and go.
+# The list is read, and instrumentation is enabled and disabled, while resources come and go.
 E=/sys/kernel/tracing/events/ntklog/resource/enable
 insmod ntklog_torture.ko torture_type=resource duration=0 locks=12 nest=4
 rounds=0
@@ -62,8 +62,8 @@ while [ $rounds -lt 12 ]; do
 	echo 0 >$E
 	rounds=$((rounds + 1))
 done
-check "resources: the module is in use" sh -c "! rmmod ntklog"
+check "resources: unloading is refused while the module is used" sh -c "! rmmod ntklog"
 rmmod ntklog_torture
 check "resources: torture with tracing on and off" succeeded
-check "resources: none is left" is "$(wc -l <$D/locks)" 1
-check "resources: the kernel has nothing to complain of" kernel_is_silent
+check "resources: no resource is live at the end" is "$(wc -l <$D/locks)" 1
+check "resources: the kernel log has no warning" kernel_is_silent

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# What is another matter with PREEMPT_RT: where DISPATCH_LEVEL is, and Linux' own locks.
+# Differences with PREEMPT_RT: DISPATCH_LEVEL, and Linux' locks.
 
 . ./linux_lib.sh
 
-check "rt: nothing was complained of until now" kernel_is_silent
+check "rt: the kernel log has no warning before the test" kernel_is_silent
 dmesg -c >/tmp/before.log
 insmod rt_levels.ko && rmmod rt_levels
 dmesg | sed -n 's/.*rt_levels: //p' >levels.txt
@@ -23,22 +23,22 @@ softirq 0
 softirq,for_dpc 2
 softirq,released 0
 hardirq 3"
-check "rt: a resource gets no table of owners at DISPATCH_LEVEL, but below" \
+check "rt: a resource gets its owner table below DISPATCH_LEVEL only" \
 	sh -c '[ "$(sed -n "s/owners //p" levels.txt | tr "\n" " ")" = "1 64 " ]'
-check "rt: a softirq that does not raise is told so, once" is \
+check "rt: a softirq that does not raise IRQL is reported once" is \
 	"$(dmesg | grep -c 'an ...AtDpcLevel function at IRQL 0: a softirq raises with PREEMPT_RT')" 1
-check "rt: and nothing else is complained of" is "$(dmesg | grep -cE 'BUG|WARNING|Oops|INFO:')" 1
+check "rt: the kernel log has no other warning" is "$(dmesg | grep -cE 'BUG|WARNING|Oops|INFO:')" 1
 dmesg -c >>/tmp/before.log
 
 rmmod ntklog
 insmod ntklog.ko buffers=64
 for kind in spinlock rwlock mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex; do
-	check "rt: ${kind}es cannot be watched as elsewhere, which is said" \
+	check "rt: ${kind}es are reported as unavailable in mode full" \
 		grep "^$kind: unavailable: CONFIG_PREEMPT_RT has other locks" $D/linux
 done
-check "rt: waits for raw spin locks can be had" \
+check "rt: waits for raw spin locks are available" \
 	grep '^spinlock: .*; mode "waits" can be had$' $D/linux
-check "rt: waits for rwlocks cannot" sh -c "! grep '^rwlock: .*can be had' $D/linux"
+check "rt: waits for rwlocks are unavailable" sh -c "! grep '^rwlock: .*can be had' $D/linux"
 echo waits >$D/linux_mode
 check "rt: rwlocks are unavailable in mode waits too" \
 	grep '^rwlock: unavailable: CONFIG_PREEMPT_RT has other locks$' $D/linux
@@ -56,4 +56,4 @@ check "rt: the wait in the queue of a raw spin lock is in the report" sh -c '
 	[ -n "$address" ] && grep "$address" waits.json'
 echo PERF_SPINLOCK >$S/group_mask
 rmmod ntklog
-check "rt: the kernel has nothing to complain of" kernel_is_silent
+check "rt: the kernel log has no warning" kernel_is_silent

@@ -1,49 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Start, stop, flush: what is allowed when.
+# Start, stop and flush: the states in which each is allowed.
 
 check "sessions: no header before the first start" sh -c "! cat $S/header"
-check "sessions: nor buffers" sh -c "! cat $S/cpu0"
+check "sessions: no buffers before the first start" sh -c "! cat $S/cpu0"
 check "sessions: stop of a stopped session" refused 'Invalid argument' $S/state stop
 check "sessions: flush of a stopped session" refused 'Invalid argument' $S/flush 1
 check "sessions: start" taken $S/state start started
-check "sessions: PERF_SPINLOCK is on" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK"
+check "sessions: PERF_SPINLOCK is enabled" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK"
 check "sessions: start of a started session" refused 'busy' $S/state start
 check "sessions: buffer_size while started" refused 'busy' $S/buffer_size 8192
 check "sessions: buffers while started" refused 'busy' $S/buffers 4
 check "sessions: name while started" refused 'busy' $S/name other
 check "sessions: mode while started" refused 'busy' $S/mode buffering
 check "sessions: no snapshot of a sequential one" sh -c "! cat $S/snapshot"
-check "sessions: cpu files are root's alone" mode_is $S/cpu0 400
+check "sessions: only root can read the cpu files" mode_is $S/cpu0 400
 check "sessions: stop" taken $S/state stop stopped
-check "sessions: nothing is on" is "$(cat $D/group_mask)" 0x0
+check "sessions: no group is enabled after stop" is "$(cat $D/group_mask)" 0x0
 
-# An idle session's file: header and the buffer with the two rundown events.
+# The file of an idle session: the header and the buffer with the two rundown events.
 cat $S/header $S/cpu* >idle.etl
 cat $S/stats >idle.stats
 
-# The mask of a session that runs.
+# Change the group mask of a running session.
 echo start >$S/state
 check "sessions: + while started" taken $S/group_mask +PERF_SYNC_OBJECTS \
 	"0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-check "sessions: what is on follows" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK
+check "sessions: the group mask follows a running session's" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
 check "sessions: - while started" taken $S/group_mask -PERF_SYNC_OBJECTS \
 	"0x20010000 PERF_SPINLOCK"
 echo stop >$S/state
 cat $S/header $S/cpu* >changed.etl
 
-# More buffers than there is memory for: what nobody has read is still there.
+# Start with more buffers than fit into memory: the unread events of the last run are kept.
 echo start >$S/state
 echo stop >$S/state
 cat $S/stats >/tmp/unread
 echo 1048576 >$S/buffer_size
 echo 1024 >$S/buffers
-check "sessions: no memory for so many buffers" refused 'Cannot allocate memory' $S/state start
-check "sessions: and it is stopped" is "$(cat $S/state)" stopped
-check "sessions: and holds what it held" cmp $S/stats /tmp/unread
-check "sessions: which can be read" is "$(cat $S/header $S/cpu* | wc -c)" 131072
+check "sessions: start without memory for the buffers is refused" refused 'Cannot allocate memory' $S/state start
+check "sessions: start without memory: the session is stopped" is "$(cat $S/state)" stopped
+check "sessions: start without memory: the unread events are kept" cmp $S/stats /tmp/unread
+check "sessions: start without memory: the unread events can be read" is "$(cat $S/header $S/cpu* | wc -c)" 131072
 echo 65536 >$S/buffer_size
 echo 16 >$S/buffers

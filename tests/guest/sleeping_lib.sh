@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2034
 #
-# What the scripts about Linux' own locks that sleep share, besides linux_lib.sh.
+# Functions of the scripts about Linux' sleeping locks, besides linux_lib.sh.
 
 SLEEPING="PERF_LINUX_MUTEX PERF_LINUX_RWSEM PERF_LINUX_SEMAPHORE PERF_LINUX_RT_MUTEX
 	PERF_LINUX_PERCPU_RWSEM PERF_LINUX_WW_MUTEX"
 SLEEPING_KINDS="mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex"
-# Functions of a stock kernel.
+# The functions that exist in a stock kernel.
 SLEEPING_FUNCTIONS=34
 
-# Functions of the kernel that call us, hooked or redirected.
+# Print the number of kernel functions that are hooked or redirected.
 hooked()
 {
 	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
@@ -42,20 +42,20 @@ probed()
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*probed_tracepoints: //p'
 }
 
-# Records of tasks, those of living ones and those in store.
+# Succeed if there are no records of tasks, in use or spare.
 no_task_records()
 {
 	cat $D/linux
 	grep -q '^task records: 0, spare: 0$' $D/linux
 }
 
-# sleeping_now owned|"waited for"|forgotten: of all threads.
+# sleeping_now owned|"waited for"|forgotten: print the number over all tasks.
 sleeping_now()
 {
 	sed -n "s/^sleeping locks\(.*,\)\{0,1\} $1: \([0-9]*\).*/\2/p" $D/linux
 }
 
-# Each acquisition has come to one end, and each wait. Nothing is on.
+# Each acquisition and each wait has been counted as ended once, and none is in progress.
 sleeping_balanced()
 {
 	cat $D/linux $D/counters

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Linux' own locks that sleep: other users of ftrace, and what must be refused or undone.
+# Linux' sleeping locks: other users of ftrace, and failures that must be undone.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -10,13 +10,13 @@ insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
 load 50000
 
-# released_since NUMBER: more than fifty have been released since there were so many.
+# released_since NUMBER: more than fifty releases have been counted since the count was NUMBER.
 released_since()
 {
 	[ "$(sum SleepingReleased)" -gt $(($1 + 50)) ]
 }
 
-# Others on the same functions, before, meanwhile and after.
+# Other users of ftrace on the same functions: before, during and after the hooks.
 echo 'p:ntklog_test mutex_lock' >$T/kprobe_events
 echo 'r:ntklog_return down_read' >>$T/kprobe_events
 echo 'mutex_*' >$T/set_ftrace_filter
@@ -27,52 +27,52 @@ for tracer in function function_graph; do
 	echo $tracer >$T/current_tracer
 	echo 1 >$T/events/kprobes/ntklog_test/enable
 	echo 1 >$T/events/kprobes/ntklog_return/enable
-	check "sleeping: on with the $tracer tracer and kprobes there" sleeping_is_on
-	check "sleeping: then all functions go on calling us ($tracer)" \
+	check "sleeping: $tracer tracer and kprobes: hooks are attached" sleeping_is_on
+	check "sleeping: $tracer tracer and kprobes: all functions are hooked" \
 		is "$(hooked)" $SLEEPING_FUNCTIONS
 	before=$(sum SleepingReleased)
-	check "sleeping: and what they acquire is counted ($tracer)" \
+	check "sleeping: $tracer tracer and kprobes: acquisitions are counted" \
 		wait_for released_since $before
-	check "sleeping: the $tracer tracer sees the functions" \
+	check "sleeping: $tracer tracer and kprobes: the tracer has the functions" \
 		wait_for grep -q 'mutex_unlock' $T/trace
-	check "sleeping: the kprobes are hit ($tracer)" wait_for sh -c \
+	check "sleeping: $tracer tracer and kprobes: the kprobes are hit" wait_for sh -c \
 		"grep -q 'ntklog_test: ' $T/trace && grep -q 'ntklog_return: ' $T/trace"
 	echo stop >$S/state
-	check "sleeping: off under the $tracer tracer and kprobes" sleeping_is_off
+	check "sleeping: $tracer tracer and kprobes: hooks are removed" sleeping_is_off
 	echo start >$S/state
-	check "sleeping: on again under them ($tracer)" sleeping_is_on
+	check "sleeping: $tracer tracer and kprobes: hooks are attached again" sleeping_is_on
 	echo 0 >$T/events/kprobes/ntklog_test/enable
 	echo 0 >$T/events/kprobes/ntklog_return/enable
 	echo nop >$T/current_tracer
 	echo >$T/trace
 	echo stop >$S/state
-	check "sleeping: off after them ($tracer)" sleeping_is_off
+	check "sleeping: after $tracer tracer and kprobes: hooks are removed" sleeping_is_off
 done
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
-check "sleeping: with them each acquisition has come to an end" sleeping_balanced
+check "sleeping: other users of ftrace: counters balance" sleeping_balanced
 end_load
 
 echo start >$S/state
-check "sleeping: ftrace cannot be switched off meanwhile" \
+check "sleeping: hooked: ftrace_enabled cannot be 0" \
 	refused 'busy\|not supported' /proc/sys/kernel/ftrace_enabled 0
 echo stop >$S/state
 
-# Somebody else's direct call on one function.
+# A foreign direct call on one function.
 direct_call_of_another()
 {
 	insmod direct_call.ko function=up_write
 	echo start >$S/state
 	cat $D/linux
-	check "sleeping: where somebody else hooks a function its kind is refused, by name" \
+	check "sleeping: foreign direct call: its kind is refused, with the function's name" \
 		grep '^rwsem: failed: up_write (-16)' $D/linux
-	check "sleeping: the other kinds are on" is "$(grep -cE '^(mutex|.*semaphore|rt_mutex|ww_mutex|percpu_rwsem): on' \
+	check "sleeping: foreign direct call: the other kinds are enabled" is "$(grep -cE '^(mutex|.*semaphore|rt_mutex|ww_mutex|percpu_rwsem): on' \
 		$D/linux)" 5
-	check "sleeping: nothing of that kind stays hooked" sh -c "! grep -E 'trampoline.*rwsem_(sh|ex)' \
+	check "sleeping: foreign direct call: no function of its kind is hooked" sh -c "! grep -E 'trampoline.*rwsem_(sh|ex)' \
 		$T/enabled_functions"
 	echo stop >$S/state
 	rmmod direct_call
-	check "sleeping: off after it" sleeping_is_off
+	check "sleeping: foreign direct call removed: hooks are removed" sleeping_is_off
 }
 
 # No memory in the middle: a kind is on as a whole or not at all.
@@ -96,13 +96,13 @@ without_memory()
 		rmmod no_memory
 		failures=$((failures + 1))
 	done
-	check "sleeping: without memory in the middle of it the one kind is undone" \
+	check "sleeping: no memory during hooking: the kind is restored" \
 		is $failures "$(echo $places | wc -w)"
-	check "sleeping: then each acquisition has come to an end" sleeping_balanced
+	check "sleeping: no memory during hooking: counters balance" sleeping_balanced
 }
 
-# Modules of x86's.
+# Modules that exist for x86 only.
 [ ! -e direct_call.ko ] || direct_call_of_another
 [ ! -e no_memory.ko ] || without_memory
 rmmod ntklog
-check "sleeping: the kernel has nothing to complain of after that" kernel_is_silent
+check "sleeping: the kernel log has no warning after other users" kernel_is_silent

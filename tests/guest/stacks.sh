@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Stacks: which events carry one, who gets them, and what is refused. check_stacks.py looks at
-# what was written.
+# Stacks: the events that have one, the sessions that get them, and refused settings.
+# check_stacks.py checks the files.
 
 . ./linux_lib.sh
 
@@ -10,21 +10,21 @@ WATCHED="PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK PERF_LINUX_MUTEX PERF_LINUX_RWSEM
 	PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH"
 
 insmod ntklog.ko buffers=128
-check "stacks: by default no event carries one" is "$(cat $S/stacks)" none
+check "stacks: by default no event has a stack" is "$(cat $S/stacks)" none
 for text in '' spin 'spinlock,resource' 'none spinlock' 0x0f4b 1 'spinlock all'; do
 	check "stacks: '$text' is refused" refused Invalid $S/stacks "$text\n"
 done
 check "stacks: names are taken" taken $S/stacks 'resource  contextswap' "0x0524 contextswap
 0x052b resource"
-check "stacks: and hook ids" taken $S/stacks '0x0529' "0x0529 spinlock"
-check "stacks: and none of them" taken $S/stacks none
-check "stacks: each session has its own" is "$(cat $D/sessions/1/stacks)" none
+check "stacks: hook ids are taken" taken $S/stacks '0x0529' "0x0529 spinlock"
+check "stacks: none is taken" taken $S/stacks none
+check "stacks: another session keeps its setting" is "$(cat $D/sessions/1/stacks)" none
 
-# chain PREFIX: what the module with the chains does, in the sessions that are set up.
+# chain PREFIX: run stack_chain in the sessions that are set up, and save their files.
 chain()
 {
 	lines=$(dmesg | wc -l)
-	check "stacks: $1: the module with the chains runs" insmod stack_chain.ko
+	check "stacks: $1: stack_chain runs" insmod stack_chain.ko
 	grep -F '[stack_chain]' /proc/kallsyms >"$1.kallsyms"
 	rmmod stack_chain
 	dmesg | tail -n +$((lines + 1)) | sed -n 's/.*stack_chain: //p' >"$1.truth"
@@ -41,7 +41,7 @@ for session in 0 1 2; do
 	echo start >$D/sessions/$session/state
 done
 chain all
-# A running session is told; what has none any more has none from then on.
+# A change of a running session's setting takes effect at once.
 echo none >$D/sessions/1/stacks
 usleep 100000
 echo spinlock >$D/sessions/1/stacks
@@ -53,7 +53,7 @@ done
 grep -E ' (mutex_unlock|up_read|_raw_spin_unlock|__schedule)$' /proc/kallsyms >kernel.kallsyms
 cat $D/counters >all.counters
 
-# Without room: what is lost is counted, and told as every event.
+# Full buffers: lost stacks are counted and reported as lost events.
 echo 2 >$S/buffers
 echo 4096 >$S/buffer_size
 echo PERF_LINUX_SPINLOCK PERF_CONTEXT_SWITCH >$S/group_mask
@@ -66,7 +66,7 @@ echo stop >$S/state
 cat $S/header $S/cpu* >full.etl
 cat $S/stats >full.stats
 
-# A flight recorder's first stacks may have lost their events.
+# The first stacks of a flight recorder may have lost their events.
 echo 16 >$S/buffers
 echo buffering >$S/mode
 echo start >$S/state
@@ -76,7 +76,7 @@ cat $S/snapshot >flight.etl
 end_load
 echo stop >$S/state
 
-# Sampled and waits: the caller is found there, too.
+# Modes sampled and waits: the stack begins at the caller, too.
 echo sequential >$S/mode
 echo 64 >$S/buffers
 echo 65536 >$S/buffer_size
@@ -96,7 +96,7 @@ for mode in sampled waits; do
 	cat $S/header $S/cpu* >$mode.etl
 	cat $S/stats >$mode.stats
 done
-check "stacks: the kernel is silent" kernel_is_silent
+check "stacks: the kernel log has no warning" kernel_is_silent
 rmmod ntklog
 for mode in hashed zero; do
 	insmod ntklog.ko buffers=64 addresses=$mode

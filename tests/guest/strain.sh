@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Linux' own locks, redirected and restored all the time while everything there is goes on at
-# once: NMIs that take locks, fork, exec and files, sessions, the tracepoint, the function tracer
-# and a kprobe on the same functions, ftrace being switched off, the self-test, a processor that
-# goes and comes, modules, in all modes. $pause: microseconds that the load leaves between its
-# rounds, and that who has had a turn waits before the next one, for others to get theirs. With
-# locktorture.ko, under the kernel's own torture of its locks, of $types one after the other, with
-# $threads that write and as many that read; $seconds in all; where there is failslab, and $stride
-# is not 0, without memory too: see fail.c for that and $seed.
+# Redirect and restore the functions of Linux' locks again and again during a mixed load: NMIs that
+# acquire locks, fork, exec and files, sessions, the tracepoint, the function tracer and a kprobe on
+# the same functions, writes to ftrace_enabled, the self-test, CPU hotplug, modules, in all modes.
+#
+# $pause: microseconds between two rounds of the load, and between two turns of each activity
+# $seconds: duration of all
+# $types, $threads: with locktorture.ko, the kernel's lock types to test one after the other, and
+# the number of writers, and of readers
+# $stride, $seed: with failslab and $stride > 0, allocations fail, too: see fail.c
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
 PROCESSOR=/sys/devices/system/cpu/cpu3/online
 
-# again NAME: the function, again and again until told otherwise, counted.
+# again NAME: call the function again and again until /tmp/stop exists; count the calls.
 again()
 {
 	count=0
@@ -27,13 +28,13 @@ again()
 	done
 }
 
-# all_done NUMBER: each of so many has had a turn. A file is empty for a moment.
+# all_done NUMBER: NUMBER activities have had a turn. A file is empty for a moment when written.
 all_done()
 {
 	cat /tmp/again.* | awk -v all="$1" '{ few += $1 < 1 } END { exit few || NR < all }'
 }
 
-# torture_locks_of TYPE: and no longer of another.
+# torture_locks_of TYPE: end locktorture's test of the previous type, and start this one's.
 torture_locks_of()
 {
 	[ $tortures = 0 ] || rmmod locktorture
@@ -54,8 +55,8 @@ attach()
 	usleep 100000
 }
 
-# taken_soon FILE TEXT: refused while somebody wants them, and so again and again: three times, for
-# each time waits for whoever is being started or stopped.
+# taken_soon FILE TEXT: write, up to three times, because a write is refused while a session uses
+# the setting. Each try waits for a session that is starting or stopping.
 taken_soon()
 {
 	tries=0
@@ -98,8 +99,8 @@ hotplug()
 	usleep 100000
 }
 
-# One at a time: of a function whose kprobe goes while ftrace is off the kernel keeps a mark, and
-# switches ftrace off for good when it finds it (6.12.117, ftrace_shutdown()).
+# One at a time: if a kprobe on a function is removed while ftrace is disabled, the kernel keeps a
+# mark, and disables ftrace forever when it finds it (6.12.117, ftrace_shutdown()).
 take_ftrace()
 {
 	until mkdir /tmp/ftrace 2>/dev/null; do
@@ -120,7 +121,7 @@ tracers()
 	usleep 50000
 }
 
-# Refused while they are redirected; else they are not, a moment later.
+# The write is refused while functions are redirected. Otherwise it succeeds and is undone.
 ftrace_off()
 {
 	take_ftrace
@@ -130,7 +131,7 @@ ftrace_off()
 	usleep 300000
 }
 
-# Whether they are on at that moment or not.
+# The self-test may run with or without redirection.
 selftest()
 {
 	cat $D/linux_selftest >/tmp/selftest
@@ -147,7 +148,7 @@ modules()
 	usleep 200000
 }
 
-# balanced: what each session's last run has generated is written or lost.
+# balanced: the last run of each session has as many events generated as written and lost.
 balanced()
 {
 	cat $D/sessions/[012]/stats
@@ -164,11 +165,11 @@ load_ntklog()
 }
 
 load_ntklog
-check "strain: this kernel's locks can be watched" sh -c \
+check "strain: this kernel's locks can be redirected" sh -c \
 	"cat $D/linux; ! grep -E '^(spinlock|rwlock|mutex|rwsem): unavailable' $D/linux"
 echo 'p:ntklog_test _raw_spin_lock' >$T/kprobe_events
 echo '_raw_spin_*' '_raw_read_*' '_raw_write_*' >$T/set_ftrace_filter
-# A processor that the host takes away is no slow handler, which the kernel would tell of.
+# Disable the report of slow handlers: the host may stop a virtual CPU at any time.
 echo 1000000000000 >/sys/kernel/debug/x86/nmi_longest_ns
 insmod nmi_locks.ko
 load "$pause"
@@ -189,7 +190,7 @@ for type in $types; do
 		sleep 1
 	done
 done
-# However long their turns take on a busy host.
+# Wait until each activity has had its turns, however long that takes on a busy host.
 until all_done 8; do
 	sleep 1
 done
@@ -198,17 +199,17 @@ touch /tmp/stop
 wait $switching
 grep . /tmp/again.*
 cat /tmp/taken
-check "strain: all is off in the end" wait_for is_off
-check "strain: so are those that sleep" wait_for sleeping_is_off
-check "strain: of which each acquisition and each wait has come to its end" sleeping_balanced
-check "strain: the self-test tested something" [ "$(cat /tmp/kinds)" -gt 0 ]
-check "strain: the self-test found nothing" is "$(cat /tmp/differs)" ""
-check "strain: nor did the one at each switching on" sh -c '! dmesg | grep "does not do what the kernel"'
-check "strain: what was generated is written or lost" balanced
+check "strain: spin locks and rwlocks are restored at the end" wait_for is_off
+check "strain: sleeping locks are unhooked at the end" wait_for sleeping_is_off
+check "strain: the counters of sleeping locks balance" sleeping_balanced
+check "strain: the self-test tested at least one kind" [ "$(cat /tmp/kinds)" -gt 0 ]
+check "strain: the self-test found no difference" is "$(cat /tmp/differs)" ""
+check "strain: the self-tests at attaching found no difference" sh -c '! dmesg | grep "does not do what the kernel"'
+check "strain: events generated are written or lost" balanced
 cat $D/counters
-check "strain: each release had its acquisition" is "$(sum Unmatched)" 0
+check "strain: no release is unmatched" is "$(sum Unmatched)" 0
 
-# Unloading while they are redirected and the load goes on.
+# Unload while functions are redirected and the load continues.
 rounds=0
 while [ $rounds -lt 2 ]; do
 	echo start >$S/state
@@ -233,18 +234,18 @@ if [ -e /sys/kernel/debug/failslab ] && [ "$stride" != 0 ]; then
 	echo N >/sys/kernel/debug/failslab/ignore-gfp-wait
 	echo 0 >/sys/kernel/debug/failslab/verbose
 	./fail start $S "$stride" "$seed" $D/linux
-	check "strain: nothing stays redirected without memory" is_off
+	check "strain: no memory: no function stays redirected" is_off
 	echo start >$S/state
-	check "strain: with memory they are redirected" is_on
+	check "strain: memory again: functions are redirected" is_on
 	echo stop >$S/state
-	check "strain: and restored" is_off
+	check "strain: memory again: functions are restored" is_off
 fi
 rmmod ntklog
 K=/sys/kernel/debug/kmemleak
-# It reports what two scans, and five seconds, have found no use of.
+# kmemleak reports objects that two scans, five seconds apart, have not found referenced.
 [ ! -e $K ] || { echo scan >$K; sleep 6; echo scan >$K; cat $K >kmemleak.log; }
 check "strain: NMIs took locks on each processor" sh -c 'dmesg | grep "nmi_locks: cpu"
 	[ $(dmesg | grep -cE "nmi_locks: cpu.* [1-9][0-9]* NMIs, [1-9][0-9]* locks") = 4 ]'
-check "strain: the lock functions did what they should" sh -c '! dmesg | grep "linux_locks: wrong"'
-[ -e locktorture.ko ] || check "strain: the kernel has nothing to complain of" kernel_is_silent
+check "strain: the lock functions changed nothing but the lock" sh -c '! dmesg | grep "linux_locks: wrong"'
+[ -e locktorture.ko ] || check "strain: the kernel log has no warning" kernel_is_silent
 dmesg >dmesg.log

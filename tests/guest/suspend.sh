@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154,SC2086
 #
-# Suspend-to-idle while Linux' locks are redirected, by pm_test up to where the processors would
-# idle: nothing wakes this virtual machine from there (its RTC and its ACPI do not work together).
-# The machine's share does not outlive it, so results go to the kernel's log, and nobody waits for this
-# script's status.
+# Suspend-to-idle while Linux' locks are redirected, by pm_test up to the point where the CPUs would
+# idle, because no device can wake this virtual machine from there. The machine's shared directory
+# does not survive, so the results go to the kernel's log, and the script's status is not used.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
 
-# Onto the console, and without the share.
+# Print a result on the console, without the shared directory.
 tell()
 {
 	check "$@" | while read -r line; do
@@ -22,7 +21,7 @@ suspended()
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
-# A function, which the shell has read before it runs: afterwards it could not.
+# A function, which the shell has read completely before the shared directory is gone.
 suspend_once()
 {
 	insmod ntklog.ko buffers=64
@@ -47,7 +46,7 @@ suspend_once()
 	tell "suspend: what was generated is written or lost" awk \
 		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats
 	tell "suspend: the module can go" rmmod ntklog
-	tell "suspend: the kernel has nothing to complain of" kernel_is_silent
+	tell "suspend: the kernel log has no warning" kernel_is_silent
 	reboot -f
 }
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# A hundred times on and off under locks in full use, for check_switching.py to look at what
-# was written.
+# Enable and disable tracking a hundred times while locks are in use. check_switching.py checks
+# the events.
 
 D=/sys/kernel/debug/ntklog
 T=/sys/kernel/tracing
 
-# Before the threads of the torture, which leave nobody much time.
+# Start first, because the torture test's threads leave little time.
 renice -n -20 -p $$
 mkdir rounds
 insmod ntklog.ko buffer_size=8192 buffers=8 || exit 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# The commands of Documentation/guide/tutorial.rst, which check_tutorial.py takes from the page
-# (tutorial.commands) and compares the output with.
+# Run the commands of Documentation/guide/tutorial.rst. check_tutorial.py extracts them from the
+# page (tutorial.commands), and compares their output with the page.
 
-# run COMMAND: as one types it.
+# run COMMAND: run it as a user types it.
 run()
 {
 	printf '# %s\n' "$1"
@@ -19,4 +19,4 @@ commands=$PWD/tutorial.commands
 check "tutorial: each command succeeds" sh -c '! grep "^exit status" tutorial.out'
 rm -r /tmp/tutorial
 check "tutorial: the module is unloaded" rmmod ntklog
-check "tutorial: the kernel has nothing to complain of" kernel_is_silent
+check "tutorial: the kernel log has no warning" kernel_is_silent

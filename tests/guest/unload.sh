@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Unloading while somebody uses the module: refused or safe.
+# Unload the module while it is in use: the unload is refused or safe.
 
 check "unload: refused while the torture uses it" sh -c \
 	'insmod ntklog_torture.ko duration=0 && ! rmmod ntklog && rmmod ntklog_torture'
@@ -12,7 +12,7 @@ for file in cpu0 stats header; do
 done
 check "unload: refused while a parameter is open" sh -c \
 	"exec 5<$P/spin_threshold && ! rmmod ntklog"
-check "unload: with a session that runs" rmmod ntklog
+check "unload: succeeds while a session runs" rmmod ntklog
 check "unload: no files are left" [ ! -e $D ]
 
 check "unload: loads again" insmod ntklog.ko
@@ -21,7 +21,7 @@ check "unload: with the tracepoint on, refused or done" sh -c 'rmmod ntklog || t
 [ ! -e /sys/kernel/tracing/events/ntklog/spinlock/enable ] ||
 	echo 0 >/sys/kernel/tracing/events/ntklog/spinlock/enable
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
-check "unload: works as before" sh -c ". ./lib.sh; echo start >$S/state &&
+check "unload: a session works after loading again" sh -c ". ./lib.sh; echo start >$S/state &&
 	echo stop >$S/state && [ \$(cat $S/header $S/cpu* | wc -c) = 131072 ]"
 rounds=0
 while [ $rounds -lt 5 ]; do
@@ -39,8 +39,8 @@ refused_torture()
 insmod ntklog.ko
 check "torture: unknown type is refused" refused_torture torture_type=none
 check "torture: no users are refused" refused_torture threads=0 softirqs=0 hardirqs=0
-check "torture: nest deeper than there are locks" refused_torture locks=4 nest=5
-check "torture: too many locks" refused_torture locks=17
-check "torture: hold time out of range" refused_torture hold_us=-1
+check "torture: a nest of more than all locks is refused" refused_torture locks=4 nest=5
+check "torture: 17 locks are refused" refused_torture locks=17
+check "torture: a negative hold time is refused" refused_torture hold_us=-1
 rmmod ntklog
-check "unload: the kernel has nothing to complain of" kernel_is_silent
+check "unload: the kernel log has no warning" kernel_is_silent
