@@ -33,7 +33,7 @@ cat $S/header $S/cpu* >linux.etl
 cat $S/stats >linux.stats
 dmesg | sed -n 's/.*linux_locks: //p' >linux.truth
 cat $D/linux
-check "linux: the end of the session restores the functions the functions" is_off
+check "linux: the end of the session restores the functions" is_off
 
 # NT's locks are tracked before, during and after the redirection.
 echo PERF_SPINLOCK >$D/sessions/1/group_mask
@@ -71,7 +71,7 @@ wait_for grep -q ' linux_spinlock: ' $T/trace
 check "linux: the tracepoint prints callers as symbols" \
 	grep -E ' linux_spinlock: .* caller=[a-z_].*acquire_mode=' $T/trace
 echo 0 >$T/events/ntklog/linux_spinlock/enable
-check "linux: the tracepoint's end restores the functions the functions" wait_for is_off
+check "linux: the tracepoint's end restores the functions" wait_for is_off
 
 # The defaults of record.
 check "linux: record enables spin locks by default" ntklog record --no-names \
@@ -87,7 +87,7 @@ echo 1 >$T/events/ntklog/linux_spinlock/enable
 wait_for is_on
 echo start >$S/state
 check "linux: the module unloads while functions are redirected" rmmod ntklog
-check "linux: the module unloads while functions are redirected the functions" is "$(redirected)" 0
+check "linux: unloading restores the functions" is "$(redirected)" 0
 check "linux: loads with linux_locks=0" insmod ntklog.ko linux_locks=0
 check "linux: linux_locks=0 is reported as the reason" grep 'spinlock: unavailable: linux_locks=0' $D/linux
 ntklog list >list.txt
