@@ -20,7 +20,7 @@ run_file()
 		results python3 "$TOOL_TESTS/$1.py" "${@:2}"
 }
 
-for name in dump sample windows stacks info damage rundown formats stream report answer convert control manual; do
+for name in dump sample windows stacks info damage rundown formats stream report errors answer convert control manual; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
 run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types"

@@ -4,6 +4,7 @@
  * greatest value have memory, since there is one for each lock and caller.
  */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,32 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
+/* The variance of the logarithms of the sampled values. */
+static double log_variance(const struct histogram *histogram)
+{
+	double mean = histogram->sampled_logs / histogram->total_variance;
+
+	return fmax(histogram->sampled_log_squares / histogram->total_variance - mean * mean, 0);
+}
+
+static void add_variance(struct histogram *histogram, uint64_t value, uint64_t weight)
+{
+	double variance = weight_variance(weight), of_value, value_log;
+
+	/* A value of weight 1 was not chosen by chance. */
+	if (!(variance > 0))
+		return;
+	of_value = (double)value * (double)value * variance;
+	value_log = log(value ? (double)value : 1);
+	histogram->total_variance += variance;
+	histogram->sum_variance += of_value;
+	if (of_value > histogram->greatest_variance)
+		histogram->greatest_variance = of_value;
+	histogram->sampled_sum += (double)value * variance;
+	histogram->sampled_logs += value_log * variance;
+	histogram->sampled_log_squares += value_log * value_log * variance;
+}
+
 /**
  * histogram_add() - add a value
  * @histogram: where to
@@ -131,14 +158,11 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
  */
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
-	double variance = weight_variance(weight);
-
 	if (!add_to_bucket(histogram, bucket_of(value), weight))
 		return false;
 	histogram->total += weight;
 	histogram->sum += (double)value * (double)weight;
-	histogram->total_variance += variance;
-	histogram->sum_variance += (double)value * (double)value * variance;
+	add_variance(histogram, value, weight);
 	if (value > histogram->max)
 		histogram->max = value;
 	return true;
@@ -180,9 +204,58 @@ bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 	histogram->sum += more->sum;
 	histogram->total_variance += more->total_variance;
 	histogram->sum_variance += more->sum_variance;
+	if (more->greatest_variance > histogram->greatest_variance)
+		histogram->greatest_variance = more->greatest_variance;
+	histogram->sampled_sum += more->sampled_sum;
+	histogram->sampled_logs += more->sampled_logs;
+	histogram->sampled_log_squares += more->sampled_log_squares;
 	if (more->max > histogram->max)
 		histogram->max = more->max;
 	return true;
+}
+
+/**
+ * sum_error() - estimate the error of the sum of a sample
+ * @variance: variance of the sum
+ * @greatest_variance: greatest part of a single value in the variance of the sample
+ * @sum: sum
+ *
+ * A sample with a long tail lacks the rare long values as often as not, and its variance lacks them
+ * too. So the greatest value counts seven times: twice the error then holds for 92 of 100 rows of
+ * the distributions in tests/test_errors.py.
+ *
+ * Return: standard error by the sum; INFINITY if the values are too few to tell, that is if the
+ * square root of @variance is more than 1 / sqrt(10) of @sum.
+ */
+double sum_error(double variance, double greatest_variance, double sum)
+{
+	if (!(sum > 0) || !(variance > 0))
+		return 0;
+	if (variance > sum * sum / 10)
+		return INFINITY;
+	return sqrt(variance + 6 * greatest_variance) / sum;
+}
+
+/**
+ * histogram_sum_error() - estimate the error of the sum of a sample's values
+ * @histogram: the distribution
+ *
+ * The variance is at least that of a log-normal distribution with the same mean, and the same
+ * spread of logarithms.
+ *
+ * Return: as sum_error().
+ */
+double histogram_sum_error(const struct histogram *histogram)
+{
+	double mean, like_log_normal;
+
+	if (!(histogram->total_variance > 0))
+		return 0;
+	mean = histogram->sampled_sum / histogram->total_variance;
+	like_log_normal = histogram->total_variance * mean * mean *
+			  exp(fmin(log_variance(histogram), 20));
+	return sum_error(fmax(histogram->sum_variance, like_log_normal),
+			 histogram->greatest_variance, histogram->sum);
 }
 
 /**

@@ -24,6 +24,10 @@
  * @total_variance: of @total as an estimate, if each value was chosen with a probability of 1 by
  *	its weight
  * @sum_variance: likewise of @sum
+ * @greatest_variance: greatest part of a single value in @sum_variance
+ * @sampled_sum: sum of the values, each times its part of @total_variance
+ * @sampled_logs: the same of their natural logarithms
+ * @sampled_log_squares: the same of the squares of those
  * @max: greatest value
  */
 struct histogram {
@@ -35,6 +39,10 @@ struct histogram {
 	double sum;
 	double total_variance;
 	double sum_variance;
+	double greatest_variance;
+	double sampled_sum;
+	double sampled_logs;
+	double sampled_log_squares;
 	uint64_t max;
 };
 
@@ -52,6 +60,8 @@ static inline double weight_variance(uint64_t weight)
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight);
 void histogram_prefetch(const struct histogram *histogram, uint64_t value);
 bool histogram_merge(struct histogram *histogram, const struct histogram *more);
+double sum_error(double variance, double greatest_variance, double sum);
+double histogram_sum_error(const struct histogram *histogram);
 double histogram_mean(const struct histogram *histogram);
 double histogram_percentile(const struct histogram *histogram, unsigned int percent);
 double histogram_bucket(const struct histogram *histogram, unsigned int i,

@@ -81,7 +81,7 @@ static bool is_start(uint16_t hook_id)
 	       hook_id == PERFINFO_LOG_TYPE_ERESOURCE_DC_START;
 }
 
-/* Read the parameters of a rundown event. Returns false if the event is another or a damaged one. */
+/* Read the parameters of a rundown event. Returns false if it is another or a damaged event. */
 static bool read_rundown(struct rates *rates, const struct etl_event *event)
 {
 	const struct event_type *type = event_type_find(event);

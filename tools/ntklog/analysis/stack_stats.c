@@ -6,6 +6,14 @@
 
 #include "stack_stats.h"
 
+static void add_variance(double *sum, double *greatest, uint64_t value, double variance)
+{
+	variance *= (double)value * (double)value;
+	*sum += variance;
+	if (variance > *greatest)
+		*greatest = variance;
+}
+
 static void add_record(struct stack_sum *sum, const struct stack_record *record)
 {
 	double variance = weight_variance(record->weight);
@@ -18,7 +26,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	if (record->has_waited) {
 		sum->waited += record->weight;
 		sum->wait += (double)record->wait * (double)record->weight;
-		sum->wait_variance += (double)record->wait * (double)record->wait * variance;
+		add_variance(&sum->wait_variance, &sum->wait_greatest, record->wait, variance);
 		sum->waited_variance += variance;
 		if (record->wait > sum->wait_max)
 			sum->wait_max = record->wait;
@@ -26,7 +34,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	if (record->has_hold) {
 		sum->held += record->weight;
 		sum->hold += (double)record->hold * (double)record->weight;
-		sum->hold_variance += (double)record->hold * (double)record->hold * variance;
+		add_variance(&sum->hold_variance, &sum->hold_greatest, record->hold, variance);
 		if (record->hold > sum->hold_max)
 			sum->hold_max = record->hold;
 	}

@@ -25,12 +25,14 @@
  * @waited: of those, estimate
  * @wait: cycles, of all that waited, estimate
  * @wait_variance: of that
+ * @wait_greatest: greatest part of a single record in @wait_variance
  * @waited_variance: of @waited
  * @waits_are_sample: others that waited may not have been written
  * @wait_max: the longest
  * @held: of the acquisitions those whose hold is known, estimate
  * @hold: cycles, of all these, estimate
  * @hold_variance: of that
+ * @hold_greatest: greatest part of a single record in @hold_variance
  * @hold_max: the longest
  */
 struct stack_sum {
@@ -41,12 +43,14 @@ struct stack_sum {
 	uint64_t waited;
 	double wait;
 	double wait_variance;
+	double wait_greatest;
 	double waited_variance;
 	bool waits_are_sample;
 	uint64_t wait_max;
 	uint64_t held;
 	double hold;
 	double hold_variance;
+	double hold_greatest;
 	uint64_t hold_max;
 };
 

@@ -213,7 +213,9 @@ static union cell *add_times(union cell *cell, const struct report *report,
 			     const struct histogram *times, enum sampling sampling)
 {
 	cell++->number = cycles_ns(report, times->sum);
-	cell++->number = error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+	cell++->number = sampling == SAMPLING_SOME && times->total_variance > 0 ?
+		histogram_sum_error(times) :
+		error_of(times->sum_variance, times->sum, times->total_variance, sampling);
 	cell++->number = cycles_ns(report, histogram_mean(times));
 	cell++->number = cycles_ns(report, histogram_percentile(times, 50));
 	cell++->number = cycles_ns(report, histogram_percentile(times, 95));
@@ -515,11 +517,15 @@ static void add_stack(struct report *report, char *text, const struct stack_sum 
 	cell++->number = error_of(sum->variance, sum->acquisitions, sum->variance, of_all);
 	cell++->number = share(sum->waited, sum->acquisitions);
 	cell++->number = cycles_ns(report, sum->wait);
-	cell++->number = error_of(sum->wait_variance, sum->wait, sum->waited_variance, of_waits);
+	cell++->number = of_waits == SAMPLING_SOME && sum->waited_variance > 0 ?
+		sum_error(sum->wait_variance, sum->wait_greatest, sum->wait) :
+		error_of(sum->wait_variance, sum->wait, sum->waited_variance, of_waits);
 	cell++->number = cycles_ns(report, share(sum->wait, sum->waited));
 	cell++->number = cycles_ns(report, (double)sum->wait_max);
 	cell++->number = cycles_ns(report, sum->hold);
-	cell++->number = error_of(sum->hold_variance, sum->hold, sum->variance, of_all);
+	cell++->number = of_all == SAMPLING_SOME && sum->variance > 0 ?
+		sum_error(sum->hold_variance, sum->hold_greatest, sum->hold) :
+		error_of(sum->hold_variance, sum->hold, sum->variance, of_all);
 	cell++->number = cycles_ns(report, share(sum->hold, sum->held));
 	cell->number = cycles_ns(report, (double)sum->hold_max);
 }

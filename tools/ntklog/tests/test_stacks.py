@@ -404,9 +404,9 @@ class Sums(Case):
         row = self.rows()["inner+0x10 < middle+0x10 < root+0x10"]
         heavy, light = 1000 * 999, 10 * 9
         self.assertAlmostEqual(row["acquisitions_error"], (heavy + light) ** .5 / 1010)
-        self.assertAlmostEqual(row["wait_total_error"], (light * 20 ** 2) ** .5 / 200)
-        self.assertAlmostEqual(row["hold_total_error"],
-                               (heavy * 200 ** 2 + light * 100 ** 2) ** .5 / 201000)
+        # One record of each does not tell how far off a sum of times is.
+        self.assertIsNone(row["wait_total_error"])
+        self.assertIsNone(row["hold_total_error"])
         self.assertIsNone(self.rows()["another<&>;one+0x10 < root+0x10"]["acquisitions_error"])
         self.assertIn("acquired ~1010+-99%, contended 1.0%, ", self.report("--stacks"))
 

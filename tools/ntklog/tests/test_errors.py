@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""How often do the errors that ntklog report prints cover the truth?
+
+Usage: test_errors.py NTKLOG
+"""
+
+import json
+import math
+import random
+
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+RATE = 1000
+ROWS = 100
+# Mean records of a row.
+SIZES = 10, 30, 100
+
+# A draw in units of 1000 cycles, and the mean.
+DISTRIBUTIONS = {
+    "constant": (lambda random: 1, 1),
+    "exponential": (lambda random: random.expovariate(1), 1),
+    "log-normal, sigma 1": (lambda random: random.lognormvariate(0, 1), math.exp(.5)),
+    "log-normal, sigma 1.5": (lambda random: random.lognormvariate(0, 1.5), math.exp(1.125)),
+    "log-normal, sigma 2": (lambda random: random.lognormvariate(0, 2), math.exp(2)),
+    "Pareto, alpha 2.5": (lambda random: random.paretovariate(2.5), 2.5 / 1.5),
+}
+
+
+def poisson(generator, mean):
+    """Arrivals within the time 1."""
+    count, time = 0, generator.expovariate(mean)
+    while time < 1:
+        count += 1
+        time += generator.expovariate(mean)
+    return count
+
+
+class Coverage(tool.Case):
+    def rows(self, rundown, record, name, table):
+        """Of each distribution, and size: how far off each row is, in errors; None: a mark."""
+        generator = random.Random(1)
+        events, truth = [rundown], {}
+        for distribution, (draw, mean) in DISTRIBUTIONS.items():
+            for size in SIZES:
+                for _ in range(ROWS):
+                    address = 0x1000 + 16 * len(truth)
+                    truth[hex(address)] = distribution, size * RATE * mean * 1000
+                    events += [record(address, int(1000 * draw(generator)) + 1)
+                               for _ in range(poisson(generator, size))]
+        data, count = b"", 0
+        for first in range(0, len(events), 40):
+            count += 1
+            data += etl.buffer(events[first:first + 40], sequence=count)
+        self.write(etl.header_buffer(1 + count) + data)
+        result = run("report", "--json", "--table", table, self.path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for row in json.loads(result.stdout)[table]:
+            distribution, total = truth[row[name]]
+            yield distribution, row, total * 1e9 / etl.PERF_FREQ
+
+    def check(self, rows, column):
+        covered = {name: [] for name in DISTRIBUTIONS}
+        for distribution, row, total in rows:
+            error = row[column + "_total_error"]
+            if error is not None:
+                covered[distribution].append(abs(row[column + "_total_ns"] - total) /
+                                             (error * row[column + "_total_ns"]))
+        everything = sum(covered.values(), [])
+        for name, ratios in [*covered.items(), ("all", everything)]:
+            if len(ratios) < 30:
+                continue
+            one = sum(ratio <= 1 for ratio in ratios) / len(ratios)
+            two = sum(ratio <= 2 for ratio in ratios) / len(ratios)
+            print("# %s: %d rows without a mark, %.0f and %.0f %%" %
+                  (name, len(ratios), 100 * one, 100 * two))
+            self.assertGreaterEqual(one, .65, name)
+            self.assertGreaterEqual(two, .92, name)
+        # Marks are for rows of few records or of heavy tails.
+        self.assertGreater(len(covered["constant"]), .75 * ROWS * len(SIZES))
+        self.assertGreater(len(covered["exponential"]), .35 * ROWS * len(SIZES))
+        self.assertGreater(len(covered["log-normal, sigma 1"]), .45 * ROWS * len(SIZES))
+
+    def test_errors_of_holds_cover_the_truth(self):
+        self.check(self.rows(
+            etl.spinlock_rundown(1, 1, RATE, 0),
+            lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
+                address=address, spins=0, acquire=1000, release=1000 + time)),
+            "lock", "locks"), "hold")
+
+    def test_errors_of_waits_cover_the_truth(self):
+        self.check(self.rows(
+            etl.spinlock_rundown(1, RATE, RATE, 0),
+            lambda address, time: etl.perfinfo(0x0529, etl.spin_lock(
+                address=address, spins=5, wait=time)), "lock", "locks"), "wait")
+
+    def test_errors_of_resources_cover_the_truth(self):
+        self.check(self.rows(
+            etl.resource_rundown(RATE, 1),
+            lambda address, time: etl.linux_lock("mutex", address=address, wait=0, delta=0,
+                                                 hold=time), "resource", "resources"), "hold")
+
+    def test_exact_records_do_not_make_an_error(self):
+        """Ten long holds that were all written, beside five of chance that are short."""
+        data = etl.file(etl.spinlock_rundown(1, 1, RATE, 100_000), *(
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0, acquire=1000, release=1000 + hold))
+            for hold in [20_000_000] * 10 + [200] * 5))
+        self.write(data)
+        (row,) = json.loads(run("report", "--json", "--table", "locks", self.path).stdout)["locks"]
+        self.assertLess(row["hold_total_error"], .05)
+
+
+if __name__ == "__main__":
+    tap.main()
