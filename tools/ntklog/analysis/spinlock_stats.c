@@ -136,42 +136,13 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	       cpu_sums_merge(&sum->cpus, &more->cpus);
 }
 
-/* Out of memory: the record counts among the others. */
-static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
-				       const struct spinlock_key *key)
+static void free_sum(struct spinlock_sum *sum)
 {
-	struct spinlock_pair *pair = NULL;
-	struct spinlock_lock *lock;
-
-	if (HASH_COUNT(stats->pairs) >= SPINLOCK_PAIRS_MAX)
-		return NULL;
-	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
-	if (lock)
-		hash_add(stats->pairs, key, key, pair);
-	if (pair)
-		pair->lock = lock;
-	else
-		stats->no_memory = true;
-	return pair;
-}
-
-static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
-				       const struct spinlock_record *record)
-{
-	const struct spinlock_key key = { record->lock, record->caller };
-	uint64_t mixed = (key.lock * 31 + key.caller) * UINT64_C(0x9E3779B97F4A7C15);
-	struct spinlock_pair **cached, *pair;
-
-	cached = &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)];
-	pair = *cached;
-	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
-		return pair;
-	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);
-	if (!pair)
-		pair = make_pair(stats, &key);
-	if (pair)
-		*cached = pair;
-	return pair;
+	histogram_free(&sum->wait);
+	histogram_free(&sum->hold);
+	histogram_free(&sum->interrupted);
+	histogram_free(&sum->blocking);
+	cpu_sums_free(&sum->cpus);
 }
 
 static void add_pending(struct spinlock_stats *stats)
@@ -195,6 +166,171 @@ static void add_pending(struct spinlock_stats *stats)
 	stats->pending_count = 0;
 }
 
+static struct spinlock_pair **cached_pair(struct spinlock_stats *stats,
+					  const struct spinlock_key *key)
+{
+	uint64_t mixed = (key->lock * 31 + key->caller) * UINT64_C(0x9E3779B97F4A7C15);
+
+	return &stats->cache[mixed >> (64 - SPINLOCK_CACHE_BITS)];
+}
+
+static struct spinlock_score score_of(const struct spinlock_pair *pair)
+{
+	return (struct spinlock_score) {
+		.wait = pair->missed.wait + pair->sum.wait.sum,
+		.hold = pair->missed.hold + pair->sum.hold.sum,
+	};
+}
+
+static bool is_lighter(const struct spinlock_score *left, const struct spinlock_score *right)
+{
+	return left->wait != right->wait ? left->wait < right->wait : left->hold < right->hold;
+}
+
+static void sift_down(struct spinlock_pair **heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t least = at, child = 2 * at + 1;
+		struct spinlock_pair *pair = heap[at];
+
+		for (; child <= 2 * at + 2 && child < count; child++)
+			if (is_lighter(&heap[child]->heap_score, &heap[least]->heap_score))
+				least = child;
+		if (least == at)
+			return;
+		heap[at] = heap[least];
+		heap[least] = pair;
+		at = least;
+	}
+}
+
+static bool make_heap(struct spinlock_stats *stats)
+{
+	size_t count = HASH_COUNT(stats->pairs), i = 0;
+	struct spinlock_pair *pair;
+
+	stats->heap = calloc(count, sizeof(*stats->heap));
+	if (!stats->heap)
+		return false;
+	for (pair = stats->pairs; pair; pair = pair->hh.next) {
+		pair->heap_score = score_of(pair);
+		stats->heap[i++] = pair;
+	}
+	for (i = count / 2; i--;)
+		sift_down(stats->heap, count, i);
+	return true;
+}
+
+/*
+ * Find the lightest pair of a full table. Scores only grow, so that a pair's place in the heap is
+ * corrected when the pair comes to the top.
+ */
+static struct spinlock_pair *find_lightest(struct spinlock_stats *stats)
+{
+	struct spinlock_pair *pair;
+	struct spinlock_score score;
+
+	for (;;) {
+		pair = stats->heap[0];
+		score = score_of(pair);
+		if (!is_lighter(&pair->heap_score, &score))
+			return pair;
+		pair->heap_score = score;
+		sift_down(stats->heap, HASH_COUNT(stats->pairs), 0);
+	}
+}
+
+/*
+ * Evict the lightest pair, whose records go to the others, and take its place with a pair for @key
+ * (the Space-Saving algorithm). The new pair inherits the score: a pair with more than one
+ * SPINLOCK_PAIRS_MAXth of all waits is never lost.
+ */
+static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
+					  const struct spinlock_key *key)
+{
+	struct spinlock_pair *pair, **cached;
+	struct spinlock_lock *lock;
+
+	/* Pending records point to pairs. */
+	add_pending(stats);
+	if (!stats->heap && !make_heap(stats)) {
+		stats->no_memory = true;
+		return NULL;
+	}
+	pair = find_lightest(stats);
+	if (!add_sum(&stats->others, &pair->sum))
+		stats->no_memory = true;
+	cached = cached_pair(stats, &pair->key);
+	if (*cached == pair)
+		*cached = NULL;
+	lock = pair->lock;
+	if (!--lock->pairs) {
+		HASH_DEL(stats->locks, lock);
+		timeline_release(&stats->timelines, lock->timeline);
+		free(lock);
+	}
+	free_sum(&pair->sum);
+	HASH_DEL(stats->pairs, pair);
+	stats->missed = pair->heap_score;
+	stats->evicted++;
+	free(pair);
+	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
+	pair = NULL;
+	if (lock)
+		hash_add(stats->pairs, key, key, pair);
+	if (!pair) {
+		/* The heap has lost its top, and is made again. */
+		free(stats->heap);
+		stats->heap = NULL;
+		stats->no_memory = true;
+		return NULL;
+	}
+	pair->lock = lock;
+	lock->pairs++;
+	pair->missed = stats->missed;
+	pair->heap_score = stats->missed;
+	stats->heap[0] = pair;
+	sift_down(stats->heap, HASH_COUNT(stats->pairs), 0);
+	return pair;
+}
+
+/* Out of memory: the record counts among the others. */
+static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
+				       const struct spinlock_key *key)
+{
+	struct spinlock_pair *pair = NULL;
+	struct spinlock_lock *lock;
+
+	if (HASH_COUNT(stats->pairs) >= SPINLOCK_PAIRS_MAX)
+		return replace_pair(stats, key);
+	hash_find_or_add(stats->locks, address, &key->lock, SPINLOCK_PAIRS_MAX, lock);
+	if (lock)
+		hash_add(stats->pairs, key, key, pair);
+	if (!pair) {
+		stats->no_memory = true;
+		return NULL;
+	}
+	pair->lock = lock;
+	lock->pairs++;
+	return pair;
+}
+
+static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
+				       const struct spinlock_record *record)
+{
+	const struct spinlock_key key = { record->lock, record->caller };
+	struct spinlock_pair **cached = cached_pair(stats, &key), *pair = *cached;
+
+	if (pair && pair->key.lock == key.lock && pair->key.caller == key.caller)
+		return pair;
+	HASH_FIND(hh, stats->pairs, &key, sizeof(key), pair);
+	if (!pair)
+		pair = make_pair(stats, &key);
+	if (pair)
+		*cached = pair;
+	return pair;
+}
+
 /**
  * spinlock_stats_add() - add a record
  * @stats: where to
@@ -210,8 +346,8 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,
 			const struct spinlock_rates *rates, unsigned int cpu, uint64_t ticks)
 {
-	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
 	struct spinlock_pair *pair = find_pair(stats, record);
+	struct spinlock_pending *pending = &stats->pending[stats->pending_count];
 
 	*pending = (struct spinlock_pending) {
 		.record = *record,
@@ -252,15 +388,6 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
 		stats->no_memory = true;
 }
 
-static void free_sum(struct spinlock_sum *sum)
-{
-	histogram_free(&sum->wait);
-	histogram_free(&sum->hold);
-	histogram_free(&sum->interrupted);
-	histogram_free(&sum->blocking);
-	cpu_sums_free(&sum->cpus);
-}
-
 /**
  * spinlock_stats_free() - make it an empty one
  * @stats: whatever it holds
@@ -281,6 +408,7 @@ void spinlock_stats_free(struct spinlock_stats *stats)
 		free(lock);
 	}
 	timelines_free(&stats->timelines);
+	free(stats->heap);
 	free_sum(&stats->others);
 	free_sum(&stats->total);
 	*stats = (struct spinlock_stats) { 0 };

@@ -94,12 +94,14 @@ struct spinlock_sum {
  * @address: of it
  * @sum: of all its callers, once spinlock_stats_finish() was called
  * @timeline: cycles waited for it in each slot, or NULL
+ * @pairs: number of pairs of this lock in the table of pairs
  * @hh: in the table of locks
  */
 struct spinlock_lock {
 	uint64_t address;
 	struct spinlock_sum sum;
 	struct timeline *timeline;
+	size_t pairs;
 	UT_hash_handle hh;
 };
 
@@ -109,16 +111,31 @@ struct spinlock_key {
 };
 
 /**
+ * struct spinlock_score - what a pair is kept for: waits first, then holds
+ * @wait: cycles
+ * @hold: cycles
+ */
+struct spinlock_score {
+	double wait;
+	double hold;
+};
+
+/**
  * struct spinlock_pair - a lock and a caller
  * @key: their addresses
  * @lock: that lock
  * @sum: of both
+ * @missed: score of the pair that was evicted for this one: at most that much of this pair was
+ *	added to the others before
+ * @heap_score: score of the pair when its place in the heap was last corrected
  * @hh: in the table of pairs
  */
 struct spinlock_pair {
 	struct spinlock_key key;
 	struct spinlock_lock *lock;
 	struct spinlock_sum sum;
+	struct spinlock_score missed;
+	struct spinlock_score heap_score;
 	UT_hash_handle hh;
 };
 
@@ -155,7 +172,10 @@ struct spinlock_pending {
  * @pairs: table
  * @locks: table
  * @timelines: of the locks
- * @others: all records of pairs beyond SPINLOCK_PAIRS_MAX
+ * @others: all records of pairs that were evicted
+ * @heap: pairs, the one with the lowest @heap_score first; NULL: the table has not been full yet
+ * @evicted: number of pairs that were evicted for others
+ * @missed: score of the last of them: a pair in the table lacks at most that
  * @total: of all
  * @backwards: records released before they were acquired: hold 0
  * @no_memory: something is missing for want of it
@@ -171,6 +191,9 @@ struct spinlock_stats {
 	struct spinlock_lock *locks;
 	struct timelines timelines;
 	struct spinlock_sum others;
+	struct spinlock_pair **heap;
+	uint64_t evicted;
+	struct spinlock_score missed;
 	struct spinlock_sum total;
 	uint64_t backwards;
 	bool no_memory;

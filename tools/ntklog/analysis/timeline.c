@@ -50,6 +50,11 @@ static bool reach(struct timelines *set, struct timeline **timeline, uint64_t ti
 		return false;
 	if (*timeline)
 		return true;
+	if (set->spare) {
+		*timeline = set->spare;
+		set->spare = set->spare->next_spare;
+		return true;
+	}
 	if (set->count == TIMELINES_MAX)
 		return false;
 	*timeline = calloc(1, sizeof(**timeline));
@@ -109,6 +114,20 @@ void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64
 		return;
 	timeline_add_span(set, timeline, ticks - held,
 			  (uint64_t)((double)wait * ticks_per_cycle), (double)wait * weight);
+}
+
+/**
+ * timeline_release() - give a time line back to its set, for another use
+ * @set: the set
+ * @timeline: time line that is not used any more, or NULL
+ */
+void timeline_release(struct timelines *set, struct timeline *timeline)
+{
+	if (!timeline)
+		return;
+	memset(timeline->slots, 0, sizeof(timeline->slots));
+	timeline->next_spare = set->spare;
+	set->spare = timeline;
 }
 
 /**

@@ -18,10 +18,12 @@
 /**
  * struct timeline - of one thing
  * @next: of the same set
+ * @next_spare: next time line of the set that is not used any more
  * @slots: sums
  */
 struct timeline {
 	struct timeline *next;
+	struct timeline *next_spare;
 	double slots[TIMELINE_SLOTS];
 };
 
@@ -31,6 +33,7 @@ struct timeline {
  * @ticks_per_cycle: of the cycles in which locks are timed; 0: the clock counts them
  * @first: of them
  * @count: of them
+ * @spare: time lines that are not used any more
  * @no_memory: for one of them
  */
 struct timelines {
@@ -38,6 +41,7 @@ struct timelines {
 	double ticks_per_cycle;
 	struct timeline *first;
 	size_t count;
+	struct timeline *spare;
 	bool no_memory;
 };
 
@@ -45,6 +49,7 @@ void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64
 		       uint64_t length, double amount);
 void timeline_add_wait(struct timelines *set, struct timeline **timeline, uint64_t ticks,
 		       uint64_t wait, uint64_t hold, double weight);
+void timeline_release(struct timelines *set, struct timeline *timeline);
 void timelines_cover(struct timelines *set, uint64_t ticks);
 void timelines_free(struct timelines *set);
 

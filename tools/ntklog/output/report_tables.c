@@ -1086,6 +1086,17 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "\">\": the hold of %" PRIu64 " releases is not known, because it began before the recording; the sum is of the others",
 		     analysis->resources.hold_unknown);
+	if (analysis->spinlocks.evicted) {
+		const union cell missed = {
+			.number = cycles_ns(report, analysis->spinlocks.missed.wait)
+		};
+		char time[32];
+
+		cell_format(CELL_TIME, &missed, time, sizeof(time));
+		fact(stream, before, after,
+		     "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
+		     SPINLOCK_PAIRS_MAX, time);
+	}
 	if (analysis->history.has_unknown_change)
 		fact(stream, before, after,
 		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");

@@ -291,6 +291,27 @@ class SpinLocks(Case):
         others = [row for row in report["locks"] if row["lock"] == "(others)"]
         self.assertEqual(others[0]["sampled"], 16800 - 16384)
 
+    def test_a_hot_lock_that_comes_late_is_named(self):
+        """After 16400 others it has all waits; and one that had waited before is kept."""
+        def buffers():
+            yield [etl.spinlock_rundown(1, 1, 1, 0), lock(5, address=0x50, wait=1000)]
+            for i in range(410):
+                yield [lock(address=0x100000 + 64 * (40 * i + j), hold=50) for j in range(40)]
+            for i in range(5):
+                yield [lock(5, address=0x40, wait=100)] * 20 + [
+                    lock(address=0x900000 + 64 * (20 * i + j), hold=50) for j in range(20)]
+        parts = list(buffers())
+        self.write(etl.header_buffer(1 + len(parts)) + b"".join(
+            etl.buffer(part, sequence=1 + i) for i, part in enumerate(parts)))
+        report = json.loads(self.report("--json", "--table", "locks").stdout)
+        rows = report["locks"]
+        self.assertEqual([row["lock"] for row in rows[:2]], ["0x40", "0x50"])
+        self.assertEqual((rows[0]["sampled"], rows[0]["wait_max_ns"]), (100, 100 * NS))
+        self.assertEqual(len(rows), 16384 + 1)
+        self.assertEqual(sum(row["sampled"] for row in rows), 1 + 16400 + 200)
+        self.assertIn("a row lacks at most 0ns of its wait", self.report().stdout)
+        self.assertGreater(self.report("--html", "-").stdout.count('<span class="name">0x40<'), 0)
+
     def test_32_bits(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(32), bits=32), bits=32))
         row = json.loads(self.report("--json").stdout)["locks"][0]
