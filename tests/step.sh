@@ -10,8 +10,6 @@
 
 # A make in the step has nothing to do with the one that called this.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-# A make in the step has nothing to do with the one that called this.
-unset MAKEFLAGS MFLAGS MAKELEVEL
 step=$1 pool=$2 after=$3
 TEST=$OUT/test
 
