@@ -52,6 +52,12 @@ void kunit_stock_unregister(struct module *module);
 #define CONFIG_KUNIT_DEFAULT_FILTER_ACTION ""
 #define CONFIG_KUNIT_DEFAULT_TIMEOUT 300
 
+/* A flag that 6.1 does not have: the suites ask for a cache that is not merged with others. */
+#include <linux/slab.h>
+#ifndef SLAB_NO_MERGE
+#define SLAB_NO_MERGE 0
+#endif
+
 #ifdef KUNIT_STOCK_CORE
 /*
  * The kernel exports neither mm_alloc() nor arch_pick_mmap_layout(). A test's kthread therefore

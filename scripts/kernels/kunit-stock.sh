@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # kunit-stock.sh KDIR: build KUnit's core as a module (kunit.ko) for a kernel that was configured
-# without KUnit, and print the directory that has kunit.ko and its Module.symvers. The sources are
-# lib/kunit of Debian's linux-source; kunit/stock/ says how they fit that kernel.
+# without KUnit, and print the directory that has kunit.ko and its Module.symvers, and the arguments of
+# make that modules with suites need: CORE=... and ARGUMENTS=(...). The sources are lib/kunit of
+# Debian's linux-source; kunit/stock/ says how they fit that kernel.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -40,4 +41,5 @@ rsync -rlpc "$next/" "$work/src/"
 rm -rf "$next"
 quietly "kunit-core-$abi" make -C "$kdir" M="$work/src" CONFIG_KUNIT=m CONFIG_KUNIT_DEBUGFS=y \
 	"${arguments[@]}" -j"$(nproc)" modules
-printf '%s\n' "$work/src"
+arguments+=(NTKLOG_KUNIT=1 "KBUILD_EXTRA_SYMBOLS=$work/src/Module.symvers")
+printf 'CORE=%s\nARGUMENTS=(%s)\n' "$work/src" "${arguments[*]@Q}"

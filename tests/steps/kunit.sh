@@ -33,14 +33,14 @@ BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 # stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to the options of vm.sh.
 stock_guest_files()
 {
-	local core built
+	local words built CORE ARGUMENTS
 	debian_kernel "$kernel"
 	built=$OUT/build/kunit-$ABI
-	core=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
+	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
+	eval "$words"
 	result "$kernel: the modules build with W=1 and no warning" \
-		builds_silently "$KDIR" "$built" NTKLOG_KUNIT=1 \
-		KBUILD_EXTRA_SYMBOLS="$core/Module.symvers"
-	cp "$core/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
+		builds_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
+	cp "$CORE/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
 	# Some cases need a preemptible kernel.
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
 }
