@@ -74,11 +74,19 @@ target()
 	esac
 }
 
-# write_rules: print the makefile.
+# write_rules: print the makefile. make looks for the next step in the order of the first rule: with the
+# host's steps first, that chain always has its job, and virtual machines have the others.
 write_rules()
 {
-	local step previous=''
-	echo "all: ${steps[*]}"
+	local step previous='' hosts=() machines=()
+	for step in "${steps[@]}"; do
+		if [ "${pool[$step]}" = host ]; then
+			hosts+=("$step")
+		else
+			machines+=("$step")
+		fi
+	done
+	echo "all: ${hosts[*]} ${machines[*]}"
 	for step in "${steps[@]}"; do
 		printf '%s:' "$step"
 		[ "${after[$step]}" = - ] || printf ' %s' "${after[$step]//,/ }"
