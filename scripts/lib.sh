@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What every script here shares: messages, the cache outside the tree, and
-# Debian packages - installed where they are tools, only unpacked where they
-# are kernels, so that nobody's boot menu changes because of a test.
+# For every script here: messages, the cache outside the tree, interruption, and Debian packages.
+# Tools are installed. Kernels are only unpacked, so that a test does not change the boot menu.
 
 set -euo pipefail
 
@@ -14,9 +13,9 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 
 . "$TOP/scripts/packages/packages.sh"
 
-# What a compiler has made of the same text, its warnings too, is not made again: in any clone,
-# as long as paths are the same. Debian's ccache has a gcc, a clang and so on there. Only root has
-# depmod in its PATH.
+# ccache returns the object and the warnings of a text that was compiled before, in any clone, if the
+# paths are the same. Debian's ccache has its gcc and clang in /usr/lib/ccache. depmod is in /usr/sbin,
+# which only root has in PATH.
 export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
 # say WORDS: to standard error; in a step also to where the person looks, SAY_FD.
@@ -34,7 +33,7 @@ die()
 	exit 1
 }
 
-# as_root COMMAND...: run it as root, through sudo for everybody else.
+# as_root COMMAND...: run it as root, through sudo for other users.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -59,8 +58,7 @@ quietly()
 	fi
 }
 
-# The lists of packages and the packages are one at a time: who else is about to install
-# something is waited for.
+# apt works for one process at a time.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -175,8 +173,7 @@ unpack_deb()
 	rm -rf "$scratch"
 }
 
-# continued DIRECTORY COMMAND...: as once(), for a command that goes on with what an interrupted one
-# has left.
+# continued DIRECTORY COMMAND...: as once(), for a command that continues its interrupted work.
 continued()
 {
 	local dir=$1
@@ -209,7 +206,7 @@ once()
 		exec 9>&-
 		return 0
 	fi
-	# What a run that was killed has left.
+	# A run that was killed has left its directory.
 	rm -rf "$dir".??????
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # build-modules.sh KDIR DIRECTORY [ARGUMENT...]: build the modules against the
-# kernel, and leave what comes of it in the directory, so that builds for several
-# kernels do not overwrite each other, nor what a user's own make has built. They are
-# built in the cache: paths are part of what ccache knows an object by.
+# kernel and copy them to the directory. Builds for several kernels do not overwrite each other, nor
+# a user's own build. The build itself is in the cache, because paths are part of ccache's keys.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -16,17 +15,17 @@ need modules
 name=$(basename "$dir")
 work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
-# Steps that run side by side, and trees, build for the same kernel: one after the other.
+# Concurrent steps, and other trees, build for the same kernel: one after the other.
 exec 9>"$work.lock"
 flock 9
-# What another tree has made, and this one has no source of, goes; what a build left that was
-# interrupted or failed; and what had warnings, which whoever builds next is to see too.
+# Objects are removed if another tree made them, if their build was interrupted or failed, and if it
+# had warnings, which the next build must print again.
 tree="$TOP $(stat -c %i "$TOP")"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
 rm -f "$work/.tree"
-# What differs gets the time of its copying, which comes after all that has been compiled: also
-# what was written while the last build was under way, which its own time would not tell.
+# A changed file gets the time at which it is copied. Its own time could be before that of an object
+# that was compiled while the file was being edited.
 rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \
 	--include='/include/***' --include='/module/***' --include='/kunit/***' \

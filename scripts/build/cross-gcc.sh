@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cross-gcc.sh: have this Debian's gcc for arm64 unpacked in the cache, and print where. Whoever uses
-# it has DIRECTORY/ccache and DIRECTORY/usr/bin in PATH, and its libraries in LD_LIBRARY_PATH. Not
-# installed: Debian's package of it and that of the compiler for 32 bits exclude each other.
+# cross-gcc.sh: unpack this Debian's gcc for arm64 in the cache, and print the directory. The caller
+# adds DIRECTORY/ccache and DIRECTORY/usr/bin to PATH, and its libraries to LD_LIBRARY_PATH. The package
+# cannot be installed: it excludes the compiler for 32 bits.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
 PACKAGE=gcc-12-aarch64-linux-gnu
-# What else it needs this machine's own gcc needs too.
+# This machine's own gcc has its other dependencies.
 PARTS="cpp-12-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross
 	libgcc-s1-arm64-cross"
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# checkpatch.sh FILE...: the kernel's checkpatch.pl --strict with what
-# .checkpatch.conf leaves out; silent and successful if there is nothing to say. Of what it
-# had nothing to say before - the same text under the same name - the cache knows.
+# checkpatch.sh FILE...: run the kernel's checkpatch.pl --strict with
+# .checkpatch.conf. It is silent and successful if no file has a finding. The cache remembers files,
+# by name and content, that had none.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -26,7 +26,7 @@ for file; do
 		ignore=(--ignore CAMELCASE,NEW_TYPEDEFS,SPACING,VOLATILE,LINE_SPACING,COMPLEX_MACRO
 			--ignore COMPARISON_TO_NULL,BOOL_COMPARISON,INITIALISED_STATIC
 			--ignore MACRO_WITH_FLOW_CONTROL,FUNCTION_ARGUMENTS) ;;
-	# They return the line of what is not so.
+	# Its macros return the line of the condition that failed.
 	*/linkage/*.[ch])
 		ignore=(--ignore MACRO_WITH_FLOW_CONTROL) ;;
 	# The macros of <inttypes.h>; types of a library, which checkpatch takes for factors.
@@ -45,7 +45,7 @@ for file; do
 		ignore=(--ignore CAMELCASE,STATIC_CONST_CHAR_ARRAY) ;;
 	tools/*)
 		ignore=(--ignore CAMELCASE) ;;
-	# The kernel's names, which are what the kernel has made of them.
+	# The kernel's names and their definitions are the kernel's.
 	workload/native/shim/*)
 		ignore=(--ignore COMPLEX_MACRO,VOLATILE,NEW_TYPEDEFS,MACRO_ARG_PRECEDENCE
 			--ignore EXPORT_SYMBOL,MEMORY_BARRIER,DATA_RACE,IS_ENABLED_CONFIG

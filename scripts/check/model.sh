@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # model.sh FILE.pml [BROKEN]: check a model with spin: assertions and deadlocks,
-# then that whoever asks is served, under fair scheduling. With BROKEN, that
-# variant of it. Exit status 0: all is true of it.
+# then that every waiter gets the lock under fair scheduling. BROKEN chooses a variant with a defect.
+# Exit status 0: the model has all these properties.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # The part of the demo that runs in the virtual machine, as root. Each command
-# is shown before it runs: what is seen is what one would type.
+# is printed before it runs, as a user would type it.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0

@@ -57,7 +57,7 @@ unpack_kernel()
 	mapfile -t packages < <(
 		{
 			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
-			# What builds runs here, whatever it builds for.
+			# The build tools run on this machine, for any target.
 			depends "linux-headers-$abi" \
 				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
 				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# deb.sh: the Debian packages, built from what git knows of the tree; they end in
-# out/deb/.
+# deb.sh: build the Debian packages from the files that git tracks, in out/deb/.
 
 . "$(dirname "$0")/../lib.sh"
 

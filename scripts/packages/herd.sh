@@ -16,7 +16,7 @@ unpack_herd()
 {
 	mkdir "$1/all"
 	suite_unpack $SUITE "$1/all" herdtools7 libgmp10 libc6
-	# Of 300 MB this is what is needed.
+	# herd7 needs a few of these 300 MB.
 	mkdir "$1/lib"
 	mv "$1/all/usr/bin/herd7" "$1/all/usr/share/herdtools7/herd" "$1/"
 	find "$1/all" '(' -name 'ld-linux-*.so.*' -o -name 'libc.so.*' -o -name 'libm.so.*' \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# Debian's packages that are needed, by what for. lib.sh installs them: need GROUP.
+# Groups of Debian's packages and their purpose. need GROUP in lib.sh installs one.
 
 declare -A PACKAGES=(
 	[tool]="ccache gcc make libc6-dev pkg-config libbpf-dev libjansson-dev uthash-dev"

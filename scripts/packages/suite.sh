@@ -8,7 +8,7 @@
 # those that are named with :amd64, and nothing of them is installed. Nor is the architecture
 # made known to the system.
 
-# archive SUITE: where the system's apt has Debian itself from; or what it has of security.
+# archive SUITE: print the address from which the system's apt has Debian, or Debian's security updates.
 archive()
 {
 	local codename label=Debian uri
@@ -28,8 +28,8 @@ archive()
 	printf '%s\n' "$uri"
 }
 
-# suite_apt SUITE COMMAND...: apt-get or apt-cache with the suite alone, and with what the
-# system has installed, so that only what is missing is fetched.
+# suite_apt SUITE COMMAND...: apt-get or apt-cache with the suite alone. apt knows the
+# packages that the system has installed, and fetches only missing ones.
 suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
@@ -96,8 +96,8 @@ suite_candidate()
 	suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
 }
 
-# suite_fetch SUITE PACKAGE...: with what they need and is not installed, into the archives of
-# the suite's cache.
+# suite_fetch SUITE PACKAGE...: fetch packages, and dependencies that are not installed, to the suite's
+# cache.
 suite_fetch()
 {
 	local suite=$1

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# clean-root.sh SUITE DIRECTORY PACKAGE...: a fresh Debian of the suite with these packages
-# and what they need, unpacked in the directory. It is made once, from where this machine's
-# apt takes its packages, and kept in the cache.
+# clean-root.sh SUITE DIRECTORY PACKAGE...: unpack a fresh Debian of the suite, with these
+# packages and their dependencies, in the directory. It is made once, from the same mirror as this
+# machine's packages, and kept in the cache.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"

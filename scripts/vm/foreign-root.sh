@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# foreign-root.sh ARCHITECTURE: have this machine's Debian for another architecture unpacked in the
-# cache, as far as virtual machines and who builds the tool for them need it, and print where.
-# Nothing of it is executed here.
+# foreign-root.sh ARCHITECTURE: unpack the packages of another architecture that virtual machines and
+# the build of the tool need, of this machine's Debian, in the cache. Print the directory. No program of
+# it is executed here.
 
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"

@@ -50,7 +50,7 @@ fi
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 suite=$codename-backports
 mkdir -p "$CACHE"
-# What an earlier run has unpacked is good for the time that the suite cannot be reached.
+# While the suite cannot be reached, the newest unpacked version is used.
 version=
 if suite_reached "$suite" "$codename"; then
 	version=$(suite_apt "$suite" apt-cache madison "$PACKAGE" |

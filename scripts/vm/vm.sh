@@ -10,7 +10,7 @@
 #	-c CPUS		virtual processors (2)
 #	-m MIB		memory (1024)
 #	-t SECONDS	end it after so long (1200: a busy host may give it a tenth of itself), by an
-#			interrupt of which the kernel panics: what all were doing is in the log then
+#			interrupt of which the kernel panics, with all tasks and CPUs in the log
 #	-a WORDS	more kernel parameters
 #	-P PROGRAM	one more program for the guest, in /bin; may be given again
 #	-A ROOT		another architecture's: it is told from the kernel's image, and its programs
@@ -19,9 +19,9 @@
 #			take turns, which is how QEMU counts
 #	-v		show the output of guest.sh as it comes
 #
-# Plain emulation (TCG): KVM is not needed, and not to be had everywhere. Each virtual
-# processor is a thread of the host's; qemu.sh tells which QEMU that takes. SHARE has
-# stale_code.ko then, whose source says why; what it has met is told.
+# QEMU emulates (TCG): not every machine has KVM. Each virtual CPU is a thread of the host's, which takes
+# the QEMU that qemu.sh finds, and stale_code.ko in SHARE, whose source says why. A message has the number
+# of stale breakpoints that it has met.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -46,9 +46,9 @@ shift $((OPTIND - 1))
 share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$image" ] || die "no kernel image: $image"
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
-# arm64's images have this at byte 56; x86's are told by what they are not.
+# arm64's images have this at byte 56. All others are x86's.
 [ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
-# stale_code.ko is x86-64's: a kernel of 32 bits has nobody to mend it, so its processors take turns.
+# stale_code.ko is for x86-64. The CPUs of a 32-bit kernel take turns, which avoids the defect.
 [ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
@@ -82,7 +82,7 @@ copy_program()
 	done
 }
 
-# copy_foreign_libraries FILE: what it names, and what those do. ldd would execute it.
+# copy_foreign_libraries FILE: copy its libraries and theirs. ldd would execute the file.
 copy_foreign_libraries()
 {
 	local name library
@@ -119,9 +119,8 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch: have an eye on the machine. The guest writes to $share/alive every ten seconds. If it has not
-# for ten minutes, or has had its time, it panics by an interrupt. A builtin waits: what is killed
-# here leaves no sleep behind.
+# watch: make the guest panic when its time is over, and when it stands still: it writes to $share/alive
+# every ten seconds, and has not for ten minutes. read waits, because a killed sleep would leave a process.
 watch()
 {
 	local end=$((SECONDS + limit)) idle=0
@@ -162,7 +161,7 @@ mkdir /dev/pts && mount -t devpts devpts /dev/pts
 mount -t tmpfs tmp /tmp
 mount -t debugfs debug /sys/kernel/debug
 mount -t tracefs trace /sys/kernel/tracing
-# kmemleak's own scan after a minute takes as long as a test, and nobody asks it.
+# kmemleak's automatic scan takes as long as a test. Tests start their own.
 [ ! -e /sys/kernel/debug/kmemleak ] || echo scan=off >/sys/kernel/debug/kmemleak
 [ ! -d /lib/modules ] || modprobe -qa virtio_pci 9pnet_virtio 9p
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
@@ -188,13 +187,13 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-# pci=noacpi: ACPI's way to find which interrupt a device has is a program that takes
-# the KASAN kernel 20 s, and is given up after 30: then the share is not there.
+# pci=noacpi: ACPI finds a device's interrupt by a program that takes the KASAN kernel 20 s. After 30 s the
+# kernel gives up, and has no share.
 # no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
 # in time, which on a busy host they do not.
 # tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay. And a processor
 # that it does not let run for twenty seconds is no stall, nor a lockup.
-# log_buf_len: what suites provoke on purpose is more than a small kernel keeps.
+# log_buf_len: the suites provoke more messages than a small kernel keeps.
 # panic_print: all tasks, and all processors (0x40).
 case $machine in
 x86_64)
@@ -211,7 +210,7 @@ aarch64)
 esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
 rm -f "$share/alive"
-# Counting instructions, time passes as fast as there is nothing to do: nobody is to wait then.
+# With -i an idle guest's time passes as fast as the host can count, so the guest must not wait.
 [ ${#icount[@]} -gt 0 ] || : >"$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!
