@@ -8,9 +8,11 @@
 # JSON in out/bench/.
 
 . "$(dirname "$0")/../scripts/lib.sh"
+. "$TOP/scripts/progress.sh"
 
 BENCH=$OUT/bench
 
+begin_stages 1200
 need bench
 # measure RUN BUILT MILLISECONDS [OPTION]...: of a contended run; virtual ones, of one host thread,
 # take longer.

@@ -24,6 +24,7 @@ say()
 	local line
 	line=$(printf '[%4ds] %s' $((EPOCHSECONDS - NTKLOG_START)) "${STEP:+$STEP: }$*")
 	printf '%s\n' "$line" >&2
+	[ -z "${NTKLOG_STAGE:-}" ] || printf '%s\n' "${line#*] }" >"$NTKLOG_STAGE"
 	[ -z "${SAY_FD:-}" ] || printf '%s\n' "$line" >&"$SAY_FD"
 }
 

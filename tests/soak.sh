@@ -19,6 +19,7 @@
 # The last line is that of the tests; what failed is kept, with its logs.
 
 . "$(dirname "$0")/../scripts/lib.sh"
+. "$TOP/scripts/progress.sh"
 
 SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
@@ -109,6 +110,7 @@ one_slice()
 	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"
 }
 
+begin_stages $((end - EPOCHSECONDS))
 say "soaking until $(date -d "@$end" +%H:%M): ${parts[*]}; what has been done is in $SOAK"
 left=1
 while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
@@ -119,6 +121,7 @@ while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
 		[ $EPOCHSECONDS -ge $end ] || one_slice "$part"
 	done
 done
+end_progress
 for part in "${parts[@]}"; do
 	say "$part: $(done_of "$part") of ${goal[$part]} ${unit[$part]}"
 done

@@ -6,7 +6,11 @@
 
 . "$(dirname "$0")/../lib.sh"
 
+. "$TOP/scripts/progress.sh"
+
 DEMO=$OUT/demo
+
+begin_stages 90
 
 say "setting up: packages (tools only) and Debian's kernel (unpacked in $CACHE, not installed)"
 need tool
@@ -23,6 +27,7 @@ cp "$TOP/scripts/demo/demo-guest.sh" "$DEMO/guest.sh"
 say "booting $ABI in QEMU (emulated, two processors)"
 "$TOP/scripts/vm/vm.sh" -v -k "$IMAGE" -M "$MODULES" -P "$TOP/tools/ntklog/ntklog" "$DEMO"
 
+end_progress
 cd "$DEMO"
 rm -f guest.sh status
 # Let the guest's last lines come first.
