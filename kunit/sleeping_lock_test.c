@@ -50,7 +50,7 @@ static struct remainders count(void)
 
 		left.acquisitions += READ_ONCE(counts->attempts) - READ_ONCE(counts->untracked) -
 				     READ_ONCE(counts->given_up) - READ_ONCE(counts->written_off) -
-				     ntklog_releases(&counts->releases);
+				     ntklog_number_of_releases(&counts->releases);
 		left.waits += READ_ONCE(counts->waits) - READ_ONCE(counts->waited) -
 			      READ_ONCE(counts->given_up);
 	}

@@ -46,14 +46,14 @@ static __always_inline u64 ntklog_address(unsigned long address)
 }
 
 /**
- * ntklog_code() - convert a code address for a warning that prints it with %pS
+ * ntklog_printable_code() - convert a code address for a warning that prints it with %pS
  * @address: address in kernel code
  *
  * Context: any.
  * Return: the address if its symbol may be shown and is known; otherwise ntklog_address(), for
  * which %pS finds no symbol.
  */
-static inline void *ntklog_code(unsigned long address)
+static inline void *ntklog_printable_code(unsigned long address)
 {
 	if (IS_ENABLED(CONFIG_KALLSYMS) && ntklog_address_mode != NTKLOG_ADDRESS_ZERO)
 		return (void *)address;

@@ -150,7 +150,7 @@ static u64 ntklog_get_acquire_count(int cpu)
 
 static u64 ntklog_get_sleeping_releases(int cpu)
 {
-	return ntklog_releases(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
+	return ntklog_number_of_releases(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases);
 }
 
 static u64 ntklog_get_slots_in_use(int cpu)

@@ -75,7 +75,7 @@ static __always_inline u64 etw_sessions_for_event(u32 group)
 	 * All of a session after its byte. Pairs with the release in
 	 * etw_publish_wanting_sessions().
 	 */
-	return ntklog_read_word_acquire(etw_sessions_by_group[PERF_MASK_INDEX(group)][bit]);
+	return ntklog_read_u64_acquire(etw_sessions_by_group[PERF_MASK_INDEX(group)][bit]);
 }
 
 /**

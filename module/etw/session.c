@@ -43,7 +43,7 @@ void etw_publish_sessions(void)
 			 * Publishes the session's run and settings. Pairs with
 			 * etw_sessions_for_event().
 			 */
-			ntklog_write_word_release(etw_sessions_by_group[word][bit], sessions);
+			ntklog_write_u64_release(etw_sessions_by_group[word][bit], sessions);
 		}
 	}
 }

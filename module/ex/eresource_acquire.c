@@ -33,7 +33,7 @@ enum eresource_answer {
 	ERESOURCE_GRANTED,
 	ERESOURCE_QUEUED,
 	ERESOURCE_REFUSED,
-	ERESOURCE_NO_ROOM,	/* the owner table must grow first */
+	ERESOURCE_NO_FREE_ENTRY,	/* the owner table must grow first */
 };
 
 /*
@@ -65,8 +65,8 @@ eresource_track_acquire(struct eresource *resource, u32 depth,
 						   wait);
 }
 
-static bool eresource_may_own(const struct eresource *resource,
-			      enum eresource_request request)
+static bool eresource_can_grant(const struct eresource *resource,
+				enum eresource_request request)
 {
 	if (!resource->active_count)
 		return true;
@@ -76,8 +76,8 @@ static bool eresource_may_own(const struct eresource *resource,
 		!resource->exclusive_waiter_count;
 }
 
-static bool eresource_may_own_again(const struct eresource *resource,
-				    enum eresource_request request)
+static bool eresource_can_grant_to_owner(const struct eresource *resource,
+					 enum eresource_request request)
 {
 	if (resource->exclusive)
 		return true;
@@ -97,14 +97,14 @@ eresource_enqueue_waiter(struct eresource *resource, enum eresource_request requ
 	struct eresource_owner *owner = eresource_find_owner(resource, waiter->thread);
 	u32 i = 0;
 
-	waiter->again = owner;
-	if (owner && eresource_may_own_again(resource, request)) {
+	waiter->was_owner = owner;
+	if (owner && eresource_can_grant_to_owner(resource, request)) {
 		waiter->depth = ++owner->count;
 		return ERESOURCE_GRANTED;
 	}
-	if (!owner && eresource_may_own(resource, request)) {
-		if (!eresource_has_room(resource))
-			return ERESOURCE_NO_ROOM;
+	if (!owner && eresource_can_grant(resource, request)) {
+		if (!eresource_has_free_entry(resource))
+			return ERESOURCE_NO_FREE_ENTRY;
 		eresource_add_owner(resource, waiter->thread, &i);
 		resource->exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
 		waiter->depth = 1;
@@ -122,8 +122,8 @@ eresource_enqueue_waiter(struct eresource *resource, enum eresource_request requ
 		 * The releasing task cannot allocate an owner entry when it grants the request, so
 		 * make sure now that there is one.
 		 */
-		if (!eresource_has_room(resource))
-			return ERESOURCE_NO_ROOM;
+		if (!eresource_has_free_entry(resource))
+			return ERESOURCE_NO_FREE_ENTRY;
 		list_add_tail(&waiter->list, &resource->shared_waiters);
 		WRITE_ONCE(resource->shared_waiter_count,
 			   resource->shared_waiter_count + 1);
@@ -157,7 +157,7 @@ static void eresource_wait(struct eresource *resource,
 	eresource_track_acquire(resource, waiter->depth, &wait);
 	lock_acquired(&resource->dep_map, caller);
 	/* Lockdep has recorded this task as an owner already. */
-	if (waiter->again)
+	if (waiter->was_owner)
 		lock_release(&resource->dep_map, caller);
 }
 
@@ -171,17 +171,17 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	};
 	enum eresource_answer answer;
 	unsigned long flags;
-	u32 had;
+	u32 old_size;
 
 	init_completion(&waiter.granted);
 	for (;;) {
 		flags = eresource_lock(resource);
 		answer = eresource_enqueue_waiter(resource, request, wait, &waiter);
-		had = resource->owner_table_size;
+		old_size = resource->owner_table_size;
 		eresource_unlock(resource, flags);
-		if (answer != ERESOURCE_NO_ROOM)
+		if (answer != ERESOURCE_NO_FREE_ENTRY)
 			break;
-		if (eresource_grow(resource, had))
+		if (eresource_grow(resource, old_size))
 			continue;
 		if (!wait)
 			return false;
@@ -191,7 +191,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 
 	switch (answer) {
 	case ERESOURCE_GRANTED:
-		if (!waiter.again)
+		if (!waiter.was_owner)
 			eresource_lockdep_acquire(resource, request, wait, caller);
 		eresource_track_acquire(resource, waiter.depth, NULL);
 		return true;
@@ -214,11 +214,11 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 {
 	long old = word;
 
-	while ((old & ERESOURCE_THREAD) == ex_get_current_resource_thread()) {
+	while ((old & ERESOURCE_TASK_MASK) == ex_get_current_resource_thread()) {
 		if (request == ERESOURCE_REQUEST_EXCLUSIVE &&
-		    !(old & ERESOURCE_EXCLUSIVE))
+		    !(old & ERESOURCE_EXCLUSIVE_BIT))
 			break;
-		if ((old & ERESOURCE_DEPTH) == ERESOURCE_DEPTH)
+		if ((old & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_MASK)
 			break;
 		/* Relaxed: the task holds the resource already. */
 		if (!atomic_long_try_cmpxchg_relaxed(&resource->word, &old,
@@ -231,7 +231,7 @@ ex_acquire_resource_slow(struct eresource *resource, bool wait,
 }
 
 /* Acquired by the fast path while tracking is on. */
-static notrace noinline bool ex_acquired_resource_traced(struct eresource *resource)
+static notrace noinline bool ex_acquire_resource_traced(struct eresource *resource)
 {
 	ntklog_track_resource_acquire(resource, READ_ONCE(resource->contention_count));
 	return true;
@@ -247,7 +247,7 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 {
 	bool exclusive = request == ERESOURCE_REQUEST_EXCLUSIVE;
 	unsigned long mine = ex_get_current_resource_thread() | ERESOURCE_DEPTH_ONE |
-			     (exclusive ? ERESOURCE_EXCLUSIVE : 0);
+			     (exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
 	long word = 0;
 
 	/*
@@ -259,7 +259,7 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 						caller);
 	eresource_lockdep_acquire(resource, request, wait, caller);
 	if (static_branch_unlikely(&ntklog_resource_key))
-		return ex_acquired_resource_traced(resource);
+		return ex_acquire_resource_traced(resource);
 	return true;
 }
 
@@ -276,7 +276,7 @@ ex_acquire_resource_raised(struct eresource *resource, bool wait,
 
 	WARN(wait || irql > DISPATCH_LEVEL,
 	     "ExAcquireResource: resource %llx, wait %d, at IRQL %u from %pS\n",
-	     ntklog_address((unsigned long)resource), wait, irql, ntklog_code(caller));
+	     ntklog_address((unsigned long)resource), wait, irql, ntklog_printable_code(caller));
 	return irql <= DISPATCH_LEVEL &&
 		__ex_acquire_resource(resource, false, request, caller);
 }

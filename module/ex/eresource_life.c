@@ -38,7 +38,7 @@ u32 __ex_initialize_resource_lite(struct eresource *resource, const char *name,
 	raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 	if (WARN_ONCE(live,
 		      "ExInitializeResource: resource %llx is live already, called from %pS\n",
-		      ntklog_address((unsigned long)resource), ntklog_code(_RET_IP_)))
+		      ntklog_address((unsigned long)resource), ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_initialize(resource);
@@ -88,7 +88,7 @@ u32 ex_reinitialize_resource_lite(struct eresource *resource)
 	if (WARN_ONCE(waiters,
 		      "ExReinitializeResource: %u wait for resource %llx, called from %pS\n",
 		      waiters, ntklog_address((unsigned long)resource),
-		      ntklog_code(_RET_IP_)))
+		      ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_log_resource_reinitialize(resource, entries, owners);
@@ -134,7 +134,7 @@ u32 ex_delete_resource_lite(struct eresource *resource)
 	if (WARN_ONCE(!live || owners,
 		      "ExDeleteResource: resource %llx is %s, called from %pS\n",
 		      ntklog_address((unsigned long)resource),
-		      live ? "owned" : "not live", ntklog_code(_RET_IP_)))
+		      live ? "owned" : "not live", ntklog_printable_code(_RET_IP_)))
 		return STATUS_INVALID_PARAMETER;
 	eresource_free_table(table);
 	return STATUS_SUCCESS;

@@ -10,7 +10,7 @@
  * Return the number of acquisitions that the current task holds; set @exclusive if they are
  * exclusive.
  */
-static u32 eresource_owned(struct eresource *resource, bool *exclusive)
+static u32 eresource_count_acquisitions(struct eresource *resource, bool *exclusive)
 {
 	unsigned long thread = ex_get_current_resource_thread();
 	unsigned long word = atomic_long_read(&resource->word);
@@ -19,9 +19,9 @@ static u32 eresource_owned(struct eresource *resource, bool *exclusive)
 	u32 count = 0;
 
 	/* Other tasks may change the word, but not what the current task holds. */
-	if (word != ERESOURCE_INNER) {
-		*exclusive = word & ERESOURCE_EXCLUSIVE;
-		return (word & ERESOURCE_THREAD) == thread ? eresource_depth(word) : 0;
+	if (word != ERESOURCE_STATE_IN_MEMBERS) {
+		*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
+		return (word & ERESOURCE_TASK_MASK) == thread ? eresource_depth(word) : 0;
 	}
 	flags = eresource_lock(resource);
 	owner = eresource_find_owner(resource, thread);
@@ -45,7 +45,7 @@ bool ex_is_resource_acquired_exclusive_lite(struct eresource *resource)
 
 	if (!resource)
 		return eresource_refuse_null("ExIsResourceAcquiredExclusive", _RET_IP_);
-	return eresource_owned(resource, &exclusive) && exclusive;
+	return eresource_count_acquisitions(resource, &exclusive) && exclusive;
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_exclusive_lite);
 
@@ -62,19 +62,19 @@ u32 ex_is_resource_acquired_shared_lite(struct eresource *resource)
 
 	if (!resource)
 		return eresource_refuse_null("ExIsResourceAcquiredShared", _RET_IP_);
-	return eresource_owned(resource, &exclusive);
+	return eresource_count_acquisitions(resource, &exclusive);
 }
 EXPORT_SYMBOL_GPL(ex_is_resource_acquired_shared_lite);
 
 /* Return the number of owners; set @exclusive if it is one exclusive owner. */
-static u32 eresource_owners(struct eresource *resource, bool *exclusive)
+static u32 eresource_count_owners(struct eresource *resource, bool *exclusive)
 {
 	unsigned long word = atomic_long_read(&resource->word);
 	unsigned long flags;
 	u32 owners = !!word;
 
-	*exclusive = word & ERESOURCE_EXCLUSIVE;
-	if (word != ERESOURCE_INNER)
+	*exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
+	if (word != ERESOURCE_STATE_IN_MEMBERS)
 		return owners;
 	flags = eresource_lock(resource);
 	owners = resource->active_count;
@@ -96,7 +96,7 @@ u32 ex_get_resource_active_count(struct eresource *resource)
 
 	if (!resource)
 		return eresource_refuse_null("ExGetResourceActiveCount", _RET_IP_);
-	return eresource_owners(resource, &exclusive);
+	return eresource_count_owners(resource, &exclusive);
 }
 EXPORT_SYMBOL_GPL(ex_get_resource_active_count);
 
@@ -113,7 +113,7 @@ u16 ex_get_resource_flag(struct eresource *resource)
 
 	if (!resource)
 		return eresource_refuse_null("ExGetResourceFlag", _RET_IP_);
-	eresource_owners(resource, &exclusive);
+	eresource_count_owners(resource, &exclusive);
 	return READ_ONCE(resource->flag) |
 		(exclusive ? ERESOURCE_FLAG_OWNED_EXCLUSIVE : 0);
 }

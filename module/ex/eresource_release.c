@@ -95,16 +95,16 @@ static bool eresource_track_release(struct eresource *resource, unsigned long th
 				    struct wmi_resource64 *record)
 {
 	ntklog_count_resource_release(resource->exclusive);
-	return ntklog_track_resource_release_by_other(resource, thread, resource->exclusive,
-						      resource->contention_count, record);
+	return ntklog_track_resource_release_slow(resource, thread, resource->exclusive,
+						  resource->contention_count, record);
 }
 
 /*
- * Release with the inner lock held. @told is true if lockdep and the tracking have been told
+ * Release with the inner lock held. @is_reported is true if lockdep and the tracking have been told
  * already that the current task releases its last acquisition.
  */
 static noinline void ex_release_resource_inner(struct eresource *resource,
-					       unsigned long thread, bool told,
+					       unsigned long thread, bool is_reported,
 					       unsigned long caller)
 {
 	struct eresource_owner *owner, *table;
@@ -123,15 +123,15 @@ static noinline void ex_release_resource_inner(struct eresource *resource,
 		WARN_ONCE(1, "ExReleaseResource: resource %llx is owned by %llx, not by %llx, released from %pS\n",
 			  ntklog_address((unsigned long)resource),
 			  ntklog_address(other), ntklog_address(thread),
-			  ntklog_code(caller));
+			  ntklog_printable_code(caller));
 		return;
 	}
 	if (!--owner->count) {
 		/* Track the release before another task, or this one again, becomes the owner. */
-		if (!told && static_branch_unlikely(&ntklog_resource_key))
+		if (!is_reported && static_branch_unlikely(&ntklog_resource_key))
 			sampled = eresource_track_release(resource, thread, &record);
 		owner->thread = 0;
-		if (!told && thread == ex_get_current_resource_thread())
+		if (!is_reported && thread == ex_get_current_resource_thread())
 			lock_release(&resource->dep_map, caller);
 		if (!--resource->active_count)
 			eresource_hand_over(resource, resource->exclusive, &granted);
@@ -152,32 +152,32 @@ static noinline void ex_release_resource_slow(struct eresource *resource,
 					      unsigned long caller)
 {
 	long word = atomic_long_read(&resource->word);
-	bool told = false;
+	bool is_reported = false;
 
-	while (thread && (word & ERESOURCE_THREAD) == thread) {
-		bool last = (word & ERESOURCE_DEPTH) == ERESOURCE_DEPTH_ONE;
+	while (thread && (word & ERESOURCE_TASK_MASK) == thread) {
+		bool last = (word & ERESOURCE_DEPTH_MASK) == ERESOURCE_DEPTH_ONE;
 
 		/* Take the inner lock, because the slot must be read before the release. */
 		if (last && static_branch_unlikely(&ntklog_resource_key))
 			break;
 		/* Tell lockdep while the resource cannot be deleted. */
-		if (last && !told && thread == ex_get_current_resource_thread()) {
+		if (last && !is_reported && thread == ex_get_current_resource_thread()) {
 			lock_release(&resource->dep_map, caller);
-			told = true;
+			is_reported = true;
 		}
 		/* Pairs with the acquires in __ex_acquire_resource() and eresource_lock(). */
 		if (atomic_long_try_cmpxchg_release(&resource->word, &word, last ? 0 :
 						    word - ERESOURCE_DEPTH_ONE))
 			return;
 	}
-	ex_release_resource_inner(resource, thread, told, caller);
+	ex_release_resource_inner(resource, thread, is_reported, caller);
 }
 
 /* True if the current task is the only owner, holds one acquisition, and no task waits. */
 static __always_inline bool eresource_is_owned_once(long word)
 {
-	return ((word ^ ex_get_current_resource_thread()) | ERESOURCE_EXCLUSIVE) ==
-		(ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE);
+	return ((word ^ ex_get_current_resource_thread()) | ERESOURCE_EXCLUSIVE_BIT) ==
+		(ERESOURCE_DEPTH_ONE | ERESOURCE_EXCLUSIVE_BIT);
 }
 
 /*
@@ -205,10 +205,10 @@ static noinline void ex_release_resource_sampled(struct eresource *resource, lon
 	struct wmi_resource64 record;
 	bool sampled;
 
-	sampled = ntklog_track_resource_release_by_other(resource, ex_get_current_resource_thread(),
-							 word & ERESOURCE_EXCLUSIVE,
-							 READ_ONCE(resource->contention_count),
-							 &record);
+	sampled = ntklog_track_resource_release_slow(resource, ex_get_current_resource_thread(),
+						     word & ERESOURCE_EXCLUSIVE_BIT,
+						     READ_ONCE(resource->contention_count),
+						     &record);
 	preempt_enable();
 	ex_release_resource_word(resource, word, caller);
 	if (sampled)
@@ -227,8 +227,8 @@ ex_release_resource_traced(struct eresource *resource, long word, unsigned long 
 	}
 	preempt_disable();
 	contention_count = READ_ONCE(resource->contention_count);
-	if (unlikely(ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE) ||
-		     !ntklog_track_unsampled_resource_release(resource, contention_count))) {
+	if (unlikely(ntklog_count_resource_release(word & ERESOURCE_EXCLUSIVE_BIT) ||
+		     !ntklog_track_resource_release(resource, contention_count))) {
 		ex_release_resource_sampled(resource, word, caller);
 		return;
 	}
@@ -319,14 +319,14 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 		return;
 	}
 	word = atomic_long_read(&resource->word);
-	while ((word & (ERESOURCE_THREAD | ERESOURCE_EXCLUSIVE)) ==
-	       (thread | ERESOURCE_EXCLUSIVE)) {
+	while ((word & (ERESOURCE_TASK_MASK | ERESOURCE_EXCLUSIVE_BIT)) ==
+	       (thread | ERESOURCE_EXCLUSIVE_BIT)) {
 		/*
 		 * Publishes the exclusive critical section. Pairs with the acquire in
 		 * eresource_lock(), by which other shared owners enter.
 		 */
 		if (!atomic_long_try_cmpxchg_release(&resource->word, &word,
-						     word & ~ERESOURCE_EXCLUSIVE))
+						     word & ~ERESOURCE_EXCLUSIVE_BIT))
 			continue;
 		lock_downgrade(&resource->dep_map, _RET_IP_);
 		return;
@@ -337,7 +337,7 @@ void ex_convert_exclusive_to_shared_lite(struct eresource *resource)
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExConvertExclusiveToShared: resource %llx is not owned exclusively by %llx, called from %pS\n",
 			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_code(_RET_IP_));
+			  ntklog_address(thread), ntklog_printable_code(_RET_IP_));
 		return;
 	}
 	lock_downgrade(&resource->dep_map, _RET_IP_);
@@ -365,7 +365,7 @@ static void __ex_set_resource_owner_pointer(struct eresource *resource,
 		eresource_unlock(resource, flags);
 		WARN_ONCE(1, "ExSetResourceOwnerPointer: resource %llx is not owned by %llx, called from %pS\n",
 			  ntklog_address((unsigned long)resource),
-			  ntklog_address(thread), ntklog_code(caller));
+			  ntklog_address(thread), ntklog_printable_code(caller));
 		return;
 	}
 	if (static_branch_unlikely(&ntklog_resource_key))
@@ -424,7 +424,7 @@ void ex_set_resource_owner_pointer_ex(struct eresource *resource,
 	if (WARN_ONCE(flags & ~FLAG_OWNER_POINTER_IS_THREAD,
 		      "ExSetResourceOwnerPointerEx: resource %llx, flags %x from %pS\n",
 		      ntklog_address((unsigned long)resource), flags,
-		      ntklog_code(_RET_IP_)))
+		      ntklog_printable_code(_RET_IP_)))
 		return;
 	__ex_set_resource_owner_pointer(resource, (unsigned long)owner_pointer | 3,
 					_RET_IP_);

@@ -25,7 +25,7 @@
 noinline bool eresource_refuse_null(const char *function, unsigned long caller)
 {
 	WARN(1, "%s: NULL is not a live resource, called from %pS\n", function,
-	     ntklog_code(caller));
+	     ntklog_printable_code(caller));
 	return false;
 }
 
@@ -44,19 +44,19 @@ __acquires(&resource->lock)
 
 	raw_spin_lock_irqsave(&resource->lock, flags);
 	word = atomic_long_read(&resource->word);
-	if (word == ERESOURCE_INNER)
+	if (word == ERESOURCE_STATE_IN_MEMBERS)
 		return flags;
 	/*
 	 * Pairs with the releases in ex_release_resource_word(), ex_release_resource_slow() and
 	 * ex_convert_exclusive_to_shared_lite(). The word may change until the exchange succeeds,
-	 * but not to ERESOURCE_INNER, because this task holds the lock.
+	 * but not to ERESOURCE_STATE_IN_MEMBERS, because this task holds the lock.
 	 */
 	while (!atomic_long_try_cmpxchg_acquire(&resource->word, &word,
-						ERESOURCE_INNER))
+						ERESOURCE_STATE_IN_MEMBERS))
 		;
 	resource->active_count = !!word;
-	resource->exclusive = word & ERESOURCE_EXCLUSIVE;
-	resource->owner.thread = word & ERESOURCE_THREAD;
+	resource->exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
+	resource->owner.thread = word & ERESOURCE_TASK_MASK;
 	resource->owner.count = eresource_depth(word);
 	return flags;
 }
@@ -82,8 +82,8 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 	return NULL;
 }
 
-/* Convert the members to a word; returns ERESOURCE_INNER if the state does not fit. */
-static unsigned long eresource_state(struct eresource *resource)
+/* Convert the members to a word; returns ERESOURCE_STATE_IN_MEMBERS if the state does not fit. */
+static unsigned long eresource_pack_state(struct eresource *resource)
 {
 	struct eresource_owner *owner;
 	unsigned long word;
@@ -91,18 +91,18 @@ static unsigned long eresource_state(struct eresource *resource)
 
 	if (resource->shared_waiter_count || resource->exclusive_waiter_count ||
 	    resource->active_count > 1)
-		return ERESOURCE_INNER;
+		return ERESOURCE_STATE_IN_MEMBERS;
 	if (!resource->active_count)
 		return 0;
 	for (i = 0; !eresource_owner(resource, i)->thread; i++)
 		;
 	owner = eresource_owner(resource, i);
 	/* An owner pointer has low bits set. */
-	if (owner->thread & ~ERESOURCE_THREAD ||
-	    owner->count > eresource_depth(ERESOURCE_DEPTH))
-		return ERESOURCE_INNER;
+	if (owner->thread & ~ERESOURCE_TASK_MASK ||
+	    owner->count > eresource_depth(ERESOURCE_DEPTH_MASK))
+		return ERESOURCE_STATE_IN_MEMBERS;
 	word = owner->thread | owner->count * ERESOURCE_DEPTH_ONE |
-	       (resource->exclusive ? ERESOURCE_EXCLUSIVE : 0);
+	       (resource->exclusive ? ERESOURCE_EXCLUSIVE_BIT : 0);
 	owner->thread = 0;
 	return word;
 }
@@ -115,10 +115,10 @@ static unsigned long eresource_state(struct eresource *resource)
 void eresource_unlock(struct eresource *resource, unsigned long flags)
 __releases(&resource->lock)
 {
-	unsigned long word = eresource_state(resource);
+	unsigned long word = eresource_pack_state(resource);
 
 	/* Pairs with the acquire in __ex_acquire_resource(). */
-	if (word != ERESOURCE_INNER)
+	if (word != ERESOURCE_STATE_IN_MEMBERS)
 		atomic_long_set_release(&resource->word, word);
 	/*
 	 * From the store on, other tasks may acquire and release the resource. To delete it they
@@ -143,7 +143,7 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
 }
 
 /**
- * eresource_has_room() - test whether an owner entry is free
+ * eresource_has_free_entry() - test whether an owner entry is free
  * @resource: the resource, locked
  *
  * Entries are reserved for shared waiters. A resource without owners and waiters always has a free
@@ -151,7 +151,7 @@ void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *
  *
  * Return: true if one more owner or shared waiter can be added.
  */
-bool eresource_has_room(const struct eresource *resource)
+bool eresource_has_free_entry(const struct eresource *resource)
 {
 	return resource->active_count + resource->shared_waiter_count <
 		eresource_owner_entries(resource);
@@ -180,7 +180,7 @@ unsigned long eresource_any_owner(struct eresource *resource)
 /**
  * eresource_grow() - enlarge the owner table
  * @resource: the resource, not locked
- * @had: owner_table_size when no entry was free
+ * @old_size: owner_table_size when no entry was free
  *
  * The allocation does not reclaim memory, because the caller may be writing pages out.
  *
@@ -188,9 +188,9 @@ unsigned long eresource_any_owner(struct eresource *resource)
  * allocated.
  * Return: true if the table is large enough now; false without memory.
  */
-bool eresource_grow(struct eresource *resource, u32 had)
+bool eresource_grow(struct eresource *resource, u32 old_size)
 {
-	u32 size = max(ERESOURCE_OWNERS_FIRST, 2 * had);
+	u32 size = max(ERESOURCE_OWNERS_FIRST, 2 * old_size);
 	struct eresource_owner *table;
 	unsigned long flags;
 

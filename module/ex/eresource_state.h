@@ -8,21 +8,21 @@
  * The usual resource has at most one owner and no waiter. This state fits into one word, so that
  * acquiring and releasing are one compare-exchange each. Any other state - several shared owners,
  * an owner pointer, a waiter - is in the other members, protected by the inner lock. The word is
- * then ERESOURCE_INNER, which makes every compare-exchange of the fast paths fail.
+ * then ERESOURCE_STATE_IN_MEMBERS, which makes every compare-exchange of the fast paths fail.
  *
- *	word                meaning
- *	0                   no owner, no waiter
- *	task | depth | E    the task is the only owner and holds depth acquisitions, 1 to 15,
- *	                    exclusive if E is set, otherwise shared; no waiter
- *	ERESOURCE_INNER     the state is in the other members
+ *	word                        meaning
+ *	0                           no owner, no waiter
+ *	task | depth | E            the task is the only owner and holds depth acquisitions, 1 to
+ *	                            15, exclusive if E is set, otherwise shared; no waiter
+ *	ERESOURCE_STATE_IN_MEMBERS  the state is in the other members
  *
- * A task is aligned to a cache line, which leaves six bits for depth, E and ERESOURCE_INNER.
+ * A task is aligned to a cache line, which leaves six bits for the rest of the word.
  *
  * Writers of the word, always by compare-exchange: any task, from 0 to itself; the owner, or a task
  * that releases for it, to another depth, to 0, or clearing E; the holder of the inner lock, from
- * any value to ERESOURCE_INNER. From ERESOURCE_INNER to another value: only the holder of the inner
- * lock, by a store. eresource_lock() moves the state out of the word, and eresource_unlock() moves
- * it back as soon as it fits.
+ * any value to ERESOURCE_STATE_IN_MEMBERS. From there to another value: only the holder of the
+ * inner lock, by a store. eresource_lock() moves the state out of the word, and eresource_unlock()
+ * moves it back as soon as it fits.
  *
  * Ownership is handed over: the releasing task makes the next waiters owners while it holds the
  * inner lock, and then wakes them. No waiter competes for the resource when it wakes, and the
@@ -38,20 +38,20 @@
 #include <linux/spinlock.h>
 #include <ntklog/eresource.h>
 
-#define ERESOURCE_EXCLUSIVE	0x01ul
-#define ERESOURCE_INNER		0x02ul
-#define ERESOURCE_DEPTH_ONE	0x04ul
-#define ERESOURCE_DEPTH		0x3Cul
-#define ERESOURCE_THREAD	(~0x3Ful)
+#define ERESOURCE_EXCLUSIVE_BIT		0x01ul
+#define ERESOURCE_STATE_IN_MEMBERS	0x02ul
+#define ERESOURCE_DEPTH_ONE		0x04ul
+#define ERESOURCE_DEPTH_MASK		0x3Cul
+#define ERESOURCE_TASK_MASK		(~0x3Ful)
 
-static_assert(L1_CACHE_BYTES > ~ERESOURCE_THREAD);
+static_assert(L1_CACHE_BYTES > ~ERESOURCE_TASK_MASK);
 
 /*
  * A waiting request, on the stack of the waiter.
  *
  * @list: entry in the waiters of its kind, later in the list of granted requests
  * @thread: the waiting task
- * @again: the task was an owner already when it made the request
+ * @was_owner: the task was an owner already when it made the request
  * @depth: number of acquisitions that the task holds after the grant
  * @granted: wakes the task. The completion's lock keeps the stack frame alive until complete() has
  * finished
@@ -59,7 +59,7 @@ static_assert(L1_CACHE_BYTES > ~ERESOURCE_THREAD);
 struct eresource_waiter {
 	struct list_head list;
 	unsigned long thread;
-	bool again;
+	bool was_owner;
 	u32 depth;
 	struct completion granted;
 };
@@ -67,7 +67,7 @@ struct eresource_waiter {
 /* Number of acquisitions in @word. */
 static inline u32 eresource_depth(unsigned long word)
 {
-	return (word & ERESOURCE_DEPTH) / ERESOURCE_DEPTH_ONE;
+	return (word & ERESOURCE_DEPTH_MASK) / ERESOURCE_DEPTH_ONE;
 }
 
 static inline u32 eresource_owner_entries(const struct eresource *resource)
@@ -86,7 +86,7 @@ void eresource_unlock(struct eresource *resource, unsigned long flags);
 struct eresource_owner *eresource_find_owner(struct eresource *resource,
 					     unsigned long thread);
 unsigned long eresource_any_owner(struct eresource *resource);
-bool eresource_has_room(const struct eresource *resource);
+bool eresource_has_free_entry(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
 bool eresource_grow(struct eresource *resource, u32 had);
 struct eresource_owner *eresource_shrink(struct eresource *resource);

@@ -62,14 +62,14 @@ static u32 ex_spin_for_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 
 static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	u32 spin_count;
 
-	ntklog_start_spin_lock_wait(&query);
+	ntklog_start_spin_lock_wait(&wait_start);
 	spin_count = ex_spin_for_spin_lock_shared(spin_lock);
 	if (spin_count)
 		ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_SHARED,
-					       spin_count, &query);
+					       spin_count, &wait_start);
 	else
 		ntklog_log_spin_lock_acquire(spin_lock);
 }
@@ -93,13 +93,13 @@ EXPORT_SYMBOL_GPL(ex_wait_for_spin_lock_shared);
 
 static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	u32 spin_count;
 
-	ntklog_start_spin_lock_wait(&query);
+	ntklog_start_spin_lock_wait(&wait_start);
 	spin_count = ex_spin_for_spin_lock_exclusive(spin_lock);
 	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE,
-				       spin_count, &query);
+				       spin_count, &wait_start);
 }
 
 /**

@@ -30,7 +30,7 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 
 	raw_spin_lock(&resource->lock);
 	word = atomic_long_read(&resource->word);
-	if (word == ERESOURCE_INNER) {
+	if (word == ERESOURCE_STATE_IN_MEMBERS) {
 		exclusive = resource->exclusive && resource->active_count;
 		information->lock_count = resource->active_count;
 		for (i = 0; i < eresource_owner_entries(resource); i++) {
@@ -44,11 +44,11 @@ static void ex_describe_resource(struct eresource *resource, struct ex_lock *loc
 		}
 	} else {
 		/* The word is read once, so the description is consistent. */
-		exclusive = word & ERESOURCE_EXCLUSIVE;
+		exclusive = word & ERESOURCE_EXCLUSIVE_BIT;
 		information->lock_count = !!word;
 		information->entry_count = eresource_depth(word);
 		if (exclusive)
-			lock->owner = word & ERESOURCE_THREAD;
+			lock->owner = word & ERESOURCE_TASK_MASK;
 	}
 	if (exclusive)
 		information->recursion_count = information->entry_count;
@@ -71,7 +71,7 @@ static u32 ex_owner_thread_id(unsigned long owner)
 	struct task_struct *process, *thread;
 	u32 id = 0;
 
-	if (!owner || owner & ~ERESOURCE_THREAD)
+	if (!owner || owner & ~ERESOURCE_TASK_MASK)
 		return 0;
 	rcu_read_lock();
 	for_each_process_thread(process, thread) {

@@ -55,7 +55,7 @@ u8 ke_get_current_irql(void)
 
 	if (in_nmi())
 		return HIGH_LEVEL;
-	if (ke_get_plain_irql(&irql))
+	if (ke_get_current_irql_fast(&irql))
 		return irql;
 	return ntklog_is_at_apc_level() ? APC_LEVEL : PASSIVE_LEVEL;
 }

@@ -27,13 +27,13 @@ struct ke_irql {
 DECLARE_PER_CPU(struct ke_irql, ke_irql);
 
 /**
- * ke_get_plain_irql() - return the IRQL unless the task may be at APC_LEVEL
+ * ke_get_current_irql_fast() - return the IRQL unless the task may be at APC_LEVEL
  * @irql: set to the IRQL
  *
  * Context: any but NMI.
  * Return: true if @irql is the IRQL; false if the caller must call ke_get_current_irql().
  */
-static __always_inline bool ke_get_plain_irql(u8 *irql)
+static __always_inline bool ke_get_current_irql_fast(u8 *irql)
 {
 	*irql = PASSIVE_LEVEL;
 	if (!__ke_raised())

@@ -15,11 +15,11 @@
 #ifdef CONFIG_64BIT
 
 #define ntklog_read_u64(_word)		READ_ONCE(_word)
-#define ntklog_write_word(_word, _value) WRITE_ONCE(_word, _value)
+#define ntklog_write_u64(_word, _value) WRITE_ONCE(_word, _value)
 /* The user's comment names the partner. */
-#define ntklog_read_word_acquire(_word)	smp_load_acquire(&(_word))
+#define ntklog_read_u64_acquire(_word)	smp_load_acquire(&(_word))
 /* The user's comment names the partner. */
-#define ntklog_write_word_release(_word, _value) smp_store_release(&(_word), _value)
+#define ntklog_write_u64_release(_word, _value) smp_store_release(&(_word), _value)
 
 #else
 
@@ -55,9 +55,9 @@ static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
 }
 
 #define ntklog_read_u64(_word)		ntklog_read_halves((const u32 *)&(_word))
-#define ntklog_write_word(_word, _value) ntklog_write_halves((u32 *)&(_word), _value)
-#define ntklog_read_word_acquire(_word)	ntklog_read_halves_acquire((const u32 *)&(_word))
-#define ntklog_write_word_release(_word, _value)	\
+#define ntklog_write_u64(_word, _value) ntklog_write_halves((u32 *)&(_word), _value)
+#define ntklog_read_u64_acquire(_word)	ntklog_read_halves_acquire((const u32 *)&(_word))
+#define ntklog_write_u64_release(_word, _value)	\
 	ntklog_write_halves_release((u32 *)&(_word), _value)
 
 #endif

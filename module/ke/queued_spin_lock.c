@@ -49,12 +49,12 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
 						       struct kspin_lock_queue *tail)
 {
 	struct kspin_lock *spin_lock = (struct kspin_lock *)queue->lock;
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	u32 spin_count;
 
-	ntklog_start_spin_lock_wait(&query);
+	ntklog_start_spin_lock_wait(&wait_start);
 	spin_count = ke_spin_for_lock_ownership(queue, tail);
-	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &query);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_QUEUED, spin_count, &wait_start);
 }
 
 /**

@@ -29,12 +29,12 @@ static u32 ke_spin_for_ownership(struct kspin_lock *spin_lock)
 
 static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	u32 spin_count;
 
-	ntklog_start_spin_lock_wait(&query);
+	ntklog_start_spin_lock_wait(&wait_start);
 	spin_count = ke_spin_for_ownership(spin_lock);
-	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count, &query);
+	ntklog_log_contended_spin_lock(spin_lock, WMI_SPINLOCK_ORDINARY, spin_count, &wait_start);
 }
 
 /**

@@ -117,7 +117,7 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 		.update = ntklog_update_linux_kind,				\
 		/* Registering functions takes locks that are outside of tracepoints_mutex. */ \
 		.by_work = true,						\
-		PERF_WANT_INITIALIZER(ntklog_linux_kinds[_i].want),		\
+		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].want),		\
 	}
 
 #define LINUX_KIND(_i, _name, _functions, _mode, _group)			\

@@ -39,9 +39,9 @@
 static_assert((NT_PRIORITY_REALTIME - 1) * 8 == NICE_WIDTH * 3);
 
 /* The probe of sched_switch is registered. Written by ntklog_update_context_swaps(). */
-static bool ntklog_probes_are_on;
+static bool ntklog_probes_are_registered;
 /* The probe of cpu_idle is registered too. */
-static bool ntklog_cpu_idle_is_on;
+static bool ntklog_cpu_idle_is_registered;
 
 static struct tracepoint *ntklog_sched_switch, *ntklog_cpu_idle;
 
@@ -51,7 +51,7 @@ static DEFINE_PER_CPU(u8, ntklog_c_state);
 /* NT priority of each Linux priority, indexed by its low byte: deadline tasks have priority -1. */
 static u8 ntklog_nt_priorities[U8_MAX + 1] __ro_after_init;
 
-static void __init ntklog_make_nt_priorities(void)
+static void __init ntklog_init_nt_priorities(void)
 {
 	int priority;
 
@@ -181,7 +181,7 @@ static_assert(offsetof(struct wmi_contextswap, previous_c_state) ==
 
 /* Fill the fields of version 1. Every byte is written, because a buffer has old data. */
 static __always_inline void
-ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
+ntklog_fill_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 			    struct task_struct *old, struct task_struct *new,
 			    unsigned int old_state)
 {
@@ -214,7 +214,7 @@ ntklog_make_context_swap_v1(struct wmi_contextswap_v1 *record, bool preempted,
 
 /* Fill the fields that versions 2 to 4 add. The C-state is a byte of the prefix. */
 static __always_inline void
-ntklog_make_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
+ntklog_fill_context_swap_v2_fields(struct wmi_contextswap *record, const struct task_struct *old,
 				   const struct task_struct *new)
 {
 	record->new_thread_wait_time = ntklog_wait_ticks(new);
@@ -239,10 +239,10 @@ ntklog_log_context_swap(u64 sessions, bool preempted, struct task_struct *old,
 	struct wmi_contextswap_v1 first;
 	struct etw_logged logged;
 
-	ntklog_make_context_swap_v1(&first, preempted, old, new, old_state);
+	ntklog_fill_context_swap_v1(&first, preempted, old, new, old_state);
 	memcpy(&record, &first, sizeof(first));
 	if (wanted & ETW_LATER_WANTED || trace_contextswap_enabled())
-		ntklog_make_context_swap_v2_fields(&record, old, new);
+		ntklog_fill_context_swap_v2_fields(&record, old, new);
 	logged = etw_log_event_versions(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP,
 					&first, sizeof(first), &record, sizeof(record));
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP, logged, 0, false);
@@ -257,8 +257,8 @@ static noinline void ntklog_copy_context_swap(u64 wanted, const struct wmi_conte
 }
 
 /* The stack of an event of version 2 to 4, which only one session needs. */
-static noinline void ntklog_stack_later_context_swap(u64 wanted,
-						     const struct wmi_contextswap *record)
+static noinline void ntklog_write_later_context_swap_stack(u64 wanted,
+							   const struct wmi_contextswap *record)
 {
 	ntklog_write_stack(ETW_STACKED_CONTEXTSWAP,
 			   etw_end_event(wanted, record, sizeof(*record)), 0, false);
@@ -279,10 +279,10 @@ ntklog_log_context_swap_v2_up(u64 wanted, bool preempted, struct task_struct *ol
 		ntklog_log_context_swap(wanted, preempted, old, new, old_state);
 		return;
 	}
-	ntklog_make_context_swap_v1(data, preempted, old, new, old_state);
-	ntklog_make_context_swap_v2_fields(data, old, new);
+	ntklog_fill_context_swap_v1(data, preempted, old, new, old_state);
+	ntklog_fill_context_swap_v2_fields(data, old, new);
 	if (unlikely(etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
-		ntklog_stack_later_context_swap(wanted, data);
+		ntklog_write_later_context_swap_stack(wanted, data);
 }
 
 static void ntklog_sched_switch_probe(void *data, bool preempted,
@@ -302,7 +302,7 @@ static void ntklog_sched_switch_probe(void *data, bool preempted,
 	} else if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_CONTEXTSWAP, 1,
 				   sizeof(struct wmi_contextswap_v1), &first)) {
 		/* etw_begin_event() may be used, because the scheduler does not run in an NMI. */
-		ntklog_make_context_swap_v1(first, preempted, old, new, old_state);
+		ntklog_fill_context_swap_v1(first, preempted, old, new, old_state);
 		if (unlikely(wanted & (wanted - 1) ||
 			     etw_stack_sessions_for_event(ETW_STACKED_CONTEXTSWAP, wanted)))
 			ntklog_copy_context_swap(wanted, first);
@@ -319,35 +319,35 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 }
 
 /* Calls are serialised: see struct ntklog_event_group. */
-static void ntklog_update_context_swaps(struct ntklog_event_group *want,
+static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 					const struct perfinfo_groupmask *wanted)
 {
 	bool on = etw_group_mask_test(wanted, PERF_CONTEXT_SWITCH);
 	int err;
 
-	if (on == ntklog_probes_are_on)
+	if (on == ntklog_probes_are_registered)
 		return;
 	if (on) {
 		err = tracepoint_probe_register(ntklog_sched_switch,
 						ntklog_sched_switch_probe, NULL);
-		want->provider.err = err;
+		group->provider.err = err;
 		if (err) {
 			pr_err("no context swaps: sched_switch has not been attached: %d\n",
 			       err);
 			return;
 		}
 		/* Without the cpu_idle probe the C-state in the events is 0. */
-		ntklog_cpu_idle_is_on = ntklog_cpu_idle &&
+		ntklog_cpu_idle_is_registered = ntklog_cpu_idle &&
 			!tracepoint_probe_register(ntklog_cpu_idle,
 						   ntklog_cpu_idle_probe, NULL);
 	} else {
 		tracepoint_probe_unregister(ntklog_sched_switch,
 					    ntklog_sched_switch_probe, NULL);
-		if (ntklog_cpu_idle_is_on)
+		if (ntklog_cpu_idle_is_registered)
 			tracepoint_probe_unregister(ntklog_cpu_idle,
 						    ntklog_cpu_idle_probe, NULL);
 	}
-	WRITE_ONCE(ntklog_probes_are_on, on);
+	WRITE_ONCE(ntklog_probes_are_registered, on);
 }
 
 /**
@@ -358,7 +358,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *want,
  */
 bool ntklog_context_swaps_are_on(void)
 {
-	return READ_ONCE(ntklog_probes_are_on);
+	return READ_ONCE(ntklog_probes_are_registered);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_on);
 
@@ -366,7 +366,7 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
 	.update = ntklog_update_context_swaps,
 	.by_work = true,
-	PERF_WANT_INITIALIZER(ntklog_context_swap_group),
+	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),
 };
 
 /* Called when the tracepoint gets its first probe and loses its last one. */
@@ -392,7 +392,7 @@ int __init ntklog_context_swap_init(void)
 	ntklog_sched_switch = ntklog_find_tracepoint("sched_switch");
 	if (!ntklog_sched_switch)
 		return -ENOENT;
-	ntklog_make_nt_priorities();
+	ntklog_init_nt_priorities();
 	ntklog_event_group_init(&ntklog_context_swap_group);
 	return 0;
 }

@@ -9,24 +9,24 @@
 
 static const struct perfinfo_groupmask ntklog_empty_mask;
 
-static void ntklog_event_group_update(struct ntklog_event_group *want)
+static void ntklog_event_group_update(struct ntklog_event_group *group)
 {
 	struct perfinfo_groupmask wanted;
 	bool usable;
 
-	mutex_lock(&want->mutex);
-	spin_lock(&want->lock);
-	usable = want->state == PERF_WANT_USABLE;
-	wanted = want->sessions;
-	if (want->is_registered || want->users)
-		etw_group_mask_set(&wanted, want->provider.group);
-	spin_unlock(&want->lock);
+	mutex_lock(&group->mutex);
+	spin_lock(&group->lock);
+	usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
+	wanted = group->sessions;
+	if (group->is_registered || group->users)
+		etw_group_mask_set(&wanted, group->provider.group);
+	spin_unlock(&group->lock);
 	if (usable)
-		want->update(want, &wanted);
-	mutex_unlock(&want->mutex);
+		group->update(group, &wanted);
+	mutex_unlock(&group->mutex);
 }
 
-/* The work item. Global only for PERF_WANT_INITIALIZER(). */
+/* The work item. Global only for NTKLOG_EVENT_GROUP_INITIALIZER(). */
 void ntklog_event_group_work(struct work_struct *work)
 {
 	ntklog_event_group_update(container_of(work, struct ntklog_event_group, work));
@@ -35,154 +35,154 @@ void ntklog_event_group_work(struct work_struct *work)
 static void ntklog_event_group_set_mask(struct etw_provider *provider,
 					const struct perfinfo_groupmask *mask)
 {
-	struct ntklog_event_group *want = container_of(provider, struct ntklog_event_group,
-						       provider);
+	struct ntklog_event_group *group = container_of(provider, struct ntklog_event_group,
+							provider);
 
-	spin_lock(&want->lock);
-	want->sessions = *mask;
-	spin_unlock(&want->lock);
-	ntklog_event_group_update(want);
+	spin_lock(&group->lock);
+	group->sessions = *mask;
+	spin_unlock(&group->lock);
+	ntklog_event_group_update(group);
 }
 
 /**
  * ntklog_event_group_init() - let subscribers enable the group
- * @want: the group; its @update may be called from now on
+ * @group: the group; its @update may be called from now on
  *
  * Registers the group with the sessions, and applies a registration of the tracepoint that came
  * before module load.
  *
  * Context: module load, before a session exists.
  */
-void ntklog_event_group_init(struct ntklog_event_group *want)
+void ntklog_event_group_init(struct ntklog_event_group *group)
 {
-	want->provider.set_mask = ntklog_event_group_set_mask;
-	etw_register_provider(&want->provider);
-	spin_lock(&want->lock);
-	want->state = PERF_WANT_USABLE;
-	spin_unlock(&want->lock);
-	ntklog_event_group_update(want);
+	group->provider.set_mask = ntklog_event_group_set_mask;
+	etw_register_provider(&group->provider);
+	spin_lock(&group->lock);
+	group->state = NTKLOG_EVENT_GROUP_USABLE;
+	spin_unlock(&group->lock);
+	ntklog_event_group_update(group);
 }
 
 /**
  * ntklog_event_group_exit() - disable the group for good
- * @want: the group
+ * @group: the group
  *
  * Calls @update a last time, with an empty mask.
  *
  * Context: module unload, when no session is left; or a load that failed after
  * ntklog_event_group_init(). May sleep.
  */
-void ntklog_event_group_exit(struct ntklog_event_group *want)
+void ntklog_event_group_exit(struct ntklog_event_group *group)
 {
-	mutex_lock(&want->mutex);
-	spin_lock(&want->lock);
-	want->state = PERF_WANT_AFTER_EXIT;
-	spin_unlock(&want->lock);
-	want->update(want, &ntklog_empty_mask);
-	mutex_unlock(&want->mutex);
+	mutex_lock(&group->mutex);
+	spin_lock(&group->lock);
+	group->state = NTKLOG_EVENT_GROUP_AFTER_EXIT;
+	spin_unlock(&group->lock);
+	group->update(group, &ntklog_empty_mask);
+	mutex_unlock(&group->mutex);
 	/* The state keeps others from scheduling it again. */
-	cancel_work_sync(&want->work);
+	cancel_work_sync(&group->work);
 }
 
 /* Record a registration of the tracepoint, and call @update or schedule it. */
-static int ntklog_event_group_change(struct ntklog_event_group *want, bool registered)
+static int ntklog_event_group_change(struct ntklog_event_group *group, bool registered)
 {
 	bool now = false;
 	int err = 0;
 
-	spin_lock(&want->lock);
-	if (want->state == PERF_WANT_AFTER_EXIT && registered) {
+	spin_lock(&group->lock);
+	if (group->state == NTKLOG_EVENT_GROUP_AFTER_EXIT && registered) {
 		err = -ENODEV;
 	} else {
-		want->is_registered = registered;
-		if (want->state == PERF_WANT_USABLE) {
+		group->is_registered = registered;
+		if (group->state == NTKLOG_EVENT_GROUP_USABLE) {
 			/*
 			 * Schedule with the lock held, so that ntklog_event_group_exit() cancels
 			 * the work after this and not before.
 			 */
-			if (want->by_work)
-				schedule_work(&want->work);
+			if (group->by_work)
+				schedule_work(&group->work);
 			else
 				now = true;
 		}
 	}
-	spin_unlock(&want->lock);
+	spin_unlock(&group->lock);
 	if (now)
-		ntklog_event_group_update(want);
+		ntklog_event_group_update(group);
 	return err;
 }
 
 /**
  * ntklog_event_group_add_probe() - record that the tracepoint has got its first probe
- * @want: the group of the tracepoint
+ * @group: the group of the tracepoint
  *
  * Context: task, tracepoints_mutex held; at any time while the module's code is loaded.
  * Return: 0, or -ENODEV after ntklog_event_group_exit().
  */
-int ntklog_event_group_add_probe(struct ntklog_event_group *want)
+int ntklog_event_group_add_probe(struct ntklog_event_group *group)
 {
-	return ntklog_event_group_change(want, true);
+	return ntklog_event_group_change(group, true);
 }
 
 /**
  * ntklog_event_group_remove_probe() - record that the tracepoint has lost its last probe
- * @want: the group of the tracepoint
+ * @group: the group of the tracepoint
  *
  * Context: as for ntklog_event_group_add_probe(); also after ntklog_event_group_exit(), if the
  * module is unloaded while the tracepoint has a probe.
  */
-void ntklog_event_group_remove_probe(struct ntklog_event_group *want)
+void ntklog_event_group_remove_probe(struct ntklog_event_group *group)
 {
-	ntklog_event_group_change(want, false);
+	ntklog_event_group_change(group, false);
 }
 
 /**
  * ntklog_event_group_has_subscribers() - test whether a session or the tracepoint needs the group
- * @want: the group
+ * @group: the group
  *
  * Context: task.
  * Return: true if a session or a probe needs the events. Users of ntklog_event_group_get() do not
  * count.
  */
-bool ntklog_event_group_has_subscribers(struct ntklog_event_group *want)
+bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 {
 	bool has;
 
-	spin_lock(&want->lock);
-	has = want->is_registered ||
-	      etw_group_mask_test(&want->sessions, want->provider.group);
-	spin_unlock(&want->lock);
+	spin_lock(&group->lock);
+	has = group->is_registered ||
+	      etw_group_mask_test(&group->sessions, group->provider.group);
+	spin_unlock(&group->lock);
 	return has;
 }
 
-static void ntklog_event_group_change_users(struct ntklog_event_group *want, int change)
+static void ntklog_event_group_change_users(struct ntklog_event_group *group, int change)
 {
-	spin_lock(&want->lock);
-	want->users += change;
-	spin_unlock(&want->lock);
-	ntklog_event_group_update(want);
+	spin_lock(&group->lock);
+	group->users += change;
+	spin_unlock(&group->lock);
+	ntklog_event_group_update(group);
 }
 
 /**
  * ntklog_event_group_get() - enable the group without a session or probe
- * @want: the group
+ * @group: the group
  *
  * @update has been called when this function returns.
  *
  * Context: task, between ntklog_event_group_init() and ntklog_event_group_exit(); may sleep.
  */
-void ntklog_event_group_get(struct ntklog_event_group *want)
+void ntklog_event_group_get(struct ntklog_event_group *group)
 {
-	ntklog_event_group_change_users(want, 1);
+	ntklog_event_group_change_users(group, 1);
 }
 
 /**
  * ntklog_event_group_put() - undo one call of ntklog_event_group_get()
- * @want: the group
+ * @group: the group
  *
  * Context: as for ntklog_event_group_get().
  */
-void ntklog_event_group_put(struct ntklog_event_group *want)
+void ntklog_event_group_put(struct ntklog_event_group *group)
 {
-	ntklog_event_group_change_users(want, -1);
+	ntklog_event_group_change_users(group, -1);
 }

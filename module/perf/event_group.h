@@ -21,9 +21,9 @@
 #include "../etw/provider.h"
 
 enum ntklog_event_group_state {
-	PERF_WANT_BEFORE_INIT,
-	PERF_WANT_USABLE,
-	PERF_WANT_AFTER_EXIT,
+	NTKLOG_EVENT_GROUP_BEFORE_INIT,
+	NTKLOG_EVENT_GROUP_USABLE,
+	NTKLOG_EVENT_GROUP_AFTER_EXIT,
 };
 
 /**
@@ -37,7 +37,7 @@ enum ntklog_event_group_state {
  * @mutex: serialises the calls of @update. Taken with etw_mutex held (sessions), with
  *	tracepoints_mutex held (the tracepoint, unless @by_work), or with neither
  * @lock: protects the members below. Innermost; for callers that cannot wait for @update
- * @state: state of the group; @update is called only in PERF_WANT_USABLE
+ * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
  * @sessions: union of the group masks of all sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
  * @is_registered: the tracepoint has a probe. The tracepoint registers once for all its probes; it
@@ -46,7 +46,7 @@ enum ntklog_event_group_state {
  */
 struct ntklog_event_group {
 	struct etw_provider provider;
-	void (*update)(struct ntklog_event_group *want, const struct perfinfo_groupmask *wanted);
+	void (*update)(struct ntklog_event_group *group, const struct perfinfo_groupmask *wanted);
 	bool by_work;
 	struct mutex mutex;		/* held over @update */
 	spinlock_t lock;		/* protects the members below */
@@ -60,17 +60,17 @@ struct ntklog_event_group {
 void ntklog_event_group_work(struct work_struct *work);
 
 /* Members that must be valid before the module's init function runs. */
-#define PERF_WANT_INITIALIZER(_want)					\
-	.mutex = __MUTEX_INITIALIZER((_want).mutex),			\
-	.lock = __SPIN_LOCK_UNLOCKED((_want).lock),			\
-	.work = __WORK_INITIALIZER((_want).work, ntklog_event_group_work)
+#define NTKLOG_EVENT_GROUP_INITIALIZER(_group)					\
+	.mutex = __MUTEX_INITIALIZER((_group).mutex),			\
+	.lock = __SPIN_LOCK_UNLOCKED((_group).lock),			\
+	.work = __WORK_INITIALIZER((_group).work, ntklog_event_group_work)
 
-void ntklog_event_group_init(struct ntklog_event_group *want);
-void ntklog_event_group_exit(struct ntklog_event_group *want);
-int ntklog_event_group_add_probe(struct ntklog_event_group *want);
-void ntklog_event_group_remove_probe(struct ntklog_event_group *want);
-bool ntklog_event_group_has_subscribers(struct ntklog_event_group *want);
-void ntklog_event_group_get(struct ntklog_event_group *want);
-void ntklog_event_group_put(struct ntklog_event_group *want);
+void ntklog_event_group_init(struct ntklog_event_group *group);
+void ntklog_event_group_exit(struct ntklog_event_group *group);
+int ntklog_event_group_add_probe(struct ntklog_event_group *group);
+void ntklog_event_group_remove_probe(struct ntklog_event_group *group);
+bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group);
+void ntklog_event_group_get(struct ntklog_event_group *group);
+void ntklog_event_group_put(struct ntklog_event_group *group);
 
 #endif /* _NTKLOG_PERF_EVENT_GROUP_H */

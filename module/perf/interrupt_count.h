@@ -76,10 +76,10 @@ union ntklog_irq_stat {
 #define NTKLOG_IRQ_STAT_PAIRS	(sizeof(irq_cpustat_t) / sizeof(u64))
 
 /*
- * Add x86's own counters to @note. The loops unroll to one instruction for each counter or pair,
- * because the offsets are compile-time constants.
+ * Add x86's own counters to @snapshot. The loops unroll to one instruction for each counter or
+ * pair, because the offsets are compile-time constants.
  */
-static __always_inline u64 ntklog_add_irq_stat(u64 note)
+static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 {
 	size_t i;
 
@@ -89,23 +89,23 @@ static __always_inline u64 ntklog_add_irq_stat(u64 note)
 		bool high = ntklog_irq_stat_counts(i * sizeof(u64) + sizeof(u32));
 
 		if (low && !high)
-			ntklog_this_cpu_add_word_to(note, ntklog_irq_stat.word[2 * i]);
+			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i]);
 		if (high && !low)
-			ntklog_this_cpu_add_word_to(note, ntklog_irq_stat.word[2 * i + 1]);
+			ntklog_this_cpu_add_word_to(snapshot, ntklog_irq_stat.word[2 * i + 1]);
 	}
 #pragma GCC unroll 64
 	for (i = 0; i < NTKLOG_IRQ_STAT_PAIRS; i++)
 		if (ntklog_irq_stat_counts(i * sizeof(u64)) &&
 		    ntklog_irq_stat_counts(i * sizeof(u64) + sizeof(u32)))
-			ntklog_this_cpu_add_to(note, ntklog_irq_stat.pair[i]);
-	return note;
+			ntklog_this_cpu_add_to(snapshot, ntklog_irq_stat.pair[i]);
+	return snapshot;
 }
 
 #else
 
-static __always_inline u64 ntklog_add_irq_stat(u64 note)
+static __always_inline u64 ntklog_add_irq_stat(u64 snapshot)
 {
-	return note;
+	return snapshot;
 }
 
 #endif
@@ -123,16 +123,16 @@ static __always_inline u64 ntklog_snapshot_interrupts(void)
 
 /**
  * ntklog_interrupts_since() - count the interrupts since a snapshot
- * @note: from ntklog_snapshot_interrupts() on this CPU
+ * @snapshot: from ntklog_snapshot_interrupts() on this CPU
  *
  * Context: preemption off.
  * Return: number of interrupts.
  */
-static __always_inline u32 ntklog_interrupts_since(u64 note)
+static __always_inline u32 ntklog_interrupts_since(u64 snapshot)
 {
-	u64 grown = ntklog_snapshot_interrupts() - note;
+	u64 increase = ntklog_snapshot_interrupts() - snapshot;
 
-	return (u32)grown + (u32)(grown >> 32);
+	return (u32)increase + (u32)(increase >> 32);
 }
 
 #endif /* _NTKLOG_PERF_INTERRUPT_COUNT_H */

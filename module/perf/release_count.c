@@ -22,7 +22,7 @@
  */
 void ntklog_restart_release_countdown(struct ntklog_release_count *count, u64 released)
 {
-	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate);
+	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate);
 	u64 left;
 
 	left = (div_u64(released, rate) + 1) * rate - released;
@@ -44,7 +44,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
  */
 bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 {
-	u32 rate = READ_ONCE(ntklog_resource_words.release_sampling_rate), rest;
+	u32 rate = READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate), rest;
 	/*
 	 * With rate 1 every release is sampled, also the second of two that found the count below
 	 * 0.
@@ -54,7 +54,7 @@ bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 	if (count->left < 0) {
 		div_u64_rem(count->multiple, rate, &rest);
 		is_multiple |= !rest;
-		ntklog_restart_release_countdown(count, ntklog_releases(count));
+		ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
 	}
 	return is_multiple;
 }

@@ -41,14 +41,14 @@ struct ntklog_release_count {
 #define ntklog_count_down_release(_count)	ntklog_this_cpu_dec_is_negative((_count).left)
 
 /**
- * ntklog_releases() - return the number of releases on a CPU
+ * ntklog_number_of_releases() - return the number of releases on a CPU
  * @count: count of any CPU
  *
  * Context: any. On another CPU the value may be wrong by the length of a countdown, if it is being
  * restarted.
  * Return: number of releases.
  */
-static inline u64 ntklog_releases(const struct ntklog_release_count *count)
+static inline u64 ntklog_number_of_releases(const struct ntklog_release_count *count)
 {
 	return READ_ONCE(count->multiple) - 1 - READ_ONCE(count->left);
 }

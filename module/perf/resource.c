@@ -36,9 +36,9 @@ static void ntklog_apply_release_rate_on_cpu(int cpu)
 {
 	struct ntklog_release_count *count = &per_cpu_ptr(&ntklog_resource_cpu, cpu)->releases;
 
-	ntklog_restart_release_countdown(count, ntklog_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
 	count = &per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases;
-	ntklog_restart_release_countdown(count, ntklog_releases(count));
+	ntklog_restart_release_countdown(count, ntklog_number_of_releases(count));
 }
 
 static void ntklog_apply_release_rate(void)
@@ -64,9 +64,9 @@ ntklog_resource_parameters[PERF_RESOURCE_PARAMETERS] = {
 
 struct ntklog_information ntklog_resource_information = {
 	.lock = __MUTEX_INITIALIZER(ntklog_resource_information.lock),
-	.words = (u32 *)&ntklog_resource_words,
-	.length = sizeof(ntklog_resource_words),
-	.v1_length = sizeof(ntklog_resource_words),
+	.words = (u32 *)&ntklog_resource_parameter_values,
+	.length = sizeof(ntklog_resource_parameter_values),
+	.v1_length = sizeof(ntklog_resource_parameter_values),
 	.parameters = ntklog_resource_parameters,
 	.parameter_count = ARRAY_SIZE(ntklog_resource_parameters),
 	.changed = ntklog_apply_release_rate,
@@ -130,11 +130,11 @@ void ntklog_log_resource_reinitialize(const void *resource, u32 owner_entries,
  */
 void ntklog_drop_resource_slot(const void *resource, unsigned long thread)
 {
-	struct ntklog_task *owner = ntklog_find_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_slot(owner, resource);
+	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
 
 	if (slot)
-		ntklog_free_slot(owner, slot);
+		ntklog_free_resource_slot(owner, slot);
 }
 
 /**
@@ -163,7 +163,7 @@ void ntklog_log_resource_owner_pointer(const void *resource, u32 action)
  */
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 {
-	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
+	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	struct wmi_resource64 record = {
 		.wait_time = wait->start_time,
 		.max_recursion_depth = ++wait->timeouts,
@@ -264,9 +264,9 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 	preempt_disable();
 	if (!ntklog_resources_are_tracked())
 		goto out;
-	thread = ntklog_alloc_resource_slots();
+	thread = ntklog_get_record_with_slots();
 	if (thread && depth > 1)
-		slot = ntklog_find_slot(thread, resource);
+		slot = ntklog_find_resource_slot(thread, resource);
 	/*
 	 * A softirq acquires the resource again that the interrupted task holds without a slot. It
 	 * may not take one: its release is not the final one, so the slot would stay in use.
@@ -301,24 +301,24 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * Return the number of final releases on this CPU, and restart the countdown if it has expired.
  * Called with preemption off.
  */
-static u64 ntklog_restart_release_countdowns(bool *multiple)
+static u64 ntklog_check_release_countdown(bool *multiple)
 {
 	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
 	unsigned long flags;
 	u64 releases;
 
 	local_irq_save(flags);
-	releases = ntklog_releases(count);
+	releases = ntklog_number_of_releases(count);
 	*multiple = ntklog_release_countdown_expired(count);
 	local_irq_restore(flags);
 	return releases;
 }
 
-static bool ntklog_resource_sampled(const struct ntklog_resource_slot *slot, u32 contention_count,
-				    u64 releases)
+static bool ntklog_resource_release_is_sampled(const struct ntklog_resource_slot *slot,
+					       u32 contention_count, u64 releases)
 {
 	u32 contention_rate =
-		READ_ONCE(ntklog_resource_words.contention_sampling_rate);
+		READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
 	u32 contention_delta = contention_count - READ_ONCE(slot->contention_count), rest;
 
 	div_u64_rem(releases, contention_rate, &rest);
@@ -328,7 +328,7 @@ static bool ntklog_resource_sampled(const struct ntklog_resource_slot *slot, u32
 }
 
 /**
- * ntklog_track_resource_release_by_other() - free an owner's slot before its final release
+ * ntklog_track_resource_release_slow() - free an owner's slot before its final release
  * @resource: address of the resource. Its inner lock is held, unless the owner is the current task
  * @thread: the owner: any task, or an owner pointer
  * @exclusive: the owner holds the resource exclusively
@@ -339,14 +339,14 @@ static bool ntklog_resource_sampled(const struct ntklog_resource_slot *slot, u32
  * Return: true if the release is sampled. The caller then writes @record with
  * ntklog_write_resource() after the release.
  */
-bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
-					    bool exclusive, u32 contention_count,
-					    struct wmi_resource64 *record)
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+					bool exclusive, u32 contention_count,
+					struct wmi_resource64 *record)
 {
-	struct ntklog_task *owner = ntklog_find_slots(thread);
-	struct ntklog_resource_slot *slot = ntklog_find_slot(owner, resource);
+	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
+	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
 	bool multiple, sampled;
-	u64 releases = ntklog_restart_release_countdowns(&multiple);
+	u64 releases = ntklog_check_release_countdown(&multiple);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
@@ -357,7 +357,7 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = multiple || ntklog_resource_sampled(slot, contention_count, releases);
+	sampled = multiple || ntklog_resource_release_is_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = ntklog_read_u64(slot->acquire_time),
@@ -377,13 +377,13 @@ bool ntklog_track_resource_release_by_other(const void *resource, unsigned long 
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;
 	}
-	ntklog_free_slot(owner, slot);
+	ntklog_free_resource_slot(owner, slot);
 	return sampled;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_by_other);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_release_slow);
 
 /* Calls are serialised: see struct ntklog_event_group. */
-static void ntklog_update_resource_key(struct ntklog_event_group *want,
+static void ntklog_update_resource_key(struct ntklog_event_group *group,
 				       const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SYNC_OBJECTS);
@@ -406,7 +406,7 @@ static struct ntklog_event_group ntklog_resource_group = {
 		.rundown = ntklog_resource_rundown,
 	},
 	.update = ntklog_update_resource_key,
-	PERF_WANT_INITIALIZER(ntklog_resource_group),
+	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_resource_group),
 };
 
 /* Called when the tracepoint gets its first probe and loses its last one. */

@@ -67,21 +67,21 @@ void ntklog_end_resource_wait(struct ntklog_resource_wait *wait);
 void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait);
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait);
-bool ntklog_track_resource_release_by_other(const void *resource, unsigned long thread,
-					    bool exclusive, u32 contention_count,
-					    struct wmi_resource64 *record);
+bool ntklog_track_resource_release_slow(const void *resource, unsigned long thread,
+					bool exclusive, u32 contention_count,
+					struct wmi_resource64 *record);
 
 /* Fill a slot that the caller has taken. */
 static __always_inline void
 ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resource, u64 acquire_time,
 			  u64 wait_time, u32 depth, u32 contention_count)
 {
-	ntklog_write_word(slot->acquire_time, acquire_time);
-	ntklog_write_word(slot->wait_time, wait_time);
+	ntklog_write_u64(slot->acquire_time, acquire_time);
+	ntklog_write_u64(slot->wait_time, wait_time);
 	WRITE_ONCE(slot->processor, smp_processor_id());
 	WRITE_ONCE(slot->max_recursion_depth, depth);
 	WRITE_ONCE(slot->contention_count, contention_count);
-	/* Publish the filled slot. Pairs with the acquire in ntklog_find_slot(). */
+	/* Publish the filled slot. Pairs with the acquire in ntklog_find_resource_slot(). */
 	smp_store_release(&slot->lock, resource);
 }
 
@@ -123,7 +123,7 @@ slow:
  *
  * Context: preemption off until the release has been tracked.
  * Return: true if the countdown has expired: the caller must take the slow path,
- * ntklog_track_resource_release_by_other().
+ * ntklog_track_resource_release_slow().
  */
 static __always_inline bool ntklog_count_resource_release(bool exclusive)
 {
@@ -135,7 +135,7 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
 }
 
 /**
- * ntklog_track_unsampled_resource_release() - free the slot of a release that no rule samples
+ * ntklog_track_resource_release() - free the slot of a release that no rule samples
  * @resource: address of the resource, which the current task is about to release
  * @contention_count: contention count of the resource
  *
@@ -145,10 +145,10 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
  * Context: preemption off, ntklog_resource_key on, after ntklog_count_resource_release() has
  * returned false.
  * Return: true if the slot is freed; false if the caller must call
- * ntklog_track_resource_release_by_other().
+ * ntklog_track_resource_release_slow().
  */
 static __always_inline bool
-ntklog_track_unsampled_resource_release(const void *resource, u32 contention_count)
+ntklog_track_resource_release(const void *resource, u32 contention_count)
 {
 	struct ntklog_task *thread;
 	struct ntklog_resource_slot *slot;

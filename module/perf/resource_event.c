@@ -26,8 +26,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 {
 	struct etw_logged logged;
 	unsigned long flags;
-	void *place;
-	u64 wanted;
+	void *data;
+	u64 sessions;
 
 	/*
 	 * With interrupts off, the flag is seen set only by code that the writing itself calls,
@@ -46,13 +46,13 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 		if (lock)
 			ntklog_record_identity(lock, caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
-		wanted = etw_sessions_for_event(group);
-		if (etw_begin_event(wanted, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
-				    sizeof(*record), &place)) {
-			memcpy(place, record, sizeof(*record));
-			logged = etw_end_event(wanted, place, sizeof(*record));
+		sessions = etw_sessions_for_event(group);
+		if (etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
+				    sizeof(*record), &data)) {
+			memcpy(data, record, sizeof(*record));
+			logged = etw_end_event(sessions, data, sizeof(*record));
 		} else {
-			logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_RESOURCE,
+			logged = etw_log_event_to(sessions, PERFINFO_LOG_TYPE_RESOURCE,
 						  PERFINFO_RESOURCE_VERSION, record,
 						  sizeof(*record));
 		}

@@ -16,7 +16,7 @@
  * NT's public sources give neither limits nor defaults. 0 is refused, because the rates are
  * divisors.
  */
-struct event_trace_executive_resource_information ntklog_resource_words = {
+struct event_trace_executive_resource_information ntklog_resource_parameter_values = {
 	.event_trace_information_class =
 		EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS,
 	.release_sampling_rate = 1000,
@@ -35,11 +35,11 @@ void ntklog_resource_rundown(struct etw_rundown_event *event, bool end)
 {
 	struct perfinfo_eresource_dc record = {
 		.release_sampling_rate =
-			READ_ONCE(ntklog_resource_words.release_sampling_rate),
+			READ_ONCE(ntklog_resource_parameter_values.release_sampling_rate),
 		.contention_sampling_rate =
-			READ_ONCE(ntklog_resource_words.contention_sampling_rate),
+			READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate),
 		.number_of_excessive_timeouts =
-			READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts),
+			READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts),
 	};
 
 	event->hook_id = end ? PERFINFO_LOG_TYPE_ERESOURCE_DC_END :

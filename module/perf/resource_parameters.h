@@ -12,7 +12,7 @@
 
 struct etw_rundown_event;
 
-extern struct event_trace_executive_resource_information ntklog_resource_words;
+extern struct event_trace_executive_resource_information ntklog_resource_parameter_values;
 
 void ntklog_resource_rundown(struct etw_rundown_event *event, bool end);
 

@@ -10,10 +10,10 @@
 u32 ntklog_resource_sequence = 2;
 
 /* True if @thread has a record whose slots belong to the current tracking. */
-static bool ntklog_slots_are_in_use(const struct ntklog_task *thread)
+static bool ntklog_record_has_slots(const struct ntklog_task *thread)
 {
 	/*
-	 * Pairs with the release in ntklog_alloc_resource_slots(), which publishes the cleared
+	 * Pairs with the release in ntklog_get_record_with_slots(), which publishes the cleared
 	 * slots.
 	 */
 	return thread && smp_load_acquire(&thread->sequence) ==
@@ -21,27 +21,27 @@ static bool ntklog_slots_are_in_use(const struct ntklog_task *thread)
 }
 
 /**
- * ntklog_find_slots() - return a task's record if its slots are in use
+ * ntklog_find_record_with_slots() - return a task's record if its slots are in use
  * @thread: address of the task, or an owner pointer; only compared
  *
  * Context: preemption off. The record stays the task's until preemption is enabled.
  * Return: the record, or NULL.
  */
-struct ntklog_task *ntklog_find_slots(unsigned long thread)
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
 {
 	struct ntklog_task *found =
 		ntklog_find_thread_of((const struct task_struct *)thread);
 
-	return ntklog_slots_are_in_use(found) ? found : NULL;
+	return ntklog_record_has_slots(found) ? found : NULL;
 }
 
 /**
- * ntklog_alloc_resource_slots() - return the current task's record, with slots in use
+ * ntklog_get_record_with_slots() - return the current task's record, with slots in use
  *
  * Context: preemption off.
  * Return: the record. NULL if no record is available, the task is exiting, or tracking is off.
  */
-struct ntklog_task *ntklog_alloc_resource_slots(void)
+struct ntklog_task *ntklog_get_record_with_slots(void)
 {
 	u32 sequence = READ_ONCE(ntklog_resource_sequence);
 	struct ntklog_task *thread;
@@ -54,27 +54,27 @@ struct ntklog_task *ntklog_alloc_resource_slots(void)
 	/* The exit of the task does not free the slots of a late record. */
 	if (!thread || thread->late)
 		return NULL;
-	if (ntklog_slots_are_in_use(thread))
+	if (ntklog_record_has_slots(thread))
 		return thread;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
 		WRITE_ONCE(thread->slots[i].lock, NULL);
 		WRITE_ONCE(thread->slots[i].of_softirq, false);
 	}
 	WRITE_ONCE(thread->next_slot, &thread->slots[1]);
-	/* Publish the cleared slots. Pairs with the acquire in ntklog_slots_are_in_use(). */
+	/* Publish the cleared slots. Pairs with the acquire in ntklog_record_has_slots(). */
 	smp_store_release(&thread->sequence, sequence);
 	return thread;
 }
 
 /**
- * ntklog_find_slot() - find the slot of a resource
+ * ntklog_find_resource_slot() - find the slot of a resource
  * @thread: a task record, or NULL. If it is another task's, the resource's inner lock is held
  * @lock: address of the resource
  *
  * Context: preemption off.
  * Return: the slot, or NULL if the resource has none.
  */
-struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const void *lock)
+struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *thread, const void *lock)
 {
 	struct ntklog_resource_slot *last;
 	int i;
@@ -121,7 +121,7 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 	if (!in_task())
 		return NULL;
 	for (slot = &thread->slots[1]; slot < end; slot++) {
-		/* Pairs with the release in ntklog_free_slot(). */
+		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
 		/* A slot of the same resource is stale: its release was not tracked. */
@@ -134,13 +134,13 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 }
 
 /**
- * ntklog_free_slot() - free a slot
+ * ntklog_free_resource_slot() - free a slot
  * @thread: the task record
- * @slot: a slot of it, from ntklog_find_slot()
+ * @slot: a slot of it, from ntklog_find_resource_slot()
  *
- * Context: as for ntklog_find_slot().
+ * Context: as for ntklog_find_resource_slot().
  */
-void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot)
+void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot)
 {
 	/*
 	 * The caller has read the slot. Pairs with the acquires in ntklog_alloc_resource_slot() and

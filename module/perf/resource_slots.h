@@ -33,12 +33,13 @@
  */
 extern u32 ntklog_resource_sequence;
 
-struct ntklog_task *ntklog_find_slots(unsigned long thread);
-struct ntklog_task *ntklog_alloc_resource_slots(void);
-struct ntklog_resource_slot *ntklog_find_slot(struct ntklog_task *thread, const void *lock);
+struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread);
+struct ntklog_task *ntklog_get_record_with_slots(void);
+struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *thread,
+						       const void *lock);
 struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
 							const void *lock);
-void ntklog_free_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot);
+void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot);
 void ntklog_start_resource_slots(void);
 void ntklog_stop_resource_slots(void);
 

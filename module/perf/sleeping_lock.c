@@ -196,9 +196,9 @@ static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_tas
 static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const void *lock,
 				      unsigned long caller, u32 action)
 {
-	ntklog_write_word(slot->acquire_time, ntklog_cycles());
+	ntklog_write_u64(slot->acquire_time, ntklog_cycles());
 	WRITE_ONCE(slot->caller, caller);
-	ntklog_write_word(slot->state, action);
+	ntklog_write_u64(slot->state, action);
 	/* Publishes the slot; as in ntklog_track_sleeping_acquire(). */
 	smp_store_release(&slot->lock, lock);
 }
@@ -290,7 +290,7 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 	count = &this_cpu_ptr(&ntklog_sleeping_cpu)->releases;
 	if (!counted)
 		(void)ntklog_count_down_release(ntklog_sleeping_cpu.releases);
-	released = ntklog_releases(count);
+	released = ntklog_number_of_releases(count);
 	*at_multiple = ntklog_release_countdown_expired(count);
 	local_irq_restore(flags);
 	return released;
@@ -299,7 +299,8 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 /* Apply NT's sampling rules for resources to one release. */
 static bool ntklog_release_is_sampled(u64 wait_time, u32 contentions, bool counted)
 {
-	u32 contention_rate = READ_ONCE(ntklog_resource_words.contention_sampling_rate), remainder;
+	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);
+	u32 remainder;
 	bool at_multiple;
 	u64 released = ntklog_count_sleeping_release(counted, &at_multiple);
 
@@ -434,7 +435,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
 	/* Include the time that the task has spun before. */
-	ntklog_write_word(slot->acquire_time, slot->acquire_time -
+	ntklog_write_u64(slot->acquire_time, slot->acquire_time -
 			  ntklog_sleeping_wait_time(slot, action));
 	WRITE_ONCE(slot->timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
@@ -463,8 +464,8 @@ static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 	u64 now = ntklog_cycles();
 	s64 waited = now - slot->acquire_time;
 
-	ntklog_write_word(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
-	ntklog_write_word(slot->acquire_time, now);
+	ntklog_write_u64(slot->wait_time, max_t(s64, waited, WMI_RESOURCE_WAIT_TIME_UNKNOWN));
+	ntklog_write_u64(slot->acquire_time, now);
 	return try_cmpxchg(&slot->action, &action, (action & ~NTKLOG_SLEEPING_WAITING) |
 						   NTKLOG_SLEEPING_WAITED);
 }
@@ -610,7 +611,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 static void ntklog_check_wait(const struct ntklog_task *thread,
 			      struct ntklog_sleeping_slot *slot)
 {
-	u32 number = READ_ONCE(ntklog_resource_words.number_of_excessive_timeouts);
+	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
 	/* Pairs with the smp_store_release() that publishes slot->lock. */
 	const void *lock = smp_load_acquire(&slot->lock);
 	u32 action = READ_ONCE(slot->action);

@@ -176,7 +176,7 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	slot->acquire_time_halves[0] = now.low;
 	slot->acquire_time_halves[1] = now.high;
 	WRITE_ONCE(slot->caller, caller);
-	ntklog_write_word(slot->state, action);
+	ntklog_write_u64(slot->state, action);
 	/*
 	 * Publishes the slot. Pairs with smp_load_acquire() in ntklog_find_sleeping_slot(),
 	 * ntklog_check_wait() and ntklog_drop_task_slots(), which other tasks call.

@@ -66,7 +66,7 @@ static void ntklog_set_key(struct static_key_false *key, bool on)
 }
 
 /* Calls are serialised: see struct ntklog_event_group. */
-static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
+static void ntklog_update_spin_lock_keys(struct ntklog_event_group *group,
 					 const struct perfinfo_groupmask *wanted)
 {
 	bool track = etw_group_mask_test(wanted, PERF_SPINLOCK);
@@ -75,15 +75,15 @@ static void ntklog_update_spin_lock_keys(struct ntklog_event_group *want,
 
 	/* The tracking key is enabled only while ntklog_spin_lock_key is enabled. */
 	if (tracked && !track) {
-		ntklog_disarm_spin_lock_slots();
+		ntklog_disarm_spin_lock_tracking();
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
-		ntklog_stop_spin_lock_slots();
+		ntklog_stop_spin_lock_tracking();
 	}
 	ntklog_set_key(&ntklog_spin_lock_key, count);
 	if (track && !tracked) {
-		ntklog_start_spin_lock_slots();
+		ntklog_start_spin_lock_tracking();
 		static_branch_enable(&ntklog_spin_lock_tracking_key);
-		ntklog_arm_spin_lock_slots();
+		ntklog_arm_spin_lock_tracking();
 	}
 }
 
@@ -93,7 +93,7 @@ static struct ntklog_event_group ntklog_spin_lock_group = {
 		.rundown = ntklog_spin_lock_rundown,
 	},
 	.update = ntklog_update_spin_lock_keys,
-	PERF_WANT_INITIALIZER(ntklog_spin_lock_group),
+	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_spin_lock_group),
 };
 
 /* Called when the tracepoint gets its first probe and loses its last one. */

@@ -8,12 +8,12 @@
  *
  *	step                            in_transition  hooks_paired  tracking key
  *	off                             false          false         off
- *	ntklog_start_spin_lock_slots()  true           false         off, then on
- *	ntklog_arm_spin_lock_slots()    true           true          on
+ *	ntklog_start_spin_lock_tracking()  true           false         off, then on
+ *	ntklog_arm_spin_lock_tracking()    true           true          on
  *	armed, after a grace period     false          true          on
- *	ntklog_disarm_spin_lock_slots() true           true          on
+ *	ntklog_disarm_spin_lock_tracking() true           true          on
  *	after a grace period            true           false         on, then off
- *	ntklog_stop_spin_lock_slots()   false          false         off
+ *	ntklog_stop_spin_lock_tracking()   false          false         off
  *
  * An acquisition takes no slot while hooks_paired is false, an untracked slot while both flags are
  * true, and a tracked slot only while tracking is armed. While in_transition is true the countdown
@@ -92,13 +92,13 @@ void ntklog_apply_spin_lock_parameters(void)
 }
 
 /**
- * ntklog_start_spin_lock_slots() - prepare tracking, before the tracking key is enabled
+ * ntklog_start_spin_lock_tracking() - prepare tracking, before the tracking key is enabled
  *
  * Frees all slots and makes every acquisition take the slow path.
  *
  * Context: task; may sleep. One call at a time: see struct ntklog_event_group.
  */
-void ntklog_start_spin_lock_slots(void)
+void ntklog_start_spin_lock_tracking(void)
 {
 	/*
 	 * Hooks that ran when tracking stopped have returned. A slot may still be in use if a
@@ -111,11 +111,11 @@ void ntklog_start_spin_lock_slots(void)
 }
 
 /**
- * ntklog_arm_spin_lock_slots() - start tracking, after the tracking key has been enabled
+ * ntklog_arm_spin_lock_tracking() - start tracking, after the tracking key has been enabled
  *
- * Context: as for ntklog_start_spin_lock_slots(); all CPUs run the patched code.
+ * Context: as for ntklog_start_spin_lock_tracking(); all CPUs run the patched code.
  */
-void ntklog_arm_spin_lock_slots(void)
+void ntklog_arm_spin_lock_tracking(void)
 {
 	/* From now on each acquisition takes a slot, which is untracked. */
 	WRITE_ONCE(ntklog_spin_lock_hooks_paired, true);
@@ -129,11 +129,11 @@ void ntklog_arm_spin_lock_slots(void)
 }
 
 /**
- * ntklog_disarm_spin_lock_slots() - stop tracking, before the tracking key is disabled
+ * ntklog_disarm_spin_lock_tracking() - stop tracking, before the tracking key is disabled
  *
- * Context: as for ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_tracking().
  */
-void ntklog_disarm_spin_lock_slots(void)
+void ntklog_disarm_spin_lock_tracking(void)
 {
 	WRITE_ONCE(ntklog_spin_lock_in_transition, true);
 	ntklog_update_each_cpu(ntklog_restart_sampling_on_cpu);
@@ -146,7 +146,7 @@ void ntklog_disarm_spin_lock_slots(void)
  * ntklog_set_spin_lock_expect_unmatched() - select how releases without a slot are counted
  * @expected: true if such a release is no error, because hooks are being attached or detached
  *
- * Context: as for ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_tracking().
  */
 void ntklog_set_spin_lock_expect_unmatched(bool expected)
 {
@@ -154,11 +154,11 @@ void ntklog_set_spin_lock_expect_unmatched(bool expected)
 }
 
 /**
- * ntklog_stop_spin_lock_slots() - finish the stop, after the tracking key has been disabled
+ * ntklog_stop_spin_lock_tracking() - finish the stop, after the tracking key has been disabled
  *
- * Context: as for ntklog_start_spin_lock_slots().
+ * Context: as for ntklog_start_spin_lock_tracking().
  */
-void ntklog_stop_spin_lock_slots(void)
+void ntklog_stop_spin_lock_tracking(void)
 {
 	ntklog_spin_lock_off_state = get_state_synchronize_rcu();
 	WRITE_ONCE(ntklog_spin_lock_in_transition, false);

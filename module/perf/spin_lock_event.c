@@ -26,8 +26,8 @@
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				 u32 sample, struct ntklog_time time, unsigned long caller)
 {
-	u8 irql, whose = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
-	u64 wanted, lock, shown_caller;
+	u8 irql, kind = PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample));
+	u64 sessions, lock, shown_caller;
 	struct wmi_spinlock64 copy;
 	struct etw_logged logged;
 	void *record;
@@ -36,17 +36,17 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 		this_cpu_inc(ntklog_spin_lock_cpu.suppressed);
 		return;
 	}
-	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
+	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
 	/* Tracking of this kind of lock is on only because another kind needs it. */
-	if (!wanted && !ntklog_spin_lock_is_traced(whose))
+	if (!sessions && !ntklog_spin_lock_is_traced(kind))
 		return;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
 	/*
 	 * Record the identity before the event takes its time stamp: an identity is valid from its
 	 * own time on.
 	 */
-	if (whose)
-		ntklog_record_identity(ntklog_slot_lock(slot), caller, whose);
+	if (kind)
+		ntklog_record_identity(ntklog_slot_lock(slot), caller, kind);
 	/*
 	 * Locks that the following functions take write no events. An event inside an unfinished
 	 * one would also break the order of the buffer.
@@ -54,26 +54,26 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	lock = ntklog_address(ntklog_slot_lock(slot));
 	shown_caller = ntklog_address(caller);
-	if (!ntklog_get_owner_irql(whose, &irql))
+	if (!ntklog_get_owner_irql(kind, &irql))
 		irql = ke_get_current_irql();
 	/*
 	 * A probe gets its own copy of the record, because a session's buffer may be overwritten
 	 * while the probe reads.
 	 */
-	if (!ntklog_spin_lock_is_traced(whose) &&
-	    etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+	if (!ntklog_spin_lock_is_traced(kind) &&
+	    etw_begin_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			    sizeof(copy), &record)) {
-		ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock,
+		ntklog_fill_spin_lock_record(record, slot, wait, interrupts, sample, time, lock,
 					     shown_caller, irql);
-		logged = etw_end_event(wanted, record, sizeof(copy));
+		logged = etw_end_event(sessions, record, sizeof(copy));
 		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
 	} else {
-		ntklog_make_spin_lock_record(&copy, slot, wait, interrupts, sample, time, lock,
+		ntklog_fill_spin_lock_record(&copy, slot, wait, interrupts, sample, time, lock,
 					     shown_caller, irql);
-		logged = etw_log_event_to(wanted, PERFINFO_LOG_TYPE_SPINLOCK,
+		logged = etw_log_event_to(sessions, PERFINFO_LOG_TYPE_SPINLOCK,
 					  PERFINFO_SPINLOCK_VERSION, &copy, sizeof(copy));
 		ntklog_write_stack(ETW_STACKED_SPINLOCK, logged, caller, false);
-		if (whose)
+		if (kind)
 			trace_linux_spinlock(&copy);
 		else
 			trace_spinlock(&copy);
@@ -82,29 +82,29 @@ void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 w
 }
 
 static noinline void ntklog_end_stacked_spin_lock_event(const struct wmi_spinlock64 *record,
-							u64 wanted, unsigned long caller)
+							u64 sessions, unsigned long caller)
 {
-	ntklog_write_stack(ETW_STACKED_SPINLOCK, etw_end_event(wanted, record, sizeof(*record)),
+	ntklog_write_stack(ETW_STACKED_SPINLOCK, etw_end_event(sessions, record, sizeof(*record)),
 			   caller, false);
 }
 
 /**
  * ntklog_end_spin_lock_event() - copy an event to the other sessions and write its stack
  * @record: the record, in the first session's buffer
- * @wanted: sessions that need the event, from etw_sessions_for_event()
+ * @sessions: sessions that need the event, from etw_sessions_for_event()
  * @caller: return address of the unlock function, where the stack begins
  *
  * Context: as for etw_end_event().
  */
-void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
+void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 sessions,
 				unsigned long caller)
 {
 	this_cpu_write(ntklog_spin_lock_cpu.writing, true);
 	/* Only the stack needs to know which sessions have the event. */
 	if (static_branch_unlikely(&etw_stacks_key))
-		ntklog_end_stacked_spin_lock_event(record, wanted, caller);
+		ntklog_end_stacked_spin_lock_event(record, sessions, caller);
 	else
-		etw_end_event(wanted, record, sizeof(*record));
+		etw_end_event(sessions, record, sizeof(*record));
 	this_cpu_write(ntklog_spin_lock_cpu.writing, false);
 }
 

@@ -44,7 +44,7 @@ void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, 
 			    u32 sample, struct ntklog_time time, unsigned long caller);
 void ntklog_write_spin_lock_slow(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 				 u32 sample, struct ntklog_time time, unsigned long caller);
-void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 wanted,
+void ntklog_end_spin_lock_event(const struct wmi_spinlock64 *record, u64 sessions,
 				unsigned long caller);
 
 static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
@@ -59,7 +59,7 @@ static __always_inline bool ntklog_spin_lock_is_traced(bool is_linux)
 static __always_inline bool ntklog_get_owner_irql(bool is_linux, u8 *irql)
 {
 	if (!is_linux)
-		return ke_get_plain_irql(irql);
+		return ke_get_current_irql_fast(irql);
 	*irql = in_hardirq() ? DIRQL_LEVEL : DISPATCH_LEVEL;
 	return true;
 }
@@ -73,7 +73,7 @@ static __always_inline bool ntklog_rcu_is_watching(bool is_linux)
 	return is_linux ? rcu_is_watching() : !is_idle_task(current);
 }
 
-/* Members that ntklog_make_spin_lock_record() writes with one store. Reserved bytes are 0. */
+/* Members that ntklog_fill_spin_lock_record() writes with one store. Reserved bytes are 0. */
 static_assert(offsetof(struct wmi_spinlock64, spin_count) ==
 	      offsetof(struct wmi_spinlock64, wait_time_in_cycles) + 4);
 static_assert(offsetof(struct wmi_spinlock64, acquire_depth) ==
@@ -86,7 +86,7 @@ static_assert(offsetof(struct wmi_spinlock64, irql) + sizeof(u64) == sizeof(stru
 
 /* Fill every byte of the record, because a buffer has old data. */
 static __always_inline void
-ntklog_make_spin_lock_record(struct wmi_spinlock64 *record,
+ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
 			     const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			     u32 sample, struct ntklog_time time, u64 lock, u64 caller, u8 irql)
 {
@@ -135,33 +135,33 @@ ntklog_write_spin_lock_fast(bool is_linux, const struct ntklog_spin_lock_slot *s
 			    unsigned long lock, u64 wait, u32 interrupts, u32 sample,
 			    struct ntklog_time time, unsigned long caller)
 {
-	u8 whose = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
+	u8 kind = is_linux ? PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_SAMPLE_MODE(sample)) : 0;
 	void *record;
-	u64 wanted;
+	u64 sessions;
 	u8 irql;
 
 	if (unlikely(this_cpu_read(ntklog_spin_lock_cpu.writing) ||
 		     !ntklog_rcu_is_watching(is_linux)) ||
 	    ntklog_spin_lock_is_traced(is_linux) || !ntklog_addresses_are_raw() ||
 	    unlikely(!ntklog_get_owner_irql(is_linux, &irql)))
-		goto any;
-	wanted = etw_sessions_for_event(ntklog_spin_lock_groups[whose]);
+		goto slow;
+	sessions = etw_sessions_for_event(ntklog_spin_lock_groups[kind]);
 	/*
 	 * Record the identity before the event takes its time stamp. The slow path may record it
 	 * again, which has no effect.
 	 */
-	if (is_linux && wanted)
-		ntklog_record_identity(lock, caller, whose);
-	if (!etw_begin_event(wanted, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
+	if (is_linux && sessions)
+		ntklog_record_identity(lock, caller, kind);
+	if (!etw_begin_event(sessions, PERFINFO_LOG_TYPE_SPINLOCK, PERFINFO_SPINLOCK_VERSION,
 			     sizeof(struct wmi_spinlock64), &record))
-		goto any;
+		goto slow;
 	this_cpu_inc(ntklog_spin_lock_cpu.events);
-	ntklog_make_spin_lock_record(record, slot, wait, interrupts, sample, time, lock, caller,
+	ntklog_fill_spin_lock_record(record, slot, wait, interrupts, sample, time, lock, caller,
 				     irql);
-	if (!ntklog_event_has_stack_room(wanted))
-		ntklog_end_spin_lock_event(record, wanted, caller);
+	if (!ntklog_event_is_complete(sessions))
+		ntklog_end_spin_lock_event(record, sessions, caller);
 	return;
-any:
+slow:
 	ntklog_write_spin_lock_slow(slot, wait, interrupts, sample, time, caller);
 }
 

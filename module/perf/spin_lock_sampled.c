@@ -185,12 +185,12 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_spin_lock_acquire_slow);
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: number of additional tests of the lock, at least 1
- * @query: state at the start of the wait
+ * @wait_start: state at the start of the wait
  *
  * Context: preemption off, right after the acquisition.
  */
 notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-					       const struct ntklog_spin_lock_wait_start *query)
+					       const struct ntklog_spin_lock_wait_start *wait_start)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -204,8 +204,8 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 		ntklog_count_nested(cpu, lock);
 	if (slot) {
 		slot->time = time;
-		slot->interrupts = query->interrupts;
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+		slot->interrupts = wait_start->interrupts;
+		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
 		slot->acquire_mode = acquire_mode;
 		cpu->sampled.spins[slot - cpu->sampled.slot] = spin_count;
 	}

@@ -31,7 +31,7 @@ enum ntklog_choice {
 
 void ntklog_sample_spin_lock_acquire_slow(const void *lock);
 void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-				       const struct ntklog_spin_lock_wait_start *query);
+				       const struct ntklog_spin_lock_wait_start *wait_start);
 void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode, u32 time_low,
 				      u32 time_high, unsigned long caller);
 

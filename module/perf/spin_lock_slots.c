@@ -165,8 +165,8 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
  * dummy whose lock stays 0, if the slot was given back.
  */
 static noinline struct ntklog_spin_lock_slot *
-ntklog_fill_slot_checked(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
-			 struct ntklog_time time, u64 interrupts)
+ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
+		      struct ntklog_time time, u64 interrupts)
 {
 	bool in_transition = READ_ONCE(ntklog_spin_lock_in_transition);
 	u32 number = ntklog_slots_in_use(cpu);
@@ -206,7 +206,7 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	ntklog_fill_slot_checked(cpu, lock, 0, time, ntklog_snapshot_interrupts());
+	ntklog_fill_slot_slow(cpu, lock, 0, time, ntklog_snapshot_interrupts());
 	/* As in ntklog_count_spin_lock_acquire_slow(). */
 	if (!in_nmi() && READ_ONCE(cpu->state) < 0)
 		ntklog_set_uncontended_count(cpu, ntklog_uncontended_count(cpu));
@@ -274,12 +274,12 @@ EXPORT_SYMBOL_GPL(ntklog_log_spin_lock_acquire);
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_*
  * @spin_count: number of additional tests of the lock, at least 1
- * @query: state at the start of the wait
+ * @wait_start: state at the start of the wait
  *
  * Context: IRQL >= DISPATCH_LEVEL, right after the acquisition.
  */
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-				    const struct ntklog_spin_lock_wait_start *query)
+				    const struct ntklog_spin_lock_wait_start *wait_start)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_time time = ntklog_read_time();
@@ -290,9 +290,9 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	ntklog_count_wait(spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_add_slots_in_use(1);
-		slot = ntklog_fill_slot_checked(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
-						query->interrupts);
-		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+		slot = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
+					     wait_start->interrupts);
+		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
 		slot->acquire_mode = acquire_mode;
 		*ntklog_slot_spins(cpu, slot) = spin_count;
 	}
@@ -301,8 +301,8 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
 /* Find the topmost slot of @lock. Returns NULL if the lock has no slot. */
-static struct ntklog_spin_lock_slot *ntklog_find_slot(struct ntklog_spin_lock_cpu *cpu,
-						      const void *lock)
+static struct ntklog_spin_lock_slot *ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu,
+								const void *lock)
 {
 	struct ntklog_spin_lock_slot *slot;
 
@@ -401,7 +401,7 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
 		return;
 	local_irq_save(flags);
-	slot = ntklog_find_slot(cpu, lock);
+	slot = ntklog_find_spin_lock_slot(cpu, lock);
 	if (slot) {
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
 			ntklog_init_slot_details(cpu, slot);
@@ -531,7 +531,7 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 					       u8 acquire_mode, struct ntklog_time time,
 					       unsigned long caller)
 {
-	struct ntklog_spin_lock_slot *slot = ntklog_find_slot(cpu, lock);
+	struct ntklog_spin_lock_slot *slot = ntklog_find_spin_lock_slot(cpu, lock);
 	u32 count, rate;
 	long state;
 

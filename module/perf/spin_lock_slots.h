@@ -28,7 +28,7 @@ void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 
 					 u32 time_high, unsigned long caller);
 void ntklog_count_interrupt_in_slots(void);
 void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_count,
-				    const struct ntklog_spin_lock_wait_start *query);
+				    const struct ntklog_spin_lock_wait_start *wait_start);
 void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 
 /* Write a member of the slot at offset _bytes. */

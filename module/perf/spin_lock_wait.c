@@ -26,7 +26,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
  * @lock: address of the lock, which is held
  * @acquire_mode: WMI_SPINLOCK_* and PERF_SPIN_LOCK_LINUX_*
  * @spin_count: number of additional tests of the lock, at least 1
- * @query: state at the start of the wait
+ * @wait_start: state at the start of the wait
  * @caller: return address of the lock function
  *
  * For mode "waits", in which releases are not hooked.
@@ -34,15 +34,15 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_wait);
  * Context: interrupts off, right after the acquisition.
  */
 notrace void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
-				       const struct ntklog_spin_lock_wait_start *query,
+				       const struct ntklog_spin_lock_wait_start *wait_start,
 				       unsigned long caller)
 {
 	struct ntklog_time time = ntklog_read_time();
 	struct ntklog_spin_lock_slot slot = { .lock = (unsigned long)lock, .time = time };
-	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(query->time);
+	u32 wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
 
 	ntklog_write_spin_lock(&slot, PERF_SPIN_LOCK_WAIT(spin_count, wait_time),
-			       ntklog_interrupts_since(query->interrupts),
+			       ntklog_interrupts_since(wait_start->interrupts),
 			       PERF_SPIN_LOCK_SAMPLE(WMI_SPINLOCK_RULE_WAIT, acquire_mode, 0),
 			       time, caller);
 }

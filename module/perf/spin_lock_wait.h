@@ -16,14 +16,15 @@
 
 /**
  * ntklog_start_spin_lock_wait() - record time and interrupt counters at the start of a wait
- * @query: filled in
+ * @wait_start: filled in
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
-static __always_inline void ntklog_start_spin_lock_wait(struct ntklog_spin_lock_wait_start *query)
+static __always_inline void
+ntklog_start_spin_lock_wait(struct ntklog_spin_lock_wait_start *wait_start)
 {
-	query->time = ntklog_read_time();
-	query->interrupts = ntklog_snapshot_interrupts();
+	wait_start->time = ntklog_read_time();
+	wait_start->interrupts = ntklog_snapshot_interrupts();
 }
 
 static inline void ntklog_count_wait(u32 spin_count)
@@ -45,7 +46,7 @@ static inline bool ntklog_wait_is_sampled(u32 spin_count)
 
 bool ntklog_count_spin_lock_wait(u32 spin_count);
 void ntklog_log_spin_lock_wait(const void *lock, u8 acquire_mode, u32 spin_count,
-			       const struct ntklog_spin_lock_wait_start *query,
+			       const struct ntklog_spin_lock_wait_start *wait_start,
 			       unsigned long caller);
 
 #endif /* _NTKLOG_PERF_SPIN_LOCK_WAIT_H */

@@ -28,11 +28,11 @@ DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_stack_cpu);
 
 /**
- * struct ntklog_stack_room - per-CPU buffer of a stack event
+ * struct ntklog_stack_buffer - per-CPU buffer of a stack event
  * @frames: return addresses, as the unwinder found them
  * @event: the event
  */
-struct ntklog_stack_room {
+struct ntklog_stack_buffer {
 	unsigned long frames[NTKLOG_OWN_FRAMES + NTKLOG_STACK_WALK_MAX];
 	struct {
 		struct stack_walk_event header;
@@ -41,7 +41,7 @@ struct ntklog_stack_room {
 };
 
 /* Allocated, because all modules share 8 KB of static per-CPU data. */
-static struct ntklog_stack_room __percpu *ntklog_stack_rooms;
+static struct ntklog_stack_buffer __percpu *ntklog_stack_buffers;
 
 /**
  * ntklog_stack_init() - allocate the buffers of stack events
@@ -51,8 +51,8 @@ static struct ntklog_stack_room __percpu *ntklog_stack_rooms;
  */
 int __init ntklog_stack_init(void)
 {
-	ntklog_stack_rooms = alloc_percpu(struct ntklog_stack_room);
-	return ntklog_stack_rooms ? 0 : -ENOMEM;
+	ntklog_stack_buffers = alloc_percpu(struct ntklog_stack_buffer);
+	return ntklog_stack_buffers ? 0 : -ENOMEM;
 }
 
 /**
@@ -62,7 +62,7 @@ int __init ntklog_stack_init(void)
  */
 void ntklog_stack_exit(void)
 {
-	free_percpu(ntklog_stack_rooms);
+	free_percpu(ntklog_stack_buffers);
 }
 
 /*
@@ -98,7 +98,7 @@ static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int
 void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool is_hooked)
 {
 	struct ntklog_stack_cpu *cpu = this_cpu_ptr(&ntklog_stack_cpu);
-	struct ntklog_stack_room *room = this_cpu_ptr(ntklog_stack_rooms);
+	struct ntklog_stack_buffer *buffer = this_cpu_ptr(ntklog_stack_buffers);
 	unsigned int count, first, i;
 
 	lockdep_assert_irqs_disabled();
@@ -106,22 +106,22 @@ void ntklog_walk_stack(u64 sessions, u64 event_time, unsigned long caller, bool 
 		goto left_out;
 	/* Set before the walk, for locks and events of the unwinder itself. */
 	WRITE_ONCE(cpu->is_walking, true);
-	count = stack_trace_save(room->frames, ARRAY_SIZE(room->frames), 0);
-	first = ntklog_first_frame(room->frames, count, caller, is_hooked);
+	count = stack_trace_save(buffer->frames, ARRAY_SIZE(buffer->frames), 0);
+	first = ntklog_first_frame(buffer->frames, count, caller, is_hooked);
 	count = min_t(unsigned int, count - first, NTKLOG_STACK_WALK_MAX);
 	if (!count) {
 		WRITE_ONCE(cpu->is_walking, false);
 		goto left_out;
 	}
-	room->event.header = (struct stack_walk_event) {
+	buffer->event.header = (struct stack_walk_event) {
 		.event_time_stamp = event_time,
 		.stack_process = task_tgid_nr(current),
 		.stack_thread = task_pid_nr(current),
 	};
 	for (i = 0; i < count; i++)
-		room->event.addresses[i] = ntklog_address(room->frames[first + i]);
+		buffer->event.addresses[i] = ntklog_address(buffer->frames[first + i]);
 	etw_log_event_to(sessions, PERFINFO_LOG_TYPE_STACKWALK, PERFINFO_STACKWALK_VERSION,
-			 &room->event, sizeof(room->event.header) + count * sizeof(u64));
+			 &buffer->event, sizeof(buffer->event.header) + count * sizeof(u64));
 	this_cpu_inc(ntklog_stack_cpu.walked);
 	WRITE_ONCE(cpu->is_walking, false);
 	return;

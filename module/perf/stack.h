@@ -59,14 +59,14 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 }
 
 /**
- * ntklog_event_has_stack_room() - test whether an event in the first session's buffer is all to be
+ * ntklog_event_is_complete() - test whether an event in the first session's buffer is all to be
  *	written
  * @wanted: sessions that need the event, a byte of 1 for each
  *
  * Context: interrupts off since etw_sessions_for_event().
  * Return: true if only one session needs the event and no session needs stacks.
  */
-static __always_inline bool ntklog_event_has_stack_room(u64 wanted)
+static __always_inline bool ntklog_event_is_complete(u64 wanted)
 {
 	return likely(!(wanted & (wanted - 1))) && !static_branch_unlikely(&etw_stacks_key);
 }

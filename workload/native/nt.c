@@ -87,16 +87,16 @@ void native_set_tracing(enum native_tracing tracing)
 	bool is_counted = is_tracked || tracing == NATIVE_COUNTED;
 
 	if (was_tracked && !is_tracked) {
-		ntklog_disarm_spin_lock_slots();
+		ntklog_disarm_spin_lock_tracking();
 		static_branch_disable(&ntklog_spin_lock_tracking_key);
-		ntklog_stop_spin_lock_slots();
+		ntklog_stop_spin_lock_tracking();
 	}
 	if (static_key_enabled(&ntklog_spin_lock_key) != is_counted)
 		shim_set_key(&ntklog_spin_lock_key, is_counted);
 	if (is_tracked && !was_tracked) {
-		ntklog_start_spin_lock_slots();
+		ntklog_start_spin_lock_tracking();
 		static_branch_enable(&ntklog_spin_lock_tracking_key);
-		ntklog_arm_spin_lock_slots();
+		ntklog_arm_spin_lock_tracking();
 	}
 	native_redirect_linux(tracing);
 }
