@@ -131,9 +131,9 @@ ke_try_to_acquire_spin_lock_at_dpc_level(struct kspin_lock *spin_lock)
 }
 
 /*
- * Prefetch the cache line of a word that is about to be written. Not prefetchw(), whose alternative
- * 6.1 does not relocate if its operand is relative to the instruction, as for a static lock. The
- * CPU need not be tested: Windows since 8.1 also requires PREFETCHW, or that the CPU ignores it.
+ * Prefetch the cache line of a word that is about to be written. Not prefetchw(): in 6.1 its
+ * alternative is not relocated if the operand is relative to the instruction pointer, as that of a
+ * static lock is. Requires a CPU that has PREFETCHW or ignores it, as Windows since 8.1 does.
  */
 static __always_inline void __ke_prefetch_to_write(const void *word)
 {
@@ -153,9 +153,9 @@ static __always_inline bool __ke_release_spin_lock(struct kspin_lock *spin_lock)
 	 */
 	__ke_prefetch_to_write(&spin_lock->word);
 	/*
-	 * The word of a held lock does not change: waiters set a bit that is set. If the lock is
-	 * not held the read returns some value that the word had. A plain read lets the compiler
-	 * compare the word in memory, which makes up for the prefetch.
+	 * The word of a held lock does not change: waiters only set bit 0, which is set already. If
+	 * the lock is not held, the read returns some value that the word had. A plain read lets
+	 * the compiler compare the word in memory, which saves the instruction of the prefetch.
 	 */
 	if (unlikely(data_race(spin_lock->word) != 1)) {
 		ke_release_spin_lock_not_owned(spin_lock);

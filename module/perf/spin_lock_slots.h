@@ -107,7 +107,7 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  * cycles. Called before the lock is released, so that the compiler need not keep registers over the
  * release.
  *
- * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the tracking key was on.
+ * Context: IRQL >= DISPATCH_LEVEL, or preemption off; the caller has seen the tracking key on.
  * Return: true if the slot is freed; false if the caller must call
  * ntklog_track_spin_lock_release_slow() after it has released the lock.
  */

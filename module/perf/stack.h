@@ -59,8 +59,7 @@ static __always_inline void ntklog_write_stack(enum etw_stacked event, struct et
 }
 
 /**
- * ntklog_event_is_complete() - test whether an event in the first session's buffer is all to be
- *	written
+ * ntklog_event_is_complete() - test whether an event needs neither a copy nor a stack
  * @wanted: sessions that need the event, a byte of 1 for each
  *
  * Context: interrupts off since etw_sessions_for_event().
