@@ -340,6 +340,23 @@ typedef struct {
 
 /* For the trampolines that targets call: see shim_set_call(). */
 struct ftrace_ops { int none; };
+
+/*
+ * The kernel's exported lock functions, to which ntklog_spin_hooks[] points. The program has none
+ * of them and resolves no target: weak symbols without a definition have the address NULL.
+ */
+#define SHIM_EXPORTED(_name)		void _name(void) __attribute__((weak))
+SHIM_EXPORTED(_raw_spin_lock);
+SHIM_EXPORTED(_raw_spin_lock_irq);
+SHIM_EXPORTED(_raw_spin_lock_irqsave);
+SHIM_EXPORTED(_raw_spin_lock_bh);
+SHIM_EXPORTED(_raw_spin_trylock);
+SHIM_EXPORTED(_raw_spin_trylock_bh);
+SHIM_EXPORTED(_raw_spin_unlock);
+SHIM_EXPORTED(_raw_spin_unlock_irq);
+SHIM_EXPORTED(_raw_spin_unlock_irqrestore);
+SHIM_EXPORTED(_raw_spin_unlock_bh);
+
 #define ANNOTATE_NOENDBR
 #define ASM_RET				"ret\n"
 #define FRAME_BEGIN
