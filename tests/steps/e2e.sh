@@ -12,7 +12,7 @@
 of_any=(sessions claim readers events resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	python3 "$TESTS/check/check_tutorial.py" --script >"$DIR/tutorial.commands"
-	run_guest "$1" loaded files information "${of_any[@]}" tool example unload load tutorial \
+	run_guest "$1" loaded files information "${of_any[@]}" recordings tool example unload load tutorial \
 		lockdown
 else
 	run_guest "$1" loaded "${of_any[@]}" example unload lockdown

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 need tool-tests
-result "tool: builds without a warning" tool generate make_types libntklog-etl.a libntklog-etl.so.0
+result "tool: builds without a warning" tool generate make_types fake_module.so libntklog-etl.a libntklog-etl.so.0
 result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT/build/tool-asan" \
 	CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover"
 only=${1:-}
@@ -20,8 +20,11 @@ run_file()
 		results python3 "$TOOL_TESTS/$1.py" "${@:2}"
 }
 
-for name in dump sample windows stacks info damage rundown formats stream report errors answer convert control manual; do
+for name in dump sample windows stacks info damage rundown formats stream report errors answer convert manual; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
+done
+for name in control start record top names; do
+	run_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
 done
 run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types"
 # An installed library is built without the sanitizers' flags.

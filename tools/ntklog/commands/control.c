@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * ntklog list, start, stop, status and set: what the module offers, and what it is to
- * do.
- */
+/* ntklog list, status and set: show the module's offers, sessions and parameters, and set them. */
 
 #include <argp.h>
 #include <errno.h>
@@ -13,46 +10,35 @@
 #include <string.h>
 
 #include "command.h"
-#include "drain.h"
 #include "kernel.h"
 #include "message.h"
-#include "names_writer.h"
 #include "parameter.h"
 #include "session.h"
-#include "session_argp.h"
 #include "text.h"
-#include "trace_create.h"
 
 enum {
 	OPTION_JSON = 0x100,
-	OPTION_NO_NAMES,
 };
 
 /*
- * @json: for programs
- * @session: number; -1: none was given
- * @settings: of a session
- * @output: path of a file, or NULL
- * @no_names: write none beside it
- * @arguments: the others
- * @argument_count: how many
+ * @json: whether to print JSON
+ * @session: number of a session; -1: all
+ * @arguments: the other arguments
+ * @argument_count: number of @arguments
  */
 struct options {
 	bool json;
 	int session;
-	struct session_settings settings;
-	const char *output;
-	bool no_names;
 	char **arguments;
 	size_t argument_count;
 };
 
-/* What a file of a session says, or nothing. */
+/* Read a file of a session as one line; an unreadable file is empty. */
 static const char *session_text(int number, const char *name, char *text, size_t size)
 {
 	if (kernel_read(text, size, "sessions/%d/%s", number, name))
 		text[0] = '\0';
-	/* One line of all, and what JSON takes. */
+	/* JSON takes UTF-8 alone. */
 	text_clean(text);
 	for (char *at = text; *at; at++)
 		if (*at == '\n')
@@ -112,7 +98,7 @@ static void print_session_counts(int number)
 	printf("; buffers finished %" PRIu64 ", not yet read %" PRIu64 "\n",
 	       counts.finished, counts.unread);
 	session_text(number, "stacks", stacks, sizeof(stacks));
-	if (*stacks && strcmp(stacks, SESSION_STACKS_NONE))
+	if (*stacks && strcmp(stacks, "none"))
 		printf("     with stacks of %s\n", stacks);
 }
 
@@ -215,109 +201,6 @@ static int list(const struct options *options)
 	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
-/* With the last session what its locks lie in goes. */
-static void forget_identities(void)
-{
-	int number;
-
-	for (number = 0; number < KERNEL_SESSIONS; number++)
-		if (session_is_started(number))
-			return;
-	kernel_write("0", "keep_identities");
-}
-
-static int start(const struct options *options)
-{
-	int number = options->session;
-
-	if (kernel_check())
-		return NTKLOG_FAILED;
-	if (number < 0)
-		number = session_find_free();
-	if (number < 0 || session_configure(number, &options->settings))
-		return NTKLOG_FAILED;
-	/* Until the stop nobody reads what locks lie in. Where nothing is noted nothing is kept. */
-	kernel_write("1", "keep_identities");
-	if (session_start(number)) {
-		forget_identities();
-		return NTKLOG_FAILED;
-	}
-	printf("session %d is started; ntklog stop %d -o FILE writes what it has logged\n",
-	       number, number);
-	return NTKLOG_OK;
-}
-
-/*
- * @stream: of a file that a session is written to
- * @names: beside it
- */
-struct saving {
-	FILE *stream;
-	struct names_writer names;
-};
-
-static int write_to(void *argument, unsigned char *buffer, size_t size)
-{
-	struct saving *saving = argument;
-
-	names_writer_take(&saving->names, buffer);
-	return fwrite(buffer, size, 1, saving->stream) == 1 ? 0 : -1;
-}
-
-/* What a stopped session holds, as a file. */
-static int save(int number, const struct options *options)
-{
-	const char *path = options->output;
-	struct saving saving = { 0 };
-	struct drain drain = { .give = write_to, .argument = &saving };
-	unsigned char *header;
-	size_t size;
-	int fd, err;
-
-	header = drain_read_header(number, &size);
-	if (!header)
-		return -1;
-	saving.stream = trace_create(path, &fd) ? NULL : fdopen(fd, "w");
-	if (!saving.stream) {
-		free(header);
-		return -1;
-	}
-	err = !options->no_names && (names_writer_prepare(&saving.names) ||
-				     names_writer_open(&saving.names, path, header, size));
-	err = fwrite(header, size, 1, saving.stream) != 1 || err ||
-	      drain_open(&drain, number, size) || drain_finish(&drain);
-	drain_close(&drain);
-	free(header);
-	if (finish_output(saving.stream, path))
-		err = -1;
-	fclose(saving.stream);
-	if (names_writer_close(&saving.names))
-		err = -1;
-	return err ? -1 : 0;
-}
-
-static int stop(const struct options *options)
-{
-	int number = options->session, err;
-
-	if (kernel_check())
-		return NTKLOG_FAILED;
-	if (number < 0)
-		number = session_find_started();
-	if (number < 0)
-		return NTKLOG_FAILED;
-	if (!session_is_started(number) && options->output)
-		message("session %d is not started; what it still holds is written", number);
-	else if (session_stop(number))
-		return NTKLOG_FAILED;
-	err = options->output && save(number, options);
-	forget_identities();
-	if (err)
-		return NTKLOG_FAILED;
-	print_session_counts(number);
-	return finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK;
-}
-
 static int status(const struct options *options)
 {
 	json_t *array = options->json ? json_array() : NULL;
@@ -396,15 +279,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_JSON:
 		options->json = true;
 		return 0;
-	case 'm':
-		options->settings.mode = argument;
-		return 0;
-	case 'o':
-		options->output = argument;
-		return 0;
-	case OPTION_NO_NAMES:
-		options->no_names = true;
-		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -424,16 +298,6 @@ static error_t parse_session(int key, char *argument, struct argp_state *state)
 	return 0;
 }
 
-static error_t parse_start(int key, char *argument, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	if (key != ARGP_KEY_INIT)
-		return parse_session(key, argument, state);
-	state->child_inputs[0] = &options->settings;
-	return 0;
-}
-
 static error_t parse_arguments(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -448,20 +312,6 @@ static error_t parse_arguments(int key, char *argument, struct argp_state *state
 
 static const struct argp_option json_options[] = {
 	{ "json", OPTION_JSON, NULL, 0, "Print JSON, for programs", 0 },
-	{ 0 }
-};
-
-static const struct argp_option start_options[] = {
-	{ "mode", 'm', "MODE", 0,
-	  "sequential: when the buffers are full, new events are lost; buffering: the oldest buffers are overwritten (a flight recorder)",
-	  0 },
-	{ 0 }
-};
-
-static const struct argp_option stop_options[] = {
-	{ "output", 'o', "FILE", 0, "Write the events that it has logged to this ETL file", 0 },
-	{ "no-names", OPTION_NO_NAMES, NULL, 0,
-	  "Do not write FILE.names, the names of addresses and threads", 0 },
 	{ 0 }
 };
 
@@ -493,46 +343,6 @@ int command_list(int argc, char **argv)
 	};
 
 	return run(&argp, argc, argv, list);
-}
-
-/**
- * command_start() - ntklog start
- * @argc: count of the arguments
- * @argv: the arguments
- *
- * Return: enum ntklog_status.
- */
-int command_start(int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = start_options,
-		.parser = parse_start,
-		.children = session_argp_children,
-		.args_doc = "[SESSION]",
-		.doc = "Start a session, 0 to 7, or a free one. A setting that is not given stays\n"
-		       "as it was in that session; at first these are 16 buffers of 64K and spinlock.",
-	};
-
-	return run(&argp, argc, argv, start);
-}
-
-/**
- * command_stop() - ntklog stop
- * @argc: count of the arguments
- * @argv: the arguments
- *
- * Return: enum ntklog_status.
- */
-int command_stop(int argc, char **argv)
-{
-	static const struct argp argp = {
-		.options = stop_options,
-		.parser = parse_session,
-		.args_doc = "[SESSION]",
-		.doc = "Stop a session, or the only one that is started, and print its counts.",
-	};
-
-	return run(&argp, argc, argv, stop);
 }
 
 /**

@@ -1,194 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ntklog record: a session, from its start to its stop, in a file. The first buffer is
- * written at once, and again at the end with the final numbers; the others follow in
- * order. So the file can be read whenever the recording ends, in whatever way.
+ * ntklog record: record a session, from its start to its stop, in a file.
+ *
+ * The first buffer of the file is written at the start, and again at the end with the final
+ * numbers. The other buffers follow in their order. Therefore the file can be read after any end
+ * of the recording.
  */
 
 #define _GNU_SOURCE
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <ntklog/group_mask.h>
+
 #include "command.h"
-#include "drain.h"
 #include "kernel.h"
 #include "linux_mode.h"
+#include "macros.h"
 #include "message.h"
-#include "names_writer.h"
+#include "recording.h"
 #include "session.h"
 #include "session_argp.h"
-#include "signals.h"
-#include "trace_create.h"
+#include "setting.h"
+#include "trace_file.h"
 
 enum {
 	OPTION_DURATION = 0x100,
 	OPTION_SESSION,
 	OPTION_NO_NAMES,
 	OPTION_MODE,
+	OPTION_BLOCKERS,
 };
 
-/* Between two looks at the clock, the counts, and what changes slowly. */
-#define TICK_MS		200
-#define PROGRESS_TICKS	3
-#define SLOW_TICKS	5
+#define PROGRESS_S	.6
+#define NAMES_S		1.
 
-/* What a command that is told to end has for it. */
+/* Time between SIGTERM and SIGKILL for a command that is told to end. */
 #define GRACE_S		5
+#define POLL_MS		200
 
 /*
- * @settings: of the session
- * @path: of the file
- * @duration: seconds; 0: no end
- * @session: its number; -1: a free one
- * @no_names: write none
- * @linux_mode: how Linux' own locks are watched; NULL: as the module is set
- * @old_linux_mode: how they were before
- * @command: to run, or NULL
- * @fd: of the file; -1: not made yet
- * @is_stream: it is written in one go: a pipe, or the standard output
- * @drain: of the session
- * @bytes: in the file
- * @child: that runs the command; 0: none
- * @child_status: of wait(), when it has ended
- * @has_ended_child: it was told to end
- * @has_terminal: it has been given the terminal
- * @names: written beside the file
+ * NT's default rate of sampling, and the rate in its place. A loop of ten acquisitions is in step
+ * with a rate of 1000: each sample is of the same one of the ten. A prime rate is in step with no
+ * short loop.
  */
-struct recording {
+#define NT_RATE		"1000"
+#define PRIME_RATE	"1009"
+
+/*
+ * @settings: settings of the session
+ * @recording: the session
+ * @trace: the file
+ * @duration: seconds; INFINITY: until a signal, or the end of @command
+ * @session: number of the session; -1: any free session
+ * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
+ * @blocker_rate: new value of spinlock/blockers; NULL: the present value
+ * @mode: the module's mode
+ * @blockers: the module's rate of blockers
+ * @rates: the module's rates of sampling
+ * @command: command to run, or NULL
+ * @child: process of @command; 0: none
+ * @child_status: status of wait() when the process has ended
+ * @has_ended_child: whether the process was told to end
+ * @has_terminal: whether the process was given the terminal
+ */
+struct record {
 	struct session_settings settings;
-	const char *path;
+	struct recording recording;
+	struct trace_file trace;
 	double duration;
 	int session;
-	bool no_names;
 	const char *linux_mode;
-	char old_linux_mode[KERNEL_TEXT];
+	const char *blocker_rate;
+	struct setting mode;
+	struct setting blockers;
+	struct setting rates[2];
 	char **command;
-	int fd;
-	bool is_stream;
-	struct drain drain;
-	uint64_t bytes;
 	pid_t child;
 	int child_status;
 	bool has_ended_child;
 	bool has_terminal;
-	struct names_writer names;
 };
 
-static int write_at(struct recording *recording, const unsigned char *buffer, size_t size,
-		    uint64_t offset)
-{
-	size_t written = 0;
-
-	while (written < size) {
-		ssize_t n = recording->is_stream ?
-			write(recording->fd, buffer + written, size - written) :
-			pwrite(recording->fd, buffer + written, size - written,
-			       offset + written);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			message("%s: %s", recording->path, strerror(errno));
-			return -1;
-		}
-		written += n;
-	}
-	return 0;
-}
-
-static int write_buffer(void *argument, unsigned char *buffer, size_t size)
-{
-	struct recording *recording = argument;
-
-	if (write_at(recording, buffer, size, recording->bytes))
-		return -1;
-	recording->bytes += size;
-	if (!recording->no_names)
-		names_writer_take(&recording->names, buffer);
-	return 0;
-}
-
-static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
-{
-	return 0;
-}
-
 /*
- * What is no file is opened before the session begins: a pipe waits for its reader. So is
- * a file behind the standard output: where it is written, and what else, is not ours.
- */
-static int open_stream(struct recording *recording)
-{
-	bool is_standard = !strcmp(recording->path, "-");
-	struct stat status;
-
-	if (is_standard) {
-		if (isatty(STDOUT_FILENO)) {
-			message("-o -: the standard output is a terminal: redirect it");
-			return -1;
-		}
-		recording->path = "standard output";
-		recording->fd = dup(STDOUT_FILENO);
-	} else if (!stat(recording->path, &status) && !S_ISREG(status.st_mode) &&
-		   !S_ISDIR(status.st_mode)) {
-		recording->fd = open(recording->path, O_WRONLY | O_CLOEXEC);
-	} else {
-		return 0;
-	}
-	if (recording->fd < 0) {
-		message("%s: %s", recording->path, strerror(errno));
-		return -1;
-	}
-	recording->is_stream = is_standard || lseek(recording->fd, 0, SEEK_CUR) < 0;
-	/* There is no file that they would be beside. */
-	recording->no_names = true;
-	return 0;
-}
-
-static int write_header(struct recording *recording)
-{
-	size_t size;
-	unsigned char *header = drain_read_header(recording->session, &size);
-	int err;
-
-	if (!header)
-		return -1;
-	recording->drain.buffer_size = size;
-	/*
-	 * The file is made when there is something to put in it, and the names' file when
-	 * this one could be. The numbers of a stream stay those of the start.
-	 */
-	if (recording->is_stream && recording->bytes)
-		err = 0;
-	else if (recording->fd < 0)
-		err = trace_create(recording->path, &recording->fd) ||
-		      write_at(recording, header, size, 0) ||
-		      (!recording->no_names && names_writer_open(&recording->names,
-								 recording->path, header, size));
-	else
-		err = write_at(recording, header, size, 0);
-	free(header);
-	if (!err && !recording->bytes)
-		recording->bytes = size;
-	return err ? -1 : 0;
-}
-
-/*
- * The command has a process group of its own, so that its children end with it, and the
- * terminal, if that is ours to give.
+ * The command has a process group of its own, so that its children end with it. It also gets the
+ * terminal if this process is in the foreground.
  */
 static void give_terminal(pid_t group)
 {
@@ -198,317 +105,354 @@ static void give_terminal(pid_t group)
 	signal(SIGTTOU, handler);
 }
 
-static int start_command(struct recording *recording, const sigset_t *signals)
+static int start_command(struct record *record)
 {
 	int err;
 
-	recording->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
-	recording->child = fork();
-	if (recording->child < 0) {
-		message("%s: %s", recording->command[0], strerror(errno));
+	record->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+	record->child = fork();
+	if (record->child < 0) {
+		message("%s: %s", record->command[0], strerror(errno));
 		return -1;
 	}
-	/* Whoever is first. */
-	if (recording->child) {
-		setpgid(recording->child, recording->child);
+	/* Parent and child both set the group, because either may run first. */
+	if (record->child) {
+		setpgid(record->child, record->child);
 		return 0;
 	}
 	setpgid(0, 0);
-	if (recording->has_terminal)
+	if (record->has_terminal)
 		give_terminal(getpid());
-	/* What it prints is no part of the trace. */
-	if (recording->is_stream)
+	/* The standard output may be the trace. */
+	if (record->trace.is_stream)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, signals, NULL);
-	execvp(recording->command[0], recording->command);
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, &record->recording.signals, NULL);
+	execvp(record->command[0], record->command);
 	err = errno;
-	message("%s: %s", recording->command[0], strerror(err));
+	message("%s: %s", record->command[0], strerror(err));
 	_exit(err == ENOENT ? 127 : 126);
 }
 
-static void print_progress(const struct recording *recording, double seconds)
+static void print_progress(const struct record *record, double seconds)
 {
-	struct session_counts counts;
+	struct ntklog_session_counts counts;
 
-	if (session_counts(recording->session, &counts))
+	if (recording_counts(&record->recording, &counts))
 		return;
-	/* Blanks over what was longer. */
+	/* The blanks erase the rest of a longer line. */
 	fprintf(stderr,
 		"\r%.1f s, %" PRIu64 " events, %.1f MB, %" PRIu64 " lost      ", seconds,
-		counts.generated, (double)recording->bytes / 1e6, counts.lost);
+		(uint64_t)counts.generated, (double)record->trace.bytes / 1e6,
+		(uint64_t)counts.lost);
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-/* Has the command ended? */
-static bool take_child(struct recording *recording)
+/* Test whether the command has ended. */
+static bool child_has_ended(struct record *record)
 {
 	int status;
 
-	if (recording->child <= 0 || waitpid(recording->child, &status, WNOHANG | WUNTRACED) !=
-	    recording->child)
+	if (record->child <= 0 || waitpid(record->child, &status, WNOHANG | WUNTRACED) !=
+	    record->child)
 		return false;
 	if (WIFSTOPPED(status)) {
-		/* A recording does not pause, and nobody else could let it go on. */
-		kill(-recording->child, SIGCONT);
+		/* A recording does not pause, and no shell has the command as its job. */
+		kill(-record->child, SIGCONT);
 		return false;
 	}
-	recording->child_status = status;
-	recording->child = 0;
+	record->child_status = status;
+	record->child = 0;
 	return true;
 }
 
-/* Whether a signal says that it is time to stop. */
-static bool take_signals(struct recording *recording, int signal_fd)
+/* Read the pending signals. Returns true if one of them ends the recording. */
+static bool take_signals(struct record *record)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD || take_child(recording))
+	while (read(record->recording.signal_fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD || child_has_ended(record))
 			stop = true;
 	return stop;
 }
 
-/* Until it is time to stop; -1 after a message. */
-static int record_events(struct recording *recording, int signal_fd)
+static void read_notes(void *names)
 {
-	bool progress = isatty(STDERR_FILENO);
-	double start = now(), tick = start;
-	unsigned int ticks = 0;
-	int got;
-
-	for (;;) {
-		got = drain_wait(&recording->drain, signal_fd, TICK_MS);
-		if (got < 0 || drain_read_ready(&recording->drain))
-			return -1;
-		if (got && take_signals(recording, signal_fd))
-			return 0;
-		if (recording->duration > 0 && now() - start >= recording->duration)
-			return 0;
-		if (now() - tick < TICK_MS / 1e3)
-			continue;
-		tick = now();
-		if (progress && ticks % PROGRESS_TICKS == 0)
-			print_progress(recording, tick - start);
-		if (ticks++ % SLOW_TICKS)
-			continue;
-		if (!recording->no_names)
-			names_writer_update(&recording->names);
-		/* Processors may have come up, and somebody else may have stopped it. */
-		if (drain_read(&recording->drain))
-			return -1;
-		if (!session_is_started(recording->session)) {
-			message("session %d was stopped by somebody else",
-				recording->session);
-			return 0;
-		}
-	}
+	names_writer_read_notes(names);
 }
 
-/* With all of its group; a second signal, or some seconds, and it has no choice. */
-static void end_command(struct recording *recording, int signal_fd)
+/* Record until the end of the command, of the duration, or a signal. -1 after a message. */
+static int record_events(struct record *record)
 {
-	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
-	pid_t group = recording->child;
-	double start = now();
+	double start = recording_now(), end = start + record->duration;
+	double progress = isatty(STDERR_FILENO) ? start : INFINITY;
+	double names = record->trace.has_names ? start : INFINITY;
+	int got;
+
+	while (recording_now() < end) {
+		got = recording_follow(&record->recording, fmin(end, fmin(progress, names)));
+		if (got < 0)
+			return -1;
+		if (got && take_signals(record))
+			return 0;
+		if (recording_now() >= progress) {
+			progress = recording_now() + PROGRESS_S;
+			print_progress(record, recording_now() - start);
+		}
+		if (recording_now() >= names) {
+			names = recording_now() + NAMES_S;
+			names_writer_update(&record->trace.names);
+		}
+	}
+	return 0;
+}
+
+/* End the command and its process group; with SIGKILL at a second signal, or after GRACE_S. */
+static void end_command(struct record *record)
+{
+	struct pollfd fd = { .fd = record->recording.signal_fd, .events = POLLIN };
+	pid_t group = record->child;
+	double start = recording_now();
 	bool killed = false;
 
-	if (recording->child > 0) {
-		recording->has_ended_child = true;
+	if (record->child > 0) {
+		record->has_ended_child = true;
 		kill(-group, SIGTERM);
 	}
-	while (recording->child > 0) {
-		bool again = poll(&fd, 1, TICK_MS) > 0 && take_signals(recording, signal_fd);
+	while (record->child > 0) {
+		bool again = poll(&fd, 1, POLL_MS) > 0 && take_signals(record);
 
-		if (recording->child <= 0 || killed || (!again && now() - start < GRACE_S))
+		if (record->child <= 0 || killed ||
+		    (!again && recording_now() - start < GRACE_S))
 			continue;
 		message("%s has not ended 5 seconds after SIGTERM: it is killed",
-			recording->command[0]);
+			record->command[0]);
 		kill(-group, SIGKILL);
 		killed = true;
 	}
-	if (recording->has_terminal)
+	if (record->has_terminal)
 		give_terminal(getpgrp());
 }
 
-static void print_end(const struct recording *recording)
+/* Make the file, with the first buffer as it is now. */
+static int begin_file(struct record *record)
 {
-	struct session_counts counts;
+	struct recording *recording = &record->recording;
+	size_t size;
+	unsigned char *header = recording_read_header(recording, &size);
+	int err;
 
+	if (!header)
+		return -1;
+	err = trace_file_begin(&record->trace, header, size, 0);
+	free(header);
+	recording->drain.give = trace_file_write;
+	recording->drain.argument = &record->trace;
+	if (record->trace.has_names) {
+		recording->before_read = read_notes;
+		recording->argument = &record->trace.names;
+	}
+	return err ? -1 : drain_open(&recording->drain, recording->fd, recording->session, size);
+}
+
+/* Write the last buffers, and the first one again with the final numbers of the file. */
+static int finish_file(struct record *record)
+{
+	struct recording *recording = &record->recording;
+	struct ntklog_session_counts counts;
+	unsigned char *header;
+	size_t size;
+	int err;
+
+	err = drain_finish(&recording->drain);
+	header = recording_read_header(recording, &size);
+	if (!header || trace_file_finish(&record->trace, header, size))
+		err = -1;
+	free(header);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	if (session_counts(recording->session, &counts))
-		return;
-	message("%s: %" PRIu64 " events in %" PRIu64 " buffers, %.1f MB; %" PRIu64 " lost",
-		recording->path, counts.written, counts.finished,
-		(double)recording->bytes / 1e6, counts.lost);
-	if (counts.lost)
-		message("to lose fewer events: more or larger buffers (-n, -b), or ntklog set");
+	if (recording_counts(recording, &counts))
+		return -1;
+	trace_file_tell(&record->trace, &counts);
 	if (recording->drain.missing)
 		message("%" PRIu64 " buffers are missing: another process may have read them",
 			recording->drain.missing);
-}
-
-/* With the session started; stops it in any case. */
-static int record_session(struct recording *recording)
-{
-	sigset_t signals;
-	int signal_fd, err;
-
-	signal_fd = signals_open(&signals, SIGCHLD);
-	recording->drain.session = recording->session;
-	recording->drain.give = write_buffer;
-	recording->drain.argument = recording;
-	err = signal_fd < 0 ? -1 : write_header(recording);
-	if (!err)
-		err = drain_open(&recording->drain, recording->session,
-				 recording->drain.buffer_size);
-	if (!err && recording->command)
-		err = start_command(recording, &signals);
-	if (!err)
-		err = record_events(recording, signal_fd);
-	if (session_is_started(recording->session) && session_stop(recording->session))
-		err = -1;
-	end_command(recording, signal_fd);
-	/* Of a recording that has failed the rest is dropped: the session is free again. */
-	if (err)
-		recording->drain.give = drop_buffer;
-	if (drain_finish(&recording->drain))
-		err = -1;
-	if (!err)
-		err = write_header(recording);
-	drain_close(&recording->drain);
-	if (signal_fd >= 0)
-		close(signal_fd);
 	return err;
 }
 
-static int exit_status(const struct recording *recording)
+/* Record a session that has just been started, and stop it. */
+static int record_session(struct record *record)
 {
-	/* What was told to end has done so. */
-	if (!recording->command || recording->has_ended_child)
-		return NTKLOG_OK;
-	if (WIFEXITED(recording->child_status))
-		return WEXITSTATUS(recording->child_status);
-	return 128 + WTERMSIG(recording->child_status);
+	int err = begin_file(record);
+
+	if (!err && record->command)
+		err = start_command(record);
+	if (!err)
+		err = record_events(record);
+	if (recording_stop(&record->recording))
+		err = -1;
+	end_command(record);
+	if (record->trace.bytes && finish_file(record))
+		err = -1;
+	return err;
+}
+
+static int set_linux_mode(struct record *record)
+{
+	const char *mode = record->linux_mode;
+	int err = mode ? setting_change(&record->mode, NULL, mode) : 0;
+
+	if (err == -EBUSY)
+		message("mode %s: Linux' locks are being recorded in another mode: stop that session first (ntklog list)",
+			mode);
+	else if (err == -ENOENT)
+		message("mode %s: the loaded module has no modes", mode);
+	else if (err)
+		message("mode %s: %s", mode, strerror(-err));
+	return err;
+}
+
+static int set_blockers(struct record *record)
+{
+	char mode[KERNEL_TEXT];
+	int err;
+
+	if (!record->blocker_rate)
+		return 0;
+	if (!kernel_read(mode, sizeof(mode), "linux_mode") && strcmp(mode, "full")) {
+		message("--blockers: mode %s does not record the holders of Linux' locks: use --mode full",
+			mode);
+		return -1;
+	}
+	err = setting_change(&record->blockers, NULL, record->blocker_rate);
+	if (err == -EBUSY)
+		message("--blockers: another session records spin locks without blockers: stop it first (ntklog status)");
+	else if (err == -ENOENT)
+		message("--blockers: the loaded module does not record blockers: load a newer one");
+	else if (err)
+		message("--blockers: %s", strerror(-err));
+	return err;
 }
 
 /*
- * After the mode, the groups that nobody has named: it is one thing what can be redirected and
- * another what waits, and the module tells what there is in the mode that it is in.
+ * Change the settings of the module that the recording needs. The rates stay as they are while
+ * another session runs, which has events of both rates otherwise.
  */
-static int start_session(const struct recording *recording)
+static int change_module(struct record *record)
 {
-	struct session_settings groups = { 0 };
+	size_t i;
 
-	if (!recording->settings.groups) {
-		groups.groups = session_default_groups();
-		if (session_configure(recording->session, &groups))
-			return -1;
-	}
-	return session_start(recording->session);
-}
-
-/* What has been recorded has its mode; else the module is left in the one that it was in. */
-static int record_in_mode(struct recording *recording)
-{
-	const char *mode = recording->linux_mode;
-	int err;
-
-	if (mode && session_set_linux_mode(mode))
+	if (set_linux_mode(record) || set_blockers(record))
 		return -1;
-	err = start_session(recording);
-	if (!err) {
-		err = record_session(recording);
-		print_end(recording);
-	}
-	if (err && mode && !recording->bytes)
-		session_set_linux_mode(recording->old_linux_mode);
-	return err;
+	for (i = 0; i < ARRAY_SIZE(record->rates) && !session_any_is_started(); i++)
+		setting_change(&record->rates[i], NT_RATE, PRIME_RATE);
+	return 0;
 }
 
-static int run(struct recording *recording)
+/* Put the module's settings back; only the mode of a successful recording stays. */
+static void restore_module(struct record *record, bool has_failed)
 {
+	size_t i;
+
+	if (has_failed)
+		setting_restore(&record->mode);
+	setting_restore(&record->blockers);
+	for (i = 0; i < ARRAY_SIZE(record->rates) && !session_any_is_started(); i++)
+		setting_restore(&record->rates[i]);
+}
+
+static int exit_status(const struct record *record)
+{
+	/* The status of a command that was told to end means nothing. */
+	if (!record->command || record->has_ended_child)
+		return NTKLOG_OK;
+	if (WIFEXITED(record->child_status))
+		return WEXITSTATUS(record->child_status);
+	return 128 + WTERMSIG(record->child_status);
+}
+
+static int run(struct record *record)
+{
+	struct recording *recording = &record->recording;
 	int err;
 
 	if (kernel_check())
 		return NTKLOG_FAILED;
-	if (recording->linux_mode &&
-	    session_get_linux_mode(recording->linux_mode, recording->old_linux_mode))
-		return NTKLOG_FAILED;
-	if (recording->session < 0)
-		recording->session = session_find_free();
-	if (recording->session < 0 ||
-	    session_configure(recording->session, &recording->settings))
-		return NTKLOG_FAILED;
-	/* It is told by the write. */
+	/* The error of the write is reported instead. */
 	signal(SIGPIPE, SIG_IGN);
-	if (open_stream(recording))
+	signal(SIGXFSZ, SIG_IGN);
+	if (trace_file_open_stream(&record->trace))
 		return NTKLOG_FAILED;
-	/* Before the start: reading all symbols takes a while. */
-	if (!recording->no_names && names_writer_prepare(&recording->names))
+	/* Reading all symbols takes a while, so it precedes the start. */
+	if (record->trace.has_names && names_writer_prepare(&record->trace.names))
 		return NTKLOG_FAILED;
-	err = record_in_mode(recording);
-	if (names_writer_close(&recording->names))
+	err = recording_claim(recording, record->session) ||
+	      recording_take_signals(recording, SIGCHLD) || change_module(record);
+	/* The default groups depend on the mode, which the module has by now. */
+	if (!err && !record->settings.groups)
+		record->settings.groups = session_default_groups();
+	err = err || recording_start(recording, &record->settings) || record_session(record);
+	/* The module refuses some changes of its settings while a session runs. */
+	recording_close(recording);
+	restore_module(record, err);
+	if (trace_file_close(&record->trace))
 		err = -1;
-	if (recording->fd >= 0 && close(recording->fd)) {
-		message("%s: %s", recording->path, strerror(errno));
-		err = -1;
-	}
-	return err ? NTKLOG_FAILED : exit_status(recording);
+	return err ? NTKLOG_FAILED : exit_status(record);
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
-	struct recording *recording = state->input;
+	struct record *record = state->input;
+	unsigned long number;
 	uint32_t mode;
 	char *end;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &recording->settings;
+		state->child_inputs[0] = &record->settings;
 		return 0;
 	case ARGP_KEY_END:
-		if (recording->settings.groups &&
-		    !session_has_events(recording->settings.groups))
+		if (record->settings.groups &&
+		    !session_has_events(record->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
-				   recording->settings.groups);
+				   record->settings.groups);
 		return 0;
 	case 'o':
-		recording->path = argument;
+		record->trace.path = argument;
 		return 0;
 	case OPTION_DURATION:
-		recording->duration = strtod(argument, &end);
-		if (end == argument || *end || !(recording->duration > 0))
+		record->duration = strtod(argument, &end);
+		if (end == argument || *end || !(record->duration > 0))
 			argp_error(state, "--duration: \"%s\" is no number of seconds",
 				   argument);
 		return 0;
 	case OPTION_SESSION:
-		recording->session = strtol(argument, &end, 10);
-		if (end == argument || *end || recording->session < 0 ||
-		    recording->session >= KERNEL_SESSIONS)
+		record->session = strtol(argument, &end, 10);
+		if (end == argument || *end || record->session < 0 ||
+		    record->session >= KERNEL_SESSIONS)
 			argp_error(state, "--session: \"%s\" is not 0 to %d", argument,
 				   KERNEL_SESSIONS - 1);
 		return 0;
 	case OPTION_NO_NAMES:
-		recording->no_names = true;
+		record->trace.has_names = false;
 		return 0;
 	case OPTION_MODE:
 		if (!linux_mode_find(argument, &mode))
 			argp_error(state, "--mode: \"%s\" is not full, sampled or waits", argument);
-		recording->linux_mode = argument;
+		record->linux_mode = argument;
+		return 0;
+	case OPTION_BLOCKERS:
+		record->blocker_rate = argument ? argument : "1";
+		number = strtoul(record->blocker_rate, &end, 10);
+		if (!number || *end || *record->blocker_rate == '-' || number > UINT32_MAX)
+			argp_error(state, "--blockers: \"%s\" is not 1 to %" PRIu32, argument,
+				   UINT32_MAX);
 		return 0;
 	case ARGP_KEY_ARG:
 		/* All that follows is the command's. */
-		recording->command = &state->argv[state->next - 1];
+		record->command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
 	default:
@@ -527,6 +471,9 @@ static const struct argp_option record_options[] = {
 	{ "mode", OPTION_MODE, "MODE", 0,
 	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (hardly any cost: no holds). Without this option: as the module is set",
 	  0 },
+	{ "blockers", OPTION_BLOCKERS, "RATE", OPTION_ARG_OPTIONAL,
+	  "Also record one in RATE (1) of the releases of spin locks that left a waiter behind, with their holders",
+	  0 },
 	{ 0 }
 };
 
@@ -543,11 +490,14 @@ static const struct argp record_argp = {
 	       "In the modes sampled and waits Linux' locks that sleep are left out, because\n"
 	       "they are tracked in full in every mode. Context switches are recorded only if\n"
 	       "contextswap is named.\n"
+	       "The rates of the sampling are the module's, with 1009 in place of NT's 1000,\n"
+	       "which is in step with loops of ten acquisitions.\n"
 	       "\vThe file holds NT's events alone, as Windows writes them, in the order of the\n"
 	       "buffers' sequence numbers. FILE.names beside it holds names: of the kernel's\n"
 	       "functions and variables, of locks, and of threads; dump and report read it.\n"
-	       "If the recording is killed, the file can be read up to about a second before;\n"
-	       "the session goes on until ntklog stop. An earlier FILE is kept as FILE.old.\n"
+	       "If the recording is killed, its session ends with it, and the file can be read\n"
+	       "up to about a second before. An earlier FILE is kept as FILE.old; a FILE that\n"
+	       "another recording is writing is refused.\n"
 	       "A FILE that is a pipe, or \"-\", the standard output, has no names, and its\n"
 	       "first buffer lacks the numbers that are known only at the end.\n\n"
 	       "Exit status: that of the command, if it has ended by itself (127: it was not\n"
@@ -564,20 +514,26 @@ static const struct argp record_argp = {
  */
 int command_record(int argc, char **argv)
 {
-	struct recording recording = {
+	static struct record record = {
 		.settings = {
 			.buffer_size = 64 << 10,
 			.buffers = 64,
-			/* A recording that is killed lacks no more than twice this. */
+			/* A recording that is killed lacks at most the last two seconds. */
 			.flush_ms = 1000,
-			.mode = "sequential",
-			.stacks = SESSION_STACKS_NONE,
+			.mode = NTKLOG_SESSION_SEQUENTIAL,
 		},
-		.path = "ntklog.etl",
+		.recording = RECORDING_NONE,
+		.trace = { .path = "ntklog.etl", .fd = -1, .has_names = true },
+		.duration = INFINITY,
 		.session = -1,
-		.fd = -1,
+		.mode.file = "linux_mode",
+		.blockers.file = "spinlock/blockers",
+		.rates = {
+			{ .file = "spinlock/acquire_sample_rate" },
+			{ .file = "resource/release_sample_rate" },
+		},
 	};
 
-	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &recording);
-	return run(&recording);
+	argp_parse(&record_argp, argc, argv, ARGP_IN_ORDER, NULL, &record);
+	return run(&record);
 }

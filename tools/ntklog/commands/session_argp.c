@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the commands that start a session have in common on the command line. */
+/* See session_argp.h. */
 
 #include <stdlib.h>
 
 #include "session.h"
 #include "session_argp.h"
+
+/* Limits of struct ntklog_session_start. */
+#define BUFFER_SIZE_MIN	4096u
+#define BUFFER_SIZE_MAX	1048576u
+#define BUFFERS_MIN	2
+#define BUFFERS_MAX	1024
 
 enum {
 	OPTION_STACKS = 0x200,
@@ -13,27 +19,32 @@ enum {
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct session_settings *settings = state->input;
+	struct perfinfo_groupmask mask;
+	unsigned long size;
 	char *end;
 
 	switch (key) {
 	case 'e':
-		if (session_check_groups(argument))
+		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
 		settings->groups = argument;
 		return 0;
 	case 'b':
-		settings->buffer_size = session_parse_size(argument);
-		if (!settings->buffer_size)
-			argp_error(state, "-b: \"%s\" is no size", argument);
+		size = session_parse_size(argument);
+		if (size < BUFFER_SIZE_MIN || size > BUFFER_SIZE_MAX || size % BUFFER_SIZE_MIN)
+			argp_error(state, "-b: \"%s\" is no size of a buffer: 4K to 1M, a multiple of 4K",
+				   argument);
+		settings->buffer_size = size;
 		return 0;
 	case 'n':
 		settings->buffers = strtoul(argument, &end, 10);
-		if (!settings->buffers || *end || *argument == '-')
-			argp_error(state, "-n: \"%s\" is no number of buffers", argument);
+		if (end == argument || *end || settings->buffers < BUFFERS_MIN ||
+		    settings->buffers > BUFFERS_MAX)
+			argp_error(state, "-n: \"%s\" is no number of buffers: %d to %d", argument,
+				   BUFFERS_MIN, BUFFERS_MAX);
 		return 0;
 	case OPTION_STACKS:
-		settings->stacks = argument ? argument : SESSION_STACKS_ALL;
-		if (session_check_stacks(settings->stacks))
+		if (session_parse_stacks(argument, &settings->stacks))
 			argp_usage(state);
 		return 0;
 	default:
@@ -46,7 +57,7 @@ static const struct argp_option session_options[] = {
 	  "Record these: spinlock, resource, contextswap, spinlock_counters; of Linux' own locks linux_spinlock, linux_rwlock, linux_mutex, linux_rwsem, linux_semaphore, linux_rt_mutex, linux_percpu_rwsem, linux_ww_mutex",
 	  0 },
 	{ "buffer-size", 'b', "SIZE", 0, "Size of each buffer: 4K to 1M", 0 },
-	{ "buffers", 'n', "COUNT", 0, "Number of buffers of each processor: 2 to 1024", 0 },
+	{ "buffers", 'n', "COUNT", 0, "Number of buffers of each CPU: 2 to 1024", 0 },
 	{ "stacks", OPTION_STACKS, "EVENT,...", OPTION_ARG_OPTIONAL,
 	  "Record the kernel's stack with these events: spinlock, resource, contextswap (without a value: all three)",
 	  0 },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog top: the locks that are waited for most, now. */
+/* ntklog top: show the locks that are waited for most, now. */
 
 #include <argp.h>
 #include <errno.h>
@@ -10,14 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <ntklog/group_mask.h>
 
 #include "command.h"
-#include "drain.h"
 #include "etl_reader.h"
 #include "kernel.h"
 #include "linux_mode.h"
@@ -25,9 +23,10 @@
 #include "identities.h"
 #include "message.h"
 #include "parameter.h"
+#include "recording.h"
 #include "report.h"
 #include "session.h"
-#include "signals.h"
+#include "symbols.h"
 
 enum {
 	OPTION_JSON = 0x100,
@@ -35,26 +34,24 @@ enum {
 	OPTION_ADDRESSES,
 };
 
-/* So much is known of locks before all of it is read anew. */
+/* Most locks whose classes are kept before all notes are read anew. */
 #define LOCKS_MAX	262144
 
 /*
- * @groups: of events
+ * @groups: names of event groups
  * @interval: seconds
- * @top: rows of each table; 0: what fits the screen
- * @once: one interval
- * @json: for programs
- * @by_address: each lock by itself
- * @session: number
- * @drain: of it
- * @file: what its header says
- * @analysis: of the present interval
- * @names: symbols of the kernel, and classes of locks
- * @identities: what locks lie in
- * @is_new: a lock has been noted that is not in order in @names yet
- * @modules: that were loaded when they were read
+ * @top: rows of each table; 0: as many as fit the screen
+ * @once: whether to end after one interval
+ * @json: whether to print JSON
+ * @by_address: whether each lock has a row of its own, not each class
+ * @recording: the session
+ * @file: header of the session's trace
+ * @analysis: events of the present interval
+ * @symbols: symbols of the kernel, and classes of locks
+ * @identities: the module's notes about classes of locks
+ * @is_new: whether a note has been added to @symbols that is not sorted yet
  * @before: counts at the start of the interval
- * @seconds: of the interval
+ * @seconds: length of the last interval
  */
 struct top {
 	const char *groups;
@@ -62,25 +59,15 @@ struct top {
 	size_t top;
 	bool once, json;
 	bool by_address;
-	int session;
-	struct drain drain;
+	struct recording recording;
 	struct etl_file *file;
 	struct analysis analysis;
-	struct names *names;
+	struct symbols symbols;
 	struct identities identities;
 	bool is_new;
-	size_t modules;
-	struct session_counts before;
+	struct ntklog_session_counts before;
 	double seconds;
 };
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 {
@@ -98,18 +85,13 @@ static int take_buffer(void *argument, unsigned char *buffer, size_t size)
 	return 0;
 
 damaged:
-	message("session %d: %s", top->session, top->file->error);
+	message("session %d: %s", top->recording.session, top->file->error);
 	return -1;
 }
 
-static int drop_buffer(void *argument, unsigned char *buffer, size_t size)
-{
-	return 0;
-}
-
 /*
- * What tells of the rules, as the rundown of a file does; what a module that has none of it
- * leaves out stays 0.
+ * Read how Linux' locks are recorded, as the rundown of a file has it. A setting that an older
+ * module does not have stays 0.
  */
 static int take_rules(struct spinlock_rates *rates)
 {
@@ -131,7 +113,7 @@ static int take_rules(struct spinlock_rates *rates)
 	return -1;
 }
 
-/* Of what is sampled now: rates may be changed while one looks. */
+/* Read the present rates of sampling, which may change from one interval to the next. */
 static int take_rates(struct top *top)
 {
 	struct spinlock_rates *spinlock = &top->analysis.spinlocks.rates;
@@ -160,60 +142,26 @@ static int take_rates(struct top *top)
 	return 0;
 }
 
-static size_t count_modules(void)
-{
-	FILE *stream = fopen("/proc/modules", "r");
-	size_t count = 0;
-	int c;
-
-	while (stream && (c = getc(stream)) != EOF)
-		count += c == '\n';
-	if (stream)
-		fclose(stream);
-	return count;
-}
-
-/* The driver that one looks at is often loaded while one looks. */
-static int update_names(struct top *top)
-{
-	size_t modules = count_modules();
-	struct names *old = top->names;
-	char path[PATH_SIZE];
-
-	if (old && modules == top->modules)
-		return 0;
-	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
-	if (names_load(&top->names, path, NULL)) {
-		top->names = old;
-		return -1;
-	}
-	if (old)
-		names_move_classes(top->names, old);
-	names_free(old);
-	top->modules = modules;
-	identities_refresh(&top->identities);
-	return 0;
-}
-
 static void take_note(void *argument, const struct class_note *note)
 {
 	struct top *top = argument;
 
-	if (!names_add_lock(&top->names, note->address, note->time, note->class))
+	if (!names_add_lock(&top->symbols.names, note->address, note->time, note->class))
 		top->is_new = true;
 }
 
-/* What the events are of, before the events. */
-static int read_events(struct top *top)
+/* Read notes before the events of the locks that they are about. */
+static void read_notes(void *argument)
 {
+	struct top *top = argument;
+
 	top->is_new = false;
 	identities_read(&top->identities, take_note, top);
 	if (top->is_new)
-		names_sort_locks(top->names);
-	return drain_read(&top->drain);
+		names_sort_locks(top->symbols.names);
 }
 
-/* Of a terminal that does not say: the usual ones; without one there is no end. */
+/* A terminal that does not tell its size has 24 lines of 80; other outputs have no limit. */
 static struct winsize screen_size(void)
 {
 	struct winsize size = { 0 };
@@ -234,7 +182,7 @@ static void print_table(struct table *table, size_t rows, size_t width)
 	table_print_text(table, stdout, rows);
 }
 
-/* What the events of a group are seen in. */
+/* The tables that show the events of a group. */
 static const struct {
 	uint32_t group;
 	enum report_table table;
@@ -249,7 +197,7 @@ static const struct {
 };
 
 static void print_screen(const struct top *top, struct report *report,
-			 const struct session_counts *counts)
+			 const struct ntklog_session_counts *counts)
 {
 	const struct winsize size = screen_size();
 	unsigned int wanted = 0;
@@ -262,7 +210,7 @@ static void print_screen(const struct top *top, struct report *report,
 		if (session_wants(top->groups, top_tables[i].group))
 			wanted |= 1 << top_tables[i].table;
 	tables = __builtin_popcount(wanted);
-	/* Each has two lines of its own and one before it; two are above, and the cursor's. */
+	/* A table has two lines of headings and an empty one; the screen has two lines above it. */
 	if (!rows)
 		rows = size.ws_row > 3 + 5 * tables ? (size.ws_row - 3) / tables - 3 : 2;
 	strftime(clock, sizeof(clock), "%H:%M:%S", localtime_r(&time_now, &tm));
@@ -271,7 +219,8 @@ static void print_screen(const struct top *top, struct report *report,
 	printf("ntklog top %s  %.1f s: %.0f events/s, %.0f lost/s (session %d)\n\n",
 	       clock, top->seconds,
 	       (double)(counts->generated - top->before.generated) / top->seconds,
-	       (double)(counts->lost - top->before.lost) / top->seconds, top->session);
+	       (double)(counts->lost - top->before.lost) / top->seconds,
+	       top->recording.session);
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(wanted & 1 << i))
 			continue;
@@ -282,7 +231,7 @@ static void print_screen(const struct top *top, struct report *report,
 }
 
 static void print_object(const struct top *top, const struct report *report,
-			 const struct session_counts *counts)
+			 const struct ntklog_session_counts *counts)
 {
 	json_t *object = report_json(report, top->top, 1 << REPORT_LOCKS |
 				     1 << REPORT_CALLERS | 1 << REPORT_RESOURCES |
@@ -298,7 +247,7 @@ static void print_object(const struct top *top, const struct report *report,
 	json_decref(object);
 }
 
-/* What happens now is told as what happens in a second. */
+/* Show rates in place of totals. */
 static void show_rates(struct report *report)
 {
 	static const char *const rates[] = { "per_second", "waiting" };
@@ -320,18 +269,19 @@ static void show_rates(struct report *report)
 static int show(struct top *top)
 {
 	struct report report = { .file = top->file, .analysis = &top->analysis };
-	struct session_counts counts;
+	struct ntklog_session_counts counts;
 	size_t i;
+	int got = symbols_update(&top->symbols);
 
-	if (update_names(top))
+	if (got < 0 || recording_counts(&top->recording, &counts))
 		return -1;
-	report.names = top->names;
-	if (session_counts(top->session, &counts))
-		counts = top->before;
+	if (got)
+		identities_refresh(&top->identities);
+	report.names = top->symbols.names;
 	analysis_finish(&top->analysis);
 	report.seconds = top->seconds;
 	report_make(&report);
-	/* Programs get all of it. */
+	/* JSON has all columns. */
 	if (!top->json)
 		show_rates(&report);
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -349,85 +299,56 @@ static int show(struct top *top)
 	return finish_output(stdout, NULL);
 }
 
-/* Gather one interval. 1: a signal says that it is the last. */
-static int gather(struct top *top, int signal_fd)
+/* Gather the events of one interval. 1: a signal has ended it early; -1 after a message. */
+static int gather(struct top *top)
 {
-	double start = now(), left;
-	int got = 0;
+	double start = recording_now();
+	int got;
 
 	if (take_rates(top))
 		return -1;
-	/* Objects come and go, and their locks with them. */
-	if (names_lock_count(top->names) > LOCKS_MAX) {
-		names_forget_classes(top->names);
+	/* Objects come and go, and the addresses of their locks with them. */
+	if (names_lock_count(top->symbols.names) > LOCKS_MAX) {
+		names_forget_classes(top->symbols.names);
 		identities_again(&top->identities);
 	}
-	top->analysis.names = top->names;
+	top->analysis.names = top->symbols.names;
 	top->analysis.by_address = top->by_address;
 	top->analysis.origin = top->file->start_clock;
-	while (!got && (left = top->interval - (now() - start)) > 0) {
-		got = drain_wait(&top->drain, signal_fd, left * 1e3 + 1);
-		if (got < 0 || read_events(top))
-			return -1;
-	}
-	/* What is in buffers that are not full is wanted too. */
-	kernel_write("1", "sessions/%d/flush", top->session);
-	if (read_events(top))
+	got = recording_follow(&top->recording, start + top->interval);
+	/* Events in buffers that are not full belong to the interval too. */
+	if (got < 0 || recording_flush(&top->recording))
 		return -1;
-	if (!session_is_started(top->session)) {
-		message("session %d was stopped by somebody else", top->session);
-		return -1;
-	}
-	top->seconds = now() - start;
+	top->seconds = recording_now() - start;
 	return got;
 }
 
-static int watch(struct top *top, int signal_fd)
+/* Show intervals of a session that has just been started. */
+static int watch(struct top *top)
 {
-	int got;
-
-	do {
-		got = gather(top, signal_fd);
-		if (got < 0)
-			return -1;
-		/* Of an interval that was cut off the rates would be others. */
-		if (!got && show(top))
-			return -1;
-	} while (!got && !top->once);
-	return 0;
-}
-
-/* With the session started; stops it in any case. */
-static int watch_session(struct top *top)
-{
-	unsigned char *header;
-	sigset_t signals;
-	int signal_fd, err;
+	struct recording *recording = &top->recording;
 	size_t size;
+	unsigned char *header = recording_read_header(recording, &size);
+	int got = 0, err = header ? etl_attach(&top->file, "session", header, size) : -1;
 
-	signal_fd = signals_open(&signals, SIGPIPE);
-	header = signal_fd < 0 ? NULL : drain_read_header(top->session, &size);
-	err = !header || etl_attach(&top->file, "session", header, size);
 	if (err && header)
-		message("session %d: %s", top->session, top->file->error);
-	top->drain.session = top->session;
-	top->drain.give = take_buffer;
-	top->drain.argument = top;
-	if (!err)
-		err = drain_open(&top->drain, top->session, size) || watch(top, signal_fd);
-	if (session_stop(top->session))
-		err = -1;
-	/* What is left is read, though not shown: then the session is free again. */
-	top->drain.give = drop_buffer;
-	if (header) {
-		drain_finish(&top->drain);
-		etl_close(top->file);
-	}
-	drain_close(&top->drain);
+		message("session %d: %s", recording->session, top->file->error);
 	free(header);
-	if (signal_fd >= 0)
-		close(signal_fd);
-	return err;
+	recording->drain.give = take_buffer;
+	recording->drain.argument = top;
+	recording->before_read = read_notes;
+	recording->argument = top;
+	err = err || drain_open(&recording->drain, recording->fd, recording->session, size);
+	while (!err && !got) {
+		got = gather(top);
+		/* The rates of an interval that was cut off are not comparable. */
+		err = got < 0 || (!got && show(top));
+		if (top->once)
+			break;
+	}
+	if (top->file)
+		etl_close(top->file);
+	return err ? -1 : 0;
 }
 
 static int run(struct top *top)
@@ -435,8 +356,7 @@ static int run(struct top *top)
 	struct session_settings settings = {
 		.buffer_size = 64 << 10,
 		.buffers = 32,
-		.mode = "sequential",
-		.stacks = SESSION_STACKS_NONE,
+		.mode = NTKLOG_SESSION_SEQUENTIAL,
 	};
 	int err;
 
@@ -445,27 +365,28 @@ static int run(struct top *top)
 	if (!top->groups)
 		top->groups = session_default_groups();
 	settings.groups = top->groups;
-	top->session = session_find_free();
-	/* Before the start: reading all symbols takes a while. */
-	if (top->session < 0 || update_names(top))
+	/* Reading all symbols takes a while, so it precedes the start. */
+	if (symbols_read(&top->symbols))
 		return NTKLOG_FAILED;
 	identities_open(&top->identities);
-	if (session_configure(top->session, &settings) || session_start(top->session))
-		return NTKLOG_FAILED;
-	err = watch_session(top);
+	err = recording_claim(&top->recording, -1) ||
+	      recording_take_signals(&top->recording, SIGPIPE) ||
+	      recording_start(&top->recording, &settings) || watch(top);
+	recording_close(&top->recording);
 	identities_close(&top->identities);
-	names_free(top->names);
+	symbols_free(&top->symbols);
 	return err ? NTKLOG_FAILED : NTKLOG_OK;
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct top *top = state->input;
+	struct perfinfo_groupmask mask;
 	char *end;
 
 	switch (key) {
 	case 'e':
-		if (session_check_groups(argument))
+		if (session_parse_groups(argument, &mask))
 			argp_usage(state);
 		if (!session_has_events(argument))
 			argp_error(state, "-e: %s has no events: see ntklog list", argument);
@@ -526,7 +447,7 @@ static const struct argp top_argp = {
  */
 int command_top(int argc, char **argv)
 {
-	static struct top top = { .interval = 1 };
+	static struct top top = { .interval = 1, .recording = RECORDING_NONE };
 
 	argp_parse(&top_argp, argc, argv, 0, NULL, &top);
 	return run(&top);

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking the buffers of a session. Each processor's come in order, but one that has
- * little to write finishes an early buffer late: the others' later ones are held until
- * then. The session's flush timer, and where that is not enough a flush, bound that.
+ * Buffers of a CPU come in the order of their sequence numbers, but a CPU with few events fills
+ * its buffer late. Buffers of other CPUs with higher numbers are held until then. The flush timer
+ * of the session bounds the delay, and a flush bounds the memory.
  */
 
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <ntklog/buffer.h>
+#include <ntklog/session.h>
 
 #include "drain.h"
-#include "kernel.h"
 #include "message.h"
 
-/* Buffers of one processor, before the next one has its turn: all that a session has by default. */
-#define AT_ONCE		64
+/* Buffers that are read of one CPU before the next CPU has its turn: a session's default number. */
+#define BUFFERS_OF_A_TURN	64
 
-/* Of early buffers, before the late ones are asked for. */
+/* Bytes of early buffers that may wait for late ones until a flush. */
 #define HELD_MAX	(64u << 20)
 
 struct drain_buffer {
@@ -34,41 +33,42 @@ struct drain_buffer {
 	unsigned char data[];
 };
 
-/* Files of processors that have come up since are new. */
-static int open_files(struct drain *drain)
+static int grow_arrays(struct drain *drain, size_t count)
 {
-	long processors = sysconf(_SC_NPROCESSORS_CONF);
-	char path[512];
-	size_t i;
+	int *fds = reallocarray(drain->fds, count, sizeof(*fds));
+	struct pollfd *polled;
 
-	if (drain->fd_count < (size_t)processors) {
-		int *more = reallocarray(drain->fds, processors, sizeof(*more));
-		struct pollfd *polled;
+	if (!fds)
+		return -1;
+	drain->fds = fds;
+	polled = reallocarray(drain->polled, count + 1, sizeof(*polled));
+	if (!polled)
+		return -1;
+	drain->polled = polled;
+	while (drain->fd_count < count)
+		fds[drain->fd_count++] = -1;
+	return 0;
+}
 
-		if (!more) {
-			message("%s", strerror(ENOMEM));
-			return -1;
-		}
-		for (i = drain->fd_count; i < (size_t)processors; i++)
-			more[i] = -1;
-		drain->fds = more;
-		polled = reallocarray(drain->polled, processors + 1, sizeof(*polled));
-		if (!polled) {
-			message("%s", strerror(ENOMEM));
-			return -1;
-		}
-		drain->polled = polled;
-		drain->fd_count = processors;
+/* Open the buffers of the CPUs that have come online since the last call. */
+static int open_buffers(struct drain *drain)
+{
+	size_t processors = sysconf(_SC_NPROCESSORS_CONF), i;
+
+	if (drain->fd_count < processors && grow_arrays(drain, processors)) {
+		message("%s", strerror(ENOMEM));
+		return -1;
 	}
 	for (i = 0; i < drain->fd_count; i++) {
+		struct ntklog_session_cpu cpu = { .size = sizeof(cpu), .cpu = i };
+
 		if (drain->fds[i] >= 0)
 			continue;
-		snprintf(path, sizeof(path), "%s/sessions/%d/cpu%zu", kernel_directory(),
-			 drain->session, i);
-		drain->fds[i] = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		/* A processor that is not there has none. */
-		if (drain->fds[i] < 0 && errno != ENOENT && errno != EBUSY) {
-			message("%s: %s", path, strerror(errno));
+		drain->fds[i] = ioctl(drain->claim, NTKLOG_SESSION_OPEN_CPU, &cpu);
+		/* A CPU that has not been online during the run has no buffers. */
+		if (drain->fds[i] < 0 && errno != EINVAL && errno != ENXIO && errno != ENOENT) {
+			message("session %d: the buffers of CPU %zu cannot be opened: %s",
+				drain->session, i, strerror(errno));
 			return -1;
 		}
 	}
@@ -76,28 +76,30 @@ static int open_files(struct drain *drain)
 }
 
 /**
- * drain_open() - begin to take buffers
- * @drain: its @give and @argument set
- * @session: number of a session that has just been started
- * @buffer_size: of its buffers
+ * drain_open() - begin to read the buffers of a run
+ * @drain: its @give and @argument are set
+ * @claim: file descriptor of the claim on the session
+ * @session: number of the session, for messages
+ * @buffer_size: bytes of a buffer
  *
  * Return: 0, or -1 after a message; drain_close() in both cases.
  */
-int drain_open(struct drain *drain, int session, size_t buffer_size)
+int drain_open(struct drain *drain, int claim, int session, size_t buffer_size)
 {
+	drain->claim = claim;
 	drain->session = session;
 	drain->buffer_size = buffer_size;
 	drain->next = 1;
-	return open_files(drain);
+	return open_buffers(drain);
 }
 
 /**
- * drain_wait() - wait until there is something to read
- * @drain: of the session
- * @other_fd: another file that is waited for
- * @timeout_ms: at most so long
+ * drain_wait() - wait for a full buffer
+ * @drain: open
+ * @other_fd: another file to wait for; -1: none
+ * @timeout_ms: longest wait, in ms
  *
- * Return: 1: @other_fd has something; 0; -1 after a message.
+ * Return: 1: @other_fd can be read; 0: a buffer, or the timeout; -1 after a message.
  */
 int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 {
@@ -118,7 +120,7 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 	return got > 0 && drain->polled[0].revents;
 }
 
-/* Give what is next in order. With @all also what comes after a gap. */
+/* Hand on the buffers that are next by sequence number; with @all also those after a gap. */
 static int give_held(struct drain *drain, bool all)
 {
 	while (drain->held && (all || drain->held->sequence_number <= drain->next)) {
@@ -156,8 +158,8 @@ static void hold(struct drain *drain, struct drain_buffer *buffer)
 }
 
 /*
- * What a processor has finished, @most buffers. That is so that each has its turn, and signals
- * too: what is done with a buffer may make events for the next one, so that there always is one.
+ * Read at most @most full buffers of a CPU. The bound gives the other CPUs and signals their turn:
+ * handling a buffer may cause the events that fill the next one, without an end.
  */
 static int read_processor(struct drain *drain, size_t processor, size_t most)
 {
@@ -165,7 +167,7 @@ static int read_processor(struct drain *drain, size_t processor, size_t most)
 		struct drain_buffer *buffer = drain->spare;
 		ssize_t got;
 
-		/* One is kept: most reads find nothing, or one buffer. */
+		/* One buffer stays allocated, because most reads find none or one. */
 		if (!buffer)
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {
@@ -184,10 +186,10 @@ static int read_processor(struct drain *drain, size_t processor, size_t most)
 		if (!got || (got < 0 && (errno == EAGAIN || errno == EINTR)))
 			return 0;
 		if (got < 0)
-			message("session %d: cpu%zu: %s", drain->session, processor,
-				strerror(errno));
+			message("session %d: the buffers of CPU %zu cannot be read: %s",
+				drain->session, processor, strerror(errno));
 		else
-			message("session %d: cpu%zu gives %zd bytes of a buffer of %zu",
+			message("session %d: CPU %zu gives %zd bytes of a buffer of %zu",
 				drain->session, processor, got, drain->buffer_size);
 		return -1;
 	}
@@ -198,7 +200,7 @@ static int read_processors(struct drain *drain, size_t most)
 {
 	size_t i;
 
-	if (open_files(drain))
+	if (open_buffers(drain))
 		return -1;
 	for (i = 0; i < drain->fd_count; i++)
 		if (drain->fds[i] >= 0 && read_processor(drain, i, most))
@@ -207,26 +209,34 @@ static int read_processors(struct drain *drain, size_t most)
 }
 
 /**
- * drain_read() - take what there is
- * @drain: of the session
+ * drain_flush() - make the events of buffers that are not full readable
+ * @drain: open, of a sequential session that runs
+ */
+void drain_flush(struct drain *drain)
+{
+	ioctl(drain->claim, NTKLOG_SESSION_FLUSH);
+}
+
+/**
+ * drain_read() - read the buffers that are full, of every CPU
+ * @drain: open
  *
  * Return: 0, or -1 after a message.
  */
 int drain_read(struct drain *drain)
 {
-	if (read_processors(drain, AT_ONCE))
+	if (read_processors(drain, BUFFERS_OF_A_TURN))
 		return -1;
 	if (drain->held_bytes > HELD_MAX)
-		kernel_write("1", "sessions/%d/flush", drain->session);
+		drain_flush(drain);
 	return 0;
 }
 
 /**
- * drain_read_ready() - take what drain_wait() has found
- * @drain: of the session
+ * drain_read_ready() - read the buffers that drain_wait() has found
+ * @drain: open
  *
- * Processors that have come up since are not looked for: that is for drain_read(), now and
- * then.
+ * Unlike drain_read(), the function does not look for CPUs that have come online.
  *
  * Return: 0, or -1 after a message.
  */
@@ -236,16 +246,16 @@ int drain_read_ready(struct drain *drain)
 
 	for (i = 0; drain->ready && i < drain->fd_count; i++)
 		if (drain->polled[i + 1].revents && drain->fds[i] >= 0 &&
-		    read_processor(drain, i, AT_ONCE))
+		    read_processor(drain, i, BUFFERS_OF_A_TURN))
 			return -1;
 	if (drain->held_bytes > HELD_MAX)
-		kernel_write("1", "sessions/%d/flush", drain->session);
+		drain_flush(drain);
 	return 0;
 }
 
 /**
- * drain_finish() - take the rest
- * @drain: of a session that has stopped
+ * drain_finish() - read all other buffers of a run that has stopped
+ * @drain: open
  *
  * Return: 0, or -1 after a message.
  */
@@ -257,8 +267,8 @@ int drain_finish(struct drain *drain)
 }
 
 /**
- * drain_close() - let it go
- * @drain: what drain_open() was called for
+ * drain_close() - free what the drain has
+ * @drain: after drain_open(), or all zero
  */
 void drain_close(struct drain *drain)
 {
@@ -276,40 +286,5 @@ void drain_close(struct drain *drain)
 		drain->held = buffer->next;
 		free(buffer);
 	}
-}
-
-/**
- * drain_read_header() - the first buffer of the session's file, as it is now
- * @session: its number
- * @size: of the buffer
- *
- * Return: the buffer, to be freed, or NULL after a message.
- */
-unsigned char *drain_read_header(int session, size_t *size)
-{
-	unsigned char *buffer = malloc(1 << 20);
-	char path[512];
-	int fd, err = ENOMEM;
-	ssize_t got = 0, n;
-
-	snprintf(path, sizeof(path), "%s/sessions/%d/header", kernel_directory(), session);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		err = errno;
-	if (fd >= 0 && buffer) {
-		while ((n = read(fd, buffer + got, (1 << 20) - got)) > 0)
-			got += n;
-		err = n < 0 ? errno : 0;
-	}
-	if (!err && !got)
-		err = ENODATA;
-	if (err) {
-		message("%s: %s", path, strerror(err));
-		free(buffer);
-		buffer = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
-	*size = got;
-	return buffer;
+	*drain = (struct drain) { 0 };
 }

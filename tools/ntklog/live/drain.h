@@ -3,8 +3,8 @@
 #define _NTKLOG_DRAIN_H
 
 /*
- * Taking the buffers of a session that logs, in the order in which they were taken into
- * use, over all processors.
+ * Reading the buffers of a session's run in the order of their sequence numbers, which is the order
+ * in which all CPUs began to fill them.
  */
 
 #include <stdbool.h>
@@ -15,22 +15,24 @@ struct drain_buffer;
 struct pollfd;
 
 /**
- * struct drain - of a session
- * @session: its number
- * @buffer_size: bytes
- * @fds: of its cpu files; -1: none
- * @fd_count: of them
- * @polled: what drain_wait() has waited for: another file, and these
- * @ready: one of them has something
+ * struct drain - buffers of a run
+ * @claim: file descriptor of the claim on the session
+ * @session: number of the session, for messages
+ * @buffer_size: bytes of a buffer
+ * @fds: files of the CPUs' buffers; -1: the CPU has none
+ * @fd_count: number of @fds
+ * @polled: argument of poll(): another file, and @fds
+ * @ready: whether the last poll() has found a buffer
  * @spare: memory for the next buffer, or NULL
- * @held: buffers that are too early: others are to come before them, by number
- * @held_bytes: in them
+ * @held: buffers that wait for one with a lower sequence number, in order
+ * @held_bytes: bytes in @held
  * @next: sequence number of the next buffer
- * @missing: numbers that never came
- * @give: takes a buffer; 0, or -1 after a message
- * @argument: of @give
+ * @missing: sequence numbers that were left out
+ * @give: called with each buffer; returns 0, or -1 after a message
+ * @argument: argument of @give
  */
 struct drain {
+	int claim;
 	int session;
 	size_t buffer_size;
 	int *fds;
@@ -46,13 +48,12 @@ struct drain {
 	void *argument;
 };
 
-int drain_open(struct drain *drain, int session, size_t buffer_size);
+int drain_open(struct drain *drain, int claim, int session, size_t buffer_size);
 int drain_wait(struct drain *drain, int other_fd, int timeout_ms);
+void drain_flush(struct drain *drain);
 int drain_read(struct drain *drain);
 int drain_read_ready(struct drain *drain);
 int drain_finish(struct drain *drain);
 void drain_close(struct drain *drain);
-
-unsigned char *drain_read_header(int session, size_t *size);
 
 #endif /* _NTKLOG_DRAIN_H */

@@ -11,10 +11,11 @@
 #include "message.h"
 
 /**
- * identities_open() - have notes made from now on
+ * identities_open() - let the module make notes from now on
  * @identities: all zero
  *
- * Where there can be none, that is told, and nothing is read. An older module has no such file.
+ * If the kernel allows no notes, the function says so and identities_read() reads none. An older
+ * module has no such file.
  */
 void identities_open(struct identities *identities)
 {
@@ -35,7 +36,7 @@ void identities_open(struct identities *identities)
 		message("%s", strerror(ENOMEM));
 }
 
-/* "missed COUNT replaced COUNT", told once. */
+/* Read "missed COUNT replaced COUNT", the totals since the file was opened. */
 static void take_losses(struct identities *identities, const char *line)
 {
 	unsigned int missed, replaced;
@@ -47,10 +48,10 @@ static void take_losses(struct identities *identities, const char *line)
 }
 
 /**
- * identities_read() - take what is new
- * @identities: open, or not
- * @take: is given each note
- * @argument: of @take
+ * identities_read() - read the notes that are new
+ * @identities: open, or all zero
+ * @take: called with each note
+ * @argument: first argument of @take
  */
 void identities_read(struct identities *identities,
 		     void (*take)(void *argument, const struct class_note *note), void *argument)
@@ -61,7 +62,7 @@ void identities_read(struct identities *identities,
 
 	if (!identities->stream || !identities->classes)
 		return;
-	/* Its end is that of what is new. */
+	/* The end of the file is the end of the notes so far. */
 	clearerr(identities->stream);
 	while (getline(&line, &room, identities->stream) > 0) {
 		line[strcspn(line, "\n")] = '\0';
@@ -74,8 +75,8 @@ void identities_read(struct identities *identities,
 }
 
 /**
- * identities_again() - take all notes that there are once more
- * @identities: open, or not
+ * identities_again() - let the next identities_read() read all notes once more
+ * @identities: open, or all zero
  */
 void identities_again(struct identities *identities)
 {
@@ -85,7 +86,7 @@ void identities_again(struct identities *identities)
 	if (!identities->stream)
 		return;
 	snprintf(path, sizeof(path), "%s/identities", kernel_directory());
-	/* Before the other one is closed: with the last reader the notes go. */
+	/* The new file is opened first, because the module frees its notes with the last reader. */
 	stream = fopen(path, "re");
 	if (!stream)
 		return;
@@ -94,8 +95,8 @@ void identities_again(struct identities *identities)
 }
 
 /**
- * identities_refresh() - modules have come
- * @identities: open, or not
+ * identities_refresh() - use the types of the modules that have been loaded since
+ * @identities: open, or all zero
  */
 void identities_refresh(struct identities *identities)
 {
@@ -104,16 +105,16 @@ void identities_refresh(struct identities *identities)
 }
 
 /**
- * identities_close() - nobody wants notes any more
- * @identities: open, or not
+ * identities_close() - close the file, and say which notes are missing
+ * @identities: open, or all zero
  */
 void identities_close(struct identities *identities)
 {
 	if (identities->missed)
-		message("%u events have no class of their lock: two events came at the same moment",
+		message("%u events came while another CPU made a note: the classes of their locks may be missing",
 			identities->missed);
 	if (identities->replaced)
-		message("%u notes about classes of locks were overwritten before they were read",
+		message("%u notes about classes of locks were overwritten before they were read: record fewer kinds of locks at a time (-e)",
 			identities->replaced);
 	if (identities->stream)
 		fclose(identities->stream);

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_IDENTITIES_H
 #define _NTKLOG_IDENTITIES_H
 
-/* What locks lie in, as the module notes it while somebody has its file open, with names. */
+/* The module's notes about locks, which it makes while its file is open, as names of classes. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,10 +12,10 @@
 
 /**
  * struct identities - the file; all zero: not open
- * @stream: it, or NULL: there is none, and no lock has a class
- * @classes: what names depend on
- * @missed: notes that were not made, as last told
- * @replaced: notes that had gone before they were read, as last told
+ * @stream: the file, or NULL: no lock has a class
+ * @classes: types and caches of the kernel, from which names of classes are made
+ * @missed: number of notes that the module could not make
+ * @replaced: number of notes that were overwritten before they were read
  */
 struct identities {
 	FILE *stream;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writing the names of what is in a trace: its addresses and threads are taken from its
- * buffers as they come, and what they are called is looked up when they are new.
- *
- * The kernel's symbols are read before the session begins, and again when there is a module
- * that was not there then: before it is gone. Names of threads are read at the start, when
- * a thread is new, some times while it is young, since programs get their names after they
- * were started, and at the end. What locks lie in is noted by the module while their events are
- * written, and read here before the events are: of those whose events the trace has it is written.
+ * Symbols are read before the session begins, and again when a module has been loaded. Names of
+ * threads are read at the start, when a thread is new, a few times while it is young (a program
+ * gets its name after its thread was started), and at the end. The module's notes about classes of
+ * locks are read while the session runs; only notes of locks that are in the trace are written.
  */
 
 #define _GNU_SOURCE
@@ -33,16 +29,18 @@
 #include "names_writer.h"
 #include "wmi_record.h"
 
-/* Locks of which is known what they lie in. */
+/* Most locks whose class is kept. */
 #define LOCKS_MAX	1048576
 
-/* Updates for which a thread is young. */
+/* Updates during which the name of a new thread is read again. */
 #define YOUNG	3
 
 /*
- * @address: of the trace, or of a symbol
- * @is_written: of a symbol: there is a line with it
- * @hh: in the table
+ * An address in the trace, or of a symbol.
+ *
+ * @address: the address
+ * @is_written: for a symbol: whether its line is in the file
+ * @hh: link in the table
  */
 struct names_address {
 	uint64_t address;
@@ -51,8 +49,10 @@ struct names_address {
 };
 
 /*
- * @time: from which on
- * @class: it is one of these
+ * The class that a lock has from a time on.
+ *
+ * @time: session clock
+ * @class: name of the class
  */
 struct names_note {
 	uint64_t time;
@@ -60,12 +60,14 @@ struct names_note {
 };
 
 /*
- * @address: of a lock
- * @notes: that are not written yet
- * @count: of them
- * @last: class that was noted last
- * @is_written: there is a line with the lock
- * @hh: in the table
+ * A lock with a class, whether it is in the trace or not.
+ *
+ * @address: address of the lock
+ * @notes: notes that are not written yet
+ * @count: number of @notes
+ * @last: class of the latest note
+ * @is_written: whether a line of the file has the lock
+ * @hh: link in the table
  */
 struct names_lock {
 	uint64_t address;
@@ -77,12 +79,14 @@ struct names_lock {
 };
 
 /*
- * @id: of a thread
- * @is_wanted: it is in the trace
- * @is_written: so is its name
- * @seen: update at which it was first in the trace
- * @name: of it
- * @hh: in the table
+ * A thread, whether it is in the trace or not.
+ *
+ * @id: its number
+ * @is_wanted: whether it is in the trace
+ * @is_written: whether its name is in the file
+ * @seen: number of the update at which it was first in the trace
+ * @name: its name
+ * @hh: link in the table
  */
 struct names_thread {
 	unsigned int id;
@@ -93,82 +97,7 @@ struct names_thread {
 	UT_hash_handle hh;
 };
 
-static char *read_modules(void)
-{
-	char path[PATH_SIZE], *text = NULL;
-	size_t room = 0;
-	FILE *stream;
-
-	snprintf(path, sizeof(path), "%s/modules", kernel_proc());
-	stream = fopen(path, "r");
-	if (!stream)
-		return NULL;
-	/* The file has no NUL: all of it is one line up to that. */
-	if (getdelim(&text, &room, '\0', stream) < 0) {
-		free(text);
-		text = NULL;
-	}
-	fclose(stream);
-	return text;
-}
-
-static int read_symbols(struct names_writer *writer)
-{
-	char path[PATH_SIZE];
-	struct names *names;
-
-	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
-	if (names_load(&names, path, NULL))
-		return -1;
-	names_free(writer->names);
-	writer->names = names;
-	return 0;
-}
-
-/* Is there a line "NAME SIZE ..." that was not there before? */
-static bool has_new_module(const char *modules, const char *before)
-{
-	const char *line = modules;
-
-	while (line && *line) {
-		size_t length = strcspn(line, "\n");
-		const char *at = memmem(line, length, " 0x", 3);
-		size_t name = strcspn(line, " ") + 1;
-		const char *known = before;
-		bool found = false;
-
-		/* By name and place: the use counts between them change all the time. */
-		while (!found && known && *known) {
-			size_t known_length = strcspn(known, "\n");
-
-			found = at && !strncmp(known, line, name) &&
-				memmem(known, known_length, at, 19);
-			known += known_length;
-			known += *known == '\n';
-		}
-		if (!found)
-			return true;
-		line += length;
-		line += *line == '\n';
-	}
-	return false;
-}
-
-/* Events of a module may be read when it has gone: its symbols are read when it comes. */
-static void look_for_modules(struct names_writer *writer)
-{
-	char *modules = read_modules();
-
-	if (modules && has_new_module(modules, writer->modules) && !read_symbols(writer)) {
-		identities_refresh(&writer->identities);
-		free(writer->modules);
-		writer->modules = modules;
-	} else {
-		free(modules);
-	}
-}
-
-/* What a lock is, from when on; the same once more is nothing new. */
+/* Keep a note about a lock, unless it repeats the lock's latest class. */
 static void add_note(struct names_lock *lock, const struct class_note *note)
 {
 	struct names_note *more;
@@ -192,7 +121,7 @@ static void add_note(struct names_lock *lock, const struct class_note *note)
 	lock->last = class;
 }
 
-/* A later line for the same lock holds from then on. */
+/* Write the notes of a lock. A second line for a lock has the time from which on it holds. */
 static void write_notes(struct names_writer *writer, struct names_lock *lock)
 {
 	size_t i;
@@ -210,7 +139,7 @@ static void write_notes(struct names_writer *writer, struct names_lock *lock)
 	lock->count = 0;
 }
 
-/* Of whatever session the event is: it is written when the lock is seen in this one's. */
+/* Keep a note. It is written when the lock is in this trace: other sessions cause notes too. */
 static void take_note(void *argument, const struct class_note *note)
 {
 	struct names_writer *writer = argument;
@@ -250,7 +179,7 @@ static void take_address(struct names_writer *writer, uint64_t address)
 	writer->unresolved[writer->unresolved_count++] = address;
 }
 
-/* What /proc calls a thread now, if it is there. */
+/* Read the present name of a thread, if the thread still exists. */
 static void read_thread(struct names_writer *writer, struct names_thread *thread)
 {
 	char path[PATH_SIZE], name[64];
@@ -291,7 +220,7 @@ static void take_thread(struct names_writer *writer, uint32_t id)
 	uint32_t *seen = &writer->seen_threads[id % (1 << NAMES_SEEN_BITS)];
 	struct names_thread *thread;
 
-	/* 0 is each processor's idle thread. */
+	/* Thread 0 is the idle thread of each CPU. */
 	if (!id || *seen == id)
 		return;
 	*seen = id;
@@ -341,35 +270,27 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 		uint64_t address = etl_stack_address(&stack, i);
 
 		take_address(writer, address);
-		/* Behind a call that is the last of its function is another one. */
+		/* A call at the end of a function returns to the first byte after it. */
 		take_address(writer, address - 1);
 	}
 }
 
 /**
- * names_writer_take() - see what a buffer has
- * @writer: of the trace
- * @buffer: of it, as large as its header says
+ * names_writer_take() - note the addresses and threads of an event
+ * @writer: opened
+ * @event: an event of the trace
  */
-void names_writer_take(struct names_writer *writer, unsigned char *buffer)
+void names_writer_take(struct names_writer *writer, const struct etl_event *event)
 {
-	struct etl_cursor cursor = { .buffer = buffer };
-	struct etl_reader *reader = etl_reader(writer->file);
-	struct etl_event event;
+	const struct event_type *type = event_type_find(event);
 
-	if (!writer->stream || etl_use_buffer(reader, &cursor, 1))
-		return;
-	while (cursor.next < cursor.end && etl_parse_event(reader, &cursor, &event) == 1) {
-		const struct event_type *type = event_type_find(&event);
-
-		if (!type)
-			take_stack(writer, &event);
-		else if (!event_type_check(writer->file, &event, type))
-			take_event(writer, &event);
-	}
+	if (!type)
+		take_stack(writer, event);
+	else if (!event_type_check(writer->file, event, type))
+		take_event(writer, event);
 }
 
-/* Those that run when the session begins: they may be gone when they are seen in it. */
+/* Read the names of all threads, because a thread may be gone when its first event is read. */
 static void read_threads(struct names_writer *writer)
 {
 	DIR *processes = opendir(kernel_proc()), *tasks;
@@ -392,22 +313,21 @@ static void read_threads(struct names_writer *writer)
 }
 
 /**
- * names_writer_prepare() - read what there is before the session begins
+ * names_writer_prepare() - read the present names before the session begins
  * @writer: all zero
  *
  * Return: 0, or -1 after a message.
  */
 int names_writer_prepare(struct names_writer *writer)
 {
-	writer->modules = read_modules();
-	if (read_symbols(writer))
+	if (symbols_read(&writer->symbols))
 		return -1;
 	read_threads(writer);
 	identities_open(&writer->identities);
 	return 0;
 }
 
-/* Addresses are those of one boot, and nothing in another. */
+/* Write which boot the names are of: addresses mean something else in another one. */
 static void write_boot(struct names_writer *writer)
 {
 	char path[PATH_SIZE], id[64];
@@ -424,29 +344,24 @@ static void write_boot(struct names_writer *writer)
 }
 
 /**
- * names_writer_open() - make the file
+ * names_writer_open() - make the file of names
  * @writer: prepared
- * @trace_path: of the trace, beside which the names go
- * @header: the trace's first buffer
- * @size: of @header
+ * @trace_path: path of the trace
+ * @file: header of the trace, for as long as @writer is used
  *
  * Return: 0, or -1 after a message.
  */
-int names_writer_open(struct names_writer *writer, const char *trace_path,
-		      const void *header, size_t size)
+int names_writer_open(struct names_writer *writer, const char *trace_path, struct etl_file *file)
 {
 	int fd;
 
+	writer->file = file;
 	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0) {
 		writer->path = NULL;
 		message("%s", strerror(ENOMEM));
 		return -1;
 	}
-	if (etl_attach(&writer->file, trace_path, header, size)) {
-		message("%s: %s", trace_path, writer->file->error);
-		return -1;
-	}
-	/* It tells where the kernel is in memory: what others may read is made anew. */
+	/* The file shows where the kernel is in memory: one that others may read is not reused. */
 	if (unlink(writer->path) && errno != ENOENT) {
 		message("%s: %s", writer->path, strerror(errno));
 		return -1;
@@ -463,16 +378,15 @@ int names_writer_open(struct names_writer *writer, const char *trace_path,
 	return 0;
 }
 
-/* The symbol of the address, and the next one, which says where it ends. */
+/* Write the symbol that an address is in, and the next symbol, which shows where the first ends. */
 static void write_symbols(struct names_writer *writer, uint64_t address)
 {
 	struct names_address *known;
 	struct names_symbol symbol;
-	size_t index = names_index(writer->names, address);
+	size_t index = names_index(writer->symbols.names, address);
 	unsigned int i;
 
-	for (i = 0; i < 2 && names_symbol_at(writer->names, index, &symbol); i++) {
-		/* Of as many as the trace has. */
+	for (i = 0; i < 2 && names_symbol_at(writer->symbols.names, index, &symbol); i++) {
 		hash_find_or_add(writer->addresses, address, &symbol.address, UINT_MAX, known);
 		if (!known || !known->is_written) {
 			fprintf(writer->stream, "%016" PRIx64 " %c %s%s%s\n", symbol.address,
@@ -481,8 +395,19 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 			if (known)
 				known->is_written = true;
 		}
-		index = names_next_index(writer->names, index);
+		index = names_next_index(writer->symbols.names, index);
 	}
+}
+
+/**
+ * names_writer_read_notes() - read the module's new notes about classes of locks
+ * @writer: prepared
+ *
+ * The module keeps a bounded number of notes: a caller reads them several times a second.
+ */
+void names_writer_read_notes(struct names_writer *writer)
+{
+	identities_read(&writer->identities, take_note, writer);
 }
 
 static void resolve_addresses(struct names_writer *writer)
@@ -490,7 +415,7 @@ static void resolve_addresses(struct names_writer *writer)
 	struct names_lock *lock;
 	size_t i;
 
-	identities_read(&writer->identities, take_note, writer);
+	names_writer_read_notes(writer);
 	for (i = 0; i < writer->unresolved_count; i++) {
 		write_symbols(writer, writer->unresolved[i]);
 		HASH_FIND(hh, writer->locks, &writer->unresolved[i], sizeof(uint64_t), lock);
@@ -518,12 +443,13 @@ static void write_threads(struct names_writer *writer, bool all)
 }
 
 /**
- * names_writer_update() - write what is new
- * @writer: of the trace
+ * names_writer_update() - write the names that are new
+ * @writer: opened
  */
 void names_writer_update(struct names_writer *writer)
 {
-	look_for_modules(writer);
+	if (symbols_update(&writer->symbols) > 0)
+		identities_refresh(&writer->identities);
 	writer->updates++;
 	resolve_addresses(writer);
 	write_threads(writer, false);
@@ -542,8 +468,8 @@ static void free_lock(struct names_lock *lock)
 }
 
 /**
- * names_writer_close() - the trace has ended
- * @writer: prepared, or zero
+ * names_writer_close() - write the last names, and free what the writer has
+ * @writer: prepared, or all zero
  *
  * Return: 0, or -1 after a message.
  */
@@ -576,10 +502,9 @@ int names_writer_close(struct names_writer *writer)
 		HASH_DEL(writer->threads, thread);
 		free(thread);
 	}
-	etl_close(writer->file);
-	names_free(writer->names);
+	symbols_free(&writer->symbols);
 	free(writer->unresolved);
-	free(writer->modules);
 	free(writer->path);
+	*writer = (struct names_writer) { 0 };
 	return err;
 }

@@ -3,8 +3,8 @@
 #define _NTKLOG_NAMES_WRITER_H
 
 /*
- * Writing the names of what is in a trace beside it: symbols of the running kernel for its
- * addresses, and names of its threads.
+ * Writing FILE.names beside a trace: symbols of the running kernel for the addresses in the trace,
+ * names of its threads, and classes of its locks.
  */
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include <ntklog/etl.h>
 
 #include "identities.h"
-#include "names.h"
+#include "symbols.h"
 
 #define NAMES_SEEN_BITS	10
 
@@ -24,29 +24,27 @@ struct names_lock;
 struct names_thread;
 
 /**
- * struct names_writer - of a trace
- * @path: of the file
+ * struct names_writer - names of one trace
+ * @path: path of the file of names
  * @stream: the file, which only grows; NULL: not made yet
- * @file: what the trace's header says
- * @names: of the kernel and the modules there were when they were read
- * @modules: /proc/modules as it was then
- * @addresses: that the trace has, and of symbols that have been written
- * @unresolved: that the trace has, and that have not been looked up
- * @unresolved_count: of them
- * @identities: what locks lie in
- * @locks: of which that is known
- * @left_out: notes that there was no room for
- * @threads: that there were, or are in the trace
- * @seen: the last addresses by a few bits, to know them at once
- * @seen_threads: likewise
- * @updates: times that names_writer_update() was called
+ * @file: header of the trace
+ * @symbols: symbols of the kernel and its modules
+ * @addresses: table of the addresses in the trace, and of written symbols
+ * @unresolved: addresses in the trace whose symbols are not written yet
+ * @unresolved_count: number of @unresolved
+ * @identities: the module's notes about classes of locks
+ * @locks: table of the locks that have a class
+ * @left_out: notes beyond the most locks that are kept
+ * @threads: table of the threads that ran at the start, or are in the trace
+ * @seen: latest addresses in the trace, by hash: most events need no look-up in @addresses
+ * @seen_threads: latest threads in the trace, by hash
+ * @updates: number of calls of names_writer_update()
  */
 struct names_writer {
 	char *path;
 	FILE *stream;
 	struct etl_file *file;
-	struct names *names;
-	char *modules;
+	struct symbols symbols;
 	struct names_address *addresses;
 	uint64_t *unresolved;
 	size_t unresolved_count;
@@ -60,9 +58,9 @@ struct names_writer {
 };
 
 int names_writer_prepare(struct names_writer *writer);
-int names_writer_open(struct names_writer *writer, const char *trace_path,
-		      const void *header, size_t size);
-void names_writer_take(struct names_writer *writer, unsigned char *buffer);
+int names_writer_open(struct names_writer *writer, const char *trace_path, struct etl_file *file);
+void names_writer_take(struct names_writer *writer, const struct etl_event *event);
+void names_writer_read_notes(struct names_writer *writer);
 void names_writer_update(struct names_writer *writer);
 int names_writer_close(struct names_writer *writer);
 

@@ -73,8 +73,8 @@ const struct parameter_set *parameter_set_find(const char *name)
  * @name: name of the parameter, and of its file
  * @value: set to the value; not changed after an error
  *
- * Return: 0 or -errno: -ENOENT if the module does not know the parameter, -EINVAL if the file has no
- * number.
+ * Return: 0 or -errno: -ENOENT if the module does not know the parameter, -EINVAL if the file has
+ * no number.
  */
 int parameter_get(const char *set, const char *name, uint32_t *value)
 {

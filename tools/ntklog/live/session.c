@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sessions of the module: settings, state and counts. */
+/* See session.h. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ntklog/event.h>
 #include <ntklog/group_mask.h>
 
 #include "kernel.h"
@@ -43,7 +44,7 @@ const struct session_group session_groups[] = {
 
 const size_t session_group_count = ARRAY_SIZE(session_groups);
 
-/* Of a Linux' kind: the module is older than the tool, or has nothing of them at all. */
+/* Trouble of a group of Linux' locks that the module has no line for. */
 static const char not_known[] = "the loaded module does not know these events";
 
 static const struct session_group *find_group(const char *name)
@@ -57,18 +58,24 @@ static const struct session_group *find_group(const char *name)
 	return NULL;
 }
 
-/* Whether a mask has a group. */
-static bool has_group(const struct perfinfo_groupmask *mask, const struct session_group *group)
+/**
+ * session_mask_has() - test whether a mask has a group
+ * @mask: the mask
+ * @group: PERF_*
+ *
+ * Return: true if the mask has any bit of the group.
+ */
+bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group)
 {
-	return mask->masks[PERF_MASK_INDEX(group->mask)] & PERF_MASK_BITS(group->mask);
+	return mask->masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
 }
 
 /**
- * session_group_trouble() - why is nothing to be had of a group?
+ * session_group_trouble() - find out why the events of a group cannot be recorded
  * @group: the group
- * @text: of the caller's, for the answer
+ * @text: buffer for the module's answer
  *
- * Return: what the module says of it, or NULL: nothing is in the way.
+ * Return: the module's reason, or NULL if it knows none.
  */
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT])
 {
@@ -90,13 +97,34 @@ const char *session_group_trouble(const struct session_group *group, char text[K
 }
 
 /**
- * session_default_groups() - what is recorded if nobody says what
+ * session_unknown_group() - find a group that the loaded module does not know
+ * @groups: names, separated by commas, that have been checked
  *
- * Those of Linux' locks that sleep cost as much in each mode: who has chosen a cheaper one than
- * full is told that they are left out.
+ * Return: name of the first such group, or NULL.
+ */
+const char *session_unknown_group(const char *groups)
+{
+	struct perfinfo_groupmask mask;
+	char text[KERNEL_TEXT];
+	size_t i;
+
+	if (session_parse_groups(groups, &mask))
+		return NULL;
+	for (i = 0; i < session_group_count; i++)
+		if (session_mask_has(&mask, session_groups[i].mask) &&
+		    session_group_trouble(&session_groups[i], text) == not_known)
+			return session_groups[i].name;
+	return NULL;
+}
+
+/**
+ * session_default_groups() - choose the groups for a user who names none
  *
- * Return: NT's locks, and of Linux' those that the running kernel allows. What failed the last
- * time may not now.
+ * The events of Linux' locks that sleep cost the same in each mode. The function leaves them out
+ * in the cheaper modes and says so.
+ *
+ * Return: names of NT's locks and of those of Linux' locks that the running kernel allows,
+ * separated by commas. A kind that failed at an earlier start is tried again.
  */
 const char *session_default_groups(void)
 {
@@ -126,27 +154,14 @@ const char *session_default_groups(void)
 	return groups;
 }
 
-/* What was asked for and is not watched is said, not found out from an empty report. */
-static void warn_of_groups(int number)
-{
-	char mask[KERNEL_TEXT], text[KERNEL_TEXT];
-	const char *trouble;
-	size_t i;
-
-	if (kernel_read(mask, sizeof(mask), "sessions/%d/group_mask", number))
-		return;
-	for (i = 0; i < session_group_count; i++) {
-		if (!session_groups[i].linux_kind || !strstr(mask, session_groups[i].mask_name))
-			continue;
-		trouble = session_group_trouble(&session_groups[i], text);
-		if (trouble)
-			message("%s: nothing will be recorded: %s", session_groups[i].name,
-				trouble);
-	}
-}
-
-/* -1 after a message. */
-static int parse_groups(const char *groups, struct perfinfo_groupmask *mask)
+/**
+ * session_parse_groups() - turn names of groups into a mask
+ * @groups: names, separated by commas
+ * @mask: set to the mask
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask)
 {
 	char *copy = strdup(groups), *next = copy, *name;
 	int err = copy ? 0 : -1;
@@ -166,51 +181,25 @@ static int parse_groups(const char *groups, struct perfinfo_groupmask *mask)
 	return err;
 }
 
-/* As the file group_mask takes them, each once. */
-static void format_groups(const struct perfinfo_groupmask *mask, char *text, size_t size)
-{
-	size_t i;
-
-	text[0] = '\0';
-	for (i = 0; i < session_group_count; i++)
-		if (has_group(mask, &session_groups[i]))
-			snprintf(text + strlen(text), size - strlen(text), "%s%s",
-				 *text ? " " : "", session_groups[i].mask_name);
-}
-
 /**
- * session_check_groups() - are these names of groups?
- * @groups: names, separated by commas
- *
- * Return: 0, or -1 after a message.
- */
-int session_check_groups(const char *groups)
-{
-	struct perfinfo_groupmask mask;
-
-	return parse_groups(groups, &mask);
-}
-
-/**
- * session_wants() - is a group among these?
+ * session_wants() - test whether a group is among the named ones
  * @groups: names, separated by commas, that have been checked
  * @group: PERF_*
  *
- * Return: whether it is, or a part of it.
+ * Return: true if any bit of the group is.
  */
 bool session_wants(const char *groups, uint32_t group)
 {
 	struct perfinfo_groupmask mask;
 
-	return !parse_groups(groups, &mask) &&
-	       mask.masks[PERF_MASK_INDEX(group)] & PERF_MASK_BITS(group);
+	return !session_parse_groups(groups, &mask) && session_mask_has(&mask, group);
 }
 
 /**
- * session_has_events() - is anything written of these groups?
+ * session_has_events() - test whether the named groups have events
  * @groups: names, separated by commas, that have been checked
  *
- * Return: whether it is: counters alone are none.
+ * Return: false if all groups have counters alone.
  */
 bool session_has_events(const char *groups)
 {
@@ -224,10 +213,47 @@ bool session_has_events(const char *groups)
 }
 
 /**
- * session_parse_size() - a size with K or M behind it
+ * session_parse_stacks() - read the names of events that carry a stack
+ * @text: names, separated by commas; NULL: all events
+ * @stacks: set to NTKLOG_STACKS_*
+ *
+ * Return: 0, or -1 after a message.
+ */
+int session_parse_stacks(const char *text, uint32_t *stacks)
+{
+	static const struct {
+		const char *name;
+		uint32_t stacks;
+	} events[] = {
+		{ "spinlock", NTKLOG_STACKS_SPINLOCK },
+		{ "resource", NTKLOG_STACKS_RESOURCE },
+		{ "contextswap", NTKLOG_STACKS_CONTEXTSWAP },
+	};
+	size_t length, i;
+
+	*stacks = text ? 0 : NTKLOG_STACKS_SPINLOCK | NTKLOG_STACKS_RESOURCE |
+			     NTKLOG_STACKS_CONTEXTSWAP;
+	for (; text; text = text[length] ? text + length + 1 : NULL) {
+		length = strcspn(text, ",");
+		for (i = 0; i < ARRAY_SIZE(events); i++)
+			if (length == strlen(events[i].name) &&
+			    !strncmp(text, events[i].name, length))
+				break;
+		if (i == ARRAY_SIZE(events)) {
+			message("--stacks: \"%.*s\" is not spinlock, resource or contextswap; events of Linux' own locks are spinlock or resource",
+				(int)length, text);
+			return -1;
+		}
+		*stacks |= events[i].stacks;
+	}
+	return 0;
+}
+
+/**
+ * session_parse_size() - read a size, with K or M behind it or without
  * @text: the size
  *
- * Return: bytes, or 0: it is none.
+ * Return: bytes, or 0 if the text is no size.
  */
 unsigned long session_parse_size(const char *text)
 {
@@ -244,10 +270,10 @@ unsigned long session_parse_size(const char *text)
 }
 
 /**
- * session_is_started() - does it log?
- * @number: of the session
+ * session_is_started() - test whether a session runs
+ * @number: number of the session
  *
- * Return: whether it does.
+ * Return: true if it runs now; its owner may stop it at any time.
  */
 bool session_is_started(int number)
 {
@@ -258,9 +284,23 @@ bool session_is_started(int number)
 }
 
 /**
- * session_counts() - what a session has counted
- * @number: of the session
- * @counts: it
+ * session_any_is_started() - test whether any session runs
+ *
+ * Return: true if at least one runs now.
+ */
+bool session_any_is_started(void)
+{
+	int number = 0;
+
+	while (number < KERNEL_SESSIONS && !session_is_started(number))
+		number++;
+	return number < KERNEL_SESSIONS;
+}
+
+/**
+ * session_counts() - read what a session has counted
+ * @number: number of the session
+ * @counts: set to the counts
  *
  * Return: 0 or -errno.
  */
@@ -283,40 +323,29 @@ int session_counts(int number, struct session_counts *counts)
 }
 
 /**
- * session_find_free() - a session that nobody uses
- *
- * One that is stopped but has buffers that nobody has read is somebody's.
- *
- * Return: its number, or -1 after a message.
+ * session_tell_none_is_free() - say why no session can be claimed, and name the remedies
  */
-int session_find_free(void)
+void session_tell_none_is_free(void)
 {
 	struct session_counts counts;
 	int unread = 0, started = 0, number;
 
-	/* From the end: people begin with 0. */
-	for (number = KERNEL_SESSIONS; number-- > 0;) {
-		if (session_is_started(number)) {
+	for (number = 0; number < KERNEL_SESSIONS; number++) {
+		if (session_is_started(number))
 			started++;
-			continue;
-		}
-		if (session_counts(number, &counts))
-			continue;
-		if (!counts.unread)
-			return number;
-		unread++;
+		else if (!session_counts(number, &counts) && counts.unread)
+			unread++;
 	}
-	message("no session is free: %d are started, %d are stopped with buffers that nobody has read",
+	message("no session is free: %d are started, %d are stopped with buffers that have not been read",
 		started, unread);
 	if (started)
 		message("ntklog stop SESSION ends one");
 	if (unread)
 		message("ntklog stop SESSION -o FILE writes them to a file, ntklog start SESSION discards them");
-	return -1;
 }
 
 /**
- * session_find_started() - the one session that logs
+ * session_find_started() - find the one session that runs
  *
  * Return: its number, or -1 after a message.
  */
@@ -337,190 +366,4 @@ int session_find_started(void)
 	if (found < 0)
 		message("no session is started");
 	return found;
-}
-
-/* What one setting's limits are, for the message. */
-static int set(int number, const char *name, const char *text, const char *limits)
-{
-	int err = kernel_write(text, "sessions/%d/%s", number, name);
-
-	if (err == -EINVAL)
-		message("session %d: %s %s is out of range: %s", number, name, text, limits);
-	else if (err == -EBUSY)
-		message("session %d is started: stop it first", number);
-	else if (err)
-		message("session %d: %s: %s", number, name, strerror(-err));
-	return err ? -1 : 0;
-}
-
-static int set_number(int number, const char *name, unsigned long value,
-		      const char *limits)
-{
-	char text[32];
-
-	if (!value)
-		return 0;
-	snprintf(text, sizeof(text), "%lu", value);
-	return set(number, name, text, limits);
-}
-
-/* What a module that is older than the tool refuses is named. */
-static int set_groups(int number, const char *groups)
-{
-	char text[KERNEL_TEXT], names[512], limits[128] = "see ntklog list";
-	struct perfinfo_groupmask mask;
-	size_t i;
-
-	if (parse_groups(groups, &mask))
-		return -1;
-	for (i = session_group_count; i-- > 0;)
-		if (has_group(&mask, &session_groups[i]) &&
-		    session_group_trouble(&session_groups[i], text) == not_known)
-			snprintf(limits, sizeof(limits), "the loaded module does not know %s",
-				 session_groups[i].name);
-	format_groups(&mask, names, sizeof(names));
-	return set(number, "group_mask", names, limits);
-}
-
-/**
- * session_check_stacks() - are these events that can carry a stack?
- * @stacks: separated by commas
- *
- * Return: 0, or -1 after a message.
- */
-int session_check_stacks(const char *stacks)
-{
-	static const char *const names[] = { "spinlock", "resource", "contextswap" };
-	const char *at = stacks;
-	size_t length, i;
-
-	for (;; at += length + 1) {
-		length = strcspn(at, ",");
-		for (i = 0; i < ARRAY_SIZE(names); i++)
-			if (length == strlen(names[i]) && !strncmp(at, names[i], length))
-				break;
-		if (i == ARRAY_SIZE(names)) {
-			message("--stacks: \"%.*s\" is not spinlock, resource or contextswap; events of Linux' own locks are spinlock or resource",
-				(int)length, at);
-			return -1;
-		}
-		if (!at[length])
-			return 0;
-	}
-}
-
-/* A module that is older than the tool has no such file, and no stacks. */
-static int set_stacks(int number, const char *stacks)
-{
-	char text[KERNEL_TEXT], *comma;
-	int err;
-
-	snprintf(text, sizeof(text), "%s", stacks);
-	while ((comma = strchr(text, ',')))
-		*comma = ' ';
-	err = kernel_write(text, "sessions/%d/stacks", number);
-	if (err == -ENOENT && !strcmp(stacks, SESSION_STACKS_NONE))
-		return 0;
-	if (err == -ENOENT)
-		message("--stacks: the loaded module records no stacks");
-	else if (err)
-		message("session %d: stacks: %s", number, strerror(-err));
-	return err ? -1 : 0;
-}
-
-/**
- * session_configure() - set what is to be set
- * @number: of the session
- * @settings: of it
- *
- * Return: 0, or -1 after a message.
- */
-int session_configure(int number, const struct session_settings *settings)
-{
-	if (settings->groups && set_groups(number, settings->groups))
-		return -1;
-	if (settings->mode && set(number, "mode", settings->mode, "sequential or buffering"))
-		return -1;
-	if (settings->stacks && set_stacks(number, settings->stacks))
-		return -1;
-	if (set_number(number, "buffer_size", settings->buffer_size,
-		       "4096 to 1048576 bytes, a multiple of the page size") ||
-	    set_number(number, "buffers", settings->buffers, "2 to 1024") ||
-	    set_number(number, "flush_timer", settings->flush_ms, "0 to 3600000"))
-		return -1;
-	return 0;
-}
-
-/**
- * session_start() - let it log
- * @number: of the session
- *
- * Return: 0, or -1 after a message.
- */
-int session_start(int number)
-{
-	int err = kernel_write("start", "sessions/%d/state", number);
-
-	if (err == -EBUSY)
-		message("session %d is started already", number);
-	else if (err == -ENOMEM)
-		message("session %d: no memory for its buffers: choose fewer, or smaller ones",
-			number);
-	else if (err)
-		message("session %d: cannot be started: %s", number, strerror(-err));
-	else
-		warn_of_groups(number);
-	return err ? -1 : 0;
-}
-
-/**
- * session_stop() - let it log no more
- * @number: of the session
- *
- * Return: 0, or -1 after a message.
- */
-int session_stop(int number)
-{
-	int err = kernel_write("stop", "sessions/%d/state", number);
-
-	if (err == -EINVAL)
-		message("session %d is not started", number);
-	else if (err)
-		message("session %d: cannot be stopped: %s", number, strerror(-err));
-	return err ? -1 : 0;
-}
-
-static int tell_linux_mode(const char *mode, int err)
-{
-	if (err == -EBUSY)
-		message("mode %s: Linux' locks are being recorded in another mode: stop that session first (ntklog list)",
-			mode);
-	else if (err == -ENOENT)
-		message("mode %s: the loaded module has no modes", mode);
-	else if (err)
-		message("mode %s: %s", mode, strerror(-err));
-	return err ? -1 : 0;
-}
-
-/**
- * session_get_linux_mode() - how Linux' own locks are watched, before that is changed
- * @mode: what it is to be changed to, for the message
- * @old: what it is
- *
- * Return: 0, or -1 after a message.
- */
-int session_get_linux_mode(const char *mode, char old[KERNEL_TEXT])
-{
-	return tell_linux_mode(mode, kernel_read(old, KERNEL_TEXT, "linux_mode"));
-}
-
-/**
- * session_set_linux_mode() - how Linux' own locks are watched from the next start on
- * @mode: "full", "sampled" or "waits"
- *
- * Return: 0, or -1 after a message.
- */
-int session_set_linux_mode(const char *mode)
-{
-	return tell_linux_mode(mode, kernel_write(mode, "linux_mode"));
 }

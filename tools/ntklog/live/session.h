@@ -2,22 +2,24 @@
 #ifndef _NTKLOG_SESSION_H
 #define _NTKLOG_SESSION_H
 
-/* Sessions of the module: settings, state and counts. */
+/* Sessions of the module: event groups, settings, state and counts. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ntklog/group_mask.h>
+
 #include "kernel.h"
 
 /**
- * struct session_group - events that a session may log
- * @name: for the option -e
- * @mask_name: NT's
- * @mask: NT's
- * @help: what they are
- * @linux_kind: of Linux' own locks: what the module's file linux calls the kind; NULL: of others
- * @sleeps: such a lock, whoever waits for which sleeps
+ * struct session_group - a group of events that a session can record
+ * @name: name for the option -e
+ * @mask_name: NT's name of the group, or one like it
+ * @mask: PERF_*
+ * @help: description
+ * @linux_kind: the kind of Linux' own locks, as the module's file "linux" names it; NULL: others
+ * @sleeps: whether waiters for such a lock sleep
  */
 struct session_group {
 	const char *name;
@@ -32,29 +34,25 @@ extern const struct session_group session_groups[];
 extern const size_t session_group_count;
 
 /**
- * struct session_settings - of a session; 0 and NULL: as it is
+ * struct session_settings - settings of a run
  * @groups: names of groups, separated by commas
- * @buffer_size: bytes
- * @buffers: of each processor
- * @flush_ms: after which buffers that are not full can be read
- * @mode: "sequential" or "buffering"
- * @stacks: events that carry a stack, separated by commas, or "none"
+ * @buffer_size: bytes of a buffer; 0: as the session has it
+ * @buffers: buffers of each CPU; 0: as the session has it
+ * @flush_ms: period of flushing buffers that are not full, in ms; 0: none
+ * @mode: NTKLOG_SESSION_SEQUENTIAL or NTKLOG_SESSION_BUFFERING
+ * @stacks: events that carry a stack, NTKLOG_STACKS_*
  */
 struct session_settings {
 	const char *groups;
 	unsigned long buffer_size;
 	unsigned long buffers;
 	unsigned long flush_ms;
-	const char *mode;
-	const char *stacks;
+	uint32_t mode;
+	uint32_t stacks;
 };
 
-/* All that can, for who does not say which. */
-#define SESSION_STACKS_ALL	"spinlock,resource,contextswap"
-#define SESSION_STACKS_NONE	"none"
-
 /**
- * struct session_counts - of a session's run, all processors
+ * struct session_counts - counts of a session's present or last run, over all CPUs
  * @generated: events
  * @written: events
  * @lost: events
@@ -70,20 +68,18 @@ struct session_counts {
 };
 
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT]);
+const char *session_unknown_group(const char *groups);
 const char *session_default_groups(void);
-int session_check_groups(const char *groups);
-int session_check_stacks(const char *stacks);
+int session_parse_groups(const char *groups, struct perfinfo_groupmask *mask);
+bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group);
 bool session_wants(const char *groups, uint32_t group);
 bool session_has_events(const char *groups);
+int session_parse_stacks(const char *text, uint32_t *stacks);
 unsigned long session_parse_size(const char *text);
 bool session_is_started(int number);
-int session_find_free(void);
 int session_find_started(void);
+bool session_any_is_started(void);
 int session_counts(int number, struct session_counts *counts);
-int session_configure(int number, const struct session_settings *settings);
-int session_start(int number);
-int session_stop(int number);
-int session_get_linux_mode(const char *mode, char old[KERNEL_TEXT]);
-int session_set_linux_mode(const char *mode);
+void session_tell_none_is_free(void);
 
 #endif /* _NTKLOG_SESSION_H */

@@ -1,33 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Signals that are read, not taken at any time. */
+/* See signals.h. */
 
 #include <errno.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
+#include "macros.h"
 #include "message.h"
 #include "signals.h"
 
+static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* Set by the handler, which runs only between the two functions below. */
+static volatile sig_atomic_t has_interrupted;
+
+static void note_signal(int number)
+{
+	has_interrupted = 1;
+}
+
 /**
- * signals_open() - from now on read those that tell a program to end, and one more
- * @signals: which that are, for a child to let through
- * @more: the one more
+ * signals_open() - block SIGINT, SIGTERM, SIGHUP and one more signal, and read them from a file
+ * @signals: set to the blocked signals, which a child has to unblock
+ * @more: the additional signal
  *
- * Return: a file of them that is not waited for, or -1 after a message.
+ * Return: a file descriptor whose reads do not wait, or -1 after a message.
  */
 int signals_open(sigset_t *signals, int more)
 {
+	/* Without SA_RESTART: the signal interrupts a system call. */
+	const struct sigaction action = { .sa_handler = note_signal };
+	size_t i;
 	int fd;
 
 	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
 	sigaddset(signals, more);
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaddset(signals, ending_signals[i]);
 	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
+	if (fd < 0) {
 		message("signalfd: %s", strerror(errno));
-	else
-		sigprocmask(SIG_BLOCK, signals, NULL);
+		return -1;
+	}
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	for (i = 0; i < ARRAY_SIZE(ending_signals); i++)
+		sigaction(ending_signals[i], &action, NULL);
 	return fd;
+}
+
+/**
+ * signals_let_interrupt() - let the signals interrupt a system call
+ * @signals: set by signals_open()
+ */
+void signals_let_interrupt(const sigset_t *signals)
+{
+	has_interrupted = 0;
+	sigprocmask(SIG_UNBLOCK, signals, NULL);
+}
+
+/**
+ * signals_have_interrupted() - block the signals again
+ * @signals: set by signals_open()
+ *
+ * Return: true if a signal that ends the process has arrived since signals_let_interrupt().
+ */
+bool signals_have_interrupted(const sigset_t *signals)
+{
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	return has_interrupted;
 }

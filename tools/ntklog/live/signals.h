@@ -2,10 +2,13 @@
 #ifndef _NTKLOG_SIGNALS_H
 #define _NTKLOG_SIGNALS_H
 
-/* Signals that are read, not taken at any time. */
+/* Signals that are read from a file instead of ending the process. */
 
 #include <signal.h>
+#include <stdbool.h>
 
 int signals_open(sigset_t *signals, int more);
+void signals_let_interrupt(const sigset_t *signals);
+bool signals_have_interrupted(const sigset_t *signals);
 
 #endif /* _NTKLOG_SIGNALS_H */

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# A recording of the tool owns its session: what a signal, a full disk, or another recording does to
+# it. The events are those of Linux' own locks, whose start takes long enough to be interrupted.
+
+E=linux_spinlock,linux_mutex
+KEPT=/tmp/recordings
+mkdir -p $KEPT
+
+# none_is_left: no session is started or claimed, and no lock is watched.
+none_is_left()
+{
+	is "$(cat $D/sessions/*/state | sort -u)" stopped &&
+		is "$(cat $D/sessions/*/owner | sort -u)" none && is "$(cat $D/group_mask)" 0x0
+}
+
+# is_recorded GROUPS...: sessions that run have these masks, in the order of the numbers.
+is_recorded()
+{
+	is "$(for n in 0 1 2 3 4 5 6 7; do
+		! grep -q started $D/sessions/$n/state || sed 's/^[^ ]* //' $D/sessions/$n/group_mask |
+			tr '\n' ' '
+	done)" "$*"
+}
+
+# status_is STATUS COMMAND...: the command ends with this exit status.
+status_is()
+{
+	expected=$1
+	shift
+	"$@"
+	is $? "$expected"
+}
+
+# claimed_or_gone PROCESS: it owns a session, or has ended.
+claimed_or_gone()
+{
+	! kill -0 "$1" 2>/dev/null || grep -q "^$1 " $D/sessions/*/owner
+}
+
+# A signal at any moment of a start, of each command that starts. The shell has the programs ignore
+# SIGINT: it starts them in the background.
+for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start; do
+	for delay in 0 40 300; do
+		for signal in TERM KILL; do
+			# shellcheck disable=SC2086 # words
+			ntklog $command -e $E >/dev/null 2>&1 &
+			program=$!
+			wait_for claimed_or_gone $program
+			usleep ${delay}000
+			kill -$signal $program 2>/dev/null
+			wait $program 2>/dev/null
+			[ "$command" != start ] || ntklog stop >/dev/null 2>&1
+			check "recordings: SIG$signal $delay ms into ntklog ${command%% *} leaves nothing" \
+				wait_for none_is_left
+		done
+	done
+done
+
+# Recordings beside each other.
+ntklog record -e contextswap --no-names -o one.etl 2>one.log &
+one=$!
+wait_for is_recorded "PERF_CONTEXT_SWITCH "
+check "recordings: start of a running session is refused" status_is 1 ntklog start 7 -e spinlock
+check "recordings: and changes nothing" is_recorded "PERF_CONTEXT_SWITCH "
+check "recordings: by hand it is refused too" refused busy $D/sessions/7/state stop
+check "recordings: nobody else can write its file" sh -c "! ntklog record -e spinlock --no-names \
+	-o one.etl --duration 0.2 2>/tmp/same && grep 'another recording is writing this file' /tmp/same"
+ntklog top -e resource -d 60 >/dev/null &
+top=$!
+wait_for is_recorded "PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
+check "recordings: top has a session of its own" is_recorded \
+	"PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
+check "recordings: so has a second record" ntklog record -e linux_mutex --no-names -o two.etl \
+	--duration 0.5
+kill $top
+wait $top
+check "recordings: the first one goes on" is_recorded "PERF_CONTEXT_SWITCH "
+kill $one
+check "recordings: and ends well" wait $one
+check "recordings: its file has its events alone" sh -c \
+	'ntklog dump one.etl | grep -q ContextSwap && ! ntklog dump one.etl | grep -q Resource'
+check "recordings: the closing line counts them" is \
+	"$(sed -n 's/.*one.etl: \([0-9]*\) events.*/\1/p' one.log)" \
+	"$(ntklog info one.etl | awk '/^Events/ { counts = 1; next } counts { sum += $2 }
+		END { print sum + 0 }')"
+
+# A disk with space for a part of the buffers.
+mount -t tmpfs -o size=300k none $KEPT
+ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full.etl --duration 60 \
+	2>full.log
+check "recordings: a full disk ends a recording" is $? 1
+cat full.log
+check "recordings: which is said" grep -q 'full.etl: No space left on device' full.log
+cp $KEPT/full.etl full.etl
+check "recordings: the file can be read" ntklog info full.etl
+check "recordings: its header counts its buffers" sh -c "ntklog info --json full.etl |
+	grep -q '\"BuffersWritten\": '\$((\$(stat -c %s full.etl) / 65536)),"
+rm $KEPT/full.etl
+check "recordings: nothing is left after that" none_is_left
+ntklog start 3 -e contextswap -b 64K -n 64 >start.log
+check "recordings: start says what it records" grep -q 'session 3 is started: contextswap;' start.log
+find /sys/kernel >/dev/null
+mount -o remount,size=64k $KEPT
+check "recordings: stop on a full disk fails" sh -c \
+	"! ntklog stop 3 -o $KEPT/stop.etl --no-names 2>stop.log && grep 'nothing was read' stop.log"
+check "recordings: a second stop writes all" ntklog stop 3 -o stop.etl --no-names
+check "recordings: of the session" sh -c '[ $(stat -c %s stop.etl) -ge $((3 * 65536)) ]'
+umount $KEPT
+check "recordings: its file has no gap" ntklog info stop.etl
+check "recordings: after it the session is free" none_is_left
+
+# Names of a file that cat has made.
+echo PERF_CONTEXT_SWITCH PERF_LINUX_MUTEX >$D/sessions/2/group_mask
+echo start >$D/sessions/2/state
+find /sys/kernel >/dev/null
+echo stop >$D/sessions/2/state
+cat $D/sessions/2/header $D/sessions/2/cpu* >cat.etl
+check "recordings: names of a file that has none" ntklog names cat.etl
+check "recordings: are those of its threads" sh -c "ntklog dump cat.etl | grep ContextSwap | grep -q kworker"
+check "recordings: they are not written twice" status_is 1 ntklog names cat.etl
+echo PERF_SPINLOCK >$D/sessions/2/group_mask
+
+# Settings of the module, for the time of the recording.
+settings()
+{
+	echo "$(cat $P/acquire_sample_rate $R/release_sample_rate $P/blockers)" | tr '\n' ' '
+}
+echo 1000 >$P/acquire_sample_rate
+echo 1000 >$R/release_sample_rate
+ntklog record -e linux_spinlock --blockers --no-names -o blockers.etl &
+recorder=$!
+wait_for [ -s blockers.etl ]
+check "recordings: rates are prime and blockers on" is "$(settings)" "1009 1009 1 "
+kill $recorder
+check "recordings: a recording of blockers" wait $recorder
+check "recordings: settings are as before" is "$(settings)" "1000 1000 0 "
+check "recordings: a mode without holders is named" sh -c "! ntklog record --mode waits --blockers \
+	-o /tmp/x.etl --duration 0.2 2>/tmp/said && grep 'use --mode full' /tmp/said"
+check "recordings: and left" is "$(cat $D/linux_mode)" full
+check "recordings: the kernel has nothing to complain of" kernel_is_silent

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ntklog start and stop: a recording without a process of its own, from the one command to the
+ * other.
+ */
+
+#include <argp.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "identities.h"
+#include "kernel.h"
+#include "message.h"
+#include "recording.h"
+#include "session.h"
+#include "session_argp.h"
+#include "trace_file.h"
+
+enum {
+	OPTION_NO_NAMES = 0x100,
+};
+
+/*
+ * @session: number of the session; -1: none was given
+ * @settings: settings of start
+ * @trace: file of stop; without a path: none
+ */
+struct options {
+	int session;
+	struct session_settings settings;
+	struct trace_file trace;
+};
+
+/* Let the module free its notes about classes, unless a session that runs needs them. */
+static void forget_identities(void)
+{
+	if (!session_any_is_started())
+		kernel_write("0", "keep_identities");
+}
+
+static int start(struct options *options)
+{
+	struct recording recording = RECORDING_NONE;
+	struct identities identities = { 0 };
+	int err;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (!options->settings.groups)
+		options->settings.groups = session_default_groups();
+	/* The module keeps notes about classes while its file is open, or keep_identities is 1. */
+	identities_open(&identities);
+	err = recording_claim(&recording, options->session) ||
+	      recording_start(&recording, &options->settings);
+	if (!err)
+		kernel_write("1", "keep_identities");
+	err = err || recording_keep(&recording);
+	if (err)
+		forget_identities();
+	else
+		printf("session %d is started: %s; ntklog stop %d -o FILE writes what it has logged\n",
+		       recording.session, options->settings.groups, recording.session);
+	identities_close(&identities);
+	recording_close(&recording);
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+/* Write the buffers of a stopped session to the file. */
+static int save(struct recording *recording, struct trace_file *trace,
+		const struct ntklog_session_counts *counts)
+{
+	size_t size;
+	unsigned char *header = recording_read_header(recording, &size);
+	/* Unread buffers that were overwritten are still among the unread ones. */
+	uint64_t buffers = counts->unread - (counts->overwritten < counts->unread ?
+					     counts->overwritten : counts->unread);
+	int err;
+
+	if (!header)
+		return -1;
+	recording->drain.give = trace_file_write;
+	recording->drain.argument = trace;
+	err = trace_file_begin(trace, header, size, size + buffers * size) ||
+	      drain_open(&recording->drain, recording->fd, recording->session, size) ||
+	      drain_finish(&recording->drain);
+	/* Count the buffers that could not be written, for the numbers of the file. */
+	if (trace->has_failed)
+		drain_finish(&recording->drain);
+	if (trace_file_finish(trace, header, size))
+		err = -1;
+	free(header);
+	if (trace->bytes)
+		trace_file_tell(trace, counts);
+	if (!err && !counts->overwritten && trace->buffers < counts->finished) {
+		message("session %d: %" PRIu64 " of its %" PRIu64
+			" buffers had been read before: they are not in %s",
+			recording->session, (uint64_t)counts->finished - trace->buffers,
+			(uint64_t)counts->finished, trace->path);
+		err = -1;
+	}
+	return err ? -1 : 0;
+}
+
+/* Stop an adopted session if it runs, and write its buffers. */
+static int finish(struct recording *recording, struct trace_file *trace)
+{
+	struct ntklog_session_counts counts;
+	int state = recording_state(recording);
+
+	if (state == NTKLOG_SESSION_STARTED) {
+		if (recording_stop(recording))
+			return -1;
+	} else if (state == NTKLOG_SESSION_FINISHED && trace->path) {
+		message("session %d is not started; what it still holds is written",
+			recording->session);
+	} else {
+		message("session %d is not started", recording->session);
+		return -1;
+	}
+	if (recording_counts(recording, &counts) ||
+	    (trace->path && save(recording, trace, &counts)))
+		return -1;
+	printf("session %d: %" PRIu64 " events, %" PRIu64 " lost, in %" PRIu64 " buffers\n",
+	       recording->session, (uint64_t)counts.written, (uint64_t)counts.lost,
+	       (uint64_t)counts.finished);
+	return finish_output(stdout, NULL);
+}
+
+static int stop(struct options *options)
+{
+	struct recording recording = RECORDING_NONE;
+	struct trace_file *trace = &options->trace;
+	int number = options->session, err;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	if (number < 0)
+		number = session_find_started();
+	if (number < 0)
+		return NTKLOG_FAILED;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	trace->has_names &= !!trace->path;
+	/* The names are read first: the session's notes about classes go with its adoption. */
+	if ((trace->path && trace_file_open_stream(trace)) ||
+	    (trace->has_names && names_writer_prepare(&trace->names)) ||
+	    recording_adopt(&recording, number)) {
+		trace_file_close(trace);
+		return NTKLOG_FAILED;
+	}
+	err = finish(&recording, trace);
+	/* Buffers that are not in a file stay with the session. */
+	if ((err || !trace->path) && recording_keep(&recording))
+		err = -1;
+	recording_close(&recording);
+	if (trace_file_close(trace))
+		err = -1;
+	if (!err)
+		forget_identities();
+	return err ? NTKLOG_FAILED : NTKLOG_OK;
+}
+
+static error_t parse_session(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+
+	switch (key) {
+	case 'm':
+		if (strcmp(argument, "sequential") && strcmp(argument, "buffering"))
+			argp_error(state, "-m: \"%s\" is not sequential or buffering", argument);
+		options->settings.mode = strcmp(argument, "buffering") ?
+			NTKLOG_SESSION_SEQUENTIAL : NTKLOG_SESSION_BUFFERING;
+		return 0;
+	case 'o':
+		options->trace.path = argument;
+		return 0;
+	case OPTION_NO_NAMES:
+		options->trace.has_names = false;
+		return 0;
+	case ARGP_KEY_ARG:
+		options->session = strtol(argument, &end, 10);
+		if (end == argument || *end || options->session < 0 ||
+		    options->session >= KERNEL_SESSIONS || state->arg_num)
+			argp_error(state, "give the number of one session, 0 to %d",
+				   KERNEL_SESSIONS - 1);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_start(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	if (key != ARGP_KEY_INIT)
+		return parse_session(key, argument, state);
+	state->child_inputs[0] = &options->settings;
+	return 0;
+}
+
+static const struct argp_option start_options[] = {
+	{ "mode", 'm', "MODE", 0,
+	  "sequential (the default): when the buffers are full, new events are lost; buffering: the oldest buffers are overwritten (a flight recorder)",
+	  0 },
+	{ 0 }
+};
+
+static const struct argp_option stop_options[] = {
+	{ "output", 'o', "FILE", 0, "Write the events that it has logged to this ETL file", 0 },
+	{ "no-names", OPTION_NO_NAMES, NULL, 0,
+	  "Do not write FILE.names, the names of addresses and threads", 0 },
+	{ 0 }
+};
+
+static int run(const struct argp *argp, int argc, char **argv, int (*function)(struct options *))
+{
+	static struct options options = {
+		.session = -1,
+		.trace = { .fd = -1, .has_names = true },
+	};
+
+	argp_parse(argp, argc, argv, 0, NULL, &options);
+	return function(&options);
+}
+
+/**
+ * command_start() - ntklog start
+ * @argc: number of arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_start(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = start_options,
+		.parser = parse_start,
+		.children = session_argp_children,
+		.args_doc = "[SESSION]",
+		.doc = "Start a session, 0 to 7, or a free one, and print which events it records:\n"
+		       "without -e those that ntklog record records without -e. It runs until ntklog\n"
+		       "stop. Without -b and -n the buffers are those that the session has, at first\n"
+		       "16 of 64K for each CPU.",
+	};
+
+	return run(&argp, argc, argv, start);
+}
+
+/**
+ * command_stop() - ntklog stop
+ * @argc: number of arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_stop(int argc, char **argv)
+{
+	static const struct argp argp = {
+		.options = stop_options,
+		.parser = parse_session,
+		.args_doc = "[SESSION]",
+		.doc = "Stop a session, or the only one that is started, and print its counts. With -o\n"
+		       "also write its events to a file. If that fails, or without -o, the session\n"
+		       "keeps them: ntklog stop SESSION -o FILE writes them later.",
+	};
+
+	return run(&argp, argc, argv, stop);
+}

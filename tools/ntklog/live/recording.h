@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_RECORDING_H
+#define _NTKLOG_RECORDING_H
+
+/*
+ * A recording: a session of the module that belongs to one open file, from the claim to the
+ * counts. If the process ends in whatever way, the kernel closes the file and thereby stops the
+ * session. See <ntklog/session.h>.
+ */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <ntklog/session.h>
+
+#include "drain.h"
+#include "session.h"
+
+/**
+ * struct recording - a claimed session
+ * @fd: the claim; -1: none
+ * @session: number of the session
+ * @signal_fd: signalfd of @signals; -1: signals keep their default actions
+ * @signals: signals that end the recording, and SIGCHLD; blocked except while a start attaches
+ * @drain: buffers of the run
+ * @next_tick: recording_now() at which buffers of all CPUs are looked for again
+ * @before_read: called before buffers are read, with @argument; NULL: nothing is called
+ * @argument: argument of @before_read
+ */
+struct recording {
+	int fd;
+	int session;
+	int signal_fd;
+	sigset_t signals;
+	struct drain drain;
+	double next_tick;
+	void (*before_read)(void *argument);
+	void *argument;
+};
+
+#define RECORDING_NONE	{ .fd = -1, .session = -1, .signal_fd = -1 }
+
+double recording_now(void);
+int recording_claim(struct recording *recording, int session);
+int recording_adopt(struct recording *recording, int session);
+int recording_take_signals(struct recording *recording, int more);
+int recording_start(struct recording *recording, const struct session_settings *settings);
+int recording_state(const struct recording *recording);
+unsigned char *recording_read_header(const struct recording *recording, size_t *size);
+int recording_counts(const struct recording *recording, struct ntklog_session_counts *counts);
+int recording_follow(struct recording *recording, double end);
+int recording_flush(struct recording *recording);
+int recording_stop(struct recording *recording);
+int recording_keep(struct recording *recording);
+void recording_close(struct recording *recording);
+
+#endif /* _NTKLOG_RECORDING_H */

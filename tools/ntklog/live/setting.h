@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SETTING_H
+#define _NTKLOG_SETTING_H
+
+/* Settings of the whole module that a recording changes, and puts back at its end. */
+
+#include <stdbool.h>
+
+#include "kernel.h"
+
+/**
+ * struct setting - a file of the module that holds one value
+ * @file: path below kernel_directory()
+ * @old: value before the change
+ * @is_changed: whether setting_restore() has something to do
+ */
+struct setting {
+	const char *file;
+	char old[KERNEL_TEXT];
+	bool is_changed;
+};
+
+int setting_change(struct setting *setting, const char *from, const char *value);
+void setting_restore(struct setting *setting);
+
+#endif /* _NTKLOG_SETTING_H */

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See symbols.h. */
+
+#define _GNU_SOURCE
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "symbols.h"
+
+/* Length of " 0x" and the 16 digits of an address. */
+#define ADDRESS_LENGTH	19
+
+static char *read_modules(void)
+{
+	char path[PATH_SIZE], *text = NULL;
+	size_t room = 0;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "%s/modules", kernel_proc());
+	stream = fopen(path, "re");
+	if (!stream)
+		return NULL;
+	/* The file has no NUL. Therefore the "line" up to a NUL is the whole file. */
+	if (getdelim(&text, &room, '\0', stream) < 0) {
+		free(text);
+		text = NULL;
+	}
+	fclose(stream);
+	return text;
+}
+
+/**
+ * symbols_read() - read the symbols, also those of the loaded modules
+ * @symbols: all zero, or read before: then the classes of locks are kept
+ *
+ * Return: 0, or -1 after a message.
+ */
+int symbols_read(struct symbols *symbols)
+{
+	/* A module that is loaded while the symbols are read is new at the next update. */
+	char path[PATH_SIZE], *modules = read_modules();
+	struct names *names;
+
+	snprintf(path, sizeof(path), "%s/kallsyms", kernel_proc());
+	if (names_load(&names, path, NULL)) {
+		free(modules);
+		return -1;
+	}
+	if (symbols->names)
+		names_move_classes(names, symbols->names);
+	names_free(symbols->names);
+	free(symbols->modules);
+	*symbols = (struct symbols) { .names = names, .modules = modules };
+	return 0;
+}
+
+/* Test whether a line of /proc/modules is in @modules, with the same address. */
+static bool has_module(const char *modules, const char *line)
+{
+	size_t name_length = strcspn(line, " ") + 1, length;
+	const char *address = memmem(line, strcspn(line, "\n"), " 0x", 3);
+
+	for (; modules && *modules; modules += length + (modules[length] == '\n')) {
+		length = strcspn(modules, "\n");
+		/* The use counts between name and address change all the time. */
+		if (address && !strncmp(modules, line, name_length) &&
+		    memmem(modules, length, address, ADDRESS_LENGTH))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * symbols_update() - read the symbols again if a module has been loaded since
+ * @symbols: read before
+ *
+ * A module that was unloaded keeps its symbols, because its events may still be read.
+ *
+ * Return: 1: read again; 0: not; -1 after a message.
+ */
+int symbols_update(struct symbols *symbols)
+{
+	char *modules = read_modules();
+	const char *line = modules;
+	bool is_new = false;
+
+	while (!is_new && line && *line) {
+		is_new = !has_module(symbols->modules, line);
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	free(modules);
+	if (!is_new)
+		return 0;
+	return symbols_read(symbols) ? -1 : 1;
+}
+
+/**
+ * symbols_free() - free the symbols
+ * @symbols: read, or all zero
+ */
+void symbols_free(struct symbols *symbols)
+{
+	names_free(symbols->names);
+	free(symbols->modules);
+	*symbols = (struct symbols) { 0 };
+}

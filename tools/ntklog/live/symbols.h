@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_SYMBOLS_H
+#define _NTKLOG_SYMBOLS_H
+
+/* Symbols of the running kernel and of the modules that are loaded meanwhile. */
+
+#include "names.h"
+
+/**
+ * struct symbols - symbols as they were last read
+ * @names: the symbols; a user may add classes of locks
+ * @modules: /proc/modules at that time, or NULL
+ */
+struct symbols {
+	struct names *names;
+	char *modules;
+};
+
+int symbols_read(struct symbols *symbols);
+int symbols_update(struct symbols *symbols);
+void symbols_free(struct symbols *symbols);
+
+#endif /* _NTKLOG_SYMBOLS_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TRACE_FILE_H
+#define _NTKLOG_TRACE_FILE_H
+
+/*
+ * The ETL file that a recording writes, with FILE.names beside it. All numbers are those of the
+ * file: they leave out buffers that could not be written.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ntklog/etl.h>
+#include <ntklog/session.h>
+
+#include "names_writer.h"
+
+/**
+ * struct trace_file - a file that is being written
+ * @path: path for messages
+ * @fd: the file; -1: not open yet
+ * @is_stream: whether it is a pipe or the standard output, which cannot be written twice
+ * @has_names: whether @names are written
+ * @has_failed: whether a write has failed: later buffers are dropped
+ * @etl: header of the trace, for parsing buffers
+ * @names: names of the addresses and threads in the events
+ * @bytes: bytes written
+ * @buffers: buffers written, without the first one
+ * @events: events in @buffers
+ * @dropped_buffers: buffers that were read but could not be written
+ * @dropped_events: events in @dropped_buffers
+ */
+struct trace_file {
+	const char *path;
+	int fd;
+	bool is_stream;
+	bool has_names;
+	bool has_failed;
+	struct etl_file *etl;
+	struct names_writer names;
+	uint64_t bytes;
+	uint64_t buffers;
+	uint64_t events;
+	uint64_t dropped_buffers;
+	uint64_t dropped_events;
+};
+
+int trace_file_open_stream(struct trace_file *trace);
+int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t size, uint64_t bytes);
+int trace_file_write(void *trace_file, unsigned char *buffer, size_t size);
+int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t size);
+int trace_file_close(struct trace_file *trace);
+void trace_file_tell(const struct trace_file *trace, const struct ntklog_session_counts *counts);
+
+#endif /* _NTKLOG_TRACE_FILE_H */

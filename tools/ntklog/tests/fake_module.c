@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sessions to claim, in a directory like the module's: a library for LD_PRELOAD. It answers
+ * open() of sessions/claim and the like, and the ioctls of <ntklog/session.h>:
+ *
+ *	sessions/<n>/start		written by START: struct ntklog_session_start
+ *	sessions/<n>/state		written by START, STOP, and the close of a claim
+ *	sessions/<n>/fail_start		errno of START
+ *	sessions/<n>/slow_start		START waits until a signal comes
+ *	sessions/<n>/failures		lines "GROUP ERRNO" for INFO
+ *	sessions/<n>/owner		makes a claim fail with EBUSY, unless it is "none"
+ *	sessions/<n>/{stats,header,cpu<m>}	read
+ */
+
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ntklog/session.h>
+
+#define SESSIONS	8
+#define FDS		1024
+
+static char directory[4096];
+static struct {
+	bool is_claim, is_kept;
+	int session;
+} claims[FDS];
+
+static int real_open(const char *path, int flags, mode_t mode)
+{
+	int (*function)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+
+	return function(path, flags, mode);
+}
+
+static int real_close(int fd)
+{
+	int (*function)(int) = dlsym(RTLD_NEXT, "close");
+
+	return function(fd);
+}
+
+static int open_file(int session, const char *name, int flags)
+{
+	char path[8192];
+
+	snprintf(path, sizeof(path), "%s/%d/%s", directory, session, name);
+	return real_open(path, flags | O_CLOEXEC, 0600);
+}
+
+/* Read a file; one that does not exist is empty. */
+static char *text_of(int session, const char *name)
+{
+	static char text[65536];
+	int fd = open_file(session, name, O_RDONLY);
+	ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		real_close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return text;
+}
+
+static void put(int session, const char *name, const void *data, size_t size)
+{
+	int fd = open_file(session, name, O_WRONLY | O_CREAT | O_TRUNC);
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	real_close(fd);
+}
+
+static bool has(int session, const char *name)
+{
+	int fd = open_file(session, name, O_RDONLY);
+
+	if (fd >= 0)
+		real_close(fd);
+	return fd >= 0;
+}
+
+static off_t size_of(int session, const char *name)
+{
+	int fd = open_file(session, name, O_RDONLY);
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (fd >= 0)
+		real_close(fd);
+	return size;
+}
+
+static bool is_started(int session)
+{
+	return !strncmp(text_of(session, "state"), "started", 7);
+}
+
+static void get_counts(int session, struct ntklog_session_counts *counts)
+{
+	const char *total = strstr(text_of(session, "stats"), "total");
+	unsigned long long values[6] = { 0 };
+
+	if (total)
+		sscanf(total + 5, "%llu %llu %llu %llu %llu %llu", &values[0], &values[1],
+		       &values[2], &values[3], &values[4], &values[5]);
+	memcpy(&counts->generated, values, sizeof(values));
+}
+
+static bool is_free(int session, bool adopts)
+{
+	const char *owner = text_of(session, "owner");
+
+	return (!*owner || !strncmp(owner, "none", 4)) && (adopts || !is_started(session));
+}
+
+static int claim(const char *path)
+{
+	const char *sessions = strstr(path, "/sessions/");
+	struct ntklog_session_counts counts;
+	char word[16], rest;
+	int session, fd;
+
+	snprintf(directory, sizeof(directory), "%.*s", (int)(sessions + 9 - path), path);
+	if (!strcmp(sessions, "/sessions/claim")) {
+		for (session = SESSIONS; session-- > 0;) {
+			get_counts(session, &counts);
+			if (is_free(session, false) && !counts.unread)
+				break;
+		}
+	} else if (sscanf(sessions, "/sessions/%d/%15[a-z]%c", &session, word, &rest) != 2 ||
+		   (strcmp(word, "claim") && strcmp(word, "adopt"))) {
+		return -2;
+	} else if (!is_free(session, !strcmp(word, "adopt"))) {
+		session = -1;
+	}
+	if (session < 0) {
+		errno = EBUSY;
+		return -1;
+	}
+	fd = open_file(session, "header", O_RDONLY | O_CREAT);
+	if (fd >= 0 && fd < FDS) {
+		claims[fd].is_claim = true;
+		claims[fd].is_kept = false;
+		claims[fd].session = session;
+	}
+	return fd;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+	int fd = strstr(path, "/sessions/") ? claim(path) : -2;
+
+	if (fd != -2)
+		return fd;
+	va_start(arguments, flags);
+	mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, int) : 0;
+	va_end(arguments);
+	return real_open(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+
+int close(int fd)
+{
+	if (fd >= 0 && fd < FDS && claims[fd].is_claim) {
+		claims[fd].is_claim = false;
+		if (!claims[fd].is_kept)
+			put(claims[fd].session, "state", "stopped\n", 8);
+	}
+	return real_close(fd);
+}
+
+static int start(int session, const void *argument)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	int tries;
+
+	for (tries = 0; has(session, "slow_start") && tries < 600; tries++) {
+		put(session, "is_starting", "", 0);
+		if (nanosleep(&second, NULL))
+			return EINTR;
+	}
+	if (has(session, "fail_start"))
+		return atoi(text_of(session, "fail_start"));
+	if (is_started(session))
+		return EBUSY;
+	put(session, "start", argument, sizeof(struct ntklog_session_start));
+	put(session, "state", "started\n", 8);
+	return 0;
+}
+
+static int stop(int session)
+{
+	if (!is_started(session))
+		return EINVAL;
+	put(session, "state", "stopped\n", 8);
+	return 0;
+}
+
+static int inform(int session, struct ntklog_session_info *info)
+{
+	char *next = text_of(session, "failures");
+
+	info->session = session;
+	info->failures = 0;
+	for (; sscanf(next, "%i %i", (int *)&info->failure[info->failures].group,
+		      (int *)&info->failure[info->failures].error) == 2; next++) {
+		info->failures++;
+		next += strcspn(next, "\n");
+	}
+	info->state = NTKLOG_SESSION_IDLE;
+	if (is_started(session))
+		info->state = NTKLOG_SESSION_STARTED;
+	else if (size_of(session, "header") > 0)
+		info->state = NTKLOG_SESSION_FINISHED;
+	return 0;
+}
+
+static int answer(int fd, unsigned long request, void *argument)
+{
+	const struct ntklog_session_cpu *cpu;
+	int session = claims[fd].session;
+	char name[32];
+
+	switch (request) {
+	case NTKLOG_SESSION_START:
+		return start(session, argument);
+	case NTKLOG_SESSION_STOP:
+		return stop(session);
+	case NTKLOG_SESSION_COUNTS:
+		get_counts(session, argument);
+		return 0;
+	case NTKLOG_SESSION_INFO:
+		return inform(session, argument);
+	case NTKLOG_SESSION_FLUSH:
+		return 0;
+	case NTKLOG_SESSION_KEEP:
+		claims[fd].is_kept = true;
+		return 0;
+	case NTKLOG_SESSION_OPEN_CPU:
+		cpu = argument;
+		snprintf(name, sizeof(name), "cpu%u", cpu->cpu);
+		fd = open_file(session, name, O_RDONLY | O_NONBLOCK);
+		return fd < 0 ? ENXIO : -fd;
+	}
+	return ENOTTY;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	int (*function)(int, unsigned long, ...) = dlsym(RTLD_NEXT, "ioctl");
+	va_list arguments;
+	void *argument;
+	int err;
+
+	va_start(arguments, request);
+	argument = va_arg(arguments, void *);
+	va_end(arguments);
+	if (fd < 0 || fd >= FDS || !claims[fd].is_claim)
+		return function(fd, request, argument);
+	err = answer(fd, request, argument);
+	if (err <= 0)
+		return -err;
+	errno = err;
+	return -1;
+}

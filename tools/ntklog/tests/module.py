@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A directory like the module's, with sessions that fake_module.so lets the tool claim.
+
+Usage of a test: test_NAME.py NTKLOG FAKE_MODULE
+"""
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+NTKLOG, FAKE_MODULE = sys.argv[1], os.path.abspath(sys.argv[2])
+
+STATS = """cpu generated written lost finished unread overwritten
+0 5 4 1 2 1 0
+total 10 7 3 4 %d 0
+"""
+
+# As <ntklog/group_mask.h> and <ntklog/event.h> have them.
+GROUPS = {"PERF_CONTEXT_SWITCH": 0x20000004, "PERF_SPINLOCK": 0x20010000,
+          "PERF_SYNC_OBJECTS": 0x20020000, "PERF_SPINLOCK_CNTRS": 0x20200000,
+          "PERF_LINUX_SPINLOCK": 0xA0000001, "PERF_LINUX_RWLOCK": 0xA0000002,
+          "PERF_LINUX_MUTEX": 0xA0000004, "PERF_LINUX_RWSEM": 0xA0000008,
+          "PERF_LINUX_SEMAPHORE": 0xA0000010, "PERF_LINUX_RT_MUTEX": 0xA0000020,
+          "PERF_LINUX_PERCPU_RWSEM": 0xA0000040, "PERF_LINUX_WW_MUTEX": 0xA0000080}
+CONTEXTSWAP, SPINLOCK, RESOURCE = 1, 2, 4
+
+
+class Directory(unittest.TestCase):
+    """Eight sessions that are stopped. The directory is also /proc where a test says so."""
+
+    ENVIRONMENT = {}
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.directory = self.temporary.name
+        for number in range(8):
+            os.makedirs(os.path.join(self.directory, "sessions", str(number)))
+            for name, text in (("state", "stopped"), ("name", "Logger %d" % number),
+                               ("group_mask", "0x20010000 PERF_SPINLOCK"),
+                               ("mode", "sequential"), ("buffer_size", "65536"),
+                               ("buffers", "16"), ("flush_timer", "0"),
+                               ("stats", STATS % 0)):
+                self.write(number, name, text + "\n")
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def path(self, number, name):
+        return os.path.join(self.directory, "sessions", str(number), name)
+
+    def write(self, number, name, text):
+        with open(self.path(number, name), "w") as stream:
+            stream.write(text)
+
+    def read(self, number, name):
+        with open(self.path(number, name)) as stream:
+            return stream.read()
+
+    def put(self, name, text):
+        """Write a file of the module itself."""
+        with open(os.path.join(self.directory, name), "w") as stream:
+            stream.write(text)
+
+    def get(self, name):
+        with open(os.path.join(self.directory, name)) as stream:
+            return stream.read()
+
+    def log(self, number, header, *buffers):
+        """Let a session have had a run with these buffers, all of CPU 0."""
+        for name, data in (("header", header), ("cpu0", b"".join(buffers))):
+            with open(self.path(number, name), "wb") as stream:
+                stream.write(data)
+        self.write(number, "stats", "total 9 9 0 %d %d 0\n" % (len(buffers), len(buffers)))
+
+    def settings(self, number):
+        """Settings with which the session was started last."""
+        with open(self.path(number, "start"), "rb") as stream:
+            fields = struct.unpack("<II64s8IIIIIII", stream.read())
+        return {"masks": fields[3:11], **dict(zip(
+            ("buffer_size", "buffers", "mode", "flush_timer", "stacks", "contextswap_version"),
+            fields[11:]))}
+
+    def groups(self, number):
+        masks = self.settings(number)["masks"]
+        return " ".join(name for name, value in GROUPS.items()
+                        if masks[value >> 29] & value & 0x1FFFFFFF)
+
+    def environment(self):
+        return {**os.environ, "NTKLOG_DEBUGFS": self.directory, "LD_PRELOAD": FAKE_MODULE,
+                "ASAN_OPTIONS": "verify_asan_link_order=0", **self.ENVIRONMENT}
+
+    def run_there(self, *arguments, **options):
+        return subprocess.run([NTKLOG, *arguments], **{
+            "capture_output": True, "text": True, "timeout": 600, "env": self.environment(),
+            **options})
+
+    def start_there(self, *arguments, **options):
+        process = subprocess.Popen([NTKLOG, *arguments], **{
+            "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, "env": self.environment(),
+            **options})
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for(self, condition):
+        for _ in range(1200):
+            if condition():
+                return
+            time.sleep(.05)
+        self.fail("waited in vain")

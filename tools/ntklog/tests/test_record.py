@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog record on sessions like the module's.
+
+Usage: test_record.py NTKLOG FAKE_MODULE
+"""
+
+import json
+import os
+import pty
+import resource
+import subprocess
+import time
+
+import etl_writer as etl
+import tap
+from module import STATS, Directory
+
+
+
+class Record(Directory):
+    """Of a directory like the module's, whose files do not go on."""
+
+    def setUp(self):
+        super().setUp()
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.data = etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())])
+        self.log(7, etl.header_buffer(2), self.data)
+        self.write(7, "stats", STATS % 0)
+
+    def record(self, *arguments, path=None, **options):
+        return self.start_there("record", "--no-names", "-o", path or self.etl, *arguments,
+                                **options)
+
+    def recorded(self, *arguments, status=0, **options):
+        process = self.record(*arguments, **options)
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, status, error)
+        return error
+
+    def recorded_for_a_moment(self, path, command):
+        """A command that writes its number into the file, ended before it ends; and what was said."""
+        for duration in ".3", "3", "30", "300":
+            error = self.recorded("--duration", duration, "--", "sh", "-c", command)
+            # On a busy machine a moment may be over before it has begun.
+            if os.path.exists(path) and os.path.getsize(path):
+                break
+        return error
+
+    def is_alive(self, path):
+        with open(path) as stream:
+            pid = int(stream.read())
+        # Init adopts the orphan, which stays a zombie if init does not wait for it.
+        try:
+            with open("/proc/%d/stat" % pid) as stream:
+                return stream.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except FileNotFoundError:
+            return False
+
+    def test_status_of_the_command(self):
+        self.recorded("--", "sh", "-c", "exit 7", status=7)
+        self.recorded("--", "sh", "-c", "kill -TERM $$", status=143)
+        self.recorded("--", "/nonexistent", status=127)
+        # Though it cannot be told.
+        with open("/dev/full", "w") as full:
+            process = self.run_there("record", "--no-names", "-o", self.etl, "--", "/nonexistent",
+                                     capture_output=False, stderr=full,
+                                     stdin=subprocess.DEVNULL)
+        self.assertEqual(process.returncode, 127)
+
+    def test_what_is_ended_after_its_time_is_good(self):
+        pid = os.path.join(self.directory, "pid")
+        self.recorded_for_a_moment(pid, "sleep 1000 & echo $! >%s; wait" % pid)
+        self.assertFalse(self.is_alive(pid))
+
+    def test_what_does_not_end_is_killed(self):
+        pid = os.path.join(self.directory, "pid")
+        command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
+        error = self.recorded_for_a_moment(pid, command)
+        self.assertIn("sh has not ended 5 seconds after SIGTERM: it is killed", error)
+        self.assertFalse(self.is_alive(pid))
+        # A second signal does not wait.
+        os.unlink(pid)
+        process = self.record("--", "sh", "-c", command)
+        while not os.path.exists(pid):
+            time.sleep(.05)
+        start = time.monotonic()
+        process.terminate()
+        while process.poll() is None and time.monotonic() < start + 600:
+            time.sleep(.1)
+            process.terminate()
+        self.assertEqual(process.returncode, 0)
+        process.stderr.close()
+
+    def test_buffers_without_an_end(self):
+        """What is done with one may make events for the next, until the session is stopped."""
+        os.unlink(self.path(7, "cpu0"))
+        os.symlink("/dev/zero", self.path(7, "cpu0"))
+        process = self.record("--duration", ".3", path="-", stdout=subprocess.DEVNULL)
+        end = time.monotonic() + 600
+        self.wait_for(lambda: os.path.exists(self.path(7, "start")))
+        while self.read(7, "state") != "stopped\n" and time.monotonic() < end:
+            time.sleep(.05)
+        process.kill()
+        process.communicate()
+        self.assertLess(time.monotonic(), end)
+
+    def test_an_earlier_file_is_kept(self):
+        for path in self.etl, self.etl + ".names":
+            with open(path, "w") as stream:
+                stream.write("earlier")
+        for number in range(3):
+            self.recorded("--duration", ".1")
+            with open(self.etl, "rb") as stream:
+                self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+            self.assertFalse(os.path.exists(self.etl + ".names"))
+            self.assertEqual(os.path.exists(self.etl + ".old.names"), not number)
+            with open(self.etl + ".old", "rb") as stream:
+                self.assertEqual(stream.read() == b"earlier", not number)
+        self.assertEqual(os.stat(self.etl).st_mode & 0o777, 0o600)
+
+    def test_streams(self):
+        fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(fifo)
+        process = self.record("--duration", ".3", path=fifo)
+        with open(fifo, "rb") as stream:
+            self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        # What the command prints is not in it.
+        process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
+        out, error = process.communicate()
+        self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))
+        self.assertIn(b"hello\n", error)
+        self.assertFalse(os.path.exists("-.names"))
+
+    def test_a_reader_that_goes(self):
+        process = self.record(path="-", stdout=subprocess.PIPE)
+        process.stdout.read(etl.SIZE)
+        process.stdout.close()
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            for number in range(2, 200):
+                stream.write(etl.buffer([], sequence=number))
+        error = process.stderr.read().decode()
+        process.stderr.close()
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn("standard output: Broken pipe", error)
+
+    def test_a_terminal_is_no_place(self):
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            self.skipTest("this machine has no pseudo terminals")
+        self.assertIn("-o -: the standard output is a terminal", self.recorded(path="-", status=1, stdout=slave))
+        os.close(master)
+        os.close(slave)
+
+    def test_signal_while_the_start_attaches_stops_everything(self):
+        self.write(7, "slow_start", "")
+        self.put("linux_mode", "full")
+        for signal in "INT", "TERM", "HUP":
+            process = self.record("--mode", "waits")
+            self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
+            subprocess.run(["kill", "-" + signal, str(process.pid)], check=True)
+            error = process.communicate(timeout=600)[1].decode()
+            self.assertEqual(process.returncode, 1)
+            self.assertIn("session 7: interrupted while it started: nothing was recorded", error)
+            self.assertEqual(self.read(7, "state"), "stopped\n")
+            self.assertEqual(self.get("linux_mode")[:4], "full")
+            self.assertFalse(os.path.exists(self.etl))
+            os.unlink(self.path(7, "is_starting"))
+
+    def test_closing_line_counts_what_is_in_the_file(self):
+        """The session's own counts are others: 7 events in 4 buffers."""
+        error = self.recorded("--duration", ".1")
+        self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 3 lost\n", error)
+
+    def test_two_recordings_get_sessions_of_their_own(self):
+        """The second one sees that the first session runs."""
+        self.log(6, etl.header_buffer(2), self.data)
+        self.write(6, "stats", STATS % 0)
+        first = self.record("-e", "spinlock")
+        self.wait_for(lambda: self.read(7, "state") == "started\n")
+        self.recorded("-e", "contextswap", "--duration", ".1", path=self.etl + "2")
+        first.terminate()
+        first.communicate()
+        self.assertEqual((self.groups(7), self.groups(6)), ("PERF_SPINLOCK", "PERF_CONTEXT_SWITCH"))
+
+    def test_file_of_a_running_recording_is_refused(self):
+        first = self.record()
+        self.wait_for(lambda: os.path.exists(self.etl) and os.path.getsize(self.etl) == 2 * etl.SIZE)
+        self.log(6, etl.header_buffer(2), self.data)
+        self.write(6, "stats", STATS % 0)
+        error = self.recorded("--duration", ".1", status=1)
+        self.assertIn("a.etl: another recording is writing this file: choose another name (-o)", error)
+        self.assertFalse(os.path.exists(self.etl + ".old"))
+        first.terminate()
+        first.communicate()
+        with open(self.etl, "rb") as stream:
+            self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
+
+    def test_full_disk_leaves_a_file_with_its_own_numbers(self):
+        """Of three buffers with an event each one has space."""
+        buffers = [etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=number)
+                   for number in (1, 2, 3)]
+        self.log(7, etl.header_buffer(4), *buffers)
+        self.write(7, "stats", "total 3 3 0 3 0 0\n")
+        limit = 5 * etl.SIZE // 2
+        error = self.recorded("--duration", "600", status=1, preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertIn("a.etl: File too large\n", error)
+        self.assertIn("a.etl: 1 events in 1 buffers, 0.0 MB; 2 lost\n", error)
+        self.assertIn("2 buffers with 2 events could not be written: make space", error)
+        info = json.loads(self.run_there("info", "--json", self.etl).stdout)
+        header = info["Header"]
+        self.assertEqual((header["BuffersWritten"], header["BuffersLost"], header["EventsLost"]),
+                         (2, 2, 2))
+        self.assertEqual(os.path.getsize(self.etl), 2 * etl.SIZE)
+
+    RATES = ["spinlock/acquire_sample_rate", "resource/release_sample_rate"]
+
+    def test_rates_are_prime_while_it_records(self):
+        for name, rate in (("spinlock", "1000"), ("resource", "2000")):
+            os.mkdir(os.path.join(self.directory, name))
+        for first, second, during in (("1000", "1000", ["1009", "1009"]),
+                                      ("1000", "2000", ["1009", "2000"])):
+            for name, rate in zip(self.RATES, (first, second)):
+                self.put(name, rate)
+            process = self.record()
+            self.wait_for(lambda: self.read(7, "state") == "started\n")
+            self.assertEqual([self.get(name) for name in self.RATES], during)
+            process.terminate()
+            process.communicate()
+            self.assertEqual([self.get(name) for name in self.RATES], [first, second])
+
+    def test_rates_stay_while_another_session_runs(self):
+        os.mkdir(os.path.join(self.directory, "spinlock"))
+        self.put(self.RATES[0], "1000")
+        self.write(0, "state", "started\n")
+        process = self.record()
+        self.wait_for(lambda: self.read(7, "state") == "started\n")
+        self.assertEqual(self.get(self.RATES[0]), "1000")
+        process.terminate()
+        process.communicate()
+
+    def test_blockers_are_on_while_it_records(self):
+        os.mkdir(os.path.join(self.directory, "spinlock"))
+        self.put("linux_mode", "full")
+        for option, rate in (("--blockers", "1"), ("--blockers=7", "7")):
+            self.put("spinlock/blockers", "0")
+            process = self.record(option)
+            self.wait_for(lambda: self.read(7, "state") == "started\n")
+            self.assertEqual(self.get("spinlock/blockers"), rate)
+            process.terminate()
+            process.communicate()
+            self.assertEqual(self.get("spinlock/blockers"), "0")
+
+    def test_blockers_that_cannot_be_recorded(self):
+        self.put("linux_mode", "waits")
+        self.assertIn("--blockers: mode waits does not record the holders of Linux' locks: use --mode "
+                      "full", self.recorded("--blockers", status=1))
+        self.put("linux_mode", "full")
+        self.assertIn("--blockers: the loaded module does not record blockers: load a newer one",
+                      self.recorded("--blockers", status=1))
+
+
+class Defaults(Directory):
+    """What is recorded without -e."""
+
+    SLEEPING = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
+
+    def setUp(self):
+        super().setUp()
+        for number in range(8):
+            self.log(number, etl.header_buffer(1))
+
+    def record(self):
+        return self.run_there("record", "--no-names", "-o", os.path.join(self.directory, "a.etl"),
+                              "--duration", ".1")
+
+    def test_no_stacks(self):
+        self.record()
+        self.assertEqual(self.settings(7)["stacks"], 0)
+
+    def test_locks_that_spin(self):
+        for (spin, rw), more in ((("off, 10 functions", "off, 19 functions"),
+                                  " PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK"),
+                                 (("unavailable: linux_locks=0", "off, 19 functions"),
+                                  " PERF_LINUX_RWLOCK"),
+                                 (("failed: _raw_spin_lock (-16)", "unavailable: x"),
+                                  " PERF_LINUX_SPINLOCK")):
+            self.put("linux", "spinlock: %s\nrwlock: %s\n" % (spin, rw))
+            self.record()
+            self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS" + more)
+
+    def test_locks_that_sleep(self):
+        for lines, there in (({}, self.SLEEPING),
+                             ({"semaphore": "unavailable: linux_locks=0",
+                               "ww_mutex": "failed: x (-16)"},
+                              [kind for kind in self.SLEEPING if kind != "semaphore"])):
+            self.put("linux", "".join(
+                "%s: %s\n" % (kind, lines.get(kind, "off, 3 functions"))
+                for kind in ["spinlock", "rwlock"] + self.SLEEPING))
+            result = self.record()
+            self.assertEqual(self.groups(7),
+                             "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK" +
+                             "".join(" PERF_LINUX_" + kind.upper() for kind in there))
+            self.assertNotIn("left out", result.stderr)
+
+
+class RecordMode(Directory):
+    """record --mode. The tool writes over the file linux_mode without cutting it off."""
+
+    def setUp(self):
+        super().setUp()
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.put("linux_mode", "full")
+        for number in 3, 7:
+            self.log(number, etl.header_buffer(1))
+
+    def record(self, mode, *arguments, status=0, path=None):
+        result = self.run_there("record", "--mode", mode, "--no-names", "--duration", ".1", "-o",
+                                path or self.etl, *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result.stderr
+
+    def test_modes_that_there_are_not(self):
+        self.assertIn('--mode: "most" is not full, sampled or waits', self.record("most", status=2))
+        os.unlink(os.path.join(self.directory, "linux_mode"))
+        self.assertEqual(self.record("waits", status=1),
+                         "ntklog: mode waits: the loaded module has no modes\n")
+
+    def test_mode_stays_after_a_recording(self):
+        self.record("sampled", "--session", "3")
+        self.assertEqual(self.get("linux_mode"), "sampled")
+
+    def test_no_free_session_changes_nothing(self):
+        for number in range(8):
+            self.write(number, "state", "started\n")
+        self.record("waits", status=1)
+        self.assertEqual(self.get("linux_mode"), "full")
+
+    def test_failed_start_restores_the_mode(self):
+        self.write(3, "fail_start", "12\n")
+        self.assertIn("session 3: no memory", self.record("sampled", "--session", "3", status=1))
+        self.assertEqual(self.get("linux_mode"), "fullled")
+
+    def test_failed_file_restores_the_mode(self):
+        self.record("sampled", "--session", "3", path="/nonexistent/x.etl", status=1)
+        self.assertEqual(self.get("linux_mode"), "fullled")
+
+    def test_default_groups_are_those_of_the_mode(self):
+        """Both are one file: the mode is written over the line of a kind that it has not."""
+        os.symlink("linux_mode", os.path.join(self.directory, "linux"))
+        self.put("linux_mode", "spinlock: off, 10 functions\nrwlock: off, 19 functions\n")
+        self.record("waits")
+        self.assertEqual(self.groups(7), "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK")
+
+    def test_locks_that_sleep_are_left_out_in_cheaper_modes(self):
+        """They cost the same in each; who names them has them."""
+        for kinds in ["mutex: off, 9 functions\n", ""]:
+            self.put("linux", "spinlock: off, 10 functions\n" + kinds)
+            for mode in "sampled", "waits", "full":
+                with self.subTest(mode, kinds=kinds):
+                    self.put("linux_mode", "")
+                    error = self.record(mode)
+                    wanted = "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK"
+                    if mode == "full" and kinds:
+                        wanted += " PERF_LINUX_MUTEX"
+                    self.assertEqual(self.groups(7), wanted)
+                    self.assertEqual(
+                        [line for line in error.splitlines() if "not recorded" in line],
+                        ["ntklog: mode %s: Linux' locks that sleep are not recorded, for every mode "
+                         "tracks them in full (-e records them)" % mode]
+                        if mode != "full" and kinds else [])
+        self.put("linux", "mutex: off, 9 functions\n")
+        self.assertNotIn("not recorded", self.record("sampled", "-e", "linux_mutex"))
+        self.assertEqual(self.groups(7), "PERF_LINUX_MUTEX")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog top on sessions like the module's.
+
+Usage: test_top.py NTKLOG FAKE_MODULE
+"""
+
+import json
+import os
+import subprocess
+
+import etl_writer as etl
+import tap
+from module import STATS, Directory
+from tool import undescribed
+
+KERNEL = """ffffffff81000000 T _text
+ffffffff81234000 T caller
+ffffffff81234568 t after
+"""
+
+
+
+class Top(Directory):
+    """Of a directory like the module's, whose parameters and records stay as they are."""
+
+    PARAMETERS = {"spinlock/spin_threshold": 1, "spinlock/acquire_sample_rate": 1000,
+                  "spinlock/contention_sample_rate": 1, "spinlock/hold_threshold": 1000000,
+                  "resource/release_sample_rate": 1000, "resource/contention_sample_rate": 1,
+                  "resource/excessive_timeouts": 1}
+
+    def setUp(self):
+        super().setUp()
+        for name in "spinlock", "resource":
+            os.mkdir(os.path.join(self.directory, name))
+        for name, value in self.PARAMETERS.items():
+            self.set(name, value)
+
+    def set(self, name, value):
+        self.put(name, "%s\n" % value)
+
+    def log_events(self, *events):
+        self.log(7, etl.header_buffer(2), etl.buffer(events))
+        self.write(7, "stats", STATS % 0)
+
+    def top(self, *events):
+        self.log_events(*events)
+        result = self.run_there("top", "--once", "--json", "-d", ".1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        top = json.loads(result.stdout)
+        self.assertEqual(undescribed({**top, "rates": {}}, "report"), set())
+        return top
+
+    @staticmethod
+    def lock(spins=0, hold=100, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=spins, acquire=1000, release=1000 + hold,
+                                                  **changes))
+
+    def test_waits_alone_have_no_holds(self):
+        self.set("linux_mode", "waits")
+        top = self.top(*3 * [self.lock(5, rule=2, hold=0, depth=0)])
+        self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
+        for row in top["locks"] + top["callers"]:
+            self.assertEqual(row["sampled"], 3)
+            for column in ("acquisitions", "contended", "hold_total_ns", "hold_mean_ns", "depth"):
+                self.assertIsNone(row[column], column)
+
+    def test_those_chosen_when_they_were_acquired_have_no_hold_threshold(self):
+        self.set("linux_mode", "sampled")
+        top = self.top(*3 * [self.lock(rule=1, hold=1000001, depth=0)])
+        (row,) = top["locks"]
+        self.assertEqual(row["acquisitions"], 3000)
+        self.assertAlmostEqual(row["acquisitions_error"], (3 * 1000 * 999) ** .5 / 3000)
+        self.assertAlmostEqual(row["hold_total_ns"], 3000 * 1000001 * 1e9 / etl.PERF_FREQ)
+
+    def test_records_of_blockers_are_in_no_estimate(self):
+        self.set("linux_mode", "full")
+        self.set("spinlock/blockers", 10)
+        top = self.top(etl.spinlock_rundown(hold=1000000), etl.ntklog_rundown(blockers=10),
+                       *3 * [self.lock(rule=12)])
+        self.assertEqual((top["locks"], top["callers"]), ([], []))
+        self.assertEqual((top["rates"]["blockers"], top["rates_changed"]), (10, False))
+        self.assertTrue(self.top(etl.ntklog_rundown(blockers=10),
+                                 etl.ntklog_rundown(blockers=11, end=True))["rates_changed"])
+
+    def test_a_module_without_modes_has_no_rules(self):
+        top = self.top(self.lock(rule=2), self.lock(rule=12))
+        self.assertEqual(top["locks"][0]["acquisitions"], 2000)
+        self.assertNotIn("linux", top["rates"])
+        # Modes are older than blockers.
+        self.set("linux_mode", "waits")
+        top = self.top(self.lock(5, rule=2, hold=0))
+        self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
+        self.assertIsNone(top["locks"][0]["hold_total_ns"])
+
+    def test_tables_are_those_of_the_groups(self):
+        """A group's bit is in one word of the mask: 0x4 of another is context switches."""
+        self.log_events(self.lock(), etl.linux_lock("mutex"), etl.perfinfo(0x0524, etl.context_swap(), 4))
+        for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
+                               ("linux_rt_mutex,linux_rwlock", ["Spin locks", "Linux' locks that sleep"]),
+                               ("contextswap", ["Threads", "Context switches of processors"]),
+                               ("spinlock,resource", ["Spin locks", "Linux' locks that sleep"])):
+            result = self.run_there("top", "--once", "-d", ".1", "-n", "3", "-e", groups)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual([line.split(", by ")[0] for line in result.stdout.splitlines()
+                              if ", by " in line], titles, groups)
+        self.assertRegex(result.stdout, r"\n0xffff888012345678 +mutex +exclusive ")
+
+    def test_cheaper_modes_leave_out_locks_that_sleep(self):
+        self.put("linux", "rwlock: off, 19 functions\nmutex: off, 9 functions\n")
+        for mode, wanted in (("waits", ""), ("full", " PERF_LINUX_MUTEX")):
+            self.set("linux_mode", mode)
+            self.log_events(self.lock())
+            result = self.run_there("top", "--once", "-d", ".1")
+            self.assertEqual(self.groups(7),
+                             "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK" + wanted)
+            self.assertEqual("not recorded" in result.stderr, not wanted)
+
+    def test_parameters_that_cannot_be_read(self):
+        self.log_events()
+        for name, value, words in (("linux_mode", "most", "linux_mode: Invalid argument"),
+                                   ("spinlock/blockers", "x", "blockers: Invalid argument"),
+                                   ("spinlock/hold_threshold", "4294967296",
+                                    "spinlock hold_threshold: Invalid argument"),
+                                   ("resource/release_sample_rate", "",
+                                    "resource release_sample_rate: Invalid argument")):
+            for good in {"linux_mode": "full", "spinlock/blockers": 0, **self.PARAMETERS}.items():
+                self.set(*good)
+            self.set(name, value)
+            result = self.run_there("top", "--once", "--json", "-d", ".1")
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(words, result.stderr)
+
+    def test_recordings_have_sessions_of_their_own(self):
+        self.log_events(self.lock())
+        self.log(6, etl.header_buffer(2), etl.buffer([self.lock()]))
+        self.write(6, "stats", STATS % 0)
+        process = self.start_there("top", "-e", "resource", "-d", "600", stdout=subprocess.DEVNULL)
+        self.wait_for(lambda: self.read(7, "state") == "started\n")
+        result = self.run_there("record", "--no-names", "-e", "contextswap", "--duration", ".1", "-o",
+                                os.path.join(self.directory, "a.etl"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual((self.groups(7), self.groups(6)), ("PERF_SYNC_OBJECTS", "PERF_CONTEXT_SWITCH"))
+
+    def test_signal_while_the_start_attaches_stops_everything(self):
+        self.write(7, "slow_start", "")
+        process = self.start_there("top", "--once", stdout=subprocess.DEVNULL)
+        self.wait_for(lambda: os.path.exists(self.path(7, "is_starting")))
+        process.terminate()
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, 1)
+        self.assertIn("session 7: interrupted while it started", error)
+        self.assertEqual(self.read(7, "state"), "stopped\n")
+
+    def test_module_in_place_of_another_has_its_own_symbols(self):
+        """The number of modules stays the same."""
+        proc = os.path.join(self.directory, "proc")
+        os.mkdir(proc)
+        self.ENVIRONMENT = {"NTKLOG_PROC": proc}
+        module = "ffffffffc0100000 t %s_code\t[%s]\nffffffffc0100040 d %s_lock\t[%s]\n"
+        self.put("proc/kallsyms", KERNEL + module % (4 * ("old",)))
+        self.put("proc/modules", "old 16384 1 - Live 0xffffffffc0100000\n")
+        events = [self.lock(spins=1, address=0xffffffffc0100048)]
+        self.log_events(*events)
+        out = os.path.join(self.directory, "top.json")
+        with open(out, "w") as stream:
+            process = self.start_there("top", "--json", "-d", ".1", "-e", "spinlock", stdout=stream)
+        self.wait_for(lambda: "old_lock" in self.get("top.json"))
+        self.put("proc/kallsyms", KERNEL + module % (4 * ("new",)))
+        self.put("proc/modules", "new 16384 1 - Live 0xffffffffc0100000\n")
+        sequence = 2
+
+        def is_shown():
+            nonlocal sequence
+            with open(self.path(7, "cpu0"), "ab") as stream:
+                stream.write(etl.buffer(events, sequence=sequence))
+            sequence += 1
+            return "new_lock" in self.get("top.json")
+
+        self.wait_for(is_shown)
+        process.terminate()
+        process.communicate()
+
+
+if __name__ == "__main__":
+    tap.main()
