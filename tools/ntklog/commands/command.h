@@ -4,13 +4,14 @@
 
 #include "status.h"
 
-/* Each gets its own name as argv[0] and returns the exit status. */
+/* A command gets its own name as argv[0]. Return: the exit status. */
 int command_list(int argc, char **argv);
 int command_start(int argc, char **argv);
 int command_stop(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_set(int argc, char **argv);
 int command_selftest(int argc, char **argv);
+int command_names(int argc, char **argv);
 int command_record(int argc, char **argv);
 int command_top(int argc, char **argv);
 int command_dump(int argc, char **argv);

@@ -30,6 +30,7 @@ static const struct command {
 	{ "info", command_info },
 	{ "report", command_report },
 	{ "convert", command_convert },
+	{ "names", command_names },
 	{ "help", command_help },
 };
 
@@ -85,6 +86,7 @@ static const struct argp main_argp = {
 	       "  info       print what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: as text, JSON, CSV, or a page\n"
 	       "  convert    convert a file to CTF, or for Perfetto\n"
+	       "  names      write the names of a file that has none\n"
 	       "  help       print the help of a command\n\n"
 	       "`ntklog help COMMAND' describes one command, ntklog(1) all of them.\n\n"
 	       "Exit status: 0: done. 1: the file is damaged, or the system does not allow it.\n"

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""FILE.names, written beside a trace of sessions like the module's, with files like those of /proc.
+
+Usage: test_names.py NTKLOG FAKE_MODULE
+"""
+
+import json
+import os
+import struct
+import time
+
+import etl_writer as etl
+import tap
+from module import STATS, Directory
+from tool import run
+
+
+KALLSYMS = """0000000000000000 A fixed_percpu_data
+000000000002d000 A __per_cpu_end
+ffffffff81000000 T _text
+ffffffff81234000 T caller
+ffffffff81234568 t after
+ffffffff81300000 T unused
+ffffffff81400000 T unused_too
+ffffffff82000000 B the_lock
+ffffffff82001000 B _end
+ffffffffc0000000 t unused_code\t[old]
+"""
+MODULE = "ffffffffc0100000 t new_code\t[new]\nffffffffc0100040 d new_lock\t[new]\n"
+
+
+class Names(Directory):
+    """What is written beside a file, of a directory like /proc."""
+
+    def setUp(self):
+        super().setUp()
+        self.proc = os.path.join(self.directory, "proc")
+        self.ENVIRONMENT = {"NTKLOG_PROC": self.proc}
+        for thread, name in ((55, "worker"), (56, "unused")):
+            os.makedirs(os.path.join(self.proc, "55", "task", str(thread)))
+            os.makedirs(os.path.join(self.proc, str(thread)), exist_ok=True)
+            self.write_proc("%d/comm" % thread, name + "\n")
+        self.write_proc("kallsyms", KALLSYMS)
+        self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
+        self.etl = os.path.join(self.directory, "a.etl")
+
+    def write_proc(self, name, text):
+        with open(os.path.join(self.proc, name), "w") as stream:
+            stream.write(text)
+
+    def log_buffers(self, number, *buffers):
+        self.log(number, etl.header_buffer(1 + len(buffers)), *buffers)
+        if number == 7:
+            self.write(7, "stats", STATS % 0)
+
+    def names(self):
+        with open(self.etl + ".names") as stream:
+            return stream.read().splitlines()
+
+    @staticmethod
+    def event(**changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(**{"address": 0xffffffff82000030, **changes}))
+
+    EXPECTED = ["ffffffff81234000 T caller", "ffffffff81234568 t after",
+                "ffffffff82000000 B the_lock", "ffffffff82001000 B _end", "thread 55 worker"]
+
+    def test_stop_writes_names_of_what_is_in_the_file(self):
+        self.log_buffers(2, etl.buffer([self.event(), self.event(address=0xffff888012345678),
+                                self.event(address=0x12345678)]))
+        for _ in range(2):
+            result = self.run_there("stop", "2", "-o", self.etl)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
+            self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
+            # One that others may read is not written over.
+            os.chmod(self.etl + ".names", 0o644)
+        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        self.assertEqual(sorted(row["lock"] for row in locks),
+                         ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
+
+    def test_names_of_stacks(self):
+        self.log_buffers(2, etl.buffer([etl.perfinfo(0x1820, struct.pack(
+            "<QIIQQ", 0, 0, 55, 0xffffffff81300004, 0xffffffff81400000))]))
+        self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(self.names(), [
+            "ffffffff81300000 T unused", "ffffffff81400000 T unused_too",
+            "ffffffff82000000 B the_lock", "thread 55 worker"])
+
+    def test_a_call_that_is_the_last_of_its_function(self):
+        """What it returns to is another function, which has not called anything."""
+        self.log_buffers(2, etl.buffer([self.event(spins=1),
+                                etl.stack(etl.START_CLOCK + etl.PERF_FREQ, [0xffffffff81400000])]))
+        self.run_there("stop", "2", "-o", self.etl)
+        folded = run("report", "--folded", self.etl).stdout
+        self.assertTrue(folded.startswith("unused "), folded)
+
+    def test_no_names(self):
+        self.log_buffers(2, etl.buffer([self.event()]))
+        self.log_buffers(7, etl.buffer([self.event()]))
+        for arguments in (("stop", "2"), ("record", "--duration", ".1")):
+            result = self.run_there(*arguments, "--no-names", "-o", self.etl)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertFalse(os.path.exists(self.etl + ".names"))
+
+    def test_names_of_another_file_are_kept_if_there_is_none(self):
+        """The trace cannot be written: it is a directory."""
+        os.mkdir(self.etl)
+        with open(self.etl + ".names", "w") as stream:
+            stream.write("thread 1 of_another\n")
+        self.log_buffers(7, etl.buffer([self.event()]))
+        for arguments in (("stop", "7"), ("record", "--duration", ".1")):
+            result = self.run_there(*arguments, "-o", self.etl)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(self.names(), ["thread 1 of_another"])
+
+    def start_recording(self, *arguments):
+        process = self.start_there("record", "-o", self.etl, *arguments)
+        self.wait_for(lambda: "started" in self.read(7, "state"))
+        return process
+
+    def test_recordings_name_modules_and_threads_that_come_and_go(self):
+        self.log_buffers(7, etl.buffer([self.event()]))
+        process = self.start_recording()
+        self.wait_for(lambda: os.path.exists(self.etl + ".names") and
+                      "thread 55 worker" in self.names())
+        self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
+        # A module and a thread that are gone at the end.
+        self.write_proc("kallsyms", KALLSYMS + MODULE)
+        self.write_proc("modules", "new 16384 1 - Live 0xffffffffc0100000\n"
+                        "old 16384 1 - Live 0xffffffffc0000000\n")
+        os.mkdir(os.path.join(self.proc, "57"))
+        self.write_proc("57/comm", "young\n")
+        with open(self.path(7, "cpu0"), "ab") as stream:
+            stream.write(etl.buffer([self.event(address=0xffffffffc0100048, thread=57)],
+                                    sequence=2))
+        self.wait_for(lambda: "thread 57 young" in self.names())
+        self.write_proc("57/comm", "its name\n")
+        self.wait_for(lambda: "thread 57 its name" in self.names())
+        self.write_proc("kallsyms", KALLSYMS)
+        self.write_proc("modules", "old 16384 1 - Live 0xffffffffc0000000\n")
+        process.terminate()
+        process.communicate()
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("ffffffffc0100040 d new_lock\t[new]", self.names())
+        self.assertNotIn("unused", "".join(self.names()))
+        locks = json.loads(run("report", "--json", self.etl).stdout)["locks"]
+        self.assertEqual(sorted(row["lock"] for row in locks),
+                         ["new_lock+0x8 [new]", "the_lock+0x30"])
+
+    def write_trace(self, boot_age=0):
+        """A trace of the present boot, or of one that was seconds earlier, without names."""
+        boot = time.clock_gettime(time.CLOCK_REALTIME) - time.clock_gettime(time.CLOCK_BOOTTIME)
+        with open(self.etl, "wb") as stream:
+            stream.write(etl.header_buffer(2, boot_time=116444736000000000 +
+                                           int((boot - boot_age) * 1e7)) +
+                         etl.buffer([self.event()]))
+
+    def test_names_of_a_file_that_has_none(self):
+        self.write_trace()
+        for number in range(2):
+            result = self.run_there("names", self.etl)
+            self.assertEqual(result.returncode, number, result.stderr)
+            self.assertEqual(sorted(self.names()), sorted(self.EXPECTED))
+        self.assertIn("a.etl.names: there are names already", result.stderr)
+        self.assertEqual(os.stat(self.etl + ".names").st_mode & 0o777, 0o600)
+
+    def test_names_of_another_boot_are_not_written(self):
+        self.write_trace(boot_age=60)
+        result = self.run_there("names", self.etl)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("a.etl: names are of this boot, the file is of another one", result.stderr)
+        self.assertFalse(os.path.exists(self.etl + ".names"))
+
+
+if __name__ == "__main__":
+    tap.main()
