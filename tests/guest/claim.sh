@@ -3,7 +3,7 @@
 #
 # Recordings through sessions/claim, in programs of 64 and of 32 bits.
 
-# said TEXT COMMAND...: the command's output is the text.
+# said TEXT COMMAND...: the command prints TEXT.
 said()
 {
 	text=$1
@@ -18,7 +18,7 @@ settings_of()
 	done
 }
 
-# hold FILE WORD...: a claim in the background, in $owner, that has come as far as the words.
+# hold FILE WORD...: run a claim in the background until it has done WORDs; $owner is its process.
 hold()
 {
 	rm -f claimed
@@ -40,51 +40,51 @@ for claim in claim64 claim32; do
 	[ -e ./$claim ] || continue
 	T=$D/sessions/5
 	defaults=$(settings_of $T)
-	check "$claim: nobody owns a session" is "$(cat $T/owner)" none
+	check "$claim: an unclaimed session has no owner" is "$(cat $T/owner)" none
 	check "$claim: a start with a wrong setting is refused" \
 		said 'wrong: Invalid argument' ./$claim $T/claim wrong
-	check "$claim: and changes nothing" is "$(settings_of $T)" "$defaults"
+	check "$claim: a refused start changes no setting" is "$(settings_of $T)" "$defaults"
 
-	check "$claim: a claim that runs" hold $T/claim start
-	check "$claim: the owner is known" is "$(cat $T/owner)" "$owner $claim"
-	check "$claim: it has started" is "$(cat $T/state $T/name $T/buffers | tr '\n' ' ')" \
+	check "$claim: a claim starts its session" hold $T/claim start
+	check "$claim: a claimed session shows its owner" is "$(cat $T/owner)" "$owner $claim"
+	check "$claim: a claimed session shows state, name and buffers" is "$(cat $T/state $T/name $T/buffers | tr '\n' ' ')" \
 		"started claim 4 "
 	check "$claim: a second claim is refused" \
 		said 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: so is an adoption" said 'open: Device or resource busy' ./$claim $T/adopt
+	check "$claim: an adoption of a claimed session is refused" said 'open: Device or resource busy' ./$claim $T/adopt
 	for file in "state stop" "state start" "name other" "group_mask PERF_SPINLOCK" \
 	    "buffer_size 8192" "buffers 8" "mode buffering" "flush_timer 7" "stacks spinlock" \
 	    "contextswap_version 1" "flush 1"; do
-		check "$claim: by hand, $file is refused" \
+		check "$claim: a claimed session refuses a write to $file" \
 			refused 'busy' "$T/${file%% *}" "${file#* }"
 	done
-	check "$claim: any other claim is of another session" \
+	check "$claim: a claim of any session gets another one" \
 		said 'session 7 state 0 failures 0
 info: ok' ./$claim $D/sessions/claim info
 	end_owner
 	check "$claim: the death of the owner stops the session" is "$(cat $T/state)" stopped
-	check "$claim: and frees it" is "$(cat $T/owner)" none
-	check "$claim: its settings are as before" is "$(settings_of $T)" "$defaults"
-	check "$claim: its buffers are gone" sh -c "! cat $T/header 2>/dev/null"
-	check "$claim: nothing is on" is "$(cat $D/group_mask)" 0x0
+	check "$claim: the death of the owner frees the session" is "$(cat $T/owner)" none
+	check "$claim: the death of the owner restores the settings" is "$(settings_of $T)" "$defaults"
+	check "$claim: the death of the owner frees the buffers" sh -c "! cat $T/header 2>/dev/null"
+	check "$claim: the death of the owner disables all groups" is "$(cat $D/group_mask)" 0x0
 
-	check "$claim: a recording" sh -c "./$claim $T/claim start flush stop counts cpus header \
+	check "$claim: a recording starts, flushes, stops and is read" sh -c "./$claim $T/claim start flush stop counts cpus header \
 		counts >record.claim; cat record.claim; ! grep -v -e ': ok' -e generated record.claim"
 	cat header.claim cpus.claim >$claim.etl
-	check "$claim: nothing is unread" grep -q ' unread 0 ' record.claim
-	check "$claim: nothing is lost" grep -q ' lost 0 ' record.claim
+	check "$claim: a recording has no unread buffer" grep -q ' unread 0 ' record.claim
+	check "$claim: a recording has no lost event" grep -q ' lost 0 ' record.claim
 
-	check "$claim: a session that is kept" said 'start: ok
+	check "$claim: a kept session cannot be stopped by the former owner" said 'start: ok
 keep: ok
 stop: File descriptor in bad state' ./$claim $T/claim start keep stop
-	check "$claim: goes on" is "$(cat $T/state $T/owner | tr '\n' ' ')" "started none "
-	check "$claim: cannot be claimed" said 'open: Device or resource busy' ./$claim $T/claim
-	check "$claim: can be adopted" said 'stop: ok
+	check "$claim: a kept session stays started without an owner" is "$(cat $T/state $T/owner | tr '\n' ' ')" "started none "
+	check "$claim: a kept session cannot be claimed" said 'open: Device or resource busy' ./$claim $T/claim
+	check "$claim: a kept session can be adopted" said 'stop: ok
 keep: ok' ./$claim $T/adopt stop keep
-	check "$claim: and read by hand" sh -c "[ \$(cat $T/header $T/cpu* | wc -c) -gt 16384 ]"
+	check "$claim: an adopted session can be read through its files" sh -c "[ \$(cat $T/header $T/cpu* | wc -c) -gt 16384 ]"
 	printf '%s\n' "$defaults" | head -n 1 >$T/name
 	echo 65536 >$T/buffer_size
 	echo 16 >$T/buffers
 	echo 0 >$T/flush_timer
-	check "$claim: the settings are the user's own again" is "$(settings_of $T)" "$defaults"
+	check "$claim: the settings can be restored by writes" is "$(settings_of $T)" "$defaults"
 done

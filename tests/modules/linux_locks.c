@@ -36,7 +36,7 @@
 
 static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
-MODULE_PARM_DESC(hold, "cycles that each lock is owned for at least");
+MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
 /* Interrupt this CPU by irq_work and by the scheduler's interrupt, while a lock is held. */
 static void interrupt(struct irq_work *work)

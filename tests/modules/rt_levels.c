@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rt_levels: print NT's IRQL in the contexts of a PREEMPT_RT kernel, and what differs there for
- * NT's locks:
+ * rt_levels: print NT's IRQL in the contexts of a PREEMPT_RT kernel, and the differences of NT's
+ * locks:
  *
  *	rt_levels: CONTEXT IRQL
  *	rt_levels: owners COUNT		number of owners that a resource accepts at DISPATCH_LEVEL,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sleeping_locks: takes Linux' own locks that sleep in each way that there is, and prints what is
- * true of each release:
+ * sleeping_locks: acquire Linux' sleeping locks by each function, and print the expected values of
+ * each release's event:
  *
  *	sleeping_locks: truth NAME LOCK ACTION WAITED CONTENTIONS
  *				BEFORE ACQUIRED RELEASING AFTER THREAD
  *
- * BEFORE and ACQUIRED are the clock before and after the acquisition, RELEASING and AFTER before
- * and after the release. WAITED: somebody else owned it for as long as `hold` at least.
- * CONTENTIONS: so many began to wait meanwhile. And of what is not written, or is not what it
- * should be:
+ * BEFORE and ACQUIRED are clock times around the acquisition, RELEASING and AFTER around the
+ * release. WAITED: another thread held the lock for at least `hold`. CONTENTIONS is the number of
+ * threads that began to wait during the hold. `none`: no event is written. `long`: an event of a
+ * long wait is written. `wrong`: a lock function has returned an unexpected result:
  *
  *	sleeping_locks: none NAME LOCK
  *	sleeping_locks: long NAME LOCK ACTION THREAD
@@ -41,15 +41,15 @@
 
 static unsigned int hold = 1500000;
 module_param(hold, uint, 0444);
-MODULE_PARM_DESC(hold, "cycles that each lock is owned for at least");
+MODULE_PARM_DESC(hold, "minimum cycles for which each lock is held");
 
 static unsigned int long_ms;
 module_param(long_ms, uint, 0444);
-MODULE_PARM_DESC(long_ms, "milliseconds that one is waited for; 0, the default: none is");
+MODULE_PARM_DESC(long_ms, "duration of the long waits, milliseconds; 0, the default: none");
 
 static bool block;
 module_param(block, bool, 0444);
-MODULE_PARM_DESC(block, "have one thread wait for a lock of each kind, until the module goes, and nothing else");
+MODULE_PARM_DESC(block, "only have a thread wait for a lock of each kind until the module is unloaded");
 
 #define E(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
 #define S(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
@@ -75,7 +75,7 @@ static void differs(const char *name, int result)
 	pr_info("wrong %s %d\n", name, result);
 }
 
-/* A way to acquire and to release a lock of some kind. The former returns 0 when it has it. */
+/* A pair of functions for a kind of lock. @acquire returns 0 if it has acquired the lock. */
 struct way {
 	const char *name;
 	u32 action;
@@ -188,7 +188,7 @@ static const struct way *way_of(const char *name)
 	return NULL;
 }
 
-/* Holds it for as long as @held, or @hold where that is NULL. */
+/* Acquire a lock, call @held unless it is NULL, hold for `hold` cycles, release and print. */
 static void take(const struct way *way, bool waited, int contentions, void (*held)(void *),
 		 void *data)
 {
@@ -213,7 +213,7 @@ static void take(const struct way *way, bool waited, int contentions, void (*hel
 	tell(way->name, way->lock, way->action, waited, contentions, time);
 }
 
-/* One that wants a lock that another owns. */
+/* A thread that waits for a lock held by another one. */
 struct waiter {
 	const struct way *way;
 	struct completion begins;
@@ -255,7 +255,7 @@ static void start_waiter(void *data)
 	get_task_struct(task);
 	wake_up_process(task);
 	wait_for_completion(&waiter->begins);
-	/* It does not spin, for the owner is on no processor; it may have given up. */
+	/* The waiter sleeps, because the owner is not running; or it has given up. */
 	do {
 		msleep(40);
 	} while (task_is_running(task));
@@ -270,7 +270,7 @@ static void start_waiters(void *data)
 		start_waiter(waiter);
 }
 
-/* What the first way owns, others wait for: so many as the other names. */
+/* Hold a lock by the functions of @owner while @count threads wait by those of @name. */
 static void take_contended(const char *owner, const char *name, int count)
 {
 	struct waiter waiters[4] = { };
@@ -278,7 +278,7 @@ static void take_contended(const char *owner, const char *name, int count)
 
 	for (i = 0; i < count; i++)
 		waiters[i].way = way_of(name);
-	/* Who owns one of these nobody knows while others wait. */
+	/* These locks do not record their owner, so its waiters cannot be counted. */
 	if (way_of(owner)->lock == &a_semaphore || way_of(owner)->lock == &a_percpu_rwsem)
 		contentions = 0;
 	take(way_of(owner), false, contentions, start_waiters, waiters);
@@ -291,7 +291,7 @@ static void start_and_end_waiter(void *data)
 	struct waiter *waiter = data;
 
 	start_waiter(waiter);
-	/* The semaphore's has a time-out. */
+	/* The wait for the semaphore times out by itself. */
 	if (waiter->way != way_of("semaphore_timeout"))
 		send_sig(SIGKILL, waiter->task, 1);
 	wait_for_completion(&waiter->ended);
@@ -299,7 +299,7 @@ static void start_and_end_waiter(void *data)
 		differs(waiter->way->name, waiter->result);
 }
 
-/* One that waits and gets nothing, for a signal has come, or the time is over. */
+/* A wait that ends without the lock, by a signal or a timeout. */
 static void give_up(const char *owner, const char *name)
 {
 	struct waiter waiter = { .way = way_of(name), .gives_up = true };
@@ -308,7 +308,7 @@ static void give_up(const char *owner, const char *name)
 	     &waiter);
 }
 
-/* Ten at once: two have no room. Released in the order of their acquisition. */
+/* Hold ten mutexes, two of which get no slot; release them in the order of acquisition. */
 static void take_ten(void)
 {
 	static struct mutex ten[10];
@@ -333,7 +333,7 @@ static void take_ten(void)
 	}
 }
 
-/* Twice by the same reader; each is released. */
+/* Read-lock an rwsem twice in one thread, and release it twice. */
 static void read_twice(void)
 {
 	u64 time[2][4];
@@ -404,7 +404,7 @@ static void fire_contention_without_a_wait(void)
 	tell("without_a_wait", &a_mutex, E(MUTEX), false, 0, time);
 }
 
-/* Asking for what one owns is refused, and changes nothing. */
+/* A second ww_mutex_lock() by the owner is refused and changes nothing. */
 static void take_with_context(void)
 {
 	struct ww_acquire_ctx context;
@@ -427,7 +427,7 @@ static void take_with_context(void)
 	tell("ww_mutex_context", &a_ww_mutex, E(WW_MUTEX), false, 0, time);
 }
 
-/* A try that gets nothing is no acquisition. */
+/* A failed trylock is no acquisition. */
 static int try_in_vain(void *data)
 {
 	struct waiter *waiter = data;
@@ -465,7 +465,7 @@ static int release_for_another(void *data)
 	return 0;
 }
 
-/* A semaphore may be released by whoever likes. */
+/* A semaphore may be released by any thread. */
 static void be_released_by_another(void)
 {
 	struct waiter waiter = { .way = way_of("semaphore") };
@@ -486,8 +486,8 @@ static void be_released_by_another(void)
 }
 
 /*
- * Readers of a lock that another releases, whom nobody knows as such: as many as there is room for.
- * Then another lock still has a slot.
+ * Read-lock an rwsem until all slots are in use, and let another thread release it. An rwsem does
+ * not record its readers, so the slots stay in use. Another lock must still get a slot.
  */
 static int release_reads(void *data)
 {
@@ -516,7 +516,7 @@ static void read_for_another_thread(void)
 	take(way_of("mutex"), false, 0, NULL, NULL);
 }
 
-/* As BPF that looks at the memory of a thread that is being switched: an interrupt releases. */
+/* Release in an interrupt, as BPF does when it reads a task's memory. */
 static void release_in_interrupt(struct irq_work *work)
 {
 	up_read(&read_for_interrupt);
@@ -561,7 +561,7 @@ static void wait_long(const char *owner, const char *name)
 	wait_for_completion(&waiter.ended);
 }
 
-/* Threads that wait, each for a lock of another kind, which one owns. */
+/* One thread holds a lock of each kind; another thread waits for each of them. */
 static const char *const blocked[] = {
 	"mutex", "read", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex",
 };
