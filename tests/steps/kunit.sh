@@ -38,8 +38,14 @@ stock_guest_files()
 	built=$OUT/build/kunit-$ABI
 	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	eval "$words"
-	result "$kernel: the modules build with W=1 and no warning" \
-		builds_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
+	# 6.1's objtool does not know which functions of a newer KUnit never return, and warns.
+	if [ "$kernel" = 6.1 ]; then
+		result "$kernel: the modules build" \
+			"$TOP/scripts/build/build-modules.sh" "$KDIR" "$built" "${ARGUMENTS[@]}"
+	else
+		result "$kernel: the modules build with W=1 and no warning" \
+			builds_silently "$KDIR" "$built" "${ARGUMENTS[@]}"
+	fi
 	cp "$CORE/kunit.ko" "$built"/{ntklog,kunit/ntklog_kunit,tests/modules/stale_code}.ko "$DIR/"
 	# Some cases need a preemptible kernel.
 	vm=(-k "$IMAGE" -M "$MODULES" -a preempt=full)
