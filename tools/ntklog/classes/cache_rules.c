@@ -72,7 +72,9 @@ static const char *const known_structures[] = {
 };
 
 /* Structures that many others embed, so that one of these near a function says nothing. */
-static const char *const common_members[] = { "spinlock", "raw_spinlock", "wait_queue_head", "lockref" };
+static const char *const common_members[] = {
+	"spinlock", "raw_spinlock", "wait_queue_head", "lockref"
+};
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {

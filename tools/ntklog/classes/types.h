@@ -25,9 +25,6 @@ struct type_ref {
 	uint32_t size;
 };
 
-/* Greatest depth of a search: structures, unions and arrays within each other. */
-#define TYPES_DEPTH	24
-
 /**
  * struct lock_path - members from a structure to a lock
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock

@@ -6,7 +6,8 @@
 
 #include <bpf/btf.h>
 
-#include "types.h"
+/* Greatest depth of a search: structures, unions and arrays within each other. */
+#define TYPES_DEPTH	24
 
 /* Return the name at an offset of BTF's strings; empty if there is none. */
 static inline const char *btf_name(const struct btf *btf, uint32_t offset)

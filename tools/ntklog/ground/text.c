@@ -11,7 +11,7 @@
 /* Return the length of the UTF-8 character at @at, or 0 if it is malformed or a control one. */
 static size_t character_length(const unsigned char *at)
 {
-	/* Least character of each length in bytes. A lesser one is an overlong form, and invalid. */
+	/* Least character of each length in bytes. A lesser one is an overlong form. */
 	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	unsigned int character;
 	size_t length, i;

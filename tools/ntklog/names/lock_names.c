@@ -8,7 +8,6 @@
 #include "grow.h"
 #include "hash.h"
 #include "lock_names.h"
-#include "names.h"
 
 /*
  * @address: address of the lock

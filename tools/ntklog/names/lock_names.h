@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Base of the keys of classes, where no address can be. A key can be used wherever the address of
+ * a lock can, so that statistics of one lock become statistics of all locks of a class.
+ */
+#define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
+
 struct class_name;
 struct lock_name;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "names.h"
 #include "names_table.h"
 #include "text.h"
 

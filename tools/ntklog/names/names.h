@@ -8,9 +8,9 @@
  *
  *	a line of /proc/kallsyms
  *	thread ID NAME
- *	boot ID TIME		the boot that the names are from
- *	lock ADDRESS CLASS	the class of a lock
- *	lock ADDRESS@CLOCK CLASS	the same, from a time on
+ *	boot ID TIME: the boot that the names are from
+ *	lock ADDRESS CLASS: the class of a lock
+ *	lock ADDRESS@CLOCK CLASS: the class of a lock from a time on
  *
  * Files of Windows have names in events: see rundown.h.
  */
@@ -19,16 +19,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lock_names.h"
+
 #define NAMES_SUFFIX	".names"
 
 /* Bytes of the longest name: a symbol with its offset and module. */
 #define NAME_SIZE	256
-
-/*
- * Base of the keys of classes, where no address can be. A key can be used wherever the address of
- * a lock can, so that statistics of one lock become statistics of all locks of a class.
- */
-#define NAMES_CLASS_KEY		UINT64_C(0x0C1A550000000000)
 
 struct names;
 

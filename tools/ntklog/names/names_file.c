@@ -11,6 +11,7 @@
 
 #include "grow.h"
 #include "message.h"
+#include "names.h"
 #include "names_table.h"
 #include "text.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "names.h"
 #include "names_table.h"
 #include "text.h"
 

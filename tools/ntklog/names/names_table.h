@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "lock_names.h"
-#include "names.h"
 
 /**
  * struct symbol - a symbol of the kernel, or an image of Windows

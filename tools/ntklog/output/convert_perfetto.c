@@ -135,7 +135,9 @@ static char *put_caller(struct perfetto *perfetto, char *to, const struct spinlo
 
 static void put_spinlock(struct perfetto *perfetto, const struct etl_event *event)
 {
-	struct perfetto_slice slice = { .group = PERFETTO_SPINLOCKS, .category = "hold", .prefix = "" };
+	struct perfetto_slice slice = {
+		.group = PERFETTO_SPINLOCKS, .category = "hold", .prefix = ""
+	};
 	struct spinlock_record record;
 	char number[NUMBER_SIZE];
 	int64_t hold, wait, end;
@@ -181,7 +183,9 @@ static char *put_class(char *to, const char *kind, const char *class)
 
 static void put_resource(struct perfetto *perfetto, const struct etl_event *event)
 {
-	struct perfetto_slice slice = { .group = PERFETTO_RESOURCES, .category = "hold", .prefix = "" };
+	struct perfetto_slice slice = {
+		.group = PERFETTO_RESOURCES, .category = "hold", .prefix = ""
+	};
 	struct resource_record record;
 	const char *class = "exclusive", *kind = NULL;
 	char number[NUMBER_SIZE];

@@ -140,6 +140,7 @@ void report_print_timelines(const struct report *report, FILE *stream,
 	decimals = 2 - (int)floor(log10(length));
 	for (i = 0; i <= 4; i++)
 		fprintf(stream, "<span%s style=\"left:%zu%%\">%.*f s</span>",
-			i == 4 ? " class=\"end\"" : "", 25 * i, decimals > 0 ? decimals : 0, scale.origin + length * (double)i / 4);
+			i == 4 ? " class=\"end\"" : "", 25 * i, decimals > 0 ? decimals : 0,
+			scale.origin + length * (double)i / 4);
 	fputs("</div></div>\n", stream);
 }
