@@ -9,8 +9,8 @@
  *	a line of /proc/kallsyms
  *	thread ID NAME
  *	boot ID TIME: the boot that the names are from
- *	lock ADDRESS CLASS: the class of a lock
- *	lock ADDRESS@CLOCK CLASS: the class of a lock from a time on
+ *	lock ADDRESS CLASS: the lock's class
+ *	lock ADDRESS@CLOCK CLASS: the lock's class from a time on
  *
  * Files of Windows have names in events: see rundown.h.
  */
