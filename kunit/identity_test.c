@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What locks lie in, as a reader of the file identities gets it: once for each lock, until it
- * lies in something else; and what did not get there is counted.
+ * The objects that locks are part of, as read from the file identities: a line for each lock, and
+ * another one when the memory becomes a different object. Records that were not kept are counted.
  */
 
 #include <linux/err.h>
@@ -44,7 +44,7 @@ static void identity_test_exit(struct kunit *test)
 	text = NULL;
 }
 
-static void note_kind(const void *lock, u8 kind)
+static void record_kind(const void *lock, u8 kind)
 {
 	unsigned long flags;
 
@@ -53,13 +53,13 @@ static void note_kind(const void *lock, u8 kind)
 	local_irq_restore(flags);
 }
 
-static void note(const void *lock)
+static void record_lock(const void *lock)
 {
-	note_kind(lock, NTKLOG_IDENTITY_SPIN);
+	record_kind(lock, NTKLOG_IDENTITY_SPIN);
 }
 
-/* All that is new, as text. */
-static void read_notes(struct kunit *test)
+/* Read all new records into text. */
+static void read_records(struct kunit *test)
 {
 	unsigned long user = kunit_vm_mmap(test, NULL, 0, TEXT_SIZE, PROT_READ | PROT_WRITE,
 					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
@@ -70,12 +70,12 @@ static void read_notes(struct kunit *test)
 	KUNIT_ASSERT_GE(test, done, 0);
 	KUNIT_ASSERT_EQ(test, copy_from_user(text, (char __user *)user, done), 0);
 	text[done] = '\0';
-	/* The end of what is new. */
+	/* A second read finds no new record. */
 	if (done)
 		KUNIT_ASSERT_EQ(test, ntklog_read_identities(reader, (char __user *)user, 1), 0);
 }
 
-/* The line of a lock, without its end; NULL: there is none. */
+/* Return the line of a lock, or NULL if there is none. */
 static const char *line_of(const void *lock)
 {
 	char begin[32];
@@ -84,7 +84,7 @@ static const char *line_of(const void *lock)
 	return strstr(text, begin);
 }
 
-static void object_of_a_cache(struct kunit *test)
+static void slab_object_cache_and_offset_reported_once(struct kunit *test)
 {
 	struct kmem_cache *cache = kmem_cache_create(CACHE_NAME, OBJECT_SIZE, 0, SLAB_NO_MERGE,
 						     NULL);
@@ -99,9 +99,9 @@ static void object_of_a_cache(struct kunit *test)
 	object = kmem_cache_alloc(cache, GFP_KERNEL);
 	KUNIT_EXPECT_NOT_NULL(test, object);
 	if (object) {
-		note(object + LOCK_OFFSET);
-		note(object + LOCK_OFFSET);
-		read_notes(test);
+		record_lock(object + LOCK_OFFSET);
+		record_lock(object + LOCK_OFFSET);
+		read_records(test);
 		line = line_of(object + LOCK_OFFSET);
 		KUNIT_EXPECT_NOT_NULL(test, line);
 		if (line) {
@@ -114,75 +114,75 @@ static void object_of_a_cache(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, offset % size, LOCK_OFFSET);
 			KUNIT_EXPECT_NULL(test, strstr(strchr(line, '\n'), CACHE_NAME));
 		}
-		/* Once. */
-		note(object + LOCK_OFFSET);
-		read_notes(test);
+		/* A lock that was reported is not reported again. */
+		record_lock(object + LOCK_OFFSET);
+		read_records(test);
 		KUNIT_EXPECT_NULL(test, line_of(object + LOCK_OFFSET));
 		kmem_cache_free(cache, object);
 	}
 	kmem_cache_destroy(cache);
 }
 
-static int note_from_another_thread(void *lock)
+static int record_lock_thread(void *lock)
 {
-	note(lock);
+	record_lock(lock);
 	return 0;
 }
 
-/* Only its owner can tell that it is a stack; whoever waits for it sees memory. */
-static void a_lock_on_a_stack_stays_one(struct kunit *test)
+/* Only the thread itself knows its stack; for another thread the lock is in plain memory. */
+static void lock_on_stack_reported_by_its_thread_kept(struct kunit *test)
 {
 	struct test_thread other;
 	long lock[2] = { 0, 0 };
 
-	note(&lock[0]);
-	read_notes(test);
+	record_lock(&lock[0]);
+	read_records(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[0]));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[0]), " stack by "));
-	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[0]);
+	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[0]);
 	test_thread_join(&other);
-	note(&lock[0]);
-	read_notes(test);
+	record_lock(&lock[0]);
+	read_records(test);
 	KUNIT_EXPECT_NULL(test, line_of(&lock[0]));
 
-	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[1]);
+	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
-	read_notes(test);
+	read_records(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
 	KUNIT_EXPECT_NULL(test, strnstr(line_of(&lock[1]), " stack by ", 80));
-	note(&lock[1]);
-	read_notes(test);
+	record_lock(&lock[1]);
+	read_records(test);
 	KUNIT_ASSERT_NOT_NULL(test, line_of(&lock[1]));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(line_of(&lock[1]), " stack by "));
-	test_thread_start(test, &other, TEST_CPU, note_from_another_thread, &lock[1]);
+	test_thread_start(test, &other, TEST_CPU, record_lock_thread, &lock[1]);
 	test_thread_join(&other);
-	read_notes(test);
+	read_records(test);
 	KUNIT_EXPECT_NULL(test, line_of(&lock[1]));
 }
 
-static int note_another_kind(void *lock)
+static int record_other_kind_thread(void *lock)
 {
-	note_kind(lock, NTKLOG_IDENTITY_SPIN + 1);
+	record_kind(lock, NTKLOG_IDENTITY_SPIN + 1);
 	return 0;
 }
 
-/* Of whatever number: what is told apart by a sum of both. */
-static void kinds_and_places_are_told_apart(struct kunit *test)
+/* A record is found by address and kind, so another kind is a new record. */
+static void same_address_other_kind_reported_again(struct kunit *test)
 {
 	struct test_thread other;
 	long lock = 0;
 
-	note(&lock);
-	read_notes(test);
+	record_lock(&lock);
+	read_records(test);
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
-	test_thread_start(test, &other, TEST_CPU, note_another_kind, &lock);
+	test_thread_start(test, &other, TEST_CPU, record_other_kind_thread, &lock);
 	test_thread_join(&other);
-	read_notes(test);
+	read_records(test);
 	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
 }
 
-/* Each note has a line, or is counted: of addresses that are in one set, however many sets. */
-static void too_many_are_counted(struct kunit *test)
+/* Addresses of one set of the table: each has a line or is counted as replaced. */
+static void records_of_full_set_replaced_and_counted(struct kunit *test)
 {
 	const unsigned int bits = 16, count = 50;
 	unsigned int missed = 0, replaced = 0, lines = 0, i;
@@ -193,10 +193,10 @@ static void too_many_are_counted(struct kunit *test)
 	for (i = 0; i < count; i++) {
 		while (hash_64(address, bits) != 1)
 			address += sizeof(long);
-		note((void *)address);
+		record_lock((void *)address);
 		address += sizeof(long);
 	}
-	read_notes(test);
+	read_records(test);
 	for (at = text; *at; at = strchr(at, '\n') + 1) {
 		lines += at[0] == '0';
 		if (at[0] != 'm')
@@ -207,16 +207,16 @@ static void too_many_are_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, missed, 0);
 	KUNIT_EXPECT_GT(test, replaced, 0);
 	KUNIT_EXPECT_EQ(test, lines + replaced, count);
-	/* It is told once. */
-	read_notes(test);
+	/* The counts are reported once. */
+	read_records(test);
 	KUNIT_EXPECT_STREQ(test, text, "");
 }
 
 static struct kunit_case identity_test_cases[] = {
-	KUNIT_CASE(object_of_a_cache),
-	KUNIT_CASE(a_lock_on_a_stack_stays_one),
-	KUNIT_CASE(kinds_and_places_are_told_apart),
-	KUNIT_CASE(too_many_are_counted),
+	KUNIT_CASE(slab_object_cache_and_offset_reported_once),
+	KUNIT_CASE(lock_on_stack_reported_by_its_thread_kept),
+	KUNIT_CASE(same_address_other_kind_reported_again),
+	KUNIT_CASE(records_of_full_set_replaced_and_counted),
 	{}
 };
 

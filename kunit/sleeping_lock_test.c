@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The sums of Linux' own locks that sleep, where two count at the same moment: the thread whose
- * wait begins or ends, and who switches the class of the lock off, or releases the lock in the
- * thread's place. The suites' module is loaded with linux_locks=0, so nobody else counts.
+ * The counters of Linux' sleeping locks when two CPUs count at the same time: the thread whose wait
+ * begins or ends, and a thread that disables the lock's class or releases the lock for it. No other
+ * lock is counted, because ntklog is loaded with linux_locks=0.
  */
 
 #include <linux/cpumask.h>
@@ -19,18 +19,18 @@
 #define TEST_CLASS	NTKLOG_SLEEPING_CLASS(SEMAPHORE)
 #define TEST_ACTION	(TEST_CLASS | NTKLOG_SLEEPING_EXCLUSIVE)
 
-/* Only their addresses are looked at. */
+/* Only the addresses matter: the test calls the hooks itself. */
 static u32 lock, others[NTKLOG_THREAD_SLOTS + 1];
 
-/* Rounds that the test has begun and ended, and that the other thread has come so far in. */
+/* The last round that the test has begun and ended, and that the other thread has got to. */
 static unsigned int begun, ended, acquired, done;
 
 static struct test_thread other;
 
-/* What the other thread does in a round, when it has acquired the lock. */
+/* The other thread's part of a round, after it has acquired the lock. */
 static void (*in_round)(unsigned int round);
 
-/* What is left is 0 when each is counted once. */
+/* The differences of the counters, which are 0 if each acquisition and wait is counted once. */
 struct remainders {
 	s64 acquisitions;
 	s64 waits;
@@ -59,7 +59,7 @@ static struct remainders count(void)
 
 static void wait_for_round(const unsigned int *word, unsigned int round)
 {
-	/* Acquire; pairs with the release of who has come so far. */
+	/* Pairs with the smp_store_release() of the thread that publishes the round. */
 	while (smp_load_acquire(word) != round) {
 		cpu_relax();
 		cond_resched();
@@ -73,18 +73,18 @@ static int play_rounds(void *unused)
 	for (round = 1; round <= ROUNDS; round++) {
 		wait_for_round(&begun, round);
 		ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
-		/* Releases; each pairs with the acquire in wait_for_round(). */
+		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&acquired, round);
 		in_round(round);
-		/* As above. */
+		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&done, round);
 	}
 	return 0;
 }
 
 /*
- * In each round the other thread acquires the lock and does @in_round while this one calls @now;
- * returns in how many the sums were not as before.
+ * In each round the other thread acquires the lock and calls @in_each while this one calls @now.
+ * Returns the number of rounds after which the differences have changed.
  */
 static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int round),
 			   void (*now)(void))
@@ -97,14 +97,14 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	acquired = 0;
 	done = 0;
 	in_round = in_each;
-	/* While there is another class rooms are kept: a round is short. */
+	/* Task records are kept while a class is enabled, which makes a round short. */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {
 		struct remainders left;
 
 		KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
-		/* Release; pairs with the acquire in wait_for_round(). */
+		/* Pairs with smp_load_acquire() in wait_for_round(). */
 		smp_store_release(&begun, round);
 		wait_for_round(&acquired, round);
 		ndelay(round * 7 % 4096);
@@ -120,7 +120,7 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	return wrong;
 }
 
-/* It waits again and again until the class has gone, or gives up at about that time. */
+/* Wait again and again until the class is disabled, or give up at about that time. */
 static void wait_until_it_ends(unsigned int round)
 {
 	bool gives_up = round & 1;
@@ -141,13 +141,13 @@ static void switch_off(void)
 	ntklog_disable_sleeping_class(TEST_CLASS);
 }
 
-static void a_wait_that_is_forgotten_is_counted_once(struct kunit *test)
+static void class_disabled_during_wait_counted_once(struct kunit *test)
 {
 	const struct ntklog_sleeping_totals sum = ntklog_sum_sleeping_slots();
 	u64 waits;
 
 	KUNIT_EXPECT_EQ(test, rounds(test, wait_until_it_ends, switch_off), 0);
-	/* Both came about: it was waiting, and it was not. */
+	/* The class was disabled during waits and between waits. */
 	waits = ntklog_sum_sleeping_slots().dropped_waits - sum.dropped_waits;
 	KUNIT_EXPECT_GT(test, waits, 0);
 	KUNIT_EXPECT_LT(test, waits, ntklog_sum_sleeping_slots().dropped - sum.dropped);
@@ -158,7 +158,7 @@ static const struct task_struct *owner_is_other(const void *unused)
 	return other.task;
 }
 
-static void release_in_its_place(void)
+static void release_for_other_thread(void)
 {
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, owner_is_other, false);
 }
@@ -181,12 +181,12 @@ static void wait_and_release(unsigned int round)
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
 }
 
-static void a_wait_for_what_another_releases_is_counted_once(struct kunit *test)
+static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
 {
 	u64 before = unmatched();
 
-	KUNIT_EXPECT_EQ(test, rounds(test, wait_and_release, release_in_its_place), 0);
-	/* Of the two releases one has no slot. */
+	KUNIT_EXPECT_EQ(test, rounds(test, wait_and_release, release_for_other_thread), 0);
+	/* One of the two releases finds no slot. */
 	KUNIT_EXPECT_EQ(test, unmatched() - before, ROUNDS);
 }
 
@@ -197,12 +197,12 @@ static void acquire_again(unsigned int round)
 	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
 }
 
-static void what_another_releases_is_not_acquired_again(struct kunit *test)
+static void lock_released_by_other_thread_acquisition_counted_once(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, rounds(test, acquire_again, release_in_its_place), 0);
+	KUNIT_EXPECT_EQ(test, rounds(test, acquire_again, release_for_other_thread), 0);
 }
 
-static int lose_more_than_there_is_room_for(void *data)
+static int acquire_more_than_slots(void *data)
 {
 	u64 *untracked = data;
 	int i;
@@ -218,15 +218,15 @@ static int lose_more_than_there_is_room_for(void *data)
 	return 0;
 }
 
-/* Of semaphores, which another thread releases without a word of whose they were. */
-static void lost_slots_are_taken_back(struct kunit *test)
+/* Another thread releases the semaphores. The hooks do not know whose slots these are. */
+static void slots_of_released_semaphores_reclaimed(struct kunit *test)
 {
 	const struct remainders before = count();
 	u64 untracked = 1;
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
-	test_thread_start(test, &other, TEST_CPU + 1, lose_more_than_there_is_room_for, &untracked);
+	test_thread_start(test, &other, TEST_CPU + 1, acquire_more_than_slots, &untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked, 0);
 	ntklog_disable_sleeping_class(TEST_CLASS);
@@ -234,8 +234,8 @@ static void lost_slots_are_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
 }
 
-/* How many were not tracked while there was no room, and when the readers had been so for long. */
-static int read_more_than_there_is_room_for(void *data)
+/* Count the untracked acquisitions while all slots are in use, and again when the holds are old. */
+static int read_more_than_slots(void *data)
 {
 	const u32 action = NTKLOG_SLEEPING_CLASS(RWSEM) | NTKLOG_SLEEPING_SHARED;
 	struct ntklog_sleeping_slot *slots;
@@ -258,14 +258,14 @@ static int read_more_than_there_is_room_for(void *data)
 	return 0;
 }
 
-/* Another thread has released them, as NFS does: here each is a lock of its own. */
-static void readers_that_never_end_are_given_up(struct kunit *test)
+/* Another thread has released the locks, as NFS does. Each hold is of another lock. */
+static void slots_of_old_readers_reclaimed(struct kunit *test)
 {
 	const struct remainders before = count();
 	u64 untracked[2] = { 0, 1 };
 
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(RWSEM)), 0);
-	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_there_is_room_for, untracked);
+	test_thread_start(test, &other, TEST_CPU + 1, read_more_than_slots, untracked);
 	test_thread_join(&other);
 	KUNIT_EXPECT_EQ(test, untracked[0], 1);
 	KUNIT_EXPECT_EQ(test, untracked[1], 0);
@@ -274,11 +274,11 @@ static void readers_that_never_end_are_given_up(struct kunit *test)
 }
 
 static struct kunit_case sleeping_lock_cases[] = {
-	KUNIT_CASE(a_wait_that_is_forgotten_is_counted_once),
-	KUNIT_CASE(a_wait_for_what_another_releases_is_counted_once),
-	KUNIT_CASE(what_another_releases_is_not_acquired_again),
-	KUNIT_CASE(lost_slots_are_taken_back),
-	KUNIT_CASE(readers_that_never_end_are_given_up),
+	KUNIT_CASE(class_disabled_during_wait_counted_once),
+	KUNIT_CASE(lock_released_by_other_thread_wait_counted_once),
+	KUNIT_CASE(lock_released_by_other_thread_acquisition_counted_once),
+	KUNIT_CASE(slots_of_released_semaphores_reclaimed),
+	KUNIT_CASE(slots_of_old_readers_reclaimed),
 	{}
 };
 

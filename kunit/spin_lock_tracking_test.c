@@ -272,8 +272,8 @@ static void pop_slot(const void *spin_lock)
 }
 
 /*
- * The thread holds the locks 0 to 6. The interrupt acquires lock 7, which gets the eighth slot,
- * and two of the thread's locks, which find no slot.
+ * The thread holds the locks 0 to 6. The interrupt acquires lock 7, which is the eighth and last to
+ * be tracked, and two of the thread's locks, which are counted as untracked.
  */
 static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 {
@@ -297,7 +297,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 	push_slot(&lock[7]);
 	push_slot(&lock[0]);
 	push_slot(&lock[6]);
-	/* A slot becomes free while one of the locks without a slot is still held. */
+	/* Another lock can be tracked again, while an untracked one is still held. */
 	pop_slot(&lock[7]);
 	pop_slot(&lock[6]);
 	push_slot(&lock[8]);
@@ -313,7 +313,7 @@ static void interrupt_acquires_locks_slots_unchanged(struct kunit *test)
 		pop_slot(&lock[i]);
 	local_irq_restore(flags);
 
-	/* An NMI's acquisition is not tracked after one that found no slot. */
+	/* In an NMI an acquisition after an untracked one is not tracked. */
 	KUNIT_EXPECT_EQ(test, tracked == 8, !is_nmi);
 	KUNIT_EXPECT_EQ(test, in_use[0], 8);
 	KUNIT_EXPECT_EQ(test, in_use[1], 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is kept of the threads: that it goes with them, and how it comes to be. */
+/* Records of tasks: allocation, and freeing at the task's exit. */
 
 #include <linux/completion.h>
 #include <linux/debug_locks.h>
@@ -15,59 +15,59 @@
 
 static struct eresource resource;
 
-static void expect_threads(struct kunit *test, u32 threads)
+static void expect_record_count(struct kunit *test, u32 threads)
 {
 	int tries = 3000;
 
-	/* The end of a thread is told of a little before it is at its end. */
+	/* A test sees the end of a thread before its record is freed. */
 	while (ntklog_thread_count() != threads && tries--)
 		usleep_range(500, 1000);
 	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
 }
 
-static u32 threads_meanwhile;
+static u32 records_meanwhile;
 
-static int keep_something(void *data)
+static int exit_in_region(void *data)
 {
 	u8 old_irql;
 
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	threads_meanwhile = ntklog_thread_count();
+	records_meanwhile = ntklog_thread_count();
 	return 0;
 }
 
-static void what_is_kept_goes_with_the_thread(struct kunit *test)
+static void thread_exits_its_record_freed(struct kunit *test)
 {
 	struct test_thread thread;
 	u32 threads;
 
-	/* This one has a room too. */
+	/* The test's own task gets its record before the count. */
 	ke_enter_critical_region();
 	ke_leave_critical_region();
 	threads = ntklog_thread_count();
-	/* Ends in a region and at APC_LEVEL, which is told, but is no report. */
-	test_thread_start(test, &thread, TEST_CPU, keep_something, NULL);
+	/* The thread exits in a region and at APC_LEVEL, which is legal for a test. */
+	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, threads_meanwhile, threads + 1);
-	expect_threads(test, threads);
+	KUNIT_EXPECT_EQ(test, records_meanwhile, threads + 1);
+	expect_record_count(test, threads);
 }
 
 /*
- * @regions: entered in a room that goes with them
- * @right: each question was answered right
+ * @threads: number of records before, during and after the use of regions
+ * @right: each query returned the expected value
  */
-struct last_days {
+struct exit_results {
 	u32 threads[3];
 	bool right;
 };
 
-static int use_at_the_end(void *data)
+static int use_irql_and_regions_at_exit(void *data)
 {
-	struct last_days *days = data;
+	struct exit_results *days = data;
 	u8 old_irql;
 
-	/* As a thread that closes its files, whose end has been told already. */
+	/* A thread that closes its files at its exit, after the exit hook has freed its record. */
 	current->flags |= PF_EXITING;
 	days->threads[0] = ntklog_thread_count();
 	days->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
@@ -90,19 +90,19 @@ static int use_at_the_end(void *data)
 	return 0;
 }
 
-static void a_thread_at_its_end_keeps_what_it_needs(struct kunit *test)
+static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 {
 	struct test_thread thread;
-	struct last_days days;
+	struct exit_results days;
 
-	test_thread_start(test, &thread, TEST_CPU, use_at_the_end, &days);
+	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &days);
 	test_thread_join(&thread);
 	KUNIT_EXPECT_TRUE(test, days.right);
 	KUNIT_EXPECT_EQ(test, days.threads[1], days.threads[0] + 1);
 	KUNIT_EXPECT_EQ(test, days.threads[2], days.threads[0]);
 }
 
-/* More at one time than there are spare ones. */
+/* More than there are spare records. */
 #define MANY	150
 
 static DECLARE_COMPLETION(many_may_go);
@@ -118,7 +118,7 @@ static int enter_and_wait(void *data)
 	return 0;
 }
 
-static void there_is_room_for_many(struct kunit *test)
+static void threads_more_than_spare_records_all_recorded(struct kunit *test)
 {
 	struct test_thread *many = kunit_kcalloc(test, MANY, sizeof(*many), GFP_KERNEL);
 	bool *inside = kunit_kcalloc(test, MANY, sizeof(*inside), GFP_KERNEL);
@@ -132,13 +132,13 @@ static void there_is_room_for_many(struct kunit *test)
 	for (i = 0; i < MANY; i++)
 		test_thread_start(test, &many[i], i % num_online_cpus(), enter_and_wait,
 				  &inside[i]);
-	expect_threads(test, threads + MANY);
+	expect_record_count(test, threads + MANY);
 	complete_all(&many_may_go);
 	for (i = 0; i < MANY; i++) {
 		test_thread_join(&many[i]);
 		KUNIT_EXPECT_TRUE(test, inside[i]);
 	}
-	expect_threads(test, threads);
+	expect_record_count(test, threads);
 }
 
 #ifdef CONFIG_LOCKDEP
@@ -149,13 +149,13 @@ static int use_while_pages_are_written(void *data)
 	unsigned long owner_pointer;
 	u8 old_irql;
 
-	/* What would reclaim memory acquires this again. */
+	/* Lockdep reports an allocation that may reclaim memory between these two calls. */
 	fs_reclaim_acquire(GFP_KERNEL);
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	ex_acquire_resource_exclusive_lite(&resource, true);
 	ex_release_resource_lite(&resource);
-	/* More owners than there is room for at first. */
+	/* More owners than fit into the resource's first table. */
 	for (owner_pointer = 0x1000; owner_pointer < 0x9000; owner_pointer += 0x1000) {
 		ex_acquire_resource_shared_lite(&resource, true);
 		ex_set_resource_owner_pointer(&resource, (void *)owner_pointer);
@@ -169,7 +169,7 @@ static int use_while_pages_are_written(void *data)
 	return 0;
 }
 
-static void nothing_reclaims_memory(struct kunit *test)
+static void record_allocation_never_reclaims(struct kunit *test)
 {
 	struct test_thread thread;
 
@@ -180,7 +180,7 @@ static void nothing_reclaims_memory(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, lockdep_was_content);
 }
 #else
-static void nothing_reclaims_memory(struct kunit *test)
+static void record_allocation_never_reclaims(struct kunit *test)
 {
 	kunit_skip(test, "no lockdep in this kernel");
 }
@@ -200,10 +200,10 @@ static void thread_test_exit(struct kunit *test)
 }
 
 static struct kunit_case thread_test_cases[] = {
-	KUNIT_CASE(what_is_kept_goes_with_the_thread),
-	KUNIT_CASE(a_thread_at_its_end_keeps_what_it_needs),
-	KUNIT_CASE(there_is_room_for_many),
-	KUNIT_CASE(nothing_reclaims_memory),
+	KUNIT_CASE(thread_exits_its_record_freed),
+	KUNIT_CASE(exiting_thread_irql_and_regions_kept_while_used),
+	KUNIT_CASE(threads_more_than_spare_records_all_recorded),
+	KUNIT_CASE(record_allocation_never_reclaims),
 	{}
 };
 

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See session_fixture.h. */
+
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include "../module/etw/control.h"
+#include "../module/etw/event.h"
+#include "../module/etw/group_mask.h"
+#include "session_fixture.h"
+
+void start_numbered_session(struct kunit *test, int i, u32 group, u32 buffers, enum etw_mode mode)
+{
+	struct etw_group_change change = { .replace = true };
+	struct etw_session *session = &etw_sessions[i];
+
+	etw_group_mask_set(&change.set, group);
+	etw_change_group_mask(session, &change);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, mode), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+}
+
+void stop_numbered_session(struct kunit *test, int i)
+{
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
+}
+
+void change_running(int i, u32 group, bool set)
+{
+	struct etw_group_change change = {};
+
+	etw_group_mask_set(set ? &change.set : &change.clear, group);
+	etw_change_group_mask(&etw_sessions[i], &change);
+}
+
+const struct etw_buffer_cpu *session_counts(int i)
+{
+	return per_cpu_ptr(etw_sessions[i].run->cpus, TEST_CPU);
+}
+
+struct rchan_buf *session_rchan_buf(int i)
+{
+	return etw_run_buffer(etw_sessions[i].run, TEST_CPU);
+}
+
+const u8 *session_buffer_at(int i, unsigned int index)
+{
+	const struct rchan_buf *buf = session_rchan_buf(i);
+
+	return (u8 *)buf->start + index * buf->chan->subbuf_size;
+}
+
+/* Return the first event of this kind in the first buffer of TEST_CPU, or NULL. */
+const u8 *find_first_event(int i, u16 hook_id)
+{
+	size_t end = session_rchan_buf(i)->offset, at;
+
+	for (at = BUFFER_EVENTS; at < end;
+	     at += ALIGN(get_u16(session_buffer_at(i, 0) + at, EVENT_SIZE), 8))
+		if (get_u16(session_buffer_at(i, 0) + at, EVENT_HOOK_ID) == hook_id)
+			return session_buffer_at(i, 0) + at;
+	return NULL;
+}
+
+/* Write an event with this number to all sessions that have the group. */
+void log_event(u32 group, u64 number)
+{
+	u64 bytes[LENGTH / 8] = { number };
+	unsigned long flags;
+
+	local_irq_save(flags);
+	etw_log_event_to(etw_sessions_for_event(group), TEST_HOOK_ID, 1, bytes, LENGTH);
+	local_irq_restore(flags);
+}
+
+/* As log_event(), but make the event in the first session's buffer. False: it was copied. */
+bool log_event_in_place(u32 group, u64 number)
+{
+	u64 bytes[LENGTH / 8] = { number };
+	unsigned long flags;
+	bool in_place;
+	void *data;
+	u64 wanted;
+
+	local_irq_save(flags);
+	wanted = etw_sessions_for_event(group);
+	in_place = etw_begin_event(wanted, TEST_HOOK_ID, 1, LENGTH, &data);
+	if (in_place) {
+		memcpy(data, bytes, LENGTH);
+		etw_end_event(wanted, data, LENGTH);
+	} else {
+		etw_log_event_to(wanted, TEST_HOOK_ID, 1, bytes, LENGTH);
+	}
+	local_irq_restore(flags);
+	return in_place;
+}
+
+/* Ask for a gigabyte on each CPU, which is more than the machine's memory. */
+void set_buffers_beyond_memory(struct kunit *test, struct etw_session *session)
+{
+	if ((u64)SZ_1G / PAGE_SIZE * num_online_cpus() < si_mem_available() / 2)
+		kunit_skip(test, "too much memory");
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 1024), 0);
+}

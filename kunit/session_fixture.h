@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_KUNIT_SESSION_FIXTURE_H
+#define _NTKLOG_KUNIT_SESSION_FIXTURE_H
+
+/* Sessions by number, their buffers on TEST_CPU, and numbered events for them. */
+
+#include <kunit/test.h>
+#include <linux/percpu.h>
+#include <linux/relay.h>
+
+#include "../module/etw/run.h"
+#include "../module/etw/session.h"
+#include "../module/etw/settings.h"
+#include "fixture.h"
+
+#define SIZE		4096
+#define TEST_HOOK_ID	0x0FFE
+/* An event takes 0x50 bytes: (4096 - 0x48) / 0x50 = 50. */
+#define LENGTH		0x40
+#define PER_BUFFER	50
+
+void start_numbered_session(struct kunit *test, int i, u32 group, u32 buffers, enum etw_mode mode);
+void stop_numbered_session(struct kunit *test, int i);
+void change_running(int i, u32 group, bool set);
+const struct etw_buffer_cpu *session_counts(int i);
+struct rchan_buf *session_rchan_buf(int i);
+const u8 *session_buffer_at(int i, unsigned int index);
+const u8 *find_first_event(int i, u16 hook_id);
+void log_event(u32 group, u64 number);
+bool log_event_in_place(u32 group, u64 number);
+void set_buffers_beyond_memory(struct kunit *test, struct etw_session *session);
+
+#endif /* _NTKLOG_KUNIT_SESSION_FIXTURE_H */

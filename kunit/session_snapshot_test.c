@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Flight recorders (buffering mode) and snapshots of them. */
+
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/timex.h>
+#include <uapi/ntklog/event.h>
+
+#include "../module/etw/control.h"
+#include "../module/etw/flush.h"
+#include "../module/etw/snapshot.h"
+#include "../module/perf/spin_lock.h"
+#include "session_fixture.h"
+
+static void buffering_mode_full_oldest_buffer_overwritten(struct kunit *test)
+{
+	struct rchan_buf *buf;
+	u64 i;
+
+	start_numbered_session(test, 1, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	/* Write ten buffers, of which the last four are kept. */
+	for (i = 0; i < 10 * PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->lost, 0ull);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->written, 10ull * PER_BUFFER);
+	KUNIT_EXPECT_EQ(test, session_counts(1)->overwritten, 6ull);
+	KUNIT_EXPECT_EQ(test, etw_flush_session(&etw_sessions[1]), -EINVAL);
+	stop_numbered_session(test, 1);
+	buf = session_rchan_buf(1);
+	KUNIT_EXPECT_EQ(test, buf->subbufs_produced, 10);
+	KUNIT_EXPECT_EQ(test, buf->subbufs_consumed, 6);
+	/* Buffers 7 to 10 are in the places 2, 3, 0 and 1. */
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_SEQUENCE), 7ull);
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 1), BUFFER_SEQUENCE), 10ull);
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(1, 2), BUFFER_EVENTS + EVENT_DATA),
+			6ull * PER_BUFFER);
+}
+
+static void check_snapshot(struct kunit *test, const u8 *snapshot, size_t size,
+			   u64 first, u64 last, u32 overwritten)
+{
+	size_t buffers = size / SIZE, i;
+
+	KUNIT_EXPECT_EQ(test, size % SIZE, 0ul);
+	KUNIT_EXPECT_EQ(test, get_u16(snapshot, BUFFER_TYPE), 4);
+	/* LogFileMode, BuffersWritten, BuffersLost: see header_buffer_bytes_match_nt_layout(). */
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x20), 0x02000400u);
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)buffers);
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x114), overwritten);
+	for (i = 1; i < buffers; i++) {
+		const u8 *bytes = snapshot + i * SIZE;
+
+		if (i > 1)
+			KUNIT_EXPECT_GT(test, get_u64(bytes, BUFFER_SEQUENCE),
+					get_u64(bytes - SIZE, BUFFER_SEQUENCE));
+		KUNIT_EXPECT_EQ(test, get_u16(bytes, BUFFER_FLAG),
+				i == buffers - 1 ? 0x21 : 0x20);
+	}
+	KUNIT_EXPECT_EQ(test, get_u64(snapshot + SIZE, BUFFER_EVENTS + EVENT_DATA), first);
+	i = (buffers - 1) * SIZE;
+	i += get_u32(snapshot + i, BUFFER_SAVED_OFFSET) - 0x50;
+	KUNIT_EXPECT_EQ(test, get_u64(snapshot + i, EVENT_DATA), last);
+}
+
+static void snapshot_of_running_session_is_file_session_continues(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	u8 *snapshot;
+	size_t size;
+	u64 i;
+
+	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	for (i = 0; i < 5 * PER_BUFFER + 10; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	/* Two buffers were overwritten. Four are left, the last one partly filled. */
+	check_snapshot(test, snapshot, size, 2 * PER_BUFFER, i - 1, 2);
+	KUNIT_EXPECT_EQ(test, size, 5ul * SIZE);
+	kvfree(snapshot);
+
+	log_event(PERF_SPINLOCK_CNTRS, i);
+	stop_numbered_session(test, 2);
+	/* The stop has finished another buffer, which has overwritten the oldest one. */
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	check_snapshot(test, snapshot, size, 3 * PER_BUFFER, i, 3);
+	kvfree(snapshot);
+	KUNIT_EXPECT_EQ(test, session_counts(2)->generated,
+			session_counts(2)->written + session_counts(2)->lost);
+}
+
+/* Return the rundown's event in the buffer, or NULL. */
+static const u8 *find_in_buffer(const u8 *bytes, u16 hook_id)
+{
+	size_t end = get_u32(bytes, BUFFER_SAVED_OFFSET), at;
+
+	for (at = BUFFER_EVENTS; at < end; at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8))
+		if (get_u16(bytes + at, EVENT_HOOK_ID) == hook_id)
+			return bytes + at;
+	return NULL;
+}
+
+static void snapshot_ends_with_rundown(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	u32 set[] = { 5, 2, 4000, 3, 5000000 };
+	const u8 *last, *event;
+	u8 *snapshot, *again;
+	size_t size, size_again;
+	u64 i, sequence;
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set, 0x14),
+			STATUS_SUCCESS);
+	start_numbered_session(test, 2, PERF_SPINLOCK, 4, ETW_MODE_BUFFERING);
+	change_running(2, PERF_SYNC_OBJECTS, true);
+	change_running(2, PERF_SPINLOCK_CNTRS, true);
+	/* Overwrite the rundown of the start, on every CPU's buffers. */
+	for (i = 0; i < 6 * PER_BUFFER; i++)
+		log_event(PERF_SPINLOCK_CNTRS, i);
+	sequence = atomic64_read(&session->run->sequence_number);
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	last = snapshot + size - SIZE;
+	KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SIZE), SIZE);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_SAVED_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_OFFSET), 0x48 + 0x20 + 0x20);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_FLAG), 0x21);
+	KUNIT_EXPECT_EQ(test, get_u16(last - SIZE, BUFFER_FLAG), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u64(last, BUFFER_SEQUENCE), sequence + 1);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_LOGGER_ID), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(last, BUFFER_STATE), 3);
+	KUNIT_EXPECT_EQ(test, get_u16(last, BUFFER_PROCESSOR),
+			etw_last_file_cpu(session->run));
+	KUNIT_EXPECT_EQ(test, last[SIZE - 1], 0xFF);
+	event = find_in_buffer(last, 0x0F4C);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), 3);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000);
+	/* The rundown is later than the session's events and earlier than the buffer's end. */
+	KUNIT_EXPECT_GE(test, get_u64(event, EVENT_TIME),
+			get_u64(last - SIZE, BUFFER_TIME_STAMP));
+	KUNIT_EXPECT_LE(test, get_u64(event, EVENT_TIME),
+			get_u64(last, BUFFER_TIME_STAMP));
+	event = find_in_buffer(last, 0x0F4E);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x1C);
+
+	/* The rundown is no event of the session: it takes no buffer and no number. */
+	KUNIT_EXPECT_EQ(test, (u64)atomic64_read(&session->run->sequence_number), sequence);
+	again = etw_make_snapshot(session, &size_again);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(again));
+	KUNIT_ASSERT_EQ(test, size_again, size);
+	KUNIT_EXPECT_MEMEQ(test, again + SIZE, snapshot + SIZE, size - 2 * SIZE);
+	kvfree(again);
+	kvfree(snapshot);
+	stop_numbered_session(test, 2);
+
+	/* The stop has written a rundown, so the snapshot adds none. */
+	snapshot = etw_make_snapshot(session, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	for (i = 0, event = NULL; i < size / SIZE; i++)
+		if (i && find_in_buffer(snapshot + i * SIZE, 0x0F4C)) {
+			KUNIT_EXPECT_NULL(test, event);
+			event = find_in_buffer(snapshot + i * SIZE, 0x0F4C);
+		}
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), 4000);
+	kvfree(snapshot);
+}
+
+static void events_during_snapshot_counted_lost(struct kunit *test)
+{
+	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	log_event(PERF_SPINLOCK_CNTRS, 1);
+	/* Freeze the run, as etw_make_snapshot() does. */
+	WRITE_ONCE(etw_sessions[2].run->frozen, true);
+	synchronize_rcu();
+	etw_flush_buffers(etw_sessions[2].run, ETW_FLUSH_SNAPSHOT);
+	log_event(PERF_SPINLOCK_CNTRS, 2);
+	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
+	KUNIT_EXPECT_EQ(test, session_counts(2)->lost, 2ull);
+	WRITE_ONCE(etw_sessions[2].run->frozen, false);
+	KUNIT_EXPECT_FALSE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 3));
+	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 4));
+	stop_numbered_session(test, 2);
+	KUNIT_EXPECT_EQ(test, session_counts(2)->generated, 5ull);
+	KUNIT_EXPECT_EQ(test, session_counts(2)->written, 3ull);
+	KUNIT_EXPECT_EQ(test, session_counts(2)->lost, 2ull);
+	/* The next buffer has the flag for lost events. */
+	KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(2, 0), BUFFER_FLAG) & 0x02, 0);
+	KUNIT_EXPECT_EQ(test, get_u16(session_buffer_at(2, 1), BUFFER_FLAG) & 0x02, 0x02);
+	KUNIT_EXPECT_EQ(test, get_u64(session_buffer_at(2, 1), BUFFER_EVENTS + EVENT_DATA), 3ull);
+}
+
+static void snapshot_too_large_refused(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	size_t size, produced;
+	struct rchan_buf *buf;
+
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_BUFFERING), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 2), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+	stop_numbered_session(test, 2);
+	/* The machine may lack the memory for so many buffers, so only set the count. */
+	buf = session_rchan_buf(2);
+	produced = buf->subbufs_produced;
+	buf->subbufs_produced = buf->subbufs_consumed + 2048;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -EFBIG);
+	buf->subbufs_produced = produced;
+}
+
+static int read_all_buffers(void *data)
+{
+	struct rchan_buf *buf = data;
+
+	/* Return each buffer, as a reader that has copied it. */
+	while (READ_ONCE(buf->subbufs_consumed) != READ_ONCE(buf->subbufs_produced)) {
+		udelay(9);
+		WRITE_ONCE(buf->subbufs_consumed, buf->subbufs_consumed + 1);
+	}
+	return 0;
+}
+
+static void snapshot_during_read_each_buffer_once(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	struct test_thread reader;
+	unsigned int round;
+	u64 i;
+
+	for (round = 0; round < 6; round++) {
+		size_t size, taken = 0;
+
+		start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 64, ETW_MODE_BUFFERING);
+		for (i = 0; i < 64 * PER_BUFFER; i++)
+			log_event(PERF_SPINLOCK_CNTRS, i);
+		stop_numbered_session(test, 2);
+		test_thread_start(test, &reader, 1, read_all_buffers, session_rchan_buf(2));
+		do {
+			u8 *snapshot = etw_make_snapshot(session, &size);
+
+			KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+			/* BuffersWritten: see header_buffer_bytes_match_nt_layout(). */
+			KUNIT_EXPECT_EQ(test, get_u32(snapshot, 0x68 + 0x24), (u32)(size / SIZE));
+			for (i = 2; i < size / SIZE; i++)
+				KUNIT_EXPECT_GT(test,
+						get_u64(snapshot + i * SIZE, BUFFER_SEQUENCE),
+						get_u64(snapshot + (i - 1) * SIZE,
+							BUFFER_SEQUENCE));
+			kvfree(snapshot);
+			taken++;
+		} while (size > SIZE);
+		test_thread_join(&reader);
+		KUNIT_EXPECT_GE(test, taken, (size_t)1);
+	}
+}
+
+static void run_in_snapshot_freed_at_next_start(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[7];
+	struct etw_run *run;
+	size_t size;
+
+	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	log_event(PERF_SPINLOCK_CNTRS, 7);
+	stop_numbered_session(test, 7);
+	run = session->run;
+	KUNIT_EXPECT_FALSE(test, run->in_snapshot);
+	kvfree(etw_make_snapshot(session, &size));
+	KUNIT_EXPECT_TRUE(test, run->in_snapshot);
+	/* The run in the snapshot is freed, so the failed start leaves no run. */
+	set_buffers_beyond_memory(test, session);
+	KUNIT_EXPECT_EQ(test, etw_start_session(session), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, session->run);
+	start_numbered_session(test, 7, PERF_SPINLOCK_CNTRS, 2, ETW_MODE_SEQUENTIAL);
+	stop_numbered_session(test, 7);
+}
+
+static void snapshot_of_sequential_session_refused(struct kunit *test)
+{
+	size_t size;
+
+	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(&etw_sessions[2], &size)), -EINVAL);
+	stop_numbered_session(test, 2);
+}
+
+static struct kunit_case session_snapshot_test_cases[] = {
+	KUNIT_CASE(buffering_mode_full_oldest_buffer_overwritten),
+	KUNIT_CASE(snapshot_of_running_session_is_file_session_continues),
+	KUNIT_CASE(snapshot_ends_with_rundown),
+	KUNIT_CASE(events_during_snapshot_counted_lost),
+	KUNIT_CASE(snapshot_too_large_refused),
+	KUNIT_CASE(snapshot_during_read_each_buffer_once),
+	KUNIT_CASE(run_in_snapshot_freed_at_next_start),
+	KUNIT_CASE(snapshot_of_sequential_session_refused),
+	{}
+};
+
+static struct kunit_suite session_snapshot_test_suite = {
+	.name = "ntklog_session_snapshot",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = session_snapshot_test_cases,
+};
+
+kunit_test_suite(session_snapshot_test_suite);
