@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# A recording of the tool owns its session: what a signal, a full disk, or another recording does to
-# it. The events are those of Linux' own locks, whose start takes long enough to be interrupted.
+# A recording of the tool owns its session. A signal, a full disk, or another recording leaves no
+# session started, and no other session changed. The start of Linux' own locks takes long enough to be
+# interrupted.
 
 E=linux_spinlock,linux_mutex
 KEPT=/tmp/recordings

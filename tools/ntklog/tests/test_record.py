@@ -127,7 +127,7 @@ class Record(Directory):
             self.assertEqual(stream.read(), etl.header_buffer(2) + self.data)
         process.communicate()
         self.assertEqual(process.returncode, 0)
-        # What the command prints is not in it.
+        # The output of the command is not in the trace.
         process = self.record("--", "echo", "hello", path="-", stdout=subprocess.PIPE)
         out, error = process.communicate()
         self.assertEqual((process.returncode, out), (0, etl.header_buffer(2) + self.data))
