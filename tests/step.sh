@@ -72,7 +72,7 @@ run_step()
 		echo "not ok - $step runs: its need $need has failed" >"$TEST/$step.tap"
 		return
 	fi
-	[ "$pool" != host ] || class=(chrt --idle 0)
+	[ "$pool" != host ] || class=(nice -n 10)
 	# shellcheck disable=SC2046 # a command and its argument
 	SAY_FD=3 STEP=$step "${class[@]}" $(command_of_step) >"$TEST/$step.tap" \
 		2>"$TEST/$step.log" </dev/null ||
