@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* See code.h. */
 
-#include <linux/align.h>
 #include <linux/kallsyms.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -60,23 +59,6 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 	return called == code || called == code - ENDBR_INSN_SIZE;
 }
 
-/**
- * ntklog_calls_trampoline_directly() - does a function call a trampoline, and not ftrace?
- * @function: which
- * @ops: ftrace's, if the call is one of its
- * @trampoline: which
- *
- * ftrace calls all that are interested, and walks over their ops.
- *
- * Context: any.
- * Return: whether it does.
- */
-bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
-				      const void *trampoline)
-{
-	return ntklog_branch_target(ntklog_patched_instruction((const u8 *)function)) == trampoline;
-}
-
 #define INSTRUCTION_SIZE	1
 #define CALL_SIZE		CALL_INSN_SIZE
 
@@ -105,18 +87,6 @@ static const u8 *ntklog_branch_target(const u8 *code)
 static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 {
 	return called == (const u8 *)function;
-}
-
-/*
- * A trampoline that is too far for a call is reached by ftrace's code, which takes it from the ops
- * that is noted before the function: of all who are interested if there are several.
- */
-bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
-				      const void *trampoline)
-{
-	const u8 *code = ntklog_patched_instruction((const u8 *)function);
-
-	return *(const struct ftrace_ops **)ALIGN_DOWN((unsigned long)code - 12, 8) == ops;
 }
 
 #define INSTRUCTION_SIZE	AARCH64_INSN_SIZE

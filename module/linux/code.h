@@ -6,11 +6,7 @@
 
 #include <linux/types.h>
 
-struct ftrace_ops;
-
 const u8 *ntklog_address_after_call(unsigned long function);
-bool ntklog_calls_trampoline_directly(unsigned long function, const struct ftrace_ops *ops,
-				      const void *trampoline);
 bool ntklog_code_calls(unsigned long function, unsigned long other);
 
 #endif /* _NTKLOG_LINUX_CODE_H */

@@ -341,39 +341,20 @@ int ntklog_register_hooks(struct ntklog_hook *hooks, size_t count, bool releases
 }
 
 /*
- * Return true if all functions call the trampoline directly. If another ftrace user shares a
- * function, it calls ftrace instead, and ftrace iterates over the ops of all users.
- */
-static bool ntklog_hook_is_unshared(const struct ntklog_hook *hook)
-{
-	size_t i;
-
-	for (i = 0; i < hook->target_count; i++) {
-		unsigned long address = hook->targets[i].address;
-
-		if (address && !ntklog_calls_trampoline_directly(address, &hook->ops,
-								 hook->trampoline))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Unregister one hook. ftrace waits for a grace period of at least 0.1 s for each ops with
- * FTRACE_OPS_FL_DYNAMIC, because the caller may free it. The ops of hooks are static: clear the
- * flag, so that only the last one of a batch (@wait) waits for all. But keep the flag if another
- * ftrace user shares a function, because a CPU may then be iterating over the ops, which are
- * cleared afterwards.
+ * Unregister one hook, after ntklog_hide_hooks(). ftrace waits for a grace period of at least 0.1 s
+ * for each ops with FTRACE_OPS_FL_DYNAMIC, because the caller may free it. The ops of hooks are
+ * static: clear the flag, so that only the last one of a batch (@wait) waits for all.
  */
 static void ntklog_unregister_hook(struct ntklog_hook *hook, bool wait)
 {
 	int err;
 
-	if (!wait && ntklog_hook_is_unshared(hook))
+	if (!wait)
 		hook->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
 	err = ntklog_unregister_direct(&hook->ops, (unsigned long)hook->trampoline);
 	if (err) {	/* ftrace has disabled itself and has reported why. */
 		pr_err("cannot restore %s (%d)\n", hook->targets[0].name, err);
+		hook->ops.flags &= ~FTRACE_OPS_FL_STUB;
 		hook->stuck = true;
 		return;
 	}
@@ -388,6 +369,32 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
 	return hook->is_release == releases && hook->registered && !hook->stuck;
 }
 
+/*
+ * Have ftrace ignore the ops of all hooks that ntklog_unregister_hooks(@releases) removes.
+ *
+ * If another ftrace user shares a function, CPUs call ftrace_ops_list_func(), which iterates over
+ * the ops of all users. Without FTRACE_OPS_FL_DYNAMIC, unregister_ftrace_direct() clears ops->func
+ * while a CPU may be about to call it: CPU 0 finds the ops in the list; CPU 1 removes it and clears
+ * the pointer; CPU 0 finds no function and disables ftrace for good. The other user may begin to
+ * share the function at any moment. ftrace skips an ops with FTRACE_OPS_FL_STUB before it reads the
+ * pointer. After the grace period all CPUs see the flag, because they iterate with preemption off.
+ * A hook of a shared function may miss calls from here on, as it does after its removal.
+ *
+ * Returns the number of hooks.
+ */
+static size_t ntklog_hide_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
+{
+	size_t i, hidden = 0;
+
+	for (i = 0; i < count; i++)
+		if (ntklog_hook_is_removable(&hooks[i], releases)) {
+			hooks[i].ops.flags |= FTRACE_OPS_FL_STUB;
+			hidden++;
+		}
+	synchronize_rcu();
+	return hidden;
+}
+
 /**
  * ntklog_unregister_hooks() - remove all acquire hooks or all release hooks of a lock kind
  * @hooks: array of hooks
@@ -395,23 +402,15 @@ static bool ntklog_hook_is_removable(const struct ntklog_hook *hook, bool releas
  * @releases: true to remove the release hooks, false to remove the others
  *
  * When this function returns, no task is in a trampoline, hook or replacement of the removed hooks.
- * All spin locks that were held on entry have been released. Hooks that are stuck
- * remain
- * installed until reboot.
+ * All spin locks that were held on entry have been released. Hooks that are stuck remain installed
+ * until reboot.
  *
  * Context: task; may sleep.
  */
 void ntklog_unregister_hooks(struct ntklog_hook *hooks, size_t count, bool releases)
 {
-	size_t i, remaining = 0;
+	size_t i, remaining = ntklog_hide_hooks(hooks, count, releases);
 
-	for (i = 0; i < count; i++)
-		remaining += ntklog_hook_is_removable(&hooks[i], releases);
-	/*
-	 * A function may have been shared with another ftrace user until just now. Wait for CPUs
-	 * that still iterate over the ops on its behalf.
-	 */
-	synchronize_rcu();
 	for (i = 0; i < count; i++)
 		if (ntklog_hook_is_removable(&hooks[i], releases))
 			ntklog_unregister_hook(&hooks[i], !--remaining);
@@ -439,12 +438,12 @@ void ntklog_unregister_hooks_nowait(struct ntklog_hook *hooks, size_t count)
 	int releases;
 	size_t i;
 
-	/* As in ntklog_unregister_hooks(). */
-	synchronize_rcu();
-	for (releases = 0; releases <= 1; releases++)
+	for (releases = 0; releases <= 1; releases++) {
+		ntklog_hide_hooks(hooks, count, releases);
 		for (i = 0; i < count; i++)
 			if (ntklog_hook_is_removable(&hooks[i], releases))
 				ntklog_unregister_hook(&hooks[i], false);
+	}
 }
 
 /**

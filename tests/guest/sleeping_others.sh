@@ -51,6 +51,30 @@ done
 echo >$T/set_ftrace_filter
 echo >$T/kprobe_events
 check "sleeping: other users of ftrace: counters balance" sleeping_balanced
+
+# A tracer that comes and goes while the hooks are removed. If ftrace finds one half removed, it
+# disables itself until reboot.
+echo 'mutex_* up_* down_*' >$T/set_ftrace_filter
+touch /tmp/trace
+while [ -e /tmp/trace ]; do
+	echo function >$T/current_tracer
+	echo nop >$T/current_tracer
+done &
+tracer=$!
+rounds=0
+until [ $rounds = 10 ]; do
+	echo start >$S/state
+	sleeping_is_on >/dev/null || break
+	echo stop >$S/state
+	sleeping_is_off >/dev/null || break
+	rounds=$((rounds + 1))
+done
+rm /tmp/trace
+wait $tracer
+check "sleeping: on and off while a tracer comes and goes" is $rounds 10
+echo >$T/set_ftrace_filter
+echo >$T/trace
+check "sleeping: a tracer that comes and goes: counters balance" sleeping_balanced
 end_load
 
 echo start >$S/state
