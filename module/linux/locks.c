@@ -12,6 +12,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -22,6 +23,7 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
@@ -74,6 +76,14 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @whose: PERF_SPIN_LOCK_KIND() of it; of one that sleeps nothing
  * @class: NTKLOG_SLEEPING_CLASS() of one that sleeps; 0: it spins
  * @want: who wants it
+ * @is_wanted: the state that @work is to bring about; written before @requests, with the mutex of
+ *	@want held
+ * @requests: number of requests to @work; written with the mutex of @want held
+ * @completed: value of @requests when @work last began to run, after it has finished; written by
+ *	@work
+ * @operation: what @work is doing now, for the file "linux"; NULL if nothing. Written by @work
+ * @since: jiffies at the start of @operation
+ * @work: attaches or detaches the kind
  */
 struct ntklog_linux_kind {
 	const char *name;
@@ -88,13 +98,30 @@ struct ntklog_linux_kind {
 	u8 whose;
 	u32 class;
 	struct ntklog_event_group want;
+	bool is_wanted;
+	u32 requests;
+	u32 completed;
+	const char *operation;
+	unsigned long since;
+	struct work_struct work;
 };
 
-/* Two kinds join and leave perf's tracking one at a time. Inside of a want's mutex. */
+/*
+ * Held while a kind is attached or detached, and over a self-test.
+ *
+ * Both wait for grace periods of Tasks RCU. A kernel task that does not schedule voluntarily delays
+ * such a grace period without limit. Therefore a work item of the kind attaches and detaches, and
+ * tasks of users wait for it, or for this mutex, only killably. The file "linux" is readable
+ * meanwhile.
+ */
 static DEFINE_MUTEX(ntklog_linux_mutex);
+
+/* Woken when the work item of a kind, or ntklog_end_detaching_work, has finished. */
+static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 				     const struct perfinfo_groupmask *wanted);
+static void ntklog_run_kind_work(struct work_struct *work);
 
 #ifdef NTKLOG_LINUX_LOCKS
 #define LINUX_FUNCTIONS(_kind)	(&ntklog_linux_##_kind##_functions)
@@ -118,7 +145,8 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 		/* Registering functions takes locks that are outside of tracepoints_mutex. */ \
 		.by_work = true,						\
 		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].want),		\
-	}
+	},									\
+	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_i].work, ntklog_run_kind_work)
 
 #define LINUX_KIND(_i, _name, _functions, _mode, _group)			\
 {										\
@@ -205,6 +233,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_end_detaching_sleeping();
 	mutex_unlock(&ntklog_linux_mutex);
+	wake_up_all(&ntklog_linux_wait);
 }
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
@@ -237,6 +266,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 {
 	const char *wrong = NULL;
 
+	kind->err = 0;
 	kind->failed = NULL;
 	kind->err = ntklog_attach_kind(kind);
 	if (kind->err)
@@ -271,26 +301,82 @@ static void ntklog_warn_attach_failed(const struct ntklog_linux_kind *kind)
 			kind->err == -EBUSY ? ": somebody else has redirected it" : "");
 }
 
-static void ntklog_update_linux_kind(struct ntklog_event_group *want,
-				     const struct perfinfo_groupmask *wanted)
+static void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *operation)
 {
-	struct ntklog_linux_kind *kind = container_of(want, struct ntklog_linux_kind, want);
-	bool on = etw_group_mask_test(wanted, want->provider.group);
-	ktime_t start = ktime_get();
+	WRITE_ONCE(kind->since, jiffies);
+	WRITE_ONCE(kind->operation, operation);
+}
+
+/* Bring the kind into the state that is wanted. */
+static void ntklog_run_kind_work(struct work_struct *work)
+{
+	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
+	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
+	u32 request = smp_load_acquire(&kind->requests);
+	bool on = READ_ONCE(kind->is_wanted);
+	ktime_t start;
 
 	mutex_lock(&ntklog_linux_mutex);
+	start = ktime_get();
 	if (on && !kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+		ntklog_begin_operation(kind, "attaching");
 		ntklog_enable_kind(kind);
 		kind->attach_us = ktime_us_delta(ktime_get(), start);
 		ntklog_warn_attach_failed(kind);
 	} else if (!on && kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
+		ntklog_begin_operation(kind, "detaching");
 		ntklog_detach_kind(kind);
 		WRITE_ONCE(kind->is_on, false);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
-	want->provider.err = on && !kind->is_on ? kind->err ?: -EOPNOTSUPP : 0;
 	ntklog_pin_module_if_stuck(kind);
+	WRITE_ONCE(kind->operation, NULL);
 	mutex_unlock(&ntklog_linux_mutex);
+	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
+	smp_store_release(&kind->completed, request);
+	wake_up_all(&ntklog_linux_wait);
+}
+
+static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
+{
+	/* Pairs with the smp_store_release() in ntklog_run_kind_work(). */
+	return (s32)(smp_load_acquire(&kind->completed) - request) >= 0;
+}
+
+/* Seconds after which the kernel log says what a task waits for. */
+#define NTKLOG_WARN_AFTER_S	10
+
+/* Wait until a request is completed, or the current task is killed. */
+static void ntklog_wait_for_kind(struct ntklog_linux_kind *kind, u32 request)
+{
+	long left;
+
+	left = wait_event_killable_timeout(ntklog_linux_wait,
+					   ntklog_request_is_completed(kind, request),
+					   NTKLOG_WARN_AFTER_S * HZ);
+	if (left)
+		return;
+	pr_warn("Linux' %ss: a task has waited for %u s until they are attached or detached: a kernel task that does not schedule delays a grace period of Tasks RCU\n",
+		kind->name, NTKLOG_WARN_AFTER_S);
+	wait_event_killable(ntklog_linux_wait, ntklog_request_is_completed(kind, request));
+}
+
+static void ntklog_update_linux_kind(struct ntklog_event_group *want,
+				     const struct perfinfo_groupmask *wanted)
+{
+	struct ntklog_linux_kind *kind = container_of(want, struct ntklog_linux_kind, want);
+	u32 request = kind->requests + 1;
+
+	WRITE_ONCE(kind->is_wanted, etw_group_mask_test(wanted, want->provider.group));
+	/* Publishes is_wanted. Pairs with the smp_load_acquire() in ntklog_run_kind_work(). */
+	smp_store_release(&kind->requests, request);
+	queue_work(system_long_wq, &kind->work);
+	/* A tracepoint's work item holds the mutex of @want, which sessions wait for. */
+	if (current->flags & PF_WQ_WORKER)
+		return;
+	ntklog_wait_for_kind(kind, request);
+	want->provider.err = kind->is_wanted && !READ_ONCE(kind->is_on) ?
+			     READ_ONCE(kind->err) ?: -EOPNOTSUPP : 0;
 }
 
 /* What one test of a lock's word takes who waits: the least of some, for interrupts come. */
@@ -374,8 +460,10 @@ void ntklog_linux_exit(void)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
+	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		ntklog_event_group_exit(&ntklog_linux_kinds[i].want);
+		flush_work(&ntklog_linux_kinds[i].work);
+	}
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		/* The kernel calls what would go now: it does not go. */
 		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
@@ -388,12 +476,19 @@ void ntklog_linux_exit(void)
 	ntklog_end_detaching(NULL);
 }
 
+/* Seconds for which reading "linux" waits for detached kinds. */
+#define NTKLOG_DESCRIBE_TIMEOUT_S	10
+
 static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux_kind *kind)
 {
 	const char *why = ntklog_kind_unavailable_reason(kind);
+	const char *operation = READ_ONCE(kind->operation);
 
 	seq_printf(seq, "%s: ", kind->name);
-	if (why)
+	if (operation)
+		seq_printf(seq, "%s for %lu s, waiting for a grace period of Tasks RCU\n",
+			   operation, (jiffies - READ_ONCE(kind->since)) / HZ);
+	else if (why)
 		seq_printf(seq, "unavailable: %s%s%s\n",
 			   why == kind->unavailable && kind->lacks ? "no function " : "", why,
 			   ntklog_kind_fallback_hint(kind));
@@ -462,7 +557,9 @@ void ntklog_linux_selftest(struct seq_file *seq)
 	size_t i;
 
 	seq_puts(seq, "Function Context Word Preempt Softirqs Interrupts Slots Result\n");
-	mutex_lock(&ntklog_linux_mutex);
+	/* Nobody reads the file if the task is killed. */
+	if (mutex_lock_killable(&ntklog_linux_mutex))
+		return;
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		ntklog_test_kind(seq, &ntklog_linux_kinds[i]);
 		ntklog_pin_module_if_stuck(&ntklog_linux_kinds[i]);
@@ -471,19 +568,23 @@ void ntklog_linux_selftest(struct seq_file *seq)
 }
 
 /**
- * ntklog_linux_describe() - a line for each kind of lock: what is it with it?
+ * ntklog_linux_describe() - print the state of each kind of lock
  * @seq: the file
  *
- * Context: thread.
+ * Takes no lock that is held while a kind is attached or detached.
+ *
+ * Context: task; may sleep, for NTKLOG_DESCRIBE_TIMEOUT_S at most.
  */
 void ntklog_linux_describe(struct seq_file *seq)
 {
 	struct ntklog_sleeping_totals sum;
 	size_t i;
 
-	mutex_lock(&ntklog_linux_mutex);
-	/* What is forgotten is not owned. */
-	ntklog_end_detaching_sleeping();
+	if (ntklog_sleeping_detach_is_pending())
+		mod_delayed_work(system_wq, &ntklog_end_detaching_work, 0);
+	/* The slots of detached kinds are dropped at the end of a grace period of Tasks RCU. */
+	wait_event_killable_timeout(ntklog_linux_wait, !ntklog_sleeping_detach_is_pending(),
+				    NTKLOG_DESCRIBE_TIMEOUT_S * HZ);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_describe_kind(seq, &ntklog_linux_kinds[i]);
 	seq_printf(seq, "mode: %s\ncycles of a test: %u\n",
@@ -494,7 +595,8 @@ void ntklog_linux_describe(struct seq_file *seq)
 		   sum.held, sum.waiting, sum.dropped, sum.dropped_waits);
 	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_thread_count(),
 		   ntklog_spare_task_record_count());
-	mutex_unlock(&ntklog_linux_mutex);
+	if (ntklog_sleeping_detach_is_pending())
+		seq_puts(seq, "detaching: waiting for a grace period of Tasks RCU\n");
 }
 
 /**
@@ -544,7 +646,8 @@ void ntklog_linux_show_mode(struct seq_file *seq)
  * off while etw_mutex is held.
  *
  * Context: thread; may sleep.
- * Return: 0; -EINVAL: there is no such mode; -EBUSY: somebody wants one of them.
+ * Return: 0; -EINVAL: there is no such mode; -EBUSY: somebody wants one of them; -EINTR if the task
+ * is killed.
  */
 int ntklog_linux_set_mode(const char *name)
 {
@@ -553,8 +656,12 @@ int ntklog_linux_set_mode(const char *name)
 
 	if (mode < 0)
 		return -EINVAL;
-	mutex_lock(&etw_mutex);
-	mutex_lock(&ntklog_linux_mutex);
+	if (mutex_lock_killable(&etw_mutex))
+		return -EINTR;
+	if (mutex_lock_killable(&ntklog_linux_mutex)) {
+		mutex_unlock(&etw_mutex);
+		return -EINTR;
+	}
 	if (mode != ntklog_linux_mode && ntklog_linux_group_is_enabled())
 		err = -EBUSY;
 	if (!err && mode != ntklog_linux_mode) {

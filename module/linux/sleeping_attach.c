@@ -103,6 +103,17 @@ static struct {
 } ntklog_detaching_kinds[NTKLOG_SLEEPING_CLASSES];
 static unsigned int ntklog_leaving_count;
 
+/**
+ * ntklog_sleeping_detach_is_pending() - test whether ntklog_end_detaching_sleeping() has work to do
+ *
+ * Context: any. The value may be stale when it is returned.
+ * Return: true if a kind has been detached whose slots have not been dropped yet.
+ */
+bool ntklog_sleeping_detach_is_pending(void)
+{
+	return READ_ONCE(ntklog_leaving_count);
+}
+
 static int ntklog_watch_sleeping_contention(const char **failed)
 {
 	int cpu, err;
@@ -134,24 +145,23 @@ static void ntklog_stop_watching_sleeping_contention(void)
  */
 void ntklog_end_detaching_sleeping(void)
 {
+	unsigned int i;
+
 	if (!ntklog_leaving_count)
 		return;
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 	/* The probes look up records, which ntklog_disable_sleeping_class() may free. */
 	ntklog_stop_watching_sleeping_contention();
-	while (ntklog_leaving_count) {
-		struct ntklog_linux_functions *functions;
-		u32 class;
+	for (i = 0; i < ntklog_leaving_count; i++) {
+		struct ntklog_linux_functions *functions = ntklog_detaching_kinds[i].functions;
 
-		ntklog_leaving_count--;
-		functions = ntklog_detaching_kinds[ntklog_leaving_count].functions;
-		class = ntklog_detaching_kinds[ntklog_leaving_count].class;
 		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
-		/* Else its hooks are still called, and rooms stay what they are. */
+		/* The hooks of a stuck kind are still called, and need the records. */
 		if (!ntklog_is_stuck(functions))
-			ntklog_disable_sleeping_class(class);
+			ntklog_disable_sleeping_class(ntklog_detaching_kinds[i].class);
 	}
+	WRITE_ONCE(ntklog_leaving_count, 0);
 }
 
 /**
@@ -220,7 +230,7 @@ void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
 	ntklog_detaching_kinds[ntklog_leaving_count].functions = functions;
 	ntklog_detaching_kinds[ntklog_leaving_count].class = class;
-	ntklog_leaving_count++;
+	WRITE_ONCE(ntklog_leaving_count, ntklog_leaving_count + 1);
 	ntklog_attached_sleeping_kinds--;
 }
 

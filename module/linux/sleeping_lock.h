@@ -29,6 +29,7 @@ int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed);
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
 void ntklog_end_detaching_sleeping(void);
+bool ntklog_sleeping_detach_is_pending(void);
 
 #else
 
@@ -47,6 +48,11 @@ static inline void ntklog_detach_sleeping(struct ntklog_linux_functions *functio
 
 static inline void ntklog_end_detaching_sleeping(void)
 {
+}
+
+static inline bool ntklog_sleeping_detach_is_pending(void)
+{
+	return false;
 }
 
 #endif

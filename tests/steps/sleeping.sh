@@ -7,5 +7,5 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-run_guest "$1" sleeping sleeping_others
+run_guest "$1" sleeping sleeping_others stalled
 check_with "$1" check_sleeping.py
