@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The functions that acquire one kind of lock in one way: see functions.h. ACQUIRED(lock) is the
- * hook of one had at once, and tells whether that was all or LOOK(lock) is to follow, WAITED(lock,
- * query) that of one waited for.
+ * fast path of tracking after an uncontended acquisition. If it returns false, its slow path
+ * LOOK(lock) is called. WAITED(lock, query) is called after a contended acquisition.
  *
- * What a function returns goes through what it seldom calls: so it has nothing to save for that.
+ * The slow paths take the return value of their caller and return it, so that the caller need not
+ * save it in a register.
  */
 
 static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned long result)
@@ -13,7 +14,7 @@ static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned l
 
 	ntklog_start_spin_lock_wait(&query);
 	lock_contended(&lock->dep_map, _RET_IP_);
-	/* The kernel's own slow path: paravirtual, with its tracepoints of contention. */
+	/* The kernel's slow path, with paravirtual locks and the contention tracepoints. */
 	DO(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_sparse_release(lock);
@@ -89,7 +90,7 @@ static notrace noinline __used __noendbr int LOCK(trylock)(ntklog_lock_t *lock)
 }
 
 #ifdef WITH_LOCK_IRQ_DISABLE
-/* Interrupts are off until as many of these are undone. */
+/* Disables interrupts once more; they stay off until each such acquisition is undone. */
 static notrace noinline __used __noendbr void LOCK(lock_irq_disable)(ntklog_lock_t *lock)
 {
 	local_interrupt_disable();

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The order in which a kind's functions are redirected and restored.
+ * The order in which the functions of a spinning lock kind are redirected and restored.
  *
- * On:	perf's tracking goes on and is armed; releases are redirected, then acquisitions. When
- *	the first of these is, all releases have been for long, on all processors: whoever
- *	acquires a lock through us releases it through us. Releases of what was acquired before
- *	are counted as that, until threads that were on their way into an acquisition, and
- *	owners, are waited for.
- * Off:	acquisitions are restored, and who is in ours, or owns a lock by it, is waited for:
- *	redirected releases give back their slots. Then releases are restored and who is in ours
- *	is waited for, and perf's tracking goes, if nobody else wants it.
+ * Attach: enable tracking; redirect the release functions, then the acquire functions. When the
+ *	first acquire function is redirected, all release functions are, on all CPUs. A lock that
+ *	is acquired through a replacement is therefore released through one. A release without a
+ *	slot counts as "expected" until a grace period has passed, because the lock may have been
+ *	acquired before.
+ * Detach: restore the acquire functions. Wait until no task is in a replacement and all locks that
+ *	were acquired through one have been released; these releases free the slots. Restore the
+ *	release functions, wait again, and disable tracking.
  *
- * While each acquisition is tracked, interrupts are heard of: from before the first to after the
- * last.
+ * The interrupt hooks are registered before the first acquire function is redirected and
+ * unregistered after the last release function is restored.
  *
- * Where some acquisitions are chosen a release that finds none is what most are: there is nothing
- * to arm and nothing to wait for after the acquisitions are redirected.
+ * In mode "sampled" most releases have no slot. There is nothing to arm, and no grace period is
+ * needed after the acquire functions are redirected.
  */
 
 #include <linux/cpufeature.h>
@@ -28,12 +28,13 @@
 #ifdef NTKLOG_LINUX_LOCKS
 
 /**
- * ntklog_check_attach() - find a kind's functions, and what keeps them from being redirected
- * @functions: the kind's
- * @lacks: set to whether it is that this kernel lacks one
+ * ntklog_check_attach() - resolve the functions of a kind
+ * @functions: functions of the kind
+ * @lacks: set to true if the return value is the name of a function
  *
- * Context: load.
- * Return: NULL; or the reason, or the name of the function that it lacks.
+ * Context: module load.
+ * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
+ * name of the function that the kernel lacks.
  */
 const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks)
 {
@@ -49,7 +50,7 @@ const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
 	return missing ?: ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
-/* Before the first function comes to us. */
+/* Prepare tracking before the first function is redirected. */
 static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 				 const char **failed)
 {
@@ -65,18 +66,21 @@ static int ntklog_prepare_attach(const struct ntklog_linux_functions *functions,
 	return err;
 }
 
-/* When all do. */
+/* Finish after all functions have been redirected. */
 static void ntklog_finish_attach(const struct ntklog_linux_functions *functions)
 {
 	if (functions->variant == NTKLOG_VARIANT_SAMPLE)
 		return;
-	/* Who was preempted in the kernel's own function, about to acquire; then who owns. */
+	/*
+	 * Wait for tasks that were preempted in the original function before they acquired the
+	 * lock. Then wait until all locks that were acquired by the original have been released.
+	 */
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 	ntklog_end_spin_lock_attach();
 }
 
-/* When none does any more, if so it is. */
+/* Undo ntklog_prepare_attach(), after all functions have been restored. */
 static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 {
 	if (ntklog_is_stuck(functions))
@@ -90,14 +94,14 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
 }
 
 /**
- * ntklog_attach() - redirect a kind's functions
- * @functions: the kind's, for which there is no reason not to
- * @variant: to which of ours
- * @failed: set to what could not be
+ * ntklog_attach() - redirect the functions of a kind
+ * @functions: functions of the kind; ntklog_check_attach() has returned NULL for them
+ * @variant: the set of replacements
+ * @failed: set to the name of the function that could not be redirected
  *
- * Context: thread; may sleep. One at a time.
- * Return: 0, or a negative errno, and then none is: see ntklog_register_hooks() and
- * ntklog_pin_ftrace_enabled().
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0; or a negative errno of ntklog_register_hooks() or ntklog_pin_ftrace_enabled(), and
+ * then no function is redirected.
  */
 int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
 		  const char **failed)
@@ -121,7 +125,10 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 		goto leave;
 	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
 	if (err) {
-		/* What some have acquired meanwhile has been released: restoring waits. */
+		/*
+		 * Some acquire functions may have been redirected. When they are restored, all
+		 * locks that were acquired through them are released.
+		 */
 		ntklog_unregister_hooks(functions->hooks, functions->count, true);
 		goto leave;
 	}
@@ -137,16 +144,18 @@ leave:
 
 /**
  * ntklog_detach() - undo ntklog_attach()
- * @functions: the kind's
+ * @functions: functions of the kind
  *
- * Context: as there. What is stuck is not restored.
+ * Hooks that are stuck stay installed.
+ *
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_detach(struct ntklog_linux_functions *functions)
 {
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		ntklog_begin_spin_lock_detach();
 	ntklog_unregister_hooks(functions->hooks, functions->count, false);
-	/* What is still acquired through us is still released through us. */
+	/* If an acquire hook is stuck, keep the release hooks, which free its slots. */
 	if (ntklog_is_stuck(functions))
 		return;
 	ntklog_unregister_hooks(functions->hooks, functions->count, true);
@@ -155,7 +164,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 
 #else /* !NTKLOG_LINUX_LOCKS */
 
-/* What this kernel lacks. */
+/* The reason why this kernel's functions cannot be redirected. */
 #if !defined(CONFIG_X86_64)
 #define NTKLOG_LACKS	"this architecture is not x86-64"
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)

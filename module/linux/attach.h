@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_ATTACH_H
 #define _NTKLOG_LINUX_ATTACH_H
 
-/* The order in which a kind's functions are redirected and restored. For locks.c. */
+/* Redirect and restore the functions of a spinning lock kind. For locks.c. */
 
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -20,7 +20,7 @@ void ntklog_detach(struct ntklog_linux_functions *functions);
 
 const char *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks);
 
-/* None of these is asked for where functions cannot be redirected. */
+/* Never called where functions cannot be redirected. */
 static inline int ntklog_attach(struct ntklog_linux_functions *functions,
 				enum ntklog_hook_variant variant, const char **failed)
 {

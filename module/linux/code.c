@@ -11,12 +11,12 @@
 
 #include "code.h"
 
-/* Of a function whose size nobody says. */
+/* Bytes to search if kallsyms does not know the size of a function. */
 #define NTKLOG_LOOK_AT_BYTES	256
 
 static unsigned long ntklog_size_of(unsigned long function)
 {
-	static char text[KSYM_SYMBOL_LEN];	/* One at a time. */
+	static char text[KSYM_SYMBOL_LEN];	/* Callers are serialized. */
 	unsigned long size = 0;
 	const char *slash;
 
@@ -31,7 +31,7 @@ static unsigned long ntklog_size_of(unsigned long function)
 #include <asm/nops.h>
 #include <asm/text-patching.h>
 
-/* Before it there may be the mark of what is called by pointers, or what that was made into. */
+/* Skip ENDBR, the landing pad of indirect calls, or the NOP that has replaced it. */
 static const u8 *ntklog_patched_instruction(const u8 *code)
 {
 	static const u8 nop[] = { BYTES_NOP5 };
@@ -51,7 +51,7 @@ static const u8 *ntklog_branch_target(const u8 *code)
 	return code + CALL_INSN_SIZE + distance;
 }
 
-/* What is called may be the mark. */
+/* The call may go to the landing pad or behind it. */
 static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 {
 	const u8 *code = ntklog_patched_instruction((const u8 *)function);
@@ -66,7 +66,7 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 
 #include <asm/insn.h>
 
-/* Before it: the return address goes to x9; before that there may be "bti c". */
+/* Skip "bti c", if it is there, and the instruction that saves the return address in x9. */
 static const u8 *ntklog_patched_instruction(const u8 *code)
 {
 	if (aarch64_insn_is_hint(le32_to_cpup((const __le32 *)code)))
@@ -80,7 +80,7 @@ static const u8 *ntklog_branch_target(const u8 *code)
 
 	if (!aarch64_insn_is_bl(instruction) && !aarch64_insn_is_b(instruction))
 		return NULL;
-	/* 26 bits of words, signed. */
+	/* The distance is a signed number of words, 26 bits wide. */
 	return code + ((s32)(instruction << 6) >> 4);
 }
 
@@ -95,11 +95,11 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 #endif
 
 /**
- * ntklog_address_after_call() - where a function goes on behind what ftrace changes
- * @function: which; what a kprobe says is its address will do
+ * ntklog_address_after_call() - return the address behind the instruction that ftrace patches
+ * @function: address of the function, or the address that a kprobe has resolved for it
  *
  * Context: any.
- * Return: there.
+ * Return: the address.
  */
 const u8 *ntklog_address_after_call(unsigned long function)
 {
@@ -107,14 +107,15 @@ const u8 *ntklog_address_after_call(unsigned long function)
 }
 
 /**
- * ntklog_code_calls() - does a function call another, or end by it?
- * @function: which
- * @other: the other one, as a kprobe says
+ * ntklog_code_calls() - test whether a function calls another one, or jumps to it at its end
+ * @function: address of the function
+ * @other: address of the other function, as a kprobe has resolved it
  *
- * Bytes that are not an instruction seem one once in four thousand million times.
+ * On x86 each byte is taken for the start of an instruction. Other bytes look like a call of @other
+ * with a probability of 1 in 2^32.
  *
- * Context: thread. One at a time.
- * Return: whether it does.
+ * Context: task. Callers are serialized.
+ * Return: true if a call or jump to @other was found.
  */
 bool ntklog_code_calls(unsigned long function, unsigned long other)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_CODE_H
 #define _NTKLOG_LINUX_CODE_H
 
-/* The instructions of the kernel's functions, as they are in memory. */
+/* Inspection of the code of kernel functions. */
 
 #include <linux/types.h>
 

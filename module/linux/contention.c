@@ -10,10 +10,10 @@
 static struct tracepoint *ntklog_contention_begin, *ntklog_contention_end;
 
 /**
- * ntklog_check_contention_tracepoints() - does this kernel tell of it?
+ * ntklog_check_contention_tracepoints() - look up the contention tracepoints
  *
- * Context: thread.
- * Return: NULL, or why not.
+ * Context: task.
+ * Return: NULL if the kernel has both, or the reason why waits cannot be observed.
  */
 const char *ntklog_check_contention_tracepoints(void)
 {
@@ -27,14 +27,13 @@ const char *ntklog_check_contention_tracepoints(void)
 }
 
 /**
- * ntklog_watch_contention() - be told of it
- * @begins: called when a wait begins, in any context in which one does
- * @ends: when it ends
- * @failed: set to what could not be
+ * ntklog_watch_contention() - register probes of the contention tracepoints
+ * @begins: probe of contention_begin; called in any context that waits for a lock
+ * @ends: probe of contention_end; registered first, so that each wait that begins is seen to end
+ * @failed: set to the name of the tracepoint that failed, or NULL
  *
- * Ends of waits are heard of before beginnings are.
- *
- * Context: thread; may sleep, and takes tracepoints_mutex. There are tracepoints.
+ * Context: task; may sleep; takes tracepoints_mutex. ntklog_check_contention_tracepoints() has
+ * returned NULL.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention_ends_t ends,
@@ -42,7 +41,7 @@ int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention
 {
 	int err;
 
-	/* The probes are what their tracepoints call. */
+	/* Check at compile time that the probes have the types of their tracepoints. */
 	check_trace_callback_type_contention_begin(begins);
 	check_trace_callback_type_contention_end(ends);
 	*failed = ntklog_contention_end->name;
@@ -62,10 +61,10 @@ int ntklog_watch_contention(ntklog_contention_begins_t begins, ntklog_contention
 
 /**
  * ntklog_stop_watching_contention() - undo ntklog_watch_contention()
- * @begins: as there
- * @ends: likewise
+ * @begins: probe of contention_begin
+ * @ends: probe of contention_end
  *
- * Context: as there. At the return neither is being called.
+ * Context: task; may sleep; takes tracepoints_mutex. On return no CPU runs either probe.
  */
 void ntklog_stop_watching_contention(ntklog_contention_begins_t begins,
 				     ntklog_contention_ends_t ends)

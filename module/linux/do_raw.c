@@ -12,10 +12,10 @@
 struct ntklog_do_raw ntklog_do_raw __ro_after_init;
 
 /**
- * ntklog_find_do_raw() - find what the kernel's lock functions call
+ * ntklog_find_do_raw() - resolve the functions of struct ntklog_do_raw
  *
- * Context: load.
- * Return: NULL, or the name of one that this kernel does not have.
+ * Context: module load.
+ * Return: NULL, or the name of the first function that the kernel lacks.
  */
 const char __init *ntklog_find_do_raw(void)
 {

@@ -3,15 +3,15 @@
 #define _NTKLOG_LINUX_DO_RAW_H
 
 /*
- * What the kernel's lock functions do with a lock's word: inline, or where CONFIG_DEBUG_SPINLOCK
- * looks at who does it, functions that it does not export.
+ * The kernel's operations on the word of a lock. They are inline functions; with
+ * CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported.
  */
 
 #include <linux/spinlock.h>
 
 #ifdef CONFIG_DEBUG_SPINLOCK
 
-/* Found at load, then constant. */
+/* Resolved at module load, then constant. */
 extern struct ntklog_do_raw {
 	void (*do_raw_spin_lock)(raw_spinlock_t *lock);
 	int (*do_raw_spin_trylock)(raw_spinlock_t *lock);

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions of one kind of lock, included once for each: ntklog_lock_t is its type, SUFFIX()
- * makes the end of the name of one that is in place of the kernel's, MODE is the record's
- * AcquireMode. DO(lock), DO(trylock) and DO(unlock) are what the kernel does with the lock's
- * word, TRY_ACQUIRE_FAST() how it begins to. They differ in what is switched off around it.
- * _RET_IP_ is who called the kernel's function. DEPEND() and DEPENDED() are how lockdep hears of
- * it, where it is; elsewhere they are nothing.
+ * Replacements of the lock functions of one lock type. This file is included once for each type,
+ * with these macros defined:
  *
- * There is a set of them for each WAY in which locks are watched, so that none pays for another:
- * tracked: each acquisition is; sampled: some are, which SAMPLE(lock) chooses; blocking: as
- * tracked, and a release that leaves a waiter behind, which WAITED_FOR(lock) tells of a lock that
- * is owned, is told apart.
+ * ntklog_lock_t	type of the lock
+ * SUFFIX()		makes the end of the name of a replacement
+ * MODE			AcquireMode of the record
+ * DO()			DO(lock), DO(trylock) and DO(unlock): the kernel's operations on the word
+ * TRY_ACQUIRE_FAST()	first step of DO(lock)
+ * DEPEND(), DEPENDED()	tell lockdep of an acquisition and a release; empty without lockdep
+ * SAMPLE()		decides whether an acquisition is sampled
+ * WAITED_FOR()		true if a CPU waits for the lock, which the caller holds
+ *
+ * The replacements differ in what they disable: preemption, softirqs or interrupts. In each,
+ * _RET_IP_ is the caller of the kernel's function.
+ *
+ * Each mode has a set of replacements, WAY, so that none contains code of another: "tracked" tracks
+ * each acquisition, "sampled" the chosen ones, and "blocking" also marks releases that leave a
+ * waiter behind.
  */
 
 #define LOCK(_operation)	__PASTE(WAY, SUFFIX(_operation))
@@ -32,7 +39,7 @@
 #define ACQUIRED			SAMPLE
 #define LOOK				ntklog_sample_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
-/* The trampoline has looked whether there is one to pop. */
+/* The trampoline has checked already whether a sampled lock is held. */
 #define POPPED(_lock)			false
 #define MODE_NOW(_lock)			MODE
 #define RELEASED(_lock, _mode, _time, _caller)						\

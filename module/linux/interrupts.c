@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hearing of interrupts while Linux' own locks are tracked, so that who acquires one need not read
- * the kernel's counters of them: see ntklog_count_interrupt_in_slots().
+ * Interrupt hooks, while Linux' locks are tracked. Each interrupt is counted in the slots of the
+ * locks that its CPU holds: see ntklog_count_interrupt_in_slots(). The acquisition of a lock then
+ * need not read the kernel's interrupt counters.
  *
- * All of x86's but NMIs come by irq_enter_rcu(), and the scheduler's, which does not, by a
- * tracepoint of its own. What the function tracer's call costs, an interrupt pays, which are few
- * next to locks.
+ * On x86 all interrupts call irq_enter_rcu(), except NMIs and the reschedule interrupt, which has a
+ * tracepoint. The hook of irq_enter_rcu() is a callback of ftrace. Its overhead is paid by the
+ * interrupts, which are few compared with acquisitions.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -30,10 +31,13 @@
 static unsigned long ntklog_interrupt_entry;
 static struct tracepoint *ntklog_reschedule_entry;
 
-/* Who wants to hear of them. Both kinds attach, one at a time. */
+/* Number of kinds that need the hooks. Written with ntklog_linux_mutex held. */
 static unsigned int ntklog_interrupt_hook_users;
 
-/* In a hard interrupt already: one that stands for several devices' enters twice. */
+/*
+ * An interrupt that demultiplexes others calls irq_enter_rcu() again. Count it once: ftrace calls
+ * the hook before the function marks the CPU as being in a hard interrupt.
+ */
 static notrace void ntklog_irq_enter_hook(unsigned long ip, unsigned long parent,
 					  struct ftrace_ops *ops, struct ftrace_regs *regs)
 {
@@ -50,10 +54,10 @@ static struct ftrace_ops ntklog_interrupt_ops;
 static bool ntklog_interrupts_are_stuck;
 
 /**
- * ntklog_check_interrupt_hooks() - does this kernel tell of them?
+ * ntklog_check_interrupt_hooks() - look up the function and the tracepoint to hook
  *
- * Context: thread.
- * Return: NULL, or the name of what it lacks.
+ * Context: task.
+ * Return: NULL, or the name of the one that the kernel lacks.
  */
 const char *ntklog_check_interrupt_hooks(void)
 {
@@ -70,14 +74,14 @@ static int ntklog_register_interrupts(void)
 {
 	int err;
 
-	/* Else it has what its last use has left. */
+	/* Clear what the previous registration has left. */
 	memset(&ntklog_interrupt_ops, 0, sizeof(ntklog_interrupt_ops));
 	ntklog_interrupt_ops.func = ntklog_irq_enter_hook;
 	err = ftrace_set_filter_ip(&ntklog_interrupt_ops, ntklog_interrupt_entry, 0, 0);
 	if (!err)
 		err = register_ftrace_function(&ntklog_interrupt_ops);
 	if (err) {
-		/* Who walks over all ops may have come by it. */
+		/* Wait for CPUs that iterate over the list of all ops. */
 		synchronize_rcu();
 		ftrace_free_filter(&ntklog_interrupt_ops);
 	}
@@ -85,12 +89,12 @@ static int ntklog_register_interrupts(void)
 }
 
 /**
- * ntklog_register_interrupt_hooks() - have each noted in the slots of what it interrupts
- * @failed: set to what could not be
+ * ntklog_register_interrupt_hooks() - count interrupts in the slots of held locks
+ * @failed: set to the name of the function or tracepoint that failed, or NULL
  *
- * Context: thread; may sleep. One at a time. Between ntklog_pin_ftrace_enabled() and
- * ntklog_unpin_ftrace_enabled(); ntklog_check_interrupt_hooks() has none.
- * Return: 0, and then ntklog_unregister_interrupt_hooks() is to follow; or a negative errno.
+ * Context: task; may sleep. Callers are serialized. Between ntklog_pin_ftrace_enabled() and
+ * ntklog_unpin_ftrace_enabled(). ntklog_check_interrupt_hooks() has returned NULL.
+ * Return: 0, and the caller must call ntklog_unregister_interrupt_hooks(); or a negative errno.
  */
 int ntklog_register_interrupt_hooks(const char **failed)
 {
@@ -101,7 +105,7 @@ int ntklog_register_interrupt_hooks(const char **failed)
 		return -ENODEV;
 	if (ntklog_interrupt_hook_users++)
 		return 0;
-	/* The probe is what its tracepoint calls. */
+	/* Check at compile time that the probe has the type of its tracepoint. */
 	check_trace_callback_type_reschedule_entry(ntklog_reschedule_begins);
 	*failed = RESCHEDULE_ENTRY;
 	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
@@ -123,10 +127,10 @@ err_hearers:
 }
 
 /**
- * ntklog_interrupt_hooks_are_stuck() - has ftrace failed, so that it goes on calling us?
+ * ntklog_interrupt_hooks_are_stuck() - test whether ftrace has failed to unregister the hook
  *
- * Context: as ntklog_unregister_interrupt_hooks(), after it.
- * Return: whether.
+ * Context: task, after ntklog_unregister_interrupt_hooks(). Callers are serialized.
+ * Return: true if ftrace calls the hook until reboot.
  */
 bool ntklog_interrupt_hooks_are_stuck(void)
 {
@@ -136,7 +140,7 @@ bool ntklog_interrupt_hooks_are_stuck(void)
 /**
  * ntklog_unregister_interrupt_hooks() - undo ntklog_register_interrupt_hooks()
  *
- * Context: thread; may sleep. One at a time. At the return nobody is in what heard of them.
+ * Context: task; may sleep. Callers are serialized. On return no CPU runs a hook.
  */
 void ntklog_unregister_interrupt_hooks(void)
 {
@@ -146,13 +150,13 @@ void ntklog_unregister_interrupt_hooks(void)
 		return;
 	err = unregister_ftrace_function(&ntklog_interrupt_ops);
 	if (err) {
-		/* ftrace has switched itself off, and has the ops in its list for good. */
+		/* ftrace has disabled itself and keeps the ops on its list. */
 		pr_err("ftrace has failed (%d): functions of the kernel cannot be restored\n", err);
 		ntklog_interrupts_are_stuck = true;
 		__module_get(THIS_MODULE);
 		return;
 	}
-	/* Who walks over all ops. */
+	/* Wait for CPUs that iterate over the list of all ops. */
 	synchronize_rcu();
 	ftrace_free_filter(&ntklog_interrupt_ops);
 	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_INTERRUPTS_H
 #define _NTKLOG_LINUX_INTERRUPTS_H
 
-/* Interrupts, heard of when they begin. */
+/* Hooks that run when an interrupt begins. */
 
 #include <linux/types.h>
 

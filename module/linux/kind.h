@@ -3,10 +3,10 @@
 #define _NTKLOG_LINUX_KIND_H
 
 /*
- * A kind of lock, and what its two files share. The functions in those two are what a thread of
- * the kernel executes instead of Linux' own, in any context that takes locks: threads, softirqs,
- * interrupts, NMIs, the idle loop, with the run queue's lock owned. They are not traced; they,
- * and what they call, take no other lock, wake nobody and print nothing.
+ * Declarations that spin_lock.c and rw_lock.c share. Their functions replace the kernel's lock
+ * functions in every context that takes locks: tasks, softirqs, interrupts, NMIs and the idle loop,
+ * also with the lock of a run queue held. They are not traced. Neither they nor the functions that
+ * they call take another lock, wake up a task or print.
  */
 
 #include <linux/compiler.h>
@@ -17,13 +17,13 @@
 #include "../perf/spin_lock_sampled.h"
 #include "redirect.h"
 
-/* What is found by name, and not exported, is not called by a pointer where those are checked. */
+/* Functions that are not exported cannot be called through a pointer if such calls are checked. */
 #if defined(CONFIG_DEBUG_SPINLOCK) && (defined(CONFIG_X86_KERNEL_IBT) || \
 	defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI))
 #define NTKLOG_DO_RAW_IS_GUARDED
 #endif
 
-/* What the locks' functions are made of is only the kernel's own if nothing else is in them. */
+/* Defined if the replacements do the same as the kernel's functions with this configuration. */
 #if defined(NTKLOG_CAN_REDIRECT) && defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT) && \
 	!defined(NTKLOG_DO_RAW_IS_GUARDED) && \
 	!defined(CONFIG_GENERIC_LOCKBREAK) && defined(CONFIG_QUEUED_SPINLOCKS) && \
@@ -32,10 +32,10 @@
 #endif
 
 /**
- * struct ntklog_linux_functions - the functions of a kind
- * @hooks: those
- * @count: of them
- * @variant: what they are, or were last, redirected to; written as @hooks
+ * struct ntklog_linux_functions - the lock functions of a kind
+ * @hooks: hooks of the functions
+ * @count: number of elements in @hooks
+ * @variant: set of replacements of the last attachment; written with ntklog_linux_mutex held
  */
 struct ntklog_linux_functions {
 	struct ntklog_hook *hooks;
@@ -44,11 +44,11 @@ struct ntklog_linux_functions {
 };
 
 /**
- * ntklog_is_stuck() - ftrace has switched itself off: are some functions redirected for good?
- * @functions: a kind's
+ * ntklog_is_stuck() - test whether ftrace has failed to restore a function of a kind
+ * @functions: functions of the kind
  *
- * Context: as ntklog_attach().
- * Return: whether they are.
+ * Context: task. Callers are serialized with ntklog_attach() and ntklog_detach().
+ * Return: true if a function stays redirected or hooked until reboot.
  */
 static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *functions)
 {
@@ -62,7 +62,7 @@ static inline bool ntklog_is_stuck(const struct ntklog_linux_functions *function
 	return false;
 }
 
-/* How many of them this kernel has. */
+/* Return the number of functions of the kind that this kernel has. */
 static inline size_t ntklog_function_count(const struct ntklog_linux_functions *functions)
 {
 #ifdef NTKLOG_CAN_REDIRECT
@@ -75,18 +75,20 @@ static inline size_t ntklog_function_count(const struct ntklog_linux_functions *
 extern struct ntklog_linux_functions ntklog_linux_spin_lock_functions;
 extern struct ntklog_linux_functions ntklog_linux_rw_lock_functions;
 
-/* Cycles of one test of a lock by who waits for it; measured at load, then constant. */
+/* Cycles that a waiter needs to test the word of a lock once; measured at load, then constant. */
 extern u32 ntklog_linux_test_cycles;
 
 /*
- * sparse counts who owns a lock by what the caller is told of the kernel's function; ours is
- * told nothing: what it acquires for its caller, and releases, is not its own.
+ * sparse checks that a function releases the locks that it acquires. A replacement acquires and
+ * releases for its caller: hide that from sparse.
  */
 #define ntklog_sparse_release(_lock)	__release(_lock)
 #define ntklog_released_for_caller(_lock) __acquire(_lock)
 
-/* Linux does not count a waiter's tests: how many there is time for, and one. */
-static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
+/*
+ * Linux does not count how often a waiter tests the lock. Return the number of tests for which the
+ * wait had time, at least 1.
+ */static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
 {
 	u32 wait = ntklog_read_time().low - query->time.low;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that release one kind of lock in one way: see functions.h. POPPED(lock) is the
- * hook, of a lock that is still owned, and tells whether that was all or RELEASED(lock, mode,
- * time, caller) is to follow, of one that is not; MODE_NOW(lock) is its mode, while it is owned.
+ * The functions that release one kind of lock in one way: see functions.h. POPPED(lock) is the fast
+ * path of tracking, called while the lock is held. If it returns false, RELEASED(lock, mode, time,
+ * caller) is called after the release. MODE_NOW(lock) returns the acquire mode while the lock is
+ * held.
  */
 
 static notrace noinline
@@ -13,12 +14,15 @@ unsigned long PART(release_slowly)(ntklog_lock_t *lock, unsigned long caller, un
 
 	ntklog_released_for_caller(lock);
 	DO(unlock)(lock);
-	/* The lock may be gone already; only its address is looked at. */
+	/* The memory of the lock may be freed already. RELEASED() uses only its address. */
 	RELEASED(lock, mode, time, caller);
 	return result;
 }
 
-/* The caller is that of what this is in: as an argument it would be looked up each time. */
+/*
+ * The caller is _RET_IP_ of the function that this is inlined into. As an argument it would be
+ * loaded on the fast path too.
+ */
 static __always_inline unsigned long PART(release)(ntklog_lock_t *lock, unsigned long result)
 {
 	DEPENDED(&lock->dep_map, _RET_IP_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What sessions are told that NT's rundowns have no words for: the mode in which Linux' own locks
- * are watched, and the rate of blockers. Sessions with Linux' locks always are; those with NT's
- * alone, for which all is as in mode full, only where there is something that NT has not.
+ * Rundown events of ntklog's own: the mode in which Linux' locks are observed, and the rate of
+ * blockers. A session with Linux' locks always gets one. A session with NT's locks only, which are
+ * tracked as in mode "full", gets one if the rate of blockers is not 0.
  */
 
 #include <linux/build_bug.h>
@@ -31,7 +31,7 @@ static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 m
 	memcpy(event->data, &record, sizeof(record));
 }
 
-/* As struct etw_provider says; the other one likewise. */
+/* Implements etw_provider::rundown for Linux' spin locks and rwlocks. */
 static void ntklog_linux_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_make_rundown(event, end, READ_ONCE(ntklog_linux_mode));
@@ -49,7 +49,7 @@ static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 				 PERF_LINUX_RT_MUTEX | PERF_LINUX_PERCPU_RWSEM | \
 				 PERF_LINUX_WW_MUTEX)
 
-/* The rates, which are NT's resources' too. */
+/* The rates of NT's resources also apply to Linux' sleeping locks. Tell them once. */
 static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_resource_rundown(event, end);
@@ -73,9 +73,9 @@ static struct etw_provider ntklog_rundown_providers[] = {
 };
 
 /**
- * ntklog_linux_rundown_init() - let sessions be told
+ * ntklog_linux_rundown_init() - register the providers of the rundown events
  *
- * Context: load, before there is a session.
+ * Context: module load, before a session exists.
  */
 void __init ntklog_linux_rundown_init(void)
 {

@@ -2,11 +2,11 @@
 #ifndef _NTKLOG_LINUX_RUNDOWN_H
 #define _NTKLOG_LINUX_RUNDOWN_H
 
-/* What sessions are told that NT's rundowns have no words for. For locks.c. */
+/* Rundown events of the mode and of the rate of blockers. For locks.c. */
 
 #include <linux/types.h>
 
-/* NTKLOG_LINUX_MODE_*: locks.c writes it. */
+/* NTKLOG_LINUX_MODE_*; written by locks.c. */
 extern u32 ntklog_linux_mode;
 
 void ntklog_linux_rundown_init(void);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Does each of Linux' lock functions, redirected, do what the kernel's own does? At load, when
- * nothing is redirected yet, each is called on a lock of our own in each context that it is for,
- * and what it leaves is noted: the lock's word, preemption, softirqs, interrupts, and whether the
- * acquisition has a slot in perf's tracking. Redirected it has to leave the same, and a slot. Where
- * only some acquisitions are chosen each is tried twice: not chosen, which leaves no slot, and
- * chosen.
+ * Self-test: compares the replacements of Linux' lock functions with the originals. At module load,
+ * when no function is redirected, the test calls each function on a lock of this file and saves the
+ * resulting state: the word of the lock, the state of preemption, softirqs and interrupts, and the
+ * number of slots in use. A replacement must leave the same state, and one slot. In mode "sampled"
+ * each replacement is tested twice: with an acquisition that is not sampled, which leaves no slot,
+ * and with one that is.
  *
- * Contexts: a thread, with softirqs off, with interrupts off, in an interrupt. Not in an NMI.
- * A trylock is also tried on a lock that is owned. What a waiter does is not tried: that is the
- * kernel's own slow path.
+ * The contexts are a task with everything on, with softirqs off and with interrupts off, and a hard
+ * interrupt. NMIs are not tested. A trylock is also tested on a lock that is held. Waiting is not
+ * tested, because the replacements call the kernel's slow path for it.
  */
 
 #include <linux/bottom_half.h>
@@ -39,7 +39,7 @@ enum ntklog_selftest_context {
 
 #define ANYWHERE	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF) | BIT(INTERRUPTS_OFF) | \
 			 BIT(IN_INTERRUPT))
-/* Its release lets interrupts or softirqs in. */
+/* Contexts of functions whose release enables interrupts or softirqs. */
 #define IN_THREADS	(BIT(IN_THREAD) | BIT(SOFTIRQS_OFF))
 
 static const char * const ntklog_selftest_contexts[] = {
@@ -50,11 +50,11 @@ static const char * const ntklog_selftest_contexts[] = {
 };
 
 /*
- * @word: of the lock
- * @preempt: how much more of it is off than before
- * @softirqs: as @preempt
- * @interrupts: they are off
- * @slots: how many more are in use; -1 if the last one is another lock's
+ * @word: the word of the lock
+ * @preempt: increase of the preemption count since the start of the test
+ * @softirqs: increase of the softirq count since the start of the test
+ * @interrupts: 1 if interrupts are off
+ * @slots: increase of the number of slots in use; -1 if the topmost slot belongs to another lock
  */
 struct ntklog_selftest_state {
 	u32 word;
@@ -64,13 +64,13 @@ struct ntklog_selftest_state {
 	int slots;
 };
 
-/* Of the two functions of a case: owned, and no more. */
+/* The states of one case: while the lock is held, and after its release. */
 struct ntklog_selftest_result {
 	struct ntklog_selftest_state inside;
 	struct ntklog_selftest_state after;
 };
 
-/* The lock, of whichever kind, and what was before. One at a time: ntklog_linux_mutex. */
+/* The test that runs: its lock, and the state before it. Protected by ntklog_linux_mutex. */
 static struct ntklog_selftest_run {
 	union {
 		raw_spinlock_t spin;
@@ -85,7 +85,7 @@ static struct ntklog_selftest_run {
 	struct ntklog_selftest_result result;
 } ntklog_run;
 
-/* The last acquired of those that have a slot. Interrupts are off. */
+/* Return the lock of the topmost slot. Called with interrupts off. */
 static const void *ntklog_last_lock(void)
 {
 	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
@@ -102,7 +102,7 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
 	state->softirqs = (int)softirq_count() - ntklog_run.softirqs;
 	state->interrupts = interrupts;
 	state->word = READ_ONCE(ntklog_run.lock.word);
-	/* What comes on top has given back its slots when it returns. */
+	/* An interrupt handler frees its slots before it returns: turn interrupts off to count. */
 	local_irq_save(flags);
 	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
 	if (state->slots && ntklog_last_lock() != &ntklog_run.lock)
@@ -111,8 +111,8 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
 }
 
 /*
- * What a right function would have done: a slot that is left stays in use for as long as anything
- * is tracked, also others' locks. Out of line as above.
+ * Free the slots that a wrong replacement has left. They would stay in use while any kind is
+ * tracked. Out of line, because objtool counts how often a function saves the flags.
  */
 static notrace noinline void ntklog_free_resource_slots(void)
 {

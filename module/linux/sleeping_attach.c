@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The order in which the functions of a kind of lock that sleeps are hooked and left alone again,
- * and the waits between the two, of which the kernel's tracepoints of contention tell.
+ * The order in which the functions of a sleeping lock kind are hooked and restored, and the probes
+ * that record the waits for sleeping locks.
  *
- * On:	the tracepoints, for the first kind; releases; acquisitions. Whoever acquires a lock
- *	through us releases it through us. Releases of what was acquired before are unmatched.
- * Off:	acquisitions, then releases. Who still owns a lock may do so for days: it is forgotten,
- *	when who was in a hook has been waited for. That takes a tenth of a second, and is done
- *	for all kinds at once, a moment later. Then the tracepoints go, if no kind is left.
+ * Attach: register the probes, for the first kind; hook the release functions, then the acquire
+ *	functions. A lock that is acquired through a hook is released through one. The release of a
+ *	lock that was acquired before is unmatched.
+ * Detach: restore the acquire functions, then the release functions. A task may hold a lock for
+ *	days: its slot is dropped once no task is in a hook. This takes a grace period of at least
+ *	0.1 s, which is waited for once for all kinds, a second later. Then the probes are
+ *	unregistered, if no kind is attached.
  */
 
 #include <linux/cpufeature.h>
@@ -24,14 +26,17 @@
 
 #include "../perf/sleeping_lock.h"
 
-/* Kinds that are attached to; the tracepoints are watched. Written by one at a time. */
+/*
+ * Number of attached kinds, and whether the probes are registered. Written with ntklog_linux_mutex
+ * held.
+ */
 static unsigned int ntklog_attached_sleeping_kinds;
 static bool ntklog_contention_is_watched;
 
 /*
- * How many waits for locks that spin a processor is in, one within the other. They are told by the
- * same tracepoints, but at their end not as what they are: there it is known by this, for who spins
- * stays on the processor. Only its own processor writes it, with preemption off.
+ * Depth of nested waits for spinning locks on a CPU. contention_begin tells whether a lock spins,
+ * contention_end does not. A spinning task stays on its CPU, so while this is not 0 the end of a
+ * wait belongs to a spinning lock. Written by its own CPU only, with preemption off.
  */
 static DEFINE_PER_CPU(unsigned int, ntklog_spin_wait_depth);
 
@@ -68,12 +73,13 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 }
 
 /**
- * ntklog_check_attach_sleeping() - find a kind's functions, and what keeps them from being hooked
- * @functions: the kind's
- * @lacks: set to whether it is that this kernel lacks one
+ * ntklog_check_attach_sleeping() - resolve the functions of a kind
+ * @functions: functions of the kind
+ * @lacks: set to true if the return value is the name of a function
  *
- * Context: load.
- * Return: NULL; or the reason, or the name of the function that it lacks.
+ * Context: module load.
+ * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot, or the name of
+ * the function that the kernel lacks.
  */
 const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
 						bool *lacks)
@@ -86,7 +92,7 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 		return "retbleed=stuff counts calls";
 #endif
 #ifdef CONFIG_ARM64_BTI_KERNEL
-	/* Far branches are to a register: behind a trylock's call is no landing pad for them. */
+	/* A far branch goes to a register, and there is no landing pad behind the patched call. */
 	return "CONFIG_ARM64_BTI_KERNEL";
 #endif
 	why = ntklog_check_contention_tracepoints();
@@ -96,7 +102,10 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 	return ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
-/* Kinds that nobody comes to any more, but who was there has not been waited for. */
+/*
+ * Detached kinds whose grace period has not been waited for. Written with ntklog_linux_mutex held;
+ * the number is read without it.
+ */
 static struct {
 	struct ntklog_linux_functions *functions;
 	u32 class;
@@ -120,7 +129,7 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 
 	if (ntklog_contention_is_watched)
 		return 0;
-	/* What had begun when it was last switched off. */
+	/* Forget waits that had not ended when the probes were last unregistered. */
 	for_each_possible_cpu(cpu)
 		per_cpu(ntklog_spin_wait_depth, cpu) = 0;
 	err = ntklog_watch_contention(ntklog_contention_begin_probe, ntklog_contention_end_probe,
@@ -129,7 +138,7 @@ static int ntklog_watch_sleeping_contention(const char **failed)
 	return err;
 }
 
-/* When nothing is left to be told of. */
+/* Unregister the probes if no kind is attached. */
 static void ntklog_stop_watching_sleeping_contention(void)
 {
 	if (ntklog_attached_sleeping_kinds || !ntklog_contention_is_watched)
@@ -139,9 +148,10 @@ static void ntklog_stop_watching_sleeping_contention(void)
 }
 
 /**
- * ntklog_end_detaching_sleeping() - end what ntklog_detach_sleeping() has begun
+ * ntklog_end_detaching_sleeping() - finish ntklog_detach_sleeping() for all detached kinds
  *
- * Context: thread; may sleep. One at a time.
+ * Context: task; may sleep, without limit while a kernel task does not schedule. Callers are
+ * serialized.
  */
 void ntklog_end_detaching_sleeping(void)
 {
@@ -165,14 +175,14 @@ void ntklog_end_detaching_sleeping(void)
 }
 
 /**
- * ntklog_attach_sleeping() - hook a kind's functions
- * @functions: the kind's, for which there is no reason not to
- * @class: of its locks
- * @failed: set to what could not be
+ * ntklog_attach_sleeping() - hook the functions of a kind
+ * @functions: functions of the kind; ntklog_check_attach_sleeping() has returned NULL for them
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
+ * @failed: set to the name of the function or tracepoint that failed
  *
- * Context: thread; may sleep. One at a time.
- * Return: 0, or a negative errno, and then none is: see ntklog_register_hooks() and
- * ntklog_pin_ftrace_enabled().
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0; or a negative errno of ntklog_register_hooks() or ntklog_pin_ftrace_enabled(), and
+ * then no function is hooked.
  */
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed)
@@ -218,12 +228,13 @@ unpin:
 
 /**
  * ntklog_detach_sleeping() - begin to undo ntklog_attach_sleeping()
- * @functions: the kind's
- * @class: of its locks
+ * @functions: functions of the kind
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
  *
- * ntklog_end_detaching_sleeping() is to follow, some time before this module goes.
+ * ntklog_end_detaching_sleeping() must follow before the module is unloaded. Hooks that are stuck
+ * stay installed.
  *
- * Context: as there. What is stuck is not restored.
+ * Context: task; may sleep. Callers are serialized.
  */
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_SLEEPING_LOCK_H
 #define _NTKLOG_LINUX_SLEEPING_LOCK_H
 
-/* Linux' own locks that sleep: their functions, and how they are attached to. For locks.c. */
+/* Linux' sleeping locks: their functions, and how these are hooked. For locks.c. */
 
 #include <linux/errno.h>
 #include <linux/types.h>
@@ -12,7 +12,7 @@
 struct ntklog_linux_functions;
 struct task_struct;
 
-/* With PREEMPT_RT these are other locks. */
+/* With PREEMPT_RT sleeping locks have other functions. */
 #if defined(NTKLOG_CAN_REDIRECT) && !defined(CONFIG_PREEMPT_RT)
 #define NTKLOG_LINUX_SLEEPING_LOCKS
 
@@ -35,7 +35,7 @@ bool ntklog_sleeping_detach_is_pending(void);
 
 const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
 
-/* None of these is asked for where functions cannot be hooked. */
+/* Never called where functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 					 const char **failed)
 {

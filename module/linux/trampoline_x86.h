@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_TRAMPOLINE_X86_H
 #define _NTKLOG_LINUX_TRAMPOLINE_X86_H
 
-/* The trampolines of redirected and of hooked functions, in x86's assembler; see redirect.h. */
+/* Trampolines of redirected and hooked functions in x86 assembler; see redirect.h. */
 
 #include <asm/frame.h>
 #include <asm/ibt.h>

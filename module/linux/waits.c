@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The waits for Linux' spin locks and rwlocks, from its tracepoints contention_begin and
- * contention_end: no function is redirected, nothing is known of holds, and what does not wait
- * pays nothing. They tell of what the kernel's slow paths do in the queue: the second in line for
- * a queued spin lock, who alone waits for its owner, comes by none (design.rst).
+ * Mode "waits": records the waits for Linux' spin locks and rwlocks from the tracepoints
+ * contention_begin and contention_end. No function is redirected and no hold is recorded, so an
+ * uncontended acquisition has no overhead. The tracepoints are in the queue of the kernel's slow
+ * path. The first waiter for a queued spin lock spins without entering the queue and is not seen.
  *
- * A processor's waits nest: a reader waits for the lock of the queue of an rwlock, an interrupt
- * for another lock. Only its own processor writes them, with interrupts off, but while no probe
- * is registered: then ntklog_watch_waits() empties those of all. What the last probes wrote is
- * before that: tracepoint_synchronize_unregister() of ntklog_stop_watching_waits() has waited for
- * them.
+ * The waits of a CPU nest: a reader of an rwlock waits for the spin lock of its queue, and an
+ * interrupt handler waits for another lock.
  */
 
 #include <linux/atomic.h>
@@ -27,16 +24,20 @@
 #include "kind.h"
 #include "waits.h"
 
-/* More at once are not seen, but counted as untracked. */
+/* Maximal depth of nested waits. Deeper ones are only counted, as untracked. */
 #define LINUX_WAITS		8
 
-/* From us to who asked for the lock. */
+/* Stack frames to search for the caller of the lock function. */
 #define LINUX_WAIT_FRAMES	16
 
 /**
- * struct ntklog_linux_waits - what a processor waits for
- * @depth: of @wait, so many
- * @wait: the last one is what it waits for now
+ * struct ntklog_linux_waits - nested waits of a CPU
+ * @depth: number of elements of @wait in use
+ * @wait: the waits, the innermost one last
+ *
+ * Written by its own CPU only, with interrupts off. ntklog_watch_waits() clears @depth of all CPUs
+ * while no probe is registered. tracepoint_synchronize_unregister() has then waited for the probes
+ * that ran before.
  */
 struct ntklog_linux_waits {
 	unsigned int depth;
@@ -50,12 +51,13 @@ struct ntklog_linux_waits {
 static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
 
 /*
- * Bits by PERF_SPIN_LOCK_KIND(). Written by one at a time, read by the probes. Of whichever kind,
- * both kinds' waits are noted: the queue of an rwlock is known by the wait for that.
+ * Bitmap of the kinds whose waits are recorded, by PERF_SPIN_LOCK_KIND(). Written with
+ * ntklog_linux_mutex held, read by the probes. The probes track the waits of both kinds, whichever
+ * is recorded: the wait for an rwlock identifies the spin lock of its queue.
  */
 static unsigned long ntklog_wait_kinds_enabled;
 
-/* What the kernel says of a lock, as an AcquireMode; 0: it is none of these two kinds. */
+/* Convert LCB_F_* to an AcquireMode. Returns 0 if the lock is of another kind. */
 static u8 ntklog_mode_of_wait(unsigned int flags)
 {
 	switch (flags) {
@@ -70,7 +72,7 @@ static u8 ntklog_mode_of_wait(unsigned int flags)
 	}
 }
 
-/* Is it what waiters for the rwlock that is waited for queue up by? */
+/* Return true if @lock is the spin lock of the queue of the rwlock that the CPU waits for. */
 static bool ntklog_is_wait_lock_of_rwlock(const struct ntklog_linux_waits *waits, const void *lock)
 {
 #ifdef CONFIG_QUEUED_RWLOCKS
@@ -102,7 +104,7 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	local_irq_save(irq_flags);
 	waits = this_cpu_ptr(&ntklog_linux_waits);
 	if (ntklog_is_wait_lock_of_rwlock(waits, lock)) {
-		/* It is part of the wait for that. */
+		/* This is a part of the wait for the rwlock. */
 	} else if (waits->depth < LINUX_WAITS) {
 		waits->wait[waits->depth].lock = lock;
 		waits->wait[waits->depth].acquire_mode = mode;
@@ -114,7 +116,7 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	local_irq_restore(irq_flags);
 }
 
-/* Who called the lock function that is waiting; 0: the stack does not tell. */
+/* Return the caller of the lock function that waits, or 0 if it is not in the stack. */
 static unsigned long ntklog_lock_caller(void)
 {
 	unsigned long frames[LINUX_WAIT_FRAMES];
@@ -138,7 +140,7 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	u32 spins;
 	u8 mode;
 
-	/* So is most: of mutexes and other locks whose waiters sleep. */
+	/* Most events are of mutexes and other sleeping locks. */
 	if (!this_cpu_read(ntklog_linux_waits.depth) || in_nmi())
 		return;
 	local_irq_save(irq_flags);
@@ -160,11 +162,11 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 }
 
 /**
- * ntklog_watch_waits() - write the waits for the locks of one kind
- * @whose: PERF_SPIN_LOCK_KIND() of the kind's
- * @failed: set to what could not be
+ * ntklog_watch_waits() - record the waits for locks of a kind
+ * @whose: PERF_SPIN_LOCK_KIND() of the kind
+ * @failed: set to the name of the tracepoint that failed
  *
- * Context: thread; may sleep, and takes tracepoints_mutex. One at a time.
+ * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  * Return: 0 or a negative errno.
  */
 int ntklog_watch_waits(u8 whose, const char **failed)
@@ -172,7 +174,7 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 	int cpu, err;
 
 	if (!ntklog_wait_kinds_enabled) {
-		/* What had begun when it was last switched off has not ended here. */
+		/* Forget waits that had not ended when the probes were last unregistered. */
 		for_each_possible_cpu(cpu)
 			per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
 		err = ntklog_watch_contention(ntklog_wait_begins, ntklog_wait_ends, failed);
@@ -185,10 +187,11 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 
 /**
  * ntklog_stop_watching_waits() - undo ntklog_watch_waits()
- * @whose: as there
+ * @whose: PERF_SPIN_LOCK_KIND() of the kind
  *
- * Context: as there. Waits that are under way are neither counted nor written, but for those that
- * end at this moment.
+ * Waits that end after this function has returned are neither counted nor recorded.
+ *
+ * Context: task; may sleep; takes tracepoints_mutex. Callers are serialized.
  */
 void ntklog_stop_watching_waits(u8 whose)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_WAITS_H
 #define _NTKLOG_LINUX_WAITS_H
 
-/* The waits for Linux' locks alone, from its own tracepoints of contention. For locks.c. */
+/* Mode "waits": waits for spinning locks, from the contention tracepoints. For locks.c. */
 
 #include <linux/types.h>
 
