@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The events about a recording: parameters that change in it, and when its groups are observed. */
+
+#include <linux/errno.h>
+#include <linux/relay.h>
+#include <linux/string.h>
+#include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/session.h>
+
+#include "../module/etw/control.h"
+#include "../module/etw/flush.h"
+#include "../module/etw/group_mask.h"
+#include "../module/etw/observe.h"
+#include "../module/etw/run.h"
+#include "../module/etw/session.h"
+#include "../module/etw/settings.h"
+#include "../module/perf/resource.h"
+#include "../module/perf/spin_lock.h"
+#include "fixture.h"
+
+#define SIZE		4096
+#define OBSERVED	0xA04F
+#define SPIN_LOCK_START	0x0F4B
+#define SPIN_LOCK_END	0x0F4C
+#define RESOURCE_START	0x0F4D
+#define RESOURCE_END	0x0F4E
+
+static void start(struct kunit *test, int i, u32 group)
+{
+	struct etw_group_change change = { .replace = true };
+	struct etw_session *session = &etw_sessions[i];
+
+	if (group)
+		etw_group_mask_set(&change.set, group);
+	KUNIT_ASSERT_EQ(test, etw_change_group_mask(session, &change), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SIZE), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, 4), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(session, ETW_MODE_SEQUENTIAL), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_flush_timer(session, 0), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+}
+
+static void stop(struct kunit *test, int i)
+{
+	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[i]), 0);
+}
+
+/* Each of these events is written on the same CPU: they are in its first buffer, in order. */
+static const u8 *event_at(int i, unsigned int index)
+{
+	const struct etw_run *run = etw_sessions[i].run;
+	const struct rchan_buf *buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	const u8 *bytes = buf->start;
+	size_t at = BUFFER_EVENTS;
+
+	while (index--)
+		at += ALIGN(get_u16(bytes + at, EVENT_SIZE), 8);
+	return bytes + at;
+}
+
+static void expect_events(struct kunit *test, int i, const u16 *hook_ids, unsigned int count)
+{
+	unsigned int index;
+
+	for (index = 0; index < count; index++)
+		KUNIT_EXPECT_EQ_MSG(test, get_u16(event_at(i, index), EVENT_HOOK_ID),
+				    hook_ids[index], "event %u of session %d", index, i);
+}
+
+static void expect_observed(struct kunit *test, const u8 *event, u32 group, u32 observed)
+{
+	/* Version 1, PERFINFO64, 0xC0; header and two words. */
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x18);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), OBSERVED);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA), group);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 4), observed);
+}
+
+static void a_group_is_observed_between_two_events(struct kunit *test)
+{
+	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, OBSERVED, SPIN_LOCK_END };
+	unsigned int i;
+
+	start(test, 2, PERF_SPINLOCK);
+	stop(test, 2);
+	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
+	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
+	for (i = 1; i < ARRAY_SIZE(hook_ids); i++)
+		KUNIT_EXPECT_GT(test, get_u64(event_at(2, i), EVENT_TIME),
+				get_u64(event_at(2, i - 1), EVENT_TIME));
+}
+
+static void a_group_that_changes_is_observed_between_two_events(struct kunit *test)
+{
+	static const u16 hook_ids[] = {
+		SPIN_LOCK_START, OBSERVED, OBSERVED, RESOURCE_START, OBSERVED, RESOURCE_END,
+		OBSERVED, SPIN_LOCK_END,
+	};
+	struct etw_group_change change = {};
+
+	start(test, 2, PERF_SPINLOCK);
+	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
+	change.clear = change.set;
+	memset(&change.set, 0, sizeof(change.set));
+	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
+	stop(test, 2);
+	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_observed(test, event_at(2, 2), PERF_SYNC_OBJECTS, 1);
+	expect_observed(test, event_at(2, 4), PERF_SYNC_OBJECTS, 0);
+	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
+}
+
+/* The suites' module is loaded with linux_locks=0. */
+static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
+{
+	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
+
+	start(test, 2, PERF_LINUX_MUTEX);
+	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
+	KUNIT_EXPECT_EQ(test, failures[0].group, PERF_LINUX_MUTEX);
+	KUNIT_EXPECT_EQ(test, failures[0].error, (u32)EOPNOTSUPP);
+	stop(test, 2);
+	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 1u);
+	KUNIT_EXPECT_NE(test, get_u16(event_at(2, 1), EVENT_HOOK_ID), OBSERVED);
+	start(test, 2, PERF_SPINLOCK);
+	KUNIT_EXPECT_EQ(test, etw_get_failures(etw_sessions[2].run, failures), 0u);
+	stop(test, 2);
+}
+
+static void set_spin_lock_rates(struct kunit *test, u32 acquire, u32 contention)
+{
+	/* Class, spin threshold, acquire rate, contention rate, hold threshold. */
+	u32 set[] = { 5, 2, acquire, contention, 5000000 };
+
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_spin_lock_information, set,
+						     sizeof(set)), STATUS_SUCCESS);
+}
+
+static void expect_rates(struct kunit *test, const u8 *event, u32 acquire, u32 contention)
+{
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_MARKER), 0xC0110003u);
+	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_SIZE), 0x20);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x00), 2u);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x04), contention);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x08), acquire);
+	KUNIT_EXPECT_EQ(test, get_u32(event, EVENT_DATA + 0x0C), 5000000u);
+}
+
+/* Changes that cancel each other out are in the file, too. */
+static void each_change_of_rates_is_in_each_started_session(struct kunit *test)
+{
+	static const u16 hook_ids[] = {
+		SPIN_LOCK_START, OBSERVED, SPIN_LOCK_END, SPIN_LOCK_START, SPIN_LOCK_END,
+		SPIN_LOCK_START, OBSERVED, SPIN_LOCK_END,
+	};
+	static const u16 resource_hook_ids[] = {
+		RESOURCE_START, OBSERVED, OBSERVED, RESOURCE_END,
+	};
+	static const u32 rates[][2] = {
+		[0] = { 1000, 1 }, [2] = { 1000, 1 }, [3] = { 2000, 100 }, [4] = { 2000, 100 },
+		[5] = { 1000, 1 }, [7] = { 1000, 1 },
+	};
+	unsigned int i, index;
+
+	set_spin_lock_rates(test, 1000, 1);
+	start(test, 2, PERF_SPINLOCK);
+	start(test, 4, PERF_SYNC_OBJECTS);
+	start(test, 6, PERF_SPINLOCK);
+	set_spin_lock_rates(test, 2000, 100);
+	set_spin_lock_rates(test, 2000, 100);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(&ntklog_spin_lock_information.parameters[1],
+						   999), STATUS_INVALID_PARAMETER);
+	set_spin_lock_rates(test, 1000, 1);
+	for (i = 2; i <= 6; i += 2)
+		stop(test, i);
+	for (i = 2; i <= 6; i += 4) {
+		expect_events(test, i, hook_ids, ARRAY_SIZE(hook_ids));
+		for (index = 0; index < ARRAY_SIZE(hook_ids); index++)
+			if (hook_ids[index] != OBSERVED)
+				expect_rates(test, event_at(i, index), rates[index][0],
+					     rates[index][1]);
+	}
+	expect_events(test, 4, resource_hook_ids, ARRAY_SIZE(resource_hook_ids));
+}
+
+static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
+{
+	static const u16 hook_ids[] = {
+		RESOURCE_START, OBSERVED, RESOURCE_END, RESOURCE_START, OBSERVED, RESOURCE_END,
+	};
+	const struct ntklog_parameter *rate = &ntklog_resource_information.parameters[0];
+	const u32 before = ntklog_get_parameter(rate);
+
+	start(test, 2, PERF_SYNC_OBJECTS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before + 7), STATUS_SUCCESS);
+	stop(test, 2);
+	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 2), EVENT_DATA), before);
+	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_DATA), before + 7);
+	KUNIT_EXPECT_EQ(test, ntklog_set_parameter(rate, before), STATUS_SUCCESS);
+}
+
+static struct kunit_case rundown_test_cases[] = {
+	KUNIT_CASE(a_group_is_observed_between_two_events),
+	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
+	KUNIT_CASE(a_group_that_cannot_be_attached_is_a_failure),
+	KUNIT_CASE(each_change_of_rates_is_in_each_started_session),
+	KUNIT_CASE(a_change_of_one_parameter_is_in_the_session),
+	{}
+};
+
+static struct kunit_suite rundown_test_suite = {
+	.name = "ntklog_rundown",
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = rundown_test_cases,
+};
+
+kunit_test_suite(rundown_test_suite);
