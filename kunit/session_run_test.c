@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Start and end of a run: loggers in flight, open readers, the clocks of a start. */
 
+#include <linux/cpu.h>
 #include <linux/err.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/relay.h>
 #include <linux/sched.h>
 
 #include "../module/etw/control.h"
 #include "../module/etw/event.h"
+#include "../module/etw/flush.h"
 #include "../module/etw/logfile.h"
 #include "../module/etw/reader.h"
+#include "../module/etw/run.h"
 #include "session_fixture.h"
 
 /* A group without a provider, so that enabling it patches no code. */
@@ -103,6 +107,72 @@ static void reader_open_at_restart_keeps_its_run(struct kunit *test)
 	stop_numbered_session(test, 5);
 }
 
+static void last_close_of_read_run_frees_its_buffers(struct kunit *test)
+{
+	struct etw_reader *first, *second;
+	struct etw_counts before, after;
+	struct rchan_buf *last;
+	struct etw_run *run;
+	size_t size;
+	void *header;
+
+	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	log_event(TEST_GROUP, 5);
+	run = etw_sessions[5].run;
+	first = etw_open_reader(run, TEST_CPU);
+	second = etw_open_reader(run, TEST_CPU);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(first) || IS_ERR(second));
+	stop_numbered_session(test, 5);
+	etw_close_reader(first);
+	KUNIT_ASSERT_NOT_NULL(test, run->channel);
+	last = session_rchan_buf(5);
+	relay_subbufs_consumed(last->chan, TEST_CPU,
+			       last->subbufs_produced - last->subbufs_consumed);
+	/* The CPU whose file is the last has the end of the file. */
+	last = etw_run_buffer(run, etw_last_file_cpu(run));
+	relay_subbufs_consumed(last->chan, last->cpu,
+			       last->subbufs_produced - last->subbufs_consumed);
+	etw_close_reader(etw_open_reader(run, TEST_CPU));
+	KUNIT_ASSERT_NOT_NULL(test, run->channel);
+	KUNIT_EXPECT_TRUE(test, etw_get_counts(run, TEST_CPU, &before));
+	etw_close_reader(second);
+	KUNIT_EXPECT_NULL(test, run->channel);
+	KUNIT_EXPECT_TRUE(test, etw_get_counts(run, TEST_CPU, &after));
+	KUNIT_EXPECT_MEMEQ(test, &after, &before, sizeof(before));
+	KUNIT_EXPECT_EQ(test, after.written, 1ull);
+	KUNIT_EXPECT_EQ(test, after.finished, 1ull);
+	KUNIT_EXPECT_FALSE(test, etw_run_is_unread(run));
+	header = etw_make_header_buffer(run, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(header));
+	KUNIT_EXPECT_EQ(test, size, (size_t)SIZE);
+	/* BuffersWritten: see header_buffer_bytes_match_nt_layout() */
+	KUNIT_EXPECT_EQ(test, get_u32(header, 0x68 + 0x24),
+			1 + (u32)atomic64_read(&run->sequence_number));
+	kvfree(header);
+	first = etw_open_reader(run, TEST_CPU);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(first));
+	KUNIT_EXPECT_EQ(test, etw_read_buffers(first, NULL, 1), 0);
+	etw_close_reader(first);
+}
+
+static void cpu_online_after_stop_gets_no_buffers(struct kunit *test)
+{
+	const unsigned int cpu = nr_cpu_ids - 1;
+
+	if (cpu == TEST_CPU || remove_cpu(cpu))
+		kunit_skip(test, "no CPU can be taken offline");
+	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	log_event(TEST_GROUP, 5);
+	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	stop_numbered_session(test, 5);
+	KUNIT_EXPECT_EQ(test, add_cpu(cpu), 0);
+	KUNIT_EXPECT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	/* One that runs does. */
+	start_numbered_session(test, 5, TEST_GROUP, 2, ETW_MODE_SEQUENTIAL);
+	KUNIT_EXPECT_NOT_NULL(test, etw_run_buffer(etw_sessions[5].run, cpu));
+	stop_numbered_session(test, 5);
+}
+
 static void boot_time_of_all_starts_equal(struct kunit *test)
 {
 	u64 first = 0;
@@ -164,6 +234,8 @@ static void start_clocks_read_with_interrupts_disabled(struct kunit *test)
 static struct kunit_case session_run_test_cases[] = {
 	KUNIT_CASE(stop_with_logger_in_flight_run_ends_after_it),
 	KUNIT_CASE(reader_open_at_restart_keeps_its_run),
+	KUNIT_CASE(last_close_of_read_run_frees_its_buffers),
+	KUNIT_CASE(cpu_online_after_stop_gets_no_buffers),
 	KUNIT_CASE(boot_time_of_all_starts_equal),
 	KUNIT_CASE(start_clocks_read_with_interrupts_disabled),
 	{}

@@ -10,6 +10,7 @@
 
 #include "../module/etw/control.h"
 #include "../module/etw/flush.h"
+#include "../module/etw/reader.h"
 #include "../module/etw/snapshot.h"
 #include "../module/perf/spin_lock.h"
 #include "session_fixture.h"
@@ -234,6 +235,7 @@ static int read_all_buffers(void *data)
 static void snapshot_during_read_each_buffer_once(struct kunit *test)
 {
 	struct etw_session *session = &etw_sessions[2];
+	struct etw_reader *open;
 	struct test_thread reader;
 	unsigned int round;
 	u64 i;
@@ -245,6 +247,8 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 		for (i = 0; i < 64 * PER_BUFFER; i++)
 			log_event(PERF_SPINLOCK_CNTRS, i);
 		stop_numbered_session(test, 2);
+		open = etw_open_reader(session->run, TEST_CPU);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(open));
 		test_thread_start(test, &reader, 1, read_all_buffers, session_rchan_buf(2));
 		do {
 			u8 *snapshot = etw_make_snapshot(session, &size);
@@ -261,6 +265,7 @@ static void snapshot_during_read_each_buffer_once(struct kunit *test)
 			taken++;
 		} while (size > SIZE);
 		test_thread_join(&reader);
+		etw_close_reader(open);
 		KUNIT_EXPECT_GE(test, taken, (size_t)1);
 	}
 }

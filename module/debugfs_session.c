@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files in /sys/kernel/debug/ntklog/sessions. No rule is decided here. */
 
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -163,7 +163,8 @@ static void ntklog_stats_show(struct seq_file *seq, void *object)
 	unsigned int cpu;
 
 	seq_puts(seq, "processor generated written lost buffers unread overwritten\n");
-	cpus_read_lock();
+	if (run)
+		etw_lock_buffers(run);
 	for_each_possible_cpu(cpu) {
 		if (!run || !etw_get_counts(run, cpu, &counts))
 			continue;
@@ -176,7 +177,8 @@ static void ntklog_stats_show(struct seq_file *seq, void *object)
 		sum.unread += counts.unread;
 		sum.overwritten += counts.overwritten;
 	}
-	cpus_read_unlock();
+	if (run)
+		etw_unlock_buffers(run);
 	etw_put_run(run);
 	seq_puts(seq, "total");
 	ntklog_show_counts(seq, &sum);

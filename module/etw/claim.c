@@ -7,7 +7,7 @@
  * the one that the owner has started.
  */
 
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -331,7 +331,7 @@ int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *count
 	run = etw_get_claim_run(claim);
 	if (IS_ERR(run))
 		return PTR_ERR(run);
-	cpus_read_lock();
+	etw_lock_buffers(run);
 	for_each_possible_cpu(cpu) {
 		if (!etw_get_counts(run, cpu, &of_cpu))
 			continue;
@@ -341,7 +341,7 @@ int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *count
 		etw_add_counts(&sum, &of_cpu);
 		found = true;
 	}
-	cpus_read_unlock();
+	etw_unlock_buffers(run);
 	etw_put_run(run);
 	*counts = sum;
 	return found ? 0 : -ENXIO;

@@ -61,8 +61,8 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 		return -EBUSY;
 
 	etw_check_clock();
-	/* The memory of buffers that have been read is free for the new ones. */
-	if (session->run && (session->run->in_snapshot || !etw_run_is_unread(session->run)))
+	/* All of it has been read. The new buffers may need its memory. */
+	if (session->run && session->run->in_snapshot)
 		etw_drop_run(session);
 	run = etw_open_run(session, settings);
 	if (IS_ERR(run))

@@ -137,7 +137,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 {
 	unsigned int cpu, last_cpu;
 
-	mutex_lock(&run->flush_mutex);
+	mutex_lock(&run->mutex);
 	/* Nobody comes or goes; an offline processor's buffer has no writer. */
 	cpus_read_lock();
 	/* Also of one that has gone: its file is there. */
@@ -166,7 +166,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 		}
 	}
 	cpus_read_unlock();
-	mutex_unlock(&run->flush_mutex);
+	mutex_unlock(&run->mutex);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
 

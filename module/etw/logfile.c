@@ -4,7 +4,7 @@
  * With it, `cat header cpu*` of a session's files is an ETL file.
  */
 
-#include <linux/cpu.h>
+#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -43,7 +43,7 @@ static size_t etw_put_utf16(u8 *to, const char *name)
 	return count * sizeof(*units);
 }
 
-static size_t etw_put_logfile_header(u8 *to, const struct etw_run *run)
+static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 {
 	struct trace_logfile_header64 *header = (void *)to;
 	unsigned int cpu;
@@ -56,13 +56,15 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_run *run)
 	header->sub_version = 1;
 	header->sub_minor_version = 5;
 	header->provider_version = NTKLOG_SYSTEM_BUILD;
-	cpus_read_lock();
+	etw_lock_buffers(run);
 	for_each_possible_cpu(cpu) {
-		if (etw_run_buffer(run, cpu))
+		struct etw_counts counts;
+
+		if (etw_get_counts(run, cpu, &counts))
 			header->number_of_processors = cpu + 1;
 		lost += READ_ONCE(per_cpu_ptr(run->cpus, cpu)->lost);
 	}
-	cpus_read_unlock();
+	etw_unlock_buffers(run);
 	header->end_time = run->end_time;
 	header->timer_resolution = TICK_NSEC / 100;
 	header->log_file_mode = EVENT_TRACE_SYSTEM_LOGGER_MODE |
@@ -87,7 +89,7 @@ static size_t etw_put_logfile_header(u8 *to, const struct etw_run *run)
 	return size;
 }
 
-static size_t etw_put_group_mask(u8 *to, const struct etw_run *run)
+static size_t etw_put_group_mask(u8 *to, struct etw_run *run)
 {
 	struct trace_group_mask_event *event = (void *)to;
 
@@ -98,14 +100,14 @@ static size_t etw_put_group_mask(u8 *to, const struct etw_run *run)
 	return sizeof(*event);
 }
 
-static size_t etw_put_header_extension(u8 *to, const struct etw_run *run)
+static size_t etw_put_header_extension(u8 *to, struct etw_run *run)
 {
 	return EVENT_TRACE_HEADER_EXTENSION_SIZE;
 }
 
 static const struct {
 	u16 hook_id;
-	size_t (*put)(u8 *to, const struct etw_run *run);
+	size_t (*put)(u8 *to, struct etw_run *run);
 } etw_header_events[] = {
 	{ EVENT_TRACE_TYPE_LOGFILE_HEADER, etw_put_logfile_header },
 	{ EVENT_TRACE_TYPE_GROUP_MASK, etw_put_group_mask },
@@ -125,7 +127,7 @@ static_assert(sizeof(struct wmi_buffer_header) +
  *
  * Context: thread; may sleep.
  */
-void etw_fill_header_buffer(u8 *buffer, const struct etw_run *run)
+void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
 	size_t offset = sizeof(*header);
@@ -170,7 +172,7 @@ void etw_fill_header_buffer(u8 *buffer, const struct etw_run *run)
  * Context: thread; may sleep.
  * Return: the buffer, for kvfree(), or -ENOMEM.
  */
-void *etw_make_header_buffer(const struct etw_run *run, size_t *size)
+void *etw_make_header_buffer(struct etw_run *run, size_t *size)
 {
 	u8 *buffer = kvmalloc(run->buffer_size, GFP_KERNEL);
 

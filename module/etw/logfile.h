@@ -6,7 +6,7 @@
 
 struct etw_run;
 
-void etw_fill_header_buffer(u8 *buffer, const struct etw_run *run);
-void *etw_make_header_buffer(const struct etw_run *run, size_t *size);
+void etw_fill_header_buffer(u8 *buffer, struct etw_run *run);
+void *etw_make_header_buffer(struct etw_run *run, size_t *size);
 
 #endif /* _NTKLOG_ETW_LOGFILE_H */

@@ -64,6 +64,7 @@ struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
 	if (!reader)
 		return ERR_PTR(-ENOMEM);
 	reader->run = etw_get_run(run);
+	etw_add_reader(run);
 	reader->cpu = cpu;
 	etw_prepare_reader(reader);
 	return reader;
@@ -78,6 +79,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
  */
 void etw_close_reader(struct etw_reader *reader)
 {
+	etw_remove_reader(reader->run);
 	etw_put_run(reader->run);
 	kfree(reader);
 }

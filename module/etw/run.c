@@ -31,17 +31,22 @@ struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
 EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
 /**
- * etw_run_buffer() - a processor's part of a run's relay channel
+ * etw_run_buffer() - get the buffers of a run on a CPU
  * @run: the run
- * @cpu: the processor
+ * @cpu: the CPU
  *
- * Context: the processor itself, or any with cpus_read_lock() held: a processor that
- * comes up gets its part with that held for writing.
- * Return: NULL if the processor never was online in the run.
+ * relay adds the buffers of a CPU that comes online, with cpus_write_lock() held.
+ *
+ * Context: on the CPU itself, or with cpus_read_lock() held.
+ * Return: the CPU's part of the relay channel; NULL if the CPU was not online in the run, or the
+ * buffers have been freed.
  */
 struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
 {
-	return READ_ONCE(*per_cpu_ptr(run->channel->buf, cpu));
+	struct rchan_buf *buf = run->channel ? READ_ONCE(*per_cpu_ptr(run->channel->buf, cpu)) :
+					       NULL;
+
+	return buf == &etw_closed_buffer ? NULL : buf;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
 
@@ -160,7 +165,7 @@ struct etw_run *etw_open_run(const struct etw_session *session,
 		mutex_init(&of_cpu->read_mutex);
 	}
 	kref_init(&run->references);
-	mutex_init(&run->flush_mutex);
+	mutex_init(&run->mutex);
 	run->mode = settings->mode;
 	run->buffer_size = settings->buffer_size;
 	run->group_mask = settings->group_mask;
@@ -183,12 +188,35 @@ err_run:
 	return ERR_PTR(-ENOMEM);
 }
 
+/*
+ * Called with cpus_read_lock() held: keep relay from giving a finished run buffers on CPUs that
+ * come online later. relay skips a CPU whose pointer is not NULL.
+ */
+static void etw_close_to_new_cpus(struct rchan *channel)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		cmpxchg(per_cpu_ptr(channel->buf, cpu), NULL, &etw_closed_buffer);
+}
+
+static void etw_close_channel(struct rchan *channel)
+{
+	unsigned int cpu;
+
+	/* relay would free what it has not allocated. */
+	for_each_possible_cpu(cpu)
+		cmpxchg(per_cpu_ptr(channel->buf, cpu), &etw_closed_buffer, NULL);
+	relay_close(channel);
+}
+
 static void etw_free_run(struct kref *references)
 {
 	struct etw_run *run = container_of(references, struct etw_run, references);
 	unsigned int cpu;
 
-	relay_close(run->channel);
+	if (run->channel)
+		etw_close_channel(run->channel);
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(run->cpus, cpu)->wake);
 	free_percpu(run->cpus);
@@ -223,23 +251,6 @@ void etw_put_run(struct etw_run *run)
 EXPORT_SYMBOL_IF_KUNIT(etw_put_run);
 
 /**
- * etw_finish_run() - all that there will be can be read
- * @run: a run that nobody writes to, flushed for the last time
- *
- * Context: thread.
- */
-void etw_finish_run(struct etw_run *run)
-{
-	unsigned int cpu;
-
-	/* All of the buffers before. Pairs with etw_run_is_finished(). */
-	smp_store_release(&run->finished, true);
-	/* Who waits for more waits for nothing. */
-	for_each_possible_cpu(cpu)
-		wake_up_interruptible(&per_cpu_ptr(run->cpus, cpu)->wait);
-}
-
-/**
  * etw_run_is_finished() - is nobody writing any more, and all readable?
  * @run: the run
  *
@@ -253,13 +264,37 @@ bool etw_run_is_finished(const struct etw_run *run)
 }
 
 /**
- * etw_get_counts() - what a run has counted on a processor
- * @run: the run; one that is not finished goes on meanwhile
- * @cpu: the processor
- * @counts: it
+ * etw_lock_buffers() - keep the buffers of a run from being freed or added
+ * @run: the run
  *
- * Context: thread, with cpus_read_lock() held.
- * Return: false if the processor never was online in the run.
+ * Context: thread; may sleep.
+ */
+void etw_lock_buffers(struct etw_run *run)
+{
+	mutex_lock(&run->mutex);
+	cpus_read_lock();
+}
+
+/**
+ * etw_unlock_buffers() - undo etw_lock_buffers()
+ * @run: the run
+ *
+ * Context: thread.
+ */
+void etw_unlock_buffers(struct etw_run *run)
+{
+	cpus_read_unlock();
+	mutex_unlock(&run->mutex);
+}
+
+/**
+ * etw_get_counts() - get what a run has counted on a CPU
+ * @run: the run; the counts of one that is not finished go on
+ * @cpu: the CPU
+ * @counts: set to the counts
+ *
+ * Context: between etw_lock_buffers() and etw_unlock_buffers().
+ * Return: false if the CPU was not online in the run.
  */
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts)
@@ -268,40 +303,128 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 	const struct rchan_buf *buf = etw_run_buffer(run, cpu);
 	size_t consumed;
 
-	if (!buf)
+	if (!buf && !of_cpu->had_buffers)
 		return false;
 	counts->generated = READ_ONCE(of_cpu->generated);
 	counts->written = READ_ONCE(of_cpu->written);
 	counts->lost = READ_ONCE(of_cpu->lost);
 	counts->overwritten = READ_ONCE(of_cpu->overwritten);
-	/* Never less than nothing is unread. Pairs with smp_mb() in etw_read_buffers(). */
+	if (!buf) {
+		counts->finished = of_cpu->finished;
+		counts->unread = 0;
+		return true;
+	}
+	/* Consumed before produced, or unread may be negative. Pairs with etw_read_buffers(). */
 	consumed = smp_load_acquire(&buf->subbufs_consumed);
 	counts->finished = READ_ONCE(buf->subbufs_produced);
 	counts->unread = counts->finished - consumed;
 	return true;
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_get_counts);
+
+static bool etw_has_unread_buffers(const struct etw_run *run)
+{
+	struct etw_counts counts;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		if (etw_get_counts(run, cpu, &counts) && counts.unread)
+			return true;
+	return false;
+}
 
 /**
- * etw_run_is_unread() - is there something that nobody has read?
+ * etw_run_is_unread() - test whether a run has buffers that have not been read
  * @run: the run
  *
  * Context: thread; may sleep.
- * Return: whether there is.
+ * Return: true if it has.
  */
-bool etw_run_is_unread(const struct etw_run *run)
+bool etw_run_is_unread(struct etw_run *run)
 {
-	struct etw_counts counts;
-	bool unread = false;
-	unsigned int cpu;
+	bool unread;
 
-	cpus_read_lock();
-	for_each_possible_cpu(cpu)
-		if (etw_get_counts(run, cpu, &counts) && counts.unread)
-			unread = true;
-	cpus_read_unlock();
+	etw_lock_buffers(run);
+	unread = etw_has_unread_buffers(run);
+	etw_unlock_buffers(run);
 	return unread;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_run_is_unread);
+
+/*
+ * Free the buffers of a run that is finished and read and has no reader. The run keeps its counts
+ * and what the header is made of.
+ */
+static void etw_free_read_buffers(struct etw_run *run)
+{
+	struct rchan *channel = NULL;
+	unsigned int cpu;
+
+	etw_lock_buffers(run);
+	if (run->channel && !run->readers && etw_run_is_finished(run) &&
+	    !etw_has_unread_buffers(run)) {
+		for_each_possible_cpu(cpu) {
+			struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+			const struct rchan_buf *buf = etw_run_buffer(run, cpu);
+
+			of_cpu->buf = &etw_closed_buffer;
+			of_cpu->had_buffers = !!buf;
+			of_cpu->finished = buf ? buf->subbufs_produced : 0;
+		}
+		channel = run->channel;
+		run->channel = NULL;
+	}
+	etw_unlock_buffers(run);
+	if (channel)
+		etw_close_channel(channel);
+}
+
+/**
+ * etw_add_reader() - keep the buffers of a run while a reader is open
+ * @run: the run
+ *
+ * Context: thread; may sleep.
+ */
+void etw_add_reader(struct etw_run *run)
+{
+	mutex_lock(&run->mutex);
+	run->readers++;
+	mutex_unlock(&run->mutex);
+}
+
+/**
+ * etw_remove_reader() - undo etw_add_reader()
+ * @run: the run; its buffers are freed if it is finished and read, and has no other reader
+ *
+ * Context: thread; may sleep.
+ */
+void etw_remove_reader(struct etw_run *run)
+{
+	mutex_lock(&run->mutex);
+	run->readers--;
+	mutex_unlock(&run->mutex);
+	etw_free_read_buffers(run);
+}
+
+/**
+ * etw_finish_run() - declare that all of a run can be read
+ * @run: the run, without loggers, flushed for the last time
+ *
+ * Context: thread; may sleep.
+ */
+void etw_finish_run(struct etw_run *run)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	etw_close_to_new_cpus(run->channel);
+	cpus_read_unlock();
+	/* Publishes the last buffers. Pairs with etw_run_is_finished(). */
+	smp_store_release(&run->finished, true);
+	/* A reader that waits for more gets the end of the file. */
+	for_each_possible_cpu(cpu)
+		wake_up_interruptible(&per_cpu_ptr(run->cpus, cpu)->wait);
+}
 
 /**
  * etw_count_nonempty_buffers() - buffers with events that there are

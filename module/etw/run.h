@@ -30,6 +30,9 @@ struct wmi_buffer_header;
  * @wait: readers of the processor's file
  * @wake: wakes them, where the writer cannot
  * @read_mutex: serializes the readers of the CPU
+ * @finished: number of finished buffers when the buffers were freed; written by
+ *	etw_free_read_buffers()
+ * @had_buffers: the CPU had buffers then; written as @finished
  *
  * @buf and the counts are written by their own processor with interrupts off, or with that
  * one offline and cpus_read_lock() held; the counts are read by any. What an event needs
@@ -47,6 +50,8 @@ struct etw_buffer_cpu {
 	wait_queue_head_t wait;
 	struct irq_work wake;
 	struct mutex read_mutex;
+	size_t finished;
+	bool had_buffers;
 };
 
 /**
@@ -57,7 +62,7 @@ struct etw_buffer_cpu {
  * @frozen: a snapshot is taken; events are lost, and counted, meanwhile
  * @in_snapshot: all that there is, is in a snapshot; with etw_mutex held
  * @logger_id: the session's number
- * @channel: the buffers
+ * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: what there is of each processor
  * @sequence_number: of the buffer taken into use last, over all processors
  * @clock_frequency: ticks of the session clock per second
@@ -74,7 +79,8 @@ struct etw_buffer_cpu {
  *	are; with etw_mutex held
  * @failures: number of entries in @failure
  * @failure: the groups that could not be attached
- * @flush_mutex: serializes flushes
+ * @readers: number of open readers; with @mutex held
+ * @mutex: held over a flush, and over each use of @channel except by a logger or a reader
  *
  * A writer of @group_mask, @failures or @failure holds etw_mutex and etw_session_lock, a reader
  * either of them.
@@ -108,7 +114,8 @@ struct etw_run {
 	struct perfinfo_groupmask observed;
 	u32 failures;
 	struct ntklog_session_failure failure[NTKLOG_SESSION_FAILURES];
-	struct mutex flush_mutex;
+	unsigned int readers;
+	struct mutex mutex;
 };
 
 /**
@@ -140,9 +147,13 @@ void etw_put_run(struct etw_run *run);
 void etw_finish_run(struct etw_run *run);
 bool etw_run_is_finished(const struct etw_run *run);
 struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu);
+void etw_lock_buffers(struct etw_run *run);
+void etw_unlock_buffers(struct etw_run *run);
+void etw_add_reader(struct etw_run *run);
+void etw_remove_reader(struct etw_run *run);
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts);
-bool etw_run_is_unread(const struct etw_run *run);
+bool etw_run_is_unread(struct etw_run *run);
 size_t etw_count_nonempty_buffers(const struct etw_run *run);
 
 #endif /* _NTKLOG_ETW_RUN_H */

@@ -71,7 +71,7 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 {
 	struct wmi_buffer_header *header = (void *)buffer;
 	const struct etw_run *run = session->run;
-	size_t size = run->channel->subbuf_size;
+	size_t size = run->buffer_size;
 	size_t used = etw_put_rundown(session, buffer + sizeof(*header), size - sizeof(*header));
 
 	if (!used)
@@ -92,7 +92,7 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 /* Called with nobody writing. */
 static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 {
-	size_t each = session->run->channel->subbuf_size;
+	size_t each = session->run->buffer_size;
 	size_t count = etw_list_buffers(session->run, NULL), i;
 	struct trace_logfile_header64 *logfile;
 	struct wmi_buffer_header **list;
@@ -170,7 +170,9 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 		synchronize_rcu();
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
 	}
+	etw_add_reader(run);
 	snapshot = etw_copy_buffers(session, size);
+	etw_remove_reader(run);
 	/*
 	 * The copy before the next event, which may be written over what was copied.
 	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
