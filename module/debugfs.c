@@ -78,10 +78,16 @@ static const struct ntklog_file ntklog_blockers_file = {
 	.name = "blockers",
 	.show = ntklog_blockers_show,
 	.store = ntklog_blockers_store,
+	.takes = "0 to 4294967295",
 };
 
 static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
 static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
+
+/* Of ntklog_file.takes of the parameters, NTKLOG_RANGE_SIZE bytes each. */
+#define NTKLOG_RANGE_SIZE	32
+static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
+static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
 
 /* spinlock/information, resource/information */
 
@@ -396,15 +402,16 @@ static const struct ntklog_file ntklog_top_files[] = {
 	{ .name = "counters", .show = ntklog_counters_show },
 	{ .name = "linux", .show = ntklog_linux_show },
 	{ .name = "linux_mode", .show = ntklog_linux_mode_show,
-	  .store = ntklog_linux_mode_store },
+	  .store = ntklog_linux_mode_store, .takes = "full, sampled or waits" },
 	{ .name = "keep_identities", .show = ntklog_keep_identities_show,
-	  .store = ntklog_keep_identities_store },
+	  .store = ntklog_keep_identities_store, .takes = "0 or 1" },
 };
 
-/* @files: one for each parameter, to be filled. */
+/* @files and @ranges have an entry for each parameter, which this fills in. */
 static int ntklog_create_information_directory(const char *name,
 					       struct ntklog_information *information,
 					       struct ntklog_file *files,
+					       char (*ranges)[NTKLOG_RANGE_SIZE],
 					       const struct ntklog_file *more)
 {
 	struct dentry *directory;
@@ -417,10 +424,13 @@ static int ntklog_create_information_directory(const char *name,
 	for (i = 0; i < information->parameter_count; i++) {
 		const struct ntklog_parameter *parameter = &information->parameters[i];
 
+		snprintf(ranges[i], sizeof(ranges[i]), "%u to %u%s", parameter->minimum, U32_MAX,
+			 parameter->zero ? ", or 0" : "");
 		files[i] = (struct ntklog_file) {
 			.name = parameter->name,
 			.show = ntklog_parameter_show,
 			.store = ntklog_parameter_store,
+			.takes = ranges[i],
 		};
 		err = ntklog_create_file(&files[i], directory, (void *)parameter);
 		if (err)
@@ -464,13 +474,14 @@ static int ntklog_create_files(void)
 		return err;
 	err = ntklog_create_information_directory("spinlock",
 						  &ntklog_spin_lock_information,
-						  ntklog_spin_lock_files,
+						  ntklog_spin_lock_files, ntklog_spin_lock_ranges,
 						  &ntklog_blockers_file);
 	if (err)
 		return err;
 	err = ntklog_create_information_directory("resource",
 						  &ntklog_resource_information,
-						  ntklog_resource_files, NULL);
+						  ntklog_resource_files, ntklog_resource_ranges,
+						  NULL);
 	if (err)
 		return err;
 	return ntklog_create_session_directories(ntklog_directory);

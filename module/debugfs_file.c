@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Kinds of files in debugfs. See debugfs_file.h. */
 
-#include <linux/ctype.h>
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/debugfs.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -9,6 +10,7 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/printk.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -18,10 +20,16 @@
 
 /* Longer than any text that a file takes. */
 #define NTKLOG_TEXT_MAX	512
+/* As much of a refused text is in the kernel log. */
+#define NTKLOG_TEXT_SHOWN	48
 
+/*
+ * @is_explained: the kernel log has what the file takes; set by the first refused write
+ */
 struct ntklog_open_file {
 	const struct ntklog_file *file;
 	void *object;
+	bool is_explained;
 };
 
 static int ntklog_file_show(struct seq_file *seq, void *unused)
@@ -41,8 +49,10 @@ static ssize_t ntklog_file_write(struct file *file, const char __user *from,
 				 size_t count, loff_t *position)
 {
 	struct ntklog_open_file *open = file_inode(file)->i_private;
+	char start[NTKLOG_TEXT_SHOWN];
+	size_t length = count;
+	int err = -EINVAL;
 	char *text;
-	int err;
 
 	/* One write is one value: nothing is put together from parts. */
 	if (!count || count > NTKLOG_TEXT_MAX || *position)
@@ -50,15 +60,15 @@ static ssize_t ntklog_file_write(struct file *file, const char __user *from,
 	text = memdup_user_nul(from, count);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
-	if (strlen(text) != count) {
-		err = -EINVAL;
-		goto out;
-	}
-	if (text[count - 1] == '\n')
-		text[count - 1] = '\0';
-	err = open->file->store(open->object, text);
-out:
+	if (text[length - 1] == '\n')
+		text[--length] = '\0';
+	strscpy(start, text, sizeof(start));
+	if (strlen(text) == length)
+		err = open->file->store(open->object, text);
 	kfree(text);
+	if (err == -EINVAL && !xchg(&open->is_explained, true))
+		pr_notice("%pD3: \"%*pE\" is refused: the file takes %s\n", file,
+			  (int)strlen(start), start, open->file->takes);
 	if (err)
 		return err;
 	*position += count;
@@ -132,16 +142,17 @@ void ntklog_free_files(void)
 }
 
 /**
- * ntklog_parse_number() - read a number: decimal and nothing else, no sign, no space, no other base
- * @text: it
- * @value: set to it
+ * ntklog_parse_number() - parse a number of decimal digits, without sign, blank or newline
+ * @text: the text
+ * @value: set to the number
  *
  * Context: any.
  * Return: 0, or -EINVAL.
  */
 int ntklog_parse_number(const char *text, u32 *value)
 {
-	if (!isdigit(*text) || kstrtou32(text, 10, value))
+	/* kstrtou32() takes a newline at the end. */
+	if (text[strspn(text, "0123456789")] || kstrtou32(text, 10, value))
 		return -EINVAL;
 	return 0;
 }

@@ -13,14 +13,17 @@ struct seq_file;
 
 /**
  * struct ntklog_file - a file of text
- * @name: of it
- * @show: writes it
- * @store: takes what was written, without the newline, cut up as it likes; NULL: it is only read
+ * @name: its name
+ * @show: write its contents
+ * @store: set the value from a text without the newline at its end, which it may modify; NULL: the
+ *	file is read only
+ * @takes: the valid texts, for the kernel log when @store has returned -EINVAL
  */
 struct ntklog_file {
 	const char *name;
 	void (*show)(struct seq_file *file, void *object);
 	int (*store)(void *object, char *text);
+	const char *takes;
 };
 
 int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The files in /sys/kernel/debug/ntklog/sessions. No rule is decided here. */
 
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/err.h>
@@ -20,6 +22,7 @@
 #include "etw/control.h"
 #include "etw/group_mask.h"
 #include "etw/logfile.h"
+#include "etw/observe.h"
 #include "etw/reader.h"
 #include "etw/run.h"
 #include "etw/session.h"
@@ -34,10 +37,24 @@ static void ntklog_state_show(struct seq_file *seq, void *object)
 	seq_puts(seq, etw_session_is_started(object) ? "started\n" : "stopped\n");
 }
 
+static void ntklog_mention_linux_locks(struct etw_session *session)
+{
+	const struct perfinfo_groupmask mask = etw_get_settings(session).group_mask;
+
+	if (!mask.masks[PERF_MASK_INDEX(PERF_LINUX_SPINLOCK)])
+		pr_notice_once("session %u has no group PERF_LINUX_*: it does not record Linux' own locks\n",
+			       session->id);
+}
+
 static int ntklog_state_store(void *object, char *text)
 {
-	if (!strcmp(text, "start"))
-		return etw_start_session(object);
+	if (!strcmp(text, "start")) {
+		int err = etw_start_session(object);
+
+		if (!err)
+			ntklog_mention_linux_locks(object);
+		return err;
+	}
 	if (!strcmp(text, "stop"))
 		return etw_stop_session(object);
 	return -EINVAL;
@@ -144,6 +161,20 @@ static int ntklog_contextswap_version_store(void *object, char *text)
 	return ntklog_parse_number(text, &value) ?: etw_set_contextswap_version(object, value);
 }
 
+static void ntklog_failures_show(struct seq_file *seq, void *object)
+{
+	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
+	struct etw_run *run = etw_get_session_run(object);
+	u32 count = run ? etw_get_failures(run, failures) : 0, i;
+
+	etw_put_run(run);
+	for (i = 0; i < count; i++)
+		seq_printf(seq, "0x%08x %s %u\n", failures[i].group,
+			   etw_group_name(failures[i].group), failures[i].error);
+	if (!count)
+		seq_puts(seq, "none\n");
+}
+
 static void ntklog_owner_show(struct seq_file *seq, void *object)
 {
 	etw_show_owner(seq, object);
@@ -195,19 +226,26 @@ static int ntklog_flush_store(void *object, char *text)
 }
 
 static const struct ntklog_file ntklog_session_files[] = {
-	{ "state", ntklog_state_show, ntklog_state_store },
-	{ "name", ntklog_name_show, ntklog_name_store },
-	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store },
-	{ "stacks", ntklog_stacks_show, ntklog_stacks_store },
-	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store },
-	{ "buffers", ntklog_buffers_show, ntklog_buffers_store },
-	{ "mode", ntklog_mode_show, ntklog_mode_store },
-	{ "flush_timer", ntklog_flush_timer_show, ntklog_flush_timer_store },
+	{ "state", ntklog_state_show, ntklog_state_store,
+	  "start, or stop while it is started" },
+	{ "name", ntklog_name_show, ntklog_name_store, "1 to 63 printable ASCII characters" },
+	{ "group_mask", ntklog_session_mask_show, ntklog_session_mask_store,
+	  "names or 0x numbers of event groups, all with + or - before them, or none" },
+	{ "stacks", ntklog_stacks_show, ntklog_stacks_store,
+	  "spinlock, resource, contextswap, their hook ids, or none" },
+	{ "buffer_size", ntklog_buffer_size_show, ntklog_buffer_size_store,
+	  "a multiple of the page size from 4096 to 1048576" },
+	{ "buffers", ntklog_buffers_show, ntklog_buffers_store, "2 to 1024" },
+	{ "mode", ntklog_mode_show, ntklog_mode_store, "sequential or buffering" },
+	{ "flush_timer", ntklog_flush_timer_show, ntklog_flush_timer_store,
+	  "0 to 3600000 (milliseconds)" },
 	{ "contextswap_version", ntklog_contextswap_version_show,
-	  ntklog_contextswap_version_store },
+	  ntklog_contextswap_version_store, "1 to 4" },
 	{ "stats", ntklog_stats_show },
-	{ "flush", ntklog_flush_show, ntklog_flush_store },
+	{ "flush", ntklog_flush_show, ntklog_flush_store,
+	  "1, while the session is started in mode sequential" },
 	{ "owner", ntklog_owner_show },
+	{ "failures", ntklog_failures_show },
 };
 
 /* sessions/<n>/cpu<m> */

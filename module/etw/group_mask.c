@@ -65,6 +65,22 @@ void etw_group_mask_or(struct perfinfo_groupmask *mask,
 		mask->masks[i] |= other->masks[i];
 }
 
+/**
+ * etw_group_name() - get the name of an event group
+ * @group: PERF_* or EVENT_TRACE_FLAG_*
+ *
+ * Return: the name, or "-" if there is no such group.
+ */
+const char *etw_group_name(u32 group)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(etw_groups); i++)
+		if (etw_groups[i].group == group)
+			return etw_groups[i].name;
+	return "-";
+}
+
 static int etw_group_parse(const char *word, u32 *group)
 {
 	u32 number;

@@ -12,10 +12,26 @@ for file in $P/spin_threshold $P/acquire_sample_rate $P/contention_sample_rate \
 	check "files: ${file#"$D/"} can be written" mode_is "$file" 600
 done
 check "files: other users cannot enter the directory" mode_is ${D%/*} 700
-for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner \
+for file in $D/group_mask $D/counters $D/identities $D/locks $D/locks_information $D/linux_selftest $S/stats $S/header $S/snapshot $S/owner $S/failures \
     $S/cpu0 $S/cpu1; do
 	check "files: ${file#"$D/"} can be read only" mode_is "$file" 400
 done
+
+# The first refused write of each file puts into the kernel log what the file takes.
+told()
+{
+	dmesg -c >/dev/null
+	refused 'Invalid argument' "$1" "$2" || return 1
+	dmesg | grep -qF "$3" || { dmesg; return 1; }
+}
+check "files: one newline is ignored, two are not" refused 'Invalid argument' $S/flush_timer '7\n\n'
+check "files: the range of buffers is told" told $S/buffers 1025 \
+	'sessions/0/buffers: "1025" is refused: the file takes 2 to 1024'
+check "files: so is that of a parameter" told $P/acquire_sample_rate 999 \
+	'ntklog/spinlock/acquire_sample_rate: "999" is refused: the file takes 1000 to 4294967295'
+check "files: a newline in a refused text is escaped" told $D/linux_mode 'a\nb' \
+	'linux_mode: "a\nb" is refused: the file takes full, sampled or waits'
+check "files: no group of session 0 has failed" is "$(cat $S/failures)" none
 
 check "files: default spin_threshold" is "$(cat $P/spin_threshold)" 1
 check "files: default acquire_sample_rate" is "$(cat $P/acquire_sample_rate)" 1000
