@@ -2,12 +2,11 @@
 /*
  * Writing into a run's buffers.
  *
- * Each processor writes its own with interrupts off. A buffer is finished -
- * header final, rest filled, no padding - before relay is told to switch, so
- * that a reader on another processor never meets one that is half made. When
- * there is no buffer to switch to, the full one is kept unfinished: it can
- * still be told of the events that were lost after it, and the last buffer of a
- * processor is always at hand when the session stops.
+ * Each CPU writes its own buffers with interrupts off. A buffer is finished (header final, the
+ * rest filled) before relay switches to the next one, so that a reader on another CPU sees
+ * finished buffers only. When no buffer is free, the full one stays unfinished: it can still get
+ * the flag for events that were lost after it, and the last buffer of a CPU can be marked as
+ * the end of the file when the session stops.
  */
 
 #include <linux/irq_work.h>
@@ -24,7 +23,7 @@
 #include "buffer.h"
 #include "run.h"
 
-/* relay's own mark for "no sub-buffer to write to", see relay_switch_subbuf(). */
+/* relay_switch_subbuf() sets @offset beyond the end if there is no sub-buffer to write to. */
 static bool etw_buffer_is_open(const struct rchan_buf *buf)
 {
 	return buf->offset <= buf->chan->subbuf_size;
@@ -36,11 +35,11 @@ static struct wmi_buffer_header *etw_buffer_header(const struct rchan_buf *buf)
 }
 
 /**
- * etw_buffer_has_events() - is there something in the buffer that is written to?
- * @buf: of a processor
+ * etw_buffer_has_events() - test whether the buffer being written has events
+ * @buf: the buffers of a CPU
  *
- * Context: as etw_finish_buffer().
- * Return: whether there is.
+ * Context: as for etw_finish_buffer().
+ * Return: true if it has.
  */
 bool etw_buffer_has_events(const struct rchan_buf *buf)
 {
@@ -48,11 +47,11 @@ bool etw_buffer_has_events(const struct rchan_buf *buf)
 }
 
 /**
- * etw_number_buffer() - the buffer that is written to is to be finished, events or not
+ * etw_number_buffer() - number the buffer being written, so that it is finished without events too
  * @run: the run
- * @buf: of a processor
+ * @buf: the buffers of a CPU
  *
- * Context: as etw_finish_buffer().
+ * Context: as for etw_finish_buffer().
  */
 void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
@@ -62,30 +61,28 @@ void etw_number_buffer(struct etw_run *run, struct rchan_buf *buf)
 }
 
 /**
- * etw_unread_buffers() - finished buffers that nobody has read
- * @buf: of a processor
+ * etw_unread_buffers() - count the finished buffers that have not been read
+ * @buf: the buffers of a CPU
  *
- * Context: any; elsewhere than etw_finish_buffer() it may have changed already.
- * Return: how many.
+ * Context: any. The number may be stale when it is returned, except in the context of
+ * etw_finish_buffer().
+ * Return: the number of buffers.
  */
 size_t etw_unread_buffers(const struct rchan_buf *buf)
 {
-	/* What is done with the buffers depends on it; pairs with etw_read_buffers(). */
+	/* The writer's stores depend on it. Pairs with smp_mb() in etw_read_finished_buffers(). */
 	size_t consumed = READ_ONCE(buf->subbufs_consumed);
 
 	return READ_ONCE(buf->subbufs_produced) - consumed;
 }
 
 /**
- * etw_finish_buffer() - the buffer that is written to becomes what a file holds
+ * etw_finish_buffer() - finish the buffer being written, and switch to the next free one
  * @run: the run
- * @buf: of a processor; its buffer has events
- * @flags: of the buffer, besides those that it has anyway
+ * @buf: the buffers of a CPU; the one being written has events
+ * @flags: additional ETW_BUFFER_FLAG_* of the buffer
  *
- * The next one is taken into use, if there is one.
- *
- * Context: interrupts off, on its own processor, or with that one offline and
- * cpus_read_lock() held.
+ * Context: interrupts off, on the buffers' CPU, or with that CPU offline and cpus_read_lock() held.
  */
 void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 {
@@ -93,7 +90,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 	struct wmi_buffer_header *header = etw_buffer_header(buf);
 	size_t size = buf->chan->subbuf_size;
 
-	/* The next one has no number yet, and perhaps there is none. */
+	/* The next event takes etw_open_buffer_for_event(), which numbers the next buffer. */
 	cpu->buf = &etw_closed_buffer;
 	header->saved_offset = buf->offset;
 	header->current_offset = buf->offset;
@@ -105,27 +102,27 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 		cpu->lost_unmarked = false;
 	}
 	memset(buf->data + buf->offset, ETW_BUFFER_FILL, size - buf->offset);
-	/* No padding: what relay counts are whole buffers. */
+	/* relay would count the rest as padding, but a reader gets whole buffers. */
 	buf->offset = size;
 	/*
 	 * The buffer's bytes before subbufs_produced, which relay increments.
-	 * Pairs with smp_load_acquire() in etw_read_buffers().
+	 * Pairs with smp_load_acquire() in etw_read_finished_buffers().
 	 */
 	smp_wmb();
 	relay_switch_subbuf(buf, 0);
 	/*
-	 * subbufs_produced before who waits for it. Pairs with smp_mb() in
-	 * etw_poll_buffers(). Not to be woken from here: the scheduler may be writing.
+	 * subbufs_produced before the test for waiters. Pairs with smp_mb() in etw_poll_buffers().
+	 * An irq_work wakes them, because the scheduler may be the writer, with its locks held.
 	 */
 	smp_mb();
-	/* After the barrier. */
+	/* waitqueue_active() after the barrier above. */
 	if (waitqueue_active(&cpu->wait))
 		irq_work_queue(&cpu->wake);
 }
 
 /*
- * Make the oldest buffer a free one, if the session is for that. Its buffers have no
- * reader before the run is finished. Interrupts off.
+ * Free the oldest buffer in buffering mode. It has no reader, because the run is not finished.
+ * Interrupts are off.
  */
 static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
@@ -138,7 +135,7 @@ static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 	return true;
 }
 
-/* Make room by going on to the next buffer, if there is one. Interrupts off. */
+/* Switch to the next free buffer, if there is one. Interrupts are off. */
 static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
 	size_t unread = etw_unread_buffers(buf);
@@ -157,8 +154,8 @@ static bool etw_switch_buffer(struct etw_run *run, struct rchan_buf *buf)
 }
 
 /*
- * Copy and pad with zeros to TRACE_EVENT_ALIGNMENT. By words: events are a few of
- * them, for which memcpy() takes longer to begin than to copy.
+ * Copy and pad with zeros to TRACE_EVENT_ALIGNMENT. Events are a few words long: for so few
+ * bytes a call of memcpy() costs more than this loop.
  */
 static void etw_copy_padded(void *to, const void *from, size_t length)
 {
@@ -177,8 +174,8 @@ static void etw_copy_padded(void *to, const void *from, size_t length)
 }
 
 /*
- * Room for an event where etw_reserve() has found none, and the event's count: as
- * written, or as lost. Interrupts off.
+ * Slow path of etw_reserve(): open a buffer for an event, and count the event as written or as
+ * lost. Interrupts are off.
  */
 static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size)
 {
@@ -186,11 +183,11 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 	struct wmi_buffer_header *buffer;
 	void *event;
 
-	/* Single instructions: an NMI's own counting loses nothing. */
+	/* Single instructions, so that an NMI in between does not lose a count. */
 	this_cpu_inc(run->cpus->generated);
 	/*
-	 * An NMI may have interrupted a write to the very buffer. Nothing is written
-	 * before @frozen was seen off: see etw_make_snapshot().
+	 * An NMI may have interrupted a write to this buffer. The stores to the buffer depend on
+	 * @frozen being false: pairs with smp_store_release() in etw_make_snapshot().
 	 */
 	if (unlikely(in_nmi() || !buf || READ_ONCE(run->frozen) ||
 		     (buf->offset + size > buf->chan->subbuf_size &&
@@ -200,7 +197,7 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 		return NULL;
 	}
 
-	/* Taken into use now: no number goes to a buffer that stays empty. */
+	/* A buffer gets its number with its first event, so that numbers have no gaps. */
 	buffer = etw_buffer_header(buf);
 	if (!buffer->sequence_number)
 		buffer->sequence_number = atomic64_inc_return(&run->sequence_number);
@@ -208,19 +205,19 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 	event = buf->data + buf->offset;
 	buf->offset += size;
 	this_cpu_inc(run->cpus->written);
-	/* The next ones need not look. etw_finish_buffer() closes it. */
+	/* The next events take the fast path, until etw_finish_buffer(). */
 	this_cpu_write(run->cpus->buf, buf);
 	return event;
 }
 
 /**
- * etw_buffer_write() - write an event into a run's buffer, or count it lost
+ * etw_buffer_write() - write an event into a run's buffer, or count it as lost
  * @run: a run that is not finished
- * @header: the event's header, which tells its size
+ * @header: the event's header, with its size
  * @data: the event's data
  *
  * Context: interrupts off.
- * Return: whether it has been written.
+ * Return: true if the event has been written.
  */
 bool etw_buffer_write(struct etw_run *run,
 		      const struct perfinfo_trace_header *header,

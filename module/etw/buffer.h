@@ -14,21 +14,22 @@ struct perfinfo_trace_header;
 #define ETW_BUFFER_SIZE_MIN	SZ_4K
 #define ETW_BUFFER_SIZE_MAX	SZ_1M
 #define ETW_BUFFER_SIZE_DEFAULT	SZ_64K
-/* Of each processor. As in ETW, one to write and one to flush at the least. */
+/* Buffers of each CPU. As in ETW, at least one to write and one to flush. */
 #define ETW_BUFFERS_MIN		2
 #define ETW_BUFFERS_MAX		1024
 #define ETW_BUFFERS_DEFAULT	16
 
 /**
- * etw_reserve() - room for an event, where there is some at once
- * @cpus: of a run that is not finished
- * @size: bytes, a multiple of TRACE_EVENT_ALIGNMENT, not 0
- * @event: set to where the event goes
+ * etw_reserve() - reserve space for an event in the open buffer of this CPU
+ * @cpus: @cpus of a run that is not finished
+ * @size: bytes of the event, a multiple of TRACE_EVENT_ALIGNMENT, not 0
+ * @event: set to the place of the event
  *
- * The event counts as written: its bytes have to be there before interrupts are on.
+ * The event counts as written, so the caller writes all of its bytes before it enables interrupts.
  *
- * Context: interrupts off, not NMI, which may have interrupted a write to the very buffer.
- * Return: whether there is; if not, nothing is counted, and etw_buffer_write() has to look.
+ * Context: interrupts off, not NMI, because an NMI may interrupt a write to the same buffer.
+ * Return: true on success. false if no buffer is open or has the space: nothing is counted, and
+ * the caller calls etw_buffer_write().
  */
 static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, size_t size,
 					void **event)
@@ -36,11 +37,11 @@ static __always_inline bool etw_reserve(struct etw_buffer_cpu __percpu *cpus, si
 	struct rchan_buf *buf = raw_cpu_read(cpus->buf);
 	size_t offset = buf->offset;
 
-	/* Frozen, no buffer, none of its events there yet, and full: one comparison. */
+	/* One comparison for a full buffer and for etw_closed_buffer. */
 	if (unlikely(offset + size > raw_cpu_read(cpus->limit)))
 		return false;
 	buf->offset = offset + size;
-	/* Single instructions: an NMI's own counting loses nothing. */
+	/* Single instructions, so that an NMI in between does not lose a count. */
 	this_cpu_inc(cpus->generated);
 	this_cpu_inc(cpus->written);
 	*event = buf->data + offset;

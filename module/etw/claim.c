@@ -29,7 +29,7 @@
 #include "settings.h"
 #include "stacks.h"
 
-/* Called with etw_mutex held. */
+/* Called with etw_mutex held. The user of a stopped session still needs its unread buffers. */
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->logging &&
@@ -37,8 +37,8 @@ static bool etw_session_is_free(const struct etw_session *session)
 }
 
 /*
- * Called with etw_mutex held: find a free session, from the last one on, because people begin
- * with session 0. Unread buffers of a stopped session are still needed by whoever started it.
+ * Called with etw_mutex held: find a free session. The search begins with the last session,
+ * because users choose session 0 first.
  */
 static struct etw_session *etw_find_free_session(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What ties the session clock to the time of day. */
+/* The relation between the session clock and the time of day. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "run.h"
 
-/* Most of what the two clocks of a start can be apart by chance is gone after so many. */
+/* Number of readings of the two clocks at a start, of which the closest pair is taken. */
 #define ETW_CLOCK_TRIES	5
 
 static s64 etw_timespec_to_filetime(ktime_t real)
@@ -22,10 +22,10 @@ static s64 etw_timespec_to_filetime(ktime_t real)
 }
 
 /**
- * etw_filetime() - the time of day
+ * etw_filetime() - get the time of day
  *
  * Context: any but NMI.
- * Return: in units of 100 ns since 1601.
+ * Return: the time in units of 100 ns since 1601.
  */
 s64 etw_filetime(void)
 {
@@ -33,15 +33,15 @@ s64 etw_filetime(void)
 }
 
 /**
- * etw_read_clocks() - the clocks of a start
- * @run: that starts
+ * etw_read_clocks() - read the session clock and the time of day at a start
+ * @run: the run; its clock fields are set
  *
- * Every time in the file is counted from this pair of clocks, so whatever comes between
- * the two puts the whole file off. Interrupts are off; against what that does not help
- * with, a host that runs another virtual processor, the closest of a few pairs is taken.
+ * Every time in the file is relative to this pair of readings, so a delay between the two shifts
+ * the whole file. Interrupts are off. A host may still run another virtual CPU in between;
+ * therefore the closest of a few pairs is taken.
  *
- * The time of the boot is what Linux keeps, not a difference of two readings: the same
- * number until somebody sets the clock, which moves it, as it does on NT.
+ * The time of the boot is the difference of Linux' clock offsets. As on NT, it stays the same
+ * until the clock is set, which moves it.
  *
  * Context: any but NMI.
  */
@@ -72,10 +72,10 @@ void etw_read_clocks(struct etw_run *run)
 }
 
 /**
- * etw_check_clock() - tell, once, that times may be wrong
+ * etw_check_clock() - warn once if times may be wrong
  *
- * Files say that there is one clock. Linux may have found that it differs from processor to
- * processor, or stops: at the boot, or at any time later.
+ * A file has one clock for all CPUs. Linux may find at any time that the clock differs between
+ * CPUs, or stops.
  *
  * Context: any.
  */

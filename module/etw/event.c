@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a record to an event in the buffers of every session that wants it. */
+/* Log an event into the buffers of each session that wants it. */
 
 #include <linux/bitops.h>
 #include <linux/irqflags.h>
@@ -20,16 +20,16 @@ union etw_versions etw_contextswap_versions;
 EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
 
 /**
- * etw_log_event_to() - log an event to some sessions
- * @sessions: a byte of 1 for each, of those that etw_sessions_for_event() has given
- * @hook_id: which event
- * @version: its version
+ * etw_log_event_to() - log an event to sessions
+ * @sessions: sessions that etw_sessions_for_event() has returned, a byte of 1 for each
+ * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
+ * @version: version of the event
  * @data: its data
  * @length: bytes of @data
  *
  * Context: interrupts off since etw_sessions_for_event(). Takes no lock, does not allocate. A
- * session without room loses the event and counts it.
- * Return: where it is now.
+ * session without space loses the event and counts it.
+ * Return: the sessions that have the event, and its time stamp.
  */
 struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
 				   u16 length)
@@ -37,7 +37,7 @@ struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const 
 	struct perfinfo_trace_header header;
 	struct etw_logged logged = {};
 
-	/* From the time stamp to the copy: time stamps in a buffer only go up. */
+	/* From the time stamp to the copy, so that time stamps in a buffer do not decrease. */
 	lockdep_assert_irqs_disabled();
 	etw_make_trace_header(&header, hook_id, version, length);
 	logged.time = header.time_stamp;
@@ -52,16 +52,16 @@ static_assert(ETW_SESSIONS * ETW_WANTED_SHIFT <= 64);
 static_assert(ETW_EVENT_VERSIONS == 4);
 
 /**
- * etw_log_event_versions() - log an event, to each session in its version
- * @wanted: by whom, from etw_sessions_by_version()
- * @hook_id: which event
- * @first: its data in version 1
+ * etw_log_event_versions() - log an event to each session in the session's version
+ * @wanted: the sessions and their versions, from etw_sessions_by_version()
+ * @hook_id: PERFINFO_LOG_TYPE_*
+ * @first: data of version 1
  * @first_length: bytes of @first
- * @later: its data in the others
+ * @later: data of the later versions
  * @later_length: bytes of @later
  *
- * Context: as etw_log_event_to().
- * Return: where it is now.
+ * Context: as for etw_log_event_to().
+ * Return: the sessions that have the event, and its time stamp.
  */
 struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *first,
 					 u16 first_length, const void *later,
@@ -88,10 +88,10 @@ struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *fi
 EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
 
 /**
- * etw_log_session_event() - log an event to one session, whatever its mask
- * @session: a session that is being started, runs, or is being stopped
- * @hook_id: which event
- * @version: its version
+ * etw_log_session_event() - log an event to one session without regard to its mask
+ * @session: a session that is being started, is started, or is being stopped
+ * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
+ * @version: version of the event
  * @data: its data
  * @length: bytes of @data
  *

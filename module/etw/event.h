@@ -15,78 +15,72 @@
 #include "buffer.h"
 #include "session.h"
 
-/* Versions of an event of which each session has one. */
+/* Number of versions of the context switch event. A session logs one of them. */
 #define ETW_EVENT_VERSIONS	4
 
 /*
- * Who wants an event: a byte for each session, from the lowest on, with 1, or of an event
- * that has versions the version that it wants, or 0.
+ * A set of sessions is a u64 with a byte for each session, session 0 in the lowest: 1 if the
+ * session gets the event, or the version that it gets if the event has versions; 0 if not.
  */
 #define ETW_WANTED_SHIFT	8
 #define ETW_WANTED_MASK		0xFF
 
-/* Does anybody want another version than the first? Such numbers have bit 1 or 2. */
+/* Tests a set for versions above 1: they have bit 1 or 2. */
 #define ETW_LATER_WANTED	0x0606060606060606ULL
 
 #define ETW_GROUPS_IN_MASK	32
 
 /*
- * Who wants the events of a group, by the bit of the group mask. Written with etw_mutex
- * held: a session's byte is set with release when all of the session is ready, and cleared
- * before anything of it goes. Read with acquire by who logs.
+ * The sessions that log a group, by word and bit of the group mask. Written with etw_mutex held:
+ * a session's byte is set with release when its run is ready, and cleared before the run is
+ * finished. Loggers read it with acquire.
  */
 extern u64 etw_sessions_by_group[PERF_NUM_MASKS][ETW_GROUPS_IN_MASK];
 
 /**
- * struct etw_logged - where an event has gone
- * @sessions: that have room for it, a byte of 1 for each
- * @time: its time stamp
+ * struct etw_logged - the result of logging an event
+ * @sessions: the sessions that had space for the event, a byte of 1 for each
+ * @time: time stamp of the event
  */
 struct etw_logged {
 	u64 sessions;
 	u64 time;
 };
 
-/* What etw_reserve() needs of each session's run. Written before the session's bytes. */
+/* @cpus of each session's run, for etw_reserve(). Written before the session's bytes are set. */
 extern struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 
-/*
- * In which version after the first each session wants context swaps, 0 being that. Written by any,
- * a byte at a time.
- */
+/* Version of each session's context switch events, minus 1. Each byte is written on its own. */
 extern union etw_versions {
 	u8 of_session[ETW_SESSIONS];
 	u64 all;
 } etw_contextswap_versions;
 
 /**
- * etw_sessions_for_event() - who wants an event
- * @group: the group mask that enables it, one bit
+ * etw_sessions_for_event() - get the sessions that log an event
+ * @group: the event's group, one bit of a group mask
  *
- * Context: interrupts off, which is the RCU read side for etw_stop_session(), until the
- * event has been logged.
- * Return: a byte for each session; see ETW_WANTED_SHIFT.
+ * Context: interrupts off until the event has been logged, which is the RCU read side for
+ * etw_stop_session().
+ * Return: the set of sessions, with a byte of 1 for each; see ETW_WANTED_SHIFT.
  */
 static __always_inline u64 etw_sessions_for_event(u32 group)
 {
 	u32 bit = __builtin_ctz(PERF_MASK_BITS(group));
 
-	/*
-	 * All of a session after its byte. Pairs with the release in
-	 * etw_publish_wanting_sessions().
-	 */
+	/* The session's run and settings after its byte. Pairs with etw_publish_sessions(). */
 	return ntklog_read_u64_acquire(etw_sessions_by_group[PERF_MASK_INDEX(group)][bit]);
 }
 
 /**
- * etw_sessions_by_version() - in which version is an event wanted that has versions?
- * @wanted: by whom, from etw_sessions_for_event()
+ * etw_sessions_by_version() - get the version of an event that each session logs
+ * @wanted: the sessions that log the event, from etw_sessions_for_event()
  *
- * What sessions want may change until it is logged: each gets what it has wanted here, and
- * nobody needs to make more.
+ * A session may choose another version before the event is logged. It gets the version that is
+ * returned here, so that the caller knows which versions to make.
  *
- * Context: as etw_sessions_for_event().
- * Return: a byte for each session; see ETW_WANTED_SHIFT.
+ * Context: as for etw_sessions_for_event().
+ * Return: the set of sessions, with the version in each byte; see ETW_WANTED_SHIFT.
  */
 static __always_inline u64 etw_sessions_by_version(u64 wanted)
 {
@@ -95,15 +89,15 @@ static __always_inline u64 etw_sessions_by_version(u64 wanted)
 }
 
 /**
- * etw_versions_above_1_wanted() - is an event wanted in another version than the first?
- * @wanted: by whom, from etw_sessions_for_event()
+ * etw_versions_above_1_wanted() - test whether a session logs an event in a version above 1
+ * @wanted: the sessions that log the event, from etw_sessions_for_event()
  *
- * Context: as etw_sessions_for_event().
- * Return: whether etw_sessions_by_version() would have one.
+ * Context: as for etw_sessions_for_event().
+ * Return: true if etw_sessions_by_version() would return a version above 1.
  */
 static __always_inline bool etw_versions_above_1_wanted(u64 wanted)
 {
-	/* Plain, so that it is compared where it is; it changes a byte at a time. */
+	/* A plain load lets the compiler compare the variable in memory. A byte changes atomically. */
 	return wanted * 3 & data_race(etw_contextswap_versions.all);
 }
 
@@ -112,7 +106,7 @@ static __always_inline unsigned long etw_first_session(u64 wanted)
 	return __ffs64(wanted) / ETW_WANTED_SHIFT;
 }
 
-/* Each byte, and the time of now. */
+/* Writes each byte of @header. */
 static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *header,
 						  u16 hook_id, u8 version, u16 length)
 {
@@ -126,17 +120,17 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
 }
 
 /**
- * etw_begin_event() - begin an event where it is to be, in the first session's buffer
- * @wanted: by whom, from etw_sessions_for_event(), with nothing but 1 in its bytes
- * @hook_id: which event
- * @version: its version
+ * etw_begin_event() - begin an event in the buffer of the first session that logs it
+ * @wanted: the sessions that log the event, from etw_sessions_for_event(), with 1 in their bytes
+ * @hook_id: PERFINFO_LOG_TYPE_* or NTKLOG_LOG_TYPE_*
+ * @version: version of the event
  * @length: bytes of its data, a multiple of TRACE_EVENT_ALIGNMENT
- * @data: set to where that goes, all of which has to be written: there is something else
+ * @data: set to the place of the data. The caller writes each byte: the buffer has old contents
  *
- * Context: interrupts off, not NMI, up to etw_end_event(), which need not be called where nobody
- * else wants the event; nothing in between logs.
- * Return: whether it has begun; if not, nothing has happened, and it is for
- * etw_log_event_to() to see to it.
+ * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @wanted is one
+ * session. No other event is logged in between.
+ * Return: true if the event has begun. false if there is no space at once: nothing has changed,
+ * and the caller calls etw_log_event_to().
  */
 static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version, u16 length,
 					    void **data)
@@ -145,7 +139,7 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 	void *event;
 
 	BUILD_BUG_ON(length % TRACE_EVENT_ALIGNMENT);
-	/* From the time stamp on: time stamps in a buffer only go up. */
+	/* From the time stamp on, so that time stamps in a buffer do not decrease. */
 	lockdep_assert_irqs_disabled();
 	if (unlikely(!wanted || !etw_reserve(etw_run_cpus[etw_first_session(wanted)],
 					     sizeof(*header) + length, &event)))
@@ -157,20 +151,20 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 }
 
 /**
- * etw_end_event() - the event is made; copy it for the other sessions that want it
- * @wanted: by whom, as etw_begin_event() was told
- * @data: where that has said that it goes
- * @length: bytes of it, likewise
+ * etw_end_event() - copy a finished event to the other sessions that log it
+ * @wanted: @wanted of etw_begin_event()
+ * @data: @data of etw_begin_event()
+ * @length: @length of etw_begin_event()
  *
- * Context: as etw_begin_event(). A session without room loses the event and counts it.
- * Return: where it is now.
+ * Context: as for etw_begin_event(). A session without space loses the event and counts it.
+ * Return: the sessions that have the event, and its time stamp.
  */
 static __always_inline struct etw_logged etw_end_event(u64 wanted, const void *data, u16 length)
 {
 	const struct perfinfo_trace_header *header = data - sizeof(*header);
 	struct etw_logged logged = { .sessions = wanted & -wanted, .time = header->time_stamp };
 
-	/* Each byte is 1: this is one session less. */
+	/* Each byte is 1: this removes the lowest session from the set. */
 	while (unlikely(wanted &= wanted - 1)) {
 		unsigned long id = etw_first_session(wanted);
 		void *event;

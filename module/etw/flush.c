@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Finishing buffers that are not full, so that what is in them can be read. */
+/* Finish buffers that are not full, so that the events in them can be read. */
 
 #include <linux/cpu.h>
 #include <linux/irqflags.h>
@@ -16,10 +16,10 @@
 #include "run.h"
 
 /*
- * @run: whose buffers
- * @cpu: of which processor
- * @flush: for whom
- * @flags: of the buffer, besides those that it has anyway
+ * @run: the run
+ * @cpu: the CPU whose buffer is flushed
+ * @flush: the reason
+ * @flags: additional ETW_BUFFER_FLAG_* of the buffer
  */
 struct etw_cpu_flush {
 	struct etw_run *run;
@@ -29,9 +29,10 @@ struct etw_cpu_flush {
 };
 
 /*
- * A buffer that is not full takes as much memory as one that is. So the timer goes no
- * further than a reader follows: without one, the rest is for what is yet to come. And
- * the last free one is needed, to tell in it what was lost, and to end the file.
+ * A finished buffer takes the same memory whether it is full or not. The timer therefore finishes
+ * a buffer only if all earlier ones have been read: without a reader, the memory is left for
+ * later events. The last free buffer is needed for the flag of lost events and as the end of the
+ * file.
  */
 static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flush flush)
 {
@@ -45,7 +46,7 @@ static bool etw_buffer_may_be_finished(const struct rchan_buf *buf, enum etw_flu
 	}
 }
 
-/* Interrupts off, on the processor or with that one offline. */
+/* Called with interrupts off, on the CPU or with the CPU offline. */
 static void etw_flush_cpu(void *data)
 {
 	const struct etw_cpu_flush *flush = data;
@@ -53,7 +54,7 @@ static void etw_flush_cpu(void *data)
 	struct rchan_buf *buf = etw_run_buffer(run, flush->cpu);
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, flush->cpu);
 
-	/* The file has an end, also where nothing came after the last buffer was finished. */
+	/* The last buffer of the file carries the marker, also if it has no events. */
 	if (flush->flags & ETW_BUFFER_FLAG_FLUSH_MARKER && run->mode == ETW_MODE_SEQUENTIAL &&
 	    atomic64_read(&run->sequence_number))
 		etw_number_buffer(run, buf);
@@ -66,8 +67,8 @@ static void etw_flush_cpu(void *data)
 }
 
 /*
- * Its processor need not be disturbed for nothing. A guess, from what it may be writing
- * and relay does not mark as shared; a timer or a person comes again.
+ * Avoid an IPI to a CPU that has nothing to flush. The CPU may be writing these fields, so the
+ * answer may be stale; the next flush corrects it.
  */
 static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 				   enum etw_flush flush)
@@ -76,11 +77,11 @@ static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 
 	if (READ_ONCE(of_cpu->written) == READ_ONCE(of_cpu->flushed))
 		return false;
-	/* A guess, as above. */
+	/* relay does not mark its fields as shared. */
 	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), flush));
 }
 
-/* Of these processors. */
+/* The CPU among @cpus whose file name sorts last. */
 static unsigned int etw_compare_file_order(const struct etw_run *run, const struct cpumask *cpus)
 {
 	char name[16], last_name[16] = "";
@@ -97,11 +98,11 @@ static unsigned int etw_compare_file_order(const struct etw_run *run, const stru
 }
 
 /**
- * etw_last_file_cpu() - the processor whose file comes last
+ * etw_last_file_cpu() - find the online CPU whose buffers are the last in the file
  * @run: the run
  *
- * Return: of the processors that are online, the one that `cat cpu*` gives
- * last: a shell sorts cpu10 before cpu2.
+ * Context: cpus_read_lock() held.
+ * Return: the CPU whose file `cat cpu*` reads last; a shell sorts cpu10 before cpu2.
  */
 unsigned int etw_last_file_cpu(const struct etw_run *run)
 {
@@ -125,11 +126,9 @@ void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, v
 }
 
 /**
- * etw_flush_buffers() - make what has been written readable
- * @run: the run; frozen for a snapshot, without loggers for the last time
- * @flush: for whom
- *
- * Buffers without events are left alone.
+ * etw_flush_buffers() - finish the buffers of a run that have events
+ * @run: the run; frozen for ETW_FLUSH_SNAPSHOT, without loggers for ETW_FLUSH_LAST
+ * @flush: the reason
  *
  * Context: thread; may sleep.
  */
@@ -138,9 +137,9 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 	unsigned int cpu, last_cpu;
 
 	mutex_lock(&run->mutex);
-	/* Nobody comes or goes; an offline processor's buffer has no writer. */
+	/* An offline CPU has no writer while no CPU can come online. */
 	cpus_read_lock();
-	/* Also of one that has gone: its file is there. */
+	/* The file of a CPU that has gone offline is part of the whole. */
 	last_cpu = etw_compare_file_order(run, cpu_possible_mask);
 	for_each_possible_cpu(cpu) {
 		struct etw_cpu_flush of_cpu = {

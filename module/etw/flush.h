@@ -7,14 +7,13 @@
 struct etw_run;
 
 /**
- * enum etw_flush - for whom buffers that are not full are finished
- * @ETW_FLUSH_TIMER: a reader that waits, on processors where one has read all that there
- *	was
- * @ETW_FLUSH_REQUEST: who has asked for it, on all processors
+ * enum etw_flush - the reason for finishing buffers that are not full
+ * @ETW_FLUSH_TIMER: the flush timer; only on CPUs whose finished buffers have all been read
+ * @ETW_FLUSH_REQUEST: a request by a user, on all CPUs
  * @ETW_FLUSH_SNAPSHOT: a snapshot of a session in buffering mode
- * @ETW_FLUSH_LAST: all, at the stop
+ * @ETW_FLUSH_LAST: the stop
  *
- * The first two leave a processor its last free buffer.
+ * The first two do not take the last free buffer of a CPU.
  */
 enum etw_flush {
 	ETW_FLUSH_TIMER,

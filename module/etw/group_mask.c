@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Group masks: sets of groups of events, their names and numbers. */
+/* Group masks are sets of event groups. A group has a name and a number. */
 
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -9,7 +9,7 @@
 #include "../compat.h"
 #include "group_mask.h"
 
-/* What a session can be started for: what the module makes events or counts of. */
+/* The groups that a session can record. */
 static const struct {
 	const char *name;
 	u32 group;
@@ -31,8 +31,8 @@ static const struct {
 };
 
 /**
- * etw_group_mask_set() - turn a group on
- * @mask: all groups
+ * etw_group_mask_set() - add a group to a mask
+ * @mask: the mask
  * @group: PERF_*
  */
 void etw_group_mask_set(struct perfinfo_groupmask *mask, u32 group)
@@ -52,9 +52,9 @@ void etw_group_mask_clear(struct perfinfo_groupmask *mask, u32 group)
 }
 
 /**
- * etw_group_mask_or() - unite two masks
- * @mask: one, and the result
- * @other: the other
+ * etw_group_mask_or() - add the groups of another mask to a mask
+ * @mask: the mask
+ * @other: the other mask
  */
 void etw_group_mask_or(struct perfinfo_groupmask *mask,
 		       const struct perfinfo_groupmask *other)
@@ -103,7 +103,7 @@ static int etw_group_parse(const char *word, u32 *group)
 	return -EINVAL;
 }
 
-/* The documented flag is another name of the group: on with it, off with either. */
+/* The documented flag is a second name of the group: it sets both. Both are cleared together. */
 static void etw_group_change_add(struct etw_group_change *change, u32 group, bool set)
 {
 	bool is_flag = group == EVENT_TRACE_FLAG_CSWITCH;
@@ -117,13 +117,13 @@ static void etw_group_change_add(struct etw_group_change *change, u32 group, boo
 }
 
 /**
- * etw_group_change_parse() - read what is to become of a mask
- * @text: names or 0x numbers between spaces, which are the new mask, or each with
- *	a + or - before it, which are turned on or off in order; is cut up
+ * etw_group_change_parse() - parse a change of a mask
+ * @text: names or 0x numbers with spaces between them: the new mask; or each with + or - before
+ *	it: groups to be set or cleared. It is modified
  * @change: the result; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or number, none at all, one that is
- * turned both on and off, or a mixture of signed and unsigned ones.
+ * Return: 0, or -EINVAL for an unknown name or number, an empty text, a group that is both set and
+ * cleared, or a mixture of signed and unsigned groups.
  */
 int etw_group_change_parse(char *text, struct etw_group_change *change)
 {
@@ -159,11 +159,11 @@ int etw_group_change_parse(char *text, struct etw_group_change *change)
 EXPORT_SYMBOL_IF_KUNIT(etw_group_change_parse);
 
 /**
- * etw_group_change_from_mask() - a whole mask as the new one
- * @mask: the mask
+ * etw_group_change_from_mask() - make a change that sets a whole mask
+ * @mask: the new mask
  * @change: the result; unchanged on error
  *
- * Return: 0, or -EINVAL if a bit is of no known group.
+ * Return: 0, or -EINVAL if a bit belongs to no known group.
  */
 int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 			       struct etw_group_change *change)
@@ -186,8 +186,8 @@ int etw_group_change_from_mask(const struct perfinfo_groupmask *mask,
 }
 
 /**
- * etw_group_change_apply() - change a mask
- * @change: how
+ * etw_group_change_apply() - apply a change to a mask
+ * @change: the change
  * @mask: the mask
  */
 void etw_group_change_apply(const struct etw_group_change *change,
@@ -204,11 +204,11 @@ void etw_group_change_apply(const struct etw_group_change *change,
 EXPORT_SYMBOL_IF_KUNIT(etw_group_change_apply);
 
 /**
- * etw_group_mask_show() - write a mask as its numbers and names
+ * etw_group_mask_show() - write the groups of a mask
  * @file: where to
  * @mask: the mask
  *
- * One line for each group, number and name; "0x0" if none.
+ * Each group is a line of number and name. "0x0" means that the mask is empty.
  */
 void etw_group_mask_show(struct seq_file *file,
 			 const struct perfinfo_groupmask *mask)
@@ -220,7 +220,7 @@ void etw_group_mask_show(struct seq_file *file,
 		u32 group = etw_groups[i].group;
 		u32 bits = PERF_MASK_BITS(group);
 
-		/* Only single groups: a combination is shown as its parts. */
+		/* A combination of groups is shown as its parts. */
 		if (bits & (bits - 1) || !etw_group_mask_test(mask, group))
 			continue;
 		seq_printf(file, "0x%08x %s\n", group, etw_groups[i].name);

@@ -8,10 +8,10 @@
 struct seq_file;
 
 /**
- * struct etw_group_change - what is to become of a session's group mask
- * @replace: begin with an empty mask, not with what there is
- * @set: then turn these on
- * @clear: and these off
+ * struct etw_group_change - a change of a group mask
+ * @replace: clear the mask first
+ * @set: groups to set then
+ * @clear: groups to clear after that
  */
 struct etw_group_change {
 	bool replace;

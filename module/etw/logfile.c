@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The first buffer of an ETL file: the one that tells how to read the others.
- * With it, `cat header cpu*` of a session's files is an ETL file.
+ * The first buffer of an ETL file, which describes the others. `cat header cpu*` in a session's
+ * directory is an ETL file.
  */
 
 #include <linux/cpumask.h>
@@ -23,10 +23,10 @@
 #include "run.h"
 #include "session.h"
 
-/* The name that the users' guide gives the file; nobody knows what it will be. */
+/* The name of the file in the users' guide. The kernel does not know the real one. */
 #define ETW_LOG_FILE_NAME	"trace.etl"
 
-/* Of the group mask event, as Windows 10 has it. */
+/* Version of the group mask event of Windows 10. */
 #define ETW_GROUP_MASK_EVENT_VERSION	0x46
 
 /* The largest is the first event, with two names. */
@@ -71,7 +71,7 @@ static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 				(run->mode == ETW_MODE_BUFFERING ?
 				 EVENT_TRACE_BUFFERING_MODE :
 				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
-	/* This one, and each that got a number since it got an event. */
+	/* This buffer, and each that has a number. */
 	header->buffers_written = 1 + etw_count_nonempty_buffers(run);
 	header->buffers_lost = atomic64_read(&run->sequence_number) -
 			       etw_count_nonempty_buffers(run);
@@ -114,7 +114,7 @@ static const struct {
 	{ EVENT_TRACE_TYPE_HEADER_EXTENSION, etw_put_header_extension },
 };
 
-/* The least buffer holds all of them. */
+/* The smallest buffer has space for all of them. */
 static_assert(sizeof(struct wmi_buffer_header) +
 	      ARRAY_SIZE(etw_header_events) *
 	      (sizeof(struct system_trace_header) + ETW_HEADER_DATA_MAX) <=

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading a run's buffers, of one processor, whole and in order. What has been read
- * makes room.
+ * Readers of a run's finished buffers on one CPU, in order. A buffer that has been read is free for
+ * new events.
  *
- * relay's read() would also give the beginning of the buffer that is being
- * written; ours gives finished buffers only.
+ * relay's own read() would also return the beginning of the buffer that is being written.
  */
 
 #include <linux/cpu.h>
@@ -21,14 +20,14 @@
 #include "run.h"
 
 /**
- * struct etw_reader - who reads
- * @run: what
- * @cpu: of which processor
- * @buffer: number of the buffer that was read in part, from the begin of the run
- * @offset: bytes that were read of it
- * @buf: relay's; NULL: the processor has not been up
+ * struct etw_reader - a reader
+ * @run: the run, with a reference
+ * @cpu: the CPU
+ * @buffer: number of the buffer that was read in part, counted from the begin of the run
+ * @offset: bytes of that buffer that were read
+ * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run
  *
- * A buffer that was read in part has not been read: the next reader gets all of it.
+ * A buffer that was read in part counts as unread: the next reader gets all of it.
  */
 struct etw_reader {
 	struct etw_run *run;
@@ -43,7 +42,7 @@ static void etw_prepare_reader(struct etw_reader *reader)
 {
 	if (READ_ONCE(reader->buf))
 		return;
-	/* relay has no barrier between a new buffer and its pointer; this is one. */
+	/* relay has no barrier between a new buffer and its pointer. The lock is one. */
 	cpus_read_lock();
 	WRITE_ONCE(reader->buf, etw_run_buffer(reader->run, reader->cpu));
 	cpus_read_unlock();
@@ -72,8 +71,8 @@ struct etw_reader *etw_open_reader(struct etw_run *run, unsigned int cpu)
 EXPORT_SYMBOL_IF_KUNIT(etw_open_reader);
 
 /**
- * etw_close_reader() - end reading
- * @reader: the reader
+ * etw_close_reader() - close a reader
+ * @reader: the reader; it is freed
  *
  * Context: thread; may sleep.
  */
@@ -86,8 +85,8 @@ void etw_close_reader(struct etw_reader *reader)
 EXPORT_SYMBOL_IF_KUNIT(etw_close_reader);
 
 /*
- * In buffering mode the writer itself gives buffers back, to overwrite them: there is
- * no reading before nobody writes.
+ * In buffering mode the writer overwrites finished buffers, so they cannot be read until the run
+ * is finished.
  */
 static bool etw_may_read(const struct etw_run *run)
 {
@@ -109,7 +108,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		/* Pairs with smp_wmb() in etw_finish_buffer(). */
 		if (smp_load_acquire(&buf->subbufs_produced) == consumed)
 			break;
-		/* Somebody else has read the one that was read in part. */
+		/* Another reader has read the buffer that was read in part. */
 		if (reader->buffer != consumed)
 			reader->offset = 0;
 		reader->buffer = consumed;
@@ -125,9 +124,8 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		reader->offset += part;
 		if (reader->offset == size) {
 			/*
-			 * The copy is done before the buffer is given back. Pairs with
-			 * the control dependency from etw_unread_buffers() to the
-			 * stores of the writer.
+			 * The copy before the buffer is free. Pairs with the control
+			 * dependency from etw_unread_buffers() to the writer's stores.
 			 */
 			smp_mb();
 			relay_subbufs_consumed(buf->chan, buf->cpu, 1);
@@ -163,13 +161,13 @@ ssize_t etw_read_buffers(struct etw_reader *reader, char __user *to, size_t coun
 EXPORT_SYMBOL_IF_KUNIT(etw_read_buffers);
 
 /**
- * etw_poll_buffers() - is there something to read?
+ * etw_poll_buffers() - poll for finished buffers
  * @reader: the reader
- * @file: that it reads through
- * @wait: poll()'s
+ * @file: the reader's file
+ * @wait: the poll table
  *
  * Context: thread; may sleep.
- * Return: EPOLLIN if there is something; EPOLLHUP if no more will come.
+ * Return: EPOLLIN if there are unread buffers; EPOLLHUP if the run is finished.
  */
 __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 			  poll_table *wait)
@@ -178,11 +176,11 @@ __poll_t etw_poll_buffers(struct etw_reader *reader, struct file *file,
 	const struct rchan_buf *buf;
 	__poll_t events = 0;
 
-	/* The processor's own queue, not its buffer's: it may have no buffer yet. */
+	/* relay has a queue in its buffers, but the CPU may have no buffers yet. */
 	poll_wait(file, &per_cpu_ptr(run->cpus, reader->cpu)->wait, wait);
-	/* In the queue before the look. Pairs with smp_mb() in etw_finish_buffer(). */
+	/* The entry in the queue before the counts. Pairs with smp_mb() in etw_finish_buffer(). */
 	smp_mb();
-	/* First: with it, what there is to read is all that there will be. */
+	/* Before the counts: those of a finished run are final. */
 	if (etw_run_is_finished(run))
 		events |= EPOLLHUP;
 	etw_prepare_reader(reader);

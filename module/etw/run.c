@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A run of a session: its buffers, from a start on until nobody wants them any more.
+ * A run of a session: its buffers and counts, from a start until the next start, or until the last
+ * file that was opened in the run is closed.
  *
- * They are a relay channel whose sub-buffers are ETW buffers. relay makes no files for
- * it: those of a session are there for good, so that a start has nothing to make that
- * an earlier run's buffers would have to go for first. A file that is open keeps the
- * run that it was opened in.
+ * The buffers are a relay channel whose sub-buffers are ETW buffers. relay does not make the
+ * files: those of a session exist from the load on, and each open file refers to a run.
  */
 
 #include <linux/cpu.h>
@@ -26,7 +25,7 @@
 #include "clock.h"
 #include "run.h"
 
-/* No event fits. Never written to. */
+/* A full buffer, in which no event fits. Never written. */
 struct rchan_buf etw_closed_buffer = { .offset = ETW_BUFFER_SIZE_MAX };
 EXPORT_SYMBOL_IF_KUNIT(etw_closed_buffer);
 
@@ -51,11 +50,11 @@ struct rchan_buf *etw_run_buffer(const struct etw_run *run, unsigned int cpu)
 EXPORT_SYMBOL_IF_KUNIT(etw_run_buffer);
 
 /**
- * etw_init_buffer() - write the header of a buffer that has nothing yet
- * @header: of the buffer
- * @run: that it is of; perhaps without its channel yet
+ * etw_init_buffer() - write the header of an empty buffer
+ * @header: the header
+ * @run: the run; it may not have its channel yet
  * @size: bytes of the buffer
- * @cpu: whose events it will hold
+ * @cpu: the CPU whose events the buffer will have
  *
  * Context: any.
  */
@@ -75,7 +74,7 @@ void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run
 	header->start_perf_clock = run->start_clock;
 }
 
-/* relay: a sub-buffer is taken into use, or, by returning 0, is not. */
+/* relay calls this to start a sub-buffer. 0 keeps the old one, because no other is free. */
 static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
 			    NTKLOG_RELAY_PREVIOUS)
 {
@@ -91,9 +90,8 @@ static int etw_subbuf_start(struct rchan_buf *buf, void *subbuf,
 }
 
 /*
- * relay asks also for buffers without a file. That it gets a dentry tells it that all
- * is well; it does nothing with it. It could not clean up after an error: it forgets
- * another processor's buffer then.
+ * relay calls this for buffers without a file, too. Any dentry means success, and relay does not
+ * use it. An error here would make relay leak the buffers of another CPU.
  */
 static struct dentry *etw_create_buf_file(const char *name, struct dentry *parent,
 					  umode_t mode, struct rchan_buf *buf,
@@ -238,7 +236,7 @@ struct etw_run *etw_get_run(struct etw_run *run)
 EXPORT_SYMBOL_IF_KUNIT(etw_get_run);
 
 /**
- * etw_put_run() - give a reference back; with the last one the buffers go
+ * etw_put_run() - drop a reference to a run; the last one frees the run
  * @run: the run, or NULL
  *
  * Context: thread; may sleep.
@@ -251,11 +249,11 @@ void etw_put_run(struct etw_run *run)
 EXPORT_SYMBOL_IF_KUNIT(etw_put_run);
 
 /**
- * etw_run_is_finished() - is nobody writing any more, and all readable?
+ * etw_run_is_finished() - test whether a run is complete
  * @run: the run
  *
  * Context: any.
- * Return: whether that is so.
+ * Return: true if no logger writes any more and all buffers can be read.
  */
 bool etw_run_is_finished(const struct etw_run *run)
 {
@@ -353,7 +351,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_run_is_unread);
 
 /*
  * Free the buffers of a run that is finished and read and has no reader. The run keeps its counts
- * and what the header is made of.
+ * and the fields of its header.
  */
 static void etw_free_read_buffers(struct etw_run *run)
 {
@@ -427,10 +425,10 @@ void etw_finish_run(struct etw_run *run)
 }
 
 /**
- * etw_count_nonempty_buffers() - buffers with events that there are
- * @run: the run; one that is not finished goes on meanwhile
+ * etw_count_nonempty_buffers() - count the buffers with events
+ * @run: the run; the number may be stale if it is not finished
  *
- * Return: finished and not overwritten ones, and those in use.
+ * Return: the number of buffers in use, and of finished ones that have not been overwritten.
  */
 size_t etw_count_nonempty_buffers(const struct etw_run *run)
 {

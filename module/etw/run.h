@@ -16,27 +16,28 @@ struct rchan_buf;
 struct wmi_buffer_header;
 
 /**
- * struct etw_buffer_cpu - what a run has of each processor, online or not
- * @buf: the processor's part of the channel, whose @offset and @data say where the next
- *	event goes; or etw_closed_buffer, which is full, while etw_open_buffer_for_event() has to
- *	look: before there are buffers, before a buffer's first event, while the run is frozen
+ * struct etw_buffer_cpu - the state of a run on a possible CPU
+ * @buf: the CPU's part of the channel, whose @offset and @data are the place of the next event;
+ *	or etw_closed_buffer, which is full, if the next event takes
+ *	etw_open_buffer_for_event(): the CPU has no buffers, the buffer has no event yet, or the
+ *	run is frozen
  * @limit: bytes of a buffer
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no room
+ * @lost: events that found no space
  * @overwritten: buffers that were overwritten in buffering mode
  * @flushed: @written at the last flush
- * @lost_unmarked: some of them are not yet told by a buffer's flag
- * @wait: readers of the processor's file
- * @wake: wakes them, where the writer cannot
+ * @lost_unmarked: events were lost since the last buffer with ETW_BUFFER_FLAG_EVENTS_LOST
+ * @wait: readers that wait for a buffer
+ * @wake: wakes @wait from a context in which the scheduler's locks may be held
  * @read_mutex: serializes the readers of the CPU
  * @finished: number of finished buffers when the buffers were freed; written by
  *	etw_free_read_buffers()
  * @had_buffers: the CPU had buffers then; written as @finished
  *
- * @buf and the counts are written by their own processor with interrupts off, or with that
- * one offline and cpus_read_lock() held; the counts are read by any. What an event needs
- * comes first, in one cache line.
+ * The CPU itself writes @buf and the counts with interrupts off; while it is offline, a flush
+ * writes them with cpus_read_lock() held. Any CPU reads the counts. The fields that the fast path
+ * of an event needs come first, in one cache line.
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
@@ -55,23 +56,23 @@ struct etw_buffer_cpu {
 };
 
 /**
- * struct etw_run - a session from a start to the stop, and what has been written then
+ * struct etw_run - a session from a start to the stop, and the buffers that are left then
  * @references: the session's, up to its next start, and one of each open file
- * @mode: of the run
- * @finished: nobody writes any more, and all that was written can be read
- * @frozen: a snapshot is taken; events are lost, and counted, meanwhile
- * @in_snapshot: all that there is, is in a snapshot; with etw_mutex held
- * @logger_id: the session's number
+ * @mode: mode of the session at the start
+ * @finished: no logger writes any more, and all that was written can be read
+ * @frozen: a snapshot is being made; events are lost meanwhile, and counted
+ * @in_snapshot: a snapshot has all buffers of the finished run; with etw_mutex held
+ * @logger_id: number of the session
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
- * @cpus: what there is of each processor
- * @sequence_number: of the buffer taken into use last, over all processors
+ * @cpus: the state on each possible CPU
+ * @sequence_number: number of the buffer that was taken into use last, over all CPUs
  * @clock_frequency: ticks of the session clock per second
  * @start_clock: session clock at the start
  * @start_time: FILETIME of the same moment
- * @end_time: FILETIME of the stop, 0 before
- * @boot_time: FILETIME
- * @thread_id: who started it
- * @process_id: who started it
+ * @end_time: FILETIME of the stop; 0 before
+ * @boot_time: FILETIME of the boot
+ * @thread_id: thread ID of the task that started the session
+ * @process_id: process ID of that task
  * @buffer_size: bytes of a buffer
  * @name: the session's name at the start
  * @group_mask: the event groups of the session; a change of them changes it
@@ -85,11 +86,10 @@ struct etw_buffer_cpu {
  * A writer of @group_mask, @failures or @failure holds etw_mutex and etw_session_lock, a reader
  * either of them.
  *
- * @finished is false from before there are buffers; the stop sets it with release, after
- * the last flush. Readers look at it with acquire. @frozen and @end_time are written with
- * etw_mutex held, @sequence_number and what @channel and @cpus point to by the loggers.
- * @frozen is read by etw_open_buffer_for_event() alone: what closes the buffers makes all come
- * there. The others stay as they are.
+ * The stop sets @finished with release after the last flush; readers read it with acquire.
+ * @frozen and @end_time are written with etw_mutex held. Loggers write @sequence_number and the
+ * memory of @channel and @cpus. etw_open_buffer_for_event() alone reads @frozen: a closed buffer
+ * makes each logger call it. The other fields do not change.
  */
 struct etw_run {
 	struct kref references;
@@ -119,13 +119,13 @@ struct etw_run {
 };
 
 /**
- * struct etw_counts - what a run has counted on one processor
+ * struct etw_counts - the counts of a run on a CPU
  * @generated: events that were to be written
  * @written: events in buffers
- * @lost: events that found no room
- * @finished: buffers
- * @unread: those of them that nobody has read
- * @overwritten: buffers
+ * @lost: events that found no space
+ * @finished: finished buffers
+ * @unread: finished buffers that have not been read
+ * @overwritten: overwritten buffers
  */
 struct etw_counts {
 	u64 generated;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The logger sessions, their locks, and what loggers and readers see of them. */
+/* The logger sessions and their locks. */
 
 #include <linux/bits.h>
 #include <linux/module.h>

@@ -60,8 +60,8 @@ struct etw_settings {
  * @claim: the open claim, or NULL
  * @restored: while there is a claim: the settings that the session gets back at its close
  *
- * A writer of @settings, @logging, @run, @claim or @restored holds etw_mutex and etw_session_lock. A reader
- * holds either of them.
+ * A writer of @settings, @logging, @run, @claim or @restored holds etw_mutex and
+ * etw_session_lock. A reader holds either of them.
  */
 struct etw_session {
 	unsigned int id;

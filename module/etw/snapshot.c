@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flight recorder's last minutes: what a session in buffering mode has in its
- * buffers, copied out as an ETL file, while the session stands still. Events that come
- * meanwhile are lost, and counted. Then it goes on.
+ * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
+ * The session is frozen meanwhile: events are lost, and counted.
  *
- * The rundown of its start has been overwritten long since, and without the parameters of
- * the sampling nobody knows what the events stand for. So a file of a session that goes on
- * ends with a buffer that is not the session's: with the rundown as a stop would write it.
+ * The rundown of the start has been overwritten, and a program cannot interpret sampled events
+ * without its parameters. The snapshot of a started session therefore ends with an additional
+ * buffer, which has the rundown that a stop would write.
  */
 
 #include <linux/cpu.h>
@@ -39,14 +38,14 @@ static int etw_compare_buffers(const void *a, const void *b)
 	return (*x)->sequence_number < (*y)->sequence_number ? -1 : 1;
 }
 
-/* Finished buffers, oldest first in each processor's. */
+/* List the finished buffers of each CPU, the oldest first. Return: the number of buffers. */
 static size_t etw_list_buffers(const struct etw_run *run,
 			       struct wmi_buffer_header **list)
 {
 	unsigned int cpu;
 	size_t count = 0;
 
-	/* What relay has made of a processor that comes up: see etw_prepare_reader(). */
+	/* relay may be adding the buffers of a CPU that comes online. */
 	cpus_read_lock();
 	for_each_possible_cpu(cpu) {
 		const struct rchan_buf *buf = etw_run_buffer(run, cpu);
@@ -54,7 +53,7 @@ static size_t etw_list_buffers(const struct etw_run *run,
 
 		if (!buf)
 			continue;
-		/* Once: of a run that is finished somebody may read meanwhile. */
+		/* Read once: a reader of a finished run may increase it meanwhile. */
 		for (i = READ_ONCE(buf->subbufs_consumed); i != buf->subbufs_produced; i++) {
 			if (list)
 				list[count] = buf->start + i % buf->chan->n_subbufs *
@@ -66,7 +65,7 @@ static size_t etw_list_buffers(const struct etw_run *run,
 	return count;
 }
 
-/* The buffer of the rundown, if there is one. It has the number that no other has yet. */
+/* Make the buffer of the rundown, with the next number. Return: false if there is no rundown. */
 static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *session)
 {
 	struct wmi_buffer_header *header = (void *)buffer;
@@ -89,7 +88,7 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	return true;
 }
 
-/* Called with nobody writing. */
+/* Called while the run is frozen or finished. */
 static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 {
 	size_t each = session->run->buffer_size;
@@ -99,7 +98,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	u8 *snapshot;
 
 	*size = (2 + count) * each;
-	/* More is not to be had from kvmalloc(). */
+	/* kvmalloc() refuses more. */
 	if (*size > INT_MAX)
 		return ERR_PTR(-EFBIG);
 	list = kvmalloc_array(count + 1, sizeof(*list), GFP_KERNEL);
@@ -109,11 +108,11 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 		kvfree(snapshot);
 		return ERR_PTR(-ENOMEM);
 	}
-	/* Who reads a run that is finished may have taken some meanwhile; none have come. */
+	/* A reader of a finished run may have taken buffers meanwhile. None have been added. */
 	count = etw_list_buffers(session->run, list);
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
 	etw_fill_header_buffer(snapshot, session->run);
-	/* Without those that have been read. */
+	/* The header counts buffers that have been read, too. */
 	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
 			   sizeof(struct system_trace_header));
 	for (i = 0; i < count; i++)
@@ -125,7 +124,7 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	for (i = 0; i < count; i++) {
 		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * each);
 
-		/* The end of this file, whatever a stop has taken for that. */
+		/* The stop may have marked another buffer as the end of the file. */
 		header->buffer_flag &= ~ETW_BUFFER_FLAG_FLUSH_MARKER;
 		if (i == count - 1)
 			header->buffer_flag |= ETW_BUFFER_FLAG_FLUSH_MARKER;
@@ -135,16 +134,16 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 }
 
 /**
- * etw_make_snapshot() - what a flight recorder has recorded, as an ETL file
- * @session: a session in buffering mode, started or stopped
- * @size: bytes of the file
+ * etw_make_snapshot() - copy the buffers of a session in buffering mode into an ETL file
+ * @session: the session, started or stopped
+ * @size: set to the bytes of the file
  *
- * Buffers are in sequence over all processors. What has been overwritten is told as
- * BuffersLost. Of a session that goes on the last buffer is the rundown.
+ * The buffers are in sequence over all CPUs. BuffersLost counts the overwritten ones. The last
+ * buffer of a started session's file is the rundown.
  *
  * Context: thread; may sleep.
- * Return: the file, to be freed with kvfree(); -ENODATA if the session has never been
- * started, -EINVAL if its mode is another, -EFBIG if it were 2 GiB or more, -ENOMEM.
+ * Return: the file, for kvfree(); -ENODATA if the session has not been started yet; -EINVAL in
+ * sequential mode; -EFBIG if the file had 2 GiB or more; -ENOMEM.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {
@@ -164,8 +163,8 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	if (session->logging) {
 		WRITE_ONCE(run->frozen, true);
 		/*
-		 * Loggers, who have interrupts off and had not seen it, have left the
-		 * buffers: none is opened any more, and the flush closes those that are.
+		 * Loggers run with interrupts off: after this all of them see @frozen, and open
+		 * no buffer. The flush closes the open ones.
 		 */
 		synchronize_rcu();
 		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
@@ -174,11 +173,11 @@ void *etw_make_snapshot(struct etw_session *session, size_t *size)
 	snapshot = etw_copy_buffers(session, size);
 	etw_remove_reader(run);
 	/*
-	 * The copy before the next event, which may be written over what was copied.
+	 * The copy before the next event, which may overwrite a copied buffer.
 	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
 	 */
 	smp_store_release(&run->frozen, false);
-	/* Who reads a flight recorder reads this, and none of the files that give buffers back. */
+	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
 	if (!IS_ERR(snapshot) && !session->logging)
 		run->in_snapshot = true;
 out:

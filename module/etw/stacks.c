@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which events carry a stack: names and hook ids, and who wants which. */
+/* The events that carry a stack: names, hook ids, and the sessions that log stacks. */
 
 #include <linux/bits.h>
 #include <linux/build_bug.h>
@@ -26,7 +26,7 @@ static const struct {
 	[ETW_STACKED_RESOURCE] = { "resource", PERFINFO_LOG_TYPE_RESOURCE },
 };
 
-/* The bits are those of the rundown. */
+/* The rundown event has the same bits. */
 static_assert(NTKLOG_STACKS_CONTEXTSWAP == BIT(ETW_STACKED_CONTEXTSWAP));
 static_assert(NTKLOG_STACKS_SPINLOCK == BIT(ETW_STACKED_SPINLOCK));
 static_assert(NTKLOG_STACKS_RESOURCE == BIT(ETW_STACKED_RESOURCE));
@@ -55,11 +55,11 @@ static int etw_stacked_parse(const char *word)
 }
 
 /**
- * etw_stacks_parse() - read which events are to carry a stack
- * @text: names or 0x hook ids between spaces, or "none"; is cut up
+ * etw_stacks_parse() - parse a list of events that carry a stack
+ * @text: names or 0x hook ids with spaces between them, or "none"; it is modified
  * @stacks: the result, bits by enum etw_stacked; unchanged on error
  *
- * Return: 0, or -EINVAL for an unknown name or hook id, or for nothing at all.
+ * Return: 0, or -EINVAL for an unknown name or hook id, or an empty list.
  */
 int etw_stacks_parse(char *text, u32 *stacks)
 {
@@ -90,12 +90,12 @@ int etw_stacks_parse(char *text, u32 *stacks)
 EXPORT_SYMBOL_IF_KUNIT(etw_stacks_parse);
 
 /**
- * etw_stacks_from_hook_ids() - as etw_stacks_parse(), by their hook ids
- * @hook_ids: of the events
- * @count: of them; 0: none carries a stack
- * @stacks: the result; unchanged on error
+ * etw_stacks_from_hook_ids() - convert hook ids to the events that carry a stack
+ * @hook_ids: the hook ids
+ * @count: their number; 0: no event carries a stack
+ * @stacks: the result, bits by enum etw_stacked; unchanged on error
  *
- * Return: 0, or -EINVAL for an event that cannot.
+ * Return: 0, or -EINVAL for an event that cannot carry a stack.
  */
 int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
 {
@@ -114,11 +114,11 @@ int etw_stacks_from_hook_ids(const u32 *hook_ids, size_t count, u32 *stacks)
 }
 
 /**
- * etw_stacks_to_hook_ids() - the reverse of etw_stacks_from_hook_ids()
+ * etw_stacks_to_hook_ids() - convert the events that carry a stack to hook ids
  * @stacks: bits by enum etw_stacked
  * @hook_ids: the result
  *
- * Return: how many there are.
+ * Return: the number of hook ids.
  */
 size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
 {
@@ -132,11 +132,11 @@ size_t etw_stacks_to_hook_ids(u32 stacks, u32 hook_ids[ETW_STACKED_EVENTS])
 }
 
 /**
- * etw_stacks_show() - write which events carry a stack
+ * etw_stacks_show() - write the events that carry a stack
  * @file: where to
  * @stacks: bits by enum etw_stacked
  *
- * One line for each, hook id and name; "none" if there is none.
+ * Each event is a line of hook id and name. "none" means that no event carries a stack.
  */
 void etw_stacks_show(struct seq_file *file, u32 stacks)
 {
@@ -151,13 +151,13 @@ void etw_stacks_show(struct seq_file *file, u32 stacks)
 }
 
 /**
- * etw_stacks_rundown() - for who reads a session's events: which of them carry a stack
- * @event: that tells it
- * @stacks: bits by enum etw_stacked
- * @end: it is the session's end
+ * etw_stacks_rundown() - fill in the rundown event of stacks
+ * @event: the event
+ * @stacks: the events of the session that carry a stack, bits by enum etw_stacked
+ * @end: the event ends the validity of @stacks, at the session's stop
  *
  * Context: any.
- * Return: whether there is anything to be told.
+ * Return: true if an event of the session carries a stack.
  */
 bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 {
@@ -172,7 +172,7 @@ bool etw_stacks_rundown(struct etw_rundown_event *event, u32 stacks, bool end)
 }
 
 /**
- * etw_publish_stack_sessions() - who logs, or of which events they want stacks, has changed
+ * etw_publish_stack_sessions() - publish the sessions that log the stack of each event
  *
  * Context: thread, with etw_mutex held; may sleep.
  */

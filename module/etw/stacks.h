@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ETW_STACKS_H
 #define _NTKLOG_ETW_STACKS_H
 
-/* Which events carry a stack, in which session: NT's EventTraceStackTracingInformation. */
+/* The events of each session that carry a stack: NT's EventTraceStackTracingInformation. */
 
 #include <linux/compiler.h>
 #include <linux/jump_label.h>
@@ -18,7 +18,7 @@ struct seq_file;
  * @ETW_STACKED_CONTEXTSWAP: PERFINFO_LOG_TYPE_CONTEXTSWAP
  * @ETW_STACKED_SPINLOCK: PERFINFO_LOG_TYPE_SPINLOCK
  * @ETW_STACKED_RESOURCE: PERFINFO_LOG_TYPE_RESOURCE
- * @ETW_STACKED_EVENTS: how many there are
+ * @ETW_STACKED_EVENTS: the number of such events
  */
 enum etw_stacked {
 	ETW_STACKED_CONTEXTSWAP,
@@ -27,23 +27,23 @@ enum etw_stacked {
 	ETW_STACKED_EVENTS,
 };
 
-/* On while a session that logs wants any. Written with etw_mutex held. */
+/* Enabled while a started session logs stacks. Written with etw_mutex held. */
 extern struct static_key_false etw_stacks_key;
 
 /*
- * A byte of 1 for each session that wants the event's stack, as in etw_sessions_by_group, whether
- * it logs or not. Written with etw_mutex held; nothing is ordered by it: who logs looks at it only
- * for sessions that the event is in already.
+ * The sessions that log the event's stack, started or not, a byte of 1 for each as in
+ * etw_sessions_by_group. Written with etw_mutex held. Nothing is ordered by it: a logger reads it
+ * only for sessions that have logged the event.
  */
 extern u64 etw_stack_sessions_by_event[ETW_STACKED_EVENTS];
 
 /**
- * etw_stack_sessions_for_event() - who wants the stack of an event that has been logged
- * @event: which
- * @sessions: that it is in, a byte of 1 for each
+ * etw_stack_sessions_for_event() - get the sessions that log the stack of an event
+ * @event: the event
+ * @sessions: the sessions that have logged the event, a byte of 1 for each
  *
- * Context: interrupts off since etw_sessions_for_event() was asked.
- * Return: those of them that do.
+ * Context: interrupts off since etw_sessions_for_event().
+ * Return: the sessions of @sessions that log its stack.
  */
 static __always_inline u64 etw_stack_sessions_for_event(enum etw_stacked event, u64 sessions)
 {
