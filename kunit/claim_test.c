@@ -282,7 +282,7 @@ static void a_kept_session_runs_on_and_can_be_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_set_name(SESSION, "System Logger 3"), 0);
 }
 
-/* A session with unread buffers is not free: whoever stopped it still needs them. */
+/* The user of a stopped session still needs its unread buffers. */
 static void any_claim_is_of_the_last_free_session(struct kunit *test)
 {
 	struct etw_claim *claims[ETW_SESSIONS];

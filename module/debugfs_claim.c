@@ -77,7 +77,7 @@ static const struct file_operations ntklog_reader_fops = {
  */
 struct ntklog_claim_file {
 	struct etw_claim *claim;
-	struct mutex mutex;
+	struct mutex mutex;	/* of @header */
 	void *header;
 	size_t size;
 };

@@ -245,11 +245,10 @@ int etw_keep_claim(struct etw_claim *claim)
 
 	if (mutex_lock_killable(&etw_mutex))
 		return -EINTR;
-	if (claim->is_kept) {
+	if (claim->is_kept)
 		err = -EBADFD;
-	} else {
+	else
 		etw_give_up_claim(claim);
-	}
 	mutex_unlock(&etw_mutex);
 	return err;
 }

@@ -97,7 +97,7 @@ static __always_inline u64 etw_sessions_by_version(u64 wanted)
  */
 static __always_inline bool etw_versions_above_1_wanted(u64 wanted)
 {
-	/* A plain load lets the compiler compare the variable in memory. A byte changes atomically. */
+	/* A plain load, which the compiler can compare in memory. A byte changes atomically. */
 	return wanted * 3 & data_race(etw_contextswap_versions.all);
 }
 

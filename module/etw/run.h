@@ -50,7 +50,7 @@ struct etw_buffer_cpu {
 	bool lost_unmarked;
 	wait_queue_head_t wait;
 	struct irq_work wake;
-	struct mutex read_mutex;
+	struct mutex read_mutex;	/* held by the reader */
 	size_t finished;
 	bool had_buffers;
 };
@@ -115,7 +115,7 @@ struct etw_run {
 	u32 failures;
 	struct ntklog_session_failure failure[NTKLOG_SESSION_FAILURES];
 	unsigned int readers;
-	struct mutex mutex;
+	struct mutex mutex;	/* of @channel */
 };
 
 /**

@@ -79,7 +79,7 @@ static int write_out(const char *path, int mode, const void *from, size_t size)
 }
 
 /* A read in two parts is the same as one of all of it. */
-static int header(void)
+static int save_header(void)
 {
 	ssize_t first = pread(claim, bytes, 100, 0), rest;
 
@@ -91,7 +91,7 @@ static int header(void)
 	return write_out("header.claim", O_TRUNC, bytes, first + rest);
 }
 
-static int cpus(void)
+static int save_cpus(void)
 {
 	struct ntklog_session_cpu call = { .size = sizeof(call) };
 	int fd;
@@ -145,12 +145,12 @@ static int run(const char *word)
 	if (!strcmp(word, "info"))
 		return info();
 	if (!strcmp(word, "header"))
-		return header();
+		return save_header();
 	if (!strcmp(word, "cpus"))
-		return cpus();
+		return save_cpus();
 	if (!strcmp(word, "hold"))
 		return hold();
-	errno = ENOSYS;
+	errno = EINVAL;
 	return -1;
 }
 
