@@ -4,7 +4,7 @@
 
 /*
  * Short names and expectations for the suites of executive resources. These suites test NT's
- * facts R1 to R18 in Documentation/design.rst as callers see them. A test of a caller's error
+ * facts R1 to R18 in kunit/facts.rst as callers see them. A test of a caller's error
  * provokes a warning, and then checks that the resource is unchanged.
  */
 

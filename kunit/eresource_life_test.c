@@ -6,7 +6,7 @@
 
 #include "eresource_expect.h"
 
-/* NT's facts R1 and R2 in Documentation/design.rst: initialization and deletion. */
+/* NT's facts R1 and R2 in kunit/facts.rst: initialization and deletion. */
 
 static void resource_initialized_unowned_and_listed(struct kunit *test)
 {

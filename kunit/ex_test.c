@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Executive spin locks as callers see them: NT's facts E1 to E4 in Documentation/design.rst. Some
+ * Executive spin locks as callers see them: NT's facts E1 to E4 in kunit/facts.rst. Some
  * tests make a caller's error on purpose, as in ke_test.c.
  */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * IRQL as callers see it: NT's facts I1 to I6 in Documentation/design.rst. Some tests make a
+ * IRQL as callers see it: NT's facts I1 to I6 in kunit/facts.rst. Some tests make a
  * caller's error on purpose, as in ke_test.c.
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ordinary and numbered queued spin locks as callers see them: NT's facts S1 to S8, Q7, Q8 and Q11
- * in Documentation/design.rst. Some tests make a caller's error on purpose, as in ke_test.c.
+ * in kunit/facts.rst. Some tests make a caller's error on purpose, as in ke_test.c.
  */
 
 #include <linux/delay.h>

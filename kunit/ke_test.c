@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * In-stack queued spin locks as callers see them: NT's facts Q1 to Q10 in Documentation/design.rst.
+ * In-stack queued spin locks as callers see them: NT's facts Q1 to Q10 in kunit/facts.rst.
  *
  * Some tests make a caller's error on purpose. It must cause a report and nothing else;
  * tests/steps/kunit.sh expects each of these reports by name.

@@ -4,7 +4,7 @@
 
 /*
  * Sessions and events for the suites ntklog_resource_*. A test checks the bytes of the events in
- * the buffers of TEST_CPU. NT's facts T1 to T20 in Documentation/design.rst give the actions;
+ * the buffers of TEST_CPU. The numbers T1 to T20 in the suites count NT's actions (wmi_resource.h);
  * those that are tracked without an event show in the event of the release.
  */
 

@@ -22,7 +22,7 @@
  * CPU 0 holds lock A and spins in the release of B until the successor on CPU 1 sets Next; CPU 1
  * has been interrupted before it does, and its interrupt handler spins on A; deadlock.
  *
- * Writers of each word, and its ordering (Documentation/design.rst has the proof):
+ * Writers of each word, and its ordering (Documentation/dev/nt-locks.rst has the proof):
  *
  *	lock word	acquirers (xchg) and the holder (cmpxchg); the operations order
  *			themselves

@@ -4,7 +4,7 @@
 
 Usage: check_costs.py GUEST.LOG
 
-Each bound is what was measured and a little, for another compiler: Documentation/design.rst has
+Each bound is what was measured and a little, for another compiler: Documentation/dev/measurements.rst has
 the figures.
 """
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The kernel's memory model about each pair of accesses that design.rst has an order for, as small
+# The kernel's memory model about each pair of accesses that Documentation/dev has an order for, as small
 # programs of which herd7 tries all executions: what must not be seen never is, and is where the
 # order is broken. Each says itself which of the two it is.
 

@@ -30,7 +30,7 @@
 #define CHARGE_FRAMES		8
 
 /* Holds, and times without a CPU, that are kept: the newest of them. */
-#define CHARGE_KEPT		0x40000
+#define CHARGE_KEPT		0x10000
 
 /**
  * enum charge_part - kinds of time that a wait is made of
