@@ -291,7 +291,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 	local_irq_restore(flags);
 	ntklog_count_resource_release(true);
 	sampled = ntklog_track_resource_release_slow(&resource, (unsigned long)current, true,
-							 U32_MAX + contention_delta, &record);
+						     U32_MAX + contention_delta, &record);
 	preempt_enable();
 	if (sampled)
 		ntklog_write_resource(&record);

@@ -298,8 +298,8 @@ ex_acquire_resource(struct eresource *resource, bool wait,
  * @wait: wait until the request can be granted
  *
  * The request is granted at once if the resource has no owner, or if the caller is the exclusive
- * owner. A shared owner that waits waits for itself, unless another task releases the resource for
- * it.
+ * owner. A shared owner with @wait waits for itself, unless another task releases the resource
+ * for it.
  *
  * Context: IRQL <= APC_LEVEL if @wait, else <= DISPATCH_LEVEL. With @wait at DISPATCH_LEVEL the
  * function warns each time and does not wait. Above DISPATCH_LEVEL it warns each time and refuses.

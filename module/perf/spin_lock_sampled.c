@@ -5,8 +5,8 @@
  * The uncontended acquisitions of a CPU are divided into intervals of as many acquisitions as the
  * acquire sample rate. One acquisition of each interval is chosen at random, with equal probability
  * and independently of earlier choices. Each acquisition of each lock therefore has the same
- * chance, even if the load repeats itself in step with the rate. Documentation/dev/linux-locks.rst has
- * the argument.
+ * chance, even if the load repeats itself in step with the rate: see "Modes of spin locks" in
+ * Documentation/dev/linux-locks.rst.
  *
  * Functions that change the per-CPU state run on that CPU with interrupts off, or while the CPU is
  * offline. If an interrupt arrives after an acquisition has been counted and before it is chosen,

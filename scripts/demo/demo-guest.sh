@@ -47,10 +47,21 @@ run "ntklog record -o linux.etl -e linux_spinlock,linux_rwlock -- sh load.sh"
 run "ntklog report linux.etl --top 6 --table locks --table callers"
 run "cat $D/linux"
 
-title "Those that sleep: mutexes and rw_semaphores, mmap_lock and inodes' locks among them"
+title "Those that sleep: who held the lock while others waited, and why"
+mkdir -p /tmp/crowd
+cat >crowd.sh <<'END'
+for worker in 1 2 3 4; do
+	(for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		cp -r /sys/module/ntklog /tmp/crowd/$worker 2>/dev/null
+		rm -rf /tmp/crowd/$worker
+	done) &
+done
+wait
+END
+run "cat crowd.sh"
 run "ntklog set resource 100 1 1"
-run "ntklog record -o sleeping.etl -e linux_mutex,linux_rwsem -- sh load.sh"
-run "ntklog report sleeping.etl --top 6 --table resources"
+run "ntklog record -o sleeping.etl --stacks -e linux_mutex,linux_rwsem,contextswap -- sh crowd.sh"
+run "ntklog report sleeping.etl --top 6"
 run "trace-cmd record -q -e ntklog:linux_resource -o sleeping.dat sh load.sh 2>&1 | tail -n 2"
 run "trace-cmd report -q sleeping.dat 2>/dev/null | sed -n 's/.* \\(kind=[a-z_]*\\) .*\\(caller=[a-z_0-9]*\\).*/\\1 \\2/p' | sort | uniq -c | sort -rn | head -n 8"
 run "ntklog set resource 1000 1 1"

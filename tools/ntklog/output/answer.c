@@ -219,9 +219,10 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	char name[NAME_SIZE], time[32], longest[32], text[512];
 
 	names_address(report->names, class->class, name, sizeof(name));
-	add_line(answer, "%zu. %s: %s (%.0f%%), %" PRIu64 " wait%s, longest %s at %.3fs", number,
-		 name, time_text(report, sum->wait, time, sizeof(time)),
-		 100 * share_of(sum->wait, sums->total.wait), sum->waits, sum->waits == 1 ? "" : "s",
+	add_line(answer, "%zu. %s: %s (%.0f%%), %" PRIu64 " wait%s, longest %s at %.3fs",
+		 number, name, time_text(report, sum->wait, time, sizeof(time)),
+		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
+		 sum->waits == 1 ? "" : "s",
 		 time_text(report, sum->longest, longest, sizeof(longest)),
 		 etl_seconds(report->file, sum->longest_at));
 	snprintf(text, sizeof(text), "   Waited: ");
