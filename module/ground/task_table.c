@@ -294,20 +294,16 @@ void ntklog_insert_task_record(struct ntklog_task *record)
 	raw_spin_unlock(&shard->lock);
 }
 
-/*
- * Take the lock, but do not wait for it without limit: a hook may be called by a function that the
- * holder calls, such as the probe of a tracepoint or a function that prints a report.
- */
-static bool ntklog_try_to_lock_shard(struct ntklog_task_shard *shard)
+/* Take a spare record of a shard, if there is one and its lock is free. */
+static struct ntklog_task *ntklog_try_to_pop_spare(struct ntklog_task_shard *shard)
 {
-	int attempts = NTKLOG_LOCK_ATTEMPTS;
+	struct ntklog_task *record;
 
-	while (!raw_spin_trylock(&shard->lock)) {
-		if (!--attempts)
-			return false;
-		cpu_relax();
-	}
-	return true;
+	if (!READ_ONCE(shard->spare_count) || !raw_spin_trylock(&shard->lock))
+		return NULL;
+	record = ntklog_pop_spare(shard);
+	raw_spin_unlock(&shard->lock);
+	return record;
 }
 
 /* Take a spare record of another shard. Called with shard->lock held. */
@@ -316,15 +312,9 @@ static struct ntklog_task *ntklog_steal_spare(const struct ntklog_task_shard *sh
 	struct ntklog_task *record = NULL;
 	int i;
 
-	for (i = 0; i < NTKLOG_TASK_SHARDS && !record; i++) {
-		struct ntklog_task_shard *other = &ntklog_task_shards[i];
-
-		if (other == shard || !READ_ONCE(other->spare_count) ||
-		    !raw_spin_trylock(&other->lock))
-			continue;
-		record = ntklog_pop_spare(other);
-		raw_spin_unlock(&other->lock);
-	}
+	for (i = 0; i < NTKLOG_TASK_SHARDS && !record; i++)
+		if (&ntklog_task_shards[i] != shard)
+			record = ntklog_try_to_pop_spare(&ntklog_task_shards[i]);
 	return record;
 }
 
@@ -339,13 +329,23 @@ struct ntklog_task *ntklog_insert_spare_task_record(void)
 {
 	struct ntklog_task_shard *shard = ntklog_task_shard(current);
 	struct ntklog_task *record = NULL;
+	int attempts;
 
-	if (ntklog_try_to_lock_shard(shard)) {
+	/*
+	 * Do not wait for the lock without limit: a hook may be called by a function that the
+	 * holder calls, such as the probe of a tracepoint or a function that prints a report.
+	 */
+	for (attempts = NTKLOG_LOCK_ATTEMPTS; attempts; attempts--) {
+		if (!raw_spin_trylock(&shard->lock)) {
+			cpu_relax();
+			continue;
+		}
 		if (READ_ONCE(ntklog_task_needs))
 			record = ntklog_pop_spare(shard) ?: ntklog_steal_spare(shard);
 		if (record)
 			ntklog_insert_locked(shard, record, false);
 		raw_spin_unlock(&shard->lock);
+		break;
 	}
 	ntklog_request_spares(shard);
 	return record;

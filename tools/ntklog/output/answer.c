@@ -155,20 +155,27 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	}
 }
 
-/* "NAME 53%, NAME 25%", of @all. */
+/* Append "NAME 53%, NAME 25%" of @all, as far as the line has room for it and for @reserved more. */
 static void append_names(const struct answer *answer, const struct charge_class *class,
-			 enum charge_row_kind kind, uint64_t all, char *text, size_t size)
+			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
 {
 	const struct charge_sums *sums = &answer->report->analysis->charges;
 	const struct charge_row *rows[NAMES_MAX];
+	uint64_t all = class->sum.wait;
 	size_t i;
 
 	find_largest(sums, class, kind, rows, NAMES_MAX);
-	for (i = 0; i < NAMES_MAX && rows[i]; i++)
-		if (!i || share_of(rows[i]->ticks, all) >= SHARE_MIN)
-			append(text, size, "%s%s %.0f%%", i ? ", " : "",
-			       label_text(sums, rows[i]->key.first),
-			       100 * share_of(rows[i]->ticks, all));
+	for (i = 0; i < NAMES_MAX && rows[i]; i++) {
+		char name[NAME_SIZE];
+
+		snprintf(name, sizeof(name), "%s%s %.0f%%", i ? ", " : "",
+			 label_text(sums, rows[i]->key.first),
+			 100 * share_of(rows[i]->ticks, all));
+		if (i && (share_of(rows[i]->ticks, all) < SHARE_MIN ||
+			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
+			break;
+		append(text, size, "%s", name);
+	}
 }
 
 static uint64_t held(const struct charge_sum *sum)
@@ -216,29 +223,29 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks = sum->wait - held(sum) - sum->parts[CHARGE_UNKNOWN];
-	char name[NAME_SIZE], time[32], longest[32], text[512];
+	char name[NAME_SIZE], time[32], text[512], rest[64] = "";
 
 	names_address(report->names, class->class, name, sizeof(name));
-	add_line(answer, "%zu. %s: %s (%.0f%%), %" PRIu64 " wait%s, longest %s at %.3fs",
-		 number, name, time_text(report, sum->wait, time, sizeof(time)),
+	add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
+		 time_text(report, sum->wait, time, sizeof(time)),
 		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
-		 sum->waits == 1 ? "" : "s",
-		 time_text(report, sum->longest, longest, sizeof(longest)),
+		 sum->waits == 1 ? "" : "s");
+	snprintf(text, sizeof(text), "   Longest %s at %.3fs; waited: ",
+		 time_text(report, sum->longest, time, sizeof(time)),
 		 etl_seconds(report->file, sum->longest_at));
-	snprintf(text, sizeof(text), "   Waited: ");
-	append_names(answer, class, CHARGE_ROW_WAITER, sum->wait, text, sizeof(text));
+	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	add_line(answer, "%s", text);
+	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
+		append(rest, sizeof(rest), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
+	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
+		append(rest, sizeof(rest), "; unknown %.0f%%",
+		       100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
 	snprintf(text, sizeof(text), "   Held %.0f%%", 100 * share_of(held(sum), sum->wait));
 	if (held(sum)) {
 		append(text, sizeof(text), ": ");
-		append_names(answer, class, CHARGE_ROW_HOLDER, sum->wait, text, sizeof(text));
+		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
 	}
-	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)
-		append(text, sizeof(text), "; free %.0f%%", 100 * share_of(free_ticks, sum->wait));
-	if (share_of(sum->parts[CHARGE_UNKNOWN], sum->wait) >= SHARE_MIN)
-		append(text, sizeof(text), "; unknown %.0f%%",
-		       100 * share_of(sum->parts[CHARGE_UNKNOWN], sum->wait));
-	add_line(answer, "%s", text);
+	add_line(answer, "%s%s", text, rest);
 	if (class->is_sleeping && sums->has_switches)
 		add_reasons(answer, class);
 }

@@ -236,8 +236,8 @@ class Text(Case):
     def test_lock_says_who_waited_and_who_held(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
         text = self.report()
-        self.assertIn("1. my_lock: 2.00ms (100%), 1 wait, longest 2.00ms at 0.001s\n"
-                      "   Waited: waits_long 100%\n"
+        self.assertIn("1. my_lock: 2.00ms (100%) in 1 wait\n"
+                      "   Longest 2.00ms at 0.001s; waited: waits_long 100%\n"
                       "   Held 75%: holds_long 75%; free 25%\n", text)
         self.assertIn("2.00ms of waiting = 1.50ms held + 500us free + 0ns unknown", text)
 

@@ -535,8 +535,8 @@ class Unchanged(Case):
         self.assertEqual(self.report().stdout, """\
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
-1. 0xffff888012345678: 750us (100%), 3 waits, longest 250us at -0.500s
-   Waited: task 55 100%
+1. 0xffff888012345678: 750us (100%) in 3 waits
+   Longest 250us at -0.500s; waited: task 55 100%
    Held 0%; unknown 100%
 More: ntklog report --table blockers """ + self.path + """
 Not recorded: why holders were slow (-e contextswap), and where (--stacks).
