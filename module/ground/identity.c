@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What locks lie in. See identity.h.
+ * Identities of locks: the memory object that a lock lies in. See identity.h.
  *
- * Notes are in sets of four, chosen by the address. Each set has a number that is odd while one
- * of its notes is being written, by a processor with interrupts off; another one that comes
- * meanwhile leaves its note out, and counts it. What is known already is told by a word for each
- * note, made of all that a change would change: a lock that is known costs a look at four words.
+ * The notes form a cache with sets of four ways; the address of the lock selects the set. A CPU
+ * writes a note with interrupts off. The sequence number of the set is odd meanwhile, as in a
+ * seqlock. Another CPU that finds it odd drops its note and counts it. Each note has a word that is
+ * computed from the lock, its kind, its slab cache and its slab. If a way of the set has that word,
+ * the lock is recorded already; this test reads four words.
  *
- * struct kmem_cache and struct slab are the kernel's own affair. Where the members are that are
- * wanted here is found out at load, by a cache of which all of them are known.
+ * struct kmem_cache and struct slab are private to mm/. At module load the offsets of the needed
+ * members are found with a cache whose properties are known.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -48,44 +49,44 @@
 #define NTKLOG_IDENTITY_BITS	14
 #define NTKLOG_IDENTITY_SETS	BIT(NTKLOG_IDENTITY_BITS)
 
-/* Of an object of the cache that is made to look at. */
+/* Object size and name of the cache that is created to find the offsets. */
 #define NTKLOG_PROBE_SIZE	200
 #define NTKLOG_PROBE_NAME	"ntklog_identity"
 
-/* How far into a struct kmem_cache its members are looked for. */
+/* Number of words of struct kmem_cache that are searched for its members. */
 #define NTKLOG_CACHE_WORDS	48
 
 #define NTKLOG_CACHE_NAME	64
 
-/* A line, and all of a set. */
+/* Maximum size of the text of a note, which is one line, and of a set. */
 #define NTKLOG_IDENTITY_LINE	(128 + NTKLOG_CACHE_NAME + 2 * KSYM_SYMBOL_LEN)
 #define NTKLOG_IDENTITY_TEXT	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_LINE)
 
-/* What a processor has for its per-CPU memory at boot is no more. */
+/* Upper bound of the size of a CPU's first per-CPU chunk. */
 #define NTKLOG_PER_CPU_REACH	(2UL << 20)
 
-/* Sequences that are kept are even. */
+/* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
 #define NTKLOG_NOT_READ		1u
 
-/* In place of a cache; farther from each other than kinds are. */
+/* Values instead of the address of a cache. They differ by more than the kinds do. */
 #define NTKLOG_IN_NO_SLAB	0UL
 #define NTKLOG_ON_STACK		0x100UL
 #define NTKLOG_IN_KFENCE	0x200UL
 
-/* Of what a slab may be made of, in its descriptions. */
+/* Upper bound of the distance from the first struct page of a slab to any other one. */
 #define NTKLOG_HEAD_REACH	(sizeof(struct page) << 11)
 
-/* Who reads a set that is always being written comes again. */
+/* Attempts to copy a set that is being written. The next read() tries again. */
 #define NTKLOG_IDENTITY_TRIES	1000
 
 /**
- * struct ntklog_identity - a note
- * @lock: of which; 0: none yet
- * @cache: a struct kmem_cache, or NTKLOG_IN_NO_SLAB, ...
- * @caller: of the first event
- * @time: cycles of the clock, when it was made
- * @offset: in the slab
- * @sequence: of the set, when it was made
+ * struct ntklog_identity - note of the object that a lock lies in
+ * @lock: address of the lock; 0 if the way is free
+ * @cache: address of the struct kmem_cache, NTKLOG_IN_NO_SLAB, NTKLOG_ON_STACK or NTKLOG_IN_KFENCE
+ * @caller: caller of the lock function, from the event for which the note was written
+ * @time: time of the note, in cycles of the clock
+ * @offset: offset of the lock in its slab, in bytes
+ * @sequence: sequence number of the set after the note was written
  * @kind: NTKLOG_IDENTITY_*
  */
 struct ntklog_identity {
@@ -100,11 +101,13 @@ struct ntklog_identity {
 
 /**
  * struct ntklog_identities - all notes
- * @known: what each note is of, in one word; written by who has the set
- * @sequence: of each set: odd while somebody has it. Taken by cmpxchg, given back by a store with
- *	release
- * @notes: by set; written by who has it
- * @missed: notes that were not made, for another one of the set was being made
+ * @known: for each note, the word that identifies it; see ntklog_record_identity_slow()
+ * @sequence: sequence number of each set, odd while a CPU writes one of its notes
+ * @notes: the notes of each set
+ * @missed: notes dropped because another CPU was writing a note of the same set
+ *
+ * A CPU locks a set with a cmpxchg() of @sequence from even to odd, writes @known and @notes, and
+ * unlocks the set with smp_store_release().
  */
 struct ntklog_identities {
 	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
@@ -114,22 +117,22 @@ struct ntklog_identities {
 };
 
 /**
- * struct ntklog_identity_reader - who reads them
- * @mutex: one reading at a time
- * @set: that comes next
- * @missed: as last told
- * @replaced: notes that others had taken the place of before they were read
- * @told: of these
- * @length: of what is in @text
- * @at: of it has been given
- * @ended: the last read had something to give when it came to the end
- * @symbol: room for one, too much for a stack
- * @text: lines that have not all been given
- * @seen: of each set, its sequence when it was read; and before, when the reader came, with
- *	NTKLOG_NOT_READ
+ * struct ntklog_identity_reader - a reader of the notes
+ * @mutex: serializes reads; protects the other members
+ * @set: next set to print
+ * @missed: value of ntklog_identities.missed that was printed last
+ * @replaced: notes that were replaced before this reader read them
+ * @told: value of @replaced that was printed last
+ * @length: number of bytes in @text
+ * @at: number of bytes of @text that the caller has got
+ * @ended: the last read returned data up to the end, so the next one returns 0
+ * @symbol: buffer for a symbol, which is too large for the stack
+ * @text: lines of the current set
+ * @seen: for each set, its sequence number when it was last read. Before the first read, its
+ *	sequence number when the reader was opened, with NTKLOG_NOT_READ
  */
 struct ntklog_identity_reader {
-	struct mutex mutex;	/* of all that follows */
+	struct mutex mutex;
 	unsigned int set;
 	u32 missed;
 	u32 replaced;
@@ -145,12 +148,12 @@ struct ntklog_identity_reader {
 struct ntklog_identities *ntklog_identities;
 EXPORT_SYMBOL_IF_KUNIT(ntklog_identities);
 
-/* Of the pointer, of who wants the notes, and whether they are kept without a reader. */
+/* Protects the two variables below, and writes of ntklog_identities. */
 static DEFINE_MUTEX(ntklog_identity_mutex);
 static unsigned int ntklog_identity_users;
 static bool ntklog_identities_always_enabled;
 
-/* Found out at load, in words and bytes; 0: not known. */
+/* Offsets found at module load, then constant; in words or bytes, 0 if not found. */
 static unsigned int ntklog_slab_cache_word;
 static unsigned int ntklog_cache_name_word;
 static unsigned int ntklog_cache_size_at;
@@ -160,7 +163,7 @@ static __always_inline unsigned int ntklog_set_of(unsigned long lock)
 	return (u64)lock * GOLDEN_RATIO_64 >> (64 - NTKLOG_IDENTITY_BITS);
 }
 
-/* Of an address in the direct map: __pa() also knows the kernel's image, which is elsewhere. */
+/* Return the page of an address in the direct map. __pa() would also test for the kernel image. */
 static __always_inline struct page *ntklog_page_of(unsigned long lock)
 {
 #ifdef CONFIG_X86_64
@@ -171,9 +174,9 @@ static __always_inline struct page *ntklog_page_of(unsigned long lock)
 }
 
 /*
- * The slab that an address is in, or NULL; without a fault, whatever the address is: who writes of
- * a lock that another one waits for cannot know that it is still there, nor that there is memory
- * any more. A page that describes none may name any other as its head.
+ * Return the slab that an address lies in, or NULL. The address may be any number: the event of a
+ * waiter may be written after the lock, and the memory around it, has been freed. Therefore reads
+ * are made with fault handling, and the head that a stale struct page names is checked.
  */
 static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 {
@@ -186,11 +189,11 @@ static __always_inline struct page *ntklog_find_slab(unsigned long lock)
 	__get_kernel_nofault(&word, page, unsigned long, fault);
 	head = compound_head(page);
 	if (head != page) {
-		/* A fault at a user's address is not mended here: see ntklog_read_u64(). */
+		/* __get_kernel_nofault() does not handle a fault at a user address with SMAP. */
 		if (unlikely((unsigned long)page - (unsigned long)head >= NTKLOG_HEAD_REACH))
 			return NULL;
 		__get_kernel_nofault(&word, head, unsigned long, fault);
-		/* It is being freed. */
+		/* The compound page is being freed. */
 		if (unlikely(PageTail(head)))
 			return NULL;
 	}
@@ -206,7 +209,7 @@ static __always_inline unsigned long ntklog_cache_of(unsigned long lock, const s
 	return object_is_on_stack((void *)lock) ? NTKLOG_ON_STACK : NTKLOG_IN_NO_SLAB;
 }
 
-/* The place of a note of the lock: its own, a free one, or that of the oldest. */
+/* Return the way for a note: the one with a note of the lock, a free one, or the oldest. */
 static unsigned int ntklog_choose_victim_way(struct ntklog_identities *notes, unsigned int set,
 					     unsigned long lock, u8 kind)
 {
@@ -245,7 +248,7 @@ static noinline void ntklog_add_identity(struct ntklog_identities *notes, unsign
 		.kind = kind,
 	};
 	WRITE_ONCE(notes->known[set][way], known);
-	/* The note before its number. Pairs with the acquire in ntklog_copy_set(). */
+	/* Publishes the note. Pairs with smp_load_acquire() in ntklog_copy_set(). */
 	smp_store_release(&notes->sequence[set], sequence + 2);
 }
 
@@ -257,13 +260,13 @@ ntklog_identity_is_recorded(const u64 set[NTKLOG_IDENTITY_ASSOCIATIVITY], u64 kn
 }
 
 /**
- * ntklog_record_identity_slow() - see ntklog_record_identity()
- * @notes: which, not NULL
- * @lock: see there
- * @caller: see there
- * @kind: see there
+ * ntklog_record_identity_slow() - slow path of ntklog_record_identity()
+ * @notes: the notes, not NULL
+ * @lock: address of the lock
+ * @caller: return address of the lock function
+ * @kind: NTKLOG_IDENTITY_*
  *
- * Context: see there.
+ * Context: as for ntklog_record_identity().
  */
 notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long lock,
 					 unsigned long caller, u8 kind)
@@ -274,13 +277,16 @@ notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsign
 	u64 known;
 
 	/*
-	 * Caches are equal in the upper bits, and all slabs that an address may be in are in all
-	 * but a few, which come there.
+	 * The addresses of caches have equal upper bits. The slabs that an address can lie in
+	 * differ only in low bits, which the shift moves to the top.
 	 */
 	known = (u64)lock * GOLDEN_RATIO_64 + kind + (cache ^ (u64)(unsigned long)slab << 44);
 	if (likely(ntklog_identity_is_recorded(set, known)))
 		return;
-	/* Only its owner can tell that it is on a stack; others do not take that back. */
+	/*
+	 * Only the task whose stack it is recognizes a lock on a stack. An event of another task
+	 * does not replace that note.
+	 */
 	if (cache == NTKLOG_IN_NO_SLAB && ntklog_identity_is_recorded(set, known + NTKLOG_ON_STACK))
 		return;
 	ntklog_add_identity(notes, lock, caller, kind, slab, cache, known);
@@ -288,8 +294,8 @@ notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsign
 EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 
 /*
- * What is at any number: also one that would be a user's address, at which x86 with SMAP dies,
- * nofault or not, unless the number has been looked at before.
+ * Read a word at any address. get_kernel_nofault() first checks that it is not a user address, at
+ * which __get_kernel_nofault() crashes on x86 with SMAP.
  */
 static bool ntklog_read_u64(unsigned long at, unsigned long *word)
 {
@@ -301,7 +307,7 @@ static bool ntklog_read_half(unsigned long at, u32 *half)
 	return !get_kernel_nofault(*half, (u32 *)at);
 }
 
-/* A text that can be read, is one word, and ends. */
+/* Read a name. Returns false unless it is readable, printable without spaces, and terminated. */
 static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
 {
 	unsigned int i;
@@ -317,7 +323,7 @@ static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
 	return false;
 }
 
-/* What a cache says of itself; it may have gone, and then its memory is something else's. */
+/* Read name and sizes of a cache. The cache may have been destroyed and its memory reused. */
 static void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
 				  char name[NTKLOG_CACHE_NAME])
 {
@@ -334,7 +340,7 @@ static void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_si
 		strscpy(name, "-", NTKLOG_CACHE_NAME);
 }
 
-/* In the description of memory: of a node, or of a page. */
+/* Test whether a lock lies in a pg_data_t or in a struct page. */
 static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsigned long *offset)
 {
 	unsigned int node;
@@ -358,15 +364,17 @@ static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsig
 	return false;
 }
 
-/* Does the section of per-CPU variables begin at 0? It does on x86 before 6.15. */
+/* Test whether the section of per-CPU variables begins at 0, as on x86 before 6.15. */
 static bool ntklog_per_cpu_is_from_zero(void)
 {
 	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_REACH;
 }
 
 /*
- * Where it would be in that section, if it is one of those. From 0 on each later processor's place
- * is below 0, and so a large number; else the one that is nearest to a variable of the section.
+ * Return the address in the per-CPU section that corresponds to @lock, if it is a per-CPU variable.
+ * Subtracting the offset of each CPU gives one candidate. If the section begins at 0, the smallest
+ * candidate is right: those of later CPUs wrap to large numbers. Otherwise it is the candidate
+ * nearest to a known per-CPU variable.
  */
 static unsigned long ntklog_per_cpu_offset(unsigned long lock)
 {
@@ -389,7 +397,7 @@ static unsigned long ntklog_per_cpu_offset(unsigned long lock)
 	return best;
 }
 
-/* The lists of free pages that each processor has of a zone: per-CPU, and made at boot. */
+/* Test whether a per-CPU address lies in a struct per_cpu_pages of a zone. */
 static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
 {
 	unsigned int node, i;
@@ -406,8 +414,8 @@ static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
 }
 
 /*
- * What is in no slab: by where the address is, which does not change. A per-CPU place is no secret
- * where the section begins at 0; else it is an address of the kernel's, and its symbol is told.
+ * Describe a lock that lies in no slab, by its address. A per-CPU offset from 0 is printed, because
+ * it is not secret. Otherwise it is a kernel address, and its symbol is printed.
  */
 static size_t ntklog_print_offset(char *text, size_t size, unsigned long lock, char *buffer)
 {
@@ -431,7 +439,7 @@ static size_t ntklog_print_offset(char *text, size_t size, unsigned long lock, c
 	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");
 }
 
-/* A line: address, kind, when, what it is in, and who called. */
+/* Print a note: address, kind, time, object and caller. */
 static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
 				    char *buffer)
 {
@@ -458,7 +466,7 @@ static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog
 	return used;
 }
 
-/* The notes of a set as they are at one moment, and its number then; false: not at this one. */
+/* Copy a set and its sequence number consistently. Returns false after too many attempts. */
 static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
 			    u32 *sequence)
@@ -466,15 +474,18 @@ static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
 	unsigned int i;
 
 	for (i = 0; i < NTKLOG_IDENTITY_TRIES; i++) {
-		/* The number before the notes. Pairs with the release in ntklog_add_identity(). */
+		/* Pairs with smp_store_release() in ntklog_add_identity(). */
 		*sequence = smp_load_acquire(&notes->sequence[set]);
 		if (*sequence & 1) {
 			cpu_relax();
 			continue;
 		}
-		/* What is copied while it is written is copied again. */
+		/* A copy that races with a writer is discarded below. */
 		data_race(memcpy(ways, notes->notes[set], sizeof(notes->notes[set])));
-		/* The notes before the number is looked at again. */
+		/*
+		 * Reads the notes before the sequence number again. Pairs with the cmpxchg() in
+		 * ntklog_add_identity().
+		 */
 		smp_rmb();
 		if (READ_ONCE(notes->sequence[set]) == *sequence)
 			return true;
@@ -494,7 +505,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	    !ntklog_copy_set(ntklog_identities, set, ways, &sequence))
 		return;
 	reader->seen[set] = sequence;
-	/* Each note since has made the number larger by two. */
+	/* Each note increases the sequence number by 2. */
 	reader->replaced += (sequence - seen) / 2;
 	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
 		is_new = (s32)(ways[i].sequence - seen) > 0;
@@ -507,7 +518,7 @@ static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int
 	}
 }
 
-/* What has not been noted, if it has become more. */
+/* Print the numbers of missed and replaced notes if they have changed. */
 static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
@@ -520,7 +531,7 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 				   "missed %u replaced %u\n", missed, reader->replaced);
 }
 
-/* The next lines; false: that was all, and it begins anew. */
+/* Print the next set with new notes. Returns false at the end, and starts over at the first set. */
 static bool ntklog_print_slab_details(struct ntklog_identity_reader *reader)
 {
 	reader->at = 0;
@@ -537,13 +548,14 @@ static bool ntklog_print_slab_details(struct ntklog_identity_reader *reader)
 }
 
 /**
- * ntklog_read_identities() - give the lines of notes that are new to a reader
+ * ntklog_read_identities() - copy the notes that are new to a reader to user space
  * @reader: from ntklog_open_identities()
- * @to: where to
- * @count: room there
+ * @to: buffer for the text
+ * @count: size of the buffer in bytes
  *
- * Context: thread.
- * Return: bytes; 0: there is nothing new, up to the next call; -EFAULT or -EINTR.
+ * Context: task; may sleep.
+ * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EFAULT or
+ * -EINTR.
  */
 ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *to,
 			       size_t count)
@@ -552,7 +564,7 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 
 	if (mutex_lock_interruptible(&reader->mutex))
 		return -EINTR;
-	/* Whoever reads up to the end comes to it, though there is always something new. */
+	/* End after each pass over the sets, so that a reader of the whole file terminates. */
 	while (done < count && !reader->ended) {
 		if (reader->at == reader->length && !ntklog_print_slab_details(reader)) {
 			reader->ended = done;
@@ -576,19 +588,19 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
 
-/* One more who wants them, or one less. With ntklog_identity_mutex held. */
+/* Add or remove a user of the notes. Called with ntklog_identity_mutex held. */
 static int ntklog_enable_identities(bool want)
 {
 	struct ntklog_identities *notes;
 
-	/* Without addresses nobody could say which lock a note is of. */
+	/* If all addresses read as 0, user space cannot match a note with the events of a lock. */
 	if (!ntklog_slab_cache_word || ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
 		return -EOPNOTSUPP;
 	if (want && !ntklog_identity_users) {
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
-		/* All zero before it can be found. Pairs with the dependency of who notes. */
+		/* Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity(). */
 		smp_store_release(&ntklog_identities, notes);
 	}
 	ntklog_identity_users += want ? 1 : -1;
@@ -596,18 +608,18 @@ static int ntklog_enable_identities(bool want)
 		return 0;
 	notes = ntklog_identities;
 	WRITE_ONCE(ntklog_identities, NULL);
-	/* Who notes has interrupts off. */
+	/* Wait for CPUs in ntklog_record_identity(), which runs with interrupts off. */
 	synchronize_rcu();
 	vfree(notes);
 	return 0;
 }
 
 /**
- * ntklog_open_identities() - begin to read, and have notes made
+ * ntklog_open_identities() - create a reader, and enable the notes
  *
- * Context: thread.
- * Return: a reader, to which all notes are new; or -EOPNOTSUPP, where there can be
- * none, or -ENOMEM.
+ * Context: task; may sleep.
+ * Return: the reader, to which all notes are new; -EOPNOTSUPP if this kernel or the mode of
+ * addresses does not allow notes; or -ENOMEM.
  */
 struct ntklog_identity_reader *ntklog_open_identities(void)
 {
@@ -631,10 +643,10 @@ struct ntklog_identity_reader *ntklog_open_identities(void)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);
 
 /**
- * ntklog_close_identities() - end reading; with the last reader the notes go, unless they are kept
+ * ntklog_close_identities() - free a reader, and disable the notes if it was the last user
  * @reader: from ntklog_open_identities()
  *
- * Context: thread.
+ * Context: task; may sleep.
  */
 void ntklog_close_identities(struct ntklog_identity_reader *reader)
 {
@@ -646,11 +658,11 @@ void ntklog_close_identities(struct ntklog_identity_reader *reader)
 EXPORT_SYMBOL_IF_KUNIT(ntklog_close_identities);
 
 /**
- * ntklog_enable_identities_always() - have notes made while nobody reads them, or no longer
- * @keep: whether
+ * ntklog_enable_identities_always() - keep the notes enabled without a reader
+ * @keep: true to keep them enabled; false to disable them when no reader is left
  *
- * Context: thread.
- * Return: 0, or as ntklog_open_identities() fails.
+ * Context: task; may sleep.
+ * Return: 0, -EOPNOTSUPP or -ENOMEM.
  */
 int ntklog_enable_identities_always(bool keep)
 {
@@ -666,17 +678,17 @@ int ntklog_enable_identities_always(bool keep)
 }
 
 /**
- * ntklog_identities_enabled() - are notes made while nobody reads them?
+ * ntklog_identities_enabled() - test whether the notes are enabled without a reader
  *
  * Context: any.
- * Return: whether they are.
+ * Return: true if ntklog_enable_identities_always() has enabled them.
  */
 bool ntklog_identities_enabled(void)
 {
 	return READ_ONCE(ntklog_identities_always_enabled);
 }
 
-/* Of a cache with a constructor there is no other: it is not merged with one of that size. */
+/* A cache with a constructor is not merged with another cache of the same size. */
 static void __init ntklog_construct_probe(void *object)
 {
 }
@@ -693,7 +705,7 @@ static void __init ntklog_identify_slab_cache(unsigned long cache)
 		    ntklog_read_u64(cache + i * sizeof(long), &word) &&
 		    ntklog_read_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
 			ntklog_cache_name_word = i;
-	/* The size of an object with what belongs to it is right before that without. */
+	/* Find size, the size of an object with its metadata; object_size follows it. */
 	for (i = sizeof(u32); i < NTKLOG_CACHE_WORDS * sizeof(long); i += sizeof(u32))
 		if (!ntklog_cache_size_at && ntklog_read_half(cache + i, &size) &&
 		    ntklog_read_half(cache + i + sizeof(u32), &object_size) &&
@@ -702,11 +714,11 @@ static void __init ntklog_identify_slab_cache(unsigned long cache)
 }
 
 /**
- * ntklog_identity_init() - find out where the kernel keeps the cache of a slab
+ * ntklog_identity_init() - find the offsets of members of struct slab and struct kmem_cache
  *
- * Where that is not found nothing is noted, and it is said once.
+ * If the cache of a slab is not found, the notes cannot be enabled, and a message says so.
  *
- * Context: load.
+ * Context: module load.
  */
 void __init ntklog_identity_init(void)
 {
@@ -734,9 +746,9 @@ void __init ntklog_identity_init(void)
 }
 
 /**
- * ntklog_identity_exit() - nobody logs any more
+ * ntklog_identity_exit() - disable and free the notes
  *
- * Context: unload, or a load that failed; no file is open.
+ * Context: module unload, or a load that failed; no reader is left and no event is written.
  */
 void ntklog_identity_exit(void)
 {

@@ -3,9 +3,9 @@
 #define _NTKLOG_GROUND_IDENTITY_H
 
 /*
- * What lies where a lock lies, noted when an event is written: by the time that somebody looks
- * up the address, the object that it was in may be gone. Names are given by user space, which
- * reads the notes before it reads the buffers.
+ * Identities of locks: a note records the memory object that a lock lies in, such as a slab cache
+ * and an offset, when an event of the lock is written. Later the object may have been freed. User
+ * space reads the notes before the buffers, and names the locks by them.
  */
 
 #include <linux/compiler.h>
@@ -15,7 +15,7 @@ struct ntklog_identities;
 struct ntklog_identity_reader;
 
 /*
- * The notes, or NULL: nobody wants them. Written with ntklog_identity_mutex held; freed after
+ * The notes, or NULL while they are disabled. Written with ntklog_identity_mutex held; freed after
  * synchronize_rcu().
  */
 extern struct ntklog_identities *ntklog_identities;
@@ -24,15 +24,15 @@ void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long 
 				 unsigned long caller, u8 kind);
 
 /**
- * ntklog_record_identity() - an event of a lock is about to be written
- * @lock: the lock
- * @caller: who has called the function that the event is of
+ * ntklog_record_identity() - note the object that a lock lies in, before an event is written
+ * @lock: address of the lock
+ * @caller: return address of the lock function
  * @kind: NTKLOG_IDENTITY_*
  *
- * Once for each lock, until what it lies in is something else. What there is no room for is
- * counted.
+ * Writes a note only if there is none for this lock, kind and object. A note is dropped and counted
+ * if another CPU is writing one of the same set.
  *
- * Context: interrupts off, RCU watches, not NMI. Takes no lock, does not allocate or fault.
+ * Context: interrupts off, RCU is watching, not in an NMI. Takes no lock and allocates no memory.
  */
 static __always_inline void ntklog_record_identity(unsigned long lock, unsigned long caller,
 						   u8 kind)
