@@ -95,11 +95,11 @@ static bool ntklog_is_entry_of(const u8 *called, unsigned long function)
 #endif
 
 /**
- * ntklog_address_after_call() - return the address behind the instruction that ftrace patches
+ * ntklog_address_after_call() - find the address behind the call that ftrace patches
  * @function: address of the function, or the address that a kprobe has resolved for it
  *
  * Context: any.
- * Return: the address.
+ * Return: address of the instruction after the patched call.
  */
 const u8 *ntklog_address_after_call(unsigned long function)
 {

@@ -88,7 +88,8 @@ extern u32 ntklog_linux_test_cycles;
 /*
  * Linux does not count how often a waiter tests the lock. Return the number of tests for which the
  * wait had time, at least 1.
- */static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
+ */
+static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
 {
 	u32 wait = ntklog_read_time().low - query->time.low;
 

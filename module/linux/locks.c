@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When Linux' own locks are observed: who wants them, what this kernel allows, and the order in
- * which its functions are redirected and restored. Nothing of the kernel is touched while nobody
- * wants it.
+ * Kinds of Linux' own locks: which of them this kernel supports, and when each is attached. A kind
+ * is attached while its event group has a subscriber; otherwise the kernel is not changed.
  *
- * They are watched in one of three modes: "full", each acquisition tracked; "sampled", some chosen
- * when they are made; "waits", the kernel's tracepoints of contention alone. See attach.c and
- * waits.c for what is switched on and off in which order.
+ * Spin locks and rwlocks are observed in one of three modes: "full" tracks each acquisition,
+ * "sampled" tracks some acquisitions that are chosen when they are made, and "waits" uses only the
+ * kernel's contention tracepoints. The order of hooking is described in attach.c,
+ * sleeping_attach.c and waits.c.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -47,43 +47,48 @@
 
 u32 ntklog_linux_test_cycles __read_mostly = 1;
 
-/* In the order of their numbers, NTKLOG_LINUX_MODE_*. */
 static const char *const ntklog_linux_modes[] = {
 	[NTKLOG_LINUX_MODE_FULL] = "full",
 	[NTKLOG_LINUX_MODE_SAMPLED] = "sampled",
 	[NTKLOG_LINUX_MODE_WAITS] = "waits",
 };
 
-/* Written with ntklog_linux_mutex held, while nobody wants a kind; read without by a rundown. */
+/*
+ * NTKLOG_LINUX_MODE_*. Written with etw_mutex and ntklog_linux_mutex held, while no kind that spins
+ * is attached or has a subscriber. Rundown events read it without a lock.
+ */
 u32 ntklog_linux_mode;
 
-/* Why none of them is watched, in whatever mode; or NULL. Written at load. */
+/* Reason why no kind can be observed in any mode, or NULL. Written at module load. */
 static const char *ntklog_linux_forbidden = "the module is being loaded";
 
 /**
  * struct ntklog_linux_kind - a kind of lock
- * @name: for people
- * @functions: what is redirected; NULL: this kernel's cannot be
- * @unavailable: why they cannot be, or if it @lacks one the function; NULL: they can be. Written as
- *	@is_on, at load, when the files are there already, and when ftrace is out of order
- * @lacks: this kernel does not have the function
- * @is_on: it is watched; written with ntklog_linux_mutex held, and read without by who asks for
- *	groups
- * @failed: the function of the last attempt that failed, or NULL; written as @is_on
- * @err: why
- * @attach_us: microseconds that the last attempt took
- * @detach_us: that the last restoring took
- * @whose: PERF_SPIN_LOCK_KIND() of it; of one that sleeps nothing
- * @class: NTKLOG_SLEEPING_CLASS() of one that sleeps; 0: it spins
- * @want: who wants it
+ * @name: name of the kind in messages and in the file "linux"
+ * @functions: functions to redirect or hook; NULL if that is not possible with this configuration
+ * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
+ *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
+ * @lacks: @unavailable is the name of a function
+ * @is_on: the kind is attached; other functions read it without the mutex
+ * @failed: name of the function for which the last attachment failed, or NULL
+ * @err: 0, or the negative errno of that failure
+ * @attach_us: duration of the last attachment, in microseconds
+ * @detach_us: duration of the last detachment, in microseconds
+ * @whose: PERF_SPIN_LOCK_KIND() of a kind that spins
+ * @class: NTKLOG_SLEEPING_CLASS() of a kind that sleeps; 0 for a kind that spins
+ * @want: event group of the kind; its subscribers decide whether the kind is attached
  * @is_wanted: the state that @work is to bring about; written before @requests, with the mutex of
  *	@want held
  * @requests: number of requests to @work; written with the mutex of @want held
  * @completed: value of @requests when @work last began to run, after it has finished; written by
  *	@work
- * @operation: what @work is doing now, for the file "linux"; NULL if nothing. Written by @work
+ * @operation: "attaching" or "detaching" while @work does so, otherwise NULL. Written by @work, read
+ *	by the file "linux"
  * @since: jiffies at the start of @operation
  * @work: attaches or detaches the kind
+ *
+ * @unavailable, @lacks, @is_on, @failed, @err, @attach_us and @detach_us are written with
+ * ntklog_linux_mutex held.
  */
 struct ntklog_linux_kind {
 	const char *name;
@@ -142,7 +147,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 			.rundown = _rundown,					\
 		},								\
 		.update = ntklog_update_linux_kind,				\
-		/* Registering functions takes locks that are outside of tracepoints_mutex. */ \
+		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
 		.by_work = true,						\
 		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].want),		\
 	},									\
@@ -156,7 +161,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 	LINUX_WANT(_i, _group, ntklog_spin_lock_rundown),			\
 }
 
-/* What they are told of the rates all of these have together: see rundown.c. */
+/* No rundown of its own: ntklog_sleeping_rundown() reports the rates once for all these kinds. */
 #define LINUX_SLEEPING_KIND(_i, _name, _NAME)					\
 {										\
 	.name = #_name,								\
@@ -176,23 +181,23 @@ static struct ntklog_linux_kind ntklog_linux_kinds[] = {
 	LINUX_SLEEPING_KIND(7, ww_mutex, WW_MUTEX),
 };
 
-/* Modes are of locks that spin. */
+/* The mode applies only to kinds that spin. */
 static bool ntklog_kind_records_waits_only(const struct ntklog_linux_kind *kind)
 {
 	return !kind->class && ntklog_linux_mode == NTKLOG_LINUX_MODE_WAITS;
 }
 
-/* Why not even its waits can be watched; NULL: they can be. */
+/* Return the reason why mode "waits" is not available for a kind, or NULL if it is. */
 static const char *ntklog_check_wait_tracepoints(const struct ntklog_linux_kind *kind)
 {
-	/* There the tracepoints tell of raw spin locks, and of all others as sleeping. */
+	/* With PREEMPT_RT the tracepoints report rwlocks as sleeping locks. */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) &&
 	    kind->whose != PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_SPIN))
 		return "CONFIG_PREEMPT_RT has other locks";
 	return ntklog_check_contention_tracepoints();
 }
 
-/* Why the kind cannot be watched in the present mode; NULL: it can be. */
+/* Return the reason why a kind cannot be observed in the current mode, or NULL if it can. */
 static const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind *kind)
 {
 	if (ntklog_linux_forbidden)
@@ -201,7 +206,7 @@ static const char *ntklog_kind_unavailable_reason(const struct ntklog_linux_kind
 						      kind->unavailable;
 }
 
-/* What one does instead, or nothing. */
+/* Return the end of a message that proposes another mode, or an empty string. */
 static const char *ntklog_kind_fallback_hint(const struct ntklog_linux_kind *kind)
 {
 	return !ntklog_linux_forbidden && !kind->class && !ntklog_kind_records_waits_only(kind) &&
@@ -238,7 +243,7 @@ static void ntklog_end_detaching(struct work_struct *work)
 
 static DECLARE_DELAYED_WORK(ntklog_end_detaching_work, ntklog_end_detaching);
 
-/* By then a session that stops has let go of all kinds. */
+/* Delay after which a stopped session has detached all kinds, so that one grace period suffices. */
 #define NTKLOG_END_DETACHING_AFTER	HZ
 
 static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
@@ -253,7 +258,7 @@ static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 	}
 }
 
-/* Not to go on with what is not the same. */
+/* Detach a kind with a replacement that has failed the self-test. */
 static void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong)
 {
 	ntklog_detach_kind(kind);
@@ -279,7 +284,7 @@ static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
 		WRITE_ONCE(kind->is_on, true);
 }
 
-/* The kernel goes on calling our functions: they stay, and so does the module. */
+/* If ftrace could not restore a function, the kernel still calls into the module. Never unload. */
 static void ntklog_pin_module_if_stuck(struct ntklog_linux_kind *kind)
 {
 	if (kind->unavailable || !ntklog_kind_is_stuck(kind))
@@ -307,7 +312,7 @@ static void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *o
 	WRITE_ONCE(kind->operation, operation);
 }
 
-/* Bring the kind into the state that is wanted. */
+/* Attach or detach the kind, as @is_wanted says. */
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
@@ -379,7 +384,7 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 			     READ_ONCE(kind->err) ?: -EOPNOTSUPP : 0;
 }
 
-/* What one test of a lock's word takes who waits: the least of some, for interrupts come. */
+/* Measure how long a waiter takes to test a lock once. Use the minimum: interrupts may disturb. */
 static void __init ntklog_measure_test(void)
 {
 	enum { TESTS = 256, TRIES = 8 };
@@ -397,7 +402,7 @@ static void __init ntklog_measure_test(void)
 	ntklog_linux_test_cycles = max(best / TESTS, 1U);
 }
 
-/* What is not to be had in the mode that it begins with. */
+/* Print why a kind cannot be observed in the initial mode. */
 static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind *kind)
 {
 	const char *why = ntklog_kind_unavailable_reason(kind);
@@ -414,13 +419,14 @@ static int ntklog_find_mode(const char *name)
 }
 
 /**
- * ntklog_linux_init() - find the kernel's functions, and let who wants them have them
- * @allowed: it is permitted at all
- * @mode: in which it begins
+ * ntklog_linux_init() - resolve the kernel's lock functions, and register the event groups
+ * @allowed: false if the module parameter linux_locks forbids to observe Linux' locks
+ * @mode: name of the initial mode
  *
- * Context: load, before there is a session. What this kernel lacks is said, once, by name;
- * NT's locks work without.
- * Return: 0, or -EINVAL: there is no such mode.
+ * A kind that this kernel does not support is reported in a message and is not an error.
+ *
+ * Context: module load, before a session exists.
+ * Return: 0, or -EINVAL if there is no such mode.
  */
 int __init ntklog_linux_init(bool allowed, const char *mode)
 {
@@ -429,7 +435,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	if (ntklog_find_mode(mode) < 0)
 		return -EINVAL;
 	ntklog_measure_test();
-	/* The files are there already: who reads one that tests comes before or after. */
+	/* The debugfs files exist already. A reader of the self-test waits for the mutex. */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
@@ -443,7 +449,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
-	/* What takes that mutex itself, with the want's outside of it. */
+	/* Without the mutex: an update waits for the kind's work item, which takes the mutex. */
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 		ntklog_event_group_init(&ntklog_linux_kinds[i].want);
 	ntklog_linux_rundown_init();
@@ -451,10 +457,11 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 }
 
 /**
- * ntklog_linux_exit() - let go of the kernel's functions for good
+ * ntklog_linux_exit() - detach all kinds for good
  *
- * Context: unload, when no session is left. At the return nobody is in this module's text by
- * way of a trampoline.
+ * On return no task and no CPU executes code of the module through a trampoline.
+ *
+ * Context: module unload, when no session is left; may sleep.
  */
 void ntklog_linux_exit(void)
 {
@@ -465,13 +472,13 @@ void ntklog_linux_exit(void)
 		flush_work(&ntklog_linux_kinds[i].work);
 	}
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
-		/* The kernel calls what would go now: it does not go. */
+		/* The kernel still calls the module. Never return, so that it is not freed. */
 		while (ntklog_kind_is_stuck(&ntklog_linux_kinds[i]))
 			schedule_timeout_uninterruptible(HZ);
 	}
 	while (ntklog_interrupt_hooks_are_stuck())
 		schedule_timeout_uninterruptible(HZ);
-	/* Nobody schedules it any more. */
+	/* No kind is attached, so the work item is not scheduled again. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);
 }
@@ -533,7 +540,7 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	}
 	if (!was_on) {
 		ntklog_detach_kind(kind);
-		/* Who wants it has it no more than before. */
+		/* A kind with a subscriber was off because of an error: report that error again. */
 		if (ntklog_event_group_has_subscribers(&kind->want)) {
 			kind->failed = failed;
 			kind->err = err;
@@ -544,20 +551,20 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 }
 
 /**
- * ntklog_linux_selftest() - compare the redirected functions with the kernel's own
- * @seq: the file: see ntklog_selftest()
+ * ntklog_linux_selftest() - compare the replacements of all kinds with the kernel's functions
+ * @seq: output file; see ntklog_selftest()
  *
- * A kind that nobody wants is redirected meanwhile. One of which a function differs is so no
- * more, until somebody begins to want it.
+ * A detached kind is attached during its test. A kind whose test fails is detached, and attached
+ * again by the next request of a subscriber.
  *
- * Context: thread; may sleep.
+ * Context: task; may sleep.
  */
 void ntklog_linux_selftest(struct seq_file *seq)
 {
 	size_t i;
 
 	seq_puts(seq, "Function Context Word Preempt Softirqs Interrupts Slots Result\n");
-	/* Nobody reads the file if the task is killed. */
+	/* A killed task does not read the file. */
 	if (mutex_lock_killable(&ntklog_linux_mutex))
 		return;
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
@@ -600,10 +607,10 @@ void ntklog_linux_describe(struct seq_file *seq)
 }
 
 /**
- * ntklog_linux_add_groups() - the groups that are on
- * @mask: gets them
+ * ntklog_linux_add_groups() - add the event groups of the attached kinds to a mask
+ * @mask: the mask
  *
- * Context: thread.
+ * Context: any.
  */
 void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 {
@@ -614,8 +621,8 @@ void ntklog_linux_add_groups(struct perfinfo_groupmask *mask)
 			etw_group_mask_set(mask, ntklog_linux_kinds[i].want.provider.group);
 }
 
-/* Has anybody been told how those that spin are watched? */
-static bool ntklog_linux_group_is_enabled(void)
+/* Test whether a kind that spins is attached or has a subscriber, which knows mode and rate. */
+static bool ntklog_spinning_kind_is_in_use(void)
 {
 	size_t i;
 
@@ -628,10 +635,10 @@ static bool ntklog_linux_group_is_enabled(void)
 }
 
 /**
- * ntklog_linux_show_mode() - which mode is it?
- * @seq: gets its name
+ * ntklog_linux_show_mode() - print the name of the current mode
+ * @seq: output file
  *
- * Context: thread.
+ * Context: task.
  */
 void ntklog_linux_show_mode(struct seq_file *seq)
 {
@@ -639,15 +646,15 @@ void ntklog_linux_show_mode(struct seq_file *seq)
 }
 
 /**
- * ntklog_linux_set_mode() - choose the mode in which they are watched from the next time on
- * @name: of the mode
+ * ntklog_linux_set_mode() - set the mode in which spin locks and rwlocks are observed
+ * @name: name of the mode
  *
- * Who wants one of them has said in its trace in which mode it is: no session is half-way on or
- * off while etw_mutex is held.
+ * The mode does not change while spin locks or rwlocks have a subscriber, because the rundown event
+ * of a session reports the mode once. Sessions start and stop with etw_mutex held.
  *
- * Context: thread; may sleep.
- * Return: 0; -EINVAL: there is no such mode; -EBUSY: somebody wants one of them; -EINTR if the task
- * is killed.
+ * Context: task; may sleep.
+ * Return: 0; -EINVAL if there is no such mode; -EBUSY if spin locks or rwlocks are attached or have
+ * a subscriber; -EINTR if the task is killed.
  */
 int ntklog_linux_set_mode(const char *name)
 {
@@ -662,11 +669,11 @@ int ntklog_linux_set_mode(const char *name)
 		mutex_unlock(&etw_mutex);
 		return -EINTR;
 	}
-	if (mode != ntklog_linux_mode && ntklog_linux_group_is_enabled())
+	if (mode != ntklog_linux_mode && ntklog_spinning_kind_is_in_use())
 		err = -EBUSY;
 	if (!err && mode != ntklog_linux_mode) {
 		WRITE_ONCE(ntklog_linux_mode, mode);
-		/* What failed was another mode's. */
+		/* The errors belong to the old mode. */
 		for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
 			ntklog_linux_kinds[i].err = 0;
 	}
@@ -676,15 +683,15 @@ int ntklog_linux_set_mode(const char *name)
 }
 
 /**
- * ntklog_linux_set_blockers() - which releases are written because they leave a waiter behind
- * @rate: one of so many; 0: none
+ * ntklog_linux_set_blockers() - set the sample rate of releases that leave a waiter behind
+ * @rate: one of @rate such releases is written; 0 for none
  *
- * In mode full the functions that release Linux' locks are others when it is not 0: they look at
- * the lock's word before. A session with NT's locks alone has been told if there is a rate.
+ * In mode "full" a rate other than 0 selects replacements that test for a waiter before they
+ * release. A session of NT's spin locks reports in its rundown event that there is a rate.
  *
- * Context: thread; may sleep.
- * Return: 0; -EBUSY: this would begin or end it, and somebody wants Linux' locks, or a session
- * NT's.
+ * Context: task; may sleep.
+ * Return: 0; -EINTR if the task is killed; -EBUSY if the rate would change from or to 0 while
+ * Linux' spin locks or rwlocks have a subscriber, or a session logs NT's spin locks.
  */
 int ntklog_linux_set_blockers(u32 rate)
 {
@@ -695,7 +702,7 @@ int ntklog_linux_set_blockers(u32 rate)
 		return PTR_ERR(change);
 	mutex_lock(&ntklog_linux_mutex);
 	if (!rate != !ntklog_spin_lock_blocker_rate &&
-	    (ntklog_linux_group_is_enabled() || etw_session_has_group(PERF_SPINLOCK)))
+	    (ntklog_spinning_kind_is_in_use() || etw_session_has_group(PERF_SPINLOCK)))
 		err = -EBUSY;
 	else
 		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);
@@ -704,7 +711,7 @@ int ntklog_linux_set_blockers(u32 rate)
 	return err;
 }
 
-/* A tracepoint is that of all kinds that spin, or that sleep: its filter tells them apart. */
+/* All kinds that spin share one tracepoint, and all that sleep another. Filters select a kind. */
 static int ntklog_register_tracepoint(bool sleeping)
 {
 	size_t i;
@@ -714,7 +721,7 @@ static int ntklog_register_tracepoint(bool sleeping)
 		if (!ntklog_linux_kinds[i].class == sleeping)
 			continue;
 		err = ntklog_event_group_add_probe(&ntklog_linux_kinds[i].want);
-		if (err)	/* After exit, which all have had, or will have at once. */
+		if (err)	/* Module unload: the probes of all kinds are removed. */
 			return err;
 	}
 	return 0;

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_LOCKS_H
 #define _NTKLOG_LINUX_LOCKS_H
 
-/* Linux' own locks, observed: for load and unload and for the files. */
+/* Linux' own locks: functions for module load, module unload and the debugfs files. */
 
 #include <linux/types.h>
 #include <uapi/ntklog/group_mask.h>

@@ -38,7 +38,7 @@
 #define DEPENDED		rwlock_release
 #define TRY_ACQUIRE_FAST			ntklog_do_raw(do_raw_write_trylock)
 #define SAMPLE			ntklog_sample_spin_lock_acquire
-/* A writer, or a reader, the first in the queue; or a reader in an interrupt. */
+/* Nonzero if a writer, the first reader of the queue, or a reader in an interrupt waits. */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.cnts) & ~_QW_LOCKED)
 #define WITH_LOCK_NESTED
 #include "functions.h"

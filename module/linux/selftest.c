@@ -132,29 +132,29 @@ static notrace noinline void ntklog_free_resource_slots(void)
 	local_irq_restore(flags);
 }
 
-#define INSIDE	ntklog_note_state(&ntklog_run.result.inside)
+#define SAVE_HELD_STATE	ntklog_note_state(&ntklog_run.result.inside)
 
-/* Makes try_CASE(), which acquires the lock, notes and releases it. */
+/* Define try_CASE(), which acquires the lock, saves the state and releases the lock. */
 #define CASE(_case, _acquire, _release)						\
 static noinline void try_##_case(void)						\
 {										\
 	unsigned long flags __maybe_unused;					\
 										\
 	_acquire;								\
-	INSIDE;									\
+	SAVE_HELD_STATE;							\
 	_release;								\
 }
 
-/* Of a trylock: what it has not got is not released. Sparse is told what it has got. */
+/* Define try_CASE() for a trylock, which releases the lock only after success. */
 #define TRY_CASE(_case, _lock, _try, _release)					\
 static noinline void try_##_case(void)						\
 {										\
 	if (_try(_lock)) {							\
 		__acquire(_lock);						\
-		INSIDE;								\
+		SAVE_HELD_STATE;						\
 		_release(_lock);						\
 	} else {								\
-		INSIDE;								\
+		SAVE_HELD_STATE;						\
 	}									\
 }
 
@@ -183,12 +183,12 @@ CASE(write_nested, _raw_write_lock_nested(RW, 1), _raw_write_unlock(RW))
 TRY_CASE(write_try, RW, _raw_write_trylock, _raw_write_unlock)
 
 /*
- * @acquire: the function that acquires
- * @release: the one that releases
- * @is_owned: somebody else owns the lock: @acquire fails, @release is not called
- * @functions: of which kind they are
- * @try: calls both
- * @contexts: where
+ * @acquire: name of the acquire function
+ * @release: name of the release function
+ * @is_owned: the lock is held already: @acquire must fail, and @release is not called
+ * @functions: lock functions of the kind
+ * @try: calls both functions
+ * @contexts: contexts to test, bits by enum ntklog_selftest_context
  */
 static const struct ntklog_selftest_case {
 	const char *acquire;
@@ -229,11 +229,15 @@ static const struct ntklog_selftest_case {
 #undef TABLE
 };
 
-/* What the kernel's own leave; written at load. */
+/* The states that the originals leave. Written at module load. */
 static struct ntklog_selftest_result
 ntklog_originals[ARRAY_SIZE(ntklog_selftest_cases)][SELFTEST_CONTEXTS];
 
-/* In whatever context, on one processor. What a wrong function has left is undone. */
+/*
+ * Run a test case in the current context, and save the states. Then undo changes that a wrong
+ * replacement has left: slots, preempt_count and the interrupt state. Called with migration
+ * disabled.
+ */
 static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *test)
 {
 	static struct lock_class_key keys[2][SELFTEST_CONTEXTS] __maybe_unused;
@@ -244,13 +248,13 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 
 	ntklog_run.preempt = count & PREEMPT_MASK;
 	ntklog_run.softirqs = softirq_count();
-	/* Interrupts are not always off: for lockdep it is another lock in each context. */
+	/* Without a class for each context, lockdep would report that not all disable interrupts. */
 	if (is_spin) {
 		raw_spin_lock_init(&ntklog_run.lock.spin);
 		lockdep_set_class(&ntklog_run.lock.spin, &keys[0][context]);
 	} else {
 		rwlock_init(&ntklog_run.lock.rw);
-		/* Raw: in interrupts, too, it is right where no rwlock sleeps. */
+		/* LD_WAIT_SPIN: an rwlock may be acquired in hard interrupts without PREEMPT_RT. */
 		lockdep_init_map_wait(&ntklog_run.lock.rw.dep_map, "ntklog_run.lock.rw",
 				      &keys[1][context], 0, LD_WAIT_SPIN);
 	}
@@ -321,7 +325,7 @@ static bool ntklog_is_same(const struct ntklog_selftest_state *is,
 	       is->slots == should_be->slots;
 }
 
-/* A value, and what it should be if it is not that. */
+/* Print a value, followed by the expected one if they differ. */
 static void ntklog_show_value(struct seq_file *seq, int is, int should_be)
 {
 	seq_printf(seq, is == should_be ? " %d" : " %d(%d)", is, should_be);
@@ -354,9 +358,9 @@ static bool ntklog_has_context(const struct ntklog_selftest_case *test, unsigned
 }
 
 /**
- * ntklog_selftest_init() - note what the kernel's own functions leave
+ * ntklog_selftest_init() - save the states that the kernel's functions leave
  *
- * Context: load, when none of them is redirected.
+ * Context: module load, while no function is redirected.
  */
 void __init ntklog_selftest_init(void)
 {
@@ -369,7 +373,10 @@ void __init ntklog_selftest_init(void)
 					   &ntklog_originals[i][context]);
 }
 
-/* With each case in each context; returns the name of the first one that differs, or @wrong. */
+/*
+ * Run each case of a kind in each of its contexts. Returns @wrong unless it is NULL; otherwise the
+ * name of the first function that leaves a wrong state, or NULL.
+ */
 static const char *ntklog_test_functions(const struct ntklog_linux_functions *functions,
 					 struct seq_file *seq, const char *wrong)
 {
@@ -387,7 +394,7 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 			if (test->functions != functions || !ntklog_has_context(test, context))
 				continue;
 			ntklog_try(test, context, &result);
-			/* What the kernel's own have none of. */
+			/* The originals use no slots. */
 			should_be.inside.slots = takes_slot && !test->is_owned;
 			if (!ntklog_report_case(seq, test->acquire, name, test->is_owned,
 						&result.inside, &should_be.inside) && !wrong)
@@ -403,13 +410,13 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 }
 
 /**
- * ntklog_selftest() - compare the redirected functions of a kind with the kernel's own
- * @functions: which
- * @seq: gets a line for each function and context: its name, where, and what it leaves, with
- *	what the kernel's own does in parentheses where that differs. NULL: it is not told
+ * ntklog_selftest() - compare the replacements of a kind with the kernel's functions
+ * @functions: lock functions of the kind, which are redirected
+ * @seq: output file, or NULL. Gets a line for each function and context: name, context, and the
+ *	state that the replacement leaves, with the original's value in parentheses if it differs
  *
- * Context: thread, one at a time; may sleep. They are redirected and tracked.
- * Return: NULL, or the name of the first one that differs.
+ * Context: task; may sleep. Called with ntklog_linux_mutex held.
+ * Return: NULL if all states are equal, or the name of the first function that differs.
  */
 const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_LINUX_SELFTEST_H
 #define _NTKLOG_LINUX_SELFTEST_H
 
-/* Do the redirected functions do what the kernel's own do? For locks.c. */
+/* Self-test of the replacements of Linux' lock functions. */
 
 #include <linux/types.h>
 
@@ -21,7 +21,7 @@ static inline void ntklog_selftest_init(void)
 {
 }
 
-/* Nobody has any to be tested. */
+/* No function is redirected with this configuration. */
 static inline const char *ntklog_selftest(const struct ntklog_linux_functions *functions,
 					  struct seq_file *seq)
 {

@@ -3,12 +3,13 @@
 #define _NTKLOG_LINUX_SLEEPING_FAST_PATH_H
 
 /*
- * What ntklog_track_sleeping_acquire() and ntklog_track_sleeping_release() do when there is
- * nothing to look at, which is nearly always, in a trampoline itself: in their order, and by the
- * same words. A third of what it costs them is to be called with the function's arguments kept.
- * Whatever else there is goes on to the hook, which begins anew.
+ * Fast paths of ntklog_track_sleeping_acquire() and ntklog_track_sleeping_release() in assembler,
+ * as a part of the trampoline. They write the same words in the same order. A call of the C
+ * function with the arguments saved would increase the overhead by half. In all other cases the
+ * fast path changes nothing and the trampoline calls the hook.
  *
- * As at a function's entry: its arguments are kept, but for flags and what calls may change.
+ * At the entry of a function the arguments are live. Flags and the other call-clobbered registers
+ * may be changed.
  */
 
 #include <linux/hardirq.h>
@@ -20,7 +21,7 @@
 #include "../perf/sleeping_lock.h"
 #include "redirect.h"
 
-/* A constant of C's, of 32 bits, for the assembler of this file. */
+/* Define an assembler symbol with the value of a 32-bit C constant. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)					\
 static void __used notrace ntklog_set_##_name(void)				\
 {										\
@@ -42,22 +43,25 @@ NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.lef
 NTKLOG_ASM_CONSTANT(not_in_task, NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
 ntklog_check_current();
 
-/* What this processor remembers, be it another thread's or nobody's, in r8; whose it is in rax. */
-#define NTKLOG_ROOM								\
+/*
+ * Load the record that this CPU has cached into r8, and its task into rax. It may be the record of
+ * another task or the dummy record.
+ */
+#define NTKLOG_LOAD_CACHED_RECORD						\
 	"	movq %gs:ntklog_current+ntklog_asm_here_room(%rip), %r8\n"			\
 	"	movq ntklog_asm_room_task(%r8), %rax\n"
 
-/* As in_task(). */
+/* Skip the fast path unless in_task(). */
 #define NTKLOG_UNLESS_IN_TASK							\
 	"	testl $ntklog_asm_not_in_task, %gs:" NTKLOG_PREEMPT_COUNT "(%rip)\n"	\
 	"	jne 1f\n"
 
-/* Functions of one argument. */
+/* Trampoline with fast path of an acquire function with one argument. */
 #define ACQUIRING(_hook)							\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
-	NTKLOG_ROOM								\
-	/* The thread's own, with a free slot? Nobody's room has slots to look at, too. */	\
+	NTKLOG_LOAD_CACHED_RECORD						\
+	/* Test for the current task and a free slot. The dummy record has slots, too. */	\
 	"	subq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
 	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
 	"	orq ntklog_asm_slot_lock(%rcx), %rax\n"				\
@@ -69,19 +73,22 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	movq 8(%rsp), %rax\n"						\
 	"	movq %rax, ntklog_asm_slot_caller(%rcx)\n"			\
 	"	movq $ntklog_asm_action_of_" #_hook ", ntklog_asm_slot_state(%rcx)\n"	\
-	/* After all that is in the slot: a release, as all stores of x86's. */	\
+	/* Publishes the slot. On x86 each store has release semantics. */	\
 	"	movq %rdi, ntklog_asm_slot_lock(%rcx)\n"				\
 	"	addq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\
 	"	" ASM_RET							\
 	"1:\n",									\
 	"", NTKLOG_CALLER(8), ""))
 
-/* @_first: what of the threads it may be in has slots. */
+/*
+ * Trampoline with fast path of a release function.
+ * @_first: NTKLOG_UNLESS_IN_TASK if the function may be called in interrupt context, or ""
+ */
 #define RELEASING(_hook, _first)						\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	_first									\
-	NTKLOG_ROOM								\
+	NTKLOG_LOAD_CACHED_RECORD						\
 	"	cmpq %gs:" NTKLOG_CURRENT "(%rip), %rax\n"			\
 	"	jne 1f\n"							\
 	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\

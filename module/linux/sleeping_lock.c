@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' own locks that sleep, with NT's hooks for resources. Of most functions the entry is
- * hooked: nothing of ours is on the stack of a thread that sleeps. Those that try, and so say only
- * at their end whether they have acquired, are redirected to ours, which call the kernel's behind
- * its first instruction: they do not sleep.
+ * Hooks of Linux' sleeping locks. Most functions have an entry hook, which returns before the
+ * function sleeps; so a task never sleeps with a frame of this module on its stack. A trylock
+ * function is redirected, because its result is known only at its end. The replacement does not
+ * sleep; it calls the original behind the instruction that ftrace has patched.
  *
- * Functions that another kernel has, or one with lockdep, are optional; what an acquisition has
- * to have so that it ends is not.
+ * Functions that exist only in some kernel versions or with lockdep are optional. The main release
+ * function of each lock is not, because each acquisition needs it.
  */
 
 #include <linux/hash.h>
@@ -32,7 +32,7 @@
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 #include "sleeping_fast_path.h"
 #else
-/* The hooks do it all. */
+/* Without a fast path in assembler, the trampoline only calls the hook. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)	static_assert(true)
 #define ACQUIRING(_hook)			NTKLOG_HOOK(_hook)
 #define RELEASING(_hook, _first)		NTKLOG_HOOK(_hook)
@@ -42,7 +42,7 @@
 #define EXCLUSIVE(_class)	(CLASS_OF(_class) | NTKLOG_SLEEPING_EXCLUSIVE)
 #define SHARED(_class)		(CLASS_OF(_class) | NTKLOG_SLEEPING_SHARED)
 
-/* In a lock's word of who owns it, the low bits are something else. */
+/* The low bits of a lock's owner word are flags. */
 #define OWNER(_word)		((const struct task_struct *)((_word) & ~7UL))
 
 static const struct task_struct *ntklog_owner_of_mutex(const void *lock)
@@ -50,7 +50,7 @@ static const struct task_struct *ntklog_owner_of_mutex(const void *lock)
 	return OWNER(atomic_long_read(&((const struct mutex *)lock)->owner));
 }
 
-/* Of readers it tells the last that has come, who may have gone. */
+/* A reader that acquires sets the owner word. The word may name one that has released since. */
 static const struct task_struct *ntklog_owner_of_rwsem(const void *lock)
 {
 	return OWNER(atomic_long_read(&((const struct rw_semaphore *)lock)->owner));
@@ -64,9 +64,10 @@ static const struct task_struct *ntklog_owner_of_rt_mutex(const void *lock)
 }
 
 /*
- * A semaphore has no word for its owner, and is often released by another thread: that of the
- * console is handed over. So who acquired it last is kept here, as far as there is room; what is
- * overwritten, or read half, is found out by the slot that is not there. Written by any thread.
+ * The task that acquired a semaphore last, by hash of the address. A semaphore does not record its
+ * owner, and another task often releases it: the console semaphore is handed over. Any task writes
+ * an entry, without a lock. An entry may be overwritten or read while it is half written; the task
+ * that it names then has no slot for the lock, and the release is unmatched.
  */
 #define SEMAPHORE_OWNERS_BITS	6
 
@@ -97,12 +98,13 @@ static void ntklog_track_semaphore_acquire(const void *lock, unsigned long calle
 }
 
 /**
- * ntklog_owner_of_sleeping_lock() - who owns a lock, if its words tell
- * @lock: which; it is there as long as this takes
- * @class: of the lock
+ * ntklog_owner_of_sleeping_lock() - look up the owner of a lock
+ * @lock: address of the lock, whose memory must not be freed during the call
+ * @class: class of the lock
  *
  * Context: any.
- * Return: the thread, only to be compared; NULL: nobody, or nobody knows.
+ * Return: the owner, which must not be dereferenced; NULL if there is no owner or the lock does not
+ * record it.
  */
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class)
 {
@@ -124,15 +126,16 @@ const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 cl
 static_assert(offsetof(struct ww_mutex, base) == 0);
 static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
 
-/* Called by a trampoline, and not by a pointer. */
+/* A trampoline calls these functions directly, so they need no ENDBR. */
 #ifndef __noendbr
 #define __noendbr
 #endif
 
-/* How: the slow way looks first whether it has a slot already. */
-#define AT_ONCE		ntklog_track_sleeping_acquire
-#define LOOK_FIRST	ntklog_track_sleeping_acquire_slow
+/* TRACK_SLOW() first searches for a slot that the task has for the lock already. */
+#define TRACK		ntklog_track_sleeping_acquire
+#define TRACK_SLOW	ntklog_track_sleeping_acquire_slow
 
+/* Define an acquire hook. */
 #define ACQUIRES(_hook, _how, _action)						\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void _hook(const void *lock, unsigned long caller)	\
@@ -140,7 +143,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock, unsigned l
 	_how(lock, caller, _action);						\
 }
 
-/* One that is counted already, and whose count is one to look at. */
+/* Define the hook of a release that the fast path has counted, when its countdown has expired. */
 #define COUNTED(_hook, _action, _owner)						\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
@@ -148,6 +151,7 @@ static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	
 	ntklog_track_sleeping_release_slow(lock, _action, _owner, true);	\
 }
 
+/* Define a release hook. */
 #define RELEASES(_hook, _action, _owner)					\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
@@ -155,7 +159,7 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 }										\
 COUNTED(_hook, _action, _owner)
 
-/* Interrupts may do it too, whose slots are not the thread's. */
+/* Define a release hook that interrupt handlers may call too. Their releases are only counted. */
 #define RELEASES_ANYWHERE(_hook, _action, _owner)				\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
@@ -166,28 +170,31 @@ static noinline notrace __used __noendbr void _hook(const void *lock)		\
 }										\
 COUNTED(_hook, _action, _owner)
 
-ACQUIRES(acquire_mutex, AT_ONCE, EXCLUSIVE(MUTEX))
+ACQUIRES(acquire_mutex, TRACK, EXCLUSIVE(MUTEX))
 RELEASES(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex)
-ACQUIRES(acquire_rwsem_exclusive, AT_ONCE, EXCLUSIVE(RWSEM))
+ACQUIRES(acquire_rwsem_exclusive, TRACK, EXCLUSIVE(RWSEM))
 RELEASES(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem)
-ACQUIRES(acquire_rwsem_shared, AT_ONCE, SHARED(RWSEM))
-/* The word tells of the last reader that came: it may own its own. */
+ACQUIRES(acquire_rwsem_shared, TRACK, SHARED(RWSEM))
+/* The owner word may name another reader, which still holds the lock. Do not use it. */
 RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL)
 ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
 
-/* At this moment another thread may do so in this one's place: who has cleared the slot counts. */
+/*
+ * The owner's slot may be freed by its own release and by another task's at the same time. The one
+ * that clears the slot counts the release, so the hook counts nothing before.
+ */
 static noinline notrace __used __noendbr void release_semaphore(const void *lock)
 {
 	ntklog_track_sleeping_release_slow(lock, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore,
 					   false);
 }
 
-ACQUIRES(acquire_rt_mutex, AT_ONCE, EXCLUSIVE(RT_MUTEX))
+ACQUIRES(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
 RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex)
-/* Rare, and often released by another thread, whom nobody knows as such: thaw_super(). */
-ACQUIRES(acquire_percpu_rwsem, LOOK_FIRST, EXCLUSIVE(PERCPU_RWSEM))
+/* Often another task than the owner releases a percpu_rwsem, for example in thaw_super(). */
+ACQUIRES(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
 RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL)
-ACQUIRES(acquire_ww_mutex, LOOK_FIRST, EXCLUSIVE(WW_MUTEX))
+ACQUIRES(acquire_ww_mutex, TRACK_SLOW, EXCLUSIVE(WW_MUTEX))
 RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex)
 
 static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
@@ -195,7 +202,7 @@ static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 	ntklog_downgrade_sleeping_lock(lock, CLASS_OF(RWSEM));
 }
 
-/* Spinning for an rwsem ends, which no tracepoint tells. */
+/* End of optimistic spinning for an rwsem, for which the kernel has no tracepoint. */
 static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 {
 #ifdef CONFIG_RWSEM_SPIN_ON_OWNER
@@ -205,12 +212,16 @@ static noinline notrace __used __noendbr void end_rwsem_spin(const void *queue)
 #endif
 }
 
-/* @_has: what it returns when it has acquired. @_is_own: so what acquires is the thread's own. */
+/*
+ * Define the replacement of a trylock function.
+ * @_has: result of the function when it has acquired the lock
+ * @_is_own: true if the acquisition belongs to the current task; otherwise it is only counted
+ */
 #define TRIES(_name, _has, _is_own, _how, _action)				\
 static noinline notrace __used __noendbr					\
 int tracked_##_name(const void *lock, const void *context)			\
 {										\
-	int result = CALL_BEHIND(_name, lock, context);				\
+	int result = CALL_ORIGINAL(_name, lock, context);			\
 										\
 	if (!result == !(_has)) {						\
 		if (likely(_is_own))						\
@@ -228,15 +239,15 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, ""))
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.trampolines = { [NTKLOG_VARIANT_TRACK] = trampoline_##_name },		\
-	.original_entry = (const u8 *)(_name) + BEHIND,				\
+	.original_entry = (const u8 *)(_name) + ORIGINAL_OFFSET,		\
 }
 
-/* A kernel with lockdep may have it under another name. */
+/* With lockdep mutex_trylock() is a macro in newer kernels. */
 #ifndef mutex_trylock
-TRIES(mutex_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(MUTEX));
+TRIES(mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
 #define TRYING_MUTEX	TRYING(mutex_trylock)
 #else
-TRIES(_mutex_trylock_nest_lock, 1, in_task(), AT_ONCE, EXCLUSIVE(MUTEX));
+TRIES(_mutex_trylock_nest_lock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
 #define TRYING_MUTEX	TRYING(_mutex_trylock_nest_lock)
 #endif
 
@@ -274,12 +285,12 @@ static struct ntklog_hook ntklog_mutex_hooks[] = {
 };
 
 /*
- * With interrupts off: by what looks at a thread's memory while the thread is being switched, and
- * has an interrupt release it (BPF's build ids of stacks). It may have come between two
- * instructions of a hook of the thread's own.
+ * BPF acquires mmap_lock with interrupts off to look up the build IDs of a stack, and releases it
+ * in an irq_work. It may do so between two instructions of a hook of the current task, so an
+ * acquisition with interrupts off is only counted.
  */
-TRIES(down_read_trylock, 1, in_task() && !irqs_disabled(), AT_ONCE, SHARED(RWSEM));
-TRIES(down_write_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(RWSEM));
+TRIES(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK, SHARED(RWSEM));
+TRIES(down_write_trylock, 1, in_task(), TRACK, EXCLUSIVE(RWSEM));
 ACQUIRING(acquire_rwsem_shared);
 NTKLOG_HOOK_2(acquire_rwsem_shared);
 RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK);
@@ -329,7 +340,7 @@ static struct ntklog_hook ntklog_rwsem_hooks[] = {
 	TRYING(down_read_trylock),
 	TRYING(down_write_trylock),
 	NTKLOG_ENTRY_HOOK(trampoline_end_rwsem_spin, ntklog_osq_unlock),
-	/* What was acquired as a writer's is released as a reader's. */
+	/* Hooked with the releases, so that the slot of each tracked writer becomes shared. */
 	NTKLOG_ENTRY_HOOK(trampoline_downgrade_rwsem, ntklog_downgrade_write, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_shared, ntklog_up_read, .is_release = true),
 	NTKLOG_ENTRY_HOOK(trampoline_release_rwsem_exclusive, ntklog_up_write, .is_release = true),
@@ -356,7 +367,7 @@ static struct ntklog_hook ntklog_semaphore_hooks[] = {
 	NTKLOG_ENTRY_HOOK(trampoline_release_semaphore, ntklog_up, .is_release = true),
 };
 
-TRIES(rt_mutex_trylock, 1, in_task(), AT_ONCE, EXCLUSIVE(RT_MUTEX));
+TRIES(rt_mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(RT_MUTEX));
 ACQUIRING(acquire_rt_mutex);
 NTKLOG_HOOK_2(acquire_rt_mutex);
 RELEASING(release_rt_mutex, "");
@@ -393,7 +404,7 @@ static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
 			  .is_release = true),
 };
 
-TRIES(ww_mutex_trylock, 1, in_task(), LOOK_FIRST, EXCLUSIVE(WW_MUTEX));
+TRIES(ww_mutex_trylock, 1, in_task(), TRACK_SLOW, EXCLUSIVE(WW_MUTEX));
 NTKLOG_HOOK_2(acquire_ww_mutex);
 RELEASING(release_ww_mutex, "");
 
@@ -402,7 +413,7 @@ static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	NTKLOG_EXPORTED(ww_mutex_lock_interruptible),
 };
 
-/* One that calls mutex_unlock(), or mutex_trylock(), would be a mutex's too. */
+/* If the function calls that of a mutex, the hook of the mutex would track the lock as well. */
 static struct ntklog_target ntklog_ww_mutex_unlock[] = {
 	NTKLOG_EXPORTED(ww_mutex_unlock, .wraps = "mutex_unlock"),
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' spin locks, with NT's hooks: each function does what the kernel's of the same name
- * does (include/linux/spinlock_api_smp.h), in its order, and returns to its caller. See kind.h
- * for the contexts.
+ * Replacements of the kernel's spin lock functions, which call the hooks of perf. Each does the
+ * same operations in the same order as the kernel's function of that name
+ * (include/linux/spinlock_api_smp.h) and returns to its caller. See kind.h for the contexts.
  *
- * Acquisition and hook, time of the release and hook, are in one section with preemption off,
- * which is what perf wants: the lock's own. An acquisition is an acquire and a release a release
- * as before: arch_spin_*() are the kernel's; the hooks only touch the processor's own words.
+ * The hook of an acquisition, and that of a release, run while the lock keeps preemption off, as
+ * perf requires. Memory ordering does not change: the atomic operations are the kernel's, and the
+ * hooks only access data of this CPU.
  */
 
 #include <linux/bottom_half.h>
@@ -22,7 +22,7 @@
 
 #ifdef NTKLOG_LINUX_LOCKS
 
-/* As queued_spin_lock() begins: do_raw_spin_trylock() reads the lock first. */
+/* First step of queued_spin_lock(). do_raw_spin_trylock() would read the lock before. */
 #ifdef CONFIG_DEBUG_SPINLOCK
 #define ntklog_spin_take	ntklog_do_raw(do_raw_spin_trylock)
 #else
@@ -42,14 +42,14 @@ static __always_inline bool ntklog_spin_take(raw_spinlock_t *lock)
 #define DEPENDED		spin_release
 #define TRY_ACQUIRE_FAST			ntklog_spin_take
 #define SAMPLE			ntklog_sample_spin_lock_acquire
-/* Who waits for the owner, or in the queue behind. */
+/* Nonzero if a waiter spins on the locked byte (pending bit) or waits in the queue (tail). */
 #define WAITED_FOR(_lock)	(atomic_read(&(_lock)->raw_lock.val) & ~_Q_LOCKED_MASK)
 #define WITH_TRYLOCK_BH
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
 #define WITH_LOCK_NESTED
 #define WITH_LOCK_NEST_LOCK
 #endif
-/* From 7.3 on. What their inline trylock acquires comes by _raw_spin_trylock(). */
+/* New in Linux 7.3. The trylock of this variant is inlined and calls _raw_spin_trylock(). */
 #ifdef raw_spin_lock_irq_disable
 #define WITH_LOCK_IRQ_DISABLE
 #endif

@@ -3,18 +3,18 @@
 #define _NTKLOG_LINUX_TRAMPOLINE_ARM64_H
 
 /*
- * The trampolines of redirected and of hooked functions, in arm64's assembler; see redirect.h.
+ * Trampolines of redirected and hooked functions in arm64 assembler; see redirect.h.
  *
- * A function that ftrace may change begins with two instructions for it: the first keeps the
- * return address to the function's caller in x9, the second calls. So a trampoline is come to with
- * that in x9 and the function's next instruction in x30; x0 to x8 are the function's arguments.
- * ftrace's own code, which may come first, leaves them so, and uses x10 to x17 as we do.
+ * A function that ftrace can patch begins with two instructions: the first saves the function's
+ * return address in x9, the second calls. At the entry of a trampoline, x9 is the return address of
+ * the kernel function, x30 is the address of its next instruction, and x0 to x8 are its arguments.
+ * ftrace's own trampoline may run before and preserves these registers. x10 to x17 are free.
  */
 
 #include <linux/linkage.h>
 #include <linux/stringify.h>
 
-/* It is come to by a branch to what x17 has, where that is asked for: "bti c". */
+/* Define a trampoline. "hint #34" is "bti c": ftrace branches to the address in x17. */
 #define NTKLOG_CODE(_name, _instructions)					\
 	".pushsection .text, \"ax\", @progbits\n"				\
 	"	.balign 16\n"							\
@@ -26,7 +26,7 @@ _name ":\n"								\
 	"	.size " _name ", . - " _name "\n"				\
 	".popsection\n"
 
-/* Makes a trampoline, which goes on in another function, as if that had been called. */
+/* Define a trampoline that continues in @_function, as if its caller had called that function. */
 #define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
 	NTKLOG_CODE(_trampoline,						\
 		    _first							\
@@ -34,9 +34,9 @@ _name ":\n"								\
 		    "	b " _function "\n")
 
 /*
- * Calls a hook with the function's first argument and who called the function, and returns into
- * the function. Two records of frames, for who unwinds the hook's stack to find the function and
- * its caller there, as ftrace has them.
+ * Define a trampoline that calls a hook with the first argument and the return address of the
+ * kernel function, and then returns into the function. Like ftrace, it writes two frame records, so
+ * that an unwinder finds the function and its caller.
  */
 #define NTKLOG_HOOK_TRAMPOLINE(_trampoline, _hook)				\
 	NTKLOG_CODE(_trampoline,						\
@@ -62,7 +62,7 @@ _name ":\n"								\
 		    "	add sp, sp, #112\n"					\
 		    "	ret x10\n")
 
-/* One keeps all arguments: for functions of any number, and for a hook of no caller. */
+/* The trampoline saves all arguments, so one kind suffices. */
 #define NTKLOG_HOOK(_hook)							\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook))
@@ -71,27 +71,27 @@ void trampoline_2_##_hook(void);						\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook))
 #define NTKLOG_HOOK_OF_LOCK(_hook)	NTKLOG_HOOK(_hook)
 
-/* Of what is called in place of a function: where that goes on behind ftrace's two instructions. */
+/* Offset in a function behind "bti c", if any, and the two instructions of ftrace. */
 #ifdef CONFIG_ARM64_BTI_KERNEL
-#define BEHIND	12
+#define ORIGINAL_OFFSET	12
 #else
-#define BEHIND	8
+#define ORIGINAL_OFFSET	8
 #endif
 
-/* x18 is the shadow call stack's, or anybody's. */
+/* Without a shadow call stack, x18 is a call-clobbered register. */
 #ifdef CONFIG_SHADOW_CALL_STACK
 #define NTKLOG_PLATFORM_REGISTER
 #else
 #define NTKLOG_PLATFORM_REGISTER	"x18",
 #endif
 
-/* Not by a pointer: the middle of a function is no place for those to go to. */
-#define CALL_BEHIND(_name, _lock, _context)					\
+/* Call the original of a replaced function. The call is direct, because there is no "bti c". */
+#define CALL_ORIGINAL(_name, _lock, _context)					\
 ({										\
 	register unsigned long __result asm("x0") = (unsigned long)(_lock);	\
 	register const void *__context asm("x1") = (_context);			\
 										\
-	asm volatile("bl " #_name " + " __stringify(BEHIND)			\
+	asm volatile("bl " #_name " + " __stringify(ORIGINAL_OFFSET)		\
 		     : "+r" (__result), "+r" (__context)			\
 		     : : "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11",	\
 			 "x12", "x13", "x14", "x15", "x16", "x17", NTKLOG_PLATFORM_REGISTER	\

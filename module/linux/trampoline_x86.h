@@ -12,13 +12,12 @@
 #include "../compat.h"
 
 /*
- * Some instructions of ours that a function of the kernel calls first, and which then return. What
- * is come to by calls that are patched in, and by returns, needs no ENDBR: nobody jumps there by an
- * address in a register; objtool has to be told.
+ * Define a trampoline: code that a kernel function calls with its first instruction. The call is
+ * direct, so the trampoline needs no ENDBR, and objtool must be told so.
  */
 #define NTKLOG_CODE(_name, _instructions)					\
 	".pushsection .text, \"ax\", @progbits\n"				\
-	/* Newer kernels take an odd address for one to jump to, not to call. */	\
+	/* Newer versions of ftrace use bit 0 of the address as a flag for a jump. */	\
 	"	.balign 16\n"								\
 	"	.globl " _name "\n"							\
 	"	.type " _name ", @function\n"						\
@@ -30,10 +29,10 @@
 	".popsection\n"
 
 /*
- * Makes a trampoline, which goes on in another function. The return address on top of the
- * stack is that into the kernel's function; below it is that of its caller. Two calls are ended by
- * one return: the processor predicts the outer one wrongly, which is most of what it costs; and a
- * kernel that counts calls (retbleed=stuff) would be one off.
+ * Define a trampoline that continues in @_function. The return address on top of the stack leads
+ * into the kernel function, and the next one to its caller. The trampoline replaces the first one,
+ * so that one return ends two calls. The CPU mispredicts the outer return, which is most of the
+ * overhead. A kernel that counts calls (retbleed=stuff) would be off by one.
  */
 #define NTKLOG_TRAMPOLINE(_trampoline, _function, _first)			\
 	NTKLOG_CODE(_trampoline,						\
@@ -42,8 +41,9 @@
 		    "	movq $" _function ", (%rsp)\n")
 
 /*
- * Of a release while nothing that this processor owns has been chosen: back into the kernel's
- * function, which releases. Preemption is off. Flags are nobody's at a function's entry.
+ * Begin the trampoline of a release function: if this CPU holds no sampled lock, return into the
+ * kernel function, which releases the lock. Preemption is off. The flags are not live at the entry
+ * of a function.
  */
 #define NTKLOG_UNLESS_SAMPLED							\
 	"	cmpl $0, %gs:ntklog_spin_lock_cpu(%rip)\n"				\
@@ -51,7 +51,7 @@
 	"	" ASM_RET								\
 	"1:\n"
 
-/* Calls a hook with the function's first argument. */
+/* Call a hook with the first argument of the function. */
 #define NTKLOG_CALL_HOOK(_hook, _save, _more, _restore)				\
 	FRAME_BEGIN								\
 	"	pushq %rdi\n"							\
@@ -63,27 +63,35 @@
 	FRAME_END
 
 /*
- * Makes a trampoline that calls a hook, and returns into the function. @_save and @_restore keep
- * what else it has of arguments, @_more makes the hook's. @_first returns by itself if that is all,
- * or goes on to the call.
+ * Define a trampoline that calls a hook and then returns into the kernel function.
+ * @_first: fast path, which returns into the function or continues with the call of the hook
+ * @_save: saves further arguments of the function
+ * @_more: sets further arguments of the hook
+ * @_restore: restores what @_save has saved
  */
 #define NTKLOG_HOOK_TRAMPOLINE(_trampoline, _hook, _first, _save, _more, _restore)	\
 	NTKLOG_CODE(_trampoline,						\
 		    _first							\
 		    NTKLOG_CALL_HOOK(_hook, _save, _more, _restore))
 
-/* What FRAME_BEGIN leaves on the stack. */
+/* Bytes that FRAME_BEGIN pushes. */
 #ifdef CONFIG_FRAME_POINTER
 #define NTKLOG_FRAME	"8"
 #else
 #define NTKLOG_FRAME	"0"
 #endif
 
-/* The second argument of a hook: who called the function, with so much on the stack. */
+/*
+ * Set the second argument of a hook to the return address of the kernel function. @_pushed is the
+ * number of bytes that were pushed after FRAME_BEGIN.
+ */
 #define NTKLOG_CALLER(_pushed)							\
 	"	movq 8+" #_pushed "+" NTKLOG_FRAME "(%rsp), %rsi\n"
 
-/* For functions of one argument, and for those of up to three; and for a hook of no caller. */
+/*
+ * Hook trampolines: NTKLOG_HOOK() for functions with one argument, NTKLOG_HOOK_2() for up to three,
+ * NTKLOG_HOOK_OF_LOCK() for a hook that does not use the caller.
+ */
 #define NTKLOG_HOOK(_hook)							\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", NTKLOG_CALLER(8), ""))
@@ -96,7 +104,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_2_" #_hook, #_hook, "",		\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook, "", "", "", ""))
 
-/* A function's trampolines. */
+/* The trampolines of an acquire function and of a release function, one for each variant. */
 #define NTKLOG_ACQUIRING(_name)							\
 void trampoline_##_name(void);							\
 void sampled_trampoline_##_name(void);						\
@@ -112,20 +120,20 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name,	\
 			  NTKLOG_UNLESS_SAMPLED))
 
-/* Of what is called in place of a function: where that goes on behind its first instruction. */
+/* Offset in a function behind ENDBR, if any, and the call that ftrace patches. */
 #ifdef CONFIG_X86_KERNEL_IBT
-#define BEHIND	9
+#define ORIGINAL_OFFSET	9
 #else
-#define BEHIND	5
+#define ORIGINAL_OFFSET	5
 #endif
 
-/* Not by a pointer: the middle of a function is no place for those to go to. */
-#define CALL_BEHIND(_name, _lock, _context)					\
+/* Call the original of a replaced function. The call is direct, because there is no ENDBR. */
+#define CALL_ORIGINAL(_name, _lock, _context)					\
 ({										\
 	const void *__lock = (_lock), *__context = (_context);			\
 	int __result;								\
 										\
-	asm volatile("call " #_name " + " __stringify(BEHIND)			\
+	asm volatile("call " #_name " + " __stringify(ORIGINAL_OFFSET)		\
 		     : "=a" (__result), "+D" (__lock), "+S" (__context),	\
 		       ASM_CALL_CONSTRAINT					\
 		     : : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");	\
