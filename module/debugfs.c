@@ -110,7 +110,7 @@ static ssize_t ntklog_information_write(struct file *file,
 {
 	u8 buffer[PERF_INFORMATION_MAX];
 
-	/* Longer than any: as wrong as what a shorter one may turn out to be. */
+	/* Longer than any information class. ntklog_set_information() checks the exact length. */
 	if (count > sizeof(buffer) || *position)
 		return -EINVAL;
 	if (copy_from_user(buffer, from, count))
@@ -135,7 +135,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 {
 	struct perfinfo_groupmask mask = etw_global_group_mask();
 
-	/* The tracepoints want theirs without any session. */
+	/* A tracepoint enables its group without a session. */
 	if (ntklog_spin_locks_are_tracked())
 		etw_group_mask_set(&mask, PERF_SPINLOCK);
 	ntklog_linux_add_groups(&mask);
@@ -148,7 +148,7 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 
 /* counters */
 
-/* SpinLockAcquireCount is kept as what is left until one is sampled. */
+/* SpinLockAcquireCount is not stored. It follows from the countdown to the next sampled one. */
 static u64 ntklog_get_acquire_count(int cpu)
 {
 	return ntklog_spin_lock_acquire_count(cpu);
@@ -336,7 +336,7 @@ static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
 
 static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
 {
-	/* Room for all of it, lest it is tested once more. */
+	/* If the buffer were too small, seq_file would run the self-test again with a larger one. */
 	return single_open_size(file, ntklog_linux_selftest_show, NULL, SZ_32K);
 }
 
@@ -348,7 +348,7 @@ static const struct file_operations ntklog_linux_selftest_fops = {
 	.release = single_release,
 };
 
-/* identities: what the locks of events lie in; a note is made while somebody has it open */
+/* identities: the memory objects that the locks of events lie in; enabled while the file is open */
 
 static int ntklog_identities_open(struct inode *inode, struct file *file)
 {

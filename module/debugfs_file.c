@@ -92,7 +92,7 @@ static const struct file_operations ntklog_file_fops = {
 	.release = single_release,
 };
 
-/* What the inodes point to; freed with the directory. */
+/* Objects that the inodes point to. Freed when the directory has been removed. */
 static LIST_HEAD(ntklog_open_files);
 
 struct ntklog_file_node {
@@ -101,12 +101,12 @@ struct ntklog_file_node {
 };
 
 /**
- * ntklog_create_file() - make a file of text
- * @file: what it is; stays
- * @directory: where
- * @object: of its functions
+ * ntklog_create_file() - create a text file
+ * @file: description of the file; must stay valid
+ * @directory: parent directory
+ * @object: argument for the functions of @file
  *
- * Context: load.
+ * Context: module load.
  * Return: 0 or a negative errno.
  */
 int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory, void *object)

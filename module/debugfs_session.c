@@ -250,7 +250,7 @@ static const struct ntklog_file ntklog_session_files[] = {
 
 /* sessions/<n>/cpu<m> */
 
-/* What the inodes point to. */
+/* Object that the inodes of a CPU's files point to. */
 struct ntklog_processor {
 	struct etw_session *session;
 	unsigned int cpu;

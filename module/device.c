@@ -100,7 +100,7 @@ int ntklog_device_init(void)
 /**
  * ntklog_device_exit() - remove /dev/ntklog
  *
- * Context: unload, when nobody has it open.
+ * Context: module unload, when no file of the device is open.
  */
 void ntklog_device_exit(void)
 {

@@ -27,8 +27,9 @@
 #include "trace.h"
 
 /*
- * The table of tracepoints refers to each by a string, of which trace.h's names of symbols
- * know nothing: the short name is a second one, which nobody outside this file sees.
+ * The kernel makes an entry of the tracepoint table in assembler, from the short name as a string.
+ * The macros in trace.h that rename the symbols do not apply there. Define the short name as an
+ * alias that is local to this file.
  */
 #define NTKLOG_LOCAL_TRACEPOINT(name)					\
 	asm(".set __tracepoint_" #name ", __tracepoint_ntklog_" #name)
@@ -208,7 +209,7 @@ err_stack:
 static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
-	/* Nobody logs or reads any more when the files go. */
+	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();
 	ntklog_context_swap_exit();

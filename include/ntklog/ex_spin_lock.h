@@ -140,7 +140,7 @@ ex_acquire_spin_lock_exclusive_at_dpc_level(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 {
-	/* For the test and the atomic operation together. */
+	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
 	/*
 	 * While the caller is a shared owner the number of shared owners may change, but not to 0.
@@ -163,7 +163,7 @@ __ex_release_spin_lock_shared(struct ex_spin_lock *spin_lock)
 static __always_inline bool
 __ex_release_spin_lock_exclusive(struct ex_spin_lock *spin_lock)
 {
-	/* For the test and the atomic operation together. */
+	/* Prefetch the cache line for writing: the test alone would fetch it shared. */
 	__ke_prefetch_to_write(&spin_lock->value);
 	/*
 	 * While bit 31 is set other CPUs change bit 30 only. As a signed number the word is then at

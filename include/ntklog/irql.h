@@ -213,7 +213,10 @@ static __always_inline void __ke_assert_dispatch_level(void)
  */
 static __always_inline void ke_lower_irql(u8 new_irql)
 {
-	/* An IRQL and the counts have no bit in common, so one comparison tests both. */
+	/*
+	 * The value of __ke_raised() has no bit below __KE_IRQL_MIN, where the IRQL is: one
+	 * comparison tests both.
+	 */
 	u32 state = __ke_raised() | new_irql;
 
 	static_assert(PASSIVE_LEVEL == 0 && HIGH_LEVEL < __KE_IRQL_MIN);

@@ -139,7 +139,10 @@ static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version,
 	void *event;
 
 	BUILD_BUG_ON(length % TRACE_EVENT_ALIGNMENT);
-	/* From the time stamp on, so that time stamps in a buffer do not decrease. */
+	/*
+	 * Interrupts are off from reading the clock until the event is written, so that time stamps
+	 * in a buffer do not decrease.
+	 */
 	lockdep_assert_irqs_disabled();
 	if (unlikely(!wanted || !etw_reserve(etw_run_cpus[etw_first_session(wanted)],
 					     sizeof(*header) + length, &event)))

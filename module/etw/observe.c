@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The time in which an event group is observed. Attaching and detaching take up to seconds, in
- * which a session is started but has no events of the group.
+ * Events that record when the observation of an event group begins and ends. Attaching may take
+ * seconds, in which a session is started but has no events of the group.
  */
 
 #include <linux/list.h>

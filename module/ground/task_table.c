@@ -279,8 +279,8 @@ static void ntklog_insert_locked(struct ntklog_task_shard *shard, struct ntklog_
  * ntklog_insert_task_record() - give the current task a record
  * @record: from ntklog_alloc_detached_task_record()
  *
- * The record is late if the exit of the task may have been reported already, or will not be
- * reported because no other record is needed.
+ * Marks the record as late if the exit hook may have run already, because the task is exiting, or
+ * is not attached, because no other record is needed.
  *
  * Context: interrupts off. The task has no record.
  */

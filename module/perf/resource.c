@@ -206,7 +206,7 @@ static void ntklog_resource_wait_timer(struct timer_list *timer)
 void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 				const void *resource, u32 action)
 {
-	/* Read the clock and the number of the same CPU. */
+	/* The clock and the CPU number must be of the same CPU. */
 	preempt_disable();
 	wait->start_time = ntklog_cycles();
 	wait->processor = smp_processor_id();

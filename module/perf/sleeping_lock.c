@@ -296,7 +296,7 @@ static u64 ntklog_count_sleeping_release(bool counted, bool *at_multiple)
 	return released;
 }
 
-/* Apply NT's sampling rules for resources to one release. */
+/* Count a release. Returns true if NT's rules for resources sample it. */
 static bool ntklog_release_is_sampled(u64 wait_time, u32 contentions, bool counted)
 {
 	u32 contention_rate = READ_ONCE(ntklog_resource_parameter_values.contention_sampling_rate);

@@ -100,12 +100,12 @@ void __init ntklog_seed_sampling(void)
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
 static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	int number = cpu->sampled_in_use;
+	int index = cpu->sampled_in_use;
 
-	while (--number >= 0)
-		if ((cpu->sampled.slot[number].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+	while (--index >= 0)
+		if ((cpu->sampled.slot[index].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
 			break;
-	return number;
+	return index;
 }
 
 /*
@@ -114,10 +114,10 @@ static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const voi
  */
 static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
-	int number = ntklog_find_sampled(cpu, lock);
+	int index = ntklog_find_sampled(cpu, lock);
 
-	if (number >= 0)
-		cpu->sampled.nested[number]++;
+	if (index >= 0)
+		cpu->sampled.nested[index]++;
 }
 
 /* Take a slot. Returns NULL if all slots are in use. */

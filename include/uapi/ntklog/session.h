@@ -31,9 +31,9 @@
 
 #define NTKLOG_SESSION_NAME_SIZE	64	/* with its NUL */
 
-/* mode: what happens to new events when the buffers of a CPU are full */
-#define NTKLOG_SESSION_SEQUENTIAL	0	/* they are lost, and counted */
-#define NTKLOG_SESSION_BUFFERING	1	/* they overwrite the oldest buffer */
+/* mode: treatment of new events when the buffers of a CPU are full */
+#define NTKLOG_SESSION_SEQUENTIAL	0	/* new events are lost, and counted */
+#define NTKLOG_SESSION_BUFFERING	1	/* new events overwrite the oldest buffer */
 
 /**
  * struct ntklog_session_start - the settings of a run
@@ -174,10 +174,10 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failures, 0x0C);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 
 /*
- * Start a run. It begins wholly, or the call fails and the session is as before: EINVAL for a
- * setting out of range, EEXIST if another session has the name, EBUSY if the session runs,
- * ENOMEM if there is no memory for the buffers, EINTR after a signal. Buffers of the claim's
- * earlier run are freed, except for what is open with NTKLOG_SESSION_OPEN_CPU.
+ * Start a run. If the call fails, the session is as before: EINVAL for a setting out of range,
+ * EEXIST if another session has the name, EBUSY if the session runs, ENOMEM if there is no memory
+ * for the buffers, EINTR after a signal. Buffers of the claim's earlier run are freed, except for
+ * those of a CPU that is open with NTKLOG_SESSION_OPEN_CPU.
  */
 #define NTKLOG_SESSION_START	_IOW(0xE7, 16, struct ntklog_session_start)
 
