@@ -24,9 +24,9 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
-# Lines that a busy machine may add: losses, and records that came too late.
+# Lines that a busy machine may add: losses, records that came too late, holds of earlier.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
-                     r"\d+ (?:events have no stack|stacks belong)")
+                     r"\d+ (?:events have no stack|stacks belong)|\">\": the hold")
 # A title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 

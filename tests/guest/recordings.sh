@@ -89,16 +89,16 @@ check "recordings: the closing line counts them" is \
 
 # A disk with space for a part of the buffers.
 mount -t tmpfs -o size=300k none $KEPT
-ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full.etl --duration 60 \
-	2>full.log
+ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \
+	2>full_disk.log
 check "recordings: a full disk ends a recording" is $? 1
-cat full.log
-check "recordings: which is said" grep -q 'full.etl: No space left on device' full.log
-cp $KEPT/full.etl full.etl
-check "recordings: the file can be read" ntklog info full.etl
-check "recordings: its header counts its buffers" sh -c "ntklog info --json full.etl |
-	grep -q '\"BuffersWritten\": '\$((\$(stat -c %s full.etl) / 65536)),"
-rm $KEPT/full.etl
+cat full_disk.log
+check "recordings: which is said" grep -q 'full_disk.etl: No space left on device' full_disk.log
+cp $KEPT/full_disk.etl full_disk.etl
+check "recordings: the file can be read" ntklog info full_disk.etl
+check "recordings: its header counts its buffers" sh -c "ntklog info --json full_disk.etl |
+	grep -q '\"BuffersWritten\": '\$((\$(stat -c %s full_disk.etl) / 65536)),"
+rm $KEPT/full_disk.etl
 check "recordings: nothing is left after that" none_is_left
 ntklog start 3 -e contextswap -b 64K -n 64 >start.log
 check "recordings: start says what it records" grep -q 'session 3 is started: contextswap;' start.log
