@@ -246,8 +246,11 @@ static void sessions_of_other_versions_each_gets_its_own(struct kunit *test)
 			  etw_versions_above_1_wanted(etw_sessions_for_event(PERF_SPINLOCK_CNTRS)));
 	/* Session 0 alone has version 1. */
 	KUNIT_EXPECT_FALSE(test, etw_versions_above_1_wanted(1));
-	/* The change comes after the sessions of this event were read. */
-	etw_set_contextswap_version(&etw_sessions[3], 1);
+	/*
+	 * Another CPU changes the version of session 3 to 1 after this event has read the sessions.
+	 * etw_set_contextswap_version() would sleep here.
+	 */
+	WRITE_ONCE(etw_contextswap_versions.of_session[3], 0);
 	etw_log_event_versions(wanted, TEST_HOOK_ID, first, sizeof(first), later,
 			       sizeof(later));
 	local_irq_restore(flags);
