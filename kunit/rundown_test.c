@@ -114,6 +114,21 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 }
 
 /* The suites' module is loaded with linux_locks=0. */
+static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
+{
+	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, OBSERVED, SPIN_LOCK_END };
+	struct etw_group_change change = {};
+
+	start(test, 2, PERF_SPINLOCK);
+	etw_group_mask_set(&change.set, PERF_LINUX_MUTEX);
+	KUNIT_EXPECT_EQ(test, etw_change_group_mask(&etw_sessions[2], &change), 0);
+	stop(test, 2);
+	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
+	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
+}
+
+/* The suites' module is loaded with linux_locks=0. */
 static void a_group_that_cannot_be_attached_is_a_failure(struct kunit *test)
 {
 	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
@@ -207,6 +222,7 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(a_group_is_observed_between_two_events),
 	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
+	KUNIT_CASE(an_added_group_that_cannot_be_attached_is_never_observed),
 	KUNIT_CASE(a_group_that_cannot_be_attached_is_a_failure),
 	KUNIT_CASE(each_change_of_rates_is_in_each_started_session),
 	KUNIT_CASE(a_change_of_one_parameter_is_in_the_session),

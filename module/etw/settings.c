@@ -136,11 +136,15 @@ static void etw_change_stacks(struct etw_session *session, u32 stacks)
 static void etw_change_groups(struct etw_session *session, const struct perfinfo_groupmask *after)
 {
 	const struct perfinfo_groupmask before = session->settings.group_mask;
+	struct perfinfo_groupmask kept;
+	int i;
 
 	if (!memcmp(&before, after, sizeof(before)))
 		return;
-	/* The observation of a group ends before it is detached. */
-	etw_log_observed(session, after);
+	for (i = 0; i < PERF_NUM_MASKS; i++)
+		kept.masks[i] = before.masks[i] & after->masks[i];
+	/* The observation of a group ends before it is detached, and begins when it is attached. */
+	etw_log_observed(session, &kept);
 	spin_lock(&etw_session_lock);
 	session->settings.group_mask = *after;
 	session->run->group_mask = *after;
