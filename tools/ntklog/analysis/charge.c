@@ -6,6 +6,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "charge.h"
 
@@ -16,11 +17,13 @@
 
 /*
  * @holds: ring of the newest holds
+ * @hold_frames: their stacks
  * @hold_count: number of holds so far; the newest has this number minus 1
  * @absences: ring of the newest absences
+ * @absence_frames: their stacks
  * @absence_count: number of absences so far
  * @lock_heads: number of the newest hold of each bucket of locks, plus 1
- * @thread_heads: number of the newest hold of each bucket of tasks, plus 1
+ * @thread_heads: number of the newest hold of a lock that sleeps, of each bucket of tasks, plus 1
  * @absence_heads: number of the newest absence of each bucket of tasks, plus 1
  * @overlaps: holds that overlap the wait that is being charged
  * @callback: gets each piece of a wait
@@ -28,8 +31,10 @@
  */
 struct charges {
 	struct charge_hold *holds;
+	uint64_t (*hold_frames)[CHARGE_FRAMES];
 	uint64_t hold_count;
 	struct charge_absence *absences;
+	uint64_t (*absence_frames)[CHARGE_FRAMES];
 	uint64_t absence_count;
 	uint64_t lock_heads[1 << BUCKET_BITS];
 	uint64_t thread_heads[1 << BUCKET_BITS];
@@ -49,6 +54,19 @@ static const struct charge_hold *hold_at(const struct charges *charges, uint64_t
 	if (!link || charges->hold_count - (link - 1) > CHARGE_KEPT)
 		return NULL;
 	return &charges->holds[(link - 1) % CHARGE_KEPT];
+}
+
+/* The distance from the hold that is added to an earlier one; 0 if the ring has that no more. */
+static uint32_t distance_from(const struct charges *charges, uint64_t link)
+{
+	uint64_t distance = charges->hold_count + 1 - link;
+
+	return link && distance < CHARGE_KEPT ? distance : 0;
+}
+
+static uint64_t older_link(uint64_t link, uint32_t distance)
+{
+	return distance ? link - distance : 0;
 }
 
 static struct charge_absence *absence_at(const struct charges *charges, uint64_t link)
@@ -72,10 +90,12 @@ struct charges *charges_open(charge_callback callback, void *argument)
 	if (!charges)
 		return NULL;
 	charges->holds = calloc(CHARGE_KEPT, sizeof(*charges->holds));
+	charges->hold_frames = calloc(CHARGE_KEPT, sizeof(*charges->hold_frames));
 	charges->absences = calloc(CHARGE_KEPT, sizeof(*charges->absences));
+	charges->absence_frames = calloc(CHARGE_KEPT, sizeof(*charges->absence_frames));
 	charges->callback = callback;
 	charges->argument = argument;
-	if (charges->holds && charges->absences)
+	if (charges->holds && charges->hold_frames && charges->absences && charges->absence_frames)
 		return charges;
 	charges_close(charges);
 	return NULL;
@@ -151,18 +171,19 @@ static int compare_acquired(const void *a, const void *b)
 
 	if (left->acquired != right->acquired)
 		return left->acquired < right->acquired ? -1 : 1;
-	return 0;
+	return (left->logged > right->logged) - (left->logged < right->logged);
 }
 
 /* The recorded holds that overlap a wait, in the order of their acquisition. */
 static size_t find_overlaps(struct charges *charges, const struct charge_hold *waiter)
 {
-	const struct charge_hold *hold = hold_at(charges, waiter->older_of_lock);
+	uint64_t link = older_link(charges->hold_count, waiter->older_of_lock);
+	const struct charge_hold *hold;
 	size_t count = 0;
 
 	/* Records arrive in the order of @logged: no older one can reach into the wait. */
-	for (; hold && hold->logged > waiter->wait_start && count < OVERLAPS_MAX;
-	     hold = hold_at(charges, hold->older_of_lock))
+	for (; (hold = hold_at(charges, link)) && hold->logged > waiter->wait_start &&
+	     count < OVERLAPS_MAX; link = older_link(link, hold->older_of_lock))
 		if (hold->lock == waiter->lock && hold->is_sleeping == waiter->is_sleeping &&
 		    hold->released > waiter->wait_start && hold->acquired < waiter->acquired &&
 		    hold->released > hold->acquired)
@@ -221,15 +242,22 @@ static void charge_wait(struct charges *charges, const struct charge_hold *waite
 void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 {
 	uint64_t *of_lock = &charges->lock_heads[bucket_of(hold->lock)];
-	uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];
-	struct charge_hold *kept = &charges->holds[charges->hold_count % CHARGE_KEPT];
+	size_t at = charges->hold_count % CHARGE_KEPT;
+	struct charge_hold *kept = &charges->holds[at];
 
 	*kept = *hold;
-	kept->older_of_lock = *of_lock;
-	kept->older_of_thread = *of_thread;
+	if (hold->frames)
+		kept->frames = memcpy(charges->hold_frames[at], hold->frames,
+				      sizeof(*charges->hold_frames));
+	kept->older_of_lock = distance_from(charges, *of_lock);
+	if (hold->is_sleeping) {
+		uint64_t *of_thread = &charges->thread_heads[bucket_of(hold->thread_id)];
+
+		kept->older_of_thread = distance_from(charges, *of_thread);
+		*of_thread = charges->hold_count + 1;
+	}
 	charges->hold_count++;
 	*of_lock = charges->hold_count;
-	*of_thread = charges->hold_count;
 	if (hold->weight && hold->acquired > hold->wait_start)
 		charge_wait(charges, kept);
 }
@@ -243,9 +271,13 @@ void charges_add_hold(struct charges *charges, const struct charge_hold *hold)
 void charges_switch_out(struct charges *charges, const struct charge_absence *absence)
 {
 	uint64_t *head = &charges->absence_heads[bucket_of(absence->thread_id)];
-	struct charge_absence *kept = &charges->absences[charges->absence_count % CHARGE_KEPT];
+	size_t at = charges->absence_count % CHARGE_KEPT;
+	struct charge_absence *kept = &charges->absences[at];
 
 	*kept = *absence;
+	if (absence->frames)
+		kept->frames = memcpy(charges->absence_frames[at], absence->frames,
+				      sizeof(*charges->absence_frames));
 	kept->until = UINT64_MAX;
 	kept->older = *head;
 	charges->absence_count++;
@@ -286,10 +318,11 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
 					    uint64_t time)
 {
+	uint64_t link = charges->thread_heads[bucket_of(thread_id)];
 	const struct charge_hold *hold;
 
-	hold = hold_at(charges, charges->thread_heads[bucket_of(thread_id)]);
-	for (; hold && hold->logged > time; hold = hold_at(charges, hold->older_of_thread))
+	for (; (hold = hold_at(charges, link)) && hold->logged > time;
+	     link = older_link(link, hold->older_of_thread))
 		if (hold->thread_id == thread_id && hold->is_sleeping &&
 		    hold->wait_start <= time && hold->acquired > time)
 			return hold;
@@ -303,6 +336,8 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 void charges_close(struct charges *charges)
 {
 	free(charges->holds);
+	free(charges->hold_frames);
 	free(charges->absences);
+	free(charges->absence_frames);
 	free(charges);
 }

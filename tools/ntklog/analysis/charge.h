@@ -66,7 +66,8 @@ enum charge_part {
  * @released: when the hold ended
  * @logged: time stamp of the record, which is not before @released
  * @caller: address in the function that released a spin lock; 0: not recorded
- * @frames: return addresses of the stack of the release, the innermost first; 0 ends them
+ * @frames: CHARGE_FRAMES return addresses of the stack of the release, the innermost first; 0 ends
+ *	them; NULL: not recorded
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
  * @is_sleeping: the lock is one that tasks sleep for
@@ -74,8 +75,9 @@ enum charge_part {
  * @in_softirq: a spin lock released in a softirq
  * @in_interrupt: a spin lock released in a hard interrupt
  * @was_interrupted: interrupts came during the wait or the hold
- * @older_of_lock: number of an earlier hold, of a lock of the same bucket, plus 1; 0: none
- * @older_of_thread: number of an earlier hold, of a task of the same bucket, plus 1; 0: none
+ * @older_of_lock: distance to an earlier hold, of a lock of the same bucket; 0: none
+ * @older_of_thread: if @is_sleeping, distance to an earlier such hold, of a task of its bucket;
+ *	0: none
  */
 struct charge_hold {
 	uint64_t lock;
@@ -85,16 +87,16 @@ struct charge_hold {
 	uint64_t released;
 	uint64_t logged;
 	uint64_t caller;
-	uint64_t frames[CHARGE_FRAMES];
+	const uint64_t *frames;
 	uint64_t weight;
 	uint32_t thread_id;
+	uint32_t older_of_lock;
+	uint32_t older_of_thread;
 	bool is_sleeping;
 	bool is_shared;
 	bool in_softirq;
 	bool in_interrupt;
 	bool was_interrupted;
-	uint64_t older_of_lock;
-	uint64_t older_of_thread;
 };
 
 /**
@@ -102,7 +104,8 @@ struct charge_hold {
  * @from: when the task was switched out, session clock
  * @ready_from: from when on the task was ready to run
  * @until: when the task was switched in; UINT64_MAX: not yet
- * @frames: return addresses of the stack at the switch, the innermost first; 0 ends them
+ * @frames: CHARGE_FRAMES return addresses of the stack at the switch, the innermost first; 0 ends
+ *	them; NULL: not recorded
  * @thread_id: the task
  * @older: number of an earlier absence, of a task of the same bucket, plus 1; 0: none
  */
@@ -110,7 +113,7 @@ struct charge_absence {
 	uint64_t from;
 	uint64_t ready_from;
 	uint64_t until;
-	uint64_t frames[CHARGE_FRAMES];
+	const uint64_t *frames;
 	uint32_t thread_id;
 	uint64_t older;
 };

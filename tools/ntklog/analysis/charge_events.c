@@ -9,12 +9,18 @@
 
 #include "charge_events.h"
 
+/* A file may claim times of centuries. */
+static uint64_t whole_ticks(double ticks)
+{
+	return ticks < 0x1p63 ? (uint64_t)ticks : INT64_MAX;
+}
+
 /* Cycles in ticks of the session clock. */
 static uint64_t ticks_of(const struct etl_file *file, uint64_t cycles)
 {
 	if (file->perf_freq == file->cycle_freq)
 		return cycles;
-	return (uint64_t)((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
+	return whole_ticks((double)cycles * (double)file->perf_freq / (double)file->cycle_freq);
 }
 
 /* When the hold ended: by the record's own clock, if that is the session clock. */
@@ -40,14 +46,17 @@ static void set_times(struct charge_hold *hold, const struct charge_event *from,
 	}
 }
 
-static void set_frames(uint64_t *frames, const struct stack *stack)
+/* Copy the innermost functions of a stack to @frames. Returns NULL if there is no stack. */
+static const uint64_t *read_frames(uint64_t *frames, const struct stack *stack)
 {
 	size_t count = stack && stack->state == STACK_FOUND ? stack->count : 0;
 
+	if (!count)
+		return NULL;
+	memset(frames, 0, CHARGE_FRAMES * sizeof(*frames));
 	if (count > CHARGE_FRAMES)
 		count = CHARGE_FRAMES;
-	if (count)
-		memcpy(frames, stack->addresses, count * sizeof(*frames));
+	return memcpy(frames, stack->addresses, count * sizeof(*frames));
 }
 
 /**
@@ -64,7 +73,9 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 			 bool has_hold)
 {
 	int64_t held = record->release_time - record->acquire_time;
+	uint64_t frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
+		.frames = read_frames(frames, from->stack),
 		.lock = record->lock,
 		.class = class,
 		.caller = record->caller,
@@ -78,7 +89,6 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 
 	set_times(&hold, from, record->release_time, has_hold && held > 0 ? held : 0,
 		  record->spin_count ? record->wait_time : 0);
-	set_frames(hold.frames, from->stack);
 	charge_sums_add_hold(sums, &hold);
 }
 
@@ -94,7 +104,9 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 			 const struct resource_record *record, uint64_t class, uint64_t weight)
 {
 	bool is_timed = record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN;
+	uint64_t frames[CHARGE_FRAMES];
 	struct charge_hold hold = {
+		.frames = read_frames(frames, from->stack),
 		.lock = record->resource,
 		.class = class,
 		.thread_id = record->thread_id,
@@ -108,7 +120,6 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 	set_times(&hold, from, is_timed ? record->acquire_time + record->hold_time : 0,
 		  record->hold_time,
 		  record->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN ? record->wait_time : 0);
-	set_frames(hold.frames, from->stack);
 	charge_sums_add_hold(sums, &hold);
 }
 
@@ -125,7 +136,9 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 			record->old_thread_state == KTHREAD_STATE_RUNNING ||
 			record->old_thread_state == KTHREAD_STATE_STANDBY ||
 			record->old_thread_state == KTHREAD_STATE_DEFERRED_READY;
+	uint64_t frames[CHARGE_FRAMES];
 	struct charge_absence absence = {
+		.frames = read_frames(frames, from->stack),
 		.thread_id = record->old_thread_id,
 		.from = from->event->time_stamp,
 		.ready_from = is_ready ? from->event->time_stamp : UINT64_MAX,
@@ -133,6 +146,5 @@ void charge_add_contextswap(struct charge_sums *sums, const struct charge_event 
 	double ready_for = (double)record->new_thread_wait_time * (double)from->file->tick_ns *
 			   (double)from->file->perf_freq / 1e9;
 
-	set_frames(absence.frames, from->stack);
-	charge_sums_add_switch(sums, &absence, record->new_thread_id, (uint64_t)ready_for);
+	charge_sums_add_switch(sums, &absence, record->new_thread_id, whole_ticks(ready_for));
 }

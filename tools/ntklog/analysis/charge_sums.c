@@ -6,24 +6,13 @@
 #include <string.h>
 
 #include "charge_sums.h"
-#include "grow.h"
 #include "macros.h"
 #include "text.h"
 
 #define LABEL_SIZE	(2 * NAME_SIZE + 32)
 
-/*
- * @hash: hash_bytes() of the text, twice; the key
- * @number: of the label
- * @text: the label
- * @hh: in the table of labels
- */
-struct charge_label {
-	uint64_t hash;
-	uint32_t number;
-	char *text;
-	UT_hash_handle hh;
-};
+/* Return values of size_of_sum(). */
+#define SUM_SIZES	252
 
 /* Prefixes of functions that take or release locks or switch tasks, and so explain no hold. */
 static const char *const plumbing[] = {
@@ -50,7 +39,7 @@ static bool find_function(const struct charge_sums *sums, const uint64_t *frames
 {
 	unsigned int i;
 
-	for (i = 0; i < CHARGE_FRAMES && frames[i]; i++) {
+	for (i = 0; frames && i < CHARGE_FRAMES && frames[i]; i++) {
 		names_function(sums->names, frames[i], text, size);
 		if (!is_plumbing(text))
 			return true;
@@ -91,7 +80,7 @@ static void format_holder(const struct charge_sums *sums, const struct charge_ho
 	char function[NAME_SIZE], task[NAME_SIZE];
 
 	format_task(sums, hold->thread_id, task, sizeof(task));
-	if (sums->by == CHARGE_BY_STACK && hold->frames[0]) {
+	if (sums->by == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
 		format_stack(sums, hold->frames, text, size);
 	} else if (sums->by == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
@@ -120,31 +109,31 @@ static uint64_t hash_text(const char *text)
 	return (uint64_t)hash_bytes(text, length) << 32 | hash_bytes(text, length / 2);
 }
 
-/* The number of a label; that of all others, if there are too many. */
-static uint32_t label_of(struct charge_sums *sums, const char *text)
+static void free_label(struct charge_sums *sums, struct charge_label *label)
+{
+	HASH_DEL(sums->labels, label);
+	free(label->text);
+	free(label);
+}
+
+/* The label of a text; that of all others without memory. */
+static struct charge_label *label_of(struct charge_sums *sums, const char *text)
 {
 	uint64_t hash = hash_text(text);
 	struct charge_label *label;
-	const char **more;
 
 	HASH_FIND(hh, sums->labels, &hash, sizeof(hash), label);
 	if (label)
-		return label->number;
-	if (sums->label_count == CHARGE_LABELS_MAX)
-		return CHARGE_LABEL_OTHERS;
-	more = grown(sums->label_texts, sums->label_count, sizeof(*more));
-	if (more) {
-		sums->label_texts = more;
-		hash_add(sums->labels, hash, &hash, label);
-	}
-	if (!label) {
-		sums->no_memory = true;
-		return CHARGE_LABEL_OTHERS;
-	}
-	label->text = strdup(text);
-	label->number = sums->label_count;
-	sums->label_texts[sums->label_count++] = label->text ? label->text : "";
-	return label->number;
+		return label;
+	hash_add(sums->labels, hash, &hash, label);
+	if (label)
+		label->text = strdup(text);
+	if (label && label->text)
+		return label;
+	if (label)
+		free_label(sums, label);
+	sums->no_memory = true;
+	return sums->fixed[CHARGE_LABEL_OTHERS];
 }
 
 /* An index of a cache that depends on all bits of a few numbers. */
@@ -157,7 +146,7 @@ static size_t cache_index(uint64_t a, uint64_t b, uint64_t c)
 	return mixed >> (64 - CHARGE_CACHE_BITS);
 }
 
-static uint32_t label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
+static struct charge_label *label_of_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	struct charge_who who = {
 		.caller = hold->caller,
@@ -168,7 +157,8 @@ static uint32_t label_of_hold(struct charge_sums *sums, const struct charge_hold
 	struct charge_label_cached *cached;
 	char text[LABEL_SIZE];
 
-	memcpy(who.frames, hold->frames, sizeof(who.frames));
+	if (hold->frames)
+		memcpy(who.frames, hold->frames, sizeof(who.frames));
 	/* The label of a spin lock's holder is the caller's, whichever task it was. */
 	if (sums->by == CHARGE_BY_CALLER && who.caller)
 		who.thread_id = 0;
@@ -182,35 +172,162 @@ static uint32_t label_of_hold(struct charge_sums *sums, const struct charge_hold
 }
 
 static struct charge_row *find_row(struct charge_sums *sums, enum charge_row_kind kind,
-				   uint32_t first, uint32_t second)
+				   struct charge_label *first, struct charge_label *second)
 {
 	struct charge_row_key key = {
-		.class = sums->current->class,
-		.is_sleeping = sums->current->is_sleeping,
+		.class = sums->current->key,
 		.kind = kind,
 		.first = first,
 		.second = second,
 	};
-	struct charge_row **cached = &sums->row_cache[cache_index(key.class, kind,
-								  (uint64_t)first << 32 | second)];
+	struct charge_row **cached = &sums->row_cache[cache_index(key.class.class + kind,
+								  (uintptr_t)first,
+								  (uintptr_t)second)];
 	struct charge_row *row = *cached;
 
 	if (row && !memcmp(&row->key, &key, sizeof(key)))
 		return row;
-	hash_find_or_add(sums->rows, key, &key, CHARGE_ROWS_MAX, row);
-	if (!row) {
-		/* The table is full: one row for all others of this kind. */
-		key = (struct charge_row_key) { .kind = kind };
-		hash_find_or_add(sums->rows, key, &key, CHARGE_ROWS_MAX + CHARGE_ROW_KINDS, row);
-		sums->no_memory |= !row;
-		return row;
-	}
+	hash_find_or_add(sums->rows, key, &key, UINT32_MAX, row);
+	sums->no_memory |= !row;
 	*cached = row;
 	return row;
 }
 
-static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind, uint32_t first,
-		       uint32_t second, uint64_t ticks, uint64_t weight)
+/* The class of size of a sum: sums of one class differ by a quarter at most. */
+static unsigned int size_of_sum(uint64_t ticks)
+{
+	unsigned int bits = ticks < 8 ? 0 : 61 - __builtin_clzll(ticks);
+
+	return 4 * bits + (ticks >> bits);
+}
+
+/* The sums that are kept: all of class @size and above, and @rest of the class below. */
+struct limit {
+	unsigned int size;
+	size_t rest;
+};
+
+static struct limit find_limit(const size_t *counts, size_t kept)
+{
+	struct limit limit = { SUM_SIZES, kept };
+
+	for (; limit.size && counts[limit.size - 1] <= limit.rest; limit.size--)
+		limit.rest -= counts[limit.size - 1];
+	return limit;
+}
+
+static bool is_kept(struct limit *limit, uint64_t ticks)
+{
+	unsigned int size = size_of_sum(ticks);
+
+	if (size >= limit->size)
+		return true;
+	if (size + 1 < limit->size || !limit->rest)
+		return false;
+	limit->rest--;
+	return true;
+}
+
+static void drop_light_classes(struct charge_sums *sums)
+{
+	struct charge_class *class, *next;
+	size_t counts[SUM_SIZES] = { 0 };
+	struct limit limit;
+
+	for (class = sums->classes; class; class = class->hh.next)
+		counts[size_of_sum(class->sum.wait)]++;
+	limit = find_limit(counts, CHARGE_CLASSES_KEPT);
+	HASH_ITER(hh, sums->classes, class, next) {
+		if (is_kept(&limit, class->sum.wait))
+			continue;
+		HASH_DEL(sums->classes, class);
+		free(class);
+	}
+}
+
+/* Add a row to that of all others of its kind. */
+static void fold_row(struct charge_sums *sums, const struct charge_row *row)
+{
+	struct charge_label *others = sums->fixed[CHARGE_LABEL_OTHERS];
+	const struct charge_row_key key = {
+		.kind = row->key.kind,
+		.first = others,
+		.second = others,
+	};
+	struct charge_row *sum;
+
+	hash_find_or_add(sums->rows, key, &key, UINT32_MAX, sum);
+	sums->no_memory |= !sum;
+	if (!sum)
+		return;
+	sum->pieces += row->pieces;
+	sum->ticks += row->ticks;
+	if (row->longest > sum->longest)
+		sum->longest = row->longest;
+}
+
+/* Drop the light rows, and those without a class: a class that comes back begins anew. */
+static void drop_light_rows(struct charge_sums *sums)
+{
+	struct charge_row *row, *next;
+	struct charge_class *class;
+	size_t counts[SUM_SIZES] = { 0 };
+	struct limit limit;
+
+	for (row = sums->rows; row; row = row->hh.next)
+		counts[size_of_sum(row->ticks)]++;
+	limit = find_limit(counts, CHARGE_ROWS_KEPT);
+	HASH_ITER(hh, sums->rows, row, next) {
+		if (charge_row_is_of_others(sums, row))
+			continue;
+		HASH_FIND(hh, sums->classes, &row->key.class, sizeof(row->key.class), class);
+		if (class && is_kept(&limit, row->ticks))
+			continue;
+		HASH_DEL(sums->rows, row);
+		fold_row(sums, row);
+		free(row);
+	}
+}
+
+static void drop_unused_labels(struct charge_sums *sums)
+{
+	struct charge_label *label, *next;
+	struct charge_row *row;
+	size_t i;
+
+	for (label = sums->labels; label; label = label->hh.next)
+		label->is_used = false;
+	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
+		sums->fixed[i]->is_used = true;
+	for (row = sums->rows; row; row = row->hh.next) {
+		row->key.first->is_used = true;
+		row->key.second->is_used = true;
+	}
+	HASH_ITER(hh, sums->labels, label, next) {
+		if (!label->is_used)
+			free_label(sums, label);
+	}
+}
+
+/* Keep the tables small: drop what costs least. No class or label is in use meanwhile. */
+static void limit_tables(struct charge_sums *sums)
+{
+	if (HASH_COUNT(sums->classes) < 2 * CHARGE_CLASSES_KEPT &&
+	    HASH_COUNT(sums->rows) < 2 * CHARGE_ROWS_KEPT &&
+	    HASH_COUNT(sums->labels) < CHARGE_LABELS_MAX)
+		return;
+	drop_light_classes(sums);
+	drop_light_rows(sums);
+	drop_unused_labels(sums);
+	sums->current = NULL;
+	sums->waiter = NULL;
+	memset(sums->label_cache, 0, sizeof(sums->label_cache));
+	memset(sums->row_cache, 0, sizeof(sums->row_cache));
+}
+
+static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
+		       struct charge_label *first, struct charge_label *second, uint64_t ticks,
+		       uint64_t weight)
 {
 	struct charge_row *row = find_row(sums, kind, first, second);
 
@@ -242,7 +359,7 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 		return;
 	}
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
-		   label_of(sums, text), CHARGE_LABEL_OTHERS, piece->ticks, weight);
+		   label_of(sums, text), sums->fixed[CHARGE_LABEL_OTHERS], piece->ticks, weight);
 }
 
 static void add_piece_to_sum(struct charge_sum *sum, const struct charge_piece *piece,
@@ -260,7 +377,7 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	bool is_held = piece->part <= CHARGE_HOLDER_BLOCKED;
 	bool is_stopped = !waiter->is_sleeping && piece->part == CHARGE_FREE_SPINNING &&
 			  piece->ticks > sums->ticks_per_ms;
-	uint32_t holder;
+	struct charge_label *holder;
 
 	add_piece_to_sum(&sums->total, piece, waiter->weight, is_stopped);
 	add_piece_to_sum(&sums->current->sum, piece, waiter->weight, is_stopped);
@@ -269,15 +386,15 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	if (is_held)
 		holder = label_of_hold(sums, piece->holder);
 	else if (piece->part == CHARGE_OVERTAKEN)
-		holder = CHARGE_LABEL_OVERTAKEN;
+		holder = sums->fixed[CHARGE_LABEL_OVERTAKEN];
 	else if (piece->part == CHARGE_UNKNOWN)
-		holder = CHARGE_LABEL_UNKNOWN;
+		holder = sums->fixed[CHARGE_LABEL_UNKNOWN];
 	else
-		holder = CHARGE_LABEL_HANDED_OVER;
+		holder = sums->fixed[CHARGE_LABEL_HANDED_OVER];
 	add_to_row(sums, CHARGE_ROW_BLOCKER, sums->waiter, holder, piece->ticks, waiter->weight);
 	if (is_held)
-		add_to_row(sums, CHARGE_ROW_HOLDER, holder, CHARGE_LABEL_OTHERS, piece->ticks,
-			   waiter->weight);
+		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
+			   piece->ticks, waiter->weight);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
 }
@@ -296,15 +413,14 @@ static void add_wait(struct charge_sum *sum, const struct charge_hold *hold)
 
 static struct charge_class *find_class(struct charge_sums *sums, const struct charge_hold *hold)
 {
+	const struct charge_class_key key = { hold->class, hold->is_sleeping };
 	struct charge_class *class = sums->current;
 
-	if (class && class->class == hold->class && class->is_sleeping == hold->is_sleeping)
+	if (class && !memcmp(&class->key, &key, sizeof(key)))
 		return class;
-	hash_find_or_add(sums->classes, class, &hold->class, CHARGE_CLASSES_MAX, class);
-	if (!class)
-		class = &sums->others;
-	class->is_sleeping = hold->is_sleeping;
-	return class;
+	hash_find_or_add(sums->classes, key, &key, UINT32_MAX, class);
+	sums->no_memory |= !class;
+	return class ? class : &sums->others;
 }
 
 /**
@@ -332,8 +448,10 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 	sums->ticks_per_ms = ticks_per_second / 1000;
 	sums->charges = charges_open(add_piece, sums);
 	sums->no_memory = !sums->charges;
-	for (i = 0; i < CHARGE_FIXED_LABELS && sums->charges; i++)
-		label_of(sums, fixed_labels[i]);
+	for (i = 0; i < CHARGE_FIXED_LABELS; i++)
+		sums->fixed[i] = label_of(sums, fixed_labels[i]);
+	if (sums->no_memory)
+		charge_sums_finish(sums);
 	return !sums->no_memory;
 }
 
@@ -345,13 +463,14 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold)
 {
 	if (hold->weight && hold->acquired > hold->wait_start) {
+		limit_tables(sums);
 		sums->current = find_class(sums, hold);
 		sums->waiter = label_of_hold(sums, hold);
 		add_wait(&sums->total, hold);
 		add_wait(&sums->current->sum, hold);
 		if (hold->is_sleeping)
 			add_wait(&sums->sleeping, hold);
-		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, CHARGE_LABEL_OTHERS,
+		add_to_row(sums, CHARGE_ROW_WAITER, sums->waiter, sums->fixed[CHARGE_LABEL_OTHERS],
 			   hold->acquired - hold->wait_start, hold->weight);
 	}
 	charges_add_hold(sums->charges, hold);
@@ -372,6 +491,18 @@ void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absenc
 		charges_switch_in(sums->charges, new_thread_id, absence->from, ready_for);
 	if (absence->thread_id)
 		charges_switch_out(sums->charges, absence);
+}
+
+/**
+ * charge_row_is_of_others() - test for the sum of the rows that were dropped
+ * @sums: open or finished
+ * @row: a row
+ *
+ * Return: true if @row is of locks that are not told apart.
+ */
+bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
+{
+	return row->key.first == sums->fixed[CHARGE_LABEL_OTHERS];
 }
 
 /**
@@ -404,11 +535,7 @@ void charge_sums_free(struct charge_sums *sums)
 		HASH_DEL(sums->rows, row);
 		free(row);
 	}
-	HASH_ITER(hh, sums->labels, label, next_label) {
-		HASH_DEL(sums->labels, label);
-		free(label->text);
-		free(label);
-	}
-	free(sums->label_texts);
+	HASH_ITER(hh, sums->labels, label, next_label)
+		free_label(sums, label);
 	memset(sums, 0, sizeof(*sums));
 }

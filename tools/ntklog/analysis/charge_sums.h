@@ -12,10 +12,13 @@
 #include "hash.h"
 #include "names.h"
 
-/* Classes, rows and labels that are told apart; all others are summed up as one. */
-#define CHARGE_CLASSES_MAX	16384
-#define CHARGE_ROWS_MAX		16384
-#define CHARGE_LABELS_MAX	16384
+/*
+ * Classes and rows that are kept: the heaviest of twice as many. The lighter rows are summed up as
+ * one for each kind. Labels are dropped with their rows.
+ */
+#define CHARGE_CLASSES_KEPT	8192
+#define CHARGE_ROWS_KEPT	8192
+#define CHARGE_LABELS_MAX	65536
 
 /* Labels that are always there. */
 enum charge_fixed_label {
@@ -60,15 +63,23 @@ struct charge_sum {
 };
 
 /**
- * struct charge_class - the waits for the locks of a class
+ * struct charge_class_key - a class of locks
  * @class: address or class key of the locks
- * @is_sleeping: tasks sleep for these locks
+ * @is_sleeping: tasks sleep for these locks; a spin lock may be the first member of such a lock
+ */
+struct charge_class_key {
+	uint64_t class;
+	uint64_t is_sleeping;
+};
+
+/**
+ * struct charge_class - the waits for the locks of a class
+ * @key: the class
  * @sum: of the waits
  * @hh: in the table of classes
  */
 struct charge_class {
-	uint64_t class;
-	bool is_sleeping;
+	struct charge_class_key key;
 	struct charge_sum sum;
 	UT_hash_handle hh;
 };
@@ -92,12 +103,25 @@ enum charge_row_kind {
 	CHARGE_ROW_KINDS,
 };
 
+/**
+ * struct charge_label - a name of waiters, holders or functions
+ * @hash: hash_bytes() of the text, twice; the key
+ * @text: the label
+ * @is_used: a row has the label; valid while labels are dropped
+ * @hh: in the table of labels
+ */
+struct charge_label {
+	uint64_t hash;
+	char *text;
+	bool is_used;
+	UT_hash_handle hh;
+};
+
 struct charge_row_key {
-	uint64_t class;
-	uint32_t kind;
-	uint32_t first;
-	uint32_t second;
-	uint32_t is_sleeping;
+	struct charge_class_key class;
+	struct charge_label *first;
+	struct charge_label *second;
+	uint64_t kind;
 };
 
 /**
@@ -116,8 +140,6 @@ struct charge_row {
 	UT_hash_handle hh;
 };
 
-struct charge_label;
-
 /**
  * struct charge_sums - of a trace; all zero: nothing is charged
  * @names: of functions and tasks, or NULL
@@ -129,11 +151,10 @@ struct charge_label;
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @classes: table
- * @others: of the classes beyond CHARGE_CLASSES_MAX
+ * @others: of a class for which there is no memory
  * @rows: table
  * @labels: table, by text
- * @label_texts: by number
- * @label_count: number of labels
+ * @fixed: the labels that are always there
  * @has_switches: context switches are recorded
  * @no_memory: something is missing for want of memory
  * @label_cache: labels of recent holds, to find them without a search
@@ -147,13 +168,12 @@ struct charge_sums {
 	struct charge_sum total;
 	struct charge_sum sleeping;
 	struct charge_class *current;
-	uint32_t waiter;
+	struct charge_label *waiter;
 	struct charge_class *classes;
 	struct charge_class others;
 	struct charge_row *rows;
 	struct charge_label *labels;
-	const char **label_texts;
-	uint32_t label_count;
+	struct charge_label *fixed[CHARGE_FIXED_LABELS];
 	bool has_switches;
 	bool no_memory;
 	struct charge_label_cached {
@@ -163,7 +183,7 @@ struct charge_sums {
 			uint32_t thread_id;
 			uint32_t flags;
 		} who;
-		uint32_t label;
+		struct charge_label *label;
 	} label_cache[1 << CHARGE_CACHE_BITS];
 	struct charge_row *row_cache[1 << CHARGE_CACHE_BITS];
 };
@@ -173,6 +193,7 @@ bool charge_sums_open(struct charge_sums *sums, const struct names *names, enum 
 void charge_sums_add_hold(struct charge_sums *sums, const struct charge_hold *hold);
 void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absence *absence,
 			    uint32_t new_thread_id, uint64_t ready_for);
+bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row);
 void charge_sums_finish(struct charge_sums *sums);
 void charge_sums_free(struct charge_sums *sums);
 

@@ -106,11 +106,6 @@ static const char *time_text(const struct report *report, uint64_t ticks, char *
 	return text;
 }
 
-static const char *label_text(const struct charge_sums *sums, uint32_t label)
-{
-	return label < sums->label_count ? sums->label_texts[label] : "";
-}
-
 static int compare_classes(const void *a, const void *b)
 {
 	const struct charge_class *left = *(const struct charge_class *const *)a;
@@ -118,7 +113,7 @@ static int compare_classes(const void *a, const void *b)
 
 	if (left->sum.wait != right->sum.wait)
 		return left->sum.wait > right->sum.wait ? -1 : 1;
-	return left->class < right->class ? -1 : left->class > right->class;
+	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
 /* The classes of locks that were waited for, those that cost most first. */
@@ -144,8 +139,8 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 
 	memset(largest, 0, count * sizeof(*largest));
 	for (row = sums->rows; row; row = row->hh.next) {
-		if (row->key.kind != kind || row->key.class != class->class ||
-		    row->key.is_sleeping != class->is_sleeping)
+		if (row->key.kind != kind || charge_row_is_of_others(sums, row) ||
+		    memcmp(&row->key.class, &class->key, sizeof(class->key)))
 			continue;
 		for (i = count; i && (!largest[i - 1] || row->ticks > largest[i - 1]->ticks); i--) {
 			if (i < count)
@@ -169,7 +164,7 @@ static void append_names(const struct answer *answer, const struct charge_class 
 		char name[NAME_SIZE];
 
 		snprintf(name, sizeof(name), "%s%s %.0f%%", i ? ", " : "",
-			 label_text(sums, rows[i]->key.first),
+			 rows[i]->key.first->text,
 			 100 * share_of(rows[i]->ticks, all));
 		if (i && (share_of(rows[i]->ticks, all) < SHARE_MIN ||
 			  strlen(text) + strlen(name) + reserved > ANSWER_COLUMNS))
@@ -211,7 +206,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 		       100 * share_of(ticks, held(&class->sum)));
 		if (where)
-			append(text, sizeof(text), " (%s)", label_text(sums, where->key.first));
+			append(text, sizeof(text), " (%s)", where->key.first->text);
 	}
 	if (*text)
 		add_line(answer, "   Holders %s", text);
@@ -225,7 +220,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	uint64_t free_ticks = sum->wait - held(sum) - sum->parts[CHARGE_UNKNOWN];
 	char name[NAME_SIZE], time[32], text[512], rest[64] = "";
 
-	names_address(report->names, class->class, name, sizeof(name));
+	names_address(report->names, class->key.class, name, sizeof(name));
 	add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
 		 time_text(report, sum->wait, time, sizeof(time)),
 		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
@@ -246,7 +241,7 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 		append_names(answer, class, CHARGE_ROW_HOLDER, text, sizeof(text), strlen(rest));
 	}
 	add_line(answer, "%s%s", text, rest);
-	if (class->is_sleeping && sums->has_switches)
+	if (class->key.is_sleeping && sums->has_switches)
 		add_reasons(answer, class);
 }
 
@@ -430,7 +425,7 @@ json_t *answer_json(const struct report *report)
 		const struct charge_sum *sum = &sorted[i]->sum;
 		char name[NAME_SIZE];
 
-		names_address(report->names, sorted[i]->class, name, sizeof(name));
+		names_address(report->names, sorted[i]->key.class, name, sizeof(name));
 		json_array_append_new(locks,
 				      json_pack("{s:s, s:I, s:f, s:f, s:f, s:o}", "lock", name,
 						"waits", (json_int_t)sum->waits, "wait_total",

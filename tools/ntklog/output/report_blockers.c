@@ -23,11 +23,6 @@ static double ticks_ns(const struct report *report, uint64_t ticks)
 	return (double)ticks * 1e9 / (double)report->file->perf_freq;
 }
 
-static char *label_copy(const struct charge_sums *sums, uint32_t label)
-{
-	return strdup(label < sums->label_count ? sums->label_texts[label] : "");
-}
-
 static void add_blocker(struct report *report, const struct charge_row *row)
 {
 	const struct charge_sums *sums = &report->analysis->charges;
@@ -36,10 +31,10 @@ static void add_blocker(struct report *report, const struct charge_row *row)
 
 	if (!cell)
 		return;
-	names_address(report->names, row->key.class, name, sizeof(name));
-	cell++->text = strdup(row->key.class ? name : "(others)");
-	cell++->text = label_copy(sums, row->key.first);
-	cell++->text = label_copy(sums, row->key.second);
+	names_address(report->names, row->key.class.class, name, sizeof(name));
+	cell++->text = strdup(charge_row_is_of_others(sums, row) ? "(others)" : name);
+	cell++->text = strdup(row->key.first->text);
+	cell++->text = strdup(row->key.second->text);
 	cell++->number = (double)row->pieces;
 	cell++->number = ticks_ns(report, row->ticks);
 	cell++->number = (double)row->ticks / (double)sums->total.wait;

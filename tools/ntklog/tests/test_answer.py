@@ -154,6 +154,53 @@ class Charge(Case):
                             spin(5000, 5000, 4000, WAITER, rule=2))
         self.assertEqual(parts, {"unknown": 4400})
 
+    def test_spin_lock_at_the_address_of_a_semaphore_is_another_lock(self):
+        """The first member of a semaphore is its spin lock."""
+        self.write_events(spin(1000, 2000), spin(2000, 2100, 900, WAITER),
+                          sleep(10000, 14000, kind="semaphore"),
+                          sleep(14000, 14100, 4000, thread=56, kind="semaphore"))
+        locks = json.loads(self.report("--json"))["answer"]["locks"]
+        self.assertEqual([(lock["waits"], round(lock["wait_total"] / NS)) for lock in locks],
+                         [(1, 4000), (1, 900)])
+        text = self.report()
+        self.assertIn("   Held 100%: holder 100%\n", text)
+        self.assertIn("   Held 100%: holds_long 100%\n", text)
+
+    def test_reader_whose_record_came_first_is_charged(self):
+        """Both acquired at once, and the records are in the order of the releases."""
+        for first, second in ((55, 57), (57, 55)):
+            parts = self.answer(
+                sleep(1000, 2000, action=0x42, kind="rwsem", thread=first),
+                sleep(1000, 3000, action=0x42, kind="rwsem", thread=second),
+                sleep(3000, 3100, 2000, thread=56, kind="rwsem"))
+            self.assertEqual(parts, {"holder_ran": 2000})
+            names = {55: "holder", 57: "bystander"}
+            self.assertEqual(self.blockers("--by", "task"), {
+                ("my_lock", "waiter", names[first] + " (reader)"): 1000,
+                ("my_lock", "waiter", names[second] + " (reader)"): 1000})
+
+    def test_heavy_lock_behind_many_light_ones_is_named(self):
+        """More locks, tasks and names of both than the tables have: what came first is dropped."""
+        light = []
+        for number in range(20000):
+            at = 1000 + 10 * number
+            light += [sleep(at, at + 5, thread=1000 + 2 * number, address=LOCK + 64 * (number + 1)),
+                      sleep(at + 5, at + 6, 5, thread=1001 + 2 * number,
+                            address=LOCK + 64 * (number + 1))]
+        heavy = [sleep(300000, 400000), sleep(400000, 400100, 90000, thread=56)]
+        events = [*RATES, *light, *heavy]
+        self.write(etl.header_buffer(1 + len(events[::30])) + b"".join(
+            etl.buffer(events[30 * i:30 * i + 30], sequence=i + 1)
+            for i in range(len(events[::30]))))
+        parts = self.answer()
+        self.assertEqual(parts, {"holder_ran": 20000 * 5 + 90000})
+        text = self.report()
+        self.assertIn("1. my_lock: 45.0ms (47%) in 1 wait", text)
+        self.assertIn("waited: waiter 100%\n   Held 100%: holder 100%\n", text)
+        blockers = self.blockers()
+        self.assertEqual(blockers[("my_lock", "waiter", "holder")], 90000)
+        self.assertEqual(sum(blockers.values()), sum(parts.values()))
+
     def test_random_records_add_up(self):
         generator = random.Random(7)
         events = []
