@@ -26,7 +26,8 @@ done
 for name in control start record top names; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/fake_module.so"
 done
-run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types"
+run_file test_classes "$OUT/build/tool-asan/ntklog" "$OUT/build/tool/make_types" \
+	"$OUT/build/tool/fake_module.so"
 # An installed library is built without the sanitizers' flags.
 CFLAGS="-O2 -g" run_file test_library "$OUT/build/tool/ntklog"
 # The sanitizers need memory of their own, which the test would count.

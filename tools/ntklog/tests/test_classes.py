@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Classes of locks, by types of a kernel that make_types has made and notes of no module."""
+"""Classes of locks, by types of a kernel that make_types has made and notes of no module.
+
+Usage: test_classes.py NTKLOG MAKE_TYPES FAKE_MODULE
+"""
 
 import json
 import os
@@ -14,7 +17,7 @@ import etl_writer as etl
 import tap
 from tool import NTKLOG, run
 
-MAKE_TYPES = sys.argv[2]
+MAKE_TYPES, FAKE_MODULE = sys.argv[2], os.path.abspath(sys.argv[3])
 
 # Kinds, as <ntklog/identity.h> has them.
 SPIN, RW, MUTEX, RWSEM = 1, 2, 3, 4
@@ -63,7 +66,9 @@ class Base(unittest.TestCase):
     def environment(self):
         return {**os.environ, "NTKLOG_DEBUGFS": self.directory,
                 "NTKLOG_PROC": os.path.join(self.directory, "proc"),
-                "NTKLOG_SYS": os.path.join(self.directory, "sys")}
+                "NTKLOG_SYS": os.path.join(self.directory, "sys"),
+                # The sessions are claimed through a fake of the module's ioctls.
+                "LD_PRELOAD": FAKE_MODULE, "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
     def alias(self, cache, *names):
         for name in names:
