@@ -12,10 +12,21 @@ suite=${1:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 dir=${2:?usage: clean-root.sh SUITE DIRECTORY PACKAGE...}
 shift 2
 
+# Run a command with the standard descriptors only. mmdebstrap hands the number of the next free one
+# to a shell that understands numbers of one digit, and make, locks and progress take several.
+with_standard_descriptors()
+(
+	for descriptor in /proc/$BASHPID/fd/*; do
+		descriptor=${descriptor##*/}
+		[ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
+	done
+	"$@"
+)
+
 make_root()
 {
 	say "making a fresh Debian ($suite) with ${packages[*]} (a minute)"
-	quietly "clean-root-$suite" as_root mmdebstrap --variant=minbase \
+	quietly "clean-root-$suite" with_standard_descriptors as_root mmdebstrap --variant=minbase \
 		--include="$(IFS=,; echo "${packages[*]}")" \
 		--aptopt='APT::Install-Recommends "false"' \
 		"$suite" "$1/root.tar" "$CACHE/apt/$suite/sources.list"
