@@ -116,7 +116,7 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 /* The suites' module is loaded with linux_locks=0. */
 static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
 {
-	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, OBSERVED, SPIN_LOCK_END };
+	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, RESOURCE_START, OBSERVED };
 	struct etw_group_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
@@ -125,7 +125,7 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	stop(test, 2);
 	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
-	expect_observed(test, event_at(2, 2), PERF_SPINLOCK, 0);
+	expect_observed(test, event_at(2, 3), PERF_SPINLOCK, 0);
 }
 
 /* The suites' module is loaded with linux_locks=0. */
