@@ -70,29 +70,11 @@ struct options {
 
 #define TABLES	"locks, callers, resources, blockers, stacks, threads, processors and unknown"
 
-static const char *const table_names[REPORT_TABLES] = {
-	"locks", "callers", "resources", "blockers", "stacks", "threads", "processors", "unknown",
-};
-
 static const char *const by_names[] = {
 	[CHARGE_BY_CALLER] = "caller",
 	[CHARGE_BY_TASK] = "task",
 	[CHARGE_BY_STACK] = "stack",
 };
-
-static void list_columns(const struct report *report, const struct options *options)
-{
-	size_t i, j;
-
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (!(options->tables & 1 << i))
-			continue;
-		fprintf(stderr, "  %s:", report->tables[i].name);
-		for (j = 0; j < report->tables[i].column_count; j++)
-			fprintf(stderr, " %s", report->tables[i].columns[j].name);
-		fputc('\n', stderr);
-	}
-}
 
 static bool is_named(const char *columns, const char *name)
 {
@@ -150,7 +132,7 @@ static int choose_columns(struct report *report, const struct options *options)
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {
 			message("no table has a column \"%s\"; these are the columns:", name);
-			list_columns(report, options);
+			report_print_columns(options->tables, stderr);
 			return -1;
 		}
 		if (!columns[length])
@@ -176,7 +158,7 @@ static int choose_sort(struct report *report, const struct options *options)
 	}
 	if (!found) {
 		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		list_columns(report, options);
+		report_print_columns(options->tables, stderr);
 	}
 	return found ? 0 : -1;
 }
@@ -332,9 +314,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->html = argument;
 		return 0;
 	case OPTION_TABLE:
-		for (i = 0; i < REPORT_TABLES; i++)
-			if (!strcmp(argument, table_names[i]))
-				break;
+		i = report_find_table(argument);
 		if (i == REPORT_TABLES)
 			argp_error(state, "no table \"%s\"; there are " TABLES, argument);
 		options->tables |= 1 << i;
@@ -350,6 +330,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->tables |= 1 << REPORT_STACKS;
 		return 0;
 	case OPTION_COLUMNS:
+		if (!strcmp(argument, "help")) {
+			report_print_column_help(options->tables ? options->tables : ALL_TABLES,
+						 stdout);
+			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
+		}
 		options->columns = argument;
 		return 0;
 	case OPTION_SORT:
@@ -403,7 +388,7 @@ static const struct argp_option report_options[] = {
 	  "Print only stacks, in the form that flame graph tools read: functions from the outermost on with ; between them, and nanoseconds waited (or held)",
 	  0 },
 	{ "columns", OPTION_COLUMNS, "NAME,...", 0,
-	  "Show these columns, by their names for --sort; \"all\" shows every column",
+	  "Show these columns, by their names for --sort; \"all\" shows every column, \"help\" describes them and exits",
 	  0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0,
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",

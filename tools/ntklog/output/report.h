@@ -44,6 +44,9 @@ struct report {
 	char blockers_title[192];
 };
 
+enum report_table report_find_table(const char *name);
+void report_print_columns(unsigned int tables, FILE *stream);
+void report_print_column_help(unsigned int tables, FILE *stream);
 void report_make(struct report *report);
 int report_is_complete(const struct report *report);
 const char *report_resources(const struct report *report);

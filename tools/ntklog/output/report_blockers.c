@@ -1,49 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of blockers: waiting time by lock, waiter and holder. */
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "macros.h"
-#include "report_blockers.h"
+#include "report_rows.h"
 
-const struct column blocker_columns[BLOCKER_COLUMNS] = {
-	{ "lock", "lock", CELL_TEXT, false, NULL, NULL },
-	{ "waiter", "waiter", CELL_TEXT, false, NULL, NULL },
-	{ "holder", "holder", CELL_TEXT, false, NULL, NULL },
-	{ "pieces", "pieces", CELL_COUNT, true, NULL, NULL },
-	{ "charged_total", "charged", CELL_TIME, false, NULL, NULL },
-	{ "charged_share", "share", CELL_SHARE, false, NULL, NULL },
-	{ "charged_max", "charged max", CELL_TIME, false, NULL, NULL },
+static const struct charge_row *row_of(const void *row)
+{
+	return row;
+}
+
+static char *lock(const struct report *report, const void *row)
+{
+	return charge_row_is_of_others(&report->analysis->charges, row) ?
+		strdup("(others)") : report_symbol_text(report, row_of(row)->key.class.class);
+}
+
+static char *waiter(const struct report *report, const void *row)
+{
+	return strdup(row_of(row)->key.first->text);
+}
+
+static char *holder(const struct report *report, const void *row)
+{
+	return strdup(row_of(row)->key.second->text);
+}
+
+static double pieces(const struct report *report, const void *row)
+{
+	return (double)row_of(row)->pieces;
+}
+
+static double charged_total(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, (double)row_of(row)->ticks);
+}
+
+static double charged_share(const struct report *report, const void *row)
+{
+	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait;
+}
+
+static double charged_max(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, (double)row_of(row)->longest);
+}
+
+static const struct column columns[] = {
+	TEXT_COLUMN("lock", "lock", lock,
+		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("waiter", "waiter", waiter, "caller, task or stack that waited; see --by"),
+	TEXT_COLUMN("holder", "holder", holder,
+		    "caller, task or stack that held the lock meanwhile; or free, or unknown"),
+	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
+		      "pieces of waits that are charged to the holder", .is_hidden = true),
+	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
+		      "waiting that is charged to the holder"),
+	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
+		      "share of all waiting for locks"),
+	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max,
+		      "longest piece of a wait"),
 };
 
-static double ticks_ns(const struct report *report, uint64_t ticks)
+static void format_ticks(const struct report *report, uint64_t ticks, char *text, size_t size)
 {
-	return (double)ticks * 1e9 / (double)report->file->perf_freq;
-}
-
-static void add_blocker(struct report *report, const struct charge_row *row)
-{
-	const struct charge_sums *sums = &report->analysis->charges;
-	union cell *cell = table_add_row(&report->tables[REPORT_BLOCKERS]);
-	char name[NAME_SIZE];
-
-	if (!cell)
-		return;
-	names_address(report->names, row->key.class.class, name, sizeof(name));
-	cell++->text = strdup(charge_row_is_of_others(sums, row) ? "(others)" : name);
-	cell++->text = strdup(row->key.first->text);
-	cell++->text = strdup(row->key.second->text);
-	cell++->number = (double)row->pieces;
-	cell++->number = ticks_ns(report, row->ticks);
-	cell++->number = (double)row->ticks / (double)sums->total.wait;
-	cell++->number = ticks_ns(report, row->longest);
-}
-
-static void append_time(const struct report *report, uint64_t ticks, char *text, size_t size)
-{
-	const union cell cell = { .number = ticks_ns(report, ticks) };
+	const union cell cell = { .number = report_ticks_ns(report, (double)ticks) };
 
 	cell_format(CELL_TIME, &cell, text, size);
 }
@@ -57,26 +80,31 @@ static void make_title(struct report *report)
 	uint64_t unknown = total->parts[CHARGE_UNKNOWN];
 	char texts[4][32];
 
-	append_time(report, total->wait, texts[0], sizeof(texts[0]));
-	append_time(report, held, texts[1], sizeof(texts[1]));
-	append_time(report, total->wait - held - unknown, texts[2], sizeof(texts[2]));
-	append_time(report, unknown, texts[3], sizeof(texts[3]));
+	format_ticks(report, total->wait, texts[0], sizeof(texts[0]));
+	format_ticks(report, held, texts[1], sizeof(texts[1]));
+	format_ticks(report, total->wait - held - unknown, texts[2], sizeof(texts[2]));
+	format_ticks(report, unknown, texts[3], sizeof(texts[3]));
 	snprintf(report->blockers_title, sizeof(report->blockers_title),
 		 "Who held the lock: %s of waiting = %s held + %s free + %s unknown", texts[0],
 		 texts[1], texts[2], texts[3]);
 	report->tables[REPORT_BLOCKERS].title = report->blockers_title;
 }
 
-/**
- * report_make_blockers() - fill the table of blockers
- * @report: its tables are there; waits were charged
- */
-void report_make_blockers(struct report *report)
+static void make_blockers(struct report *report)
 {
 	const struct charge_row *row;
 
 	for (row = report->analysis->charges.rows; row; row = row->hh.next)
 		if (row->key.kind == CHARGE_ROW_BLOCKER)
-			add_blocker(report, row);
+			table_add_row(&report->tables[REPORT_BLOCKERS], report, row);
 	make_title(report);
 }
+
+const struct table_class report_blockers_class = {
+	.name = "blockers",
+	.title = "Who held the lock",
+	.columns = columns,
+	.column_count = ARRAY_SIZE(columns),
+	.sort = "charged_total",
+	.make = make_blockers,
+};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables of what was summed up: sorted, and shown as text, CSV and JSON. */
+/* Tables: sorted rows, printed as text, CSV and JSON. */
 
 #define _GNU_SOURCE
 
@@ -48,32 +48,58 @@ bool table_init(struct table *table, const char *name, const char *title,
 		return false;
 	}
 	for (i = 0; i < column_count; i++)
-		if (!columns[i].extra)
+		if (!columns[i].is_hidden)
 			table_show(table, i);
 	table->sort = table_find_column(table, sort);
 	return true;
 }
 
-/**
- * table_add_row() - one more row
- * @table: the table
- *
- * Return: its cells, for the caller to fill, or NULL. Text has to be malloc()'s.
- */
-union cell *table_add_row(struct table *table)
+/* Free the texts of the first @column_count cells. */
+static void free_texts(const struct column *columns, size_t column_count, union cell *cells)
 {
-	size_t rows = table->rows;
+	size_t i;
+
+	for (i = 0; i < column_count; i++)
+		if (columns[i].kind == CELL_TEXT)
+			free(cells[i].text);
+}
+
+/**
+ * table_add_row() - add a row
+ * @table: the table
+ * @report: report of the table
+ * @row: object from which the columns make the cells
+ *
+ * Return: true, or false without memory, which @table notes.
+ */
+bool table_add_row(struct table *table, const struct report *report, const void *row)
+{
+	size_t rows = table->rows, i;
 	union cell *more = grown(table->cells, rows, table->column_count * sizeof(*more));
+	union cell *cells;
 
 	if (!more) {
 		table->no_memory = true;
-		return NULL;
+		return false;
 	}
 	table->cells = more;
-	memset(&table->cells[rows * table->column_count], 0,
-	       table->column_count * sizeof(*table->cells));
+	cells = &more[rows * table->column_count];
+	for (i = 0; i < table->column_count; i++) {
+		const struct column *column = &table->columns[i];
+
+		if (column->kind != CELL_TEXT) {
+			cells[i].number = column->number(report, row);
+			continue;
+		}
+		cells[i].text = column->text(report, row);
+		if (!cells[i].text) {
+			free_texts(table->columns, i, cells);
+			table->no_memory = true;
+			return false;
+		}
+	}
 	table->rows++;
-	return &table->cells[rows * table->column_count];
+	return true;
 }
 
 static bool is_shown(const struct table *table, size_t column)
@@ -166,7 +192,7 @@ static int compare_rows(const void *a, const void *b, void *argument)
 
 	if (table->columns[table->sort].kind == CELL_TEXT)
 		return strcmp(left->text ? left->text : "", right->text ? right->text : "");
-	/* What is not known comes last. */
+	/* Unknown values come last. */
 	if (isnan(left->number) || isnan(right->number))
 		return !!isnan(left->number) - !!isnan(right->number);
 	return (left->number < right->number) - (left->number > right->number);
@@ -195,11 +221,11 @@ bool table_has_cells(const struct table *table)
 }
 
 /**
- * table_top() - how many rows are shown?
+ * table_top() - compute the number of rows to show
  * @table: the table
  * @top: at most so many; 0: all
  *
- * Return: how many.
+ * Return: number of rows.
  */
 size_t table_top(const struct table *table, size_t top)
 {
@@ -301,7 +327,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	char percent[32];
 	size_t length;
 
-	/* All were written; or nobody knows what was not, and the records are counted. */
+	/* An error of 0 or NAN: every event was written, or the rates are not known. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format(kind, cell_at(table, row, column), text, size);
@@ -320,7 +346,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	snprintf(text + length, size - length, "+-%s", percent);
 }
 
-/* What comes from a file may hold what a terminal obeys. */
+/* Texts from a file may contain control characters of a terminal. */
 static void print_plain(FILE *stream, const char *text)
 {
 	for (; *text; text++)
@@ -341,7 +367,7 @@ static void print_padded(FILE *stream, const char *text, size_t width, bool left
 	fputs(is_last ? "\n" : "  ", stream);
 }
 
-/* What a column takes, of so many rows. */
+/* Return the width of a column, in characters; @rows rows are printed. */
 static size_t column_width(const struct table *table, size_t column, size_t rows)
 {
 	size_t width = strlen(table->columns[column].title), row;
@@ -360,7 +386,7 @@ static size_t column_width(const struct table *table, size_t column, size_t rows
  *	sorted by
  * @table: the table
  * @top: rows at most; 0: all
- * @width: of what it is printed on, characters
+ * @width: width of the terminal, characters
  *
  * Return: how many are left out.
  */
@@ -508,12 +534,11 @@ json_t *table_json(const struct table *table, size_t top)
  */
 void table_free(struct table *table)
 {
-	size_t row, i;
+	size_t row;
 
-	for (i = 0; i < table->column_count; i++)
-		if (table->columns[i].kind == CELL_TEXT)
-			for (row = 0; row < table->rows; row++)
-				free(table->cells[row * table->column_count + i].text);
+	for (row = 0; row < table->rows; row++)
+		free_texts(table->columns, table->column_count,
+			   &table->cells[row * table->column_count]);
 	free(table->cells);
 	free(table->shown);
 }

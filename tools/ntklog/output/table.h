@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_TABLE_H
 #define _NTKLOG_TABLE_H
 
-/* Tables of what was summed up, and the ways to show them. */
+/* Tables: columns that compute cells from the objects of an analysis, and their output. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,23 +19,32 @@ enum cell_kind {
 	CELL_ERROR,	/* standard error of another column's cell, by that */
 };
 
+struct report;
+
 /**
- * struct column - of a table
- * @name: for options, JSON and CSV
- * @title: for people
- * @kind: of its cells
- * @extra: shown only when it is asked for
+ * struct column - description of a column
+ * @name: name for options, JSON and CSV
+ * @title: heading
+ * @kind: kind of its cells
+ * @is_hidden: shown on request only
  * @error: name of the column with the error of this one's cells, or NULL
  * @missing: name of the column with the number of records' weights that are missing in this one's
  *	cells, which are lower bounds then; or NULL
+ * @help: meaning of the column, without a full stop
+ * @text: make a cell of CELL_TEXT from an object of the table's row type; the result is for
+ *	free(), NULL: no memory. Columns of other kinds have NULL here
+ * @number: compute a cell of another kind from such an object
  */
 struct column {
 	const char *name;
 	const char *title;
 	enum cell_kind kind;
-	bool extra;
+	bool is_hidden;
 	const char *error;
 	const char *missing;
+	const char *help;
+	char *(*text)(const struct report *report, const void *row);
+	double (*number)(const struct report *report, const void *row);
 };
 
 /**
@@ -77,7 +86,7 @@ struct table {
 
 bool table_init(struct table *table, const char *name, const char *title,
 		const struct column *columns, size_t column_count, const char *sort);
-union cell *table_add_row(struct table *table);
+bool table_add_row(struct table *table, const struct report *report, const void *row);
 void table_show(struct table *table, size_t column);
 void table_insert(struct table *table, size_t column);
 void table_insert_errors(struct table *table);

@@ -33,6 +33,12 @@ def options(command):
     return set(re.findall(r"(--[a-z-]+)", text)) - {"--help", "--usage"}
 
 
+def columns(*options):
+    """Unit and meaning of each column by its name, as --columns help prints them."""
+    text = run(NTKLOG, "report", *options, "--columns", "help").stdout
+    return dict(re.findall(r"^  (\w+) +(\S.*)$", text, re.M))
+
+
 def complete(*words):
     """What bash offers for the last word."""
     script = """
@@ -116,14 +122,34 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("ntklog", "report", "--columns", "lock,wait_m"),
                          {"lock,wait_mean", "lock,wait_max"})
 
-    def test_columns_are_those_of_report(self):
+    def test_each_column_is_offered_by_the_completion(self):
+        self.assertEqual(complete("ntklog", "report", "--sort", ""), set(columns()))
+
+    def test_each_column_is_described_in_the_guide(self):
+        path = os.path.join(HERE, "../../../Documentation/guide/report.rst")
+        with open(path, encoding="utf-8") as stream:
+            section = stream.read().split("\nThe columns\n===")[1].split("\nHow sure")[0]
+        # The second column of the table has the names.
+        rows = [line[21:45] for line in section.splitlines() if line[20:21] == " "]
+        described = {name for row in rows for name in re.findall(r"\w+", row)}
+        self.assertEqual(set(columns()) - described, set())
+
+    def test_column_help_has_unit_and_meaning_of_each_column(self):
+        for name, description in columns("--table", "resources").items():
+            unit, meaning = description.split(maxsplit=1)
+            self.assertIn(unit, ("text", "number", "estimate", "share", "time", "error"), name)
+            self.assertGreater(len(meaning), 4, name)
+        self.assertIn("releases", columns("--table", "resources"))
+        self.assertNotIn("caller", columns("--table", "resources"))
+
+    def test_an_unknown_column_lists_all_names(self):
         with tempfile.NamedTemporaryFile(suffix=".etl") as stream:
             stream.write(etl.header_buffer(1))
             stream.flush()
             said = run(NTKLOG, "report", "--columns", "frobs", stream.name).stderr
-        there = {name for line in said.splitlines() if line.startswith("  ")
-                 for name in line.split(":")[1].split()}
-        self.assertEqual(complete("ntklog", "report", "--sort", ""), there)
+        listed = {name for line in said.splitlines() if line.startswith("  ")
+                  for name in line.split(":")[1].split()}
+        self.assertEqual(listed, set(columns()))
 
     def test_no_files_for_what_is_none(self):
         for arguments in (["dump", "--filter"], ["dump", "--from"], ["report", "--top"],

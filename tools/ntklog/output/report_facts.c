@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Facts about a trace and its sampling, which a reader needs before the tables. */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <ntklog/event.h>
+#include <ntklog/group_mask.h>
+
+#include "event_group.h"
+#include "linux_mode.h"
+#include "macros.h"
+#include "report.h"
+#include "report_rows.h"
+
+/* A line of report_facts(). */
+__printf(4, 5)
+static void fact(FILE *stream, const char *before, const char *after,
+		 const char *format, ...)
+{
+	va_list arguments;
+
+	fputs(before, stream);
+	va_start(arguments, format);
+	vfprintf(stream, format, arguments);
+	va_end(arguments);
+	fprintf(stream, "%s\n", after);
+}
+
+static void format_start(const struct report *report, char *text, size_t size)
+{
+	time_t seconds = etl_unix_time(report->file, report->analysis->origin) / 10000000;
+	struct tm tm;
+
+	if (!seconds || !gmtime_r(&seconds, &tm) ||
+	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
+		snprintf(text, size, "at an unknown time");
+}
+
+/**
+ * report_resources() - what is in the table of resources?
+ * @report: its analysis set
+ *
+ * Return: name of the locks in the table, for a sentence.
+ */
+const char *report_resources(const struct report *report)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+
+	if (!resource_stats_has_linux(stats))
+		return "resources";
+	return stats->kinds & 1 << RESOURCE_KIND_NT ?
+		"resources and Linux' locks that sleep" : "Linux' locks that sleep";
+}
+
+/* "all", or "1 in so many". */
+static const char *one_in(uint32_t rate, char *text, size_t size)
+{
+	if (rate == 1)
+		return "all";
+	snprintf(text, size, "1 in %" PRIu32, rate);
+	return text;
+}
+
+static void spinlock_rates_fact(const struct report *report, const struct spinlock_rates *rates,
+				FILE *stream, const char *before, const char *after)
+{
+	char contended[32], others[32], spins[48] = "", hold[96] = "", time[32];
+	const union cell threshold = {
+		.number = report_cycles_ns(report, rates->hold_threshold)
+	};
+
+	/* A waiter spins at least once. */
+	if (rates->spin_threshold > 1)
+		snprintf(spins, sizeof(spins), " %" PRIu32 " spins or more",
+			 rates->spin_threshold);
+	if (rates->hold_threshold) {
+		cell_format(CELL_TIME, &threshold, time, sizeof(time));
+		snprintf(hold, sizeof(hold), "; and all held for more than %s (%" PRIu32 " cycles)",
+			 time, rates->hold_threshold);
+	}
+	fact(stream, before, after,
+	     "%s: %s acquisitions that waited%s %s written; of those that did not wait %s%s",
+	     rates->linux_mode == NTKLOG_LINUX_MODE_WAITS ? "NT's spin locks" : "spin locks",
+	     one_in(rates->contention_rate, contended, sizeof(contended)), spins,
+	     rates->contention_rate == 1 ? "were" : "was",
+	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
+}
+
+/* In mode waits the rules for acquisitions and holds are those of NT's spin locks alone. */
+static bool has_nt_or_holds(const struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+
+	return analysis->spinlocks.rates.linux_mode != NTKLOG_LINUX_MODE_WAITS ||
+	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
+}
+
+/* Limits of the mode in which Linux' locks were recorded. */
+static void linux_mode_fact(const struct report *report, const struct spinlock_rates *rates,
+			    FILE *stream, const char *before, const char *after)
+{
+	char waits[32];
+
+	switch (rates->linux_mode) {
+	case NTKLOG_LINUX_MODE_SAMPLED:
+		fact(stream, before, after,
+		     "Linux' spin locks and rwlocks, mode \"sampled\": records were chosen at the acquisition; there is no hold threshold and no depth");
+		break;
+	case NTKLOG_LINUX_MODE_WAITS:
+		fact(stream, before, after,
+		     "Linux' spin locks and rwlocks, mode \"waits\": of the waits in a queue %s %s written, with the function that asked for the lock; holds and other acquisitions are not known",
+		     one_in(rates->contention_rate, waits, sizeof(waits)),
+		     rates->contention_rate == 1 ? "were" : "was");
+		fact(stream, before, after,
+		     "the first waiter of a spin lock does not queue: a spin lock that only two CPUs use is never seen%s",
+		     report->file->processors > 2 ? "" :
+		     "; with the CPUs of this machine that is every spin lock, use --mode sampled or full");
+		break;
+	}
+}
+
+/* In the other modes Linux' locks have no such rule: that none of them is told of says nothing. */
+static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, const char *before,
+			  const char *after)
+{
+	bool all = rates->linux_mode == NTKLOG_LINUX_MODE_FULL;
+	char blockers[32];
+
+	fact(stream, before, after,
+	     "blockers: %s releases%s that left a waiter behind %s written as well; only their own table counts those%s",
+	     one_in(rates->blockers, blockers, sizeof(blockers)),
+	     all ? "" : " of NT's queued locks", rates->blockers == 1 ? "were" : "was",
+	     all ? "" : "; of Linux' locks there are none in this mode");
+}
+
+static void resource_rates_fact(const struct report *report, const struct resource_rates *rates,
+				FILE *stream, const char *before, const char *after)
+{
+	const char *what = report_resources(report);
+	char waited[32], others[32], multiple[48] = "";
+
+	if (rates->release_rate == 1) {
+		fact(stream, before, after, "%s: all releases were written", what);
+		return;
+	}
+	if (rates->contention_rate > 1)
+		snprintf(multiple, sizeof(multiple), "a multiple of %" PRIu32,
+			 rates->contention_rate);
+	fact(stream, before, after,
+	     "%s: %s releases after a wait, and all that %s waited for, were written; of the others %s",
+	     what,
+	     one_in(rates->contention_rate, waited, sizeof(waited)),
+	     *multiple ? multiple : "others",
+	     one_in(rates->release_rate, others, sizeof(others)));
+}
+
+static void rates_facts(const struct report *report, const struct rates *rates, FILE *stream,
+			const char *before, const char *after)
+{
+	const struct spinlock_rates *spinlock = &rates->spinlock;
+	const struct analysis *analysis = report->analysis;
+
+	if (analysis->spinlocks.total.sampled && spinlock->known && has_nt_or_holds(report))
+		spinlock_rates_fact(report, spinlock, stream, before, after);
+	if (spinlock->has_rules)
+		linux_mode_fact(report, spinlock, stream, before, after);
+	if (spinlock->blockers)
+		blockers_fact(spinlock, stream, before, after);
+	if (analysis->resources.records && rates->resource.known)
+		resource_rates_fact(report, &rates->resource, stream, before, after);
+}
+
+/* The rates of each time in which they did not change. */
+static void stretches_facts(const struct report *report, FILE *stream, const char *before,
+			    const char *after)
+{
+	const struct rates_history *history = &report->analysis->history;
+	size_t i;
+
+	if (report->is_stream)
+		fact(stream, before, after,
+		     "the rates were changed during the recording: estimates use those of the start, because a pipe cannot be read again; write it to a file");
+	else
+		fact(stream, before, after,
+		     "the rates were changed during the recording: each record is scaled by those of its time");
+	for (i = 0; i < history->count; i++) {
+		fact(stream, before, after, i + 1 < history->count ? "from %.3f s to %.3f s:" :
+								     "from %.3f s on:",
+		     report_stretch_begin(report, i),
+		     i + 1 < history->count ? report_stretch_begin(report, i + 1) : 0);
+		rates_facts(report, &history->stretches[i].rates, stream, before, after);
+	}
+}
+
+/* The time of the groups of which the file says it. */
+static void observed_facts(const struct report *report, FILE *stream, const char *before,
+			   const char *after)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	uint32_t group;
+	size_t i;
+
+	for (i = 0; report->has_coverage && i < EVENT_GROUPS; i++) {
+		group = event_groups[i].value;
+		if (coverage_knows_group(coverage, group))
+			fact(stream, before, after,
+			     "%s was observed for %.3f s: its rates are of that time",
+			     event_groups[i].name,
+			     report_covered_seconds(report, group, COVERAGE_LONGEST));
+	}
+}
+
+/* The CPUs whose time in a flight recording is the longest and the shortest. */
+static void flight_facts(const struct report *report, FILE *stream, const char *before,
+			 const char *after)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	const struct etl_file *file = report->file;
+	size_t first = COVERAGE_LONGEST, last = COVERAGE_LONGEST, i;
+
+	fact(stream, before, after,
+	     "a flight recording: %" PRIu64 " older buffers were overwritten", file->overwritten);
+	for (i = 0; report->has_coverage && i < coverage->cpu_count; i++) {
+		if (!coverage->cpus[i].events)
+			continue;
+		if (first == COVERAGE_LONGEST ||
+		    coverage_begin(coverage, i) < coverage_begin(coverage, first))
+			first = i;
+		if (last == COVERAGE_LONGEST ||
+		    coverage_begin(coverage, i) > coverage_begin(coverage, last))
+			last = i;
+	}
+	if (first == last)
+		return;
+	fact(stream, before, after,
+	     "CPU %zu is covered from %.3f s on, the others from later on, the last, CPU %zu, from %.3f s; to %.3f s",
+	     first, etl_seconds(file, coverage_begin(coverage, first)), last,
+	     etl_seconds(file, coverage_begin(coverage, last)), etl_seconds(file, coverage->to));
+	fact(stream, before, after,
+	     "sums are of all that is left; per second, waiting and the order of rows use the time of each CPU");
+}
+
+static bool spinlocks_are_estimated(const struct spinlock_rates *rates)
+{
+	return rates->known && (rates->acquire_rate != 1 || rates->contention_rate != 1 ||
+				rates->spin_threshold > 1);
+}
+
+static void estimates_fact(FILE *stream, const char *before, const char *after)
+{
+	fact(stream, before, after,
+	     "\"~\": an estimate of what happened, from these rates; times and shares are scaled in the same way");
+	fact(stream, before, after,
+	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
+}
+
+/* Events with and without a stack. */
+static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const char *before,
+			const char *after)
+{
+	if (counts->found)
+		fact(stream, before, after, "%" PRIu64 " events have a stack", counts->found);
+	if (counts->missing)
+		fact(stream, before, after,
+		     "%" PRIu64 " events have no stack: it was lost, or could not be recorded",
+		     counts->missing);
+	if (counts->unknown)
+		fact(stream, before, after,
+		     "%" PRIu64 " events have keys, whose stacks are not in the file",
+		     counts->unknown);
+	if (counts->alone)
+		fact(stream, before, after,
+		     "%" PRIu64 " stacks belong to events that are not in the file",
+		     counts->alone);
+}
+
+/**
+ * report_facts() - what is to be known before the tables are read
+ * @report: made
+ * @stream: where to
+ * @before: each line
+ * @after: each line
+ */
+void report_facts(const struct report *report, FILE *stream, const char *before,
+		  const char *after)
+{
+	const struct spinlock_rates *spinlock = &report->analysis->spinlocks.rates;
+	const struct resource_rates *resource = &report->analysis->resources.rates;
+	const struct analysis *analysis = report->analysis;
+	static const char not_known[] =
+		"the file does not say how they were sampled: the numbers count the records alone";
+	const struct etl_file *file = report->file;
+	char start[64];
+
+	format_start(report, start, sizeof(start));
+	fact(stream, before, after,
+	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
+	     analysis->events, report->seconds, file->processors, start);
+	if (file->overwritten)
+		flight_facts(report, stream, before, after);
+	observed_facts(report, stream, before, after);
+	if (file->events_lost || file->buffers_lost)
+		fact(stream, before, after,
+		     "LOST: %u events, %u buffers; the numbers below are of the rest",
+		     file->events_lost, file->buffers_lost);
+	else if (file->lossy_buffers)
+		fact(stream, before, after,
+		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
+		     file->lossy_buffers);
+	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",
+		     file->damaged_buffers, file->damaged_events, file->wrong_times);
+	if (file->twice || file->missing)
+		fact(stream, before, after,
+		     "DAMAGED: %" PRIu64 " buffers are in the file twice, %" PRIu64 " are missing",
+		     file->twice, file->missing);
+	if (!file->end_time)
+		fact(stream, before, after,
+		     "the session had not ended: events may be missing, and their number is not known");
+	if (analysis->history.is_finished && analysis->history.count > 1 && report->has_coverage)
+		stretches_facts(report, stream, before, after);
+	else
+		rates_facts(report, &(struct rates) { *spinlock, *resource }, stream, before,
+			    after);
+	if (analysis->spinlocks.total.sampled && !spinlock->known)
+		fact(stream, before, after, "spin locks: %s", not_known);
+	if (analysis->resources.records && !resource->known)
+		fact(stream, before, after, "%s: %s", report_resources(report), not_known);
+	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
+	    (analysis->resources.records && resource->known && resource->release_rate != 1))
+		estimates_fact(stream, before, after);
+	if (analysis->resources.hold_unknown)
+		fact(stream, before, after,
+		     "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",
+		     "\">\"", (uintmax_t)analysis->resources.hold_unknown);
+	if (analysis->spinlocks.evicted) {
+		const union cell missed = {
+			.number = report_cycles_ns(report, analysis->spinlocks.missed.wait)
+		};
+		char time[32];
+
+		cell_format(CELL_TIME, &missed, time, sizeof(time));
+		fact(stream, before, after,
+		     "the %d heaviest pairs of lock and caller are told apart, the rest is in (others); a row lacks at most %s of its wait",
+		     SPINLOCK_PAIRS_MAX, time);
+	}
+	if (analysis->history.has_unknown_change)
+		fact(stream, before, after,
+		     "the rates were changed during the recording, at a time that the file does not tell: estimates use those before the change");
+	stacks_fact(&analysis->stacks.counts, stream, before, after);
+	if (analysis->spinlocks.backwards)
+		fact(stream, before, after,
+		     "%" PRIu64 " acquisitions end before they begin: their holds count as 0",
+		     analysis->spinlocks.backwards);
+	if (file->other_buffers)
+		fact(stream, before, after, "%" PRIu64 " buffers hold no events: they were skipped",
+		     file->other_buffers);
+	if (!report_is_complete(report))
+		fact(stream, before, after,
+		     "there was not enough memory: the tables are not complete");
+}

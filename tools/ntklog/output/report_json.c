@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The report as a JSON object. */
+
+#include <ntklog/event.h>
+
+#include "answer.h"
+#include "event_group.h"
+#include "linux_mode.h"
+#include "report.h"
+#include "report_rows.h"
+
+static json_t *rates_json(const struct rates *of)
+{
+	const struct spinlock_rates *spinlock = &of->spinlock;
+	const struct resource_rates *resource = &of->resource;
+	json_t *rates = json_object(), *of_linux;
+
+	if (spinlock->known)
+		json_object_set_new(rates, "spinlock",
+				    json_pack("{s:I, s:I, s:I, s:I}", "spin_threshold",
+					      (json_int_t)spinlock->spin_threshold,
+					      "acquire_sample_rate",
+					      (json_int_t)spinlock->acquire_rate,
+					      "contention_sample_rate",
+					      (json_int_t)spinlock->contention_rate,
+					      "hold_threshold",
+					      (json_int_t)spinlock->hold_threshold));
+	if (spinlock->has_rules) {
+		of_linux = json_pack("{s:s}", "mode", linux_mode_name(spinlock->linux_mode));
+		if (spinlock->blockers && spinlock->linux_mode != NTKLOG_LINUX_MODE_FULL)
+			json_object_set_new(of_linux, "blockers", json_integer(0));
+		json_object_set_new(rates, "linux", of_linux);
+	}
+	if (spinlock->blockers)
+		json_object_set_new(rates, "blockers", json_integer(spinlock->blockers));
+	if (resource->known)
+		json_object_set_new(rates, "resource",
+				    json_pack("{s:I, s:I, s:I}", "release_sample_rate",
+					      (json_int_t)resource->release_rate,
+					      "contention_sample_rate",
+					      (json_int_t)resource->contention_rate,
+					      "excessive_timeouts",
+					      (json_int_t)resource->timeouts));
+	return rates;
+}
+
+/**
+ * report_rates_json() - the parameters of the sampling, for programs
+ * @analysis: of a trace
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_rates_json(const struct analysis *analysis)
+{
+	return rates_json(&(struct rates) { analysis->spinlocks.rates, analysis->resources.rates });
+}
+
+/* The rates of each time in which they did not change. */
+static json_t *stretches_json(const struct report *report)
+{
+	const struct rates_history *history = &report->analysis->history;
+	json_t *array = json_array();
+	size_t i;
+
+	for (i = 0; i < history->count; i++)
+		json_array_append_new(array, json_pack("{s:f, s:o}", "from",
+						       report_stretch_begin(report, i), "rates",
+						       rates_json(&history->stretches[i].rates)));
+	return array;
+}
+
+/* The time that is left of each CPU. */
+static json_t *covered_json(const struct report *report)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	json_t *array = json_array();
+	double from, to = etl_seconds(report->file, coverage->to);
+	size_t i;
+
+	for (i = 0; i < coverage->cpu_count; i++) {
+		if (!coverage->cpus[i].events)
+			continue;
+		from = etl_seconds(report->file, coverage_begin(coverage, i));
+		json_array_append_new(array, json_pack("{s:I, s:f, s:f}",
+						       "processor", (json_int_t)i,
+						       "from", from, "to", to));
+	}
+	return array;
+}
+
+/* The seconds for which each group was observed, of those of which the file says it. */
+static json_t *observed_json(const struct report *report)
+{
+	const struct coverage *coverage = &report->analysis->coverage;
+	json_t *object = json_object();
+	double seconds;
+	size_t i;
+
+	for (i = 0; i < EVENT_GROUPS; i++) {
+		if (!coverage_knows_group(coverage, event_groups[i].value))
+			continue;
+		seconds = report_covered_seconds(report, event_groups[i].value, COVERAGE_LONGEST);
+		json_object_set_new(object, event_groups[i].name, json_real(seconds));
+	}
+	return object;
+}
+
+/**
+ * report_json() - all of it, for programs
+ * @report: made
+ * @top: rows of each table at most; 0: all
+ * @tables: which, as bits
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_json(const struct report *report, size_t top, unsigned int tables)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct etl_file *file = report->file;
+	json_t *object;
+	size_t i;
+
+	object = json_pack("{s:I, s:f, s:I, s:b, s:I, s:I, s:I, s:I, s:I,"
+			   " s:I, s:I, s:I, s:I, s:b, s:o}",
+			   "events", (json_int_t)analysis->events,
+			   "seconds", report->seconds,
+			   "processor_count", (json_int_t)file->processors,
+			   "ended", file->end_time != 0,
+			   "events_lost", (json_int_t)file->events_lost,
+			   "buffers_lost", (json_int_t)file->buffers_lost,
+			   "buffers_overwritten", (json_int_t)file->overwritten,
+			   "lossy_buffers", (json_int_t)file->lossy_buffers,
+			   "damaged_buffers", (json_int_t)file->damaged_buffers,
+			   "damaged_events", (json_int_t)file->damaged_events,
+			   "wrong_times", (json_int_t)file->wrong_times,
+			   "buffers_twice", (json_int_t)file->twice,
+			   "buffers_missing", (json_int_t)file->missing,
+			   "rates_changed", analysis->rates_changed,
+			   "rates", report_rates_json(analysis));
+	if (object && analysis->charges_waits)
+		json_object_set_new(object, "answer", answer_json(report));
+	if (object && report->has_coverage && analysis->history.count > 1)
+		json_object_set_new(object, "rates_by_time", stretches_json(report));
+	if (object && report->has_coverage && analysis->coverage.is_uneven)
+		json_object_set_new(object, "covered", covered_json(report));
+	if (object && report->has_coverage && analysis->coverage.change_count)
+		json_object_set_new(object, "observed", observed_json(report));
+	if (object && analysis->stacks.has_any)
+		json_object_set_new(object, "stack_counts",
+				    json_pack("{s:I, s:I, s:I, s:I}",
+					      "found", (json_int_t)analysis->stacks.counts.found,
+					      "missing",
+					      (json_int_t)analysis->stacks.counts.missing,
+					      "unknown",
+					      (json_int_t)analysis->stacks.counts.unknown,
+					      "alone",
+					      (json_int_t)analysis->stacks.counts.alone));
+	for (i = 0; object && i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			json_object_set_new(object, report->tables[i].name,
+					    table_json(&report->tables[i], top));
+	return object;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of executive resources and of Linux' locks that sleep. */
+
+#include <math.h>
+#include <string.h>
+
+#include <ntklog/group_mask.h>
+
+#include "macros.h"
+#include "report_rows.h"
+
+/**
+ * struct resource_row - row of the table resources
+ * @times: waits and holds
+ * @entry: resource
+ * @kind: kind of the resource
+ * @class: class of its owners
+ * @is_others: @entry is the sum of all resources without a row of their own
+ */
+struct resource_row {
+	struct lock_row times;
+	const struct resource_entry *entry;
+	enum resource_kind kind;
+	enum resource_class class;
+	bool is_others;
+};
+
+static const struct resource_sum *sum_of(const void *row)
+{
+	const struct resource_row *of = row;
+
+	return &of->entry->classes[of->class];
+}
+
+static char *resource(const struct report *report, const void *row)
+{
+	const struct resource_row *of = row;
+
+	return of->is_others ? strdup("(others)") :
+			       report_symbol_text(report, of->entry->key.address);
+}
+
+static double locks(const struct report *report, const void *row)
+{
+	const struct resource_row *of = row;
+
+	return of->is_others ? NAN : report_lock_count(report, of->entry->key.address);
+}
+
+static char *kind(const struct report *report, const void *row)
+{
+	return strdup(resource_kinds[((const struct resource_row *)row)->kind].name);
+}
+
+static char *class(const struct report *report, const void *row)
+{
+	return strdup(((const struct resource_row *)row)->class == RESOURCE_EXCLUSIVE ?
+		      "exclusive" : "shared");
+}
+
+static double sampled(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->sampled;
+}
+
+static const struct resource_rates *highest_rates(const struct report *report)
+{
+	return &report->analysis->resources.highest;
+}
+
+static enum sampling release_sampling(const struct report *report)
+{
+	return sampling_of(highest_rates(report)->known, highest_rates(report)->release_rate);
+}
+
+static double releases(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->releases;
+}
+
+static double releases_error(const struct report *report, const void *row)
+{
+	const struct resource_sum *sum = sum_of(row);
+
+	return error_of(sum->variance, (double)sum->releases, sum->variance,
+			release_sampling(report));
+}
+
+static uint32_t group_of(const void *row)
+{
+	static const uint32_t groups[RESOURCE_KINDS] = {
+		[RESOURCE_KIND_NT] = PERF_SYNC_OBJECTS,
+		[RESOURCE_KIND_LINUX_MUTEX] = PERF_LINUX_MUTEX,
+		[RESOURCE_KIND_LINUX_RWSEM] = PERF_LINUX_RWSEM,
+		[RESOURCE_KIND_LINUX_SEMAPHORE] = PERF_LINUX_SEMAPHORE,
+		[RESOURCE_KIND_LINUX_RT_MUTEX] = PERF_LINUX_RT_MUTEX,
+		[RESOURCE_KIND_LINUX_PERCPU_RWSEM] = PERF_LINUX_PERCPU_RWSEM,
+		[RESOURCE_KIND_LINUX_WW_MUTEX] = PERF_LINUX_WW_MUTEX,
+	};
+
+	return groups[((const struct resource_row *)row)->kind];
+}
+
+static double per_second(const struct report *report, const void *row)
+{
+	const struct resource_sum *sum = sum_of(row);
+
+	return report_per_second(report, group_of(row), &sum->cpus, CPU_SUM_COUNT,
+				 (double)sum->releases);
+}
+
+static double waited(const struct report *report, const void *row)
+{
+	const struct resource_sum *sum = sum_of(row);
+
+	return highest_rates(report)->known ?
+		share((double)sum->waited, (double)sum->releases) : NAN;
+}
+
+static double contention(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->contention;
+}
+
+static double excessive(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->excessive;
+}
+
+static double waiting(const struct report *report, const void *row)
+{
+	return report_waiting(report, group_of(row), &sum_of(row)->cpus, &sum_of(row)->wait);
+}
+
+static double hold_unknown(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->hold_unknown;
+}
+
+static double depth(const struct report *report, const void *row)
+{
+	return sum_of(row)->max_depth;
+}
+
+static double initialized(const struct report *report, const void *row)
+{
+	return (double)((const struct resource_row *)row)->entry->initialized;
+}
+
+static const struct column columns[] = {
+	TEXT_COLUMN("resource", "resource", resource,
+		    "class of the lock, or its address; ~ marks a guess"),
+	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks,
+		      "addresses of that class in the records", .is_hidden = true),
+	TEXT_COLUMN("kind", "kind", kind, "mutex, rwsem, ...; resource is NT's",
+		    .is_hidden = true),
+	TEXT_COLUMN("class", "class", class, "exclusive or shared"),
+	NUMBER_COLUMN("sampled", "sampled", CELL_COUNT, sampled, "records of the row"),
+	NUMBER_COLUMN("releases", "released", CELL_ESTIMATE, releases,
+		      "all last releases", .error = "releases_error"),
+	NUMBER_COLUMN("releases_error", "released error", CELL_ERROR, releases_error,
+		      "standard error of releases", .is_hidden = true),
+	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second,
+		      "releases per second of the observed time",
+		      .is_hidden = true, .error = "releases_error"),
+	NUMBER_COLUMN("waited", "waited", CELL_SHARE, waited,
+		      "share of the releases whose acquisition waited"),
+	NUMBER_COLUMN("contention", "contention", CELL_COUNT, contention,
+		      "waits that began while the lock was held, in the row's records"),
+	NUMBER_COLUMN("excessive", "excessive", CELL_COUNT, excessive,
+		      "records of waits of half a second and more"),
+	NUMBER_COLUMN("waiting", "waiting", CELL_SHARE, waiting,
+		      "average number of waiters; 200% is two tasks all the time",
+		      .is_hidden = true, .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
+		      "sum of all waits", .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
+		      "standard error of wait_total", .is_hidden = true),
+	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
+		      "mean wait of acquisitions that waited"),
+	NUMBER_COLUMN("wait_p50", "wait p50", CELL_TIME, lock_row_wait_p50,
+		      "median of the waits", .is_hidden = true),
+	NUMBER_COLUMN("wait_p95", "wait p95", CELL_TIME, lock_row_wait_p95,
+		      "95 of 100 waits are not longer"),
+	NUMBER_COLUMN("wait_p99", "wait p99", CELL_TIME, lock_row_wait_p99,
+		      "99 of 100 waits are not longer", .is_hidden = true),
+	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, lock_row_wait_max,
+		      "longest wait that was written"),
+	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
+		      "sum of all holds; > marks a sum without those of hold_unknown",
+		      .error = "hold_total_error", .missing = "hold_unknown"),
+	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
+		      "standard error of hold_total", .is_hidden = true),
+	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
+		      "mean of the known holds"),
+	NUMBER_COLUMN("hold_p50", "hold p50", CELL_TIME, lock_row_hold_p50,
+		      "median of the holds", .is_hidden = true),
+	NUMBER_COLUMN("hold_p95", "hold p95", CELL_TIME, lock_row_hold_p95,
+		      "95 of 100 holds are not longer"),
+	NUMBER_COLUMN("hold_p99", "hold p99", CELL_TIME, lock_row_hold_p99,
+		      "99 of 100 holds are not longer", .is_hidden = true),
+	NUMBER_COLUMN("hold_max", "hold max", CELL_TIME, lock_row_hold_max,
+		      "longest hold that was written"),
+	NUMBER_COLUMN("hold_unknown", "hold unknown", CELL_ESTIMATE, hold_unknown,
+		      "releases whose hold began before the recording", .is_hidden = true),
+	NUMBER_COLUMN("depth", "recursion", CELL_COUNT, depth,
+		      "greatest number of acquisitions that one owner had; 1 of Linux' locks"),
+	NUMBER_COLUMN("initialized", "initialized", CELL_COUNT, initialized,
+		      "initialisations of the resource", .is_hidden = true),
+};
+
+static void add_row(struct report *report, const struct resource_entry *entry,
+		    enum resource_kind kind, enum resource_class class, bool is_others)
+{
+	const struct resource_rates *rates = highest_rates(report);
+	const struct resource_sum *sum = &entry->classes[class];
+	struct resource_row row = {
+		.entry = entry, .kind = kind, .class = class, .is_others = is_others,
+	};
+
+	if (!sum->sampled && !sum->excessive)
+		return;
+	time_figures_of(&row.times.wait, report, &sum->wait,
+			sampling_of(rates->known, rates->contention_rate));
+	time_figures_of(&row.times.hold, report, &sum->hold, release_sampling(report));
+	table_add_row(&report->tables[REPORT_RESOURCES], report, &row);
+}
+
+static void make_resources(struct report *report)
+{
+	const struct resource_stats *stats = &report->analysis->resources;
+	struct table *table = &report->tables[REPORT_RESOURCES];
+	const struct resource_entry *entry;
+	unsigned int class, kind;
+
+	for (class = 0; class < RESOURCE_CLASSES; class++) {
+		for (entry = stats->resources; entry; entry = entry->hh.next)
+			add_row(report, entry, entry->key.kind, class, false);
+		for (kind = 0; kind < RESOURCE_KINDS; kind++)
+			add_row(report, &stats->others[kind], kind, class, true);
+	}
+	/* Files of Windows have executive resources alone. */
+	if (!resource_stats_has_linux(stats))
+		return;
+	table_insert(table, table_find_column(table, "kind"));
+	table->title = stats->kinds & 1 << RESOURCE_KIND_NT ?
+		"Executive resources and Linux' locks that sleep" : "Linux' locks that sleep";
+}
+
+const struct table_class report_resources_class = {
+	.name = "resources",
+	.title = "Executive resources",
+	.columns = columns,
+	.column_count = ARRAY_SIZE(columns),
+	.sort = "wait_total",
+	.make = make_resources,
+};

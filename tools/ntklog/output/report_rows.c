@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Shared parts of the report's tables: units, rates and errors. */
+
+#include <math.h>
+#include <string.h>
+
+#include "report_rows.h"
+
+/**
+ * share() - divide a part by the whole
+ * @part: part
+ * @all: whole
+ *
+ * Return: the quotient, or 0 if @all is 0.
+ */
+double share(double part, double all)
+{
+	return all > 0 ? part / all : 0;
+}
+
+/**
+ * report_cycles_ns() - convert cycles into nanoseconds
+ * @report: its file is set
+ * @cycles: cycles of the CPU's counter
+ *
+ * Return: nanoseconds.
+ */
+double report_cycles_ns(const struct report *report, double cycles)
+{
+	return etl_cycles_ns(report->file, cycles);
+}
+
+/**
+ * report_ticks_ns() - convert ticks of the session clock into nanoseconds
+ * @report: its file is set
+ * @ticks: ticks of the session clock
+ *
+ * Return: nanoseconds.
+ */
+double report_ticks_ns(const struct report *report, double ticks)
+{
+	return ticks * 1e9 / (double)report->file->perf_freq;
+}
+
+/**
+ * report_symbol_text() - name an address of data
+ * @report: its names are set
+ * @address: address, or class of locks
+ *
+ * Return: a string for free(), or NULL without memory.
+ */
+char *report_symbol_text(const struct report *report, uint64_t address)
+{
+	char text[NAME_SIZE];
+
+	names_address(report->names, address, text, sizeof(text));
+	return strdup(text);
+}
+
+/**
+ * report_code_text() - name an address of code
+ * @report: its names are set
+ * @address: address in a function
+ *
+ * Return: a string for free(), or NULL without memory.
+ */
+char *report_code_text(const struct report *report, uint64_t address)
+{
+	char text[NAME_SIZE];
+
+	names_code_address(report->names, address, text, sizeof(text));
+	return strdup(text);
+}
+
+/**
+ * report_lock_count() - count the addresses of a class of locks
+ * @report: its analysis is set
+ * @key: class
+ *
+ * Return: the number of addresses in the records; 1 if the lock has no class.
+ */
+double report_lock_count(const struct report *report, uint64_t key)
+{
+	return (double)lock_classes_count(&report->analysis->classes, key);
+}
+
+/**
+ * sampling_of() - tell how records were chosen
+ * @known: the file says the rates
+ * @rate: one record of @rate was written
+ *
+ * Return: enum sampling.
+ */
+enum sampling sampling_of(uint32_t known, uint32_t rate)
+{
+	if (!known)
+		return SAMPLING_UNKNOWN;
+	return rate > 1 ? SAMPLING_SOME : SAMPLING_ALL;
+}
+
+/**
+ * error_of() - standard error of a sum, relative to it
+ * @variance: variance of the sum
+ * @sum: the sum
+ * @number_variance: variance of the number of its events
+ * @sampling: choice of the records
+ *
+ * If each record stands for itself alone, @number_variance is 0. The records of a sample then do
+ * not tell how many events were not written.
+ *
+ * Return: the error, INFINITY if no record tells it, or NAN if the rates are not known.
+ */
+double error_of(double variance, double sum, double number_variance, enum sampling sampling)
+{
+	if (sampling == SAMPLING_UNKNOWN)
+		return NAN;
+	if (sampling == SAMPLING_SOME && number_variance == 0)
+		return INFINITY;
+	return share(sqrt(variance), sum);
+}
+
+/**
+ * time_figures_of() - compute figures from a histogram
+ * @figures: result
+ * @report: its file is set
+ * @times: histogram, cycles
+ * @sampling: choice of the records
+ */
+void time_figures_of(struct time_figures *figures, const struct report *report,
+		     const struct histogram *times, enum sampling sampling)
+{
+	figures->total = report_cycles_ns(report, times->sum);
+	figures->error = sampling == SAMPLING_SOME && times->total_variance > 0 ?
+		histogram_sum_error(times) :
+		error_of(times->sum_variance, times->sum, times->total_variance, sampling);
+	figures->mean = report_cycles_ns(report, histogram_mean(times));
+	figures->p50 = report_cycles_ns(report, histogram_percentile(times, 50));
+	figures->p95 = report_cycles_ns(report, histogram_percentile(times, 95));
+	figures->p99 = report_cycles_ns(report, histogram_percentile(times, 99));
+	figures->max = report_cycles_ns(report, (double)times->max);
+}
+
+/**
+ * time_figures_unknown() - set all figures to not known
+ * @figures: result
+ */
+void time_figures_unknown(struct time_figures *figures)
+{
+	*figures = (struct time_figures) { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+}
+
+#define LOCK_ROW_COLUMN(times, figure) \
+double lock_row_##times##_##figure(const struct report *report, const void *row) \
+{ \
+	return ((const struct lock_row *)row)->times.figure; \
+}
+
+LOCK_ROW_COLUMN(wait, total)
+LOCK_ROW_COLUMN(wait, error)
+LOCK_ROW_COLUMN(wait, mean)
+LOCK_ROW_COLUMN(wait, p50)
+LOCK_ROW_COLUMN(wait, p95)
+LOCK_ROW_COLUMN(wait, p99)
+LOCK_ROW_COLUMN(wait, max)
+LOCK_ROW_COLUMN(hold, total)
+LOCK_ROW_COLUMN(hold, error)
+LOCK_ROW_COLUMN(hold, mean)
+LOCK_ROW_COLUMN(hold, p50)
+LOCK_ROW_COLUMN(hold, p95)
+LOCK_ROW_COLUMN(hold, p99)
+LOCK_ROW_COLUMN(hold, max)
+
+/**
+ * report_covered_seconds() - tell for how long a CPU is covered and a group is observed
+ * @report: its analysis is set
+ * @groups: event groups, PERF_*
+ * @cpu: number of the CPU, or COVERAGE_LONGEST
+ *
+ * The analysis of ntklog top has no coverage: the report's seconds stand in for it.
+ *
+ * Return: seconds.
+ */
+double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu)
+{
+	if (!report->has_coverage ||
+	    (!report->analysis->coverage.is_uneven &&
+	     !coverage_knows_group(&report->analysis->coverage, groups)))
+		return report->seconds;
+	return (double)coverage_ticks(&report->analysis->coverage, groups, cpu) /
+	       (double)report->file->perf_freq;
+}
+
+/**
+ * report_per_second() - divide a sum by the time in which it was observed
+ * @report: its analysis is set
+ * @groups: event groups of the sum, PERF_*
+ * @sums: the sum's parts by CPU
+ * @which: part
+ * @all: the sum of all CPUs
+ *
+ * Return: the rate; the sum of the CPUs' rates if CPUs are covered for different times.
+ */
+double report_per_second(const struct report *report, uint32_t groups,
+			 const struct cpu_sums *sums, enum cpu_sum which, double all)
+{
+	double rate = 0;
+	size_t cpu;
+
+	if (!report->has_coverage || !report->analysis->coverage.is_uneven)
+		return share(all, report_covered_seconds(report, groups, COVERAGE_LONGEST));
+	for (cpu = 0; cpu < sums->count; cpu++)
+		rate += share(sums->sums[cpu][which], report_covered_seconds(report, groups, cpu));
+	return rate;
+}
+
+/**
+ * report_waiting() - compute the average number of waiters
+ * @report: its analysis is set
+ * @groups: event groups of the waits, PERF_*
+ * @sums: the waits' parts by CPU
+ * @wait: the waits, cycles
+ *
+ * Return: the number, 1 for a single waiter all the time.
+ */
+double report_waiting(const struct report *report, uint32_t groups,
+		      const struct cpu_sums *sums, const struct histogram *wait)
+{
+	double seconds = report_cycles_ns(report, 1) / 1e9;
+
+	if (!sums->count)
+		return share(report_cycles_ns(report, wait->sum) / 1e9,
+			     report_covered_seconds(report, groups, COVERAGE_LONGEST));
+	return report_per_second(report, groups, sums, CPU_SUM_WAIT, wait->sum) * seconds;
+}
+
+/**
+ * report_stretch_begin() - tell when a stretch of constant rates begins
+ * @report: its analysis is set
+ * @i: number of the stretch
+ *
+ * Return: seconds since the session's start.
+ */
+double report_stretch_begin(const struct report *report, size_t i)
+{
+	const struct rates_stretch *stretch = &report->analysis->history.stretches[i];
+
+	return stretch->from ? etl_seconds(report->file, stretch->from) : 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_ROWS_H
+#define _NTKLOG_REPORT_ROWS_H
+
+/* Shared parts of the report's tables: their columns, units, rates and errors. */
+
+#include "cpu_sums.h"
+#include "histogram.h"
+#include "report.h"
+
+/**
+ * TEXT_COLUMN() - initializer of a struct column with texts
+ * @name_: name for options, JSON and CSV
+ * @title_: heading
+ * @text_: function that makes the cell's text from a row
+ * @help_: meaning of the column, without a full stop
+ * @...: further members, such as .is_hidden = true
+ */
+#define TEXT_COLUMN(name_, title_, text_, help_, ...) \
+	{ .name = name_, .title = title_, .kind = CELL_TEXT, .text = text_, .help = help_, \
+	  ##__VA_ARGS__ }
+
+/**
+ * NUMBER_COLUMN() - initializer of a struct column with numbers
+ * @name_: name for options, JSON and CSV
+ * @title_: heading
+ * @kind_: enum cell_kind
+ * @number_: function that computes the cell from a row
+ * @help_: meaning of the column, without a full stop
+ * @...: further members, such as .error = "wait_total_error"
+ */
+#define NUMBER_COLUMN(name_, title_, kind_, number_, help_, ...) \
+	{ .name = name_, .title = title_, .kind = kind_, .number = number_, .help = help_, \
+	  ##__VA_ARGS__ }
+
+/**
+ * struct table_class - description of a table
+ * @name: name for options, JSON and CSV
+ * @title: title for people
+ * @columns: columns, the first one names the row
+ * @column_count: number of @columns
+ * @sort: name of the column that sorts the rows by default
+ * @make: add the rows
+ */
+struct table_class {
+	const char *name;
+	const char *title;
+	const struct column *columns;
+	size_t column_count;
+	const char *sort;
+	void (*make)(struct report *report);
+};
+
+extern const struct table_class report_locks_class;
+extern const struct table_class report_callers_class;
+extern const struct table_class report_resources_class;
+extern const struct table_class report_blockers_class;
+extern const struct table_class report_stacks_class;
+extern const struct table_class report_threads_class;
+extern const struct table_class report_processors_class;
+extern const struct table_class report_unknown_class;
+
+/* How the records of a sum were chosen. */
+enum sampling {
+	SAMPLING_UNKNOWN,
+	SAMPLING_ALL,
+	SAMPLING_SOME,
+};
+
+/**
+ * struct time_figures - figures about waits or holds, nanoseconds; NAN: not known
+ * @total: sum
+ * @error: standard error of @total, relative to it
+ * @mean: mean
+ * @p50: median
+ * @p95: 95th percentile
+ * @p99: 99th percentile
+ * @max: longest record
+ */
+struct time_figures {
+	double total;
+	double error;
+	double mean;
+	double p50;
+	double p95;
+	double p99;
+	double max;
+};
+
+/**
+ * struct lock_row - first member of each row that has waits and holds
+ * @wait: figures about the waits
+ * @hold: figures about the holds
+ */
+struct lock_row {
+	struct time_figures wait;
+	struct time_figures hold;
+};
+
+/* Columns of rows that begin with a struct lock_row. */
+double lock_row_wait_total(const struct report *report, const void *row);
+double lock_row_wait_error(const struct report *report, const void *row);
+double lock_row_wait_mean(const struct report *report, const void *row);
+double lock_row_wait_p50(const struct report *report, const void *row);
+double lock_row_wait_p95(const struct report *report, const void *row);
+double lock_row_wait_p99(const struct report *report, const void *row);
+double lock_row_wait_max(const struct report *report, const void *row);
+double lock_row_hold_total(const struct report *report, const void *row);
+double lock_row_hold_error(const struct report *report, const void *row);
+double lock_row_hold_mean(const struct report *report, const void *row);
+double lock_row_hold_p50(const struct report *report, const void *row);
+double lock_row_hold_p95(const struct report *report, const void *row);
+double lock_row_hold_p99(const struct report *report, const void *row);
+double lock_row_hold_max(const struct report *report, const void *row);
+
+double share(double part, double all);
+double report_cycles_ns(const struct report *report, double cycles);
+double report_ticks_ns(const struct report *report, double ticks);
+char *report_symbol_text(const struct report *report, uint64_t address);
+char *report_code_text(const struct report *report, uint64_t address);
+double report_lock_count(const struct report *report, uint64_t key);
+enum sampling sampling_of(uint32_t known, uint32_t rate);
+double error_of(double variance, double sum, double number_variance, enum sampling sampling);
+void time_figures_of(struct time_figures *figures, const struct report *report,
+		     const struct histogram *times, enum sampling sampling);
+void time_figures_unknown(struct time_figures *figures);
+double report_covered_seconds(const struct report *report, uint32_t groups, size_t cpu);
+double report_per_second(const struct report *report, uint32_t groups,
+			 const struct cpu_sums *sums, enum cpu_sum which, double all);
+double report_waiting(const struct report *report, uint32_t groups,
+		      const struct cpu_sums *sums, const struct histogram *wait);
+double report_stretch_begin(const struct report *report, size_t i);
+
+#endif /* _NTKLOG_REPORT_ROWS_H */

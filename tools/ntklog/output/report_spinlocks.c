@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tables of spin locks and of their callers. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ntklog/group_mask.h>
+#include <ntklog/wmi_spinlock.h>
+
+#include "macros.h"
+#include "report_rows.h"
+
+/**
+ * struct spinlock_row - row of the tables locks and callers
+ * @times: waits and holds
+ * @key: class or address of the lock, and caller; NULL: all pairs without a row of their own
+ * @sum: sum of the records
+ */
+struct spinlock_row {
+	struct lock_row times;
+	const struct spinlock_key *key;
+	const struct spinlock_sum *sum;
+};
+
+static const struct spinlock_sum *sum_of(const void *row)
+{
+	return ((const struct spinlock_row *)row)->sum;
+}
+
+static char *caller(const struct report *report, const void *row)
+{
+	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
+
+	return key ? report_code_text(report, key->caller) : strdup("(others)");
+}
+
+static char *lock(const struct report *report, const void *row)
+{
+	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
+
+	return key ? report_symbol_text(report, key->lock) : strdup("(others)");
+}
+
+static double locks(const struct report *report, const void *row)
+{
+	const struct spinlock_key *key = ((const struct spinlock_row *)row)->key;
+
+	return key ? report_lock_count(report, key->lock) : NAN;
+}
+
+static char *mode(const struct report *report, const void *row)
+{
+	static const char *const names[] = {
+		[WMI_SPINLOCK_ORDINARY] = "ordinary",
+		[WMI_SPINLOCK_QUEUED] = "queued",
+		[WMI_SPINLOCK_EXECUTIVE_SHARED] = "shared",
+		[WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE] = "exclusive",
+		[WMI_SPINLOCK_EXECUTIVE_CONVERTED] = "converted",
+	};
+	uint64_t modes = sum_of(row)->modes;
+	char text[64] = "";
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (modes & UINT64_C(1) << i)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 *text ? "+" : "", names[i]);
+	return strdup(*text ? text : "other");
+}
+
+static double sampled(const struct report *report, const void *row)
+{
+	return (double)sum_of(row)->sampled;
+}
+
+static const struct spinlock_rates *highest_rates(const struct report *report)
+{
+	return &report->analysis->spinlocks.highest;
+}
+
+static enum sampling acquire_sampling(const struct report *report)
+{
+	return sampling_of(highest_rates(report)->known, highest_rates(report)->acquire_rate);
+}
+
+/* Records of waits alone do not tell the number of acquisitions. */
+static double acquisitions(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+
+	return sum->waits_only ? NAN : (double)sum->acquisitions;
+}
+
+/* Each record has a hold, except records of waits alone. */
+static double acquisitions_error(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+	double variance = sum->hold.total_variance;
+
+	return sum->waits_only ? NAN : error_of(variance, (double)sum->acquisitions, variance,
+						acquire_sampling(report));
+}
+
+/*
+ * Return the event groups of a sum. A record does not say whether its lock is NT's; a lock with a
+ * record from a time in which Linux' locks were not observed must be NT's.
+ */
+static uint32_t groups_of(const struct report *report, const struct spinlock_sum *sum)
+{
+	const struct analysis *analysis = report->analysis;
+	const uint32_t linux_groups = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK;
+
+	if (coverage_knows_group(&analysis->coverage, linux_groups) &&
+	    coverage_contains(&analysis->coverage, linux_groups,
+			      analysis->origin + sum->first_ticks,
+			      analysis->origin + sum->last_ticks))
+		return linux_groups;
+	return PERF_SPINLOCK;
+}
+
+static double per_second(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+
+	return sum->waits_only ? NAN :
+		report_per_second(report, groups_of(report, sum), &sum->cpus, CPU_SUM_COUNT,
+				  (double)sum->acquisitions);
+}
+
+/* Contended and uncontended acquisitions have sample rates that are far apart. */
+static double contended(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+
+	return highest_rates(report)->known && !sum->waits_only ?
+		share((double)sum->contended, (double)sum->acquisitions) : NAN;
+}
+
+static double spins(const struct report *report, const void *row)
+{
+	return sum_of(row)->spins;
+}
+
+static double waiting(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+
+	return report_waiting(report, groups_of(report, sum), &sum->cpus, &sum->wait);
+}
+
+static double depth(const struct report *report, const void *row)
+{
+	return sum_of(row)->max_depth ? sum_of(row)->max_depth : NAN;
+}
+
+static double dpc(const struct report *report, const void *row)
+{
+	return share((double)sum_of(row)->dpc, (double)sum_of(row)->acquisitions);
+}
+
+static double isr(const struct report *report, const void *row)
+{
+	return share((double)sum_of(row)->isr, (double)sum_of(row)->acquisitions);
+}
+
+static double interrupted(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+
+	return sum->hold.total ?
+		share((double)sum->interrupted.total, (double)sum->hold.total) : NAN;
+}
+
+static double interrupted_mean(const struct report *report, const void *row)
+{
+	const struct histogram *times = &sum_of(row)->interrupted;
+
+	return times->total ? report_cycles_ns(report, histogram_mean(times)) : NAN;
+}
+
+static double interrupted_max(const struct report *report, const void *row)
+{
+	const struct histogram *times = &sum_of(row)->interrupted;
+
+	return times->total ? report_cycles_ns(report, (double)times->max) : NAN;
+}
+
+static double undisturbed_mean(const struct report *report, const void *row)
+{
+	const struct spinlock_sum *sum = sum_of(row);
+	double count = (double)(sum->hold.total - sum->interrupted.total);
+
+	return count > 0 ?
+		report_cycles_ns(report, (sum->hold.sum - sum->interrupted.sum) / count) : NAN;
+}
+
+/* The table locks has all but the first. */
+static const struct column columns[] = {
+	TEXT_COLUMN("caller", "caller", caller,
+		    "function that released the lock; in mode waits the one that asked for it"),
+	TEXT_COLUMN("lock", "lock", lock,
+		    "class of the lock, or its address; ~ marks a guess"),
+	NUMBER_COLUMN("locks", "locks", CELL_COUNT, locks,
+		      "addresses of that class in the records", .is_hidden = true),
+	TEXT_COLUMN("mode", "mode", mode,
+		    "ways of acquisition: ordinary, queued, shared, exclusive, converted, other",
+		    .is_hidden = true),
+	NUMBER_COLUMN("sampled", "sampled", CELL_COUNT, sampled, "records of the row"),
+	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions,
+		      "all acquisitions", .error = "acquisitions_error"),
+	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error,
+		      "standard error of acquisitions", .is_hidden = true),
+	NUMBER_COLUMN("per_second", "per second", CELL_ESTIMATE, per_second,
+		      "acquisitions per second of the observed time",
+		      .is_hidden = true, .error = "acquisitions_error"),
+	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended,
+		      "share of the acquisitions that waited"),
+	NUMBER_COLUMN("spins", "spins", CELL_ESTIMATE, spins,
+		      "tests of the lock while waiting", .is_hidden = true),
+	NUMBER_COLUMN("waiting", "waiting", CELL_SHARE, waiting,
+		      "average number of waiters; 200% is two CPUs all the time",
+		      .is_hidden = true, .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
+		      "sum of all waits", .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
+		      "standard error of wait_total", .is_hidden = true),
+	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
+		      "mean wait of contended acquisitions"),
+	NUMBER_COLUMN("wait_p50", "wait p50", CELL_TIME, lock_row_wait_p50,
+		      "median of the waits", .is_hidden = true),
+	NUMBER_COLUMN("wait_p95", "wait p95", CELL_TIME, lock_row_wait_p95,
+		      "95 of 100 waits are not longer"),
+	NUMBER_COLUMN("wait_p99", "wait p99", CELL_TIME, lock_row_wait_p99,
+		      "99 of 100 waits are not longer", .is_hidden = true),
+	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, lock_row_wait_max,
+		      "longest wait that was written"),
+	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
+		      "sum of all holds", .error = "hold_total_error"),
+	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
+		      "standard error of hold_total", .is_hidden = true),
+	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
+		      "mean hold of all acquisitions"),
+	NUMBER_COLUMN("hold_p50", "hold p50", CELL_TIME, lock_row_hold_p50,
+		      "median of the holds", .is_hidden = true),
+	NUMBER_COLUMN("hold_p95", "hold p95", CELL_TIME, lock_row_hold_p95,
+		      "95 of 100 holds are not longer"),
+	NUMBER_COLUMN("hold_p99", "hold p99", CELL_TIME, lock_row_hold_p99,
+		      "99 of 100 holds are not longer", .is_hidden = true),
+	NUMBER_COLUMN("hold_max", "hold max", CELL_TIME, lock_row_hold_max,
+		      "longest hold that was written"),
+	NUMBER_COLUMN("depth", "depth", CELL_COUNT, depth,
+		      "greatest number of spin locks that a CPU held at a release, at most 8"),
+	NUMBER_COLUMN("dpc", "dpc", CELL_SHARE, dpc,
+		      "share of the acquisitions that were released in a softirq"),
+	NUMBER_COLUMN("isr", "isr", CELL_SHARE, isr,
+		      "share of the acquisitions that were released in a hard interrupt"),
+	NUMBER_COLUMN("interrupted", "interrupted", CELL_SHARE, interrupted,
+		      "share of the holds with an interrupt during the hold or its wait"),
+	NUMBER_COLUMN("interrupted_mean", "interrupted mean", CELL_TIME, interrupted_mean,
+		      "mean of the holds with an interrupt", .is_hidden = true),
+	NUMBER_COLUMN("interrupted_max", "interrupted max", CELL_TIME, interrupted_max,
+		      "longest hold with an interrupt", .is_hidden = true),
+	NUMBER_COLUMN("undisturbed_mean", "undisturbed mean", CELL_TIME, undisturbed_mean,
+		      "mean of the holds without an interrupt", .is_hidden = true),
+};
+
+static bool add_row(struct report *report, enum report_table table,
+		    const struct spinlock_key *key, const struct spinlock_sum *sum)
+{
+	const struct spinlock_rates *rates = highest_rates(report);
+	struct spinlock_row row = { .key = key, .sum = sum };
+
+	if (!sum->sampled)
+		return true;
+	time_figures_of(&row.times.wait, report, &sum->wait,
+			sampling_of(rates->known, rates->contention_rate));
+	if (sum->waits_only == sum->sampled)
+		time_figures_unknown(&row.times.hold);
+	else
+		time_figures_of(&row.times.hold, report, &sum->hold, acquire_sampling(report));
+	return table_add_row(&report->tables[table], report, &row);
+}
+
+static void make_locks(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_lock *entry;
+
+	for (entry = stats->locks; entry; entry = entry->hh.next) {
+		const struct spinlock_key key = { .lock = entry->address };
+
+		if (!add_row(report, REPORT_LOCKS, &key, &entry->sum))
+			return;
+	}
+	add_row(report, REPORT_LOCKS, NULL, &stats->others);
+}
+
+static void make_callers(struct report *report)
+{
+	const struct spinlock_stats *stats = &report->analysis->spinlocks;
+	const struct spinlock_pair *pair;
+
+	for (pair = stats->pairs; pair; pair = pair->hh.next)
+		if (!add_row(report, REPORT_CALLERS, &pair->key, &pair->sum))
+			return;
+	add_row(report, REPORT_CALLERS, NULL, &stats->others);
+}
+
+const struct table_class report_locks_class = {
+	.name = "locks",
+	.title = "Spin locks",
+	.columns = columns + 1,
+	.column_count = ARRAY_SIZE(columns) - 1,
+	.sort = "wait_total",
+	.make = make_locks,
+};
+
+const struct table_class report_callers_class = {
+	.name = "callers",
+	.title = "Callers of spin locks",
+	.columns = columns,
+	.column_count = ARRAY_SIZE(columns),
+	.sort = "wait_total",
+	.make = make_callers,
+};

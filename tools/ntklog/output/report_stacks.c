@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of stacks. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "macros.h"
+#include "report_rows.h"
+
+/* Separator of the functions of a stack, whose order is from the innermost function on. */
+#define STACK_SEPARATOR	" < "
+
+/**
+ * struct stack_row - row of the table stacks
+ * @times: waits and holds
+ * @entry: stack; NULL: @name stands for it
+ * @name: text for records that have no stack of their own
+ * @sum: sum of the records
+ */
+struct stack_row {
+	struct lock_row times;
+	const struct stack_entry *entry;
+	const char *name;
+	const struct stack_sum *sum;
+};
+
+static const struct stack_sum *sum_of(const void *row)
+{
+	return ((const struct stack_row *)row)->sum;
+}
+
+static char *functions(const struct report *report, const struct stack_entry *entry)
+{
+	char *text = malloc(entry->count * (NAME_SIZE + sizeof(STACK_SEPARATOR)) + 1), *at = text;
+	char *shorter;
+	size_t i;
+
+	if (text)
+		*text = '\0';
+	for (i = 0; text && i < entry->count; i++) {
+		if (i)
+			at = stpcpy(at, STACK_SEPARATOR);
+		names_code_address(report->names, entry->addresses[i], at, NAME_SIZE);
+		at += strlen(at);
+	}
+	/* A table has up to 16384 of these. */
+	shorter = text ? realloc(text, at - text + 1) : NULL;
+	return shorter ? shorter : text;
+}
+
+static char *stack(const struct report *report, const void *row)
+{
+	const struct stack_row *of = row;
+
+	return of->entry ? functions(report, of->entry) : strdup(of->name);
+}
+
+static double sampled(const struct report *report, const void *row)
+{
+	return sum_of(row)->sampled;
+}
+
+static double acquisitions(const struct report *report, const void *row)
+{
+	return sum_of(row)->acquisitions;
+}
+
+static enum sampling sampling_if(const struct report *report, bool is_sample)
+{
+	bool known = report->analysis->spinlocks.rates.known ||
+		     report->analysis->resources.rates.known;
+
+	return sampling_of(known, is_sample ? 2 : 1);
+}
+
+static double acquisitions_error(const struct report *report, const void *row)
+{
+	const struct stack_sum *sum = sum_of(row);
+
+	return error_of(sum->variance, sum->acquisitions, sum->variance,
+			sampling_if(report, sum->is_sample));
+}
+
+static double contended(const struct report *report, const void *row)
+{
+	return share(sum_of(row)->waited, sum_of(row)->acquisitions);
+}
+
+static const struct column columns[] = {
+	TEXT_COLUMN("stack", "stack", stack,
+		    "functions of the release, the innermost one first"),
+	NUMBER_COLUMN("sampled", "sampled", CELL_COUNT, sampled, "records of the row"),
+	NUMBER_COLUMN("acquisitions", "acquired", CELL_ESTIMATE, acquisitions,
+		      "all acquisitions", .error = "acquisitions_error"),
+	NUMBER_COLUMN("acquisitions_error", "acquired error", CELL_ERROR, acquisitions_error,
+		      "standard error of acquisitions", .is_hidden = true),
+	NUMBER_COLUMN("contended", "contended", CELL_SHARE, contended,
+		      "share of the acquisitions that waited"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, lock_row_wait_total,
+		      "sum of all waits", .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, lock_row_wait_error,
+		      "standard error of wait_total", .is_hidden = true),
+	NUMBER_COLUMN("wait_mean", "wait mean", CELL_TIME, lock_row_wait_mean,
+		      "mean wait of acquisitions that waited", .is_hidden = true),
+	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, lock_row_wait_max,
+		      "longest wait that was written"),
+	NUMBER_COLUMN("hold_total", "hold", CELL_TIME, lock_row_hold_total,
+		      "sum of all holds", .error = "hold_total_error"),
+	NUMBER_COLUMN("hold_total_error", "hold error", CELL_ERROR, lock_row_hold_error,
+		      "standard error of hold_total", .is_hidden = true),
+	NUMBER_COLUMN("hold_mean", "hold mean", CELL_TIME, lock_row_hold_mean,
+		      "mean of the known holds", .is_hidden = true),
+	NUMBER_COLUMN("hold_max", "hold max", CELL_TIME, lock_row_hold_max,
+		      "longest hold that was written"),
+};
+
+static double total_error(double variance, double greatest, double sum, double number_variance,
+			  enum sampling sampling)
+{
+	return sampling == SAMPLING_SOME && number_variance > 0 ?
+		sum_error(variance, greatest, sum) :
+		error_of(variance, sum, number_variance, sampling);
+}
+
+static void add_row(struct report *report, const struct stack_entry *entry, const char *name,
+		    const struct stack_sum *sum)
+{
+	struct stack_row row = { .entry = entry, .name = name, .sum = sum };
+	struct time_figures *wait = &row.times.wait, *hold = &row.times.hold;
+
+	if (!sum->sampled)
+		return;
+	wait->total = report_cycles_ns(report, sum->wait);
+	wait->error = total_error(sum->wait_variance, sum->wait_greatest, sum->wait,
+				  sum->waited_variance,
+				  sampling_if(report, sum->waits_are_sample));
+	wait->mean = report_cycles_ns(report, share(sum->wait, sum->waited));
+	wait->max = report_cycles_ns(report, (double)sum->wait_max);
+	hold->total = report_cycles_ns(report, sum->hold);
+	hold->error = total_error(sum->hold_variance, sum->hold_greatest, sum->hold,
+				  sum->variance, sampling_if(report, sum->is_sample));
+	hold->mean = report_cycles_ns(report, share(sum->hold, sum->held));
+	hold->max = report_cycles_ns(report, (double)sum->hold_max);
+	table_add_row(&report->tables[REPORT_STACKS], report, &row);
+}
+
+static void make_stacks(struct report *report)
+{
+	const struct stack_stats *stats = &report->analysis->stacks;
+	const struct stack_entry *entry;
+
+	for (entry = stats->stacks; entry; entry = entry->hh.next)
+		add_row(report, entry, NULL, &entry->sum);
+	add_row(report, NULL, "(other stacks)", &stats->others);
+	add_row(report, NULL, "(no stack)", &stats->without);
+}
+
+const struct table_class report_stacks_class = {
+	.name = "stacks",
+	.title = "Stacks of locks",
+	.columns = columns,
+	.column_count = ARRAY_SIZE(columns),
+	.sort = "wait_total",
+	.make = make_stacks,
+};
+
+/**
+ * report_print_stacks() - the table of stacks, for people: each row's functions below its numbers
+ * @report: made
+ * @stream: where to
+ * @top: stacks at most; 0: all
+ */
+void report_print_stacks(const struct report *report, FILE *stream, size_t top)
+{
+	const struct table *table = &report->tables[REPORT_STACKS];
+	size_t rows = table_top(table, top), row, k, length;
+	char text[NAME_SIZE];
+	const char *at;
+
+	fprintf(stream, "%s, by %s", table->title, table->columns[table->sort].name);
+	if (rows < table->rows)
+		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	for (row = 0; row < rows; row++) {
+		const union cell *cells = &table->cells[row * table->column_count];
+
+		fputs("\n  ", stream);
+		for (k = 0; k < table->shown_count; k++) {
+			const struct column *column = &table->columns[table->shown[k]];
+
+			if (column->kind == CELL_TEXT)
+				continue;
+			table_format_cell(table, row, table->shown[k], text, sizeof(text));
+			fprintf(stream, "%s%s %s", k > 1 ? ", " : "", column->title, text);
+		}
+		fputc('\n', stream);
+		for (at = cells[0].text; *at; at += length) {
+			const char *end = strstr(at, STACK_SEPARATOR);
+
+			length = end ? (size_t)(end - at) : strlen(at);
+			fprintf(stream, "      %.*s\n", (int)length, at);
+			length += end ? strlen(STACK_SEPARATOR) : 0;
+		}
+	}
+}

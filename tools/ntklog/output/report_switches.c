@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tables of threads and of processors. */
+
+#include <string.h>
+
+#include "macros.h"
+#include "report_rows.h"
+
+/**
+ * struct thread_row - row of the table threads
+ * @thread: sums of the thread
+ * @name: name of the thread, or NULL
+ */
+struct thread_row {
+	const struct switch_thread *thread;
+	const char *name;
+};
+
+static const struct switch_thread *thread_of(const void *row)
+{
+	return ((const struct thread_row *)row)->thread;
+}
+
+static double thread(const struct report *report, const void *row)
+{
+	return thread_of(row)->thread_id;
+}
+
+static char *name(const struct report *report, const void *row)
+{
+	const char *text = ((const struct thread_row *)row)->name;
+
+	return strdup(text ? text : "");
+}
+
+static double thread_switches(const struct report *report, const void *row)
+{
+	return (double)thread_of(row)->switches;
+}
+
+static double preempted(const struct report *report, const void *row)
+{
+	return share((double)thread_of(row)->preempted, (double)thread_of(row)->switched_out);
+}
+
+static double run_total(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, thread_of(row)->run.sum);
+}
+
+static double run_mean(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, histogram_mean(&thread_of(row)->run));
+}
+
+static double run_p95(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, histogram_percentile(&thread_of(row)->run, 95));
+}
+
+static double run_max(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, (double)thread_of(row)->run.max);
+}
+
+static double ready_total(const struct report *report, const void *row)
+{
+	return (double)thread_of(row)->wait_ticks * (double)report->file->tick_ns;
+}
+
+static const struct column thread_columns[] = {
+	NUMBER_COLUMN("thread", "thread", CELL_COUNT, thread, "id of the thread"),
+	TEXT_COLUMN("name", "name", name, "name of the thread"),
+	NUMBER_COLUMN("switches", "switches", CELL_COUNT, thread_switches,
+		      "context switches to the thread"),
+	NUMBER_COLUMN("preempted", "preempted", CELL_SHARE, preempted,
+		      "share of the switches away while the thread was runnable"),
+	NUMBER_COLUMN("run_total", "run", CELL_TIME, run_total, "time on a CPU"),
+	NUMBER_COLUMN("run_mean", "run mean", CELL_TIME, run_mean,
+		      "mean time from a switch to the next"),
+	NUMBER_COLUMN("run_p95", "run p95", CELL_TIME, run_p95,
+		      "95 of 100 times on a CPU are not longer"),
+	NUMBER_COLUMN("run_max", "run max", CELL_TIME, run_max, "longest time on a CPU"),
+	NUMBER_COLUMN("ready_total", "ready", CELL_TIME, ready_total,
+		      "time runnable without a CPU, in whole ticks of the kernel"),
+};
+
+static void add_thread(struct report *report, const struct switch_thread *of,
+		       const char *thread_name)
+{
+	const struct thread_row row = { .thread = of, .name = thread_name };
+
+	table_add_row(&report->tables[REPORT_THREADS], report, &row);
+}
+
+static void make_threads(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	const struct switch_thread *of;
+
+	for (of = stats->threads; of; of = of->hh.next)
+		add_thread(report, of, names_thread(report->names, of->thread_id));
+	if (stats->others.switches || stats->others.switched_out)
+		add_thread(report, &stats->others, "(others)");
+}
+
+const struct table_class report_threads_class = {
+	.name = "threads",
+	.title = "Threads",
+	.columns = thread_columns,
+	.column_count = ARRAY_SIZE(thread_columns),
+	.sort = "run_total",
+	.make = make_threads,
+};
+
+/* A row of the table processors is a struct switch_processor. */
+static double processor(const struct report *report, const void *row)
+{
+	const struct switch_processor *of = row;
+
+	return (double)(of - report->analysis->switches.processors);
+}
+
+static double switches(const struct report *report, const void *row)
+{
+	return (double)((const struct switch_processor *)row)->switches;
+}
+
+static double per_second(const struct report *report, const void *row)
+{
+	const struct switch_processor *of = row;
+	double time = (double)(of->last_time - of->first_time);
+
+	return share((double)of->switches * 1e9, report_ticks_ns(report, time));
+}
+
+static double busy(const struct report *report, const void *row)
+{
+	const struct switch_processor *of = row;
+
+	return share(of->busy, of->busy + of->idle);
+}
+
+static double busy_total(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->busy);
+}
+
+static double idle_total(const struct report *report, const void *row)
+{
+	return report_ticks_ns(report, ((const struct switch_processor *)row)->idle);
+}
+
+static double gaps(const struct report *report, const void *row)
+{
+	return (double)((const struct switch_processor *)row)->unknown;
+}
+
+static const struct column processor_columns[] = {
+	NUMBER_COLUMN("processor", "processor", CELL_COUNT, processor, "number of the CPU"),
+	NUMBER_COLUMN("switches", "switches", CELL_COUNT, switches,
+		      "context switches of the CPU"),
+	NUMBER_COLUMN("per_second", "per second", CELL_COUNT, per_second,
+		      "switches per second of busy and idle time"),
+	NUMBER_COLUMN("busy", "busy", CELL_SHARE, busy,
+		      "share of the time with a thread that is not the idle one"),
+	NUMBER_COLUMN("busy_total", "busy time", CELL_TIME, busy_total,
+		      "time with a thread that is not the idle one"),
+	NUMBER_COLUMN("idle_total", "idle time", CELL_TIME, idle_total,
+		      "time with the idle thread"),
+	NUMBER_COLUMN("unknown", "gaps", CELL_COUNT, gaps,
+		      "places where switches are missing, lost or left out"),
+};
+
+static void make_processors(struct report *report)
+{
+	const struct switch_stats *stats = &report->analysis->switches;
+	size_t i;
+
+	for (i = 0; i < stats->processor_count; i++)
+		if (stats->processors[i].switches &&
+		    !table_add_row(&report->tables[REPORT_PROCESSORS], report,
+				   &stats->processors[i]))
+			return;
+}
+
+const struct table_class report_processors_class = {
+	.name = "processors",
+	.title = "Context switches of processors",
+	.columns = processor_columns,
+	.column_count = ARRAY_SIZE(processor_columns),
+	.sort = "switches",
+	.make = make_processors,
+};

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of events that ntklog does not know. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ntklog/event.h>
+
+#include "hook_id.h"
+#include "macros.h"
+#include "message.h"
+#include "report_rows.h"
+
+/**
+ * struct unknown_row - row of the table unknown
+ * @event: text for the kind of event
+ * @count: number of events
+ */
+struct unknown_row {
+	char event[64];
+	uint64_t count;
+};
+
+static char *event(const struct report *report, const void *row)
+{
+	return strdup(((const struct unknown_row *)row)->event);
+}
+
+static double count(const struct report *report, const void *row)
+{
+	return (double)((const struct unknown_row *)row)->count;
+}
+
+static const struct column columns[] = {
+	TEXT_COLUMN("event", "event", event, "kind of event, as far as its header tells"),
+	NUMBER_COLUMN("count", "events", CELL_COUNT, count, "number of events"),
+};
+
+__printf(3, 4)
+static void add_row(struct report *report, uint64_t events, const char *format, ...)
+{
+	struct unknown_row row = { .count = events };
+	va_list arguments;
+
+	if (!events)
+		return;
+	va_start(arguments, format);
+	vsnprintf(row.event, sizeof(row.event), format, arguments);
+	va_end(arguments);
+	table_add_row(&report->tables[REPORT_UNKNOWN], report, &row);
+}
+
+static void make_unknown(struct report *report)
+{
+	const struct analysis *analysis = report->analysis;
+	const struct resource_stats *resources = &analysis->resources;
+	unsigned int i;
+
+	for (i = 0; resources->unknown && i < RESOURCE_WMI_CLASSES; i++)
+		add_row(report, resources->unknown[i], "Resource, class 0x%08x", i << 16);
+	for (i = 0; analysis->unknown && i <= UINT16_MAX; i++)
+		add_row(report, analysis->unknown[i], "HookId 0x%04x%s%s", i,
+			hook_name(i) ? " " : "", hook_name(i) ? hook_name(i) : "");
+	for (i = 0; i < ARRAY_SIZE(analysis->unknown_headers); i++)
+		if (i == TRACE_HEADER_TYPE_MESSAGE)
+			add_row(report, analysis->unknown_headers[i], "WPP message");
+		else
+			add_row(report, analysis->unknown_headers[i], "HeaderType 0x%04x", i);
+}
+
+const struct table_class report_unknown_class = {
+	.name = "unknown",
+	.title = "Events that are not known, and were skipped",
+	.columns = columns,
+	.column_count = ARRAY_SIZE(columns),
+	.sort = "count",
+	.make = make_unknown,
+};
