@@ -336,7 +336,7 @@ static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
 
 static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
 {
-	/* If the buffer were too small, seq_file would run the self-test again with a larger one. */
+	/* With a buffer that is too small, seq_file would run the self-test again. */
 	return single_open_size(file, ntklog_linux_selftest_show, NULL, SZ_32K);
 }
 

@@ -118,7 +118,7 @@ struct ntklog_identities {
 
 /**
  * struct ntklog_identity_reader - a reader of the notes
- * @mutex: serializes reads; protects the other members
+ * @mutex: protects the other members
  * @set: next set to print
  * @missed: value of ntklog_identities.missed that was printed last
  * @replaced: notes that were replaced before this reader read them
@@ -132,6 +132,7 @@ struct ntklog_identities {
  *	sequence number when the reader was opened, with NTKLOG_NOT_READ
  */
 struct ntklog_identity_reader {
+	/* Serializes reads. */
 	struct mutex mutex;
 	unsigned int set;
 	u32 missed;
@@ -600,7 +601,7 @@ static int ntklog_enable_identities(bool want)
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
-		/* Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity(). */
+		/* Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity() */
 		smp_store_release(&ntklog_identities, notes);
 	}
 	ntklog_identity_users += want ? 1 : -1;

@@ -12,8 +12,8 @@
  * SAMPLE()		decides whether an acquisition is sampled
  * WAITED_FOR()		true if a CPU waits for the lock, which the caller holds
  *
- * The replacements of one mode differ only in disabling preemption, softirqs or interrupts. In each,
- * _RET_IP_ is the caller of the kernel's function.
+ * The replacements of one mode differ only in disabling preemption, softirqs or interrupts. In
+ * each, _RET_IP_ is the caller of the kernel's function.
  *
  * Each mode has a set of replacements, WAY, so that none contains code of another: "tracked" tracks
  * each acquisition, "sampled" the chosen ones, and "blocking" also marks releases that leave a

@@ -82,8 +82,8 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @requests: number of requests to @work; written with the mutex of @want held
  * @completed: value of @requests when @work last began to run, after it has finished; written by
  *	@work
- * @operation: "attaching" or "detaching" while @work does so, otherwise NULL. Written by @work, read
- *	by the file "linux"
+ * @operation: "attaching" or "detaching" while @work does so, otherwise NULL. Written by @work,
+ *	read by the file "linux"
  * @since: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *

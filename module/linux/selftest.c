@@ -248,7 +248,7 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 
 	ntklog_run.preempt = count & PREEMPT_MASK;
 	ntklog_run.softirqs = softirq_count();
-	/* Without a class for each context, lockdep would report that not all disable interrupts. */
+	/* A class for each context: lockdep would report that not all disable interrupts. */
 	if (is_spin) {
 		raw_spin_lock_init(&ntklog_run.lock.spin);
 		lockdep_set_class(&ntklog_run.lock.spin, &keys[0][context]);

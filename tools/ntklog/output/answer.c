@@ -150,7 +150,7 @@ static void find_largest(const struct charge_sums *sums, const struct charge_cla
 	}
 }
 
-/* Append "NAME 53%, NAME 25%" of @all, as far as the line has room for it and for @reserved more. */
+/* Append "NAME 53%, NAME 25%" as far as the line has room for it and for @reserved more. */
 static void append_names(const struct answer *answer, const struct charge_class *class,
 			 enum charge_row_kind kind, char *text, size_t size, size_t reserved)
 {
