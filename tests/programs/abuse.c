@@ -116,7 +116,7 @@ static void abuse_file(const char *path)
 	int fd;
 
 	/*
-	 * Counters and headers, which a claim gives too, change by themselves, and reading some files
+	 * Counters and headers, which a claim gives too, change by themselves. Reading some files
 	 * consumes their content.
 	 */
 	if (quiet && (strstr(path, "stats") || strstr(path, "/cpu") || strstr(path, "counters") ||
