@@ -18,7 +18,7 @@ OURS = PAIRS[6:10] + PAIRS[11:14] + PAIRS[16:18]
 SESSIONS = [1, 2, 4, 8]
 BELOW = list(range(9))
 OWNERS = [1, 100, 10000]
-# Runs that count instructions: in the kernel made for it, and in Debian's.
+# Runs that count instructions: in the test kernel, and in Debian's.
 EXACT = ["icount", "stock"]
 
 
@@ -40,7 +40,7 @@ def read(path):
     for name in OURS:
         costs = pairs[name]
         for sink in ("session", "ftrace"):
-            # One of 1000 was written.
+            # One acquisition of 1000 wrote an event.
             costs["event_" + sink] = (costs[sink] - costs["unsampled"]) * 1000
         costs["written"] = costs["unsampled"] + costs["event_session"]
     costs = pairs["in_stack_at_dpc_level"]
@@ -56,7 +56,7 @@ def read(path):
 
 
 def goals(pairs, handover):
-    """What the ratios shall be at most, and what they are."""
+    """The goals: title, measured value, upper bound."""
     in_stack = pairs["in_stack_at_dpc_level"]
     return [
         ("in-stack, tracing off / without hooks",
@@ -140,7 +140,7 @@ def show_goals(run):
 
 
 def show(name, run):
-    # An event is the difference of two runs, too small for a clock that wanders.
+    # An event is the difference of two runs, which is too small to measure with a clock.
     exact = name in EXACT
     columns = STATES + ["written"] if exact else STATES
     pairs = run["pairs"]

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bench.sh: what the locks cost, side by side in one run: counting instructions, which repeats,
-# in a small kernel and in Debian's, which is what users have, next to other tools there, and with
-# parallel processors, for ratios; what they cost on this machine's own processors, next to other
-# programs' locks; and how fast the tool reads a file of 128 MiB. Prints tables and leaves them as
-# JSON in out/bench/.
+# bench.sh: measure all overheads in one run. Prints tables and leaves them as JSON in out/bench/:
+#
+# - instructions of each lock in a small kernel and in Debian's kernel; they are reproducible
+# - instructions of Linux' own locks, with ntklog, with other tools and with ntklog record
+# - time on parallel virtual CPUs, for ratios only
+# - time on this machine's own CPUs, next to the locks of other programs
+# - throughput of the tool on a file of 128 MiB
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -14,8 +16,9 @@ BENCH=$OUT/bench
 
 begin_stages 1200
 need bench
-# measure RUN BUILT MILLISECONDS [OPTION]...: of a contended run; virtual ones, of one host thread,
-# take longer.
+# measure RUN BUILT MILLISECONDS [OPTION]...: boot the modules in BUILT and leave the log in RUN/.
+# MILLISECONDS is the length of a contended run. When QEMU counts instructions, one host thread
+# executes all virtual CPUs, so those runs are shorter.
 measure()
 {
 	local run=$1 built=$2 contended=$3

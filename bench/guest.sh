@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the benchmark that runs in the virtual machine: the same pairs with
-# tracing in each of its states. $1: milliseconds of a contended run.
+# The guest's part of bench.sh: the same pairs in each state of tracing.
+# $1: milliseconds of a contended run.
 
 SESSIONS=/sys/kernel/debug/ntklog/sessions
 S=$SESSIONS/0
@@ -19,7 +19,7 @@ bench()
 	rmmod ntklog_bench
 }
 
-# in_session STATE GROUP: as in a session that wants the group.
+# in_session STATE GROUP: measure while a session has the event group enabled.
 in_session()
 {
 	echo "$2" >$S/group_mask
@@ -28,8 +28,8 @@ in_session()
 	echo stop >$S/state
 }
 
-# in_sessions STATE COUNT GROUP: an event of a spin lock, as in so many sessions, of which
-# the first wants spin locks and the others the group.
+# in_sessions STATE COUNT GROUP: measure a spin lock event while COUNT sessions run. The first
+# session has PERF_SPINLOCK enabled, the others GROUP.
 in_sessions()
 {
 	i=0
@@ -49,7 +49,7 @@ in_sessions()
 	echo 256 >$S/buffers
 }
 
-# context_swaps STATE VERSION: what the probe of the scheduler's switches takes.
+# context_swaps STATE VERSION: measure the probe of sched_switch for records of VERSION.
 context_swaps()
 {
 	echo "$2" >$S/contextswap_version
@@ -70,7 +70,7 @@ echo 4294967295 >$P/acquire_sample_rate
 echo 4294967295 >$R/release_sample_rate
 echo 4294967295 >$R/contention_sample_rate
 in_session unsampled "PERF_SPINLOCK PERF_SYNC_OBJECTS"
-# What grows with what there is already.
+# Costs that may grow with the number of held locks and of tracked tasks.
 echo 30000 >/proc/sys/kernel/threads-max
 echo start >$S/state
 for below in 0 1 2 3 4 5 6 7 8; do
@@ -81,7 +81,7 @@ for owners in 1 100 10000; do
 done
 grep -H . /sys/kernel/slab/ntklog_task/object_size | sed 's/.*:/ntklog_bench: memory thread /' >/dev/kmsg
 echo stop >$S/state
-# One of 1000 is written: 1000 times the difference is what an event costs.
+# One acquisition of 1000 writes an event, so an event costs 1000 times the difference.
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
 in_session session "PERF_SPINLOCK PERF_SYNC_OBJECTS"
@@ -89,7 +89,7 @@ for count in 1 2 4 8; do
 	in_sessions sessions_$count $count PERF_SPINLOCK
 done
 in_sessions one_of_8 8 PERF_SYNC_OBJECTS
-# The same with their stacks; and what another's stacks are to an event.
+# Events with stacks, and events without one while the other event has stacks.
 echo "PERF_SPINLOCK PERF_SYNC_OBJECTS" >$S/group_mask
 for stacks in spinlock resource; do
 	echo $stacks >$S/stacks

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the benchmark of Linux' own locks that runs in the virtual machine, on one
-# processor: pairs, and a whole workload, with nothing redirected, in each mode, in full with
-# blockers, and of the locks that sleep.
+# The guest's part of linux.sh, on one CPU: pairs and a workload without hooks, in each mode, in
+# mode full with blockers, and with the hooks of the sleeping locks.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -17,7 +16,7 @@ pairs()
 		mutex mutex_trylock down_read down_write rt_mutex semaphore
 }
 
-# What is switched off is let go a second later.
+# The sleeping locks finish detaching a second after the session has stopped.
 off()
 {
 	echo stop >$S/state
@@ -25,8 +24,8 @@ off()
 	sleep 2
 }
 
-# bench STATE: also the workload, with and without in turn: there is more in the files that it
-# reads once something has been started, and then as much each time.
+# bench STATE: measure the pairs, then the workload with and without the hooks in turn. The workload
+# reads files that grow when the first session starts and keep their size then.
 bench()
 {
 	echo start >$S/state

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What the benchmarks of Linux' own locks measure in the virtual machine, on one processor: pairs,
-# and a whole workload. Sourced by their guests' scripts, and by the one of the step costs.
+# Measure pairs and a workload in the virtual machine, on one CPU. Sourced by the guest scripts of
+# the benchmarks of Linux' own locks, and by that of the step costs.
 
-# The kernel's clock, which counts instructions here.
+# now: print the kernel's clock. With QEMU's -icount it counts instructions.
 now()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-# Everything is read once before, so that each run finds the same.
 workload()
 {
 	find /sys /proc/sys >/dev/null 2>&1
@@ -23,7 +22,7 @@ workload()
 	done
 }
 
-# measure_workload STATE RUNS: prints the least of so many.
+# measure_workload STATE RUNS: print the fewest instructions that one of RUNS workloads took.
 measure_workload()
 {
 	least=
@@ -38,7 +37,7 @@ measure_workload()
 	echo "workload $1 $least"
 }
 
-# measure_pairs STATE PAIR...: ntklog_bench prints them in the kernel's log.
+# measure_pairs STATE PAIR...: have ntklog_bench print the cost of each pair in the kernel log.
 measure_pairs()
 {
 	state=$1

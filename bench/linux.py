@@ -9,7 +9,7 @@ import json
 import sys
 
 STATES = ["plain", "full", "blockers", "sampled", "waits", "sleeping", "restored"]
-# At most, of a mode: instructions of a pair, and the share of a workload.
+# Upper bounds of each mode: instructions of a pair, and the share added to the workload.
 GOALS = {
     "full": {"raw_spin_lock": 42, "spin_lock_irqsave": 58, "spin_lock_bh": 58, "workload": 0.015},
     "sampled": {"raw_spin_lock": 30, "workload": 0.006},
@@ -26,13 +26,13 @@ def read(path):
             if words[:2] == ["ntklog_bench:", "pair"]:
                 pairs.setdefault(words[3], {})[words[2]] = int(words[4]) / 1000
             elif words[:1] == ["workload"]:
-                # The least of as many as there are.
+                # Several lines of a state: keep the least.
                 workload[words[1]] = min(int(words[2]), workload.get(words[1], sys.maxsize))
     return pairs, workload
 
 
 def judge(what, values, form):
-    """A note for each mode that has a goal for that."""
+    """Note for each mode with a goal whether it is met."""
     notes = []
     for mode, goals in GOALS.items():
         if what in goals:
@@ -49,7 +49,7 @@ def main():
     for name, costs in pairs.items():
         print("%-24s" % name + "".join("%10.1f" % costs[state] for state in STATES) +
               judge(name, costs, "%d"))
-    # Of the same time without it.
+    # Each state is compared with a workload of the same time without hooks.
     workload["without_plain"] = workload["plain"] = workload["without_full"]
     workload["without_restored"] = workload["without_sleeping"]
     more = {state: workload[state] / workload["without_" + state] - 1 for state in STATES}

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linux.sh: what NT's instrumentation costs Linux' own locks on Debian's stock kernel:
-# instructions of a pair, plain and tracked, and of a whole workload. Leaves out/bench/linux.json.
+# linux.sh: measure the overhead of NT's instrumentation of Linux' own locks on Debian's stock
+# kernel: instructions of a pair, plain and tracked, and of a workload. Leaves out/bench/linux.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 

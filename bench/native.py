@@ -9,18 +9,18 @@ import json
 import statistics
 import sys
 
-# What everything is a multiple of, and what takes no time but the loop's.
+# All ratios are relative to BASE. LOOP is the empty loop, whose time is subtracted.
 BASE = "in-stack"
 LOOP = "nothing"
-# And the same for Linux' own lock, of which there are cycles, too.
+# Linux' own spin lock, to which the ratios of its instrumented variants are relative.
 LINUX = "Linux' own"
 
-# What shall be at most, or at least, by the names of the two and the load: issue's goals.
+# Title, table or load, lock, lock to compare with, kind of bound, bound.
 GOALS = [
     ("in-stack / ck mcs, uncontended", "pair", "in-stack", "ck mcs", "most", 0.9),
     ("tracked / untraced, in-stack", "pair", "in-stack, tracked", "in-stack", "most", 2.5),
     ("tracked / untraced, ordinary", "pair", "ordinary, tracked", "ordinary", "most", 2.5),
-    # 120 and 40 cycles where the plain one takes 20.
+    # The goals are 120 and 40 cycles; the plain pair takes 20.
     ("full / plain, Linux' own", "linux", LINUX + ", full", None, "most", 6),
     ("sampled / plain, Linux' own", "linux", LINUX + ", sampled", None, "most", 2),
     ("ordinary, sections of 1000: fairness", "1000-0", "ordinary", None, "least", 0.7),
@@ -28,7 +28,7 @@ GOALS = [
 
 
 def read(stream):
-    """By kind, by name: a value or a triple for each run."""
+    """Return pairs and contended runs by kind and name, repeated runs, and cycles of a run."""
     pairs, contended, repeated = {}, {}, {}
     cycles = None
     for line in stream:
@@ -54,7 +54,10 @@ def quartiles(values):
 
 
 def pair_ratios(pairs):
-    """Without the loop; each run by itself, for all of a run lie in the same place."""
+    """Ratio of each pair to the base's pair, without the loop.
+
+    Each run is compared with itself, because all locks of a run have the same memory layout.
+    """
     loop, base = pairs[LOOP], pairs[BASE]
     return {name: quartiles([(value - nothing) / (ours - nothing) for value, nothing, ours
                              in zip(values, loop, base)])
@@ -62,7 +65,7 @@ def pair_ratios(pairs):
 
 
 def linux_cycles(pairs):
-    """Of a pair without the loop, and against the plain one."""
+    """Cycles of each pair of Linux' lock without the loop, and their ratio to the plain pair."""
     result = {}
     for name, values in pairs.items():
         if name.startswith(LINUX):
@@ -85,7 +88,7 @@ def contended_ratios(load):
             min(one, two) / max(one, two) for one, two, _ in runs), 3)
         result["handed_over"] = round(statistics.median(
             handovers / total for (_, _, handovers), total in zip(runs, totals)), 3)
-        # Those are what a contended lock is for: against the base's own.
+        # Hand-overs are the purpose of a contended lock; compare them with the base's.
         handovers = [run[2] / ours[2] for run, ours in zip(runs, load[BASE]) if ours[2]]
         result["handovers"] = round(statistics.median(handovers), 3) if handovers else None
         ratios[name] = result
@@ -93,12 +96,12 @@ def contended_ratios(load):
 
 
 def ownership(load, cycles, pair):
-    """How long one of the base takes, next to a pair that nobody contends for."""
+    """Time of one contended ownership of the base, in uncontended pairs."""
     return quartiles([cycles / sum(run[:2]) / pair for run in load[BASE]])
 
 
 def goals(result):
-    """As far as there are such locks and loads."""
+    """Judge the goals for which locks and loads were measured."""
     for text, where, one, other, kind, limit in GOALS:
         if where == "pair":
             if one not in result["pair"] or other not in result["pair"]:

@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# native.sh [RUNS]: what the locks cost on this machine's own processors, as a program
-# that is made of the module's sources, next to other programs' locks; medians of 31 runs.
-# Prints tables and leaves them as JSON in out/bench/bench-native.json. A part of bench.sh.
+# native.sh [RUNS]: measure the locks on this machine's own CPUs, in a program built from the
+# module's sources, next to the locks of other programs. Prints medians of RUNS (31) runs and leaves
+# them as JSON in out/bench/bench-native.json. A part of bench.sh.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
 BENCH=$OUT/bench
-# So long, in microseconds, is one contended run: many turns of the scheduler fit in a second.
+# Length of one contended run in us.
 CONTENDED=3000
 
 need native
 mkdir -p "$BENCH/native"
 quietly bench-native make -C "$TOP/workload/native" O="$BENCH/native"
-# Before others that want the processors, if that may be: a run that is disturbed is repeated.
-# A session of its own has a group of the scheduler's, and that a weight.
+# The program gets a high priority where the system permits it, because a disturbed run is repeated.
+# A new session has a scheduler autogroup of its own, whose weight can be set.
 first='echo -10 >/proc/self/autogroup; exec nice -n -10 "$@"'
 setsid -w sh -c "$first" first true 2>/dev/null || first='exec "$@"'
 setsid -w sh -c "{ $first; } 2>/dev/null" first "$BENCH/native/native" "${1:-31}" $CONTENDED \

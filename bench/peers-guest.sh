@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the benchmark of other tools that runs in the virtual machine: the pairs and the
-# workload of the benchmark of Linux' own locks, without a tool, with ntklog's modes, and with each of
-# the others. Those are in a Debian of their own, root/. WHICH is "usual", or "stopping": what may
-# stop the machine comes last, and alone. Prints for bench/peers.py:
+# The guest's part of peers.sh: the pairs and the workload of linux-workload.sh without a tool, in
+# ntklog's modes, and under each other tool. The other tools are in a Debian of their own, root/.
+# WHICH is "usual", or "stopping" for tools that may stop the machine. Prints for bench/peers.py:
 #
 #	begin NAME
 #	workload NAME INSTRUCTIONS
-#	said NAME WORDS		(a line of what the tool said)
-#	failed NAME STATUS	(it ended before it was told to)
+#	said NAME WORDS		(a line of the tool's output)
+#	failed NAME STATUS	(the tool ended before it was stopped)
 #	end NAME
 
 D=/sys/kernel/debug/ntklog
@@ -41,14 +40,15 @@ said()
 	rm -f /tmp/said
 }
 
-# What has ended may still be there, for nobody has asked how.
+# is_alive PID: a zombie has ended, although its shell has not reaped it yet.
 is_alive()
 {
 	grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-# Time is what this processor executes: while it waits for the host, any number of seconds pass. So
-# what tells that a tool has begun is what it does at last: it waits for nothing but time.
+# wait_until_ready PID: wait until the tool sleeps in a system call that waits for time or events.
+# The guest's clock counts instructions and jumps while the CPU is idle, so a fixed delay would not
+# tell that a tool has started.
 wait_until_ready()
 {
 	ready=0
@@ -69,7 +69,7 @@ wait_until_ready()
 	done
 }
 
-# stop PID: as a person would; if that does not do, by force.
+# stop PID: interrupt the tool as Ctrl-C does; terminate or kill it if it goes on.
 stop()
 {
 	for signal in INT TERM KILL; do
@@ -84,7 +84,7 @@ stop()
 	wait "$1"
 }
 
-# peer NAME COMMAND...: while that runs.
+# peer NAME COMMAND...: measure while the command runs.
 peer()
 {
 	name=$1
@@ -135,14 +135,15 @@ ntklog()
 	echo "end $1"
 }
 
-# Of each lock the time from its acquisition, or from when it was asked for, to its release.
+# holds ACQUIRE RELEASE: print a bpftrace script that measures hold times. A probe at the entry of
+# the acquiring function includes the wait.
 holds()
 {
 	echo "$1 { @at[arg0] = nsecs; }
 		$2 /@at[arg0]/ { @held = hist(nsecs - @at[arg0]); delete(@at[arg0]); }"
 }
 
-# probes KIND FUNCTION...: as bpftrace wants them.
+# probes KIND FUNCTION...: print a list of probes in bpftrace's syntax.
 probes()
 {
 	kind=$1

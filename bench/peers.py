@@ -12,7 +12,7 @@ import sys
 import linux
 
 PAIRS = ["raw_spin_lock", "mutex", "down_read"]
-# What is told of each, in the table's order.
+# The title of each tool, in the order of the table.
 TOOLS = {
     "plain": "no tool",
     "ntklog-full": "ntklog, spin locks and rwlocks, full",
@@ -42,7 +42,7 @@ LOSS = re.compile(r"lost|overrun|missed|dropped", re.IGNORECASE)
 
 
 def read(path):
-    """By tool: its workload next to that of the same machine without one, pairs, words, error."""
+    """For each tool: the workload and its factor, the pairs, the tool's output and its error."""
     pairs, workload = linux.read(path)
     tools = {}
     with open(path, errors="replace") as stream:
@@ -56,7 +56,7 @@ def read(path):
                     tool["error"] = "status %s" % words[2].strip()
                 elif words[0] == "end":
                     tool["ended"] = True
-    # The last one without a tool, if there is one: a machine's very first takes 6 % less.
+    # The last workload without a tool is the base: the very first one of a machine takes 6 % less.
     base = workload.get("restored", workload.get("plain"))
     for name, tool in tools.items():
         tool["pairs"] = {pair: costs[name] for pair, costs in pairs.items() if name in costs}
@@ -93,7 +93,7 @@ def show(tools):
 def main():
     output, *logs = sys.argv[1:]
     tools = {}
-    # The first that has it: the second machine has a baseline of its own.
+    # A tool in both logs counts as in the first: the second machine has its own baseline.
     for log in logs:
         for name, tool in read(log).items():
             tools.setdefault(name, tool)

@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# peers.sh: what others would take of the same kernel, in one run with ntklog and with the
-# workload of linux.sh: trace-cmd, perf, fprobes, and Debian's bpftrace and klockstat, which
-# come in a Debian of their own. Counts instructions. What does not run says so, and by which
-# error. Leaves out/bench/peers.json.
+# peers.sh: measure the overhead of other tools on the same kernel, in one run with ntklog and with
+# the workload of linux.sh: trace-cmd, perf, empty fprobes, and Debian's bpftrace and klockstat in a
+# Debian of their own. Counts instructions. The table shows the error of a tool that does not run.
+# Leaves out/bench/peers.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
 BENCH=$OUT/bench
 SHARE=$BENCH/peers
 
-# run WHICH SECONDS: a machine that stops has told so far what it could.
+# run WHICH SECONDS: run these tools in a virtual machine. Its log is used even if it stops.
 run()
 {
 	local share=$SHARE/$1
 	mkdir -p "$share"
 	cp "$OUT/build/$ABI"/{ntklog,workload/ntklog_bench,tests/modules/stale_code}.ko "$share/"
-	# Only where the kernel is one that it is written for.
+	# empty_fprobe is not built for every kernel.
 	cp "$OUT/build/$ABI/tests/modules/empty_fprobe.ko" "$share/" 2>/dev/null || true
 	cp "$TOP/bench/linux-workload.sh" "$share/workload.sh"
 	{ echo "WHICH=$1"; cat "$TOP/bench/peers-guest.sh"; } >"$share/guest.sh"
@@ -38,5 +38,5 @@ run usual 2400
 say "and under those that may stop the machine"
 run stopping 600 2>"$OUT/log/bench-peers-stopping.log"
 as_root rm -rf "$SHARE/root"
-# It imports a neighbour: nothing is to be left beside that.
+# -B: peers.py imports linux.py, which would leave a __pycache__ in bench/.
 python3 -B "$TOP/bench/peers.py" "$BENCH/peers.json" "$SHARE"/{usual,stopping}/guest.log

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The part of the benchmark of the recorder that runs in the virtual machine, where time is
-# the number of instructions: what ntklog record takes of them to begin, while nothing happens,
-# and while much is recorded. $1: seconds of each.
+# The guest's part of recorder.sh: instructions of ntklog record while it starts, while no event is
+# generated, and while many are. The guest's clock counts instructions. $1: seconds of each state.
 
 S=/sys/kernel/debug/ntklog/sessions/7
 
-# The kernel's clock, ns.
+# now: print the kernel's clock in ns.
 now()
 {
 	awk '$1 == "now" { print $3 }' /proc/timer_list
 }
 
-# What the recorder has run, ns.
+# used: print the CPU time of the recorder in ns.
 used()
 {
 	cut -d ' ' -f 1 "/proc/$recorder/schedstat"
@@ -24,12 +23,12 @@ written()
 	awk '$1 == "total" { print $3 }' $S/stats
 }
 
-# bench STATE SECONDS: of a recording that goes on.
+# bench STATE SECONDS: measure a recording after its start.
 bench()
 {
 	ntklog record -o /tmp/recorder.etl -e spinlock,resource,contextswap 2>/dev/null &
 	recorder=$!
-	# Its start, which reads all symbols, is none of its rate.
+	# The start reads all symbols and is not part of the rate.
 	sleep 3
 	begin="$(now) $(used) $(written)"
 	sleep "$2"

@@ -8,8 +8,8 @@ Usage: recorder.py OUTPUT.json guest.log
 import json
 import sys
 
-# Events a second for which there is a goal, and the share of a processor that it is. Here a
-# nanosecond is an instruction: the processor does 1000 million of them in a second.
+# The goal: at most this share of a CPU at this many events a second. A nanosecond is an
+# instruction here: the CPU executes 1000 million of them in a second.
 RATE = 10000
 GOAL = 0.03
 

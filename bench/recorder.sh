@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# recorder.sh: what ntklog record takes of a processor, in Debian's stock kernel, where
-# instructions are counted. Leaves out/bench/recorder.json.
+# recorder.sh: measure the CPU time of ntklog record on Debian's stock kernel, in instructions.
+# Leaves out/bench/recorder.json.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 

@@ -14,16 +14,16 @@ import tempfile
 import time
 
 ROUNDS = 3
-# MB of the file for each second of processor time.
+# Goals in MB of the file for each second of CPU time.
 GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
          "ntklog dump --csv": 120, "ntklog convert --perfetto": 100,
          "ntklog convert --ctf": 150}
 
 
 def run(command):
-    """Seconds of processor time, seconds, and the most memory in KiB."""
+    """Return CPU seconds, elapsed seconds, and peak memory in KiB."""
     start = time.monotonic()
-    # Python's own memory would count as its child's, before the exec.
+    # time(1) starts the command, because a child of Python has Python's memory until its exec.
     process = subprocess.run(["time", "-f", "%U %S %M", *command], stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, text=True)
     seconds = time.monotonic() - start
@@ -47,12 +47,12 @@ def main():
         "ntklog dump --filter": [ntklog, "dump", "--filter", "SpinCount > 100000", path],
         "ntklog convert --perfetto": [ntklog, "convert", "--perfetto", "-", path],
         "ntklog convert --ctf": [ntklog, "convert", "--ctf", ctf, path],
-        # It prints what the line before has made, once: it takes its time.
+        # babeltrace2 prints the CTF trace made above. It is slow and runs once.
         "babeltrace2": ["babeltrace2", ctf],
     }
     best = {}
     run(commands["cat"])
-    # In turns: who else is on the machine hinders all alike.
+    # The commands alternate, so that other load on the machine slows all of them alike.
     for turn in range(ROUNDS):
         for name, command in commands.items():
             if name == "babeltrace2" and (turn or not shutil.which(name)):
