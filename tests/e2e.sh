@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What e2e.sh and core.sh share: a stock kernel in its virtual machine, and who looks at what
-# it has left.
+# Shared by e2e.sh, core.sh and others: boot a stock kernel in a virtual machine, and decode the
+# files that its guest scripts write.
 
 # More options of vm.sh for a step's virtual machine.
 vm_options=()
@@ -37,7 +37,7 @@ run_guest()
 		cp "$built/Documentation/examples/ntklog_example.ko" "$DIR/"
 	fi
 	cp "$built/ntklog.ko" "$built"/{workload,tests/modules}/*.ko "$TESTS"/guest/*.sh "$DIR/"
-	# What each script takes of the guest's time, and of its processors', is in the step's log.
+	# The step's log has the elapsed time and the CPU time of each guest script.
 	cat >"$DIR/guest.sh" <<-END
 		. ./lib.sh
 		taken_so_far()
@@ -74,7 +74,7 @@ run_guest()
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 
-# check_with KERNEL PROGRAM [CLASS...]: a decoder of tests/check/ on what the guest has left.
+# check_with KERNEL PROGRAM [CLASS...]: run a program of tests/check/ on the guest's files.
 check_with()
 {
 	local kernel=$1 program=$2

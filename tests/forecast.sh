@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# For run.sh: what a run will fetch and build before its steps can run, and about how long all takes.
+# For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
 # costs STEP SECONDS MEGABYTES WORDS: something that is not there yet, which the step fetches or builds.
 costs()

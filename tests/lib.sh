@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What the steps share. A step prints its results as TAP; its scratch is a directory of its
-# own, $DIR. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
+# Functions for the steps. A step prints its results as TAP and writes its files to a directory of
+# its own, $DIR. It can be run by hand: tests/steps/NAME.sh [ARGUMENT]...
 
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
 
@@ -11,7 +11,7 @@ TOOL_TESTS=$TOP/tools/ntklog/tests
 STEP=${STEP:-$(basename "$0" .sh)${1:+-$1}}
 TEST=$OUT/test
 DIR=$TEST/$STEP
-# What tests in Python share: the decoder and the writer of ETL, and TAP.
+# Modules for tests in Python: the decoder and the writer of ETL, and TAP.
 export PYTHONPATH=$TESTS/lib
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -56,8 +56,8 @@ skipped()
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
 }
 
-# known SCRIPT [ARGUMENT]: what the script says; in a run of test.sh it is asked once, for it
-# asks apt, which takes a second or two.
+# known SCRIPT [ARGUMENT]: print the output of the script. A run of run.sh calls the script once,
+# because apt takes a second or two.
 known()
 {
 	local answer file=${KNOWN:-}/$1-${2:-}
@@ -104,8 +104,8 @@ tool_in()
 	) 9>"$dir/.lock"
 }
 
-# foreign ARCHITECTURE: what is built for virtual machines is for that one's from now on, by
-# guest_cc, with the Debian of FOREIGN.
+# foreign ARCHITECTURE: from now on build for virtual machines of that architecture, with guest_cc
+# and the Debian in FOREIGN.
 guest_cc=(gcc)
 FOREIGN=
 foreign()
@@ -143,7 +143,7 @@ builds_silently()
 	! grep -E 'warning:|WARNING:' "$OUT/log/modules-$(basename "$dir").log"
 }
 
-# guest_programs DIRECTORY NAME...: what the virtual machine has no program for.
+# guest_programs DIRECTORY NAME...: build programs of tests/programs/ for the virtual machine.
 guest_programs()
 {
 	local dir=$1 name
@@ -154,15 +154,13 @@ guest_programs()
 	done
 }
 
-# What a kernel calls a report when one of its detectors has found something.
+# Beginnings of the reports of the kernel's detectors.
 REPORT='WARNING: |BUG: |INFO: |Oops|KASAN|KCSAN: |UBSAN: |unreferenced object'
 
-# ours LOG: without what is the kernel's own. KCSAN at its strictest finds races
-# in it too: reports in which no function of ours appears on either side - what an
-# interrupt or softirq has interrupted is not part of it - and one inside
-# hrtimer_cancel(), whoever calls it; and what kprobes count, of whatever function. While a processor prints a report another prints
-# something else: where each line has its thread or processor in front (PRINTK_CALLER), those are
-# told apart.
+# ours LOG: print the log without KCSAN's reports about the kernel itself. These are reports in which
+# neither side has a function of the module (the interrupted code below an interrupt or softirq does
+# not count), reports inside hrtimer_cancel(), and reports about the counters of kprobes. Two CPUs may
+# print at the same time: with PRINTK_CALLER each line begins with its task or CPU.
 ours()
 {
 	awk '
@@ -187,8 +185,8 @@ ours()
 		END { if (report) printf "%s", text }' "$1"
 }
 
-# has_reports LOG EXPECTED: the log has each of these once, or as often as the number before
-# it says ("3 PATTERN"), and no other. What the kernel's own are is said.
+# has_reports LOG EXPECTED: the log has each report of EXPECTED once, or as often as the number before
+# it ("3 PATTERN"), and no other. The number of the kernel's own reports is printed.
 has_reports()
 {
 	local log=$1.ours report times count=0 others

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# soak.sh [PART...]: for nights. What has been done is kept in the cache and gone on with the
-# next time; when all has been done, it begins anew. SOAK_HOURS= (8) ends it before: after the
-# slice that is at work then. Parts:
+# soak.sh [PART...]: run for nights. The cache keeps the progress, and the next run continues there;
+# after the last part it begins again. SOAK_HOURS= (8) ends a run after the slice that is running
+# then. Parts:
 #
 #	fuzz		10,000,000 executions of the fuzzer; the corpus is kept and minimised
 #	cycles		1,000 times load, trace and unload, with readers busy
@@ -16,7 +16,7 @@
 #	strain-kcsan	the same in the kernel with KCSAN
 #	strain-6.12	the same on Debian's stock kernel, which has no such torture
 #
-# The last line is that of the tests; what failed is kept, with its logs.
+# The last line is that of the tests. The logs of failed parts are kept.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2154
 #
-# Attaching to Linux' own locks while no grace period of Tasks RCU ends: whoever waits can be
-# killed, and the file "linux" tells what is waited for.
+# Attach to Linux' own locks while no grace period of Tasks RCU ends. The waiting tasks can be
+# killed, and the file "linux" names the grace period.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh

@@ -26,7 +26,7 @@ built()
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
 }
 
-# compiler: what Debian built the kernel with, as its headers have it.
+# compiler: print the compiler that Debian built the kernel with, from its headers.
 compiler()
 {
 	sed -n 's/^.*\(gcc-[0-9]*\).*$/\1/p' "$KDIR/.kernelvariables" | head -n 1

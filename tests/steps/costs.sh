@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a pair takes while it is tracked, an event when it is written and a context switch's probe,
-# in instructions of Debian's kernel as QEMU counts them: no more than when they were last measured.
-# bench/bench.sh is for the figures themselves; this is for who makes one worse unawares.
+# Bounds for the instructions of a tracked pair, of an event and of the probe of a context switch, on
+# Debian's kernel as QEMU counts them. bench/bench.sh measures the figures; this step catches a
+# change that makes one of them worse.
 
 . "$(dirname "$0")/../lib.sh"
 

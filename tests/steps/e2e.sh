@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# e2e.sh KERNEL: all that users see, on a stock kernel of Debian's (debian-kernel.sh says
-# which there are); what the guest leaves is decoded byte by byte. On another one than the 6.12,
-# without what does not depend on the kernel: texts that files take and refuse, parameters of a
-# load, the tool, and the tutorial's commands.
+# e2e.sh KERNEL: everything that users see, on a stock kernel of Debian (see debian-kernel.sh). The
+# files of the guest are decoded byte by byte. Checks that do not depend on the kernel run on 6.12
+# only: texts that files accept and refuse, parameters of a load, the tool, the tutorial's commands.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"

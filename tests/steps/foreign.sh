@@ -35,7 +35,7 @@ check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_ru
 	Records.test_contended_ones_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
 [ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
-# same FILE: what the tool says of the file here and there.
+# same FILE: the tool prints the same of the file here and in the virtual machine.
 same()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"

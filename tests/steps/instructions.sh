@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What an uncontended pair takes with tracing off, by the code that the compiler has made; and that
-# the program which measures the same sources on this machine's own processors can still be built.
+# Count the instructions of an uncontended pair with tracing off in the compiled code. Build the
+# program that measures the same sources on the CPUs of this machine.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# linkage.sh SERIES: what other modules can link, against Debian's headers, which have
-# CONFIG_MODVERSIONS: a module that uses everything in include/ntklog is built, and runs.
+# linkage.sh SERIES: build and run a module that uses everything in include/ntklog, against Debian's
+# headers, which have CONFIG_MODVERSIONS.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -31,7 +31,7 @@ result "$1: the modules build with W=1 and no warning" \
 cp -r "$TESTS/linkage" "$DIR/module"
 links()
 {
-	# ccache knows nothing of what -aux-info writes.
+	# ccache does not keep the file that -aux-info writes.
 	CCACHE_DISABLE=1 make -C "$DIR/module" KDIR="$KDIR" NTKLOG="$OUT/build/$ABI" W=1 \
 		LINKAGE_CFLAGS="-aux-info $DIR/module/nt_code.aux" >"$DIR/make.log" 2>&1 ||
 		{ cat "$DIR/make.log"; return 1; }
@@ -40,7 +40,7 @@ links()
 result "$1: a module that uses everything links, without a warning" links
 results complete | sed "s/ok - /ok - $1 /"
 
-# What is new and not in the module is found out, and what cannot be linked.
+# The check itself: it finds a new function that the module does not use, and one without an export.
 header=$(grep -m 1 -o '/[^ ]*/include/ntklog/nt\.h' "$DIR/module/nt_code.aux")
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NF */ static void KeDoNothing (void);"; } \
 	>"$DIR/more.aux"

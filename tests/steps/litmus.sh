@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The kernel's memory model about each pair of accesses that Documentation/dev has an order for, as small
-# programs of which herd7 tries all executions: what must not be seen never is, and is where the
-# order is broken. Each says itself which of the two it is.
+# herd7 tries all executions that the kernel's memory model allows of each litmus test, one for each
+# pair of ordered accesses. A wrong result never occurs, and occurs in the variant whose order is
+# broken. Each test says which of the two it is.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What lockdep must catch, a boot each: it turns itself off by it.
+# Misuse that lockdep must report. Each case has a boot of its own, because lockdep turns itself off
+# after a report.
 
 . "$(dirname "$0")/../lib.sh"
 

@@ -7,8 +7,8 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# Three, for a queue: who owns, who waits for the owner, who waits in the queue. Without the
-# feature bit (159) that says that it is a virtual machine the kernel has real queued spin locks.
+# Three CPUs for a queue: the owner, the waiter for the owner, and the waiter in the queue. Without the
+# feature bit of a virtual machine (159) the kernel uses queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
 run_guest "$1" modes
 check_with "$1" check_modes.py

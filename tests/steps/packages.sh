@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Debian packages: built, and what is in them builds by DKMS and runs in a fresh
-# Debian that has only what they depend on.
+# Build the Debian packages. In a fresh Debian with only their dependencies, DKMS builds the module
+# and the tool runs.
 
 . "$(dirname "$0")/../lib.sh"
 
@@ -15,7 +15,7 @@ in_root()
 		chroot "$root" "$@"
 }
 
-# dkms_builds SERIES: from what the package installs, for the kernel of the series.
+# dkms_builds SERIES: DKMS builds the installed sources for the kernel of the series.
 dkms_builds()
 {
 	local dir=$DIR/dkms

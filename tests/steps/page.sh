@@ -24,7 +24,7 @@ with_script()
 		>"$DIR/$1.html"
 }
 
-# says WIDTH PAGE TEXT...: what the page's script has found is this.
+# says WIDTH PAGE TEXT...: the page's script printed this text.
 says()
 {
 	local width=$1 page=$2
@@ -164,7 +164,7 @@ result "page: a flame graph says its numbers, and is widened by a click and a ke
 result "page: a flame graph is as wide as a telephone" browser 390 flames \
 	--screenshot="$DIR/flames-390.png"
 
-# Who has scripts off: all rows are there, and nothing to press.
+# Without scripts all rows are shown, and there are no buttons.
 sed '/^<script>$/,/^<\/script>$/d' "$DIR/report.html" >"$DIR/plain.html"
 browser 390 plain --screenshot="$DIR/plain-390.png"
 result "page: without its script all is there" sh -c "browser_dom=$DIR/plain.html

@@ -10,7 +10,7 @@
 share "$DIR" debug <<-'END'
 	D=/sys/kernel/debug/ntklog
 	E=/sys/kernel/tracing/events/ntklog
-	# Before the threads of the torture, which leave nobody much time.
+	# The torture's threads leave little CPU time to others.
 	renice -n -20 -p $$
 	insmod ntklog.ko || exit 1
 	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Suspend-to-idle, all but the idling, while Linux' own locks are redirected, in a stock kernel of Debian's: what came
-# of it is on the console.
+# Suspend a stock kernel of Debian to idle, up to the idling itself, while Linux' own locks are
+# redirected. The console has the result.
 
 . "$(dirname "$0")/../lib.sh"
 

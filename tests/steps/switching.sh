@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tracking goes on and off a hundred times under locks in full use on parallel processors,
-# for sessions, the tracepoint and both, from nothing and from counting: nothing of what was
-# owned before is in a record, and no entry stays behind. Nobody owns more than four locks
-# at once, and nothing interrupts an owner that takes locks: what is deeper, or finds no room,
-# has been left behind.
+# Enable and disable tracking a hundred times while parallel CPUs use locks: for sessions, for the
+# tracepoint and for both, starting without instrumentation and with counters only. No record has a
+# lock that was acquired before, and no slot stays in use. A CPU holds at most four locks, and no
+# interrupt takes locks, so a greater depth or an untracked lock means a slot in use for ever.
 
 . "$(dirname "$0")/../lib.sh"
 

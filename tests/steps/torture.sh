@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# torture.sh FLAVOUR: every type of lock in a test kernel, in mixed contexts, traced by a
-# session and the tracepoints that come and go, while processors come and go and somebody
-# reads: TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. Few locks: lockdep has
-# room for so many chains of them.
+# torture.sh FLAVOUR: torture every type of lock in a test kernel, in mixed contexts, while a session
+# and the tracepoints start and stop, CPUs go offline and online, and a program reads the files:
+# TORTURE_ROUNDS (1) times for each of TORTURE_TYPES. There are few locks, because lockdep keeps a
+# limited number of lock chains.
 
 . "$(dirname "$0")/../lib.sh"
 
