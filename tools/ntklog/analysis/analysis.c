@@ -93,7 +93,7 @@ static void add_unknown(struct analysis *analysis, const struct etl_event *event
 		analysis->unknown[event->hook_id]++;
 }
 
-/* The events of the first buffer say what the file is, and nothing of what happened. */
+/* The events of the first buffer describe the file. They are not events of the machine. */
 static bool is_of_header(const struct etl_file *file, const struct etl_event *event)
 {
 	return event->offset < file->buffer_size &&
@@ -194,7 +194,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	});
 }
 
-/* What the events say of the trace itself. */
+/* Take the facts that events give about the recording: covered times, rates, observed groups. */
 static void take_facts(struct analysis *analysis, const struct etl_file *file,
 		       const struct etl_event *event, const struct event_type *type)
 {
@@ -244,7 +244,7 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	/* What is left out by the filter has taken its time nevertheless. */
+	/* The times of events that the filter leaves out count, too. */
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
 	if (selection && selection->filter &&
@@ -395,7 +395,7 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
  * @analysis: empty
  * @file: a file that is open and of which no event has been read
  *
- * What is damaged is left out: see @file->error.
+ * Damaged buffers and events are left out: see @file->error.
  */
 void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
@@ -427,8 +427,8 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
  * @analysis: of a file
  * @file: the file
  *
- * Return: from the session's start, or what has been overwritten, or the first time that
- * is wanted, to the last event or the last time that is wanted; seconds.
+ * Return: the seconds from the start of the session, from the end of the overwritten time or from
+ * the selection's begin, to the last event or the selection's end.
  */
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_ANALYSIS_H
 #define _NTKLOG_ANALYSIS_H
 
-/* All that is summed up of a trace, for whoever shows it: report and top. */
+/* All sums of a trace, for the commands report and top. */
 
 #include <ntklog/etl.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the two sides of a comparison mean: a subject by its name, and what that can have. */
+/* Resolve the two sides of a comparison: the subject by its name, and the value. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static const struct {
 	{ "thread", SUBJECT_THREAD, OPERAND_THREAD, UINT32_MAX },
 };
 
-/* What is wrong with what begins at this character, from 1 on. */
+/* Write a message on the text that begins at character @at, counted from 1. Returns -1. */
 __printf(4, 5)
 static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 {
@@ -63,7 +63,7 @@ static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 	return -1;
 }
 
-/* What a field of this format is compared as. */
+/* The kind of operand that a field of this format is compared with. */
 static enum operand_kind field_operand(const struct event_field *field)
 {
 	if (field->is_cycles)
@@ -152,7 +152,7 @@ static bool find_fields(struct compared *compared, const char *name)
  * @compared: is set to that
  * @name: of a field, in whatever case
  * @at: where it is in the filter, from 1 on
- * @error: what is wrong with it is written here
+ * @error: a message is written here on failure
  * @size: of @error
  *
  * Return: 0 or -1.
@@ -231,7 +231,7 @@ static int parse_number(const char *text, bool is_signed, uint64_t *number)
 	bool is_hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
 	char *end;
 
-	/* Neither an octal one, which nobody means, nor spaces or a second sign. */
+	/* Refuse spaces and a second sign. A leading 0 does not make the number octal. */
 	if (!isdigit((unsigned char)*digits))
 		return -1;
 	errno = 0;
@@ -297,10 +297,10 @@ static bool is_text(enum operand_kind kind)
 }
 
 /**
- * comparison_resolve_value() - what does the text mean for what it is compared with?
- * @compared: whose subject, way and text are set
+ * comparison_resolve_value() - resolve the value by the kind of the subject
+ * @compared: the comparison; its subject, comparison and text are set
  * @field: the subject's name, as it was given
- * @error: what is wrong with the text is written here
+ * @error: a message is written here on failure
  * @size: of @error
  *
  * Return: 0 or -1.
@@ -381,10 +381,10 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 }
 
 /**
- * comparison_resolve_names() - are the names in it names?
- * @compared: whose value has been resolved
+ * comparison_resolve_names() - check that the names in a comparison exist
+ * @compared: the comparison; its value has been resolved
  * @names: that the file has, or NULL
- * @error: what is wrong with it is written here
+ * @error: a message is written here on failure
  * @size: of @error
  *
  * Return: 0 or -1.

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_COMPARISON_H
 #define _NTKLOG_COMPARISON_H
 
-/* One comparison of a filter: what of which event is compared with what, and how. */
+/* One comparison of a filter: a subject of an event, an operator and a value. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ enum comparison {
 	CONTAINS,
 };
 
-/* What is compared. */
+/* The left side of a comparison. */
 enum subject {
 	/* Of the event's own fields: */
 	SUBJECT_FIELD,
@@ -45,7 +45,7 @@ enum subject {
 	SUBJECT_OPCODE,
 	SUBJECT_LEVEL,
 	SUBJECT_PROCESS_ID,
-	/* What several events have under different names: */
+	/* Properties that several events have under different names: */
 	SUBJECT_HOLD,
 	SUBJECT_WAIT,
 	SUBJECT_LOCK,
@@ -54,7 +54,7 @@ enum subject {
 	SUBJECT_THREAD,
 };
 
-/* And as what. */
+/* The kind of value on the right side. */
 enum operand_kind {
 	OPERAND_NUMBER,
 	OPERAND_SIGNED,
@@ -73,10 +73,10 @@ enum operand_kind {
 #define COMPARISON_ALL_TYPES		(2 * COMPARISON_UNKNOWN_TYPES - 1)
 
 /**
- * struct compared - a comparison; of what an event of no such field has it is false
- * @subject: what is compared
- * @kind: as what
- * @comparison: how
+ * struct compared - a comparison; it is false for an event without the subject
+ * @subject: left side
+ * @kind: kind of the value
+ * @comparison: operator
  * @fields: of SUBJECT_FIELD: by the event's type
  * @is_thread: it is ThreadId
  * @counter: of SUBJECT_PMC

@@ -123,7 +123,7 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 	return symbol && compare_text(compared, symbol);
 }
 
-/* What is asked of spin locks, resources and context switches alike. */
+/* Compare a property that spin locks, resources and context switches have under other names. */
 static bool compare_record(const struct compared *compared, const struct etl_file *file,
 			   const struct etl_event *event, const struct names *names)
 {
@@ -183,7 +183,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	return false;
 }
 
-/* What the header says of an event that is not known. */
+/* Compare a property of the header of an event whose type is not known. */
 static bool compare_header(const struct compared *compared, const struct etl_event *event,
 			   const struct names *names)
 {
@@ -226,7 +226,7 @@ static bool compare_header(const struct compared *compared, const struct etl_eve
  * @type: of the event, or NULL if it is not known
  * @names: of addresses, or NULL
  *
- * Return: whether it is.
+ * Return: true if the comparison holds for the event.
  */
 bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,

@@ -41,7 +41,7 @@ static const struct {
 };
 
 /*
- * @kind: what it is
+ * @kind: operator or comparison
  * @left, @right: of FILTER_AND and FILTER_OR; @left of FILTER_NOT
  * @compared: of FILTER_COMPARE
  */
@@ -84,7 +84,7 @@ static bool accept(struct parser *parser, const char *token)
 	return true;
 }
 
-/* A word, or what is between double quotes; NULL: there is none. */
+/* Parse a word, or the text between double quotes. Returns NULL if there is none. */
 static char *parse_word(struct parser *parser, size_t *at)
 {
 	const char *from;
@@ -226,7 +226,7 @@ static struct filter *parse_expression(struct parser *parser)
 /**
  * filter_parse() - understand an expression
  * @text: the expression
- * @error: what is wrong with it is written here
+ * @error: a message is written here on failure
  * @size: of @error
  *
  * Return: the filter, or NULL.
@@ -252,7 +252,7 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
  * filter_resolve() - are the names in it names?
  * @filter: the filter, or NULL
  * @names: that the file has, or NULL
- * @error: what is wrong with it is written here
+ * @error: a message is written here on failure
  * @size: of @error
  *
  * Return: 0 or -1.
@@ -276,7 +276,7 @@ int filter_resolve(struct filter *filter, const struct names *names, char *error
  * @type: of the event, or NULL if it is not known
  * @names: of addresses, or NULL
  *
- * Return: whether it is.
+ * Return: true if the event passes the filter.
  */
 bool filter_match(const struct filter *filter, const struct etl_file *file,
 		  const struct etl_event *event, const struct event_type *type,
@@ -317,7 +317,7 @@ void filter_free(struct filter *filter)
  * @file: that the event is of
  * @event: the event
  *
- * Return: whether it is.
+ * Return: true if the event lies in the selected time.
  */
 bool selection_in_time(const struct selection *selection, const struct etl_file *file,
 		       const struct etl_event *event)
@@ -339,7 +339,7 @@ bool selection_in_time(const struct selection *selection, const struct etl_file 
  * @type: of the event, or NULL if it is not known
  * @names: of addresses, or NULL
  *
- * Return: whether it is.
+ * Return: true if the event is selected.
  */
 bool selection_match(const struct selection *selection, const struct etl_file *file,
 		     const struct etl_event *event, const struct event_type *type,

@@ -10,12 +10,11 @@
  *	factor:		"!" factor | "(" expression ")" | FIELD OPERATOR VALUE
  *	OPERATOR:	== != < <= > >= ~ (the text contains)
  *
- * FIELD is whatever dump prints, by its name, or one that several events have under
- * different names: time, cpu, hold, wait, lock, caller, thread. VALUE is what that field
- * can have, and is understood when the expression is: a number; a time with its unit;
- * a name of a value (Action == release_shared); a symbol for an address, with an offset or
- * without; a name of a thread; or any of these in double quotes. What an event has no
- * field for is false.
+ * FIELD is the name of a field that dump prints, or of a property that several events have under
+ * different names: time, cpu, hold, wait, lock, caller, thread. VALUE is a number, a time with its
+ * unit, the name of a value (Action == release_shared), a symbol with or without an offset, the
+ * name of a thread, or any of these in double quotes. A comparison is false for an event without
+ * the field.
  */
 
 #include <stdbool.h>
@@ -26,7 +25,7 @@
 #include "event_type.h"
 #include "names.h"
 
-/* Room for what is wrong with one, and all names that a value can have. */
+/* Bytes for a message with all names that a value can have. */
 #define FILTER_ERROR_SIZE	2048
 
 struct filter;

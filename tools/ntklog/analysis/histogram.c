@@ -294,7 +294,7 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 }
 
 /**
- * histogram_bucket() - a bucket, for who draws it
+ * histogram_bucket() - read a bucket, to draw it
  * @histogram: the distribution
  * @i: which, below @histogram->room
  * @weight: in it

@@ -45,7 +45,7 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 }
 
 /**
- * lock_classes_key() - as what an event's lock is summed up
+ * lock_classes_key() - find the key under which an event's lock is summed up
  * @classes: that are counted
  * @names: names, or NULL
  * @address: of the lock

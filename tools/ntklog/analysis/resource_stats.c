@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What WMI_RESOURCE records say together, by resource; and by lock, of Linux' that sleep. */
+/* Sums of WMI_RESOURCE records, by resource and by lock of Linux that tasks sleep for. */
 
 #include <stdlib.h>
 
@@ -26,9 +26,9 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
  *	others have waited for it, a multiple of C of them, or
  *	R % S == 0.
  *
- * So those of the second rule are all written. Of those that have waited, C + S - gcd in
- * C * S are, by the first or the third rule; of the rest one in S. What a fraction leaves
- * over goes to the next record: the sums are right.
+ * All releases of the second rule are therefore written. C + S - gcd in C * S of the releases
+ * after a wait are written, by the first or the third rule, and one in S of the others. The
+ * remainder of a fraction goes to the next record, so the sums are right.
  */
 static uint64_t weight_of(struct resource_stats *stats, const struct resource_record *record,
 			  const struct resource_rates *rates)
@@ -60,7 +60,7 @@ static struct resource_entry *find_resource(struct resource_stats *stats,
 	return &stats->others[record->kind];
 }
 
-/* Of what it is, or what happened to it, nothing is known. */
+/* Count a record of an unknown class or action. */
 static void add_unknown(struct resource_stats *stats, const struct resource_record *record)
 {
 	if (!stats->unknown)

@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_RESOURCE_STATS_H
 #define _NTKLOG_RESOURCE_STATS_H
 
-/* What WMI_RESOURCE records say together, by resource; and by lock, of Linux' that sleep. */
+/* Sums of WMI_RESOURCE records, by resource and by lock of Linux that tasks sleep for. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 /* Resources that are told apart; all others are one. */
 #define RESOURCES_MAX	16384
 
-/* What a record can say that it is of, known or not. */
+/* Classes that a record can have, known or not. */
 #define RESOURCE_WMI_CLASSES	0x10000
 
 /**

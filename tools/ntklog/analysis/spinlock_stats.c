@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What WMI_SPINLOCK records say together, by lock and caller. */
+/* Sums of WMI_SPINLOCK records, by lock and caller. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
  * @rates: of its file
  * @record: the record
  *
- * Return: WMI_SPINLOCK_RULE_*; 0 in files that do not say so: there the byte is nobody's.
+ * Return: WMI_SPINLOCK_RULE_*; 0 in files without rules, where the byte is reserved.
  */
 uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_record *record)
 {

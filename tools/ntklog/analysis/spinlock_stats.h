@@ -3,9 +3,9 @@
 #define _NTKLOG_SPINLOCK_STATS_H
 
 /*
- * What WMI_SPINLOCK records say together, by lock and caller. NT writes a sample of all
- * acquisitions, by known rules, so each record stands for a known number of them:
- * sums of those are estimates of what really happened.
+ * Sums of WMI_SPINLOCK records, by lock and caller. NT writes a sample of all acquisitions by known
+ * rules, so each record stands for a known number of acquisitions, and the sums are estimates of
+ * all.
  */
 
 #include <stdbool.h>
@@ -141,7 +141,7 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Records that wait until what they are added to has come from memory. */
+/* Records that wait for the memory of their sums, which has been prefetched. */
 #define SPINLOCK_PENDING	32
 
 /**

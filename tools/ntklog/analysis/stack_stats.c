@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What records say together, by the stack that they were written with. */
+/* Sums of records, by their stack. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ no_memory:
  * stack_stats_add() - add a record
  * @stats: where to
  * @stack: of its event, or NULL: it was to have none
- * @record: what it says
+ * @record: weight and times of the record
  */
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)

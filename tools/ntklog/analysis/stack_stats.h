@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_STACK_STATS_H
 #define _NTKLOG_STACK_STATS_H
 
-/* What records say together, by the stack that they were written with. */
+/* Sums of records, by their stack. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ struct stack_entry {
  * @address_count: in @stacks
  * @others: those beyond STACK_STATS_MAX and STACK_STATS_ADDRESSES_MAX
  * @without: of records that were to have a stack which is not there
- * @counts: of what has been met
+ * @counts: numbers of found, missing and unknown stacks
  * @has_any: there are stacks, or were to be
  * @no_memory: something is missing for want of it
  */

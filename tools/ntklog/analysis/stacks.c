@@ -48,7 +48,7 @@ struct kept {
 };
 
 /*
- * What a key stands for.
+ * The stack that a key stands for.
  *
  * @time: from when on: of the event that says so
  * @count: of @addresses; 0: nothing, from then on
@@ -94,12 +94,12 @@ struct rundown {
  * @first: the next one to be given
  * @count: of @kept that are in use
  * @given: @first has been
- * @keys: what keys stand for
+ * @keys: definitions of keys
  * @definition_count: of all of them
  * @rundowns: by their times
  * @rundown_count: of them
  * @is_beyond: there are more rundowns or definitions than are kept
- * @counts: of what has been met
+ * @counts: numbers of found, missing and unknown stacks
  */
 struct stacks {
 	struct etl_file *file;
@@ -194,7 +194,7 @@ static bool is_expected(const struct stacks *stacks, const struct etl_event *eve
 		return said & NTKLOG_STACKS_SPINLOCK;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
-		/* Somebody else tells it of a thread that waits. */
+		/* Another thread, or a timer, writes this event for the thread that waits. */
 		return said & NTKLOG_STACKS_RESOURCE &&
 		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
@@ -254,8 +254,8 @@ static void define(struct stacks *stacks, const struct etl_event *event,
 }
 
 /*
- * What did it stand for then? What was last said of it before; if nothing was, or that it stands
- * for nothing any more, what was said next, be it by the rundown at the end.
+ * Find the definition of a key at a time: the last one before that time. If there is none, or the
+ * key had been deleted, the next one after it, which may be in the rundown at the end.
  */
 static const struct definition *find_definition(const struct stacks *stacks, uint64_t value,
 						uint64_t time)
@@ -313,7 +313,7 @@ static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
 	free(last);
 }
 
-/* What keys stand for may be said anywhere. Only Windows writes them. */
+/* Read the definitions of keys, which may be anywhere in the file. Only Windows writes them. */
 static void read_definitions(struct stacks *stacks, const struct etl_reader *reader)
 {
 	struct etl_reader copy = *reader;
@@ -337,7 +337,7 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
  * stacks_open() - begin to read events with their stacks
  * @file: that is open; its place and error stay
  * @next: gives its events, one after the other; each may be gone when the next one comes
- * @from: what @next is called with
+ * @from: argument for @next
  *
  * Return: the reading, or NULL: there is no memory.
  */
@@ -417,7 +417,7 @@ static unsigned int fit(const struct kept *kept, const struct etl_event *event,
 	/* More of one that it has: the program's behind the kernel's. */
 	if (kept->has_stack)
 		return kept->stack.thread_id == stack->thread_id ? 1 : 0;
-	/* Somebody may release what another thread owns. */
+	/* A thread may release a lock of another thread. */
 	if (!here && !is_own)
 		return 0;
 	return 2 + 2 * is_own + (here ? (says && !is_own ? 1 : 2) : 0);
@@ -541,7 +541,7 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 		add_addresses(stacks, kept, event, &stack, STACK_ALONE);
 }
 
-/* Is it one from which on a file has stacks? What is in it is looked at later. */
+/* True if the file has stacks from this event on. Its content is read later. */
 static bool begins(const struct etl_event *event)
 {
 	return is_rundown(event) ||

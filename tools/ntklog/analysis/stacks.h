@@ -3,9 +3,9 @@
 #define _NTKLOG_STACKS_H
 
 /*
- * Events with their stacks. ntklog writes a stack right behind its event, Windows also later, and
- * what a thread's program adds to it later still. So events are kept for a while, and come with
- * what has been found by then, in the order in which they were.
+ * Events with their stacks. ntklog writes a stack right behind its event. Windows may write it
+ * later, and the user part of the stack later still. So events are queued for a while, and are given in
+ * their order with the stacks that have been found by then.
  */
 
 #include <stdbool.h>
@@ -42,9 +42,9 @@ enum stack_state {
 
 /**
  * struct stack - of an event
- * @state: what is known of it
+ * @state: found, missing, unknown or without its event
  * @event_time_stamp: of the event, session clock
- * @process_id: whose it is
+ * @process_id: process of the stack
  * @thread_id: likewise
  * @count: of @addresses
  * @addresses: the innermost first

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What WMI_CONTEXTSWAP records say together, by thread and by processor. */
+/* Sums of WMI_CONTEXTSWAP records, by thread and by CPU. */
 
 #include <stdlib.h>
 #include <string.h>

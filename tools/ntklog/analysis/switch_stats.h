@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_SWITCH_STATS_H
 #define _NTKLOG_SWITCH_STATS_H
 
-/* What WMI_CONTEXTSWAP records say together, by thread and by processor. */
+/* Sums of WMI_CONTEXTSWAP records, by thread and by CPU. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ struct switch_thread {
  * @thread_id: that was switched to then
  * @busy: time with a thread that is not the idle one, session clock
  * @idle: with the idle one
- * @unknown: where records are missing: who was switched to is not who was switched from
+ * @unknown: gaps: the old thread of a switch is not the new thread of the one before
  */
 struct switch_processor {
 	uint64_t switches;
