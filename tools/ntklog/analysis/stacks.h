@@ -4,8 +4,8 @@
 
 /*
  * Events with their stacks. ntklog writes a stack right behind its event. Windows may write it
- * later, and the user part of the stack later still. So events are queued for a while, and are given
- * in their order with the stacks that have been found by then.
+ * later, and the user part of the stack later still. So events are queued for a while. They are
+ * given in their order, with the stacks that have been found by then.
  */
 
 #include <stdbool.h>
