@@ -20,7 +20,8 @@ run_file()
 		results python3 "$TOOL_TESTS/$1.py" "${@:2}"
 }
 
-for name in dump sample windows stacks info damage rundown formats stream report errors answer convert manual; do
+for name in dump sample windows stacks info damage rundown formats stream report report_rates \
+	report_output errors answer convert manual; do
 	run_file "test_$name" "$OUT/build/tool-asan/ntklog"
 done
 for name in control start record top names; do

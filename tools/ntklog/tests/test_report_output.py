@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: text, CSV, JSON and the page.
+
+Usage: test_report_output.py NTKLOG
+"""
+
+import csv
+import fcntl
+import html.parser
+import io
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+
+import etl_writer as etl
+import tap
+from report_case import Mixed, NS, lock
+from tool import NTKLOG, run
+
+
+class Output(Mixed):
+    def test_what_is_selected(self):
+        for options, events, locks in (
+                (("--filter", "lock == 0x300"), 1, ["0x300"]),
+                (("--filter", "hold > 4ms || Event == Resource"), 2, ["0x300"]),
+                (("--from", "2"), 0, []), (("--to", "0.5"), 0, []),
+                (("--from", "0.5", "--to", "1"), 9, ["0x100", "0x200", "0x300"])):
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertEqual((report["events"], sorted(row["lock"] for row in report["locks"])),
+                             (events, locks), options)
+        self.assertIn("(character 9)", self.report("--filter", "lock == x", status=2).stderr)
+
+    def test_start_times_that_are_none(self):
+        with open(self.path, "rb") as stream:
+            data = bytearray(stream.read())
+        for time in (0, -1, -2 ** 63, 2 ** 63 - 1, 116444736000000000 - 1):
+            struct.pack_into("<q", data, 0x48 + 0x20 + 0x108, time)
+            self.write(data)
+            text = self.report().stdout
+            self.assertIn("at an unknown time" if time < 2 ** 62 else "from 30828-09-14", text)
+
+    def test_what_is_lost_is_told(self):
+        whole = etl.buffer([lock()])
+        self.assertNotIn("LOST", self.report().stdout)
+        self.write(etl.header_buffer(3) + whole + etl.buffer([lock()], flags=0x22, sequence=2))
+        self.assertIn("LOST: events after 1 buffers", self.report().stdout)
+        self.assertEqual(json.loads(self.report("--json").stdout)["lossy_buffers"], 1)
+        data = bytearray(etl.header_buffer(2) + whole)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x30, 7)
+        self.write(data)
+        self.assertIn("LOST: 7 events, 0 buffers", self.report().stdout)
+
+    def test_sessions_that_have_not_ended(self):
+        self.write(etl.header_buffer(9, end_time=0) + etl.buffer([lock()]))
+        self.assertIn("the session had not ended", self.report().stdout)
+        self.assertFalse(json.loads(self.report("--json").stdout)["ended"])
+
+    def test_unknown_events_are_counted(self):
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual(report["unknown"], [{"event": "HookId 0x1234", "count": 2},
+                                             {"event": "HookId 0x1235", "count": 1}])
+
+    def test_wpp_messages_are_counted(self):
+        report = self.json(lock(), etl.wpp(7), lock(), etl.wpp(8, data=bytes(3)))
+        self.assertEqual(report["unknown"], [{"event": "WPP message", "count": 2}])
+        self.assertEqual(report["events"], 4)
+
+    def test_duration_of_events_that_are_not_known(self):
+        """Whatever header they have; those without a time of their own do not count."""
+        event = struct.pack("<HBBIIIq", 0x50, 0x13, 0xC0, 0, 1, 2,
+                            etl.START_CLOCK + 5 * etl.PERF_FREQ).ljust(0x50, b"\0")
+        for events, seconds in (([event], 5), ([etl.perfinfo(0x1234, b"")], 1),
+                                ([lock(), event], 5), ([etl.wpp(7)], 0)):
+            report = self.json(*events)
+            self.assertAlmostEqual(report["seconds"], seconds)
+
+    def test_text(self):
+        text = self.report().stdout
+        for words in ("Spin locks, by wait_total", "Callers", "Executive resources",
+                      "Threads", "Events that are not known", "~"):
+            self.assertIn(words, text)
+
+    def rows(self, *options):
+        text = self.report("--table", "locks", "--csv", *options).stdout
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def test_csv(self):
+        rows = self.rows()
+        self.assertEqual([row["lock"] for row in rows][0], "0x100")
+        self.assertEqual({row["table"] for row in rows}, {"locks"})
+        self.assertEqual(float(rows[0]["wait_total_ns"]), 1000 * NS)
+
+    def test_sort_top_and_columns(self):
+        rows = self.rows("--sort", "hold_max", "--top", "1", "--columns", "lock,spins")
+        self.assertEqual(rows, [{"table": "locks", "lock": "0x300", "spins": "2"}])
+
+    def test_columns_are_in_the_order_that_they_are_given_in(self):
+        text = self.report("--table", "locks", "--csv", "--columns", "spins,lock,hold_max").stdout
+        self.assertEqual(text.splitlines()[0], "table,spins,lock,hold_max_ns")
+        (row, *_) = json.loads(self.report("--table", "locks", "--json", "--columns",
+                                           "spins,lock,hold_max").stdout)["locks"]
+        self.assertEqual(list(row), ["spins", "lock", "hold_max_ns"])
+        text = self.report("--table", "locks", "--columns", "hold_max,lock").stdout
+        self.assertRegex(text, r"\n *hold max +lock *\n")
+
+    def test_programs_get_every_column(self):
+        rows = json.loads(self.report("--json").stdout)["locks"]
+        self.assertEqual(rows, json.loads(self.report("--json", "--columns", "all").stdout)["locks"])
+        self.assertLess({"wait_p50_ns", "wait_p99_ns", "hold_p50_ns", "hold_p99_ns"}, set(rows[0]))
+        self.assertEqual(set(self.rows()[0]) - {"table"}, set(rows[0]))
+
+    def test_columns_of_all_tables_keep_what_a_row_is_of(self):
+        report = json.loads(self.report("--json", "--columns", "lock,wait_total").stdout)
+        self.assertEqual(list(report["callers"][0]), ["caller", "lock", "wait_total_ns"])
+        self.assertEqual(list(report["locks"][0]), ["lock", "wait_total_ns"])
+        self.assertEqual(report["threads"][0], {})
+        report = json.loads(self.report("--json", "--columns", "wait_total,caller").stdout)
+        self.assertEqual(list(report["callers"][0]), ["wait_total_ns", "caller"])
+        report = json.loads(self.report("--json", "--columns", "wait_total", "--table", "callers")
+                            .stdout)
+        self.assertEqual(list(report["callers"][0]), ["wait_total_ns"])
+
+    def test_a_small_share_is_not_none(self):
+        self.write(etl.file(etl.spinlock_rundown(1, 1, 4000, 0), lock(5), lock()))
+        self.assertIn(" <0.1% ", self.report("--table", "locks").stdout)
+        self.assertNotIn("<0.1%", self.report("--table", "callers", "--filter", "lock == 1").stdout)
+
+    def test_no_blockers_hint_names_the_option(self):
+        self.assertIn("record with --blockers", self.report("--table", "blockers").stderr)
+        self.assertEqual(self.report().stderr, "")
+        self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(blockers=1), lock(rule=12)))
+        self.assertEqual(self.report("--table", "blockers").stderr, "")
+
+    def test_limits_in_the_wrong_order_are_refused(self):
+        for command in "report", "dump":
+            result = run(command, "--from", "2", "--to", "1", self.path)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("--from is later than --to", result.stderr)
+        self.report("--from", "1", "--to", "1")
+
+    def test_no_two_columns_have_one_title(self):
+        for line in self.report("--columns", "all").stdout.splitlines():
+            titles = re.split("  +", line.strip())
+            if "hold p95" in titles or "run p95" in titles:
+                self.assertEqual(len(titles), len(set(titles)))
+
+    def test_programs_get_all_rows(self):
+        self.write(etl.file(*(lock(address=0x100 + i) for i in range(35))))
+        self.assertEqual(len(json.loads(self.report("--json").stdout)["locks"]), 35)
+        self.assertEqual(len(self.rows()), 35)
+        self.assertEqual(len(json.loads(self.report("--json", "--top", "3").stdout)["locks"]), 3)
+        self.assertIn("(20 of 35)", self.report().stdout)
+
+    def test_names_from_the_standard_input(self):
+        self.assertIn("for the trace", self.report("--names", "-", status=2).stderr)
+
+    def test_wrong_options(self):
+        for options, words in (
+                (["--sort", "frobs"], 'no table has a column "frobs"'),
+                (["--columns", "lock,frobs"], 'no table has a column "frobs"'),
+                (["--table", "frobs"], 'no table "frobs"'),
+                (["--table", "threads", "--sort", "spins"], 'no table has a column "spins"'),
+                (["--top", "x"], "is no number"), (["--json", "--csv"], "one of --json")):
+            with self.subTest(options):
+                self.assertIn(words, self.report(*options, status=2).stderr)
+
+    def test_damage_is_reported_after_what_is_before(self):
+        with open(self.path, "rb") as stream:
+            data = bytearray(stream.read())
+        data[etl.SIZE + 0x48 + 0x20 + 0x48 + 2] = 0x77
+        self.write(data)
+        result = self.report("--json", status=1)
+        self.assertIn("offset 0x%x: no event" % (etl.SIZE + 0x48 + 0x20 + 0x48),
+                      result.stderr)
+        self.assertEqual(len(json.loads(result.stdout)["locks"]), 1)
+
+    def test_names(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("0000000000000100 b big_lock\t[driver]\n0000000000000200 b small_lock\n"
+                         "thread 11 worker\n")
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual(report["locks"][0]["lock"], "big_lock [driver]")
+        self.assertEqual({row["thread"]: row["name"] for row in report["threads"]},
+                         {11: "worker", 22: ""})
+
+    def terminal(self, *options, **environment):
+        """What a terminal of 80 columns is sent."""
+        try:
+            master, slave = pty.openpty()
+        except OSError:
+            self.skipTest("this machine has no pseudo terminals")
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = subprocess.Popen([NTKLOG, "report", "--table", "locks", *options, self.path],
+                                   stdout=slave, env={"TERM": "xterm", **environment})
+        os.close(slave)
+        text = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:
+                break
+            if not part:
+                break
+            text += part
+        process.wait()
+        os.close(master)
+        return text
+
+    def test_text_fits_the_terminal(self):
+        def width(*options):
+            text = self.terminal(*options, NO_COLOR="1").decode().split("Spin locks, by", 1)[1]
+            return max(len(line) for line in text.split("\r\n"))
+        self.assertLessEqual(width(), 80)
+        self.assertGreater(width("--columns", "all"), 80)
+
+    def test_what_it_is_sorted_by_has_room(self):
+        text = self.terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
+        heading = next(line for line in text if line.startswith("Spin locks, by hold_max"))
+        self.assertIn("hold max", text[text.index(heading) + 1])
+        self.assertRegex("\n".join(text), r"\(\d+ columns have no room in 80 characters; --columns")
+
+    def test_colour_on_a_terminal_alone(self):
+        self.assertIn(b"\x1b[", self.terminal())
+        self.assertNotIn(b"\x1b[", self.terminal(NO_COLOR="1"))
+        self.assertNotIn(b"\x1b[", self.terminal(TERM="dumb"))
+        self.assertNotIn("\x1b[", self.report().stdout)
+
+
+class Page(html.parser.HTMLParser):
+    """Tags that are open at the end, or closed in another order, are errors."""
+
+    VOID = {"meta", "rect", "line", "br", "wbr"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.errors, self.text = [], [], [], ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href"):
+                self.errors.append("refers to %s" % value)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.errors.append("</%s>" % tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+class Html(Mixed):
+    def page(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path)
+        with open(path) as stream:
+            text = stream.read()
+        page = Page()
+        page.feed(text)
+        page.close()
+        self.assertEqual((page.errors, page.open), ([], []))
+        return page, text
+
+    def test_page_is_whole_and_needs_nothing(self):
+        page, text = self.page()
+        self.assertNotIn("http", text.replace("http-equiv", ""))
+        # The page can do without its script, which is its last element.
+        self.assertEqual((page.tags.count("script"), page.tags[-1]), (1, "script"))
+        self.assertIsNone(re.search(r"<[^>]*\son\w+=", text))
+        self.assertGreaterEqual(page.tags.count("svg"), 4)
+        # Each picture has a description for readers who do not see it.
+        self.assertEqual(len(re.findall(r'<svg [^>]*role="img" aria-label="[^"]+"', text)),
+                         page.tags.count("svg"))
+        for words in ("When there was contention", "How long spin locks",
+                      "How deep locks are nested", "When resources were waited for",
+                      "How long resources"):
+            self.assertIn(words, page.text)
+        self.assertIn("prefers-color-scheme: dark", text)
+
+    def picture(self, text, title):
+        """Of each row its label and the times and sums of its bars; and of the axis the ends."""
+        part = text.split("<h2>%s</h2>" % title)[1].split("<h2>")[0]
+        axis = re.findall(r'<span[^>]* style="left:\d+%">([\d.]+) s</span>', part)
+        return {row.split("</span>")[0].split('"name">')[1]:
+                [(float(time), float(sum_)) for time, sum_ in
+                 re.findall(r"<title>from ([\d.]+) s on: ([\d.]+) ", row)]
+                for row in part.split('<div class="row">')[1:-1]}, \
+            (float(axis[0]), float(axis[-1]))
+
+    def test_time_lines_of_all_kinds(self):
+        def at(seconds, hook_id, data, version=2):
+            return etl.perfinfo(hook_id, data, version,
+                                time_stamp=etl.START_CLOCK + int(seconds * etl.PERF_FREQ))
+
+        self.write(etl.file(
+            at(1, 0x0524, etl.context_swap(new=11, old=0), 4),
+            at(2, 0x0529, etl.spin_lock(address=0x100, wait=500_000, spins=3)),
+            at(3, 0x052B, etl.resource(address=0x700)),
+            at(3, 0x0524, etl.context_swap(new=0, old=11), 4),
+            at(3, 0x052B, etl.resource(address=0x600, wait=1_000_000)),
+            at(8, 0x0F4C, struct.pack("<IIII", 1, 1, 1000, 0), 3)))
+        _, text = self.page()
+        for title, label, begin, end, total in (
+                ("When there was contention", "0x100", 1.75, 2, .25),
+                ("When resources were waited for", "0x600", 2.5, 3, .5),
+                ("When threads ran", "thread 11", 1, 3, 2)):
+            rows, axis = self.picture(text, title)
+            bars = rows[label]
+            # From the start of the session to its last event, wherever the bars end.
+            self.assertEqual(axis[0], 0)
+            self.assertAlmostEqual(axis[1], 8, delta=.1)
+            self.assertAlmostEqual(bars[0][0], begin, delta=.1)
+            self.assertAlmostEqual(bars[-1][0], end, delta=.1)
+            slot = bars[1][0] - bars[0][0]
+            self.assertAlmostEqual(sum(sum_ for _, sum_ in bars) * slot, total, delta=.05)
+        self.assertIn('aria-label="thread 11: 2.00s in all; most from', text)
+
+    def test_a_wait_is_spread_over_its_time(self):
+        """One wait of 3 s, and a hold of 1 s after it: never more than one CPU waits."""
+        second = etl.PERF_FREQ
+        self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(
+            address=0x100, acquire=4 * second, release=5 * second, wait=3 * second, spins=9),
+            time_stamp=etl.START_CLOCK + 5 * second)))
+        _, text = self.page()
+        bars = self.picture(text, "When there was contention")[0]["0x100"]
+        self.assertAlmostEqual(max(sum_ for _, sum_ in bars), 1, delta=.01)
+        self.assertAlmostEqual(bars[0][0], 1, delta=.1)
+        self.assertAlmostEqual(bars[-1][0], 4, delta=.1)
+
+    @staticmethod
+    def labels(text, title):
+        """Of the rows of a picture; none: there is no such picture."""
+        parts = text.split("<h2>%s</h2>" % title)[1:]
+        return re.findall(r'<div class="row"><span class="name">(\w+)',
+                          parts[0].split("<h2>")[0]) if parts else None
+
+    def test_no_pictures_of_what_is_not_known(self):
+        contention, depths = "When there was contention", "How deep locks are nested"
+        # Those that only blocked are in no picture.
+        other = lock(5, wait=500_000, address=0x200)
+        blocker = lock(5, rule=12, wait=900_000, address=0x100)
+        # Where depth is not known there is no picture of it; of some locks it may be.
+        sampled = lock(5, rule=1, depth=0, wait=900_000, address=0x300)
+        for mode, events, waited, nested in ((0, (blocker, other), ["0x200"], ["0x200"]),
+                                             (0, (blocker,), None, None),
+                                             (1, (sampled,), ["0x300"], None),
+                                             (1, (sampled, other), ["0x300", "0x200"], ["0x200"])):
+            self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(mode, blockers=1),
+                                *events))
+            _, text = self.page()
+            self.assertEqual((self.labels(text, contention), self.labels(text, depths)),
+                             (waited, nested))
+
+    def test_page_of_more_rows_than_are_shown(self):
+        self.write(etl.file(*(lock(3, address=0x100 * i, wait=i) for i in range(1, 31))))
+        _, text = self.page()
+        parts = text.split("<h2>Spin locks")[1].split("<h2>")[0].split("<tbody>")
+        self.assertEqual([part.count("<tr>") for part in parts[1:]], [20, 10])
+        # So many, and no more, if it was said.
+        self.assertEqual(self.report("--html", "-", "--top", "7", "--table", "locks")
+                         .stdout.count("<tr><td"), 7)
+
+    def test_page_of_some_tables(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path, "--table", "threads", "--table", "unknown")
+        with open(path) as stream:
+            text = stream.read()
+        self.assertEqual(text.count("<table>"), 2)
+        self.assertNotIn("When there was contention", text)
+
+    def test_page_on_the_standard_output(self):
+        self.assertTrue(self.report("--html", "-").stdout.startswith("<!DOCTYPE html>"))
+        self.assertFalse(os.path.exists("-"))
+
+    def test_tables_without_columns_are_left_out(self):
+        path = os.path.join(self.directory.name, "page.html")
+        self.report("--html", path, "--columns", "caller")
+        with open(path) as stream:
+            self.assertEqual(stream.read().count("<table>"), 1)
+
+    def test_names_of_strangers_are_text(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("0000000000000100 b <script>alert(1)</script>&\"\n")
+        page, text = self.page()
+        self.assertEqual(text.count("<script"), 1)
+        self.assertIn("<script>alert(1)</script>", page.text)
+
+    def test_page_of_no_events(self):
+        self.write(etl.header_buffer(1))
+        page, _ = self.page()
+        self.assertNotIn("svg", page.tags)
+
+    def test_page_that_cannot_be_written(self):
+        result = self.report("--html", "/nonexistent/page.html", status=1)
+        self.assertIn("/nonexistent/page.html: No such file or directory", result.stderr)
+        self.assertIn("cannot write", self.report("--html", "/dev/full", status=1).stderr)
+
+
+if __name__ == "__main__":
+    tap.main()

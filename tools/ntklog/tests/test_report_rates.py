@@ -1,0 +1,392 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report: errors, rates, and the time that they are of.
+
+Usage: test_report_rates.py NTKLOG
+"""
+
+import json
+import os
+import re
+import struct
+import subprocess
+
+import etl_writer as etl
+import tap
+from report_case import Case, NS, lock
+from tool import NTKLOG, run
+
+
+class Errors(Case):
+    """The standard error of an estimate: the root of the sum of w * (w - 1), by the sum of w."""
+
+    HEAVY = 1000 * 999
+
+    def text_row(self, *options):
+        return self.report(*options).stdout.splitlines()[-1].split()
+
+    def test_follows_the_heaviest_records(self):
+        """79 that were all written do not make 21 that stand for 1000 each more certain."""
+        data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 1000000),
+                                                  *[lock(hold=100)] * 21])
+        for sequence in 2, 3:
+            data += etl.buffer([lock(5, wait=7)] * (39 + sequence % 2), sequence=sequence)
+        row = self.json(data=data, options=())["locks"][0]
+        self.assertEqual((row["sampled"], row["acquisitions"]), (100, 21079))
+        self.assertAlmostEqual(row["acquisitions_error"], (21 * self.HEAVY) ** .5 / 21079)
+        # The greatest value counts six times more.
+        self.assertAlmostEqual(row["hold_total_error"], ((21 + 6) * self.HEAVY) ** .5 / 21079)
+        self.assertEqual(row["wait_total_error"], 0)
+        self.assertEqual(self.text_row("--table", "locks", "--columns",
+                                       "lock,acquisitions,per_second,wait_total,hold_total"),
+                         ["0xffff888012345678", "~21079+-22%", "~21079+-22%", "276us",
+                          "1.05s+-25%"])
+
+    def test_of_holds_follows_the_longest(self):
+        row = self.json(etl.spinlock_rundown(1, 1, 1000, 1000000),
+                        *[lock(hold=60)] * 38, *[lock(hold=100)] * 2)["locks"][0]
+        self.assertAlmostEqual(row["acquisitions_error"], (40 * self.HEAVY) ** .5 / 40000)
+        self.assertAlmostEqual(row["hold_total_error"],
+                               ((38 * 60 ** 2 + (2 + 6) * 100 ** 2) * self.HEAVY) ** .5 / 2480000,
+                               delta=.001)
+
+    def test_of_few_or_of_uneven_records_is_not_known(self):
+        """Below ten records, or where one of them is most of the sum, the error is a guess."""
+        for locks in [lock()] * 9, [lock(hold=1)] * 38 + [lock(hold=100)] * 2:
+            row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *locks)["locks"][0]
+            self.assertIsNone(row["hold_total_error"])
+            self.assertIsNotNone(row["acquisitions_error"])
+        row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), *[lock()] * 12)["locks"][0]
+        self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
+
+    def test_small_ones_have_no_mark(self):
+        """Of 99 records that stand for 1000 each it is just above 10 %, of 100 just below."""
+        for count, text in (99, "~99000+-10%"), (100, "~100000"):
+            data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 0)])
+            for sequence, part in (2, 50), (3, count - 50):
+                data += etl.buffer([lock()] * part, sequence=sequence)
+            self.write(data)
+            self.assertEqual(self.text_row("--table", "locks", "--columns", "acquisitions"),
+                             [text])
+
+    def test_without_a_heavy_record_it_is_not_known(self):
+        """The lock may have been acquired a thousand times besides."""
+        row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
+        self.assertIsNone(row["acquisitions_error"])
+        self.assertIsNone(row["hold_total_error"])
+        self.assertEqual(row["wait_total_error"], 0)
+        columns = "acquisitions,acquisitions_error,wait_total,hold_total"
+        self.assertEqual(self.text_row("--table", "locks", "--columns", columns),
+                         ["~1+-?", "?", "3.50us", "50.0us+-?"])
+        self.assertIn("<td data-title=\"acquired error\">?</td>",
+                      self.report("--html", "-", "--columns", columns).stdout)
+        self.assertEqual(self.report("--table", "locks", "--csv", "--columns", columns).stdout,
+                         "table,acquisitions,acquisitions_error,wait_total_ns,hold_total_ns\n"
+                         "locks,1,,3500,50000\n")
+
+    def test_where_all_are_written_there_is_none(self):
+        row = self.json(etl.resource_rundown(1, 1),
+                        etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        for column in "releases_error", "wait_total_error", "hold_total_error":
+            self.assertEqual(row[column], 0)
+        self.assertNotRegex("".join(self.text_row("--table", "resources")), r"\+-")
+
+    def test_where_the_rates_are_not_known_nothing_is_said(self):
+        row = self.json(lock(5), lock())["locks"][0]
+        for column in "acquisitions_error", "wait_total_error", "hold_total_error":
+            self.assertIsNone(row[column])
+        self.assertNotIn("+-", self.report().stdout)
+
+    def test_of_waits_that_are_sampled(self):
+        row = self.json(etl.spinlock_rundown(1, 10, 1000, 0),
+                        *[lock(5, wait=10), lock(5, wait=12)] * 10)["locks"][0]
+        self.assertAlmostEqual(row["wait_total_error"],
+                               ((10 * 10 ** 2 + (10 + 6) * 12 ** 2) * 10 * 9) ** .5 / 2200,
+                               delta=.001)
+
+    def test_of_releases(self):
+        row = self.json(etl.resource_rundown(100, 1), etl.perfinfo(0x052B, etl.resource(
+            wait=0, delta=0)), etl.perfinfo(0x052B, etl.resource(wait=500)))["resources"][0]
+        self.assertEqual(row["releases"], 101)
+        self.assertAlmostEqual(row["releases_error"], (100 * 99) ** .5 / 101)
+        self.assertEqual(row["wait_total_error"], 0)
+
+    def test_of_waits_alone(self):
+        row = self.json(etl.spinlock_rundown(), etl.ntklog_rundown(2),
+                        lock(5, rule=2, hold=0, depth=0))["locks"][0]
+        self.assertIsNone(row["acquisitions_error"])
+        self.assertIsNone(row["hold_total_error"])
+        self.assertEqual(row["wait_total_error"], 0)
+        self.assertNotIn("-+-", self.report().stdout)
+
+    def test_on_the_page(self):
+        self.write(etl.file(etl.spinlock_rundown(), *[lock()] * 4))
+        self.assertIn(' data-value="4000">~4000<wbr>+-50%</td>', self.report("--html", "-").stdout)
+
+    def test_programs_get_columns_that_were_asked_for_and_no_others(self):
+        self.write(etl.file(etl.spinlock_rundown(), lock()))
+        self.assertEqual(self.report("--table", "locks", "--csv", "--columns", "lock,acquisitions")
+                         .stdout, "table,lock,acquisitions\nlocks,0xffff888012345678,1000\n")
+
+
+class ContextSwaps(Case):
+    def swap(self, time, new, old, state=5, version=4):
+        return etl.perfinfo(0x0524, etl.context_swap(version, new=new, old=old, state=state,
+                                                     wait_time=2),
+                            version=version, time_stamp=etl.START_CLOCK + time)
+
+    def test_threads_and_processors(self):
+        for version in (1, 2, 3, 4):
+            report = self.json(self.swap(100, 7, 0, version=version),
+                               self.swap(400, 8, 7, state=1, version=version),
+                               self.swap(500, 7, 8, version=version),
+                               self.swap(600, 0, 7, version=version),
+                               self.swap(1000, 8, 0, version=version))
+            threads = {row["thread"]: row for row in report["threads"]}
+            self.assertEqual(sorted(threads), [7, 8])
+            self.assertEqual((threads[7]["switches"], threads[8]["switches"]), (2, 2))
+            self.assertEqual((threads[7]["preempted"], threads[8]["preempted"]), (.5, 0))
+            self.assertAlmostEqual(threads[7]["run_total_ns"], 400 * NS)
+            self.assertAlmostEqual(threads[7]["run_max_ns"], 300 * NS)
+            (processor,) = report["processors"]
+            self.assertEqual(processor["switches"], 5)
+            self.assertAlmostEqual(processor["busy"], 500 / 900)
+            self.assertAlmostEqual(processor["idle_total_ns"], 400 * NS)
+
+    def test_gaps(self):
+        """Who is switched from is not who was switched to: records are missing."""
+        report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
+        self.assertEqual(report["processors"][0]["unknown"], 1)
+        self.assertEqual({row["run_total_ns"] for row in report["threads"]}, {0})
+
+
+class FlightRecordings(Case):
+    """Only the last of a session is left, of each processor as much as its buffers hold."""
+
+    END = 132_000_000_000_000_000 + 1_000_000_000
+
+    def flight(self, mode=0x400, lost=17):
+        def event(time, processor):
+            return etl.perfinfo(0x0529, etl.spin_lock(address=0x100 + processor, spins=1),
+                                time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
+        data = bytearray(
+            etl.header_buffer(3, end_time=self.END) +
+            etl.buffer([event(90 + i * 10 / 9, 1) for i in range(10)], processor=1, sequence=3) +
+            etl.buffer([event(99 + i / 39, 0) for i in range(40)], sequence=20))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, lost)
+        self.write(data)
+
+    def test_rates_are_of_the_time_that_is_left(self):
+        for mode, lost in (0x400, 17), (0x400, 0), (0x2, 0):
+            self.flight(mode, lost)
+            report = json.loads(self.report("--json", "--columns", "all").stdout)
+            # 40 in 1 second, and 10 in 10.
+            self.assertAlmostEqual(report["seconds"], 10)
+            self.assertEqual([(row["lock"], round(row["per_second"], 3)) for row in report["locks"]],
+                             [("0x100", 40), ("0x101", 1)])
+            self.assertEqual(report["buffers_lost"], 0)
+            self.assertEqual(report["buffers_overwritten"], 18 if mode == 2 or not lost else 17)
+            text = self.report().stdout
+            self.assertNotIn("LOST", text)
+            self.assertRegex(text, "a flight recording: 1[78] older buffers were overwritten")
+            self.assertIn("CPU 1 is covered from 90.000 s on, the others from later on, the last, "
+                          "CPU 0, from 99.000 s; to 100.000 s", text)
+            self.assertEqual(report["covered"], [{"processor": 0, "from": 99, "to": 100},
+                                                 {"processor": 1, "from": 90, "to": 100}])
+            # 90 seconds after the start of the session.
+            self.assertIn("from 2019-04-17 18:41:30 UTC on", text)
+
+    def test_cpus_of_different_length_are_ranked_by_their_rates(self):
+        """CPU 1's quiet lock has the greater sum, of 9 s; CPU 0's busy one is of 1.1 s."""
+        def buffers(cpu, begin, count, wait, sequence, kind):
+            for first in range(0, count, 20):
+                events = []
+                for i in range(first, min(first + 20, count)):
+                    time = etl.START_CLOCK + int((begin + i * (100 - begin) / (count - 1)) *
+                                                 etl.PERF_FREQ)
+                    events.append(etl.perfinfo(0x0529, etl.spin_lock(
+                        address=0x100 + cpu, spins=1, wait=wait, acquire=time, release=time + 10),
+                        time_stamp=time) if kind == "spin" else etl.perfinfo(
+                            0x052B, etl.resource(address=0x100 + cpu, wait=wait), time_stamp=time))
+                yield etl.buffer(events, processor=cpu, sequence=sequence + first // 20)
+        for kind, table, name in (("spin", "locks", "lock"), ("resource", "resources", "resource")):
+            parts = [*buffers(1, 91, 91, 10_000, 30, kind), *buffers(0, 98.9, 100, 9_000, 50, kind)]
+            data = bytearray(etl.header_buffer(1 + len(parts), end_time=self.END) + b"".join(parts))
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+            struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, 40)
+            self.write(data)
+            rows = json.loads(self.report("--json").stdout)[table]
+            self.assertEqual([row[name] for row in rows], ["0x100", "0x101"])
+            for row, rate, waiting in zip(rows, (100 / 1.1, 91 / 9), (.409, .0506)):
+                self.assertAlmostEqual(row["per_second"], rate, delta=rate / 50)
+                self.assertAlmostEqual(row["waiting"], waiting, delta=waiting / 50)
+
+    def test_a_cpu_that_lost_nothing_is_covered_from_the_start(self):
+        """Its ring holds fewer buffers than that of others: one event at the end is no rate."""
+        def event(time, address):
+            return etl.perfinfo(0x0529, etl.spin_lock(address=address, spins=1),
+                                time_stamp=etl.START_CLOCK + int(time * etl.PERF_FREQ))
+        data = bytearray(etl.header_buffer(5, end_time=self.END) + b"".join(etl.buffer(
+            [event(95 + i, 0x100)] * 5, sequence=20 + i) for i in range(4)) +
+            etl.buffer([event(97, 0x200)], processor=1, sequence=19))
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+        struct.pack_into("<I", data, 0x48 + 0x20 + 0x114, 17)
+        self.write(data)
+        rows = {row["lock"]: row for row in json.loads(self.report("--json").stdout)["locks"]}
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 1 / 98)
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 20 / 3)
+
+    def test_the_time_line_begins_with_the_events(self):
+        self.flight()
+        page = os.path.join(self.directory.name, "page.html")
+        self.report("--html", page)
+        with open(page) as stream:
+            text = stream.read()
+        starts = [float(x) for x in re.findall(r"<title>from ([\d.]+) s on", text)]
+        # The wait of the first event ended before the event, and so before the time line.
+        self.assertAlmostEqual(min(starts), 91, delta=.2)
+        self.assertGreater(len(set(starts)), 20)
+        axis = [float(x) for x in re.findall(r'<span[^>]* style="left:\d+%">([\d.]+) s</span>', text)]
+        self.assertEqual(axis[0], 90)
+        self.assertAlmostEqual(axis[4], 100, delta=.2)
+
+    def test_what_is_not_overwritten_is_all(self):
+        self.write(etl.file(lock()))
+        with open(self.path, "r+b") as stream:
+            stream.seek(0x48 + 0x20 + 0x20)
+            stream.write(struct.pack("<I", 0x400))
+        report = json.loads(self.report("--json").stdout)
+        self.assertEqual((report["seconds"], report["buffers_overwritten"]), (1, 0))
+        self.assertNotIn("flight", self.report().stdout)
+
+    def test_limits_of_time(self):
+        for options, seconds in ((("--from", "500ms"), .5), (("--from", "0.2", "--to", "0.8"), .6),
+                                 (("--to", "0.5"), .5), (("--to", "3"), 1), ((), 1)):
+            self.write(etl.file(lock(), etl.perfinfo(0x0529, etl.spin_lock(),
+                                                     time_stamp=etl.START_CLOCK)))
+            report = json.loads(self.report("--json", *options).stdout)
+            self.assertAlmostEqual(report["seconds"], seconds, 6, options)
+
+
+class Observed(Case):
+    """A session writes from when on, and until when, it observes a group."""
+
+    @staticmethod
+    def at(seconds):
+        return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
+
+    def lock(self, seconds, **changes):
+        return etl.perfinfo(0x0529, etl.spin_lock(spins=1, wait=100, **changes), **self.at(seconds))
+
+    def test_rates_are_of_the_time_in_which_the_group_was_observed(self):
+        spin, mutex, nt = 0xA0000001, 0xA0000004, 0x20010000
+        report = self.json(
+            etl.spinlock_rundown(1, 1, 1, 0, ), etl.observed(nt, **self.at(0)),
+            etl.observed(spin, **self.at(1)), etl.observed(mutex, **self.at(2)),
+            *[self.lock(seconds, address=0x100) for seconds in (1, 2, 3, 4)],
+            *[self.lock(seconds, address=0x200) for seconds in (0.5, 2, 3, 4)],
+            *[etl.linux_lock("mutex", wait=100, delta=0, **{}) for _ in range(3)],
+            etl.observed(mutex, 0, **self.at(8)), etl.observed(spin, 0, **self.at(9)),
+            etl.observed(nt, 0, **self.at(10)))
+        rows = {row["lock"]: row for row in report["locks"]}
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 4 / 8)
+        self.assertAlmostEqual(rows["0x100"]["waiting"], 4 * 100 / etl.PERF_FREQ / 8)
+        # Linux' locks were not yet observed at 0.5 s: this one is NT's.
+        self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 10)
+        self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
+        self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
+        self.assertIn("linux_spinlock was observed for 8.000 s", self.report().stdout)
+        report = json.loads(self.report("--json", "--from", "1.5", "--to", "3.5").stdout)
+        rows = {row["lock"]: row for row in report["locks"]}
+        self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)
+
+    def test_a_begin_that_was_overwritten_and_two_times(self):
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(2),
+                           etl.observed(0xA0000002, 0, **self.at(3)),
+                           etl.observed(0xA0000002, 1, **self.at(5)), self.lock(6),
+                           etl.observed(0xA0000002, 0, **self.at(7)), self.lock(1),
+                           etl.perfinfo(0x1234, b"", **self.at(10)))
+        self.assertAlmostEqual(report["locks"][0]["per_second"], 3 / 5)
+
+    def test_without_such_events_rates_are_of_the_whole_time(self):
+        report = self.json(etl.spinlock_rundown(1, 1, 1, 0), self.lock(4), self.lock(10))
+        self.assertAlmostEqual(report["locks"][0]["per_second"], .2)
+        self.assertNotIn("observed", report)
+
+
+class ChangedRates(Case):
+    """A session writes the old rates and the new ones when they change."""
+
+    @staticmethod
+    def at(seconds):
+        return {"time_stamp": etl.START_CLOCK + int(seconds * etl.PERF_FREQ)}
+
+    def spin_rates(self, seconds, hook_id, contention, acquire):
+        return etl.perfinfo(hook_id, struct.pack("<IIII", 1, contention, acquire, 0), 3,
+                            **self.at(seconds))
+
+    def resource_rates(self, seconds, hook_id, release, contention):
+        return etl.perfinfo(hook_id, struct.pack("<III", release, contention, 1), **self.at(seconds))
+
+    def file(self):
+        """Rates 1 and 100 until 2 s, 50 and 1000 until 4 s, then as at the start again."""
+        def locks(seconds):
+            return [etl.perfinfo(0x0529, etl.spin_lock(spins=spins, wait=10), **self.at(seconds))
+                    for spins in (0, 3, 3)] + [etl.perfinfo(0x052B, etl.resource(
+                        wait=0, delta=0), **self.at(seconds))]
+        # The other CPU's records come first in the file, and the changes are on the second.
+        return etl.header_buffer(3) + etl.buffer(locks(1) + locks(3) + locks(5)) + etl.buffer(
+            [self.spin_rates(0, 0x0F4B, 1, 100), self.resource_rates(0, 0x0F4D, 10, 1)] + locks(1) +
+            [self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 50, 1000),
+             self.resource_rates(2, 0x0F4E, 10, 1), self.resource_rates(2, 0x0F4D, 200, 1)] +
+            [self.spin_rates(4, 0x0F4C, 50, 1000), self.spin_rates(4, 0x0F4B, 1, 100),
+             self.resource_rates(4, 0x0F4E, 200, 1), self.resource_rates(4, 0x0F4D, 10, 1)] +
+            [self.spin_rates(6, 0x0F4C, 1, 100), self.resource_rates(6, 0x0F4E, 10, 1)],
+            processor=1, sequence=2)
+
+    def test_each_record_is_scaled_by_the_rates_of_its_time(self):
+        report = self.json(data=self.file())
+        (row,) = report["locks"]
+        # Two CPUs until 2 s, then one in either stretch.
+        self.assertEqual(row["acquisitions"], 2 * (100 + 2) + (1000 + 100) + (100 + 2))
+        self.assertAlmostEqual(row["wait_total_ns"], (4 + 100 + 2) * 10 * NS)
+        self.assertEqual(report["resources"][0]["releases"], 2 * 10 + 200 + 10)
+        self.assertTrue(report["rates_changed"])
+        self.assertEqual(report["events_lost"], 0)
+        self.assertEqual([(part["from"], part["rates"]["spinlock"]["acquire_sample_rate"])
+                          for part in report["rates_by_time"] if "spinlock" in part["rates"]][-1],
+                         (4, 100))
+        text = self.report().stdout
+        for words in ("each record is scaled by those of its time", "from 2.000 s to 4.000 s:",
+                      "1 in 50 acquisitions that waited", "of the others 1 in 200"):
+            self.assertIn(words, text)
+
+    def test_a_selection_does_not_hide_the_changes(self):
+        self.write(self.file())
+        report = json.loads(self.report("--json", "--from", "2.5", "--to", "3.5").stdout)
+        self.assertEqual(report["locks"][0]["acquisitions"], 1100)
+
+    def test_damage_is_counted_once(self):
+        data = bytearray(self.file())
+        data[2 * etl.SIZE + 0x48 + 2] = 0
+        self.write(self.file() + etl.buffer([etl.perfinfo(0x0529, b"x" * 3)], sequence=3))
+        once = self.report("--json", status=1)
+        self.assertEqual(json.loads(once.stdout)["damaged_events"], 1)
+
+    def test_a_pipe_says_that_it_cannot_be_read_again(self):
+        result = subprocess.run([NTKLOG, "report", "-"], input=self.file(), capture_output=True,
+                                check=True)
+        self.assertIn(b"a pipe cannot be read again", result.stdout)
+
+    def test_the_old_rates_at_the_change_are_those_before_it(self):
+        """Of a flight recording whose start is gone: the first rundown is of the change."""
+        report = self.json(
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(1)),
+            self.spin_rates(2, 0x0F4C, 1, 100), self.spin_rates(2, 0x0F4B, 1, 1000),
+            etl.perfinfo(0x0529, etl.spin_lock(spins=0), **self.at(3)))
+        self.assertEqual(report["locks"][0]["acquisitions"], 100 + 1000)
+
+
+if __name__ == "__main__":
+    tap.main()
