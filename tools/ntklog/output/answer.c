@@ -16,6 +16,7 @@
 
 #include "answer.h"
 #include "macros.h"
+#include "text.h"
 
 /* Locks, and names for each of them, that are shown. */
 #define LOCKS_MAX	5
@@ -80,8 +81,16 @@ static void add_line(struct answer *answer, const char *format, ...)
 		return;
 	line = answer->lines[answer->count++];
 	va_start(arguments, format);
-	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS)
-		memcpy(line + ANSWER_COLUMNS - 3, "...", 4);
+	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS) {
+		size_t at = ANSWER_COLUMNS - 3;
+
+		/* Not between the bytes of a character. */
+		while (at && (line[at] & 0xC0) == 0x80)
+			at--;
+		memcpy(line + at, "...", 4);
+	}
+	/* Names come from the file: they may have been cut, or control a terminal. */
+	text_clean_line(line);
 	va_end(arguments);
 }
 
@@ -386,14 +395,8 @@ void answer_print(const struct report *report, FILE *stream)
 	size_t i;
 
 	make_answer(&answer);
-	for (i = 0; i < answer.count; i++) {
-		const char *at;
-
-		/* Names come from the file, and must not control a terminal. */
-		for (at = answer.lines[i]; *at; at++)
-			fputc((unsigned char)*at < 0x20 || *at == 0x7F ? '?' : *at, stream);
-		fputc('\n', stream);
-	}
+	for (i = 0; i < answer.count; i++)
+		fprintf(stream, "%s\n", answer.lines[i]);
 }
 
 static json_t *parts_json(const struct report *report, const struct charge_sum *sum)
