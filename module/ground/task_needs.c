@@ -178,15 +178,30 @@ void ntklog_unpin_task_records(void)
 	mutex_unlock(&ntklog_task_needs_mutex);
 }
 
+/*
+ * The kernel's struct module_use, an entry of module::target_list. Kernels after 6.12 keep its
+ * definition in kernel/module/internal.h, which modules cannot include.
+ */
+struct ntklog_module_use {
+	struct list_head source_list;
+	struct list_head target_list;
+	struct module *source;
+	struct module *target;
+};
+
 /* Return true if @module uses symbols of this module. @module is being loaded or unloaded. */
-static bool ntklog_is_used_by(const struct module *module)
+static bool ntklog_is_used_by(struct module *module)
 {
 #ifdef CONFIG_MODULE_UNLOAD
-	const struct module_use *use;
+	const struct ntklog_module_use *use;
 
-	list_for_each_entry(use, &module->target_list, target_list)
+	list_for_each_entry(use, &module->target_list, target_list) {
+		/* With another layout of the entries, each module counts as a user. */
+		if (WARN_ON_ONCE(use->source != module))
+			return true;
 		if (use->target == THIS_MODULE)
 			return true;
+	}
 	return false;
 #else
 	return true;
