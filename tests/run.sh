@@ -7,7 +7,7 @@
 # those run, and the steps that they need.
 #
 # GNU make schedules: run.sh writes a rule for each step. Virtual machines get their turn by the locks
-# of step.sh. Programs of this machine are a chain, so that one runs at a time.
+# of step.sh. Programs of this machine are a chain of their own, so that one runs at a time.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 . "$TOP/scripts/progress.sh"
@@ -74,29 +74,28 @@ target()
 	esac
 }
 
-# write_rules: print the makefile. make looks for the next step in the order of the first rule: with the
-# host's steps first, that chain always has its job, and virtual machines have the others.
+# write_rules: print the makefile. It has a goal for each kind of pool, because make looks for the next
+# step behind the last one that it began: with one goal, the chain of the host would go on only when
+# the last virtual machine has begun. A need in the other goal is no rule: step.sh waits for it.
 write_rules()
 {
-	local step previous='' hosts=() machines=()
-	for step in "${steps[@]}"; do
-		if [ "${pool[$step]}" = host ]; then
-			hosts+=("$step")
-		else
-			machines+=("$step")
-		fi
-	done
-	echo "all: ${hosts[*]} ${machines[*]}"
+	local step need hosts=() machines=()
 	for step in "${steps[@]}"; do
 		printf '%s:' "$step"
-		[ "${after[$step]}" = - ] || printf ' %s' "${after[$step]//,/ }"
 		if [ "${pool[$step]}" = host ]; then
-			printf ' %s' "$previous"
-			previous=$step
+			printf ' %s' "${hosts[@]: -1}"
+			hosts+=("$step")
+		else
+			for need in ${after[$step]//,/ }; do
+				[[ $need = - || ${pool[$need]} = host ]] || printf ' %s' "$need"
+			done
+			machines+=("$step")
 		fi
 		printf '\n\t@%s/tests/step.sh %s %s %s\n' "$TOP" "$step" "${pool[$step]}" \
 			"${after[$step]}"
 	done
+	echo "hosts: ${hosts[*]}"
+	echo "machines: ${machines[*]}"
 }
 
 # status: print what runs, how many steps are done, how long it took and about how long it will take.
@@ -199,10 +198,11 @@ mkdir -p "$KNOWN"
 begin_progress status
 forecast "${steps[@]}"
 write_rules >"$TEST/rules.mk"
-# One job for each virtual machine, and one for the chain of the host.
 unset MAKEFLAGS MFLAGS MAKELEVEL
-make -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" all \
-	>&2 6>&-
+make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &
+# One job more than virtual machines can run: its step waits for its turn.
+make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-
+wait $!
 for step in "${steps[@]}"; do
 	[ -e "$TEST/$step.tap" ] || echo "not ok - $step runs" >"$TEST/$step.tap"
 done

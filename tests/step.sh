@@ -52,6 +52,19 @@ command_of_step()
 	fi
 }
 
+# wait_for_needs: wait until the steps of AFTER have ended. make keeps the order of those that have a
+# rule; the others are steps of its other goal.
+wait_for_needs()
+{
+	local need
+
+	for need in ${after//,/ }; do
+		until [ "$need" = - ] || [ -e "$TEST/$need.time" ]; do
+			sleep 0.5
+		done
+	done
+}
+
 # failed_need: print a step of AFTER that has a failed result.
 failed_need()
 {
@@ -82,6 +95,7 @@ run_step()
 }
 
 : >"$TEST/$step.log"
+wait_for_needs
 case $pool in
 vm) take_slots 1 ;;
 vm2) take_slots 2 ;;
