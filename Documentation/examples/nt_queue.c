@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A driver of NT's, ported: requests are queued by threads and served by a DPC; a setting is
- * read by many threads and changed by few. Documentation/porting.rst shows it as it was on NT,
+ * read by many threads and changed by few. Documentation/nt/porting.rst shows it as it was on NT,
  * line by line.
  */
 

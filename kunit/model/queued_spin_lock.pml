@@ -15,7 +15,7 @@
  *
  * Any interleaving of them is tried. What the model leaves out is the order in which
  * one processor's accesses are seen by another: that the barriers keep it is argued in
- * Documentation/design.rst.
+ * Documentation/dev/nt-locks.rst.
  *
  * With -DBROKEN=n the model is wrong in one place, and must fail:
  *	1	W2 before W1: a waiter gives its address before it has set WAIT

@@ -164,10 +164,10 @@ class Commands(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    """porting.rst has each warning that misuse of a lock gives, as the log has it."""
+    """nt/porting.rst has each warning that misuse of a lock gives, as the log has it."""
 
     def test_are_in_the_guide(self):
-        guide = read("Documentation/porting.rst")
+        guide = read("Documentation/nt/porting.rst")
         told = set(re.findall(r"^``(.+?)`` +(?:once|each|limited)", guide, re.M))
         sources = [os.path.join(path, name) for top in ("module/ex", "module/ke", "module/ground")
                    for path, _, names in os.walk(os.path.join(TOP, top)) for name in names

@@ -9,7 +9,7 @@ check "rt: the kernel log has no warning before the test" kernel_is_silent
 dmesg -c >/tmp/before.log
 insmod rt_levels.ko && rmmod rt_levels
 dmesg | sed -n 's/.*rt_levels: //p' >levels.txt
-check "rt: each context's IRQL is that of locks.rst" is "$(grep -v owners levels.txt)" \
+check "rt: each context's IRQL is that of nt/locks.rst" is "$(grep -v owners levels.txt)" \
 	"thread 0
 local_bh_disable 0
 spin_lock 0

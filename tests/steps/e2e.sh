@@ -3,15 +3,15 @@
 #
 # e2e.sh KERNEL: everything that users see, on a stock kernel of Debian (see debian-kernel.sh). The
 # files of the guest are decoded byte by byte. Checks that do not depend on the kernel run on 6.12
-# only: texts that files accept and refuse, parameters of a load, the tool, the tutorial's commands.
+# only: texts that files accept and refuse, parameters of a load, the tool, the quickstart's commands.
 
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
 of_any=(sessions claim readers events resources hung races hotplug many)
 if [ "$1" = "$KERNEL_SERIES" ]; then
-	python3 "$TESTS/check/check_tutorial.py" --script >"$DIR/tutorial.commands"
-	run_guest "$1" loaded files information "${of_any[@]}" recordings tool example unload load tutorial \
+	python3 "$TESTS/check/check_quickstart.py" --script >"$DIR/quickstart.commands"
+	run_guest "$1" loaded files information "${of_any[@]}" recordings tool example unload load quickstart \
 		lockdown
 else
 	run_guest "$1" loaded "${of_any[@]}" example unload lockdown
@@ -19,5 +19,5 @@ fi
 check_with "$1" check_e2e.py
 if [ "$1" = "$KERNEL_SERIES" ]; then
 	check_with "$1" check_tool.py
-	check_with "$1" check_tutorial.py
+	check_with "$1" check_quickstart.py
 fi

@@ -29,7 +29,7 @@ dkms_builds()
 }
 
 # driver_builds SERIES: the examples as the package ships them, with the headers and the symbols
-# that DKMS has kept, as Documentation/porting.rst says.
+# that DKMS has kept, as Documentation/nt/porting.rst says.
 driver_builds()
 {
 	local dir=$DIR/dkms driver=$DIR/dkms/driver-$1
@@ -71,7 +71,7 @@ result "packages: man pages and completion are there" ls \
 	"$root/usr/share/man/man1/ntklog.1.gz" "$root/usr/share/man/man5/ntklog-etl.5.gz" \
 	"$root/usr/share/bash-completion/completions/ntklog"
 result "packages: the documentation is there" ls "$root/usr/share/doc/ntklog/html/index.html" \
-	"$root/usr/share/doc/ntklog/html/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
+	"$root/usr/share/doc/ntklog/html/nt/porting.html" "$root/usr/share/doc/ntklog/NEWS.rst.gz" \
 	"$root/usr/share/doc/ntklog/README.md.gz" \
 	"$root/usr/share/doc/ntklog/examples/sample.etl"
 result "packages: the tool prints of the sample what is beside it" sh -c "

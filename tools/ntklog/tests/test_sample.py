@@ -16,7 +16,7 @@ from tool import run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "..", "Documentation", "examples")
-PAGE = os.path.join(EXAMPLES, "..", "etw-tools.rst")
+PAGES = os.path.join(EXAMPLES, "..")
 
 
 def read(name):
@@ -42,7 +42,7 @@ class Samples(unittest.TestCase):
 
     def test_fields_are_in_the_page(self):
         """Each name that the samples have is described."""
-        with open(PAGE, encoding="utf-8") as stream:
+        with open(os.path.join(PAGES, "guide", "json.rst"), encoding="utf-8") as stream:
             page = stream.read()
         for event in self.check("sample") + self.check("sample-stacks"):
             for name in event:
@@ -51,7 +51,7 @@ class Samples(unittest.TestCase):
     def test_hex_dump_of_the_page(self):
         """Its lines are bytes of the sample."""
         data, count = read("sample.etl"), 0
-        with open(PAGE, encoding="utf-8") as stream:
+        with open(os.path.join(PAGES, "etw", "tools.rst"), encoding="utf-8") as stream:
             for line in stream:
                 match = re.match(r"\t0x([0-9a-f]+)  ((?:[0-9a-f]{2}(?: |$))+)", line)
                 if not match:

@@ -33,9 +33,9 @@ def dump(data, *options):
 def undescribed(value, *commands):
     """The fields of JSON, at any depth, that the sections of these commands do not name."""
     page = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                        "../../../Documentation/etw-tools.rst")
+                        "../../../Documentation/guide/json.rst")
     with open(page, encoding="utf-8") as stream:
-        sections = re.split(r"^ntklog (\w+) --json\n-+$", stream.read(), flags=re.M)
+        sections = re.split(r"^ntklog (\w+) --json\n=+$", stream.read(), flags=re.M)
     texts = dict(zip(sections[1::2], sections[2::2]))
     known = {name for command in commands for name in re.findall(r"``(\w+)``", texts[command])}
     if "report" in commands:

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Do the commands of the tutorial print what the page shows?
+"""Do the commands of the quickstart print what the page shows?
 
 The commands come from the page itself: each line of a literal block that begins with "# ", with
 the output below it. What "cat FILE" shows is made before, so that the commands that use it run.
 Numbers, addresses, names in rows of tables, and the number of rows are the machine's affair and are
 not compared. "..." on the page stands for any lines, or for any fields within a line.
 
-Usage: check_tutorial.py --script            the guest's commands, for tests/guest/tutorial.sh
-       check_tutorial.py NTKLOG DIRECTORY    compare the page with DIRECTORY/tutorial.out (TAP)
-       check_tutorial.py --update DIRECTORY  put that run's output into the page
+Usage: check_quickstart.py --script            the guest's commands, for tests/guest/quickstart.sh
+       check_quickstart.py NTKLOG DIRECTORY    compare the page with DIRECTORY/quickstart.out (TAP)
+       check_quickstart.py --update DIRECTORY  put that run's output into the page
 """
 
 import os
@@ -19,7 +19,7 @@ import sys
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PAGE = os.path.join(TOP, "Documentation/guide/tutorial.rst")
+PAGE = os.path.join(TOP, "Documentation/guide/quickstart.rst")
 COMMAND = "# "
 REST = "..."
 
@@ -146,11 +146,11 @@ def fit(wanted, got):
     return None if rest is None else [(number, got[0][1])] + rest
 
 
-class Tutorial(unittest.TestCase):
+class Quickstart(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.commands = commands_of_page(read(PAGE))
-        cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "tutorial.out")), cls.commands)
+        cls.outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), cls.commands)
 
     def test_all_commands_of_the_page_were_run(self):
         self.assertGreater(len(self.commands), 10)
@@ -223,7 +223,7 @@ def updated(command, output):
 def update():
     lines = read(PAGE)
     commands = commands_of_page(lines)
-    outputs = commands_of_run(read(os.path.join(DIRECTORY, "tutorial.out")), commands)
+    outputs = commands_of_run(read(os.path.join(DIRECTORY, "quickstart.out")), commands)
     if len(outputs) != len(commands):
         sys.exit("the run is of other commands than the page's")
     for command, output in reversed(list(zip(commands, outputs))):

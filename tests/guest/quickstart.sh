@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2154
+#
+# Run the commands of Documentation/guide/quickstart.rst. check_quickstart.py extracts them from the
+# page (quickstart.commands), and compares their output with the page.
+
+# run COMMAND: run it as a user types it.
+run()
+{
+	printf '# %s\n' "$1"
+	eval "$1" 2>&1 || echo "exit status $?"
+}
+
+check "quickstart: the module is loaded" insmod ntklog.ko
+mkdir /tmp/quickstart
+cp ntklog_torture.ko /tmp/quickstart/
+commands=$PWD/quickstart.commands
+(cd /tmp/quickstart && . "$commands") >quickstart.out
+check "quickstart: each command succeeds" sh -c '! grep "^exit status" quickstart.out'
+rm -r /tmp/quickstart
+check "quickstart: the module is unloaded" rmmod ntklog
+check "quickstart: the kernel log has no warning" kernel_is_silent
