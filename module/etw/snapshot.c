@@ -143,14 +143,15 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
  *
  * Context: thread; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has not been started yet; -EINVAL in
- * sequential mode; -EFBIG if the file had 2 GiB or more; -ENOMEM.
+ * sequential mode; -EFBIG if the file had 2 GiB or more; -ENOMEM; -EINTR after a fatal signal.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {
 	struct etw_run *run;
 	void *snapshot;
 
-	mutex_lock(&etw_mutex);
+	if (mutex_lock_killable(&etw_mutex))
+		return ERR_PTR(-EINTR);
 	run = session->run;
 	if (!run) {
 		snapshot = ERR_PTR(-ENODATA);

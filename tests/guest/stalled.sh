@@ -24,6 +24,11 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $D/linux_mode >/dev/null
 	check "stalled: the kernel log does, too" wait_for sh -c "dmesg | grep 'Tasks RCU' | grep ntklog"
 	check "stalled: the start goes on waiting" sh -c "! grep -q zombie /proc/$starter/status"
+	cat $S/snapshot >/dev/null &
+	copier=$!
+	usleep 300000
+	kill -9 $copier
+	check "stalled: who opens a snapshot can be killed" wait_for gone $copier
 	kill -9 $starter
 	check "stalled: who starts a session can be killed" wait_for gone $starter
 	cat $D/linux_selftest >/dev/null &
