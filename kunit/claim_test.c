@@ -4,6 +4,7 @@
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/irqflags.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/string.h>
@@ -17,6 +18,7 @@
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/etw/settings.h"
+#include "../module/etw/snapshot.h"
 #include "fixture.h"
 
 #define SIZE		4096
@@ -311,6 +313,36 @@ static void any_claim_is_of_the_last_free_session(struct kunit *test)
 		etw_close_claim(claims[count]);
 }
 
+/* A stopped flight recorder is free when a snapshot has its buffers. */
+static void any_claim_takes_a_session_in_a_snapshot(struct kunit *test)
+{
+	struct etw_session *last = &etw_sessions[ETW_SESSIONS - 1];
+	struct etw_group_change change = { .replace = true };
+	struct etw_claim *claim;
+	void *snapshot;
+	size_t size;
+
+	etw_group_mask_set(&change.set, TEST_GROUP);
+	KUNIT_ASSERT_EQ(test, etw_change_group_mask(last, &change), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_mode(last, ETW_MODE_BUFFERING), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(last), 0);
+	log_event();
+	KUNIT_ASSERT_EQ(test, etw_stop_session(last), 0);
+	claim = etw_open_claim(NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(claim));
+	KUNIT_EXPECT_PTR_NE(test, claim->session, last);
+	etw_close_claim(claim);
+
+	snapshot = etw_make_snapshot(last, &size);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(snapshot));
+	kvfree(snapshot);
+	claim = etw_open_claim(NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(claim));
+	KUNIT_EXPECT_PTR_EQ(test, claim->session, last);
+	etw_close_claim(claim);
+	KUNIT_EXPECT_EQ(test, etw_set_mode(last, ETW_MODE_SEQUENTIAL), 0);
+}
+
 static struct kunit_case claim_test_cases[] = {
 	KUNIT_CASE(a_claim_is_exclusive),
 	KUNIT_CASE(a_claim_runs_once_at_a_time),
@@ -319,6 +351,7 @@ static struct kunit_case claim_test_cases[] = {
 	KUNIT_CASE(a_bad_start_changes_nothing),
 	KUNIT_CASE(a_kept_session_runs_on_and_can_be_adopted),
 	KUNIT_CASE(any_claim_is_of_the_last_free_session),
+	KUNIT_CASE(any_claim_takes_a_session_in_a_snapshot),
 	{}
 };
 

@@ -29,11 +29,14 @@
 #include "settings.h"
 #include "stacks.h"
 
-/* Called with etw_mutex held. The user of a stopped session still needs its unread buffers. */
+/*
+ * Called with etw_mutex held. The user of a stopped session still needs its unread buffers, unless
+ * a snapshot has them.
+ */
 static bool etw_session_is_free(const struct etw_session *session)
 {
 	return !session->claim && !session->logging &&
-	       (!session->run || !etw_run_is_unread(session->run));
+	       (!session->run || session->run->in_snapshot || !etw_run_is_unread(session->run));
 }
 
 /*
@@ -99,7 +102,8 @@ static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 
 /**
  * etw_open_claim() - claim a stopped session
- * @session: the session; NULL: any that is stopped, not claimed, and has no unread buffers
+ * @session: the session; NULL: any that is stopped, not claimed, and has no unread buffers except
+ *	those that a snapshot has
  *
  * Context: thread; may sleep.
  * Return: the claim, for etw_close_claim(); -EBUSY if there is no such session, or @session is
