@@ -173,7 +173,8 @@ static const struct argp_option dump_options[] = {
 	{ "json", OPTION_JSON, NULL, 0, "Print a JSON object for each event, on a line", 0 },
 	{ "csv", OPTION_CSV, NULL, 0, "Print comma-separated values, a column for each field", 0 },
 	{ "cycles", OPTION_CYCLES, NULL, 0,
-	  "Print also the raw time of each event (TimeStamp), in ticks of the session's clock", 0 },
+	  "Print also the raw time of each event (TimeStamp), in ticks of the session's clock, and durations in cycles instead of units",
+	  0 },
 	{ "hex", OPTION_HEX, NULL, 0, "Print also the data of each event, in hexadecimal", 0 },
 	{ 0 }
 };
@@ -184,8 +185,9 @@ static const struct argp dump_argp = {
 	.args_doc = "FILE",
 	.children = trace_argp_children,
 	.doc = "Print each event of an ETL file, in the order of time: seconds since the start\n"
-	       "of the session, processor, name, and all fields as name=value. Times in fields\n"
-	       "are in cycles of the session's clock.\n"
+	       "of the session, processor, name, and all fields as name=value. Text has\n"
+	       "durations with units; JSON and CSV have them in cycles. Points of time\n"
+	       "(AcquireTime, ReleaseTime) are cycles of the session's clock.\n"
 	       "\vEvents of unknown kinds are printed with what their header says: hook id and\n"
 	       "its name, or provider, id, opcode, process and thread; and size.\n"
 	       "Damaged data is left out, up to the end of its buffer, and reported with its\n"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "answer.h"
 #include "command.h"
@@ -27,6 +28,7 @@ enum {
 	OPTION_FOLDED,
 	OPTION_ADDRESSES,
 	OPTION_BY,
+	OPTION_WIDE,
 };
 
 /* Rows of a table that fit a screen. */
@@ -46,6 +48,7 @@ enum {
  * @sort: column; NULL: each table's own
  * @top: rows at most; 0: all
  * @has_top: it was given
+ * @is_wide: show all columns, however wide the tables are
  * @is_folded: whether to print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
  */
@@ -60,6 +63,7 @@ struct options {
 	const char *sort;
 	size_t top;
 	bool has_top;
+	bool is_wide;
 	bool is_folded;
 	enum flame_of folded;
 };
@@ -163,15 +167,22 @@ static int choose_sort(struct report *report, const struct options *options)
 	return found ? 0 : -1;
 }
 
-/* @width: of a terminal, or 0 */
-static void print_text(struct table *table, size_t top, size_t width)
+/* Print a table, without the columns that have no room unless the user has chosen columns. */
+static void print_text(struct table *table, const struct options *options)
 {
-	size_t left_out = width ? table_fit(table, top, width) : 0;
+	size_t count = table->shown_count, width = terminal_width(stdout);
+	size_t *shown = calloc(count, sizeof(*shown));
 
-	table_print_text(table, stdout, top);
-	if (left_out)
-		printf("(%zu columns have no room in %zu characters; --columns chooses)\n",
-		       left_out, width);
+	if (!shown) {
+		table->no_memory = true;
+		return;
+	}
+	memcpy(shown, table->shown, count * sizeof(*shown));
+	if (!options->columns && !options->is_wide)
+		table_fit(table, options->top, width, isatty(STDOUT_FILENO));
+	table_print_text(table, stdout, options->top);
+	table_print_left_out(table, stdout, shown, count, width);
+	free(shown);
 }
 
 /* A report of everything begins with the answer. */
@@ -182,7 +193,7 @@ static bool has_answer(const struct options *options)
 
 static void print_tables(struct report *report, const struct options *options)
 {
-	size_t width = terminal_width(stdout), i;
+	size_t i;
 
 	if (options->json) {
 		json_t *object = report_json(report, options->top, options->tables);
@@ -209,8 +220,7 @@ static void print_tables(struct report *report, const struct options *options)
 			report_print_stacks(report, stdout, options->top);
 		} else {
 			putchar('\n');
-			/* Columns that were asked for are shown. */
-			print_text(&report->tables[i], options->top, options->columns ? 0 : width);
+			print_text(&report->tables[i], options);
 		}
 	}
 }
@@ -343,6 +353,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_ADDRESSES:
 		options->by_address = true;
 		return 0;
+	case OPTION_WIDE:
+		options->is_wide = true;
+		return 0;
 	case OPTION_BY:
 		for (i = 0; i < ARRAY_SIZE(by_names); i++)
 			if (!strcmp(argument, by_names[i]))
@@ -392,6 +405,9 @@ static const struct argp_option report_options[] = {
 	  0 },
 	{ "sort", OPTION_SORT, "COLUMN", 0,
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
+	  0 },
+	{ "wide", OPTION_WIDE, NULL, 0,
+	  "Show tables as wide as they are, and not only the columns that the terminal has room for",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
 	{ "by", OPTION_BY, "caller|task|stack", 0,

@@ -178,7 +178,7 @@ static struct winsize screen_size(void)
 
 static void print_table(struct table *table, size_t rows, size_t width)
 {
-	table_fit(table, rows, width);
+	table_fit(table, rows, width, true);
 	table_print_text(table, stdout, rows);
 }
 

@@ -44,18 +44,21 @@ bool stream_has_colour(FILE *stream)
 }
 
 /**
- * terminal_width() - get the width of a terminal
+ * terminal_width() - get the number of characters that a line has room for
  * @stream: stream to print to
  *
- * Return: number of columns, 80 if the terminal does not tell it; 0 if @stream is no terminal.
+ * Return: the value of COLUMNS, or the width of the terminal, or 80.
  */
 size_t terminal_width(FILE *stream)
 {
+	const char *columns = getenv("COLUMNS");
 	struct winsize size = { 0 };
+	unsigned long width = columns ? strtoul(columns, NULL, 10) : 0;
 
-	if (!isatty(fileno(stream)))
-		return 0;
-	ioctl(fileno(stream), TIOCGWINSZ, &size);
+	if (width)
+		return width;
+	if (isatty(fileno(stream)))
+		ioctl(fileno(stream), TIOCGWINSZ, &size);
 	return size.ws_col ? size.ws_col : 80;
 }
 

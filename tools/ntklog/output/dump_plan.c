@@ -21,6 +21,7 @@ enum step_kind {
 	STEP_SYMBOL,
 	STEP_DERIVED,
 	STEP_JSON_DERIVED,
+	STEP_LASTS,
 };
 
 /*
@@ -120,6 +121,33 @@ static inline char *put_symbol(char *to, const struct step *step, uint64_t value
 	return text ? put_text(to, text) : put_unsigned(to, value);
 }
 
+/* Put a duration with its unit, and three decimals. */
+static char *put_lasts(char *to, double ns)
+{
+	static const struct {
+		double ns;
+		char unit[3];
+	} units[] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
+	double thousandths;
+	uint64_t whole;
+	size_t i = 0;
+
+	if (ns < 999.5)
+		return put_literal(put_unsigned(to, (uint64_t)(ns + .5)), "ns");
+	/* From 999.9995 on it would read as 1000.000. */
+	while (i < 2 && ns >= 999.9995 * units[i].ns)
+		i++;
+	thousandths = ns / units[i].ns * 1000 + .5;
+	/* The greatest value of 64 bits in a file whose clock is slow. */
+	whole = thousandths < 0x1p64 ? (uint64_t)thousandths : UINT64_MAX;
+	to = put_unsigned(to, whole / 1000);
+	*to++ = '.';
+	*to++ = '0' + whole / 100 % 10;
+	*to++ = '0' + whole / 10 % 10;
+	*to++ = '0' + whole % 10;
+	return put_text(to, units[i].unit);
+}
+
 /**
  * dump_plans_put() - print the name and the fields of an event
  * @plans: plans from dump_plans_make()
@@ -167,6 +195,10 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			break;
 		case STEP_JSON_DERIVED:
 			to = put_json_unsigned(to, event_field_value(step->field, event));
+			break;
+		case STEP_LASTS:
+			to = put_lasts(to, (double)event_field_value(step->field, event) *
+				       plans->ns_per_cycle);
 			break;
 		default:
 			to = put_unsigned(to, value);
@@ -275,6 +307,8 @@ static int make_step(struct dump_plans *plans, struct step *step,
 		step->kind = STEP_JSON_DECIMAL;
 	if (plans->format == DUMP_JSON && step->kind == STEP_DERIVED)
 		step->kind = STEP_JSON_DERIVED;
+	if (plans->ns_per_cycle && field->is_cycles)
+		step->kind = STEP_LASTS;
 	for (i = 0; i < 2; i++)
 		step->where[i] = field->where[i];
 	step->mask = field->mask;
@@ -400,11 +434,12 @@ static void make_columns(struct dump_columns *columns)
  * @plans: plans, all zero; the caller must use dump_plans_clear() even after a failure
  * @format: format to print
  * @names: names of the trace, or NULL
+ * @ns_per_cycle: print durations with units; 0: in cycles
  *
  * Return: 0, or -1 without memory.
  */
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
-		    const struct names *names)
+		    const struct names *names, double ns_per_cycle)
 {
 	static size_t (*const formats[][2])(char *to, const char *name) = {
 		[DUMP_TEXT] = { format_text_symbol, format_text_thread },
@@ -416,6 +451,7 @@ int dump_plans_make(struct dump_plans *plans, enum dump_format format,
 
 	plans->format = format;
 	plans->has_names = names;
+	plans->ns_per_cycle = ns_per_cycle;
 	plans->locks.names = names;
 	plans->locks.format = formats[format][0];
 	plans->locks.kind = CACHED_LOCKS;

@@ -50,6 +50,7 @@ struct dump_columns {
  * struct dump_plans - plans of all types
  * @format: format to print
  * @has_names: the trace has names
+ * @ns_per_cycle: durations are printed with units; 0: in cycles
  * @columns: columns of DUMP_CSV
  * @plans: plans by type and version, from the first version of the type on
  * @locks: names of locks
@@ -59,6 +60,7 @@ struct dump_columns {
 struct dump_plans {
 	enum dump_format format;
 	bool has_names;
+	double ns_per_cycle;
 	struct dump_columns columns;
 	struct dump_plan *plans[EVENT_TYPES][DUMP_VERSIONS_MAX];
 	struct names_cache locks;
@@ -67,7 +69,7 @@ struct dump_plans {
 };
 
 int dump_plans_make(struct dump_plans *plans, enum dump_format format,
-		    const struct names *names);
+		    const struct names *names, double ns_per_cycle);
 char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event *event,
 		     const struct event_type *type);
 void dump_plans_clear(struct dump_plans *plans);

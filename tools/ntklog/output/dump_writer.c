@@ -432,7 +432,7 @@ int dump_writer_put(struct dump_writer *writer, const struct etl_event *event,
  * @format: format to print
  * @file: file of the events
  * @names: names of the trace, or NULL
- * @cycles: print raw times, too
+ * @cycles: print raw times, too, and durations in cycles
  * @hex: print the data in hexadecimal, too
  *
  * Return: the writer, or NULL after a message.
@@ -441,6 +441,7 @@ struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_f
 				     const struct names *names, bool cycles, bool hex)
 {
 	struct dump_writer *writer = calloc(1, sizeof(*writer));
+	double ns_per_cycle = 0;
 
 	if (!writer)
 		goto no_memory;
@@ -449,7 +450,9 @@ struct dump_writer *dump_writer_make(enum dump_format format, const struct etl_f
 	writer->file = file;
 	writer->cycles = cycles;
 	writer->hex = hex;
-	if (dump_plans_make(&writer->plans, format, names))
+	if (format == DUMP_TEXT && !cycles)
+		ns_per_cycle = 1e9 / (double)file->cycle_freq;
+	if (dump_plans_make(&writer->plans, format, names, ns_per_cycle))
 		goto no_memory;
 	return writer;
 

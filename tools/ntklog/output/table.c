@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tables: sorted rows, printed as text, CSV and JSON. */
+/* Tables: sorted rows, printed as CSV and JSON. table_text.c prints them as text. */
 
 #define _GNU_SOURCE
 
@@ -14,8 +14,6 @@
 #include "message.h"
 #include "table.h"
 #include "text.h"
-
-#define CELL_SIZE	300
 
 /* Smaller errors are not marked. */
 #define ERROR_MARKED	0.1
@@ -344,111 +342,6 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	length = strlen(text);
 	cell_format(CELL_ERROR, error, percent, sizeof(percent));
 	snprintf(text + length, size - length, "+-%s", percent);
-}
-
-/* Texts from a file may contain control characters of a terminal. */
-static void print_plain(FILE *stream, const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7F ? '?' : *text, stream);
-}
-
-static void print_padded(FILE *stream, const char *text, size_t width, bool left,
-			 bool is_last)
-{
-	size_t length = strlen(text);
-	int padding = length < width ? width - length : 0;
-
-	if (!left)
-		fprintf(stream, "%*s", padding, "");
-	print_plain(stream, text);
-	if (left && !is_last)
-		fprintf(stream, "%*s", padding, "");
-	fputs(is_last ? "\n" : "  ", stream);
-}
-
-/* Return the width of a column, in characters; @rows rows are printed. */
-static size_t column_width(const struct table *table, size_t column, size_t rows)
-{
-	size_t width = strlen(table->columns[column].title), row;
-	char text[CELL_SIZE];
-
-	for (row = 0; row < rows; row++) {
-		table_format_cell(table, row, column, text, sizeof(text));
-		if (strlen(text) > width)
-			width = strlen(text);
-	}
-	return width;
-}
-
-/**
- * table_fit() - leave out columns that have no room, but for the first and the one that it is
- *	sorted by
- * @table: the table
- * @top: rows at most; 0: all
- * @width: width of the terminal, characters
- *
- * Return: how many are left out.
- */
-size_t table_fit(struct table *table, size_t top, size_t width)
-{
-	size_t rows = table_top(table, top), used = 0, sorted = 0, kept = 0, left_out, k;
-
-	for (k = 1; k < table->shown_count; k++)
-		if (table->shown[k] == table->sort)
-			sorted = column_width(table, table->sort, rows) + 2;
-	for (k = 0; k < table->shown_count; k++) {
-		bool is_sorted = k && table->shown[k] == table->sort;
-
-		if (is_sorted)
-			sorted = 0;
-		used += column_width(table, table->shown[k], rows) + (used ? 2 : 0);
-		if (!k || is_sorted || used + sorted <= width)
-			table->shown[kept++] = table->shown[k];
-	}
-	left_out = table->shown_count - kept;
-	table->shown_count = kept;
-	return left_out;
-}
-
-/**
- * table_print_text() - for people
- * @table: the table
- * @stream: where to
- * @top: rows at most; 0: all
- */
-void table_print_text(const struct table *table, FILE *stream, size_t top)
-{
-	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
-	const char *off = *on ? "\033[0m" : "";
-	size_t rows = table_top(table, top), row, i, k;
-	size_t *width = calloc(table->column_count, sizeof(*width));
-	char text[CELL_SIZE];
-
-	if (!width)
-		return;
-	for (k = 0; k < table->shown_count; k++)
-		width[k] = column_width(table, table->shown[k], rows);
-	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
-		table->columns[table->sort].name);
-	if (rows < table->rows)
-		fprintf(stream, " (%zu of %zu)", rows, table->rows);
-	fprintf(stream, "\n%s", on);
-	for (k = 0; k < table->shown_count; k++) {
-		i = table->shown[k];
-		print_padded(stream, table->columns[i].title, width[k],
-			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
-	}
-	fputs(off, stream);
-	for (row = 0; row < rows; row++)
-		for (k = 0; k < table->shown_count; k++) {
-			i = table->shown[k];
-			table_format_cell(table, row, i, text, sizeof(text));
-			print_padded(stream, text, width[k],
-				     table->columns[i].kind == CELL_TEXT,
-				     k + 1 == table->shown_count);
-		}
-	free(width);
 }
 
 /**

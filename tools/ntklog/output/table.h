@@ -27,6 +27,7 @@ struct report;
  * @title: heading
  * @kind: kind of its cells
  * @is_hidden: shown on request only
+ * @drop: order in which columns are left out if a line has no room: the greatest first; 0: it stays
  * @error: name of the column with the error of this one's cells, or NULL
  * @missing: name of the column with the number of records' weights that are missing in this one's
  *	cells, which are lower bounds then; or NULL
@@ -40,6 +41,7 @@ struct column {
 	const char *title;
 	enum cell_kind kind;
 	bool is_hidden;
+	unsigned int drop;
 	const char *error;
 	const char *missing;
 	const char *help;
@@ -67,6 +69,7 @@ union cell {
  * @sort: index of the column that it is sorted by, the greatest first; text: A first
  * @shown: indices of the columns that are shown, in their order
  * @shown_count: how many
+ * @text_max: characters of a text that are shown; 0: all
  * @cells: row after row
  * @rows: how many
  * @no_memory: rows are missing for want of it
@@ -79,6 +82,7 @@ struct table {
 	size_t sort;
 	size_t *shown;
 	size_t shown_count;
+	size_t text_max;
 	union cell *cells;
 	size_t rows;
 	bool no_memory;
@@ -93,7 +97,9 @@ void table_insert_errors(struct table *table);
 void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
-size_t table_fit(struct table *table, size_t top, size_t width);
+void table_fit(struct table *table, size_t top, size_t width, bool shortens);
+void table_print_left_out(const struct table *table, FILE *stream, const size_t *shown,
+			  size_t count, size_t width);
 void table_print_text(const struct table *table, FILE *stream, size_t top);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);

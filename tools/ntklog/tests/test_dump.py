@@ -31,8 +31,8 @@ class Known(unittest.TestCase):
         self.assertEqual(fields(lines[3]), {
             "SpinLockAddress": "0xffff888012345678" if wide else "0x12345678",
             "CallerAddress": "0xffffffff81234567" if wide else "0x81234567",
-            "AcquireTime": "1001", "ReleaseTime": "2002", "HoldTime": "1001",
-            "WaitTimeInCycles": "303",
+            "AcquireTime": "1001", "ReleaseTime": "2002", "HoldTime": "500.500us",
+            "WaitTimeInCycles": "151.500us",
             "SpinCount": "44", "ThreadId": "55", "InterruptCount": "6", "Irql": "2",
             "AcquireDepth": "7", "AcquireMode": "queued", "ExecuteDpc": "1",
             "ExecuteIsr": "0", "Rule": "nt"})
@@ -51,7 +51,7 @@ class Known(unittest.TestCase):
             for bits in 32, 64:
                 data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(
                     bits, acquire=acquire, release=release), bits=bits), bits=bits)
-                _, lines = dump(data)
+                _, lines = dump(data, "--cycles")
                 self.assertEqual(fields(lines[3])["HoldTime"], hold)
                 line = run_on("dump", data, "--json").stdout.splitlines()[3]
                 # Readers of JSON lose the last digits of a number of 64 bits, which is text.
@@ -59,6 +59,18 @@ class Known(unittest.TestCase):
                 (row,) = list(csv.DictReader(io.StringIO(run_on(
                     "dump", data, "--csv").stdout)))[3:]
                 self.assertEqual(row["HoldTime"], hold)
+
+    def test_durations_have_units(self):
+        """Two million cycles are a second."""
+        for cycles, text in (
+                (0, "0ns"), (1, "500ns"), (2, "1.000us"), (1999, "999.500us"), (2000, "1.000ms"),
+                (3001, "1.501ms"), (1999998, "999.999ms"), (1999999, "1.000s"),
+                (2000000, "1.000s"), (123456789, "61.728s"), (2 ** 63 - 1, "4611686018427.388s")):
+            data = etl.file(etl.perfinfo(0x0529, etl.spin_lock(acquire=0, release=cycles)))
+            self.assertEqual(fields(dump(data)[1][3])["HoldTime"], text)
+            self.assertEqual(fields(dump(data, "--cycles")[1][3])["HoldTime"], str(cycles))
+            line = run_on("dump", data, "--json").stdout.splitlines()[3]
+            self.assertEqual(json.loads(line)["HoldTime"], cycles)
 
     def test_modes_and_contexts(self):
         names = ["ordinary", "queued", "executive_shared", "executive_exclusive",
@@ -96,7 +108,7 @@ class Known(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(lines[3][2], "Resource")
         self.assertEqual(fields(lines[3]), {
-            "AcquireTime": "1001", "HoldTime": "202", "WaitTime": "303",
+            "AcquireTime": "1001", "HoldTime": "101.000us", "WaitTime": "151.500us",
             "MaxRecursionDepth": "44", "ThreadId": "55", "Resource": address,
             "Action": "release_exclusive", "ContentionDelta": "66"})
 
@@ -189,7 +201,7 @@ class Known(unittest.TestCase):
         for line in lines[3:5]:
             self.assertEqual(fields(line), {
                 "SpinThreshold": "1", "ContentionSampleRate": "2",
-                "AcquireSampleRate": "3000", "HoldThreshold": "4000000"})
+                "AcquireSampleRate": "3000", "HoldThreshold": "2.000s"})
         for line in lines[5:]:
             self.assertEqual(fields(line), {
                 "ReleaseSamplingRate": "1000", "ContentionSamplingRate": "1",

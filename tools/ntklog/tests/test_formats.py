@@ -195,12 +195,25 @@ def with_names(fields, names):
             yield name[:-2] + "Name", name_of_thread(value), value
 
 
+def duration(cycles):
+    """With its unit and three decimals: at least a nanosecond, and less than 1000 of a unit."""
+    ns = cycles * (1e9 / etl.PERF_FREQ)
+    if ns < 999.5:
+        return "%dns" % (ns + .5)
+    for unit, size in ("us", 1e3), ("ms", 1e6), ("s", 1e9):
+        thousandths = int(ns / size * 1000 + .5)
+        if thousandths < 1000000 or unit == "s":
+            return "%d.%03d%s" % (*divmod(min(thousandths, 2 ** 64 - 1), 1000), unit)
+
+
 def as_text(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = "%14s cpu0 %s" % (time, event)
         for name, value, named in with_names(fields, names):
             if value is None:
                 continue
+            if name in ("HoldTime", "WaitTime", "WaitTimeInCycles", "HoldThreshold"):
+                value = duration(value)
             if isinstance(named, Address):
                 value = value.split(" ")[0]
             elif named is not None:

@@ -158,13 +158,13 @@ class SpinLocks(Case):
         self.assertEqual(report["locks"][0]["acquisitions"], 2)
         # One in 1000 or so beside each one: no share of anything.
         self.assertIsNone(report["locks"][0]["contended"])
-        self.assertRegex(self.report("--table", "locks").stdout,
+        self.assertRegex(self.report("--table", "locks", "--wide").stdout,
                          r"0xffff888012345678 +2 +2 +- ")
         self.assertIn("spin locks: the file does not say how they were sampled", self.report().stdout)
 
     def test_nothing_is_estimated_where_all_is_written(self):
         self.json(etl.spinlock_rundown(1, 1, 1, 1000000), lock(5), lock())
-        self.assertRegex(self.report("--table", "locks").stdout,
+        self.assertRegex(self.report("--table", "locks", "--wide").stdout,
                          r"0xffff888012345678 +2 +2 +")
 
     def test_rates_that_come_late_in_the_file(self):
@@ -413,17 +413,17 @@ class LinuxLocks(Case):
         nt = etl.perfinfo(0x052B, etl.resource())
         mutex = etl.linux_lock("mutex")
         for events, columns, title, words in (
-                ((nt,), ["resource", "class"], "Executive resources, by", "resources: the file"),
-                ((mutex,), ["resource", "kind", "class"], "Linux' locks that sleep, by",
+                ((nt,), ["lock", "held", "as"], "Executive resources, by", "resources: the file"),
+                ((mutex,), ["lock", "kind", "held", "as"], "Linux' locks that sleep, by",
                  "Linux' locks that sleep: the file"),
-                ((nt, mutex), ["resource", "kind", "class"],
+                ((nt, mutex), ["lock", "kind", "held", "as"],
                  "Executive resources and Linux' locks that sleep, by",
                  "resources and Linux' locks that sleep: the file")):
             self.write(etl.file(*events))
             text = self.report().stdout
             self.assertIn("\n" + title, text)
             self.assertIn("\n" + words, text)
-            heading = text.split("\n" + title)[1].splitlines()[1].split()
+            heading = self.report("--wide").stdout.split("\n" + title)[1].splitlines()[1].split()
             self.assertEqual(heading[:len(columns)], columns)
         rows = json.loads(self.report("--json").stdout)["resources"]
         self.assertEqual({row["kind"] for row in rows}, {"resource", "mutex"})
@@ -522,14 +522,12 @@ of the others 1 in 50
 large it is
 
 Executive resources, by wait_total
-resource            class      sampled  released  waited  contention  excessive \
-     wait  wait mean  wait p95  wait max       hold  hold mean  hold p95  hold max  recursion
-0xffff888012345678  exclusive        1   ~3+-82%  100.0%           1          0  750us+-?\
-      250us     250us     250us   303us+-?      101us     101us     101us         44
-0xffff888012345678  shared           0     ~0+-?    0.0%           0          1 \
-   0ns+-?        0ns       0ns       0ns     0ns+-?        0ns       0ns       0ns          0
-0x40                shared           1  ~50+-99%    0.0%           0          0 \
-   0ns+-?        0ns       0ns       0ns  5.05ms+-?      101us     101us     101us          1
+lock                held as    waited      wait  wait max       hold  hold max
+0xffff888012345678  exclusive  100.0%  750us+-?     250us   303us+-?     101us
+0xffff888012345678  shared       0.0%    0ns+-?       0ns     0ns+-?       0ns
+0x40                shared       0.0%    0ns+-?       0ns  5.05ms+-?     101us
+(--wide shows: records, released, waits begun, long waits, wait mean, wait p95,
+ hold mean, hold p95, recursion)
 
 Who held the lock: 750us of waiting = 0ns held + 0ns free + 750us unknown, by charged_total
 lock                waiter   holder     charged   share  charged max
@@ -561,13 +559,13 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,1,250000
     def test_dump(self):
         lines = run("dump", self.path).stdout.splitlines()[4:]
         self.assertEqual(lines, [
-            "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=202 WaitTime=%d "
+            "   1.000000000 cpu0 Resource AcquireTime=1001 HoldTime=101.000us WaitTime=%s "
             "MaxRecursionDepth=%d ThreadId=55 Resource=%s Action=%s ContentionDelta=%d" % values
-            for values in ((500, 44, self.NAME, "release_exclusive", 1),
-                           (0, 1, "0x40", "release_shared", 0),
-                           (303, 44, self.NAME, "wait_excessive_for_shared", 66),
-                           (303, 44, self.NAME, "65689", 66),
-                           (303, 44, self.NAME, "initialize", 66))])
+            for values in (("250.000us", 44, self.NAME, "release_exclusive", 1),
+                           ("0ns", 1, "0x40", "release_shared", 0),
+                           ("151.500us", 44, self.NAME, "wait_excessive_for_shared", 66),
+                           ("151.500us", 44, self.NAME, "65689", 66),
+                           ("151.500us", 44, self.NAME, "initialize", 66))])
 
     def test_conversion(self):
         trace = run("convert", "--perfetto", "-", self.path).stdout

@@ -222,7 +222,49 @@ class Output(Mixed):
         text = self.terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
         heading = next(line for line in text if line.startswith("Spin locks, by hold_max"))
         self.assertIn("hold max", text[text.index(heading) + 1])
-        self.assertRegex("\n".join(text), r"\(\d+ columns have no room in 80 characters; --columns")
+        self.assertIn("(--wide shows: records, ", "\n".join(text))
+
+    def heading(self, text):
+        lines = text.splitlines()
+        return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
+
+    def test_what_matters_most_stays(self):
+        """Also in 20 columns, on a terminal and in a pipe, and all with --wide."""
+        kept = "lock contended wait wait max hold hold max".split()
+        for columns in "20", "80":
+            result = run("report", "--table", "locks", self.path,
+                         env={**os.environ, "COLUMNS": columns})
+            heading = self.heading(result.stdout).split()
+            for word in kept:
+                self.assertIn(word, heading)
+        piped = run("report", "--table", "locks", self.path).stdout
+        self.assertIn("(--wide shows: ", piped)
+        self.assertLessEqual(max(map(len, piped[piped.index("Spin locks, by"):].splitlines())), 80)
+        wide = self.report("--table", "locks", "--wide").stdout
+        self.assertNotIn("(--wide shows: ", wide)
+        left_out = re.search(r"\(--wide shows: ([^)]*)\)", piped).group(1)
+        for title in re.split(r",\s+", left_out):
+            self.assertNotIn("  " + title + "  ", self.heading(piped) + "  ")
+            self.assertIn("  " + title + "  ", self.heading(wide) + "  ")
+
+    def test_least_important_column_goes_first(self):
+        counts = []
+        for columns in range(60, 200, 10):
+            text = run("report", "--table", "locks", self.path,
+                       env={**os.environ, "COLUMNS": str(columns)}).stdout
+            counts.append(len(re.split(r"  +", self.heading(text))))
+            if "acquired" not in self.heading(text):
+                self.assertNotIn("records", self.heading(text))
+        self.assertEqual(counts, sorted(counts))
+        self.assertGreater(counts[-1], counts[0])
+
+    def test_long_names_are_shortened_on_a_terminal(self):
+        with open(self.path + ".names", "w", encoding="utf-8") as stream:
+            stream.write("lock 0x100 first_\u00e4" + 40 * "\u00e4" + "_last\n")
+        text = self.terminal("--table", "callers", NO_COLOR="1").decode()
+        table = text[text.index("Callers of spin locks, by"):].split("\r\n")
+        self.assertLessEqual(max(map(len, table)), 80)
+        self.assertRegex(text, r"first_\u00e4+\.\.\u00e4*_last")
 
     def test_colour_on_a_terminal_alone(self):
         self.assertIn(b"\x1b[", self.terminal())

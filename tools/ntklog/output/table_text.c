@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tables as text, fitted to the width of a terminal. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "table.h"
+
+#define CELL_SIZE	300
+
+/* Characters between two columns. */
+#define GAP	2
+
+/* A text that is shortened keeps at least this many characters. */
+#define TEXT_MIN	12
+
+/* Mark of the place where a text was shortened. */
+#define CUT	".."
+
+static bool is_continuation(char c)
+{
+	return (c & 0xC0) == 0x80;
+}
+
+/* The number of characters of a text in UTF-8. */
+static size_t text_width(const char *text)
+{
+	size_t width = 0;
+
+	for (; *text; text++)
+		width += !is_continuation(*text);
+	return width;
+}
+
+/* Skip @count characters. */
+static const char *skip_characters(const char *text, size_t count)
+{
+	while (*text && (count || is_continuation(*text)))
+		count -= !is_continuation(*text++);
+	return text;
+}
+
+/* Cut characters out of the middle of a text: names differ most at both ends. */
+static void shorten(char *text, size_t width)
+{
+	size_t all = text_width(text), head, tail;
+	char *cut;
+	const char *rest;
+
+	if (all <= width)
+		return;
+	tail = (width - strlen(CUT)) / 2;
+	head = width - strlen(CUT) - tail;
+	cut = (char *)skip_characters(text, head);
+	rest = skip_characters(text, all - tail);
+	memmove(cut, CUT, strlen(CUT));
+	memmove(cut + strlen(CUT), rest, strlen(rest) + 1);
+}
+
+/* Format a cell as the table shows it. Texts may contain control characters of a terminal. */
+static void format_cell(const struct table *table, size_t row, size_t column, char *text,
+			size_t size)
+{
+	char *at;
+
+	table_format_cell(table, row, column, text, size);
+	for (at = text; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7F)
+			*at = '?';
+	if (table->text_max && table->columns[column].kind == CELL_TEXT)
+		shorten(text, table->text_max);
+}
+
+static void print_padded(FILE *stream, const char *text, size_t width, bool left, bool is_last)
+{
+	size_t length = text_width(text);
+	int padding = length < width ? width - length : 0;
+
+	if (!left)
+		fprintf(stream, "%*s", padding, "");
+	fputs(text, stream);
+	if (left && !is_last)
+		fprintf(stream, "%*s", padding, "");
+	fputs(is_last ? "\n" : "  ", stream);
+}
+
+/* Return the width of a column, in characters; @rows rows are printed. */
+static size_t column_width(const struct table *table, size_t column, size_t rows)
+{
+	size_t width = strlen(table->columns[column].title), row;
+	char text[CELL_SIZE];
+
+	for (row = 0; row < rows; row++) {
+		size_t length;
+
+		format_cell(table, row, column, text, sizeof(text));
+		length = text_width(text);
+		if (length > width)
+			width = length;
+	}
+	return width;
+}
+
+static size_t table_width(const struct table *table, size_t rows)
+{
+	size_t width = 0, k;
+
+	for (k = 0; k < table->shown_count; k++)
+		width += column_width(table, table->shown[k], rows) + (k ? GAP : 0);
+	return width;
+}
+
+/* The shown column that goes first. Returns the number of columns if all have to stay. */
+static size_t find_least(const struct table *table)
+{
+	size_t least = table->column_count, k;
+	unsigned int greatest = 0;
+
+	for (k = 0; k < table->shown_count; k++) {
+		size_t column = table->shown[k];
+
+		if (column == table->sort || table->columns[column].drop <= greatest)
+			continue;
+		greatest = table->columns[column].drop;
+		least = column;
+	}
+	return least;
+}
+
+/**
+ * table_fit() - leave out the least important columns, until the table fits
+ * @table: the table
+ * @top: rows at most; 0: all
+ * @width: characters of a line
+ * @shortens: cut texts too, if the columns that have to stay are too wide
+ */
+void table_fit(struct table *table, size_t top, size_t width, bool shortens)
+{
+	size_t rows = table_top(table, top), least, text_max;
+
+	while (table_width(table, rows) > width) {
+		least = find_least(table);
+		if (least == table->column_count)
+			break;
+		table_hide(table, least);
+	}
+	for (text_max = width; shortens && text_max >= TEXT_MIN && table_width(table, rows) > width;
+	     text_max--)
+		table->text_max = text_max;
+}
+
+/**
+ * table_print_left_out() - name columns that are left out
+ * @table: the table
+ * @stream: output stream
+ * @shown: the columns that were shown before table_fit(), in their order
+ * @count: number of @shown
+ * @width: characters of a line
+ */
+void table_print_left_out(const struct table *table, FILE *stream, const size_t *shown,
+			  size_t count, size_t width)
+{
+	const char *separator = "(--wide shows: ";
+	size_t kept = 0, used = 0, k;
+
+	for (k = 0; k < count; k++) {
+		const char *title = table->columns[shown[k]].title;
+
+		if (kept < table->shown_count && table->shown[kept] == shown[k]) {
+			kept++;
+			continue;
+		}
+		if (used && used + strlen(separator) + strlen(title) + 1 > width) {
+			separator = ",\n ";
+			used = 0;
+		}
+		used += fprintf(stream, "%s%s", separator, title);
+		separator = ", ";
+	}
+	if (kept < count)
+		fputs(")\n", stream);
+}
+
+/**
+ * table_print_text() - for people
+ * @table: the table
+ * @stream: where to
+ * @top: rows at most; 0: all
+ */
+void table_print_text(const struct table *table, FILE *stream, size_t top)
+{
+	const char *on = stream_has_colour(stream) ? "\033[1m" : "";
+	const char *off = *on ? "\033[0m" : "";
+	size_t rows = table_top(table, top), row, i, k;
+	size_t *width = calloc(table->column_count, sizeof(*width));
+	char text[CELL_SIZE];
+
+	if (!width)
+		return;
+	for (k = 0; k < table->shown_count; k++)
+		width[k] = column_width(table, table->shown[k], rows);
+	fprintf(stream, "%s%s%s, by %s", on, table->title, off,
+		table->columns[table->sort].name);
+	if (rows < table->rows)
+		fprintf(stream, " (%zu of %zu)", rows, table->rows);
+	fprintf(stream, "\n%s", on);
+	for (k = 0; k < table->shown_count; k++) {
+		i = table->shown[k];
+		print_padded(stream, table->columns[i].title, width[k],
+			     table->columns[i].kind == CELL_TEXT, k + 1 == table->shown_count);
+	}
+	fputs(off, stream);
+	for (row = 0; row < rows; row++)
+		for (k = 0; k < table->shown_count; k++) {
+			i = table->shown[k];
+			format_cell(table, row, i, text, sizeof(text));
+			print_padded(stream, text, width[k],
+				     table->columns[i].kind == CELL_TEXT,
+				     k + 1 == table->shown_count);
+		}
+	free(width);
+}
