@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Do the links of README.md and of the pages lead to files and sections that are there, and has
 the tool each command and option that the pages and ntklog(1) show, and the guide for ports each
-warning?
+warning? Are the pages short, and has each table of figures its script?
 
 Usage: check_docs.py NTKLOG TOP
 """
@@ -161,6 +161,51 @@ class Commands(unittest.TestCase):
     def test_of_the_manual(self):
         path = "tools/ntklog/man/ntklog.1"
         self.assertGreater(self.check(path, code_of_manual(read(path))), 5)
+
+
+def words(path):
+    """Words of prose: not numbers, and not the offsets of a layout."""
+    return sum(1 for word in read(path).split()
+               if re.search(r"[A-Za-z]{2}", word) and not word.startswith("0x"))
+
+
+class Sizes(unittest.TestCase):
+    """A page that grows beyond these is for two kinds of readers: split or shorten it."""
+
+    DESIGN = ("rationale", "architecture", "linux-locks", "nt-locks", "sessions", "measurements")
+
+    def test_pages_have_at_most_2500_words(self):
+        for path in pages():
+            with self.subTest(path):
+                self.assertLessEqual(words(path), 2500)
+
+    def test_pages_on_the_design_have_at_most_9000_words(self):
+        self.assertLessEqual(sum(words("Documentation/dev/%s.rst" % page)
+                                 for page in self.DESIGN), 9000)
+
+    def test_readme_has_at_most_120_lines(self):
+        self.assertLessEqual(len(read("README.md").splitlines()), 120)
+
+    def test_glossary_has_at_most_60_terms(self):
+        terms = re.findall(r"^\S.*\n\t", read("Documentation/guide/glossary.rst"), re.M)
+        self.assertLessEqual(len(terms), 60)
+
+
+class Figures(unittest.TestCase):
+    def test_name_their_scripts(self):
+        """Each table of measurements.rst stands behind a script of bench/, or what else counts."""
+        text = read("Documentation/dev/measurements.rst")
+        sections = re.split(r"^(\S.*)\n=+$", text, flags=re.M)
+        tables = {title: body for title, body in zip(sections[1::2], sections[2::2])
+                  if re.search(r"^=+ +=+", body, re.M)}
+        self.assertGreater(len(tables), 3)
+        for title, body in tables.items():
+            with self.subTest(title):
+                programs = re.findall(r"``(bench/\w+\.(?:sh|py)|readelf)\b", body)
+                self.assertTrue(programs)
+                for program in programs:
+                    self.assertTrue(program == "readelf" or
+                                    os.path.exists(os.path.join(TOP, program)), program)
 
 
 class Warnings(unittest.TestCase):

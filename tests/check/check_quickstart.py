@@ -24,9 +24,11 @@ COMMAND = "# "
 REST = "..."
 
 NUMBER = r"~?\d[\d.,]*(?:ns|us|ms|s|%)?(?:\+-(?:\d+%|\?))?"
-# Lines that a busy machine may add: losses, records that came too late, holds of earlier.
+# Lines that a busy machine may add: losses, records that came too late, holds of earlier; and the
+# parts of an answer, which differ with each run, with all locks but the first.
 IGNORED = re.compile(r"LOST: |ntklog: (?:\d+ |to lose |\S+: \d+ events and )|"
-                     r"\d+ (?:events have no stack|stacks belong)|\">\": the hold")
+                     r"\d+ (?:events have no stack|stacks belong)|\">\": the hold|"
+                     r" {1,4}\d+%  |=> |[2-9]\. | {3}(?:Longest|Held|Holders) |Not recorded: ")
 # A title of a table: its subject, and the column by which it is sorted.
 TITLE = re.compile(r"^\S.*, by \w+(?: \(\d+ of \d+\))?$")
 
@@ -105,7 +107,7 @@ def forms(output):
             continue
         if TITLE.match(line):
             in_table = 1
-            form = re.sub(r" \(\d+ of \d+\)$", "", line)
+            form = form_of_line(re.sub(r" \(\d+ of \d+\)$", "", line))
         elif line == REST or not line.strip():
             form, in_table = line.strip(), 0
         elif in_table == 1 and not line.startswith(" "):
