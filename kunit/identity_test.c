@@ -4,6 +4,7 @@
  * another one when the memory becomes a different object. Records that were not kept are counted.
  */
 
+#include <linux/bitmap.h>
 #include <linux/err.h>
 #include <linux/hash.h>
 #include <linux/irqflags.h>
@@ -16,6 +17,8 @@
 #include <uapi/ntklog/identity.h>
 
 #include "../module/ground/identity.h"
+#include "../module/ground/identity_notes.h"
+#include "../module/ground/identity_reader.h"
 #include "fixture.h"
 
 #define CACHE_NAME	"ntklog_test_cache"
@@ -212,11 +215,28 @@ static void records_of_full_set_replaced_and_counted(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, text, "");
 }
 
+/* Another CPU is writing a note of the same set, so this one is dropped. */
+static void note_for_locked_set_dropped_and_counted(struct kunit *test)
+{
+	long lock = 0;
+
+	bitmap_fill(ntklog_identities->locked, NTKLOG_IDENTITY_SETS);
+	record_lock(&lock);
+	bitmap_zero(ntklog_identities->locked, NTKLOG_IDENTITY_SETS);
+	read_records(test);
+	KUNIT_EXPECT_NULL(test, line_of(&lock));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "missed 1 replaced 0\n"));
+	record_lock(&lock);
+	read_records(test);
+	KUNIT_EXPECT_NOT_NULL(test, line_of(&lock));
+}
+
 static struct kunit_case identity_test_cases[] = {
 	KUNIT_CASE(slab_object_cache_and_offset_reported_once),
 	KUNIT_CASE(lock_on_stack_reported_by_its_thread_kept),
 	KUNIT_CASE(same_address_other_kind_reported_again),
 	KUNIT_CASE(records_of_full_set_replaced_and_counted),
+	KUNIT_CASE(note_for_locked_set_dropped_and_counted),
 	{}
 };
 

@@ -28,6 +28,7 @@
 #include "etw/session.h"
 #include "ex/locks_information.h"
 #include "ground/identity.h"
+#include "ground/identity_reader.h"
 #include "linux/locks.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"

@@ -14,6 +14,7 @@
 #include "etw/control.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
+#include "ground/slab_cache.h"
 #include "ground/task_needs.h"
 #include "ke/numbered_spin_lock.h"
 #include "linux/locks.h"
@@ -152,7 +153,7 @@ static int __init ntklog_init(void)
 		pr_err("threads cannot be followed (%d)\n", err);
 		goto err_stack;
 	}
-	ntklog_identity_init();
+	ntklog_slab_cache_init();
 	ke_numbered_spin_lock_init();
 	ntklog_spin_lock_init();
 	err = ntklog_resource_init(excessive_first_ms, excessive_next_ms);

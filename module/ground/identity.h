@@ -12,7 +12,6 @@
 #include <linux/types.h>
 
 struct ntklog_identities;
-struct ntklog_identity_reader;
 
 /*
  * The notes, or NULL while they are disabled. Written with ntklog_identity_mutex held; freed after
@@ -43,14 +42,9 @@ static __always_inline void ntklog_record_identity(unsigned long lock, unsigned 
 		ntklog_record_identity_slow(notes, lock, caller, kind);
 }
 
-struct ntklog_identity_reader *ntklog_open_identities(void);
-void ntklog_close_identities(struct ntklog_identity_reader *reader);
-ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *to,
-			       size_t count);
 int ntklog_enable_identities_always(bool keep);
 bool ntklog_identities_enabled(void);
 
-void ntklog_identity_init(void);
 void ntklog_identity_exit(void);
 
 #endif /* _NTKLOG_GROUND_IDENTITY_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_GROUND_IDENTITY_NOTES_H
+#define _NTKLOG_GROUND_IDENTITY_NOTES_H
+
+/*
+ * The notes of the objects that locks lie in: a cache with sets of four ways. The address of the
+ * lock selects the set. identity.c writes the notes, identity_reader.c prints them.
+ *
+ *	set    locked  sequence  known[4]  notes[4]
+ *	0      0       6         x x x 0   lock, cache, caller, ...
+ *	1      1       9         x x 0 0   (a CPU is writing a note)
+ *	...
+ *
+ * A CPU writes a note with interrupts off. It takes the bit lock of the set with a single try: an
+ * event may be written in any context, which must not wait. If another CPU has the bit lock, the
+ * note is dropped and counted. Readers are tasks. They copy a set in a read section of its sequence
+ * counter.
+ */
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/seqlock.h>
+#include <linux/types.h>
+
+#define NTKLOG_IDENTITY_ASSOCIATIVITY	4
+#define NTKLOG_IDENTITY_BITS	14
+#define NTKLOG_IDENTITY_SETS	BIT(NTKLOG_IDENTITY_BITS)
+
+/* Values instead of the address of a cache. They differ by more than the kinds do. */
+#define NTKLOG_IN_NO_SLAB	0UL
+#define NTKLOG_ON_STACK		0x100UL
+#define NTKLOG_IN_KFENCE	0x200UL
+
+/**
+ * struct ntklog_identity - note of the object that a lock lies in
+ * @lock: address of the lock; 0 if the way is free
+ * @cache: address of the struct kmem_cache, NTKLOG_IN_NO_SLAB, NTKLOG_ON_STACK or NTKLOG_IN_KFENCE
+ * @caller: caller of the lock function, from the event for which the note was written
+ * @time: time of the note, in cycles of the clock
+ * @offset: offset of the lock in its slab, in bytes
+ * @sequence: value of the sequence counter of the set after the note was written
+ * @kind: NTKLOG_IDENTITY_*
+ */
+struct ntklog_identity {
+	unsigned long lock;
+	unsigned long cache;
+	unsigned long caller;
+	u64 time;
+	u32 offset;
+	u32 sequence;
+	u8 kind;
+};
+
+/**
+ * struct ntklog_identities - all notes
+ * @known: for each note, the word that identifies it; see ntklog_record_identity_slow()
+ * @sequence: sequence counter of each set; readers retry if a CPU wrote a note meanwhile
+ * @notes: the notes of each set
+ * @locked: a bit lock for each set, which serializes its writers; they only ever try to take it
+ * @missed: notes dropped because another CPU was writing a note of the same set
+ */
+struct ntklog_identities {
+	u64 known[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
+	seqcount_t sequence[NTKLOG_IDENTITY_SETS];
+	struct ntklog_identity notes[NTKLOG_IDENTITY_SETS][NTKLOG_IDENTITY_ASSOCIATIVITY];
+	DECLARE_BITMAP(locked, NTKLOG_IDENTITY_SETS);
+	atomic_t missed;
+};
+
+int ntklog_get_identities(void);
+void ntklog_put_identities(void);
+
+#endif /* _NTKLOG_GROUND_IDENTITY_NOTES_H */

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readers of the identities of locks. See identity_reader.h.
+ */
+
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/processor.h>
+#include <linux/sched/signal.h>
+#include <linux/seqlock.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "../address.h"
+#include "../compat.h"
+#include "identity.h"
+#include "identity_notes.h"
+#include "identity_reader.h"
+#include "location.h"
+#include "slab_cache.h"
+
+/* Maximum size of the text of a note, which is one line, and of a set. */
+#define NTKLOG_IDENTITY_LINE	(128 + NTKLOG_CACHE_NAME + 2 * KSYM_SYMBOL_LEN)
+#define NTKLOG_IDENTITY_TEXT	(NTKLOG_IDENTITY_ASSOCIATIVITY * NTKLOG_IDENTITY_LINE)
+
+/* Flag in ntklog_identity_reader.seen: the set has not been read. Saved sequences are even. */
+#define NTKLOG_NOT_READ		1u
+
+/* Attempts to copy a set that is being written. The next read() tries again. */
+#define NTKLOG_IDENTITY_TRIES	1000
+
+/**
+ * struct ntklog_identity_reader - a reader of the notes
+ * @mutex: protects the other members
+ * @set: next set to print
+ * @missed: value of ntklog_identities.missed that was printed last
+ * @replaced: notes that were replaced before this reader read them
+ * @told: value of @replaced that was printed last
+ * @length: number of bytes in @text
+ * @at: number of bytes of @text that the caller has got
+ * @ended: the last read returned data up to the end, so the next one returns 0
+ * @symbol: buffer for a symbol, which is too large for the stack
+ * @text: lines of the current set
+ * @seen: for each set, its sequence number when it was last read. Before the first read, its
+ *	sequence number when the reader was opened, with NTKLOG_NOT_READ
+ */
+struct ntklog_identity_reader {
+	/* Serializes reads. */
+	struct mutex mutex;
+	unsigned int set;
+	u32 missed;
+	u32 replaced;
+	u32 told;
+	size_t length;
+	size_t at;
+	bool ended;
+	char symbol[KSYM_SYMBOL_LEN];
+	char text[NTKLOG_IDENTITY_TEXT];
+	u32 seen[NTKLOG_IDENTITY_SETS];
+};
+
+/* Print a note: address, kind, time, object and caller. */
+static size_t ntklog_print_identity(char *text, size_t size, const struct ntklog_identity *note,
+				    char *buffer)
+{
+	char name[NTKLOG_CACHE_NAME];
+	u32 cache_size, object_size;
+	size_t used;
+
+	used = scnprintf(text, size, "0x%llx %u %llu ", ntklog_address(note->lock), note->kind,
+			 note->time);
+	if (note->cache == NTKLOG_ON_STACK) {
+		used += scnprintf(text + used, size - used, "stack");
+	} else if (note->cache == NTKLOG_IN_KFENCE) {
+		used += scnprintf(text + used, size - used, "kfence");
+	} else if (note->cache == NTKLOG_IN_NO_SLAB) {
+		used += ntklog_print_location(text + used, size - used, note->lock, buffer);
+	} else {
+		ntklog_describe_cache(note->cache, &cache_size, &object_size, name);
+		used += scnprintf(text + used, size - used, "slab 0x%llx %u %u %u %s",
+				  ntklog_address(note->cache), note->offset, cache_size,
+				  object_size, name);
+	}
+	used += scnprintf(text + used, size - used, " by %s\n",
+			  ntklog_symbol(note->caller, buffer));
+	return used;
+}
+
+/* Copy a set and its sequence number consistently. Returns false after too many attempts. */
+static bool ntklog_copy_set(struct ntklog_identities *notes, unsigned int set,
+			    struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY],
+			    u32 *sequence)
+{
+	unsigned int i;
+
+	for (i = 0; i < NTKLOG_IDENTITY_TRIES; i++) {
+		*sequence = raw_seqcount_begin(&notes->sequence[set]);
+		/* A copy that races with a writer is discarded below. */
+		data_race(memcpy(ways, notes->notes[set], sizeof(notes->notes[set])));
+		if (!read_seqcount_retry(&notes->sequence[set], *sequence))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+static void ntklog_print_set(struct ntklog_identity_reader *reader, unsigned int set)
+{
+	struct ntklog_identity ways[NTKLOG_IDENTITY_ASSOCIATIVITY];
+	u32 seen = reader->seen[set] & ~NTKLOG_NOT_READ, sequence;
+	bool is_first = reader->seen[set] & NTKLOG_NOT_READ, is_new;
+	unsigned int i;
+
+	sequence = raw_read_seqcount(&ntklog_identities->sequence[set]);
+	if (sequence == (is_first ? 0 : seen) ||
+	    !ntklog_copy_set(ntklog_identities, set, ways, &sequence))
+		return;
+	reader->seen[set] = sequence;
+	/* Each note increases the sequence number by 2. */
+	reader->replaced += (sequence - seen) / 2;
+	for (i = 0; i < NTKLOG_IDENTITY_ASSOCIATIVITY; i++) {
+		is_new = (s32)(ways[i].sequence - seen) > 0;
+		if (!ways[i].lock || !(is_first || is_new))
+			continue;
+		reader->length += ntklog_print_identity(reader->text + reader->length,
+							sizeof(reader->text) - reader->length,
+							&ways[i], reader->symbol);
+		reader->replaced -= is_new;
+	}
+}
+
+/* Print the numbers of missed and replaced notes if they have changed. */
+static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
+{
+	u32 missed = atomic_read(&ntklog_identities->missed);
+
+	if (missed == reader->missed && reader->replaced == reader->told)
+		return;
+	reader->missed = missed;
+	reader->told = reader->replaced;
+	reader->length = scnprintf(reader->text, sizeof(reader->text),
+				   "missed %u replaced %u\n", missed, reader->replaced);
+}
+
+/* Print the next set with new notes. Returns false at the end, and starts over at the first set. */
+static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
+{
+	reader->at = 0;
+	reader->length = 0;
+	while (!reader->length && reader->set < NTKLOG_IDENTITY_SETS)
+		ntklog_print_set(reader, reader->set++);
+	if (!reader->length && reader->set == NTKLOG_IDENTITY_SETS) {
+		reader->set++;
+		ntklog_print_lost_identities(reader);
+	}
+	if (!reader->length)
+		reader->set = 0;
+	return reader->length;
+}
+
+/**
+ * ntklog_read_identities() - copy the notes that are new to a reader to user space
+ * @reader: from ntklog_open_identities()
+ * @to: buffer for the text
+ * @count: size of the buffer in bytes
+ *
+ * Context: task; may sleep.
+ * Return: number of bytes copied; 0 at the end, after which a read returns newer notes; -EFAULT or
+ * -EINTR.
+ */
+ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __user *to,
+			       size_t count)
+{
+	size_t done = 0, part;
+
+	if (mutex_lock_interruptible(&reader->mutex))
+		return -EINTR;
+	/* End after each pass over the sets, so that a reader of the whole file terminates. */
+	while (done < count && !reader->ended) {
+		if (reader->at == reader->length && !ntklog_print_next_set(reader)) {
+			reader->ended = done;
+			break;
+		}
+		part = min(reader->length - reader->at, count - done);
+		if (copy_to_user(to + done, reader->text + reader->at, part)) {
+			mutex_unlock(&reader->mutex);
+			return -EFAULT;
+		}
+		reader->at += part;
+		done += part;
+		if (signal_pending(current))
+			break;
+		cond_resched();
+	}
+	if (!done)
+		reader->ended = false;
+	mutex_unlock(&reader->mutex);
+	return done;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_read_identities);
+
+/**
+ * ntklog_open_identities() - create a reader, and enable the notes
+ *
+ * Context: task; may sleep.
+ * Return: the reader, to which all notes are new; -EOPNOTSUPP if this kernel or the mode of
+ * addresses does not allow notes; or -ENOMEM.
+ */
+struct ntklog_identity_reader *ntklog_open_identities(void)
+{
+	struct ntklog_identity_reader *reader = kvzalloc(sizeof(*reader), GFP_KERNEL);
+	unsigned int set;
+	int err;
+
+	if (!reader)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&reader->mutex);
+	err = ntklog_get_identities();
+	if (err) {
+		kvfree(reader);
+		return ERR_PTR(err);
+	}
+	for (set = 0; set < NTKLOG_IDENTITY_SETS; set++)
+		reader->seen[set] = raw_read_seqcount(&ntklog_identities->sequence[set]) |
+				    NTKLOG_NOT_READ;
+	return reader;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_open_identities);
+
+/**
+ * ntklog_close_identities() - free a reader, and disable the notes if it was the last user
+ * @reader: from ntklog_open_identities()
+ *
+ * Context: task; may sleep.
+ */
+void ntklog_close_identities(struct ntklog_identity_reader *reader)
+{
+	ntklog_put_identities();
+	kvfree(reader);
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_close_identities);

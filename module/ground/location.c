@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Locations of locks that lie in no slab. See location.h.
+ */
+
+#include <linux/kernel_stat.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/nodemask.h>
+#include <linux/percpu.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "../address.h"
+#include "location.h"
+
+/* Upper bound of the size of a CPU's first per-CPU chunk. */
+#define NTKLOG_PER_CPU_REACH	(2UL << 20)
+
+/* Test whether a lock lies in a pg_data_t or in a struct page. */
+static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsigned long *offset)
+{
+	unsigned int node;
+
+	for_each_online_node(node) {
+		*offset = lock - (unsigned long)NODE_DATA(node);
+		if (*offset < sizeof(pg_data_t)) {
+			*what = "node";
+			return true;
+		}
+	}
+#ifdef CONFIG_SPARSEMEM_VMEMMAP
+	*offset = lock - (unsigned long)pfn_to_page(0);
+	if (lock >= (unsigned long)pfn_to_page(0) &&
+	    lock < (unsigned long)virt_to_page(high_memory - 1) + sizeof(struct page)) {
+		*offset %= sizeof(struct page);
+		*what = "page";
+		return true;
+	}
+#endif
+	return false;
+}
+
+/* Test whether the section of per-CPU variables begins at 0, as on x86 before 6.15. */
+static bool ntklog_per_cpu_is_from_zero(void)
+{
+	return (__force unsigned long)&kstat < NTKLOG_PER_CPU_REACH;
+}
+
+/*
+ * Return the address in the per-CPU section that corresponds to @lock, if it is a per-CPU variable.
+ * Subtracting the offset of each CPU gives one candidate. If the section begins at 0, the smallest
+ * candidate is right: those of later CPUs wrap to large numbers. Otherwise it is the candidate
+ * nearest to a known per-CPU variable.
+ */
+static unsigned long ntklog_per_cpu_offset(unsigned long lock)
+{
+	unsigned long best = ULONG_MAX;
+#ifdef CONFIG_SMP
+	const unsigned long known = (__force unsigned long)&kstat;
+	const bool is_from_zero = ntklog_per_cpu_is_from_zero();
+	unsigned long place, least = ULONG_MAX, distance;
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu) {
+		place = lock - per_cpu_offset(cpu);
+		distance = is_from_zero ? place : max(place, known) - min(place, known);
+		if (distance < least) {
+			least = distance;
+			best = place;
+		}
+	}
+#endif
+	return best;
+}
+
+/* Test whether a per-CPU address lies in a struct per_cpu_pages of a zone. */
+static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
+{
+	unsigned int node, i;
+
+	for_each_online_node(node)
+		for (i = 0; i < MAX_NR_ZONES; i++) {
+			const struct zone *zone = &NODE_DATA(node)->node_zones[i];
+
+			*offset = place - (__force unsigned long)zone->per_cpu_pageset;
+			if (zone->per_cpu_pageset && *offset < sizeof(struct per_cpu_pages))
+				return true;
+		}
+	return false;
+}
+
+/**
+ * ntklog_print_location() - print where a lock that lies in no slab is
+ * @text: buffer for the text
+ * @size: size of @text in bytes
+ * @lock: address of the lock
+ * @buffer: scratch buffer of KSYM_SYMBOL_LEN bytes
+ *
+ * A per-CPU offset from 0 is printed, because it is not secret. Otherwise it is a kernel address,
+ * and its symbol is printed.
+ *
+ * Context: task.
+ * Return: length of the text in bytes.
+ */
+size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer)
+{
+	unsigned long offset, place = ntklog_per_cpu_offset(lock);
+	const char *what, *symbol;
+	bool is_from_zero;
+
+	if (ntklog_is_in_memory_map(lock, &what, &offset))
+		return scnprintf(text, size, "%s %lu", what, offset);
+	symbol = ntklog_symbol(lock, buffer);
+	if (strcmp(symbol, "-"))
+		return scnprintf(text, size, "symbol %s", symbol);
+	if (ntklog_is_in_page_lists(place, &offset))
+		return scnprintf(text, size, "lists %lu", offset);
+	is_from_zero = ntklog_per_cpu_is_from_zero();
+	if (is_from_zero && place < NTKLOG_PER_CPU_REACH)
+		return scnprintf(text, size, "percpu %lu", place);
+	symbol = ntklog_symbol(place, buffer);
+	if (!is_from_zero && strcmp(symbol, "-"))
+		return scnprintf(text, size, "percpu %s", symbol);
+	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");
+}

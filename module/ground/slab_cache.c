@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Members of struct slab and struct kmem_cache. See slab_cache.h.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/init.h>
+#include <linux/mm.h>
+#include <linux/printk.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "slab_cache.h"
+
+/* Object size and name of the cache that is created to find the offsets. */
+#define NTKLOG_PROBE_SIZE	200
+#define NTKLOG_PROBE_NAME	"ntklog_identity"
+
+/* Number of words of struct kmem_cache that are searched for its members. */
+#define NTKLOG_CACHE_WORDS	48
+
+unsigned int ntklog_slab_cache_word;
+
+/* Found at module load, then constant; in words or bytes, 0 if not found. */
+static unsigned int ntklog_cache_name_word;
+static unsigned int ntklog_cache_size_at;
+
+/*
+ * Read a word at any address. get_kernel_nofault() first checks that it is not a user address, at
+ * which __get_kernel_nofault() crashes on x86 with SMAP.
+ */
+static bool ntklog_read_u64(unsigned long at, unsigned long *word)
+{
+	return !get_kernel_nofault(*word, (unsigned long *)at);
+}
+
+static bool ntklog_read_half(unsigned long at, u32 *half)
+{
+	return !get_kernel_nofault(*half, (u32 *)at);
+}
+
+/* Read a name. Returns false unless it is readable, printable without spaces, and terminated. */
+static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
+{
+	unsigned int i;
+
+	for (i = 0; i < NTKLOG_CACHE_NAME; i++) {
+		if (get_kernel_nofault(name[i], (char *)(at + i)))
+			return false;
+		if (!name[i])
+			return i;
+		if (name[i] <= ' ' || name[i] > '~')
+			return false;
+	}
+	return false;
+}
+
+/**
+ * ntklog_describe_cache() - read the name and the sizes of a slab cache
+ * @cache: address of the struct kmem_cache, which may have been destroyed and its memory reused
+ * @size: set to the size of an object with its metadata, in bytes; 0 if it cannot be read
+ * @object_size: set to the size of an object, in bytes; 0 if it cannot be read
+ * @name: set to the name; "-" if it cannot be read
+ *
+ * Context: any.
+ */
+void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
+			   char name[NTKLOG_CACHE_NAME])
+{
+	unsigned long at;
+
+	if (!ntklog_cache_size_at || !ntklog_read_half(cache + ntklog_cache_size_at, size) ||
+	    !ntklog_read_half(cache + ntklog_cache_size_at + sizeof(u32), object_size)) {
+		*size = 0;
+		*object_size = 0;
+	}
+	if (!ntklog_cache_name_word ||
+	    !ntklog_read_u64(cache + ntklog_cache_name_word * sizeof(long), &at) ||
+	    !ntklog_read_name(at, name))
+		strscpy(name, "-", NTKLOG_CACHE_NAME);
+}
+
+/* A cache with a constructor is not merged with another cache of the same size. */
+static void __init ntklog_construct_probe(void *object)
+{
+}
+
+static void __init ntklog_identify_slab_cache(unsigned long cache)
+{
+	char name[NTKLOG_CACHE_NAME];
+	unsigned long word;
+	u32 size, object_size;
+	unsigned int i;
+
+	for (i = 0; i < NTKLOG_CACHE_WORDS; i++)
+		if (!ntklog_cache_name_word && i &&
+		    ntklog_read_u64(cache + i * sizeof(long), &word) &&
+		    ntklog_read_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
+			ntklog_cache_name_word = i;
+	/* Find size, the size of an object with its metadata; object_size follows it. */
+	for (i = sizeof(u32); i < NTKLOG_CACHE_WORDS * sizeof(long); i += sizeof(u32))
+		if (!ntklog_cache_size_at && ntklog_read_half(cache + i, &size) &&
+		    ntklog_read_half(cache + i + sizeof(u32), &object_size) &&
+		    object_size == NTKLOG_PROBE_SIZE && size > object_size && size < PAGE_SIZE)
+			ntklog_cache_size_at = i;
+}
+
+/**
+ * ntklog_slab_cache_init() - find the offsets of members of struct slab and struct kmem_cache
+ *
+ * If the cache of a slab is not found, the notes cannot be enabled, and a message says so.
+ *
+ * Context: module load.
+ */
+void __init ntklog_slab_cache_init(void)
+{
+	struct kmem_cache *cache;
+	struct page *page;
+	unsigned int i;
+	void *object;
+
+	cache = kmem_cache_create(NTKLOG_PROBE_NAME, NTKLOG_PROBE_SIZE, 0, 0,
+				  ntklog_construct_probe);
+	object = cache ? kmem_cache_alloc(cache, GFP_KERNEL) : NULL;
+	if (object) {
+		page = virt_to_head_page(object);
+		for (i = 1; PageSlab(page) && i < sizeof(*page) / sizeof(long); i++)
+			if (((unsigned long *)page)[i] == (unsigned long)cache)
+				ntklog_slab_cache_word = i;
+		ntklog_identify_slab_cache((unsigned long)cache);
+		kmem_cache_free(cache, object);
+	}
+	kmem_cache_destroy(cache);
+	if (!ntklog_slab_cache_word)
+		pr_info("the structures that locks lie in cannot be found on this kernel: locks have no classes\n");
+	else if (!ntklog_cache_name_word || !ntklog_cache_size_at)
+		pr_info("the names of slab caches cannot be read on this kernel: classes of locks are less exact\n");
+}
