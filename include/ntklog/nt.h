@@ -8,8 +8,8 @@
  * uses (nt_types.h, nt_sal.h). Each function is documented at its snake_case name. ntklog itself
  * does not use this header.
  *
- * Documentation/nt/porting.rst lists the differences from NT: two members of ERESOURCE, and locks in
- * kernels with lockdep, are spelled differently; threads and processors, events, semaphores and
+ * Documentation/nt/porting.rst lists the differences from NT: two members of ERESOURCE, and locks
+ * in kernels with lockdep, are spelled differently; threads and processors, events, semaphores and
  * mutexes, DPCs, pool and interlocked operations are missing. It names Linux' replacements.
  */
 
