@@ -72,6 +72,10 @@ sparse: kdir
 demo:
 	scripts/demo/demo.sh
 
+# The picture of README.md, from the files of the demo.
+pictures:
+	scripts/demo/pictures.sh
+
 check:
 	tests/run.sh check
 
@@ -102,6 +106,7 @@ help:
 	@echo ''
 	@echo 'Seeing and testing (as root or with sudo; a virtual machine is used):'
 	@echo '  demo            - a contended workload in Debian'"'"'s kernel, and its events'
+	@echo '  pictures        - Documentation/images, from the files of the demo'
 	@echo '  check           - before each commit: 3 minutes'
 	@echo '  test            - the main promises, on Debian'"'"'s stock kernel: 5 minutes, 12 from an'
 	@echo '                    empty cache; the last line is "N passed, N failed"'
@@ -120,4 +125,4 @@ help:
 	@echo '  W=1 C=1 V=1     - as in the kernel'
 
 .PHONY: all modules modules_clean modules_install tools tools_install clean distclean kdir
-.PHONY: checkpatch sparse demo check test test-all soak bench deb docs dkms_source help
+.PHONY: checkpatch sparse demo pictures check test test-all soak bench deb docs dkms_source help

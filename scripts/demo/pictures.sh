@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# pictures.sh: make Documentation/images from the files of the demo, which runs first if it has left
+# none. Chromium draws the page of a report; the picture is its top.
+
+. "$(dirname "$0")/../lib.sh"
+
+DEMO=$OUT/demo
+IMAGES=$TOP/Documentation/images
+
+need page
+[ -e "$DEMO/linux-stacks.etl" ] || "$TOP/scripts/demo/demo.sh"
+quietly tool make -C "$TOP/tools/ntklog"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# picture NAME FILE WIDTH HEIGHT: draw the top of the page of a recording.
+picture()
+{
+	(cd "$DEMO" && "$TOP/tools/ntklog/ntklog" report "$2" --html "$scratch/$1.html")
+	timeout 600 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage \
+		--user-data-dir="$scratch/profile" --hide-scrollbars --window-size="$3,$4" \
+		--blink-settings=preferredColorScheme=1 --screenshot="$IMAGES/$1.png" \
+		"file://$scratch/$1.html" 2>"$scratch/$1.log" || { cat "$scratch/$1.log" >&2; exit 1; }
+	say "$IMAGES/$1.png is the top of the page of $DEMO/$2"
+}
+
+picture linux linux-stacks.etl 1280 1280
