@@ -220,6 +220,31 @@ static void snapshot_too_large_refused(struct kunit *test)
 	buf->subbufs_produced = produced;
 }
 
+static void snapshot_beyond_half_of_memory_refused_before_freeze(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	size_t size, buffers;
+
+	/* Two fifths of the memory: less than the half of all, more than the half of the rest. */
+	buffers = si_mem_available() * 2 / 5 / (SZ_1M / PAGE_SIZE) / num_online_cpus();
+	if (buffers > 1024)
+		kunit_skip(test, "too much memory");
+	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_BUFFERING);
+	stop_numbered_session(test, 2);
+	KUNIT_ASSERT_EQ(test, etw_set_buffer_size(session, SZ_1M), 0);
+	KUNIT_ASSERT_EQ(test, etw_set_buffers(session, buffers), 0);
+	KUNIT_ASSERT_EQ(test, etw_start_session(session), 0);
+	log_event(PERF_SPINLOCK_CNTRS, 1);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(etw_make_snapshot(session, &size)), -ENOMEM);
+	/* The refused snapshot has neither frozen nor flushed the session. */
+	KUNIT_EXPECT_EQ(test, session_rchan_buf(2)->subbufs_produced, 0ul);
+	KUNIT_EXPECT_TRUE(test, log_event_in_place(PERF_SPINLOCK_CNTRS, 2));
+	stop_numbered_session(test, 2);
+	/* Free the memory for the other tests. */
+	start_numbered_session(test, 2, PERF_SPINLOCK_CNTRS, 4, ETW_MODE_SEQUENTIAL);
+	stop_numbered_session(test, 2);
+}
+
 static int read_all_buffers(void *data)
 {
 	struct rchan_buf *buf = data;
@@ -306,6 +331,7 @@ static struct kunit_case session_snapshot_test_cases[] = {
 	KUNIT_CASE(snapshot_ends_with_rundown),
 	KUNIT_CASE(events_during_snapshot_counted_lost),
 	KUNIT_CASE(snapshot_too_large_refused),
+	KUNIT_CASE(snapshot_beyond_half_of_memory_refused_before_freeze),
 	KUNIT_CASE(snapshot_during_read_each_buffer_once),
 	KUNIT_CASE(run_in_snapshot_freed_at_next_start),
 	KUNIT_CASE(snapshot_of_sequential_session_refused),

@@ -88,26 +88,77 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 	return true;
 }
 
-/* Called while the run is frozen or finished. */
-static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
+/**
+ * struct etw_snapshot_memory - memory for a snapshot, allocated before the run is frozen
+ * @room: number of buffers that fit, without the header and the rundown
+ * @list: @room entries
+ * @file: 2 + @room buffers
+ */
+struct etw_snapshot_memory {
+	size_t room;
+	struct wmi_buffer_header **list;
+	u8 *file;
+};
+
+static void etw_free_snapshot_memory(struct etw_snapshot_memory *memory)
+{
+	kvfree(memory->list);
+	kvfree(memory->file);
+	*memory = (struct etw_snapshot_memory) {};
+}
+
+/* Return: the buffers that the run can have, as long as no CPU comes online. */
+static size_t etw_max_buffers(struct etw_run *run)
+{
+	unsigned int cpu;
+	size_t count = 0;
+
+	/* None is added to a finished run, and most of its buffers may have been read. */
+	if (etw_run_is_finished(run))
+		return etw_list_buffers(run, NULL);
+	cpus_read_lock();
+	for_each_possible_cpu(cpu)
+		if (etw_run_buffer(run, cpu))
+			count += run->channel->n_subbufs;
+	cpus_read_unlock();
+	return count;
+}
+
+/* Called without etw_mutex: the kernel may write out other memory first. Return: 0 or an errno. */
+static int etw_alloc_snapshot_memory(struct etw_snapshot_memory *memory, struct etw_run *run)
+{
+	/* The allocation fails where it would kill processes to get the memory. */
+	const gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
+	size_t size;
+
+	memory->room = etw_max_buffers(run);
+	size = (2 + memory->room) * run->buffer_size;
+	/* kvmalloc() refuses more. */
+	if (size > INT_MAX)
+		return -EFBIG;
+	/* The limit of etw_open_channel(). */
+	if (size / PAGE_SIZE > si_mem_available() / 2)
+		return -ENOMEM;
+	memory->list = kvmalloc_array(memory->room + 1, sizeof(*memory->list), flags);
+	memory->file = kvmalloc(size, flags);
+	if (memory->list && memory->file)
+		return 0;
+	etw_free_snapshot_memory(memory);
+	return -ENOMEM;
+}
+
+/* Called while the run is frozen or finished. Return: the bytes of the file; 0: no room. */
+static size_t etw_copy_buffers(const struct etw_session *session,
+			       struct etw_snapshot_memory *memory)
 {
 	size_t each = session->run->buffer_size;
-	size_t count = etw_list_buffers(session->run, NULL), i;
+	struct wmi_buffer_header **list = memory->list;
 	struct trace_logfile_header64 *logfile;
-	struct wmi_buffer_header **list;
-	u8 *snapshot;
+	u8 *snapshot = memory->file;
+	size_t count, i;
 
-	*size = (2 + count) * each;
-	/* kvmalloc() refuses more. */
-	if (*size > INT_MAX)
-		return ERR_PTR(-EFBIG);
-	list = kvmalloc_array(count + 1, sizeof(*list), GFP_KERNEL);
-	snapshot = kvmalloc(*size, GFP_KERNEL);
-	if (!list || !snapshot) {
-		kvfree(list);
-		kvfree(snapshot);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (etw_list_buffers(session->run, NULL) > memory->room)
+		return 0;
 	/* A reader of a finished run may have taken buffers meanwhile. None have been added. */
 	count = etw_list_buffers(session->run, list);
 	sort(list, count, sizeof(*list), etw_compare_buffers, NULL);
@@ -120,7 +171,6 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 	if (session->logging && etw_fill_rundown_buffer(snapshot + (1 + count) * each, session))
 		count++;
 	logfile->buffers_written = 1 + count;
-	*size = (1 + count) * each;
 	for (i = 0; i < count; i++) {
 		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * each);
 
@@ -129,8 +179,62 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
 		if (i == count - 1)
 			header->buffer_flag |= ETW_BUFFER_FLAG_FLUSH_MARKER;
 	}
-	kvfree(list);
-	return snapshot;
+	return (1 + count) * each;
+}
+
+/* Called with etw_mutex held. Return: as etw_copy_buffers(). */
+static size_t etw_freeze_and_copy(struct etw_session *session, struct etw_snapshot_memory *memory)
+{
+	struct etw_run *run = session->run;
+	size_t size;
+
+	if (session->logging) {
+		WRITE_ONCE(run->frozen, true);
+		/*
+		 * Loggers run with interrupts off: after this all of them see @frozen, and open
+		 * no buffer. The flush closes the open ones.
+		 */
+		synchronize_rcu();
+		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
+	}
+	size = etw_copy_buffers(session, memory);
+	/*
+	 * The copy before the next event, which may overwrite a copied buffer.
+	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
+	 */
+	smp_store_release(&run->frozen, false);
+	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
+	if (size && !session->logging)
+		run->in_snapshot = true;
+	return size;
+}
+
+/*
+ * The run has a reader meanwhile, so its buffers stay. Return: the file; -EAGAIN if the session
+ * has another run now, or a CPU that came online has added buffers; or another errno.
+ */
+static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_run *run,
+				      size_t *size)
+{
+	struct etw_snapshot_memory memory = {};
+	int err = etw_alloc_snapshot_memory(&memory, run);
+
+	if (err)
+		return ERR_PTR(err);
+	*size = 0;
+	if (mutex_lock_killable(&etw_mutex)) {
+		etw_free_snapshot_memory(&memory);
+		return ERR_PTR(-EINTR);
+	}
+	if (session->run == run)
+		*size = etw_freeze_and_copy(session, &memory);
+	mutex_unlock(&etw_mutex);
+	if (!*size) {
+		etw_free_snapshot_memory(&memory);
+		return ERR_PTR(-EAGAIN);
+	}
+	kvfree(memory.list);
+	return memory.file;
 }
 
 /**
@@ -143,46 +247,27 @@ static void *etw_copy_buffers(const struct etw_session *session, size_t *size)
  *
  * Context: thread; may sleep.
  * Return: the file, for kvfree(); -ENODATA if the session has not been started yet; -EINVAL in
- * sequential mode; -EFBIG if the file had 2 GiB or more; -ENOMEM; -EINTR after a fatal signal.
+ * sequential mode; -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than
+ * half of the available memory; -EINTR after a fatal signal.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {
 	struct etw_run *run;
 	void *snapshot;
 
-	if (mutex_lock_killable(&etw_mutex))
-		return ERR_PTR(-EINTR);
-	run = session->run;
-	if (!run) {
-		snapshot = ERR_PTR(-ENODATA);
-		goto out;
-	}
-	if (run->mode != ETW_MODE_BUFFERING) {
-		snapshot = ERR_PTR(-EINVAL);
-		goto out;
-	}
-	if (session->logging) {
-		WRITE_ONCE(run->frozen, true);
-		/*
-		 * Loggers run with interrupts off: after this all of them see @frozen, and open
-		 * no buffer. The flush closes the open ones.
-		 */
-		synchronize_rcu();
-		etw_flush_buffers(run, ETW_FLUSH_SNAPSHOT);
-	}
-	etw_add_reader(run);
-	snapshot = etw_copy_buffers(session, size);
-	etw_remove_reader(run);
-	/*
-	 * The copy before the next event, which may overwrite a copied buffer.
-	 * Pairs with the control dependency from @frozen in etw_open_buffer_for_event().
-	 */
-	smp_store_release(&run->frozen, false);
-	/* The buffers of a flight recorder count as read when a snapshot of them exists. */
-	if (!IS_ERR(snapshot) && !session->logging)
-		run->in_snapshot = true;
-out:
-	mutex_unlock(&etw_mutex);
+	do {
+		run = etw_get_session_run(session);
+		if (!run)
+			return ERR_PTR(-ENODATA);
+		if (run->mode == ETW_MODE_BUFFERING) {
+			etw_add_reader(run);
+			snapshot = etw_make_snapshot_of_run(session, run, size);
+			etw_remove_reader(run);
+		} else {
+			snapshot = ERR_PTR(-EINVAL);
+		}
+		etw_put_run(run);
+	} while (snapshot == ERR_PTR(-EAGAIN));
 	return snapshot;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_make_snapshot);
