@@ -291,7 +291,8 @@ static int run(struct options *options)
 		has_stacks = analysis.stacks.has_any;
 		lacks_holders = !analysis.spinlocks.rates.blockers &&
 				(!analysis.charges.total.waits ||
-				 analysis.charges.total.parts[CHARGE_UNKNOWN]);
+				 analysis.charges.total.parts[CHARGE_UNKNOWN] !=
+				 analysis.charges.sleeping.parts[CHARGE_UNKNOWN]);
 		status = show(&report, options);
 		analysis_free(&analysis);
 	}

@@ -136,6 +136,15 @@ class Output(Mixed):
         self.write(etl.file(etl.spinlock_rundown(), etl.ntklog_rundown(blockers=1), lock(rule=12)))
         self.assertEqual(self.report("--table", "blockers").stderr, "")
 
+    def test_no_holders_of_locks_that_sleep_are_no_hint(self):
+        """--blockers records holders of spin locks alone."""
+        acquire = etl.START_CLOCK + 2 * etl.PERF_FREQ
+        self.write(etl.file(etl.resource_rundown(), etl.perfinfo(
+            0x052B, etl.resource(acquire=acquire, wait=10**6, hold=1), time_stamp=acquire + 1)))
+        report = self.report("--table", "blockers")
+        self.assertIn("(unknown)", report.stdout)
+        self.assertEqual(report.stderr, "")
+
     def test_limits_in_the_wrong_order_are_refused(self):
         for command in "report", "dump":
             result = run(command, "--from", "2", "--to", "1", self.path)
