@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The guest's part of linux.sh, on one CPU: pairs and a workload without hooks, in each mode, in
-# mode full with blockers, and with the hooks of the sleeping locks.
+# The guest's part of linux.sh, on one CPU: pairs and a workload without hooks, in each mode, and with
+# the hooks of the sleeping locks.
 
 D=/sys/kernel/debug/ntklog
 S=$D/sessions/0
@@ -49,11 +49,8 @@ echo 256 >$S/buffers
 echo PERF_LINUX_SPINLOCK PERF_LINUX_RWLOCK >$S/group_mask
 workload
 pairs plain
-for mode in full blockers sampled waits; do
-	case $mode in
-	blockers) echo 1 >$D/spinlock/blockers ;;
-	*) echo 0 >$D/spinlock/blockers && echo $mode >$D/linux_mode ;;
-	esac
+for mode in full sampled waits; do
+	echo $mode >$D/linux_mode
 	bench $mode
 done
 echo full >$D/linux_mode

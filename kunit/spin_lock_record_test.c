@@ -293,6 +293,53 @@ static void release_leaving_waiter_sampled_by_blocker_rate(struct kunit *test)
 	session_stop(test);
 }
 
+/* Room for one record is left; the fifth release is sampled by NT's rules too. */
+static void release_leaving_waiter_beyond_limit_dropped_and_counted(struct kunit *test)
+{
+	struct ntklog_record_limit *limit = &this_cpu()->blocker_limit;
+	unsigned long end, flags;
+	u64 dropped, events;
+	u32 one, i;
+
+	spin_lock_session_start(test);
+	set_parameters(test, 1, 1000, 1, 0);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 1);
+	do {
+		events = spin_lock_event_count();
+		local_irq_save(flags);
+		dropped = limit->dropped;
+		end = jiffies + PERF_RECORD_WINDOW;
+		limit->end = end;
+		limit->left = 1;
+		for (i = 0; i < 5; i++)
+			release_with_waiter(&one, i == 4);
+		dropped = limit->dropped - dropped;
+		local_irq_restore(flags);
+	} while (limit->end != end);
+	WRITE_ONCE(ntklog_spin_lock_blocker_rate, 0);
+	KUNIT_EXPECT_EQ(test, dropped, 3);
+	KUNIT_ASSERT_EQ(test, spin_lock_event_count(), events + 2);
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, events), SPINLOCK_RESERVED),
+			WMI_SPINLOCK_RULE_BLOCKER | WMI_SPINLOCK_RULE_BLOCKER_ONLY);
+	KUNIT_EXPECT_EQ(test, get_u8(spin_lock_event(test, events + 1), SPINLOCK_RESERVED),
+			WMI_SPINLOCK_RULE_BLOCKER);
+	session_stop(test);
+}
+
+static void record_window_over_limit_restarted(struct kunit *test)
+{
+	struct ntklog_record_limit limit = { .end = jiffies };
+	u32 i;
+
+	for (i = 0; i < PERF_RECORDS_PER_WINDOW; i++)
+		KUNIT_ASSERT_TRUE(test, ntklog_record_is_within_limit(&limit));
+	limit.left = 0;
+	limit.end = jiffies;
+	KUNIT_EXPECT_TRUE(test, ntklog_record_is_within_limit(&limit));
+	KUNIT_EXPECT_EQ(test, limit.left, PERF_RECORDS_PER_WINDOW - 1);
+	KUNIT_EXPECT_EQ(test, limit.dropped, 0);
+}
+
 static int acquire_lock_0(void *data)
 {
 	struct klock_queue_handle handle;
@@ -405,6 +452,8 @@ static struct kunit_case spin_lock_record_test_cases[] = {
 	KUNIT_CASE(lock_used_by_event_writer_not_written),
 	KUNIT_CASE(tracepoint_probe_only_tracking_enabled),
 	KUNIT_CASE(release_leaving_waiter_sampled_by_blocker_rate),
+	KUNIT_CASE(release_leaving_waiter_beyond_limit_dropped_and_counted),
+	KUNIT_CASE(record_window_over_limit_restarted),
 	KUNIT_CASE(queued_lock_handed_over_blocker_written),
 	KUNIT_CASE(queued_waiter_not_linked_no_blocker_counted),
 	{}

@@ -218,6 +218,7 @@ static const struct {
 	NTKLOG_SLEEPING_COUNTER("Waited", waited),
 	NTKLOG_STACK_COUNTER("Walked", walked),
 	NTKLOG_STACK_COUNTER("LeftOut", left_out),
+	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)

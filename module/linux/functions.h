@@ -16,8 +16,7 @@
  * each, _RET_IP_ is the caller of the kernel's function.
  *
  * Each mode has a set of replacements, WAY, so that none contains code of another: "tracked" tracks
- * each acquisition, "sampled" the chosen ones, and "blocking" also marks releases that leave a
- * waiter behind.
+ * each acquisition and marks releases that leave a waiter behind, "sampled" tracks the chosen ones.
  */
 
 #define LOCK(_operation)	__PASTE(WAY, SUFFIX(_operation))
@@ -27,8 +26,10 @@
 #define ACQUIRED			ntklog_push_linux_spin_lock
 #define LOOK				ntklog_track_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
-#define POPPED(_lock)			ntklog_pop_spin_lock(_lock, ntklog_read_time().low)
-#define MODE_NOW(_lock)			MODE
+#define POPPED(_lock)									\
+	(!WAITED_FOR(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
+#define MODE_NOW(_lock)									\
+	(WAITED_FOR(_lock) ? MODE | PERF_SPIN_LOCK_LEAVES_WAITER : MODE)
 #define RELEASED(_lock, _mode, _time, _caller)						\
 	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
@@ -45,16 +46,6 @@
 #define RELEASED(_lock, _mode, _time, _caller)						\
 	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
-#include "releasing.h"
-#undef WAY
-
-#define WAY				blocking
-#define POPPED(_lock)									\
-	(!WAITED_FOR(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
-#define MODE_NOW(_lock)									\
-	(WAITED_FOR(_lock) ? MODE | PERF_SPIN_LOCK_LEAVES_WAITER : MODE)
-#define RELEASED(_lock, _mode, _time, _caller)						\
-	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "releasing.h"
 #undef WAY
 

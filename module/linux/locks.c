@@ -228,8 +228,7 @@ static int ntklog_attach_kind(struct ntklog_linux_kind *kind)
 	case NTKLOG_LINUX_MODE_SAMPLED:
 		return ntklog_attach(kind->functions, NTKLOG_VARIANT_SAMPLE, &kind->failed);
 	default:
-		return ntklog_attach(kind->functions, ntklog_spin_lock_blocker_rate ?
-				     NTKLOG_VARIANT_BLOCKERS : NTKLOG_VARIANT_TRACK, &kind->failed);
+		return ntklog_attach(kind->functions, NTKLOG_VARIANT_TRACK, &kind->failed);
 	}
 }
 
@@ -686,12 +685,12 @@ int ntklog_linux_set_mode(const char *name)
  * ntklog_linux_set_blockers() - set the sample rate of releases that leave a waiter behind
  * @rate: one of @rate such releases is written; 0 for none
  *
- * In mode "full" a rate other than 0 selects replacements that test for a waiter before they
- * release. A session of NT's spin locks reports in its rundown event that there is a rate.
+ * Sessions get the old and the new rate in rundown events. A session of NT's spin locks without
+ * Linux' has no such event while the rate is 0.
  *
  * Context: task; may sleep.
- * Return: 0; -EINTR if the task is killed; -EBUSY if the rate would change from or to 0 while
- * Linux' spin locks or rwlocks have a subscriber, or a session logs NT's spin locks.
+ * Return: 0; -EINTR if the task is killed; -ENOMEM; -EBUSY if the rate would change from or to 0
+ * while a session logs NT's spin locks.
  */
 int ntklog_linux_set_blockers(u32 rate)
 {
@@ -700,13 +699,10 @@ int ntklog_linux_set_blockers(u32 rate)
 
 	if (IS_ERR(change))
 		return PTR_ERR(change);
-	mutex_lock(&ntklog_linux_mutex);
-	if (!rate != !ntklog_spin_lock_blocker_rate &&
-	    (ntklog_spinning_kind_is_in_use() || etw_session_has_group(PERF_SPINLOCK)))
+	if (!rate != !ntklog_spin_lock_blocker_rate && etw_session_has_group(PERF_SPINLOCK))
 		err = -EBUSY;
 	else
 		WRITE_ONCE(ntklog_spin_lock_blocker_rate, rate);
-	mutex_unlock(&ntklog_linux_mutex);
 	etw_end_parameter_change(change);
 	return err;
 }

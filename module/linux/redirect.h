@@ -20,14 +20,12 @@
 
 /**
  * enum ntklog_hook_variant - which set of replacements is installed
- * @NTKLOG_VARIANT_TRACK: track each acquisition
- * @NTKLOG_VARIANT_BLOCKERS: track each acquisition, and detect releases that leave a waiter behind
+ * @NTKLOG_VARIANT_TRACK: track each acquisition, and detect releases that leave a waiter behind
  * @NTKLOG_VARIANT_SAMPLE: decide at each acquisition whether to record it
  * @NTKLOG_VARIANTS: number of sets
  */
 enum ntklog_hook_variant {
 	NTKLOG_VARIANT_TRACK,
-	NTKLOG_VARIANT_BLOCKERS,
 	NTKLOG_VARIANT_SAMPLE,
 	NTKLOG_VARIANTS,
 };
@@ -108,22 +106,21 @@ struct ntklog_hook {
 	__VA_ARGS__								\
 }
 
-#define NTKLOG_REPLACE_HOOK(_name, _finding_blockers, _releases, ...)			\
+#define NTKLOG_REPLACE_HOOK(_name, _releases, ...)					\
 {										\
 	.targets = (struct ntklog_target[]){ NTKLOG_EXPORTED(_name, __VA_ARGS__) },	\
 	.target_count = 1,							\
 	.is_release = _releases,						\
 	.trampolines = {							\
 		[NTKLOG_VARIANT_TRACK] = trampoline_##_name,			\
-		[NTKLOG_VARIANT_BLOCKERS] = _finding_blockers,			\
 		[NTKLOG_VARIANT_SAMPLE] = sampled_trampoline_##_name,		\
 	},									\
 }
 
 #define NTKLOG_REPLACE_ACQUIRE(_name, ...)					\
-	NTKLOG_REPLACE_HOOK(_name, trampoline_##_name, false, __VA_ARGS__)
+	NTKLOG_REPLACE_HOOK(_name, false, __VA_ARGS__)
 #define NTKLOG_REPLACE_RELEASE(_name)						\
-	NTKLOG_REPLACE_HOOK(_name, blocking_trampoline_##_name, true)
+	NTKLOG_REPLACE_HOOK(_name, true)
 
 size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count);
 unsigned long ntklog_find_function(const char *name);

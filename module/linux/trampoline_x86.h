@@ -113,10 +113,8 @@ asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
 
 #define NTKLOG_RELEASING(_name)							\
 void trampoline_##_name(void);							\
-void blocking_trampoline_##_name(void);						\
 void sampled_trampoline_##_name(void);						\
 asm(NTKLOG_TRAMPOLINE("trampoline_" #_name, "tracked_" #_name, "")		\
-	NTKLOG_TRAMPOLINE("blocking_trampoline_" #_name, "blocking_" #_name, "")	\
 	NTKLOG_TRAMPOLINE("sampled_trampoline_" #_name, "sampled_" #_name,	\
 			  NTKLOG_UNLESS_SAMPLED))
 

@@ -58,6 +58,7 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../ground/clock.h"
+#include "record_limit.h"
 
 /* Depth of tracking: NT tracks at most eight held locks of a CPU. */
 #define PERF_SPIN_LOCK_DEPTH	8
@@ -204,6 +205,7 @@ struct ntklog_sampled_spin_locks {
  *	in an NMI
  * @events: events written to at least one consumer
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
+ * @blocker_limit: limit of records that no other rule would write
  * @slot: the slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot,
  *	or one that is taken but not yet filled, lock is 0: while tracking is enabled or disabled,
  *	an interrupt handler may acquire without a slot and then search for one at its release
@@ -241,6 +243,7 @@ struct ntklog_spin_lock_cpu {
 	u64 suppressed;
 	u64 events;
 	u32 blocker_count;
+	struct ntklog_record_limit blocker_limit;
 	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
 	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
 	struct ntklog_sampled_spin_locks sampled;

@@ -457,6 +457,7 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 }
 
+/* Not called in an NMI, whose slots are untracked. */
 static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 				    const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
 				    struct ntklog_time time, unsigned long caller)
@@ -466,7 +467,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
-		if (!rule)
+		if (!rule || !ntklog_record_is_within_limit(&cpu->blocker_limit))
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}

@@ -58,6 +58,10 @@ typedef __s64 s64;
 #define div_u64(a, b)			((a) / (b))
 #define div_s64(a, b)			((a) / (b))
 extern unsigned int tsc_khz;
+
+/* perf/record_limit.h needs these. */
+#define HZ				250
+extern unsigned long jiffies;
 int check_tsc_unstable(void);
 
 /* Compiler attributes and helpers. */

@@ -152,6 +152,7 @@ struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 };
 
 u32 ntklog_spin_lock_blocker_rate;
+unsigned long jiffies;
 
 void ntklog_write_spin_lock(const struct ntklog_spin_lock_slot *slot, u64 wait, u32 interrupts,
 			    u32 sample, struct ntklog_time time, unsigned long caller)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_RECORD_LIMIT_H
+#define _NTKLOG_PERF_RECORD_LIMIT_H
+
+/*
+ * Limit of the records that are written only because a release leaves a waiter behind. Without a
+ * limit a lock in permanent contention would fill the buffers.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/types.h>
+
+/* Up to 10,000 records a second and CPU, in windows of a tenth of a second. */
+#define PERF_RECORD_WINDOW		(HZ / 10)
+#define PERF_RECORDS_PER_WINDOW		1000
+
+/**
+ * struct ntklog_record_limit - records of the current window on a CPU
+ * @end: the window's end, in jiffies
+ * @left: number of records that the window still has room for
+ * @dropped: records that exceeded the limit, since the module was loaded
+ *
+ * Written by its CPU only, with interrupts off and not in an NMI. Any CPU may read @dropped.
+ */
+struct ntklog_record_limit {
+	unsigned long end;
+	u32 left;
+	u64 dropped;
+};
+
+/**
+ * ntklog_record_is_within_limit() - count a record, and begin a new window if the last one is over
+ * @limit: limit of this CPU
+ *
+ * Context: interrupts off; not NMI.
+ * Return: true if the record may be written; false if it exceeds the limit and is counted as
+ * dropped.
+ */
+static inline bool ntklog_record_is_within_limit(struct ntklog_record_limit *limit)
+{
+	unsigned long now = jiffies;
+
+	/* The window has ended, or there was none yet. */
+	if (limit->end - now - 1 >= PERF_RECORD_WINDOW) {
+		limit->end = now + PERF_RECORD_WINDOW;
+		limit->left = PERF_RECORDS_PER_WINDOW;
+	}
+	if (!limit->left) {
+		WRITE_ONCE(limit->dropped, limit->dropped + 1);
+		return false;
+	}
+	limit->left--;
+	return true;
+}
+
+#endif /* _NTKLOG_PERF_RECORD_LIMIT_H */
