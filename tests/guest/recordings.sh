@@ -130,7 +130,7 @@ settings()
 }
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
-ntklog record -e linux_spinlock --blockers --no-names -o blockers.etl &
+ntklog record -e linux_spinlock --no-names -o blockers.etl &
 recorder=$!
 wait_for [ -s blockers.etl ]
 check "recordings: rates are prime and blockers on" is "$(settings)" "1009 1009 1 "

@@ -41,6 +41,7 @@ enum {
 	OPTION_NO_NAMES,
 	OPTION_MODE,
 	OPTION_BLOCKERS,
+	OPTION_NO_BLOCKERS,
 };
 
 #define PROGRESS_S	.6
@@ -65,7 +66,7 @@ enum {
  * @duration: seconds; INFINITY: until a signal, or the end of @command
  * @session: number of the session; -1: any free session
  * @linux_mode: new mode of recording Linux' own locks; NULL: the module's present mode
- * @blocker_rate: new value of spinlock/blockers; NULL: the present value
+ * @blocker_rate: new value of spinlock/blockers; NULL: 1 in mode full, if it is 0 and can change
  * @mode: the module's mode
  * @blockers: the module's rate of blockers
  * @rates: the module's rates of sampling
@@ -316,19 +317,28 @@ static int set_linux_mode(struct record *record)
 
 static int set_blockers(struct record *record)
 {
-	char mode[KERNEL_TEXT];
+	const char *rate = record->blocker_rate;
+	bool is_off = rate && !strcmp(rate, "0");
+	char mode[KERNEL_TEXT] = "full";
 	int err;
 
-	if (!record->blocker_rate)
+	kernel_read(mode, sizeof(mode), "linux_mode");
+	if (!rate) {
+		if (!strcmp(mode, "full"))
+			setting_change(&record->blockers, "0", "1");
 		return 0;
-	if (!kernel_read(mode, sizeof(mode), "linux_mode") && strcmp(mode, "full")) {
+	}
+	if (strcmp(mode, "full") && !is_off) {
 		message("--blockers: mode %s does not record the holders of Linux' locks: use --mode full",
 			mode);
 		return -1;
 	}
-	err = setting_change(&record->blockers, NULL, record->blocker_rate);
+	err = setting_change(&record->blockers, NULL, rate);
+	if (err == -ENOENT && is_off)
+		return 0;
 	if (err == -EBUSY)
-		message("--blockers: another session records spin locks without blockers: stop it first (ntklog status)");
+		message("--%sblockers: another session records NT's spin locks with%s blockers: stop it first (ntklog status)",
+			is_off ? "no-" : "", is_off ? "" : "out");
 	else if (err == -ENOENT)
 		message("--blockers: the loaded module does not record blockers: load a newer one");
 	else if (err)
@@ -358,8 +368,10 @@ static void restore_module(struct record *record, bool has_failed)
 
 	if (has_failed)
 		setting_restore(&record->mode);
+	if (session_any_is_started())
+		return;
 	setting_restore(&record->blockers);
-	for (i = 0; i < ARRAY_SIZE(record->rates) && !session_any_is_started(); i++)
+	for (i = 0; i < ARRAY_SIZE(record->rates); i++)
 		setting_restore(&record->rates[i]);
 }
 
@@ -450,6 +462,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--blockers: \"%s\" is not 1 to %" PRIu32, argument,
 				   UINT32_MAX);
 		return 0;
+	case OPTION_NO_BLOCKERS:
+		record->blocker_rate = "0";
+		return 0;
 	case ARGP_KEY_ARG:
 		/* All that follows is the command's. */
 		record->command = &state->argv[state->next - 1];
@@ -472,8 +487,9 @@ static const struct argp_option record_options[] = {
 	  "How Linux' own spin locks and rwlocks are recorded from now on: full, sampled (cheaper: no depth, no hold threshold) or waits (hardly any cost: no holds). Without this option: as the module is set",
 	  0 },
 	{ "blockers", OPTION_BLOCKERS, "RATE", OPTION_ARG_OPTIONAL,
-	  "Also record one in RATE (1) of the releases of spin locks that left a waiter behind, with their holders",
+	  "Record one in RATE of the releases of spin locks that left a waiter behind, with their holders: 1, if not given, in mode full",
 	  0 },
+	{ "no-blockers", OPTION_NO_BLOCKERS, NULL, 0, "Do not record these releases", 0 },
 	{ 0 }
 };
 

@@ -246,14 +246,26 @@ class Record(Directory):
     def test_blockers_are_on_while_it_records(self):
         os.mkdir(os.path.join(self.directory, "spinlock"))
         self.put("linux_mode", "full")
-        for option, rate in (("--blockers", "1"), ("--blockers=7", "7")):
-            self.put("spinlock/blockers", "0")
-            process = self.record(option)
+        for mode, before, options, rate in (
+                ("full", "0", (), "1"), ("full", "3", (), "3"), ("waits", "0", (), "0"),
+                ("full", "0", ("--blockers",), "1"), ("full", "0", ("--blockers=7",), "7"),
+                ("full", "3", ("--no-blockers",), "0"), ("waits", "3", ("--no-blockers",), "0")):
+            self.put("linux_mode", mode)
+            self.put("spinlock/blockers", before)
+            process = self.record(*options)
             self.wait_for(lambda: self.read(7, "state") == "started\n")
             self.assertEqual(self.get("spinlock/blockers"), rate)
             process.terminate()
             process.communicate()
-            self.assertEqual(self.get("spinlock/blockers"), "0")
+            self.assertEqual(self.get("spinlock/blockers"), before)
+
+    def test_blockers_stay_while_another_session_runs(self):
+        os.mkdir(os.path.join(self.directory, "spinlock"))
+        self.put("linux_mode", "full")
+        self.put("spinlock/blockers", "0")
+        self.write(0, "state", "started\n")
+        self.recorded("--duration", ".1")
+        self.assertEqual(self.get("spinlock/blockers"), "1")
 
     def test_blockers_that_cannot_be_recorded(self):
         self.put("linux_mode", "waits")
@@ -262,6 +274,7 @@ class Record(Directory):
         self.put("linux_mode", "full")
         self.assertIn("--blockers: the loaded module does not record blockers: load a newer one",
                       self.recorded("--blockers", status=1))
+        self.recorded("--no-blockers", "--duration", ".1")
 
 
 class Defaults(Directory):
