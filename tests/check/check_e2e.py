@@ -191,7 +191,7 @@ class Records(unittest.TestCase):
             self.assertRegex(values["caller"], r"^(in_stack|torture)_release\+0x[0-9a-f]+")
 
     def test_ntklog_dump_prints_the_same(self):
-        output = subprocess.run([NTKLOG, "dump", path("both.etl")], text=True, check=True,
+        output = subprocess.run([NTKLOG, "dump", "--cycles", path("both.etl")], text=True, check=True,
                                 stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " SpinLock " in line]
         self.assertEqual(len(lines), len(self.records))
@@ -296,7 +296,7 @@ class Resources(unittest.TestCase):
         self.assertGreater(len(list(resource_report("resource-alone.report"))), 50)
 
     def test_ntklog_dump_prints_the_same(self):
-        output = subprocess.run([NTKLOG, "dump", path("resources.etl")], text=True,
+        output = subprocess.run([NTKLOG, "dump", "--cycles", path("resources.etl")], text=True,
                                 check=True, stdout=subprocess.PIPE).stdout
         lines = [line for line in output.splitlines() if " Resource " in line]
         self.assertEqual(len(lines), len(self.records))

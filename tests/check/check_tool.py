@@ -165,7 +165,7 @@ class Others(unittest.TestCase):
         self.assertEqual(waits, sorted(waits, reverse=True))
         screens = text("top.txt")
         self.assertIn("per second", screens)
-        self.assertIn("waiting", screens)
+        self.assertIn("waiters", screens)
         self.assertGreaterEqual(screens.count("ntklog top"), 3)
         self.assertIn("torture_locks", screens)
         self.assertNotIn("\x1b", screens)
