@@ -208,6 +208,14 @@ class Figures(unittest.TestCase):
                                     os.path.exists(os.path.join(TOP, program)), program)
 
 
+    def test_of_functions_are_those_that_other_tests_find(self):
+        page = read("Documentation/guide/coverage.rst")
+        sleeping, = re.findall(r"^SLEEPING_FUNCTIONS=(\d+)", read("tests/guest/sleeping_lib.sh"), re.M)
+        spinning = max(re.findall(r'"full": (\d+)', read("tests/check/check_modes.py")), key=int)
+        self.assertIn("hooked, or none: %s on Debian's kernels" % sleeping, page)
+        self.assertIn("(%s of them," % spinning, page)
+
+
 class Warnings(unittest.TestCase):
     """nt/porting.rst has each warning that misuse of a lock gives, as the log has it."""
 
