@@ -86,6 +86,7 @@ static bool add_record(struct spinlock_sum *sum, const struct spinlock_pending *
 		return true;
 	}
 	sum->sampled++;
+	sum->in_step += pending->in_step;
 	sum->acquisitions += weight;
 	if (record->spin_count) {
 		sum->contended += weight;
@@ -117,6 +118,7 @@ static bool add_sum(struct spinlock_sum *sum, const struct spinlock_sum *more)
 	if (more->last_ticks > sum->last_ticks)
 		sum->last_ticks = more->last_ticks;
 	sum->sampled += more->sampled;
+	sum->in_step += more->in_step;
 	sum->acquisitions += more->acquisitions;
 	sum->contended += more->contended;
 	sum->spins += more->spins;
@@ -331,6 +333,23 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
+/* Mode sampled chooses at random; so does no rule that writes all of its kind. */
+static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pending *pending)
+{
+	const struct spinlock_record *record = &pending->record;
+	const struct spinlock_rates *rates = pending->rates;
+	bool in_step;
+
+	if (record->spin_count || pending->weight < 2 ||
+	    spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_SAMPLED ||
+	    !step_rate_fits_loops(rates->acquire_rate))
+		return false;
+	if (!step_watch_add(&stats->steps, pending->cpu, record->lock * 31 + record->caller,
+			    &in_step))
+		stats->no_memory = true;
+	return in_step;
+}
+
 /**
  * spinlock_stats_add() - add a record
  * @stats: where to
@@ -358,6 +377,7 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 		.ticks = ticks,
 		.cpu = cpu,
 	};
+	pending->in_step = is_in_step(stats, pending);
 	if ((int64_t)pending->hold < 0) {
 		stats->backwards++;
 		pending->hold = 0;
@@ -407,6 +427,7 @@ void spinlock_stats_free(struct spinlock_stats *stats)
 		free_sum(&lock->sum);
 		free(lock);
 	}
+	step_watch_free(&stats->steps);
 	timelines_free(&stats->timelines);
 	free(stats->heap);
 	free_sum(&stats->others);

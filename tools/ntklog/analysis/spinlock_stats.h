@@ -15,6 +15,7 @@
 #include "cpu_sums.h"
 #include "hash.h"
 #include "histogram.h"
+#include "step_watch.h"
 #include "timeline.h"
 #include "wmi_record.h"
 
@@ -50,6 +51,7 @@ struct spinlock_rates {
 /**
  * struct spinlock_sum - of records
  * @sampled: records, but for those that were written only because they left a waiter behind
+ * @in_step: of @sampled, records by a rate that may be in step with a loop
  * @acquisitions: estimate
  * @contended: estimate
  * @spins: estimate
@@ -70,6 +72,7 @@ struct spinlock_rates {
  */
 struct spinlock_sum {
 	uint64_t sampled;
+	uint64_t in_step;
 	uint64_t acquisitions;
 	uint64_t contended;
 	double spins;
@@ -153,6 +156,7 @@ struct spinlock_pair {
  * @weight: that it has
  * @ticks: of the session's clock since where time lines begin
  * @cpu: number of the CPU
+ * @in_step: the record's sampling may be in step with a loop
  */
 struct spinlock_pending {
 	struct spinlock_record record;
@@ -162,6 +166,7 @@ struct spinlock_pending {
 	uint64_t weight;
 	uint64_t ticks;
 	unsigned int cpu;
+	bool in_step;
 };
 
 /**
@@ -178,6 +183,7 @@ struct spinlock_pending {
  * @missed: score of the last of them: a pair in the table lacks at most that
  * @total: of all
  * @backwards: records released before they were acquired: hold 0
+ * @steps: the last records by a rate
  * @no_memory: something is missing for want of it
  * @pending: records not yet added
  * @pending_count: of them
@@ -196,6 +202,7 @@ struct spinlock_stats {
 	struct spinlock_score missed;
 	struct spinlock_sum total;
 	uint64_t backwards;
+	struct step_watch steps;
 	bool no_memory;
 	struct spinlock_pending pending[SPINLOCK_PENDING];
 	unsigned int pending_count;

@@ -333,6 +333,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 	if ((analysis->spinlocks.total.sampled && spinlocks_are_estimated(spinlock)) ||
 	    (analysis->resources.records && resource->known && resource->release_rate != 1))
 		estimates_fact(stream, before, after);
+	if (analysis->spinlocks.total.in_step)
+		fact(stream, before, after,
+		     "IN STEP? %ju of %ju records of spin locks repeat a short sequence of locks and callers: if the rate is in step with a loop, rows marked +-? are too large and other rows are missing; a prime rate, such as record's 1009, avoids that",
+		     (uintmax_t)analysis->spinlocks.total.in_step,
+		     (uintmax_t)analysis->spinlocks.total.sampled);
 	if (analysis->resources.hold_unknown)
 		fact(stream, before, after,
 		     "%s: the hold of %ju releases is not known, because it began before the recording; the sum is of the others",

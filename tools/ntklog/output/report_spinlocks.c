@@ -92,12 +92,19 @@ static double acquisitions(const struct report *report, const void *row)
 	return sum->waits_only ? NAN : (double)sum->acquisitions;
 }
 
+static bool is_mostly_in_step(const struct spinlock_sum *sum)
+{
+	return 2 * sum->in_step > sum->sampled;
+}
+
 /* Each record has a hold, except records of waits alone. */
 static double acquisitions_error(const struct report *report, const void *row)
 {
 	const struct spinlock_sum *sum = sum_of(row);
 	double variance = sum->hold.total_variance;
 
+	if (is_mostly_in_step(sum))
+		return INFINITY;
 	return sum->waits_only ? NAN : error_of(variance, (double)sum->acquisitions, variance,
 						acquire_sampling(report));
 }
@@ -289,6 +296,8 @@ static bool add_row(struct report *report, enum report_table table,
 		time_figures_unknown(&row.times.hold);
 	else
 		time_figures_of(&row.times.hold, report, &sum->hold, acquire_sampling(report));
+	if (is_mostly_in_step(sum))
+		row.times.hold.error = INFINITY;
 	return table_add_row(&report->tables[table], report, &row);
 }
 

@@ -7,6 +7,7 @@ Usage: test_report_rates.py NTKLOG
 
 import json
 import os
+import random
 import re
 import struct
 import subprocess
@@ -60,14 +61,49 @@ class Errors(Case):
         self.assertAlmostEqual(row["hold_total_error"], ((12 + 6) / 1.001) ** .5 / 12, delta=.001)
 
     def test_small_ones_have_no_mark(self):
-        """Of 99 records that stand for 1000 each it is just above 10 %, of 100 just below."""
-        for count, text in (99, "~99000+-10%"), (100, "~100000"):
-            data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1000, 0)])
+        """Of 99 records that stand for 1009 each it is just above 10 %, of 100 just below."""
+        for count, text in (99, "~99891+-10%"), (100, "~100900"):
+            data = etl.header_buffer(4) + etl.buffer([etl.spinlock_rundown(1, 1, 1009, 0)])
             for sequence, part in (2, 50), (3, count - 50):
                 data += etl.buffer([lock()] * part, sequence=sequence)
             self.write(data)
             self.assertEqual(self.text_row("--table", "locks", "--columns", "acquisitions"),
                              [text])
+
+    def step_report(self, rate, locks, processors=1):
+        """The records of a sampling of a loop over these locks; CPUs take turns."""
+        events = [etl.spinlock_rundown(1, 1, rate, 0)]
+        buffers = [etl.header_buffer(1 + 4 * processors)]
+        for sequence in range(4 * processors):
+            first = 24 * (sequence // processors)
+            events += [lock(address=0x100 * locks[i % len(locks)])
+                       for i in range(first, first + 24)]
+            buffers.append(etl.buffer(events, sequence=1 + sequence,
+                                      processor=sequence % processors))
+            events = []
+        self.write(b"".join(buffers))
+        rows = json.loads(self.report("--json", "--columns", "all").stdout)["locks"]
+        return rows, self.report().stdout
+
+    def test_in_step_with_a_loop_it_is_not_known(self):
+        """A loop of ten acquisitions at rate 1000 gives the same lock each time."""
+        for locks in [1], [1, 2], [1, 2, 1, 3, 4], list(range(1, 9)):
+            for processors in 1, 2:
+                rows, text = self.step_report(1000, locks, processors)
+                for row in rows:
+                    self.assertIsNone(row["acquisitions_error"])
+                    self.assertIsNone(row["hold_total_error"])
+                self.assertIn("IN STEP?", text)
+
+    def test_out_of_step_it_is_known(self):
+        """A prime rate is in step with no short loop, and chance repeats no sequence."""
+        generator = random.Random(1)
+        by_chance = [generator.choice((1, 2, 3)) for _ in range(24)]
+        for rate, locks in (1009, [1]), (1009, [1, 2]), (1, [1]), (1000, by_chance):
+            rows, text = self.step_report(rate, locks)
+            for row in rows:
+                self.assertIsNotNone(row["acquisitions_error"])
+            self.assertNotIn("IN STEP?", text)
 
     def test_without_a_heavy_record_it_is_not_known(self):
         """The lock may have been acquired a thousand times besides."""

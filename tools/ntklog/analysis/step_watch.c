@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See step_watch.h. */
+
+#include <stdlib.h>
+
+#include "grow.h"
+#include "step_watch.h"
+
+/* Repetitions that chance hardly makes, unless nearly all acquisitions have the same key. */
+#define STEP_REPEATS	32
+
+/* Longest loop that is considered. */
+#define STEP_LOOP_MAX	32
+
+/**
+ * step_rate_fits_loops() - test whether a sample rate can be in step with a short loop
+ * @rate: one acquisition in @rate is written
+ *
+ * Return: true if @rate is divisible by a number from 2 to STEP_LOOP_MAX.
+ */
+bool step_rate_fits_loops(uint32_t rate)
+{
+	uint32_t divisor;
+
+	for (divisor = 2; rate > 1 && divisor <= STEP_LOOP_MAX; divisor++)
+		if (rate % divisor == 0)
+			return true;
+	return false;
+}
+
+/**
+ * step_watch_add() - add a record that was chosen by its number
+ * @watch: the last records
+ * @cpu: number of the record's CPU
+ * @key: hash of the record's lock and caller
+ * @in_step: set to true if the CPU's last records repeat a short sequence
+ *
+ * Return: false without memory.
+ */
+bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bool *in_step)
+{
+	struct step_cpu *of_cpu;
+	unsigned int period;
+
+	*in_step = false;
+	if (cpu >= watch->cpu_count) {
+		of_cpu = grown_to(watch->cpus, watch->cpu_count, cpu + 1, sizeof(*of_cpu));
+		if (!of_cpu)
+			return false;
+		watch->cpus = of_cpu;
+		watch->cpu_count = cpu + 1;
+	}
+	of_cpu = &watch->cpus[cpu];
+	for (period = 1; period <= STEP_PERIODS; period++) {
+		uint8_t *repeats = &of_cpu->repeats[period - 1];
+
+		if (period > of_cpu->count ||
+		    of_cpu->last[(of_cpu->count - period) % STEP_PERIODS] != key)
+			*repeats = 0;
+		else if (*repeats < STEP_REPEATS)
+			++*repeats;
+		if (*repeats == STEP_REPEATS)
+			*in_step = true;
+	}
+	of_cpu->last[of_cpu->count++ % STEP_PERIODS] = key;
+	return true;
+}
+
+/**
+ * step_watch_free() - free the records
+ * @watch: empty afterwards
+ */
+void step_watch_free(struct step_watch *watch)
+{
+	free(watch->cpus);
+	*watch = (struct step_watch) { 0 };
+}

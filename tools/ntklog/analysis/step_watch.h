@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_STEP_WATCH_H
+#define _NTKLOG_STEP_WATCH_H
+
+/*
+ * Recognize sampling that may be in step with a loop.
+ *
+ * NT's rule writes each Nth acquisition of a CPU. If the CPU repeats a loop of L acquisitions, and
+ * L and N have a common divisor, only some of the L are ever written, always in the same order. The
+ * estimates of those are too large, and the others are missing. A loop with one acquisition looks
+ * the same in the records, and its estimate is right: the sampling only may be in step.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest sequence of records whose repetition is recognized. */
+#define STEP_PERIODS	8
+
+/**
+ * struct step_cpu - the last records of a CPU
+ * @last: key of each record, by its number modulo STEP_PERIODS
+ * @repeats: number of records in a row with the key of the record P + 1 earlier, for each P
+ * @count: number of records
+ */
+struct step_cpu {
+	uint64_t last[STEP_PERIODS];
+	uint8_t repeats[STEP_PERIODS];
+	uint64_t count;
+};
+
+/**
+ * struct step_watch - the last records of all CPUs; all zero: none
+ * @cpus: by number
+ * @cpu_count: number of entries in @cpus
+ */
+struct step_watch {
+	struct step_cpu *cpus;
+	size_t cpu_count;
+};
+
+bool step_rate_fits_loops(uint32_t rate);
+bool step_watch_add(struct step_watch *watch, unsigned int cpu, uint64_t key, bool *in_step);
+void step_watch_free(struct step_watch *watch);
+
+#endif /* _NTKLOG_STEP_WATCH_H */
