@@ -272,7 +272,9 @@ static int run(struct options *options)
 	bool is_open, has_stacks = false, lacks_holders = false;
 	int status;
 
-	status = trace_open(&file, &names, &options->trace, &is_open);
+	status = trace_refuse_output(&options->trace, options->html);
+	if (!status)
+		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)
 		return status;
 	analysis.selection = &options->trace.selection;

@@ -3,7 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "message.h"
@@ -142,6 +146,39 @@ static int read_names(struct names **names, const struct trace_options *options,
 		return -1;
 	}
 	return 0;
+}
+
+/* A symbolic or hard link is another name of the same file. */
+static bool is_same_file(const struct stat *output, const char *path)
+{
+	struct stat input;
+
+	return !(strcmp(path, "-") ? stat(path, &input) : fstat(STDIN_FILENO, &input)) &&
+	       S_ISREG(input.st_mode) && input.st_dev == output->st_dev &&
+	       input.st_ino == output->st_ino;
+}
+
+/**
+ * trace_refuse_output() - refuse to overwrite the file that a command reads, or its names
+ * @options: parsed options
+ * @output: path of the file that the command will write; "-" or NULL: the standard output
+ *
+ * Return: NTKLOG_OK, or NTKLOG_USAGE after a message.
+ */
+int trace_refuse_output(const struct trace_options *options, const char *output)
+{
+	char beside[PATH_MAX];
+	struct stat status;
+
+	if (!output || !strcmp(output, "-") || stat(output, &status))
+		return NTKLOG_OK;
+	snprintf(beside, sizeof(beside), "%s%s", options->path, NAMES_SUFFIX);
+	if (!is_same_file(&status, options->path) &&
+	    !is_same_file(&status, options->names_path ? options->names_path : beside))
+		return NTKLOG_OK;
+	message("%s: this command reads the same file, and would overwrite it: choose another name",
+		output);
+	return NTKLOG_USAGE;
 }
 
 /**

@@ -26,6 +26,7 @@ struct trace_options {
 extern const struct argp_child trace_argp_children[];
 
 error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path);
+int trace_refuse_output(const struct trace_options *options, const char *output);
 int trace_open(struct etl_file **file, struct names **names, struct trace_options *options,
 	       bool *is_open);
 void trace_tell_loss(const struct etl_file *file);

@@ -263,6 +263,23 @@ class Perfetto(Case):
     def test_no_events(self):
         self.assertEqual(self.slices(), [])
 
+    def test_file_that_is_read_is_not_overwritten(self):
+        data = etl.file(*self.events(1, 2))
+        hard, symbolic = self.path + ".hard", self.path + ".symbolic"
+        self.write(data)
+        os.link(self.path, hard)
+        os.symlink(self.path, symbolic)
+        for output in self.path, hard, symbolic:
+            result = run(NTKLOG, "convert", "--perfetto", output, self.path)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("choose another name", result.stderr)
+        with open(self.path, "rb") as stream:
+            result = subprocess.run((NTKLOG, "convert", "--perfetto", self.path, "-"),
+                                    stdin=stream, capture_output=True, timeout=600)
+        self.assertEqual(result.returncode, 2)
+        with open(self.path, "rb") as stream:
+            self.assertEqual(stream.read(), data)
+
     def check_nesting(self, slices):
         """Slices of a track lie within each other or apart."""
         tracks = {}

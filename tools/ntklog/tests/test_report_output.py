@@ -324,6 +324,21 @@ class Html(Mixed):
         self.assertEqual((page.errors, page.open), ([], []))
         return page, text
 
+    def test_page_does_not_overwrite_the_file_or_its_names(self):
+        names = self.path + ".names"
+        with open(self.path, "rb") as stream:
+            data = stream.read()
+        with open(names, "w") as stream:
+            stream.write("# names\n")
+        os.symlink(names, self.path + ".link")
+        for output in self.path, names, self.path + ".link":
+            result = run("report", "--html", output, self.path)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("choose another name", result.stderr)
+        with open(self.path, "rb") as stream:
+            self.assertEqual(stream.read(), data)
+        self.assertEqual(os.path.getsize(names), 8)
+
     def test_page_is_whole_and_needs_nothing(self):
         page, text = self.page()
         self.assertNotIn("http", text.replace("http-equiv", ""))
