@@ -57,12 +57,12 @@ def header_buffer(buffers, **changes):
 
 def spin_lock(bits=64, address=0xFFFF888012345678, caller=0xFFFFFFFF81234567, flags=0x41,
               acquire=1001, release=2002, wait=303, spins=44, thread=55, depth=7,
-              interrupts=6, rule=0):
+              interrupts=6, rule=0, irql=2):
     if bits == 32:
         address, caller = address & 0xFFFFFFFF, caller & 0xFFFFFFFF
     pointer = "Q" if bits == 64 else "I"
     return struct.pack("<" + pointer * 2 + "QQIIIIBBBB4x", address, caller, acquire, release,
-                       wait, spins, thread, interrupts, 2, depth, flags, rule)
+                       wait, spins, thread, interrupts, irql, depth, flags, rule)
 
 
 def spinlock_rundown(spins=1, contention=1, acquire=1000, hold=0, end=False):

@@ -115,6 +115,36 @@ static uint64_t key_of(struct analysis *analysis, uint64_t address, const struct
 		lock_classes_key(&analysis->classes, analysis->names, address, event->time_stamp);
 }
 
+/* Test whether a lock has the wanted name: with or without the cache in parentheses. */
+static bool has_wanted_name(const struct analysis *analysis, uint64_t key)
+{
+	size_t length = strlen(analysis->lock);
+	char name[NAME_SIZE];
+
+	names_address(analysis->names, key, name, sizeof(name));
+	return !strncmp(name, analysis->lock, length) &&
+	       (!name[length] || !strncmp(name + length, " (", 2));
+}
+
+/* Test whether the events of a lock are summed up. */
+static bool is_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t key)
+{
+	struct wanted_lock *cached =
+		&analysis->lock_cache[key * UINT64_C(0x9E3779B97F4A7C15) >>
+				      (64 - WANTED_LOCKS_BITS)];
+	char *end;
+
+	if (!analysis->lock)
+		return true;
+	if (!cached->is_known || cached->key != key)
+		*cached = (struct wanted_lock) { key, true, has_wanted_name(analysis, key) };
+	if (!cached->is_wanted &&
+	    (strtoull(analysis->lock, &end, 16) != address || end == analysis->lock || *end))
+		return false;
+	analysis->lock_events++;
+	return true;
+}
+
 /* top has no history: it asks the kernel for the rates of each interval. */
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
@@ -139,14 +169,18 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	const struct stack *stack = from->stack;
 	struct spinlock_record record;
 	uint64_t class;
+	bool is_wanted;
 	int64_t hold;
 
 	spinlock_record_read(&record, event);
 	class = key_of(analysis, record.lock, event);
+	is_wanted = is_wanted_lock(analysis, record.lock, class);
 	if (analysis->charges.charges)
 		charge_add_spinlock(&analysis->charges, from, &record, class,
-				    spinlock_weight(rates, &record),
+				    is_wanted ? spinlock_weight(rates, &record) : 0,
 				    !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT));
+	if (!is_wanted)
+		return;
 	record.lock = class;
 	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
@@ -164,6 +198,17 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	});
 }
 
+/* A holder may be blocked in a lock that is not summed up. */
+static void add_unwanted_resource(struct analysis *analysis, const struct charge_event *from,
+				  struct resource_record *record, uint64_t address)
+{
+	uint64_t class = record->resource;
+
+	record->resource = address;
+	if (analysis->charges.charges)
+		charge_add_resource(&analysis->charges, from, record, class, 0);
+}
+
 static void add_resource(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct etl_event *event = from->event;
@@ -175,6 +220,10 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	resource_record_read(&record, event);
 	address = record.resource;
 	record.resource = key_of(analysis, address, event);
+	if (!is_wanted_lock(analysis, address, record.resource)) {
+		add_unwanted_resource(analysis, from, &record, address);
+		return;
+	}
 	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 				    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges && weight) {
@@ -338,6 +387,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
 	enum charge_by charge_by = analysis->charge_by;
+	const char *lock = analysis->lock;
 
 	/* All that is wrong with the file is counted again. */
 	*file = *before;
@@ -351,6 +401,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->by_address = by_address;
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
+	analysis->lock = lock;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);

@@ -17,10 +17,15 @@
 #include "stack_stats.h"
 #include "switch_stats.h"
 
+#define WANTED_LOCKS_BITS	8
+
 /**
  * struct analysis - of a trace; all zero: of nothing
  * @selection: of its events; NULL: all
  * @names: of addresses and threads, for the selection and the classes of locks
+ * @lock: name or address of the only lock that is summed up; NULL: all
+ * @lock_events: number of events of that lock
+ * @lock_cache: recent locks, and whether their names are @lock
  * @by_address: each lock by itself, and not by class
  * @classes: of the locks, unless @by_address
  * @spinlocks: WMI_SPINLOCK
@@ -47,6 +52,13 @@
 struct analysis {
 	const struct selection *selection;
 	const struct names *names;
+	const char *lock;
+	uint64_t lock_events;
+	struct wanted_lock {
+		uint64_t key;
+		bool is_known;
+		bool is_wanted;
+	} lock_cache[1 << WANTED_LOCKS_BITS];
 	bool by_address;
 	struct lock_classes classes;
 	struct spinlock_stats spinlocks;

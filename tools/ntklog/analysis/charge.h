@@ -70,6 +70,8 @@ enum charge_part {
  *	them; NULL: not recorded
  * @thread_id: the task
  * @weight: waits that this one stands for; 0: the wait is not counted
+ * @cpu: CPU that wrote the record
+ * @irql: IRQL of the release; of a lock that tasks sleep for 0
  * @is_sleeping: the lock is one that tasks sleep for
  * @is_shared: held by a reader
  * @in_softirq: a spin lock released in a softirq
@@ -92,6 +94,8 @@ struct charge_hold {
 	uint32_t thread_id;
 	uint32_t older_of_lock;
 	uint32_t older_of_thread;
+	uint16_t cpu;
+	uint8_t irql;
 	bool is_sleeping;
 	bool is_shared;
 	bool in_softirq;

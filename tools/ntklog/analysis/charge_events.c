@@ -84,6 +84,8 @@ void charge_add_spinlock(struct charge_sums *sums, const struct charge_event *fr
 		.is_shared = record->mode == WMI_SPINLOCK_EXECUTIVE_SHARED,
 		.in_softirq = record->dpc,
 		.in_interrupt = record->isr,
+		.cpu = from->event->processor,
+		.irql = record->irql,
 		.was_interrupted = record->interrupts,
 	};
 
@@ -111,6 +113,7 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 		.class = class,
 		.thread_id = record->thread_id,
 		.weight = weight,
+		.cpu = from->event->processor,
 		.is_sleeping = true,
 		.is_shared = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED,
 	};

@@ -74,6 +74,17 @@ static void format_task(const struct charge_sums *sums, uint32_t thread_id, char
 	text_clean(text);
 }
 
+/* The names of Linux' contexts are those of the levels that ntklog records for them. */
+static void format_irql(const struct charge_hold *hold, char *text, size_t size)
+{
+	static const char *const names[] = { "passive", "APC", "dispatch" };
+
+	if (hold->irql < ARRAY_SIZE(names))
+		snprintf(text, size, "IRQL %u (%s)", hold->irql, names[hold->irql]);
+	else
+		snprintf(text, size, "IRQL %u", hold->irql);
+}
+
 static void format_holder(const struct charge_sums *sums, const struct charge_hold *hold,
 			  char *text, size_t size)
 {
@@ -84,6 +95,15 @@ static void format_holder(const struct charge_sums *sums, const struct charge_ho
 		format_stack(sums, hold->frames, text, size);
 	} else if (sums->by == CHARGE_BY_TASK) {
 		snprintf(text, size, "%s", task);
+	} else if (sums->by == CHARGE_BY_THREAD) {
+		if (names_thread(sums->names, hold->thread_id))
+			snprintf(text, size, "%u %s", hold->thread_id, task);
+		else
+			snprintf(text, size, "%u", hold->thread_id);
+	} else if (sums->by == CHARGE_BY_CPU) {
+		snprintf(text, size, "CPU %u", hold->cpu);
+	} else if (sums->by == CHARGE_BY_IRQL) {
+		format_irql(hold, text, size);
 	} else if (hold->caller) {
 		names_function(sums->names, hold->caller, function, sizeof(function));
 		snprintf(text, size, "%s", function);
@@ -157,12 +177,17 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	struct charge_label_cached *cached;
 	char text[LABEL_SIZE];
 
+	if (sums->by == CHARGE_BY_CPU)
+		who.flags |= hold->cpu << 16;
+	if (sums->by == CHARGE_BY_IRQL)
+		who.flags |= hold->irql << 16;
 	if (hold->frames)
 		memcpy(who.frames, hold->frames, sizeof(who.frames));
 	/* The label of a spin lock's holder is the caller's, whichever task it was. */
 	if (sums->by == CHARGE_BY_CALLER && who.caller)
 		who.thread_id = 0;
-	cached = &sums->label_cache[cache_index(who.caller, who.thread_id, who.frames[1])];
+	cached = &sums->label_cache[cache_index(who.caller + who.flags, who.thread_id,
+						who.frames[1])];
 	if (!cached->label || memcmp(&cached->who, &who, sizeof(who))) {
 		format_holder(sums, hold, text, sizeof(text));
 		cached->label = label_of(sums, text);

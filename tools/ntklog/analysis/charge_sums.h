@@ -37,11 +37,17 @@ enum charge_fixed_label {
  *	function if there is a stack
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack
+ * @CHARGE_BY_THREAD: the task's id and name
+ * @CHARGE_BY_CPU: the CPU that released the lock
+ * @CHARGE_BY_IRQL: the IRQL of the release, by its name
  */
 enum charge_by {
 	CHARGE_BY_CALLER,
 	CHARGE_BY_TASK,
 	CHARGE_BY_STACK,
+	CHARGE_BY_THREAD,
+	CHARGE_BY_CPU,
+	CHARGE_BY_IRQL,
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ enum {
 	OPTION_ADDRESSES,
 	OPTION_BY,
 	OPTION_WIDE,
+	OPTION_LOCK,
 };
 
 /* Rows of a table that fit a screen. */
@@ -42,6 +44,7 @@ enum {
  * @html: path of the page; NULL: none
  * @json, @csv: instead of text
  * @by_address: each lock by itself
+ * @lock: the only lock that is summed up, or NULL
  * @by: property by which waiters and holders are told apart
  * @tables: that are wanted, as bits
  * @columns: that are wanted, separated by commas; NULL: the usual ones
@@ -57,6 +60,7 @@ struct options {
 	const char *html;
 	bool json, csv;
 	bool by_address;
+	const char *lock;
 	enum charge_by by;
 	unsigned int tables;
 	const char *columns;
@@ -68,17 +72,27 @@ struct options {
 	enum flame_of folded;
 };
 
-#define ALL_TABLES	((1u << REPORT_TABLES) - 1)
+/* The table of waiters is printed on request only, because the answer names the greatest. */
+#define ALL_TABLES	(((1u << REPORT_TABLES) - 1) & ~(1u << REPORT_WAITERS))
 
 #define COLUMN_NAME_SIZE	64
 
-#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors and unknown"
+#define TABLES	"locks, callers, resources, blockers, stacks, threads, processors, unknown and waiters"
 
 static const char *const by_names[] = {
 	[CHARGE_BY_CALLER] = "caller",
 	[CHARGE_BY_TASK] = "task",
 	[CHARGE_BY_STACK] = "stack",
+	[CHARGE_BY_THREAD] = "thread",
+	[CHARGE_BY_CPU] = "cpu",
+	[CHARGE_BY_IRQL] = "irql",
 };
+
+/* The tables whose columns are listed: all of them, unless the user has named some. */
+static unsigned int listed_tables(unsigned int tables)
+{
+	return tables && tables != ALL_TABLES ? tables : UINT_MAX;
+}
 
 static bool is_named(const char *columns, const char *name)
 {
@@ -136,7 +150,7 @@ static int choose_columns(struct report *report, const struct options *options)
 		snprintf(name, sizeof(name), "%.*s", (int)length, columns);
 		if (!show_column(report, options, name)) {
 			message("no table has a column \"%s\"; these are the columns:", name);
-			report_print_columns(options->tables, stderr);
+			report_print_columns(listed_tables(options->tables), stderr);
 			return -1;
 		}
 		if (!columns[length])
@@ -162,7 +176,7 @@ static int choose_sort(struct report *report, const struct options *options)
 	}
 	if (!found) {
 		message("no table has a column \"%s\"; these are the columns:", options->sort);
-		report_print_columns(options->tables, stderr);
+		report_print_columns(listed_tables(options->tables), stderr);
 	}
 	return found ? 0 : -1;
 }
@@ -188,7 +202,7 @@ static void print_text(struct table *table, const struct options *options)
 /* A report of everything begins with the answer. */
 static bool has_answer(const struct options *options)
 {
-	return options->tables == (1 << REPORT_TABLES) - 1;
+	return options->tables == ALL_TABLES;
 }
 
 static void print_tables(struct report *report, const struct options *options)
@@ -264,12 +278,32 @@ static int show(struct report *report, const struct options *options)
 	return status;
 }
 
+/* Name the options of record that record what the user has asked for. */
+static void tell_not_recorded(const struct report *report, const struct options *options)
+{
+	const struct analysis *analysis = report->analysis;
+	const char *path = report->file->path;
+	bool wants_stacks = options->tables == 1 << REPORT_STACKS ||
+			    options->by == CHARGE_BY_STACK;
+
+	if (wants_stacks && !analysis->stacks.has_any)
+		message("%s: no event has a stack: record with --stacks", path);
+	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.sampled)
+		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
+	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blockers &&
+	    (!analysis->charges.total.waits ||
+	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
+	     analysis->charges.sleeping.parts[CHARGE_UNKNOWN]))
+		message("%s: not all holders of spin locks are recorded: record with --blockers",
+			path);
+}
+
 static int run(struct options *options)
 {
 	static struct analysis analysis;
 	struct names *names;
 	struct etl_file *file;
-	bool is_open, has_stacks = false, lacks_holders = false;
+	bool is_open;
 	int status;
 
 	status = trace_refuse_output(&options->trace, options->html);
@@ -280,7 +314,8 @@ static int run(struct options *options)
 	analysis.selection = &options->trace.selection;
 	analysis.names = names;
 	analysis.by_address = options->by_address;
-	analysis.charges_waits = options->tables & 1 << REPORT_BLOCKERS;
+	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS);
+	analysis.lock = options->lock;
 	analysis.charge_by = options->by;
 	if (is_open) {
 		struct report report = {
@@ -290,19 +325,16 @@ static int run(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		has_stacks = analysis.stacks.has_any;
-		lacks_holders = !analysis.spinlocks.rates.blockers &&
-				(!analysis.charges.total.waits ||
-				 analysis.charges.total.parts[CHARGE_UNKNOWN] !=
-				 analysis.charges.sleeping.parts[CHARGE_UNKNOWN]);
-		status = show(&report, options);
+		if (options->lock && !analysis.lock_events) {
+			message("%s: no event is of a lock \"%s\"; report without --lock names the locks",
+				file->path, options->lock);
+			status = NTKLOG_FAILED;
+		} else {
+			status = show(&report, options);
+			tell_not_recorded(&report, options);
+		}
 		analysis_free(&analysis);
 	}
-	if (options->tables == 1 << REPORT_STACKS && is_open && !has_stacks)
-		message("%s: no event has a stack: record with --stacks", file->path);
-	if (options->tables == 1 << REPORT_BLOCKERS && is_open && lacks_holders)
-		message("%s: not all holders of spin locks are recorded: record with --blockers",
-			file->path);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
@@ -344,8 +376,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_COLUMNS:
 		if (!strcmp(argument, "help")) {
-			report_print_column_help(options->tables ? options->tables : ALL_TABLES,
-						 stdout);
+			report_print_column_help(listed_tables(options->tables), stdout);
 			exit(finish_output(stdout, NULL) ? NTKLOG_FAILED : NTKLOG_OK);
 		}
 		options->columns = argument;
@@ -356,6 +387,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_ADDRESSES:
 		options->by_address = true;
 		return 0;
+	case OPTION_LOCK:
+		options->lock = argument;
+		return 0;
 	case OPTION_WIDE:
 		options->is_wide = true;
 		return 0;
@@ -363,8 +397,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		for (i = 0; i < ARRAY_SIZE(by_names); i++)
 			if (!strcmp(argument, by_names[i]))
 				break;
+		if (!strcmp(argument, "process") || !strcmp(argument, "cgroup"))
+			argp_error(state,
+				   "--by: files name no %s; --by thread tells the tasks apart",
+				   argument);
 		if (i == ARRAY_SIZE(by_names))
-			argp_error(state, "--by: \"%s\" is not caller, task or stack", argument);
+			argp_error(state,
+				   "--by: \"%s\" is not caller, task, stack, thread, cpu or irql",
+				   argument);
 		options->by = i;
 		return 0;
 	case OPTION_TOP:
@@ -413,8 +453,10 @@ static const struct argp_option report_options[] = {
 	  "Show tables as wide as they are, and not only the columns that the terminal has room for",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "by", OPTION_BY, "caller|task|stack", 0,
-	  "What waiters and holders are told apart by in the answer and the table blockers; caller, if not given",
+	{ "lock", OPTION_LOCK, "CLASS", 0,
+	  "Sum up this lock only, by its class or address as the tables print it", 0 },
+	{ "by", OPTION_BY, "caller|task|stack|thread|cpu|irql", 0,
+	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
 	{ "top", OPTION_TOP, "N", 0,
 	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },

@@ -25,6 +25,7 @@
 		.thread_id = (_raw).thread_id,				\
 		.depth = (_raw).acquire_depth,				\
 		.mode = (_raw).acquire_mode,				\
+		.irql = (_raw).irql,					\
 		.dpc = (_raw).execute_dpc,				\
 		.isr = (_raw).execute_isr,				\
 		.interrupts = (_raw).interrupt_count,			\

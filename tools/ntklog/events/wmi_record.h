@@ -24,6 +24,7 @@
  * @mode: WMI_SPINLOCK_*
  * @dpc: released in a DPC
  * @isr: released in an interrupt routine
+ * @irql: IRQL at the release
  * @rule: WMI_SPINLOCK_RULE_*, which counts only if the file has a rundown of ntklog
  * @interrupts: number of interrupts of the processor from the begin of the wait to the release
  */
@@ -39,6 +40,7 @@ struct spinlock_record {
 	uint8_t mode;
 	bool dpc;
 	bool isr;
+	uint8_t irql;
 	uint8_t rule;
 	uint32_t interrupts;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of blockers: waiting time by lock, waiter and holder. */
+/* The tables of blockers and of waiters: waiting time by lock, waiter and holder. */
 
 #include <stdio.h>
 #include <string.h>
@@ -107,4 +107,38 @@ const struct table_class report_blockers_class = {
 	.column_count = ARRAY_SIZE(columns),
 	.sort = "charged_total",
 	.make = make_blockers,
+};
+
+static double waits(const struct report *report, const void *row)
+{
+	return (double)row_of(row)->pieces;
+}
+
+static const struct column waiter_columns[] = {
+	TEXT_COLUMN("lock", "lock", lock,
+		    "class of the lock, or its address; ~ marks a guess"),
+	TEXT_COLUMN("waiter", "waiter", waiter, "caller, task or stack that waited; see --by"),
+	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total, "sum of all waits"),
+	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
+		      "share of all waiting for locks"),
+	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),
+};
+
+static void make_waiters(struct report *report)
+{
+	const struct charge_row *row;
+
+	for (row = report->analysis->charges.rows; row; row = row->hh.next)
+		if (row->key.kind == CHARGE_ROW_WAITER)
+			table_add_row(&report->tables[REPORT_WAITERS], report, row);
+}
+
+const struct table_class report_waiters_class = {
+	.name = "waiters",
+	.title = "Who waited",
+	.columns = waiter_columns,
+	.column_count = ARRAY_SIZE(waiter_columns),
+	.sort = "wait_total",
+	.make = make_waiters,
 };

@@ -16,6 +16,7 @@ static const struct table_class *const classes[REPORT_TABLES] = {
 	[REPORT_THREADS] = &report_threads_class,
 	[REPORT_PROCESSORS] = &report_processors_class,
 	[REPORT_UNKNOWN] = &report_unknown_class,
+	[REPORT_WAITERS] = &report_waiters_class,
 };
 
 /**

@@ -266,6 +266,85 @@ class Reasons(Case):
                       self.report())
 
 
+class One(Case):
+    """Properties of waiters and holders, and one lock alone."""
+
+    def write_two_locks(self):
+        """The mutex's holder is blocked in the inner lock for half of its hold."""
+        self.write_events(
+            switch(2000, 55, 57), switch(4000, 57, 55),
+            sleep(4000, 4500, 2500, address=LOCK + 0x288), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56),
+            spin(6000, 8000, address=LOCK + 0x1000), spin(8000, 8100, 1000, WAITER, address=LOCK + 0x1000))
+
+    def test_thread_is_named_by_its_id(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(5100, 5200, 50, thread=99))
+        self.assertEqual(self.blockers("--by", "thread"), {
+            ("my_lock", "56 waiter", "55 holder"): 3000, ("my_lock", "99", "56 waiter"): 50})
+
+    def test_cpu_is_that_of_the_release(self):
+        self.write(etl.header_buffer(4) + etl.buffer(RATES) +
+                   etl.buffer([spin(5000, 5100, 3000, WAITER)], sequence=2) +
+                   etl.buffer([spin(1000, 5000)], sequence=3, processor=1, flags=0x21))
+        self.assertEqual(self.blockers("--by", "cpu"), {("my_lock", "CPU 0", "CPU 1"): 3000})
+
+    def test_irql_is_that_of_the_release(self):
+        self.write_events(spin(1000, 5000, irql=12), spin(5000, 5100, 3000, WAITER, irql=2))
+        self.assertEqual(self.blockers("--by", "irql"),
+                         {("my_lock", "IRQL 2 (dispatch)", "IRQL 12"): 3000})
+        self.assertNotIn("IRQL", run("report", "--by", "irql", self.path).stderr)
+
+    def test_property_that_is_not_recorded_is_named_with_its_option(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56))
+        for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
+            self.assertIn(option, run("report", "--by", by, self.path).stderr)
+        for by in "process", "cgroup":
+            result = run("report", "--by", by, self.path)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("files name no %s; --by thread" % by, result.stderr)
+
+    def test_waits_by_thread_are_a_table(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(5100, 5200, 50, thread=99), sleep(6000, 6100, 20, thread=99))
+        rows = json.loads(self.report("--json", "--table", "waiters", "--by", "thread"))
+        self.assertEqual({row["waiter"]: (row["waits"], round(row["wait_total_ns"] / NS),
+                                          round(row["wait_max_ns"] / NS))
+                          for row in rows["waiters"]}, {"56 waiter": (1, 3000, 3000),
+                                                        "99": (2, 70, 50)})
+        self.assertEqual(tool.undescribed(rows["waiters"], "report"), set())
+        self.assertNotIn("waiters", json.loads(self.report("--json")))
+
+    def test_one_lock_alone(self):
+        self.write_two_locks()
+        for name in "my_lock", hex(LOCK), "%x" % LOCK:
+            report = json.loads(self.report("--json", "--lock", name))
+            self.assertEqual([lock["lock"] for lock in report["answer"]["locks"]], ["my_lock"])
+            self.assertEqual(report["answer"]["waits"], 1)
+            self.assertEqual(round(report["answer"]["wait_total"] / NS), 4000)
+            self.assertEqual({row["resource"] for row in report["resources"]}, {"my_lock"})
+            self.assertEqual((report["locks"], report["callers"]), ([], []))
+            text = self.report("--lock", name)
+            self.assertRegex(text, r"blocked \d+% \(waiting for inner_lock\)")
+            self.assertNotIn("waits_long", text)
+
+    def test_lock_that_is_not_in_the_file_is_refused(self):
+        self.write_two_locks()
+        for name in "moon", "", "my_loc", "0x1":
+            result = run("report", "--lock", name, self.path)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn('no event is of a lock "%s"' % name, result.stderr)
+
+    def test_class_is_found_with_and_without_its_cache(self):
+        with open(self.path + ".names", "a", encoding="ascii") as stream:
+            stream.write("lock %x inode.i_rwsem (ext4_inode_cache)\n" % (LOCK + 0x1000))
+        self.write_two_locks()
+        for name in "inode.i_rwsem", "inode.i_rwsem (ext4_inode_cache)":
+            report = json.loads(self.report("--json", "--lock", name))
+            self.assertEqual(round(report["answer"]["wait_total"] / NS), 1000)
+        self.assertEqual(run("report", "--lock", "inode.i_rw", self.path).returncode, 1)
+
+
 class Text(Case):
     def test_answer_fits_the_smallest_terminal(self):
         events = []
@@ -324,7 +403,7 @@ class Text(Case):
         self.write_events(spin(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn('"moon" is not caller, task or stack', result.stderr)
+        self.assertIn('"moon" is not caller, task, stack, thread, cpu or irql', result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):
         self.write_events(sleep(1000, 5000),
