@@ -17,6 +17,7 @@ int command_top(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_convert(int argc, char **argv);
 
 #endif /* _NTKLOG_COMMAND_H */

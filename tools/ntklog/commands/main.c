@@ -29,6 +29,7 @@ static const struct command {
 	{ "dump", command_dump },
 	{ "info", command_info },
 	{ "report", command_report },
+	{ "diff", command_diff },
 	{ "convert", command_convert },
 	{ "names", command_names },
 	{ "help", command_help },
@@ -85,12 +86,13 @@ static const struct argp main_argp = {
 	       "  dump       print each event of a file\n"
 	       "  info       print what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: as text, JSON, CSV, or a page\n"
+	       "  diff       compare two files: which locks are waited for longer now\n"
 	       "  convert    convert a file to CTF, or for Perfetto\n"
 	       "  names      write the names of a file that has none\n"
 	       "  help       print the help of a command\n\n"
 	       "`ntklog help COMMAND' describes one command, ntklog(1) all of them.\n\n"
 	       "Exit status: 0: done. 1: the file is damaged, or the system does not allow it.\n"
-	       "2: wrong usage.",
+	       "2: wrong usage. 3: the condition of diff --fail-if is true.",
 };
 
 int main(int argc, char **argv)

@@ -7,6 +7,7 @@ enum ntklog_status {
 	NTKLOG_OK = 0,
 	NTKLOG_FAILED = 1,	/* a file or the system prevents the command */
 	NTKLOG_USAGE = 2,	/* the command line is invalid */
+	NTKLOG_CHANGED = 3,	/* the condition of diff --fail-if is true */
 };
 
 #endif /* _NTKLOG_STATUS_H */

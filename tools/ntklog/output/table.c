@@ -240,11 +240,12 @@ static void format_time(double ns, char *text, size_t size)
 
 	/* From 999.5 on it would read as 1000. */
 	for (i = 0; i < ARRAY_SIZE(units); i++)
-		if (ns >= 0.9995 * units[i].ns) {
+		if (fabs(ns) >= 0.9995 * units[i].ns) {
 			double value = ns / units[i].ns;
 
-			snprintf(text, size, "%.*f%s", value < 9.995 ? 2 : value < 99.95,
-				 value, units[i].name);
+			snprintf(text, size, "%.*f%s",
+				 fabs(value) < 9.995 ? 2 : fabs(value) < 99.95, value,
+				 units[i].name);
 			return;
 		}
 	snprintf(text, size, "%.0fns", ns);

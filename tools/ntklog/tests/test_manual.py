@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MAN = os.path.join(HERE, "..", "man")
 COMPLETION = os.path.join(HERE, "..", "completion", "ntklog")
 COMMANDS = ["list", "start", "stop", "status", "set", "selftest", "record", "top", "dump", "info", "report",
-            "convert", "names"]
+            "diff", "convert", "names"]
 
 
 def run(*arguments):

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ntklog diff: compare two traces. */
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "difference.h"
+#include "message.h"
+#include "trace_argp.h"
+
+enum {
+	OPTION_JSON = 0x100,
+	OPTION_CSV,
+	OPTION_OF,
+	OPTION_LOCK,
+	OPTION_FAIL_IF,
+	OPTION_TOP,
+	OPTION_WIDE,
+};
+
+/* Rows of the table that fit a screen. */
+#define TOP	20
+
+/*
+ * @paths: files before and after
+ * @count: number of @paths
+ * @seconds: duration of each recording
+ * @json, @csv: print these instead of text
+ * @is_wide: show all columns
+ * @of: property of the table
+ * @lock: the only lock that is compared, or NULL
+ * @lock_events: events of that lock in both files
+ * @has_condition: --fail-if was given
+ * @failing: property of the condition
+ * @is_increase: the condition is an increase, not a decrease
+ * @limit: relative change of the condition
+ * @top: rows at most; 0: all
+ */
+struct options {
+	const char *paths[2];
+	size_t count;
+	double seconds[2];
+	bool json, csv, is_wide;
+	enum difference_of of;
+	const char *lock;
+	uint64_t lock_events;
+	bool has_condition;
+	enum difference_of failing;
+	bool is_increase;
+	double limit;
+	size_t top;
+};
+
+static int read_file(struct options *options, size_t which, struct difference *difference)
+{
+	static struct analysis analysis;
+	struct trace_options trace = { .path = options->paths[which] };
+	struct names *names;
+	struct etl_file *file;
+	bool is_open;
+	int status;
+
+	status = trace_open(&file, &names, &trace, &is_open);
+	if (status)
+		return status;
+	analysis.names = names;
+	analysis.lock = options->lock;
+	if (is_open) {
+		analysis_read(&analysis, file);
+		options->seconds[which] = analysis_seconds(&analysis, file);
+		options->lock_events += analysis.lock_events;
+		difference_add(difference, which, &analysis, file, names);
+		difference->no_memory |= analysis.spinlocks.no_memory ||
+					 analysis.resources.no_memory;
+	}
+	analysis_free(&analysis);
+	trace_tell_loss(file);
+	if (trace_tell_damage(file))
+		status = NTKLOG_FAILED;
+	etl_close(file);
+	names_free(names);
+	return status;
+}
+
+/*
+ * Test whether the change is beyond the limit for sure: the sum after is compared with the scaled
+ * sum before, and the interval is that of this difference.
+ */
+static bool condition_is_true(const struct options *options, const struct difference *difference)
+{
+	const struct difference_sum *before = &difference->total.sums[0][options->failing];
+	const struct difference_sum *after = &difference->total.sums[1][options->failing];
+	double scale = 1 + options->limit;
+	double beyond = after->sum - scale * before->sum;
+	double interval = DIFFERENCE_ERRORS *
+			  sqrt(after->variance + scale * scale * before->variance);
+
+	return (options->is_increase ? beyond : -beyond) > interval;
+}
+
+static json_t *total_json(const struct difference *difference, enum difference_of of)
+{
+	const struct difference_row *total = &difference->total;
+	double interval = difference_half_width(total, of);
+
+	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][of].sum, "after",
+			 total->sums[1][of].sum, "interval",
+			 isfinite(interval) ? json_real(interval) : json_null());
+}
+
+static void print_json(const struct options *options, const struct difference *difference,
+		       const struct table *table)
+{
+	json_t *object = json_pack("{s:[f, f], s:s, s:o}", "seconds", options->seconds[0],
+				   options->seconds[1], "of", difference_name(options->of),
+				   "changes", table_json(table, options->top));
+	json_t *totals = json_object();
+	size_t i;
+
+	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+		json_object_set_new(totals, difference_name(i), total_json(difference, i));
+	json_object_set_new(object, "totals", totals);
+	if (options->has_condition)
+		json_object_set_new(object, "condition",
+				    json_boolean(condition_is_true(options, difference)));
+	json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+	putchar('\n');
+	json_decref(object);
+}
+
+static void print_total(const struct difference *difference, enum difference_of of)
+{
+	enum cell_kind kind = of == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
+	const struct difference_row *total = &difference->total;
+	double change = total->sums[1][of].sum - total->sums[0][of].sum;
+	const union cell cells[] = {
+		{ .number = total->sums[0][of].sum }, { .number = total->sums[1][of].sum },
+		{ .number = change }, { .number = difference_half_width(total, of) },
+	};
+	char texts[4][32];
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		cell_format(isinf(cells[i].number) ? CELL_ERROR : kind, &cells[i], texts[i],
+			    sizeof(texts[i]));
+	printf("%s: %s before, %s after: %s%s +-%s", difference_name(of), texts[0], texts[1],
+	       change > 0 ? "+" : "", texts[2], texts[3]);
+	if (total->sums[0][of].sum > 0)
+		printf(" (%+.1f%%)", 100 * change / total->sums[0][of].sum);
+	puts(fabs(change) > cells[3].number ? "" : ", noise");
+}
+
+static void print_text(const struct options *options, const struct difference *difference,
+		       struct table *table)
+{
+	size_t i;
+
+	printf("Before: %.3f s in %s\nAfter:  %.3f s in %s\n", options->seconds[0],
+	       options->paths[0], options->seconds[1], options->paths[1]);
+	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+		print_total(difference, i);
+	if (!table_has_cells(table))
+		return;
+	putchar('\n');
+	if (!options->is_wide)
+		table_fit(table, options->top, terminal_width(stdout), isatty(STDOUT_FILENO));
+	table_print_text(table, stdout, options->top);
+}
+
+static int show(const struct options *options, const struct difference *difference)
+{
+	struct table table;
+	int status = NTKLOG_OK;
+
+	if (!difference_table(&table, difference, options->of) || difference->no_memory) {
+		message("%s", strerror(ENOMEM));
+		status = NTKLOG_FAILED;
+	} else if (options->json) {
+		print_json(options, difference, &table);
+	} else if (options->csv) {
+		table_print_csv(&table, stdout, options->top);
+	} else {
+		print_text(options, difference, &table);
+	}
+	table_free(&table);
+	if (finish_output(stdout, NULL))
+		status = NTKLOG_FAILED;
+	return status;
+}
+
+static bool find_property(const char *text, size_t length, enum difference_of *of)
+{
+	size_t i;
+
+	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+		if (strlen(difference_name(i)) == length &&
+		    !strncmp(difference_name(i), text, length)) {
+			*of = i;
+			return true;
+		}
+	return false;
+}
+
+/* Parse "wait_total > +20%" or "waits < -10%". */
+static bool parse_condition(struct options *options, const char *text)
+{
+	char name[32], comparison, percent, rest;
+	double limit;
+
+	if (sscanf(text, " %31[a-z_] %c %lf %c %c", name, &comparison, &limit, &percent,
+		   &rest) != 4 ||
+	    !find_property(name, strlen(name), &options->failing) ||
+	    !strchr("<>", comparison) || percent != '%' || !(fabs(limit) < 1e9))
+		return false;
+	options->has_condition = true;
+	options->is_increase = comparison == '>';
+	options->limit = limit / 100;
+	return true;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+	char *end;
+
+	switch (key) {
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_CSV:
+		options->csv = true;
+		return 0;
+	case OPTION_WIDE:
+		options->is_wide = true;
+		return 0;
+	case OPTION_OF:
+		if (!find_property(argument, strlen(argument), &options->of))
+			argp_error(state, "--of: \"%s\" is not wait_total, hold_total or waits",
+				   argument);
+		return 0;
+	case OPTION_LOCK:
+		options->lock = argument;
+		return 0;
+	case OPTION_FAIL_IF:
+		if (!parse_condition(options, argument))
+			argp_error(state,
+				   "--fail-if: \"%s\" is not like \"wait_total > +20%%\" (wait_total, hold_total or waits; > or <)",
+				   argument);
+		return 0;
+	case OPTION_TOP:
+		options->top = strtoul(argument, &end, 10);
+		if (end == argument || *end || argument[0] == '-')
+			argp_error(state, "--top: \"%s\" is no number", argument);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->count == 2)
+			argp_error(state, "give two files: before and after");
+		options->paths[options->count++] = argument;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->count != 2)
+			argp_error(state, "give two files: before and after");
+		if (options->json && options->csv)
+			argp_error(state, "give only one of --json and --csv");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option diff_options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object; times are nanoseconds", 0 },
+	{ "csv", OPTION_CSV, NULL, 0, "Print comma-separated values; times are nanoseconds", 0 },
+	{ "of", OPTION_OF, "wait_total|hold_total|waits", 0,
+	  "What the table compares; wait_total, if not given", 0 },
+	{ "lock", OPTION_LOCK, "CLASS", 0,
+	  "Compare this lock only, by its class or address as the tables of report print it", 0 },
+	{ "fail-if", OPTION_FAIL_IF, "CONDITION", 0,
+	  "End with status 3 if a total has changed by more than this for sure, such as \"wait_total > +20%\"",
+	  0 },
+	{ "wide", OPTION_WIDE, NULL, 0, "Show the table as wide as it is", 0 },
+	{ "top", OPTION_TOP, "N", 0, "Print at most so many rows (20); 0: all", 0 },
+	{ 0 }
+};
+
+static const struct argp diff_argp = {
+	.options = diff_options,
+	.parser = parse_option,
+	.args_doc = "BEFORE AFTER",
+	.doc = "Compare two ETL files: sums of waits and holds by lock and caller, the greatest\n"
+	       "change first. Record both for the same time or work, because sums are compared.\n"
+	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
+	       "and from the random arrival of events. A change inside it is \"noise\".",
+};
+
+/**
+ * command_diff() - ntklog diff
+ * @argc: count of the arguments
+ * @argv: the arguments
+ *
+ * Return: enum ntklog_status.
+ */
+int command_diff(int argc, char **argv)
+{
+	struct options options = { .top = TOP };
+	struct difference difference = { 0 };
+	int status, status_after;
+
+	argp_parse(&diff_argp, argc, argv, 0, NULL, &options);
+	status = read_file(&options, 0, &difference);
+	status_after = read_file(&options, 1, &difference);
+	if (!status)
+		status = status_after;
+	if (!status && options.lock && !options.lock_events) {
+		message("neither file has an event of a lock \"%s\"", options.lock);
+		status = NTKLOG_FAILED;
+	} else if (status != NTKLOG_USAGE) {
+		difference_merge(&difference, options.of);
+		if (show(&options, &difference))
+			status = NTKLOG_FAILED;
+	}
+	if (!status && options.has_condition && condition_is_true(&options, &difference))
+		status = NTKLOG_CHANGED;
+	difference_free(&difference);
+	return status;
+}

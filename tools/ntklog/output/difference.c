@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The difference of two recordings: see difference.h. */
+
+#define _GNU_SOURCE
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "difference.h"
+#include "grow.h"
+#include "macros.h"
+#include "report_rows.h"
+
+static const char *const property_names[DIFFERENCE_PROPERTIES] = {
+	[DIFFERENCE_OF_WAITS] = "wait_total",
+	[DIFFERENCE_OF_HOLDS] = "hold_total",
+	[DIFFERENCE_OF_COUNTS] = "waits",
+};
+
+/**
+ * difference_name() - get the name of a property, for options and JSON
+ * @of: the property
+ *
+ * Return: its name.
+ */
+const char *difference_name(enum difference_of of)
+{
+	return property_names[of];
+}
+
+/* The variance that a sum of times has because its events come at random. */
+static double arrival_variance(const struct histogram *times)
+{
+	double variance = 0, value;
+	uint64_t weight;
+	unsigned int i;
+
+	for (i = 0; i < times->room; i++) {
+		value = histogram_bucket(times, i, &weight);
+		variance += (double)weight * value * value;
+	}
+	return variance;
+}
+
+static void add_times(struct difference_sum *sum, const struct histogram *times,
+		      double ns_per_cycle)
+{
+	double error = histogram_sum_error(times) * times->sum;
+
+	sum->sum += times->sum * ns_per_cycle;
+	sum->variance += (error * error + arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
+}
+
+static void add_sums(struct difference_sum *sums, const struct histogram *wait,
+		     const struct histogram *hold, double ns_per_cycle)
+{
+	add_times(&sums[DIFFERENCE_OF_WAITS], wait, ns_per_cycle);
+	add_times(&sums[DIFFERENCE_OF_HOLDS], hold, ns_per_cycle);
+	sums[DIFFERENCE_OF_COUNTS].sum += (double)wait->total;
+	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
+}
+
+/*
+ * @difference: gets the rows
+ * @which: 0: before; 1: after
+ * @ns_per_cycle: of the file
+ * @wait, @hold: all times of the file
+ */
+struct adding {
+	struct difference *difference;
+	size_t which;
+	double ns_per_cycle;
+	struct histogram wait, hold;
+};
+
+/* Add a row. Takes @lock and @caller, which are NULL without memory. */
+static void add_row(struct adding *adding, char *lock, char *caller,
+		    const struct histogram *wait, const struct histogram *hold)
+{
+	struct difference *difference = adding->difference;
+	struct difference_row row = { .lock = lock, .caller = caller };
+	struct difference_row *more = grown(difference->rows, difference->count, sizeof(*more));
+
+	if (more)
+		difference->rows = more;
+	if (!more || !lock || !caller) {
+		difference->no_memory = true;
+		free(lock);
+		free(caller);
+		return;
+	}
+	add_sums(row.sums[adding->which], wait, hold, adding->ns_per_cycle);
+	difference->rows[difference->count++] = row;
+	/* A row of few records has no error of its own, but all rows together may have one. */
+	if (!histogram_merge(&adding->wait, wait) || !histogram_merge(&adding->hold, hold))
+		difference->no_memory = true;
+}
+
+/**
+ * difference_add() - add the sums of a recording
+ * @difference: not merged
+ * @which: 0: the recording before; 1: after
+ * @analysis: sums of the recording
+ * @file: its file
+ * @names: its names, or NULL
+ */
+void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
+		    const struct etl_file *file, const struct names *names)
+{
+	const struct spinlock_stats *spinlocks = &analysis->spinlocks;
+	const struct resource_stats *resources = &analysis->resources;
+	const struct report report = { .file = file, .analysis = analysis, .names = names };
+	struct adding adding = {
+		.difference = difference,
+		.which = which,
+		.ns_per_cycle = etl_cycles_ns(file, 1),
+	};
+	const struct resource_entry *entry;
+	const struct spinlock_pair *pair;
+	unsigned int class, kind;
+
+	for (pair = spinlocks->pairs; pair; pair = pair->hh.next)
+		add_row(&adding, report_symbol_text(&report, pair->key.lock),
+			report_code_text(&report, pair->key.caller), &pair->sum.wait,
+			&pair->sum.hold);
+	add_row(&adding, strdup("(others)"), strdup(""), &spinlocks->others.wait,
+		&spinlocks->others.hold);
+	for (class = 0; class < RESOURCE_CLASSES; class++) {
+		for (entry = resources->resources; entry; entry = entry->hh.next)
+			add_row(&adding, report_symbol_text(&report, entry->key.address),
+				strdup(""), &entry->classes[class].wait,
+				&entry->classes[class].hold);
+		for (kind = 0; kind < RESOURCE_KINDS; kind++)
+			add_row(&adding, strdup("(others)"), strdup(""),
+				&resources->others[kind].classes[class].wait,
+				&resources->others[kind].classes[class].hold);
+	}
+	add_sums(difference->total.sums[which], &adding.wait, &adding.hold, adding.ns_per_cycle);
+	histogram_free(&adding.wait);
+	histogram_free(&adding.hold);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct difference_row *left = a, *right = b;
+	int order = strcmp(left->lock, right->lock);
+
+	return order ? order : strcmp(left->caller, right->caller);
+}
+
+static double change_of(const struct difference_row *row, enum difference_of of)
+{
+	return row->sums[1][of].sum - row->sums[0][of].sum;
+}
+
+static int compare_changes(const void *a, const void *b, void *of)
+{
+	double left = fabs(change_of(a, *(enum difference_of *)of));
+	double right = fabs(change_of(b, *(enum difference_of *)of));
+
+	return (left < right) - (left > right);
+}
+
+static void merge_row(struct difference_row *to, struct difference_row *from)
+{
+	size_t which, i;
+
+	for (which = 0; which < 2; which++)
+		for (i = 0; i < DIFFERENCE_PROPERTIES; i++) {
+			to->sums[which][i].sum += from->sums[which][i].sum;
+			to->sums[which][i].variance += from->sums[which][i].variance;
+		}
+	free(from->lock);
+	free(from->caller);
+}
+
+/**
+ * difference_merge() - make one row of the rows of a lock and caller, and sort the rows
+ * @difference: has both recordings
+ * @of: property whose greatest change comes first
+ */
+void difference_merge(struct difference *difference, enum difference_of of)
+{
+	size_t kept = 0, i;
+
+	if (!difference->count)
+		return;
+	qsort(difference->rows, difference->count, sizeof(*difference->rows), compare_names);
+	for (i = 1; i < difference->count; i++)
+		if (!compare_names(&difference->rows[kept], &difference->rows[i]))
+			merge_row(&difference->rows[kept], &difference->rows[i]);
+		else
+			difference->rows[++kept] = difference->rows[i];
+	difference->count = kept + 1;
+	qsort_r(difference->rows, difference->count, sizeof(*difference->rows), compare_changes,
+		&of);
+}
+
+/**
+ * difference_half_width() - compute the confidence interval of a change, at 95 percent
+ * @row: the row
+ * @of: the property
+ *
+ * Return: half the width of the interval; INFINITY if no record tells it.
+ */
+double difference_half_width(const struct difference_row *row, enum difference_of of)
+{
+	return DIFFERENCE_ERRORS * sqrt(row->sums[0][of].variance + row->sums[1][of].variance);
+}
+
+/* A row of the table, which shows one property. */
+struct shown_row {
+	const struct difference_row *row;
+	enum difference_of of;
+};
+
+static char *lock(const struct report *report, const void *row)
+{
+	return strdup(((const struct shown_row *)row)->row->lock);
+}
+
+static char *caller(const struct report *report, const void *row)
+{
+	return strdup(((const struct shown_row *)row)->row->caller);
+}
+
+static double before(const struct report *report, const void *row)
+{
+	const struct shown_row *of = row;
+
+	return of->row->sums[0][of->of].sum;
+}
+
+static double after(const struct report *report, const void *row)
+{
+	const struct shown_row *of = row;
+
+	return of->row->sums[1][of->of].sum;
+}
+
+static double change(const struct report *report, const void *row)
+{
+	const struct shown_row *of = row;
+
+	return change_of(of->row, of->of);
+}
+
+static double change_share(const struct report *report, const void *row)
+{
+	return before(report, row) ? change(report, row) / before(report, row) : NAN;
+}
+
+static double interval(const struct report *report, const void *row)
+{
+	const struct shown_row *of = row;
+
+	return difference_half_width(of->row, of->of);
+}
+
+static char *verdict(const struct report *report, const void *row)
+{
+	double size = change(report, row);
+
+	/* An interval that is not known is infinite. */
+	if (!(fabs(size) > interval(report, row)))
+		return strdup("noise");
+	return strdup(size > 0 ? "more" : "less");
+}
+
+#define COLUMNS(kind_)								\
+{										\
+	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address"),	\
+	TEXT_COLUMN("caller", "caller", caller,					\
+		    "function that released a spin lock"),			\
+	NUMBER_COLUMN("before", "before", kind_, before, "sum before"),		\
+	NUMBER_COLUMN("after", "after", kind_, after, "sum after"),		\
+	NUMBER_COLUMN("change", "change", kind_, change, "difference of both"),	\
+	NUMBER_COLUMN("change_share", "change", CELL_SHARE, change_share,	\
+		      "change by the sum before"),				\
+	NUMBER_COLUMN("interval", "+-95%", kind_, interval,			\
+		      "half the confidence interval of the change, at 95 percent"), \
+	TEXT_COLUMN("verdict", "verdict", verdict,				\
+		    "more, less, or noise: the interval includes no change"),	\
+}
+
+static const struct column time_columns[] = COLUMNS(CELL_TIME);
+static const struct column count_columns[] = COLUMNS(CELL_COUNT);
+
+/**
+ * difference_table() - make a table of the changes
+ * @table: made; for table_free()
+ * @difference: merged by @of
+ * @of: the property
+ *
+ * Return: false if there is no memory.
+ */
+bool difference_table(struct table *table, const struct difference *difference,
+		      enum difference_of of)
+{
+	const struct column *columns = of == DIFFERENCE_OF_COUNTS ? count_columns : time_columns;
+	size_t i;
+
+	if (!table_init(table, "changes", difference_name(of), columns, ARRAY_SIZE(time_columns),
+			"change"))
+		return false;
+	for (i = 0; i < difference->count; i++) {
+		const struct shown_row row = { &difference->rows[i], of };
+
+		if (before(NULL, &row) || after(NULL, &row))
+			table_add_row(table, NULL, &row);
+	}
+	return !table->no_memory;
+}
+
+/**
+ * difference_free() - free the rows
+ * @difference: all zero afterwards
+ */
+void difference_free(struct difference *difference)
+{
+	size_t i;
+
+	for (i = 0; i < difference->count; i++) {
+		free(difference->rows[i].lock);
+		free(difference->rows[i].caller);
+	}
+	free(difference->rows);
+	*difference = (struct difference) { 0 };
+}

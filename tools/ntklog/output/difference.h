@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_DIFFERENCE_H
+#define _NTKLOG_DIFFERENCE_H
+
+/*
+ * The difference of two recordings: sums of times by lock and caller, with confidence intervals.
+ *
+ * A record of weight w and time x adds w * w * x * x to the variance of a sum: w * (w - 1) of it
+ * are of the sampling, and w of the arrivals, which come at random even if all are written. The
+ * difference of two sums has the sum of both variances.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis.h"
+#include "table.h"
+
+/* Standard errors on each side of an interval that has the truth in 95 of 100 cases. */
+#define DIFFERENCE_ERRORS	1.96
+
+/**
+ * enum difference_of - property that is compared
+ * @DIFFERENCE_OF_WAITS: sum of all waits, nanoseconds
+ * @DIFFERENCE_OF_HOLDS: sum of all holds, nanoseconds
+ * @DIFFERENCE_OF_COUNTS: number of waits
+ * @DIFFERENCE_PROPERTIES: number of properties
+ */
+enum difference_of {
+	DIFFERENCE_OF_WAITS,
+	DIFFERENCE_OF_HOLDS,
+	DIFFERENCE_OF_COUNTS,
+	DIFFERENCE_PROPERTIES,
+};
+
+/**
+ * struct difference_sum - an estimate
+ * @sum: the estimate
+ * @variance: its variance; INFINITY: no record tells it
+ */
+struct difference_sum {
+	double sum;
+	double variance;
+};
+
+/**
+ * struct difference_row - a lock and a caller in both recordings
+ * @lock: lock, as tables print it
+ * @caller: caller of a spin lock; empty: none is recorded
+ * @sums: sums before and after, by property
+ */
+struct difference_row {
+	char *lock;
+	char *caller;
+	struct difference_sum sums[2][DIFFERENCE_PROPERTIES];
+};
+
+/**
+ * struct difference - of two recordings; all zero: of none
+ * @rows: sums by lock and caller
+ * @count: number of @rows
+ * @total: sums of all rows
+ * @no_memory: rows are missing for want of memory
+ */
+struct difference {
+	struct difference_row *rows;
+	size_t count;
+	struct difference_row total;
+	bool no_memory;
+};
+
+const char *difference_name(enum difference_of of);
+void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
+		    const struct etl_file *file, const struct names *names);
+void difference_merge(struct difference *difference, enum difference_of of);
+double difference_half_width(const struct difference_row *row, enum difference_of of);
+bool difference_table(struct table *table, const struct difference *difference,
+		      enum difference_of of);
+void difference_free(struct difference *difference);
+
+#endif /* _NTKLOG_DIFFERENCE_H */

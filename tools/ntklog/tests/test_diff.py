@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog diff: two recordings with a planted difference, or with none but chance.
+
+Usage: test_diff.py NTKLOG
+"""
+
+import csv
+import io
+import json
+import os
+import random
+
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+# Nanoseconds of a cycle.
+NS = 1e9 / etl.PERF_FREQ
+RATE = 1000
+
+
+def spin(address, wait=0, hold=100, caller=0x1000):
+    return etl.perfinfo(0x0529, etl.spin_lock(
+        address=address, caller=caller, acquire=1000, release=1000 + hold, wait=wait,
+        spins=1 if wait else 0))
+
+
+def file_of(events, rundown=None):
+    events = [rundown or etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
+              etl.resource_rundown(1, 1), *events]
+    parts = [events[at:at + 40] for at in range(0, len(events), 40)]
+    return etl.header_buffer(1 + len(parts)) + b"".join(
+        etl.buffer(part, sequence=number + 1) for number, part in enumerate(parts))
+
+
+def poisson(generator, mean):
+    """Arrivals within the time 1."""
+    count, time = 0, generator.expovariate(mean)
+    while time < 1:
+        count += 1
+        time += generator.expovariate(mean)
+    return count
+
+
+class Diff(tool.Case):
+    def setUp(self):
+        super().setUp()
+        self.after = os.path.join(self.directory.name, "b.etl")
+
+    def write_both(self, before, after, rundown=None):
+        self.write(file_of(before, rundown))
+        with open(self.after, "wb") as stream:
+            stream.write(file_of(after, rundown))
+
+    def diff(self, *options, status=0):
+        result = run("diff", *options, self.path, self.after)
+        self.assertEqual((result.returncode, result.stderr), (status, ""))
+        return result.stdout
+
+    def json(self, *options):
+        return json.loads(self.diff("--json", *options))
+
+    def test_rows_are_sums_before_and_after(self):
+        self.write_both([spin(0x10, 100), spin(0x10, 100), spin(0x20, 50)],
+                        [spin(0x10, 500), spin(0x30, 70), spin(0x10, 10, caller=0x2000)])
+        report = self.json()
+        self.assertEqual({(row["lock"], row["caller"]): (round(row["before_ns"] / NS),
+                                                         round(row["after_ns"] / NS))
+                          for row in report["changes"]},
+                         {("0x10", "0x1000"): (200, 500), ("0x20", "0x1000"): (50, 0),
+                          ("0x30", "0x1000"): (0, 70), ("0x10", "0x2000"): (0, 10)})
+        changes = [abs(row["change_ns"]) for row in report["changes"]]
+        self.assertEqual(changes, sorted(changes, reverse=True))
+        totals = report["totals"]
+        self.assertEqual([round(totals["wait_total"][when] / NS) for when in ("before", "after")],
+                         [250, 580])
+        self.assertEqual([totals["waits"][when] for when in ("before", "after")], [3, 3])
+        self.assertEqual([round(totals["hold_total"][when] / NS) for when in ("before", "after")],
+                         [300, 300])
+        self.assertEqual(tool.undescribed(report, "diff"), set())
+
+    def test_locks_that_sleep_are_compared(self):
+        self.write_both([etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)],
+                        [etl.linux_lock("mutex", 0x42, address=0x40, wait=300, hold=9)])
+        (row,) = self.json()["changes"]
+        self.assertEqual((row["lock"], round(row["change_ns"] / NS)), ("0x40", 200))
+        (row,) = self.json("--of", "hold_total")["changes"]
+        self.assertEqual(round(row["change_ns"] / NS), 2)
+
+    def test_change_is_told_from_noise(self):
+        self.write_both([spin(0x10, 100)] * 400 + [spin(0x20, 100)] * 400,
+                        [spin(0x10, 100)] * 800 + [spin(0x20, 100)] * 410)
+        for options in (), ("--of", "waits"):
+            verdicts = {row["lock"]: row["verdict"] for row in self.json(*options)["changes"]}
+            self.assertEqual(verdicts, {"0x10": "more", "0x20": "noise"})
+        self.assertRegex(self.diff(), r"(?m)^waits: 800 before, 1210 after: \+410 \+-88 \(\+51.2%\)$")
+        text = self.diff("--lock", "0x20")
+        self.assertRegex(text, r"(?m)^waits: 400 before, 410 after: \+10 \+-56 \(\+2.5%\), noise$")
+        self.assertNotRegex(text, r"\b0x10\b")
+        rows = list(csv.DictReader(io.StringIO(self.diff("--csv", "--top", "1"))))
+        self.assertEqual([(row["lock"], row["verdict"]) for row in rows], [("0x10", "more")])
+
+    def test_condition_sets_the_exit_status(self):
+        self.write_both([spin(0x10, 100)] * 1000, [spin(0x10, 100)] * 1500)
+        for condition, status in (
+                ("wait_total > +20%", 3), ("waits>20%", 3), ("hold_total > 20%", 3),
+                # The change is 50 percent, give or take 10.
+                ("wait_total > 45%", 0), ("wait_total > 50%", 0), ("wait_total < -10%", 0),
+                ("waits < +100%", 3)):
+            self.diff("--fail-if", condition, status=status)
+        report = json.loads(self.diff("--json", "--fail-if", "waits > 20%", status=3))
+        self.assertIs(report["condition"], True)
+
+    def test_bad_input_is_refused(self):
+        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        for condition in "", "wait_total", "moon > 20%", "waits = 3%", "waits > 20", "waits > 2%x":
+            result = run("diff", "--fail-if", condition, self.path, self.after)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn('is not like "wait_total > +20%"', result.stderr)
+        for arguments in (), (self.path,), (self.path,) * 3:
+            result = run("diff", *arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("give two files", result.stderr)
+        self.assertEqual(run("diff", "--of", "moon", self.path, self.after).returncode, 2)
+        result = run("diff", "--lock", "moon", self.path, self.after)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('neither file has an event of a lock "moon"', result.stderr)
+        result = run("diff", "--fail-if", "waits > 1%", self.path, self.path + ".missing")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(".missing", result.stderr)
+
+    def false_alarms(self, draw, mean, rundown, seed):
+        """The share of rows of two recordings of one load that are not noise."""
+        generator = random.Random(seed)
+        files = [[spin(0x1000 + 16 * row, int(1000 * draw(generator)) + 1)
+                  for row in range(400) for _ in range(poisson(generator, mean))]
+                 for _ in range(2)]
+        self.write_both(*files, rundown)
+        rows = self.json("--top", "0")["changes"]
+        self.assertGreater(len(rows), 390)
+        return sum(row["verdict"] != "noise" for row in rows) / len(rows)
+
+    def test_false_alarms_are_rare(self):
+        """At most 5 percent of 4800 rows, with as much as chance adds at three errors."""
+        rates = []
+        for seed, (name, draw) in enumerate((
+                ("constant", lambda generator: 1),
+                ("exponential", lambda generator: generator.expovariate(1)),
+                ("log-normal", lambda generator: generator.lognormvariate(0, 1.5)))):
+            for mean in 10, 50:
+                for rate in 1, RATE:
+                    rundown = etl.spinlock_rundown(1, rate, rate, 0)
+                    rates.append(self.false_alarms(draw, mean, rundown, seed))
+                    print("# %s, %d records a row, 1 in %d: %.1f %%" %
+                          (name, mean, rate, 100 * rates[-1]))
+        self.assertLessEqual(sum(rates) / len(rates), .05)
+        self.assertLessEqual(max(rates), .05 + 3 * (.05 * .95 / 400) ** .5)
+
+
+if __name__ == "__main__":
+    tap.main()
