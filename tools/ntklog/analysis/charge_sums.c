@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "charge_sums.h"
+#include "histogram.h"
 #include "macros.h"
 #include "text.h"
 
@@ -287,6 +288,9 @@ static void fold_row(struct charge_sums *sums, const struct charge_row *row)
 		return;
 	sum->pieces += row->pieces;
 	sum->ticks += row->ticks;
+	sum->variance += row->variance;
+	if (row->greatest_variance > sum->greatest_variance)
+		sum->greatest_variance = row->greatest_variance;
 	if (row->longest > sum->longest)
 		sum->longest = row->longest;
 }
@@ -355,9 +359,13 @@ static void add_to_row(struct charge_sums *sums, enum charge_row_kind kind,
 		       uint64_t weight)
 {
 	struct charge_row *row = find_row(sums, kind, first, second);
+	double variance = weight_variance(weight) * (double)ticks * (double)ticks;
 
 	if (!row)
 		return;
+	row->variance += variance;
+	if (variance > row->greatest_variance)
+		row->greatest_variance = variance;
 	row->pieces += weight;
 	row->ticks += ticks * weight;
 	if (ticks > row->longest)

@@ -136,6 +136,8 @@ struct charge_row_key {
  * @pieces: number of pieces; of CHARGE_ROW_WAITER of waits; weighted
  * @ticks: their sum, weighted, session clock
  * @longest: the longest piece
+ * @variance: variance of @ticks, which is 0 where each wait was written
+ * @greatest_variance: greatest part of a single piece in @variance
  * @hh: in the table of rows
  */
 struct charge_row {
@@ -143,6 +145,8 @@ struct charge_row {
 	uint64_t pieces;
 	uint64_t ticks;
 	uint64_t longest;
+	double variance;
+	double greatest_variance;
 	UT_hash_handle hh;
 };
 

@@ -38,6 +38,12 @@ static double charged_total(const struct report *report, const void *row)
 	return report_ticks_ns(report, (double)row_of(row)->ticks);
 }
 
+static double charged_error(const struct report *report, const void *row)
+{
+	return sum_error(row_of(row)->variance, row_of(row)->greatest_variance,
+			 (double)row_of(row)->ticks);
+}
+
 static double charged_share(const struct report *report, const void *row)
 {
 	return (double)row_of(row)->ticks / (double)report->analysis->charges.total.wait;
@@ -57,7 +63,9 @@ static const struct column columns[] = {
 	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
 		      "pieces of waits that are charged to the holder", .is_hidden = true),
 	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
-		      "waiting that is charged to the holder"),
+		      "waiting that is charged to the holder", .error = "charged_total_error"),
+	NUMBER_COLUMN("charged_total_error", "charged error", CELL_ERROR, charged_error,
+		      "standard error of charged_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
 		      "share of all waiting for locks"),
 	NUMBER_COLUMN("charged_max", "charged max", CELL_TIME, charged_max,
@@ -119,7 +127,10 @@ static const struct column waiter_columns[] = {
 		    "class of the lock, or its address; ~ marks a guess"),
 	TEXT_COLUMN("waiter", "waiter", waiter, "caller, task or stack that waited; see --by"),
 	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),
-	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total, "sum of all waits"),
+	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total, "sum of all waits",
+		      .error = "wait_total_error"),
+	NUMBER_COLUMN("wait_total_error", "wait error", CELL_ERROR, charged_error,
+		      "standard error of wait_total", .is_hidden = true),
 	NUMBER_COLUMN("charged_share", "share", CELL_SHARE, charged_share,
 		      "share of all waiting for locks"),
 	NUMBER_COLUMN("wait_max", "wait max", CELL_TIME, charged_max, "longest wait"),

@@ -266,6 +266,29 @@ class Reasons(Case):
                       self.report())
 
 
+class Sampled(Case):
+    def test_charges_of_a_sample_have_an_error(self):
+        """Forty waits that stand for ten each; the greatest part counts seven times."""
+        events = []
+        for number in range(40):
+            at = 10000 * (number + 1)
+            events += [spin(at, at + 2000), spin(at + 2000, at + 2100, 1000, WAITER)]
+        events = [etl.spinlock_rundown(1, 10, 1, 0), etl.ntklog_rundown(0, blockers=1), *events]
+        self.write(etl.header_buffer(4) + b"".join(
+            etl.buffer(events[40 * i:40 * i + 40], sequence=i + 1) for i in range(3)))
+        for table, column in ("blockers", "charged_total"), ("waiters", "wait_total"):
+            (row,) = json.loads(self.report("--json", "--table", table))[table]
+            self.assertEqual(round(row[column + "_ns"] / NS), 40 * 10 * 1000)
+            self.assertAlmostEqual(row[column + "_error"],
+                                   ((40 + 6) * 10 * 9) ** .5 * 1000 / (40 * 10 * 1000))
+            self.assertIn("ms+-16%", self.report("--table", table))
+
+    def test_charges_of_all_waits_have_none(self):
+        self.write_events(spin(1000, 5000), spin(5000, 5100, 3000, WAITER))
+        (row,) = json.loads(self.report("--json"))["blockers"]
+        self.assertEqual(row["charged_total_error"], 0)
+
+
 class One(Case):
     """Properties of waiters and holders, and one lock alone."""
 
