@@ -330,6 +330,44 @@ const struct charge_hold *charges_find_wait(const struct charges *charges, uint3
 }
 
 /**
+ * charges_find_holder() - find the hold that a task waited for
+ * @charges: open
+ * @wait: the hold that followed the wait
+ * @time: when, session clock
+ *
+ * Return: the newest recorded hold of the lock at that time, or NULL if there is none.
+ */
+const struct charge_hold *charges_find_holder(const struct charges *charges,
+					      const struct charge_hold *wait, uint64_t time)
+{
+	uint64_t link = charges->lock_heads[bucket_of(wait->lock)];
+	const struct charge_hold *hold;
+
+	for (; (hold = hold_at(charges, link)) && hold->logged > time;
+	     link = older_link(link, hold->older_of_lock))
+		if (hold->lock == wait->lock && hold->is_sleeping == wait->is_sleeping &&
+		    hold->acquired <= time && hold->released > time)
+			return hold;
+	return NULL;
+}
+
+/**
+ * charges_find_absence() - find the time without a CPU that a task had
+ * @charges: open
+ * @thread_id: the task
+ * @time: when, session clock
+ *
+ * Return: the absence at that time, or NULL if the task had a CPU.
+ */
+const struct charge_absence *charges_find_absence(const struct charges *charges,
+						  uint32_t thread_id, uint64_t time)
+{
+	const struct charge_absence *absence = find_absence(charges, thread_id, time);
+
+	return absence && absence->until > time ? absence : NULL;
+}
+
+/**
  * charges_close() - free what charging uses
  * @charges: open
  */

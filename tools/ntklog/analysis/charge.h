@@ -148,6 +148,10 @@ void charges_switch_in(struct charges *charges, uint32_t thread_id, uint64_t tim
 		       uint64_t ready_for);
 const struct charge_hold *charges_find_wait(const struct charges *charges, uint32_t thread_id,
 					    uint64_t time);
+const struct charge_hold *charges_find_holder(const struct charges *charges,
+					      const struct charge_hold *wait, uint64_t time);
+const struct charge_absence *charges_find_absence(const struct charges *charges,
+						  uint32_t thread_id, uint64_t time);
 void charges_close(struct charges *charges);
 
 #endif /* _NTKLOG_CHARGE_H */

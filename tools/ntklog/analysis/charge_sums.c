@@ -8,120 +8,9 @@
 #include "charge_sums.h"
 #include "histogram.h"
 #include "macros.h"
-#include "text.h"
-
-#define LABEL_SIZE	(2 * NAME_SIZE + 32)
 
 /* Return values of size_of_sum(). */
 #define SUM_SIZES	252
-
-/* Prefixes of functions that take or release locks or switch tasks, and so explain no hold. */
-static const char *const plumbing[] = {
-	"__mutex_unlock", "mutex_unlock", "up_", "__up", "up+", "downgrade_write",
-	"ww_mutex_unlock", "rt_mutex", "percpu_up", "percpu_down", "__percpu", "down_", "__down",
-	"rwsem_", "mutex_lock", "__mutex_lock", "ntklog", "ftrace", "arch_ftrace", "return_to",
-	"__schedule", "schedule", "preempt_schedule", "__cond_resched", "__traceiter",
-	"raw_irqentry", "irqentry", "_raw_", "do_raw_", "queued_",
-};
-
-static bool is_plumbing(const char *function)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(plumbing); i++)
-		if (!strncmp(function, plumbing[i], strlen(plumbing[i])))
-			return true;
-	return false;
-}
-
-/* The innermost function that is not plumbing. Returns false if there is none. */
-static bool find_function(const struct charge_sums *sums, const uint64_t *frames, char *text,
-			  size_t size)
-{
-	unsigned int i;
-
-	for (i = 0; frames && i < CHARGE_FRAMES && frames[i]; i++) {
-		names_function(sums->names, frames[i], text, size);
-		if (!is_plumbing(text))
-			return true;
-	}
-	return false;
-}
-
-static void format_stack(const struct charge_sums *sums, const uint64_t *frames, char *text,
-			 size_t size)
-{
-	char function[NAME_SIZE];
-	size_t length = 0;
-	unsigned int i;
-
-	for (i = 0; i < CHARGE_FRAMES && frames[i] && length < size; i++) {
-		names_function(sums->names, frames[i], function, sizeof(function));
-		length += snprintf(text + length, size - length, "%s%s", i ? " < " : "", function);
-	}
-}
-
-static void format_task(const struct charge_sums *sums, uint32_t thread_id, char *text, size_t size)
-{
-	const char *name = names_thread(sums->names, thread_id);
-
-	if (name)
-		snprintf(text, size, "%s", name);
-	else if (!thread_id)
-		snprintf(text, size, "idle");
-	else
-		snprintf(text, size, "task %u", thread_id);
-	/* snprintf() may have cut the name within a character. */
-	text_clean(text);
-}
-
-/* The names of Linux' contexts are those of the levels that ntklog records for them. */
-static void format_irql(const struct charge_hold *hold, char *text, size_t size)
-{
-	static const char *const names[] = { "passive", "APC", "dispatch" };
-
-	if (hold->irql < ARRAY_SIZE(names))
-		snprintf(text, size, "IRQL %u (%s)", hold->irql, names[hold->irql]);
-	else
-		snprintf(text, size, "IRQL %u", hold->irql);
-}
-
-static void format_holder(const struct charge_sums *sums, const struct charge_hold *hold,
-			  char *text, size_t size)
-{
-	char function[NAME_SIZE], task[NAME_SIZE];
-
-	format_task(sums, hold->thread_id, task, sizeof(task));
-	if (sums->by == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
-		format_stack(sums, hold->frames, text, size);
-	} else if (sums->by == CHARGE_BY_TASK) {
-		snprintf(text, size, "%s", task);
-	} else if (sums->by == CHARGE_BY_THREAD) {
-		if (names_thread(sums->names, hold->thread_id))
-			snprintf(text, size, "%u %s", hold->thread_id, task);
-		else
-			snprintf(text, size, "%u", hold->thread_id);
-	} else if (sums->by == CHARGE_BY_CPU) {
-		snprintf(text, size, "CPU %u", hold->cpu);
-	} else if (sums->by == CHARGE_BY_IRQL) {
-		format_irql(hold, text, size);
-	} else if (hold->caller) {
-		names_function(sums->names, hold->caller, function, sizeof(function));
-		snprintf(text, size, "%s", function);
-	} else if (find_function(sums, hold->frames, function, sizeof(function))) {
-		snprintf(text, size, "%s in %s", task, function);
-	} else {
-		snprintf(text, size, "%s", task);
-	}
-	size -= strlen(text);
-	text += strlen(text);
-	if (hold->in_interrupt)
-		snprintf(text, size, " (interrupt)");
-	else if (hold->in_softirq)
-		snprintf(text, size, " (softirq)");
-	else if (hold->is_shared)
-		snprintf(text, size, " (reader)");
-}
 
 static uint64_t hash_text(const char *text)
 {
@@ -176,7 +65,7 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 			 hold->is_sleeping << 3,
 	};
 	struct charge_label_cached *cached;
-	char text[LABEL_SIZE];
+	char text[CHARGE_LABEL_SIZE];
 
 	if (sums->by == CHARGE_BY_CPU)
 		who.flags |= hold->cpu << 16;
@@ -190,7 +79,7 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	cached = &sums->label_cache[cache_index(who.caller + who.flags, who.thread_id,
 						who.frames[1])];
 	if (!cached->label || memcmp(&cached->who, &who, sizeof(who))) {
-		format_holder(sums, hold, text, sizeof(text));
+		charge_format_holder(sums->names, sums->by, hold, text, sizeof(text));
 		cached->label = label_of(sums, text);
 		cached->who = who;
 	}
@@ -377,20 +266,11 @@ static void add_absence(struct charge_sums *sums, const struct charge_piece *pie
 			uint64_t weight)
 {
 	bool is_blocked = piece->part == CHARGE_HOLDER_BLOCKED;
-	const struct charge_hold *wait = NULL;
-	char function[NAME_SIZE], class[NAME_SIZE], text[LABEL_SIZE];
+	char text[CHARGE_LABEL_SIZE];
 
-	if (is_blocked)
-		wait = charges_find_wait(sums->charges, piece->absence->thread_id,
-					 piece->absence->from);
-	if (wait) {
-		names_address(sums->names, wait->class, class, sizeof(class));
-		snprintf(text, sizeof(text), "waiting for %s", class);
-	} else if (find_function(sums, piece->absence->frames, function, sizeof(function))) {
-		snprintf(text, sizeof(text), "in %s", function);
-	} else {
+	if (!charge_format_absence(sums->names, is_blocked ? sums->charges : NULL, piece->absence,
+				   text, sizeof(text)))
 		return;
-	}
 	add_to_row(sums, is_blocked ? CHARGE_ROW_BLOCKED : CHARGE_ROW_PREEMPTED,
 		   label_of(sums, text), sums->fixed[CHARGE_LABEL_OTHERS], piece->ticks, weight);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "charge.h"
+#include "charge_labels.h"
 #include "hash.h"
 #include "names.h"
 
@@ -30,25 +31,6 @@ enum charge_fixed_label {
 };
 
 #define CHARGE_CACHE_BITS	12
-
-/**
- * enum charge_by - property by which waiters and holders are told apart
- * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
- *	function if there is a stack
- * @CHARGE_BY_TASK: the name of the task
- * @CHARGE_BY_STACK: the innermost functions of the stack
- * @CHARGE_BY_THREAD: the task's id and name
- * @CHARGE_BY_CPU: the CPU that released the lock
- * @CHARGE_BY_IRQL: the IRQL of the release, by its name
- */
-enum charge_by {
-	CHARGE_BY_CALLER,
-	CHARGE_BY_TASK,
-	CHARGE_BY_STACK,
-	CHARGE_BY_THREAD,
-	CHARGE_BY_CPU,
-	CHARGE_BY_IRQL,
-};
 
 /**
  * struct charge_sum - waits and their parts; session clock, weighted
@@ -96,7 +78,7 @@ struct charge_class {
  *	a fixed label stands for free and unknown time
  * @CHARGE_ROW_WAITER: @first waited
  * @CHARGE_ROW_HOLDER: @first held the lock while others waited
- * @CHARGE_ROW_BLOCKED: the holder was blocked in @first
+ * @CHARGE_ROW_BLOCKED: the holder was blocked in @first: a function, or a chain of locks
  * @CHARGE_ROW_PREEMPTED: the holder was preempted in @first
  * @CHARGE_ROW_KINDS: number of kinds
  */

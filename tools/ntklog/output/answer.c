@@ -201,6 +201,7 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 		{ CHARGE_HOLDER_RAN, CHARGE_ROW_KINDS, "ran" },
 	};
 	const struct charge_sums *sums = &answer->report->analysis->charges;
+	const char *chain = NULL, *held_by;
 	char text[512] = "";
 	size_t i;
 
@@ -214,11 +215,19 @@ static void add_reasons(struct answer *answer, const struct charge_class *class)
 			find_largest(sums, class, reasons[i].where, &where, 1);
 		append(text, sizeof(text), "%s%s %.0f%%", *text ? ", " : "", reasons[i].text,
 		       100 * share_of(ticks, held(&class->sum)));
-		if (where)
-			append(text, sizeof(text), " (%s)", where->key.first->text);
+		if (!where)
+			continue;
+		/* The chain of locks has a line of its own. */
+		held_by = strstr(where->key.first->text, CHARGE_HELD_BY);
+		if (held_by)
+			chain = where->key.first->text;
+		append(text, sizeof(text), " (%.*s)",
+		       held_by ? (int)(held_by - chain) : NAME_SIZE, where->key.first->text);
 	}
 	if (*text)
 		add_line(answer, "   Holders %s", text);
+	if (chain)
+		add_line(answer, "   Chain: %s", chain);
 }
 
 static void add_lock(struct answer *answer, const struct charge_class *class, size_t number)

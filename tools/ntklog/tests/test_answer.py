@@ -245,6 +245,24 @@ class Reasons(Case):
             sleep(5000, 5100, 4000, thread=56))
         self.assertRegex(self.report(), r"blocked \d+% \(waiting for inner_lock\)")
 
+    def test_chain_of_holders_is_followed_to_its_end(self):
+        """55 has my_lock and waits for inner_lock, which 57 has while it is blocked in a function."""
+        self.write_events(
+            switch(1500, 57, 0), stack_of(1500, 0xFFFFFFFF81000401, 0xFFFFFFFF81000501, thread=57),
+            switch(2000, 55, 0), switch(3900, 0, 57),
+            sleep(1000, 4000, thread=57, address=LOCK + 0x288), switch(4000, 57, 55),
+            sleep(4000, 4500, 2000, address=LOCK + 0x288), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56))
+        self.assertRegex(self.report(), r"blocked 50% \(waiting for inner_lock\), ran 50%\n"
+                         r"   Chain: waiting for inner_lock, held by bystander in p9_client_rpc\n")
+
+    def test_chain_of_a_holder_that_runs_ends_with_it(self):
+        self.write_events(
+            switch(2000, 55, 57), sleep(1000, 4000, thread=57, address=LOCK + 0x288),
+            switch(4000, 57, 55), sleep(4000, 4500, 2000, address=LOCK + 0x288), sleep(1000, 5000),
+            sleep(5000, 5100, 4000, thread=56))
+        self.assertIn("   Chain: waiting for inner_lock, held by bystander\n", self.report())
+
     def test_next_owner_without_a_cpu_is_want_of_cpus(self):
         """The lock is free from 2000 on; its next owner is woken at once, and runs at 5000."""
         parts = self.answer(switch(1500, 56, 57), sleep(1000, 2000),

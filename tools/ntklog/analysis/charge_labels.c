@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Names of waiters and holders, and of the places in which holders have no CPU. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "charge_labels.h"
+#include "macros.h"
+#include "text.h"
+
+/* Locks of a chain that are named. Deadlocked tasks have no records, so no chain is endless. */
+#define CHAIN_MAX	4
+
+/* Prefixes of functions that take or release locks or switch tasks, and so explain no hold. */
+static const char *const plumbing[] = {
+	"__mutex_unlock", "mutex_unlock", "up_", "__up", "up+", "downgrade_write",
+	"ww_mutex_unlock", "rt_mutex", "percpu_up", "percpu_down", "__percpu", "down_", "__down",
+	"rwsem_", "mutex_lock", "__mutex_lock", "ntklog", "ftrace", "arch_ftrace", "return_to",
+	"__schedule", "schedule", "preempt_schedule", "__cond_resched", "__traceiter",
+	"raw_irqentry", "irqentry", "_raw_", "do_raw_", "queued_",
+};
+
+static bool is_plumbing(const char *function)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(plumbing); i++)
+		if (!strncmp(function, plumbing[i], strlen(plumbing[i])))
+			return true;
+	return false;
+}
+
+/* The innermost function that is not plumbing. Returns false if there is none. */
+static bool find_function(const struct names *names, const uint64_t *frames, char *text,
+			  size_t size)
+{
+	unsigned int i;
+
+	for (i = 0; frames && i < CHARGE_FRAMES && frames[i]; i++) {
+		names_function(names, frames[i], text, size);
+		if (!is_plumbing(text))
+			return true;
+	}
+	return false;
+}
+
+static void format_stack(const struct names *names, const uint64_t *frames, char *text,
+			 size_t size)
+{
+	char function[NAME_SIZE];
+	size_t length = 0;
+	unsigned int i;
+
+	for (i = 0; i < CHARGE_FRAMES && frames[i] && length < size; i++) {
+		names_function(names, frames[i], function, sizeof(function));
+		length += snprintf(text + length, size - length, "%s%s", i ? " < " : "", function);
+	}
+}
+
+static void format_task(const struct names *names, uint32_t thread_id, char *text, size_t size)
+{
+	const char *name = names_thread(names, thread_id);
+
+	if (name)
+		snprintf(text, size, "%s", name);
+	else if (!thread_id)
+		snprintf(text, size, "idle");
+	else
+		snprintf(text, size, "task %u", thread_id);
+	/* snprintf() may have cut the name within a character. */
+	text_clean(text);
+}
+
+/* The names of Linux' contexts are those of the levels that ntklog records for them. */
+static void format_irql(const struct charge_hold *hold, char *text, size_t size)
+{
+	static const char *const names[] = { "passive", "APC", "dispatch" };
+
+	if (hold->irql < ARRAY_SIZE(names))
+		snprintf(text, size, "IRQL %u (%s)", hold->irql, names[hold->irql]);
+	else
+		snprintf(text, size, "IRQL %u", hold->irql);
+}
+
+/**
+ * charge_format_holder() - name a waiter or a holder
+ * @names: names of functions and tasks, or NULL
+ * @by: property that names them
+ * @hold: the hold
+ * @text: buffer for the name
+ * @size: bytes of @text
+ */
+void charge_format_holder(const struct names *names, enum charge_by by,
+			  const struct charge_hold *hold, char *text, size_t size)
+{
+	char function[NAME_SIZE], task[NAME_SIZE];
+
+	format_task(names, hold->thread_id, task, sizeof(task));
+	if (by == CHARGE_BY_STACK && hold->frames && hold->frames[0]) {
+		format_stack(names, hold->frames, text, size);
+	} else if (by == CHARGE_BY_TASK) {
+		snprintf(text, size, "%s", task);
+	} else if (by == CHARGE_BY_THREAD) {
+		if (names_thread(names, hold->thread_id))
+			snprintf(text, size, "%u %s", hold->thread_id, task);
+		else
+			snprintf(text, size, "%u", hold->thread_id);
+	} else if (by == CHARGE_BY_CPU) {
+		snprintf(text, size, "CPU %u", hold->cpu);
+	} else if (by == CHARGE_BY_IRQL) {
+		format_irql(hold, text, size);
+	} else if (hold->caller) {
+		names_function(names, hold->caller, function, sizeof(function));
+		snprintf(text, size, "%s", function);
+	} else if (find_function(names, hold->frames, function, sizeof(function))) {
+		snprintf(text, size, "%s in %s", task, function);
+	} else {
+		snprintf(text, size, "%s", task);
+	}
+	size -= strlen(text);
+	text += strlen(text);
+	if (hold->in_interrupt)
+		snprintf(text, size, " (interrupt)");
+	else if (hold->in_softirq)
+		snprintf(text, size, " (softirq)");
+	else if (hold->is_shared)
+		snprintf(text, size, " (reader)");
+}
+
+/*
+ * Append "waiting for LOCK, held by TASK" for the lock that a task is blocked in, and for the locks
+ * that its holder is blocked in. Returns the last absence of the chain, or NULL if the last holder
+ * has a CPU or is not known.
+ */
+static const struct charge_absence *format_chain(const struct names *names,
+						 const struct charges *charges,
+						 const struct charge_absence *absence, char *text,
+						 size_t size)
+{
+	char class[NAME_SIZE], task[NAME_SIZE];
+	const struct charge_hold *wait, *holder;
+	size_t length, level;
+	uint64_t middle;
+
+	for (level = 0; absence && level < CHAIN_MAX; level++) {
+		wait = charges_find_wait(charges, absence->thread_id, absence->from);
+		if (!wait)
+			return absence;
+		names_address(names, wait->class, class, sizeof(class));
+		length = strlen(text);
+		snprintf(text + length, size - length, "%swaiting for %s", level ? ", " : "",
+			 class);
+		middle = wait->wait_start + (wait->acquired - wait->wait_start) / 2;
+		holder = charges_find_holder(charges, wait, middle);
+		if (!holder)
+			return NULL;
+		format_task(names, holder->thread_id, task, sizeof(task));
+		length = strlen(text);
+		snprintf(text + length, size - length, CHARGE_HELD_BY "%s", task);
+		absence = charges_find_absence(charges, holder->thread_id, middle);
+	}
+	return NULL;
+}
+
+/**
+ * charge_format_absence() - name the place in which a task has no CPU
+ * @names: names of functions and tasks, or NULL
+ * @charges: holds that the task may wait for; NULL: the task was preempted
+ * @absence: the time without a CPU
+ * @text: buffer for the name
+ * @size: bytes of @text
+ *
+ * Return: false if the file does not tell the place.
+ */
+bool charge_format_absence(const struct names *names, const struct charges *charges,
+			   const struct charge_absence *absence, char *text, size_t size)
+{
+	const struct charge_absence *last = absence;
+	char function[NAME_SIZE];
+	size_t length;
+
+	*text = '\0';
+	if (charges)
+		last = format_chain(names, charges, absence, text, size);
+	length = strlen(text);
+	if (last && find_function(names, last->frames, function, sizeof(function)))
+		snprintf(text + length, size - length, "%sin %s", length ? " " : "", function);
+	/* snprintf() may have cut a name within a character. */
+	text_clean(text);
+	return *text;
+}

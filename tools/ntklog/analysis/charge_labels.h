@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHARGE_LABELS_H
+#define _NTKLOG_CHARGE_LABELS_H
+
+/* Names of waiters and holders, and of the places in which holders have no CPU. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "charge.h"
+#include "names.h"
+
+/* Bytes of a label. */
+#define CHARGE_LABEL_SIZE	(2 * NAME_SIZE + 32)
+
+/* Text before the holder of a lock that another holder waits for. */
+#define CHARGE_HELD_BY	", held by "
+
+/**
+ * enum charge_by - property by which waiters and holders are told apart
+ * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
+ *	function if there is a stack
+ * @CHARGE_BY_TASK: the name of the task
+ * @CHARGE_BY_STACK: the innermost functions of the stack
+ * @CHARGE_BY_THREAD: the task's id and name
+ * @CHARGE_BY_CPU: the CPU that released the lock
+ * @CHARGE_BY_IRQL: the IRQL of the release, by its name
+ */
+enum charge_by {
+	CHARGE_BY_CALLER,
+	CHARGE_BY_TASK,
+	CHARGE_BY_STACK,
+	CHARGE_BY_THREAD,
+	CHARGE_BY_CPU,
+	CHARGE_BY_IRQL,
+};
+
+void charge_format_holder(const struct names *names, enum charge_by by,
+			  const struct charge_hold *hold, char *text, size_t size);
+bool charge_format_absence(const struct names *names, const struct charges *charges,
+			   const struct charge_absence *absence, char *text, size_t size);
+
+#endif /* _NTKLOG_CHARGE_LABELS_H */
