@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
-TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev uthash-dev"
+TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
 # built KERNEL NAME [ARGUMENT...]: for debian-kernel.sh's KERNEL, in its suite's root.
 built()

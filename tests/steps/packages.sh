@@ -55,7 +55,7 @@ for series in 6.12 6.1; do
 	result "packages: DKMS builds for $series" dkms_builds "$series"
 	result "packages: drivers build with what it has left, for $series" driver_builds "$series"
 done
-"$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 gcc libc6-dev pkg-config
+"$TOP/scripts/vm/clean-root.sh" bookworm "$root" dkms libbpf1 libjansson4 libprotobuf-c1 zlib1g gcc libc6-dev pkg-config
 as_root cp "$OUT/deb/ntklog_${VERSION}_amd64.deb" \
 	"$OUT/deb/ntklog-dkms_${VERSION}_all.deb" \
 	"$OUT"/deb/libntklog-etl{0,-dev}_"${VERSION}"_amd64.deb "$root/"

@@ -184,8 +184,6 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	record.lock = class;
 	spinlock_stats_add(&analysis->spinlocks, &record, rates, event->processor,
 			   event->time_stamp - analysis->origin);
-	if (!stack)
-		return;
 	hold = record.release_time - record.acquire_time;
 	stack_stats_add(&analysis->stacks, stack, &(struct stack_record) {
 		.weight = spinlock_weight(rates, &record),
@@ -195,6 +193,9 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 		.wait = record.wait_time,
 		.has_hold = !(spinlock_rule(rates, &record) & WMI_SPINLOCK_RULE_WAIT),
 		.hold = hold > 0 ? hold : 0,
+		.class = class,
+		.thread_id = record.thread_id,
+		.caller = record.caller,
 	});
 }
 
@@ -215,20 +216,19 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	const struct resource_rates *rates = resource_rates_of(analysis, event);
 	const struct stack *stack = from->stack;
 	struct resource_record record;
-	uint64_t address, weight;
+	uint64_t address, class, weight;
 
 	resource_record_read(&record, event);
 	address = record.resource;
-	record.resource = key_of(analysis, address, event);
-	if (!is_wanted_lock(analysis, address, record.resource)) {
+	class = key_of(analysis, address, event);
+	record.resource = class;
+	if (!is_wanted_lock(analysis, address, class)) {
 		add_unwanted_resource(analysis, from, &record, address);
 		return;
 	}
 	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 				    event->time_stamp - analysis->origin);
 	if (analysis->charges.charges && weight) {
-		uint64_t class = record.resource;
-
 		record.resource = address;
 		charge_add_resource(&analysis->charges, from, &record, class, weight);
 	}
@@ -240,6 +240,8 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 		.wait = record.wait_time,
 		.has_hold = record.hold_time,
 		.hold = record.hold_time,
+		.class = class,
+		.thread_id = record.thread_id,
 	});
 }
 
@@ -363,6 +365,8 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	if (analysis->charges_waits)
 		charge_sums_open(&analysis->charges, analysis->names, analysis->charge_by,
 				 file->perf_freq);
+	if (analysis->stacks.by_lock_and_task)
+		analysis->charges.stacks = &analysis->stacks;
 	while ((event = stacks_next(stacks, &stack)))
 		analysis_add(analysis, file, event, stack);
 	analysis->stacks.counts = *stacks_counts(stacks);
@@ -386,6 +390,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	const struct names *names = analysis->names;
 	struct coverage coverage = analysis->coverage;
 	bool by_address = analysis->by_address, charges_waits = analysis->charges_waits;
+	bool by_lock_and_task = analysis->stacks.by_lock_and_task;
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->lock;
 
@@ -402,6 +407,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	analysis->charges_waits = charges_waits;
 	analysis->charge_by = charge_by;
 	analysis->lock = lock;
+	analysis->stacks.by_lock_and_task = by_lock_and_task;
 	analysis->spinlocks.rates = history.stretches[0].rates.spinlock;
 	analysis->resources.rates = history.stretches[0].rates.resource;
 	find_origin(analysis, file);

@@ -308,6 +308,9 @@ static void add_piece(void *argument, const struct charge_hold *waiter,
 	if (is_held)
 		add_to_row(sums, CHARGE_ROW_HOLDER, holder, sums->fixed[CHARGE_LABEL_OTHERS],
 			   piece->ticks, waiter->weight);
+	if (is_held && sums->stacks)
+		stack_stats_charge(sums->stacks, piece->holder,
+				   (double)piece->ticks * (double)waiter->weight);
 	if (is_held && piece->absence)
 		add_absence(sums, piece, waiter->weight);
 }

@@ -12,6 +12,7 @@
 #include "charge_labels.h"
 #include "hash.h"
 #include "names.h"
+#include "stack_stats.h"
 
 /*
  * Classes and rows that are kept: the heaviest of twice as many. The lighter rows are summed up as
@@ -138,6 +139,8 @@ struct charge_row {
  * @by: property by which waiters and holders are told apart
  * @ticks_per_ms: session clock
  * @charges: the waits that are being charged; NULL: none are
+ * @stacks: set by the caller after charge_sums_open(): stacks to which the waits are charged, too;
+ *	or NULL
  * @total: of all waits
  * @sleeping: of those for locks that sleep
  * @current: class of the wait that is being charged
@@ -157,6 +160,7 @@ struct charge_sums {
 	enum charge_by by;
 	uint64_t ticks_per_ms;
 	struct charges *charges;
+	struct stack_stats *stacks;
 	struct charge_sum total;
 	struct charge_sum sleeping;
 	struct charge_class *current;

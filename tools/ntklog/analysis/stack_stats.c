@@ -40,21 +40,31 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	}
 }
 
-static struct stack_entry *find_stack(struct stack_stats *stats, const struct stack *stack)
+/* Find the stack, or add it. Return NULL if the table is full or there is no memory. */
+static struct stack_entry *find_stack(struct stack_stats *stats, uint64_t class,
+				      uint32_t thread_id, const uint64_t *addresses, size_t count)
 {
-	size_t size = stack->count * sizeof(*stack->addresses);
+	union {
+		struct stack_key key;
+		uint64_t words[sizeof(struct stack_key) / sizeof(uint64_t) + STACK_ADDRESSES_MAX];
+	} wanted;
+	size_t size = count * sizeof(*addresses);
+	size_t key_size = sizeof(wanted.key) + size;
 	struct stack_entry *entry;
 
-	HASH_FIND(hh, stats->stacks, stack->addresses, size, entry);
+	wanted.key.class = stats->by_lock_and_task ? class : 0;
+	wanted.key.thread_id = stats->by_lock_and_task ? thread_id : 0;
+	memcpy(wanted.key.addresses, addresses, size);
+	HASH_FIND(hh, stats->stacks, &wanted, key_size, entry);
 	if (entry || HASH_COUNT(stats->stacks) >= STACK_STATS_MAX ||
-	    stack->count > STACK_STATS_ADDRESSES_MAX - stats->address_count)
+	    count > STACK_STATS_ADDRESSES_MAX - stats->address_count)
 		return entry;
 	entry = calloc(1, sizeof(*entry) + size);
 	if (!entry)
 		goto no_memory;
-	entry->count = stack->count;
-	memcpy(entry->addresses, stack->addresses, size);
-	HASH_ADD_KEYPTR(hh, stats->stacks, entry->addresses, size, entry);
+	entry->count = count;
+	memcpy(&entry->key, &wanted, key_size);
+	HASH_ADD_KEYPTR(hh, stats->stacks, &entry->key, key_size, entry);
 	if (entry->hh.tbl) {
 		stats->address_count += entry->count;
 		return entry;
@@ -74,17 +84,50 @@ no_memory:
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record)
 {
+	const uint64_t *addresses = &record->caller;
+	size_t count = 1;
 	struct stack_entry *entry;
 
 	/* Written only because it left a waiter behind: it stands for no acquisition. */
-	if (!stack || !record->weight)
+	if (!record->weight)
 		return;
-	if (stack->state != STACK_FOUND) {
-		add_record(&stats->without, record);
+	if (stack && stack->state == STACK_FOUND) {
+		addresses = stack->addresses;
+		count = stack->count;
+	} else if (stats->by_lock_and_task) {
+		count = record->caller ? 1 : 0;
+	} else {
+		if (stack)
+			add_record(&stats->without, record);
 		return;
 	}
-	entry = find_stack(stats, stack);
+	entry = find_stack(stats, record->class, record->thread_id, addresses, count);
 	add_record(entry ? &entry->sum : &stats->others, record);
+}
+
+/**
+ * stack_stats_charge() - charge a part of a wait to the stack of the holder
+ * @stats: sums to change
+ * @holder: hold that others waited for; of its stack only CHARGE_FRAMES functions are known
+ * @ticks: the part of the wait, session clock, times the waits that it stands for
+ */
+void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks)
+{
+	const uint64_t *addresses = holder->frames;
+	struct stack_entry *entry;
+	size_t count = 0;
+
+	while (addresses && count < CHARGE_FRAMES && addresses[count])
+		count++;
+	if (!count) {
+		addresses = &holder->caller;
+		count = holder->caller ? 1 : 0;
+	}
+	entry = find_stack(stats, holder->class, holder->thread_id, addresses, count);
+	if (entry)
+		entry->sum.charged += ticks;
+	else
+		stats->others.charged += ticks;
 }
 
 /**

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "charge.h"
 #include "hash.h"
 #include "histogram.h"
 #include "stacks.h"
@@ -34,6 +35,7 @@
  * @hold_variance: of that
  * @hold_greatest: greatest part of a single record in @hold_variance
  * @hold_max: the longest
+ * @charged: session clock, of the waits of others that were charged to holds, estimate
  */
 struct stack_sum {
 	uint64_t sampled;
@@ -52,6 +54,7 @@ struct stack_sum {
 	double hold_variance;
 	double hold_greatest;
 	uint64_t hold_max;
+	double charged;
 };
 
 /**
@@ -63,6 +66,10 @@ struct stack_sum {
  * @wait: cycles
  * @has_hold: it tells of a hold
  * @hold: cycles
+ * @class: key of the lock's class; used only if stacks are told apart by lock and task
+ * @thread_id: the task; as @class
+ * @caller: address of the caller, which is the stack of a record without one if stacks are told
+ *	apart by lock and task; 0: not recorded
  */
 struct stack_record {
 	uint64_t weight;
@@ -72,24 +79,41 @@ struct stack_record {
 	uint64_t wait;
 	bool has_hold;
 	uint64_t hold;
+	uint64_t class;
+	uint32_t thread_id;
+	uint64_t caller;
+};
+
+/**
+ * struct stack_key - key of a stack in the table, with the addresses behind it
+ * @class: key of the lock's class, or 0
+ * @thread_id: the task, or 0
+ * @addresses: return addresses, the innermost first
+ */
+struct stack_key {
+	uint64_t class;
+	uint64_t thread_id;
+	uint64_t addresses[];
 };
 
 /**
  * struct stack_entry - a stack
- * @sum: of it
- * @hh: in the table
- * @count: of @addresses
- * @addresses: the innermost first
+ * @sum: sums of its records
+ * @hh: entry of the table
+ * @count: number of addresses of @key
+ * @key: the stack, and of which locks and task it is
  */
 struct stack_entry {
 	struct stack_sum sum;
 	UT_hash_handle hh;
 	size_t count;
-	uint64_t addresses[];
+	struct stack_key key;
 };
 
 /**
  * struct stack_stats - of a file; all zero: empty
+ * @by_lock_and_task: set by the caller: stacks of different classes of locks, or of different
+ *	tasks, are told apart
  * @stacks: table
  * @address_count: in @stacks
  * @others: those beyond STACK_STATS_MAX and STACK_STATS_ADDRESSES_MAX
@@ -99,6 +123,7 @@ struct stack_entry {
  * @no_memory: something is missing for want of it
  */
 struct stack_stats {
+	bool by_lock_and_task;
 	struct stack_entry *stacks;
 	size_t address_count;
 	struct stack_sum others;
@@ -110,6 +135,7 @@ struct stack_stats {
 
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 		     const struct stack_record *record);
+void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *holder, double ticks);
 void stack_stats_free(struct stack_stats *stats);
 
 #endif /* _NTKLOG_STACK_STATS_H */

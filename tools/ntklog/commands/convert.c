@@ -15,17 +15,20 @@
 enum {
 	OPTION_CTF = 0x100,
 	OPTION_PERFETTO,
+	OPTION_PPROF,
 };
 
 /*
  * @trace: the file and the selected events
  * @ctf: directory for CTF, or NULL
  * @perfetto: path for Perfetto, or NULL
+ * @pprof: path for pprof, or NULL
  */
 struct options {
 	struct trace_options trace;
 	const char *ctf;
 	const char *perfetto;
+	const char *pprof;
 };
 
 static const struct etl_event *next_merged(void *merge)
@@ -33,10 +36,35 @@ static const struct etl_event *next_merged(void *merge)
 	return etl_merge_next(merge);
 }
 
+/* Convert event by event. */
+static int convert_events(const struct options *options, struct etl_file *file,
+			  const struct names *names)
+{
+	struct conversion conversion = {
+		.file = file, .names = names, .selection = &options->trace.selection,
+	};
+	struct etl_merge *merge;
+	int err = -1;
+
+	conversion_find_rates(&conversion);
+	merge = etl_merge_open(file);
+	conversion.stacks = merge ? stacks_open(file, next_merged, merge) : NULL;
+	if (conversion.stacks)
+		err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
+				     convert_to_perfetto(&conversion, options->perfetto);
+	else if (merge)
+		message("%s", strerror(ENOMEM));
+	if (!err)
+		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
+			conversion.converted, conversion.left_out);
+	stacks_tell(conversion.stacks, file);
+	stacks_close(conversion.stacks);
+	etl_merge_close(merge);
+	return err;
+}
+
 static int run(struct options *options)
 {
-	struct conversion conversion = { 0 };
-	struct etl_merge *merge;
 	struct etl_file *file;
 	struct names *names;
 	int status, err = -1;
@@ -47,26 +75,10 @@ static int run(struct options *options)
 		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)
 		return status;
-	if (is_open) {
-		conversion.file = file;
-		conversion.names = names;
-		conversion.selection = &options->trace.selection;
-		conversion_find_rates(&conversion);
-		merge = etl_merge_open(file);
-		conversion.stacks = merge ? stacks_open(file, next_merged, merge) : NULL;
-		if (conversion.stacks)
-			err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
-					     convert_to_perfetto(&conversion,
-								 options->perfetto);
-		else if (merge)
-			message("%s", strerror(ENOMEM));
-		if (!err)
-			message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
-				conversion.converted, conversion.left_out);
-		stacks_tell(conversion.stacks, file);
-		stacks_close(conversion.stacks);
-		etl_merge_close(merge);
-	}
+	if (is_open && options->pprof)
+		err = convert_to_pprof(file, names, &options->trace.selection, options->pprof);
+	else if (is_open)
+		err = convert_events(options, file, names);
 	if (trace_tell_damage(file))
 		err = -1;
 	trace_tell_loss(file);
@@ -86,12 +98,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_PERFETTO:
 		options->perfetto = argument;
 		return 0;
+	case OPTION_PPROF:
+		options->pprof = argument;
+		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trace;
 		return 0;
 	case ARGP_KEY_END:
-		if (!options->ctf == !options->perfetto)
-			argp_error(state, "exactly one of --ctf and --perfetto is needed");
+		if (!!options->ctf + !!options->perfetto + !!options->pprof != 1)
+			argp_error(state, "give exactly one of --ctf, --perfetto and --pprof");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -103,6 +118,9 @@ static const struct argp_option convert_options[] = {
 	  "A trace in the Common Trace Format, for babeltrace2 and Trace Compass", 0 },
 	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
 	  "Chrome's trace events as JSON, for ui.perfetto.dev; - is the standard output",
+	  0 },
+	{ "pprof", OPTION_PPROF, "FILE", 0,
+	  "A compressed profile for pprof: contentions, delay, acquisitions, hold and charged waits by stack, lock class and task; - is the standard output",
 	  0 },
 	{ 0 }
 };

@@ -41,6 +41,8 @@ const struct etl_event *conversion_next(struct conversion *conversion,
 					const struct event_type **type);
 
 int convert_to_ctf(struct conversion *conversion, const char *directory);
+int convert_to_pprof(struct etl_file *file, const struct names *names,
+		     const struct selection *selection, const char *path);
 int convert_to_perfetto(struct conversion *conversion, const char *path);
 
 #endif /* _NTKLOG_CONVERT_H */

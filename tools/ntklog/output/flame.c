@@ -101,8 +101,8 @@ bool flame_make(struct flame *root, const struct analysis *analysis, const struc
 	bool is_complete = true;
 
 	for (entry = stats->stacks; entry; entry = entry->hh.next)
-		is_complete &= add_stack(root, file, names, entry->addresses, entry->count, NULL,
-					 &entry->sum);
+		is_complete &= add_stack(root, file, names, entry->key.addresses, entry->count,
+					 NULL, &entry->sum);
 	is_complete &= add_stack(root, file, names, NULL, 0, "(other stacks)", &stats->others);
 	is_complete &= add_stack(root, file, names, NULL, 0, "(no stack)", &stats->without);
 	sort_callees(root);

@@ -40,7 +40,7 @@ static char *functions(const struct report *report, const struct stack_entry *en
 	for (i = 0; text && i < entry->count; i++) {
 		if (i)
 			at = stpcpy(at, STACK_SEPARATOR);
-		names_code_address(report->names, entry->addresses[i], at, NAME_SIZE);
+		names_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
 	/* A table has up to 16384 of these. */

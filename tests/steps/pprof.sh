@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Go's pprof reads the profiles of ntklog convert --pprof: the sums of its tables are those of the report.
+
+. "$(dirname "$0")/../lib.sh"
+
+# total INDEX: print the sum of a value of the profile, as pprof has it.
+total()
+{
+	"$PPROF" -raw "$DIR/sample.pb.gz" | awk -v at="$1" '/^Locations/ { exit }
+		/^ *[0-9]/ && /:/ { gsub(":", ""); sum += $at } END { printf "%d\n", sum }'
+}
+
+# of_report FIELD: print the sum of a column of the report's table of stacks.
+of_report()
+{
+	"$NTKLOG" report --json --stacks "$SAMPLE" | python3 -c "
+import json, sys
+report = json.load(sys.stdin)
+print(round(sum(row['$1'] or 0 for row in report['stacks'])))"
+}
+
+has_the_sum()
+{
+	local of_pprof of_report
+	of_pprof=$(total "$1")
+	of_report=$(of_report "$2")
+	echo "pprof: $of_pprof, report: $of_report"
+	# The report rounds each row.
+	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
+}
+
+shows_the_functions()
+{
+	"$PPROF" -top -sample_index=delay "$DIR/sample.pb.gz" | tee "$DIR/top"
+	grep -q '^Type: delay' "$DIR/top"
+	grep -q ' some_function$' "$DIR/top"
+}
+
+shows_the_labels()
+{
+	"$PPROF" -tags -sample_index=hold "$DIR/sample.pb.gz" | tee "$DIR/tags"
+	grep -q '^ class: Total' "$DIR/tags"
+	grep -q '^ tid: Total' "$DIR/tags"
+}
+
+need tool
+tool
+PPROF=$("$TOP/scripts/build/pprof.sh")
+SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
+# The addresses of the sample, by a name of the tests.
+echo 'ffffffffaafb2c00 T some_function' >"$DIR/names"
+result "pprof: ntklog converts the sample" \
+	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"
+result "pprof: Go's pprof shows the functions" shows_the_functions
+result "pprof: Go's pprof has the labels class and tid" shows_the_labels
+result "pprof: the delay is the wait of the report" has_the_sum 2 wait_total_ns
+result "pprof: the hold is the hold of the report" has_the_sum 4 hold_total_ns

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Profiles for pprof. A sample of the profile is a stack of one task at locks of one class, with
+ * the sums of its records. Without stacks a sample has the caller only. Waits are charged to the
+ * stacks of the holders, of which the innermost CHARGE_FRAMES functions are known.
+ *
+ * The profile is built of the messages that protobuf-c makes of pprof.proto, and freed as one.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "analysis.h"
+#include "convert.h"
+#include "grow.h"
+#include "message.h"
+#include "pprof.pb-c.h"
+
+/* FILETIME of 1970-01-01, in units of 100 ns. */
+#define FILETIME_OF_EPOCH	INT64_C(116444736000000000)
+
+/* Values of a sample, in the order of the profile. */
+enum value {
+	VALUE_CONTENTIONS,
+	VALUE_DELAY,
+	VALUE_ACQUISITIONS,
+	VALUE_HOLD,
+	VALUE_CHARGED,
+	VALUES,
+};
+
+static const char *const value_types[VALUES][2] = {
+	[VALUE_CONTENTIONS] = { "contentions", "count" },
+	[VALUE_DELAY] = { "delay", "nanoseconds" },
+	[VALUE_ACQUISITIONS] = { "acquisitions", "count" },
+	[VALUE_HOLD] = { "hold", "nanoseconds" },
+	[VALUE_CHARGED] = { "charged", "nanoseconds" },
+};
+
+/**
+ * struct profile_text - a text of the profile, and the function of that name
+ * @text: the text; the key
+ * @index: index in the table of strings
+ * @function: id of the function; 0: there is none
+ * @hh: entry of the table
+ */
+struct profile_text {
+	char *text;
+	int64_t index;
+	uint64_t function;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct profile_place - a location of the profile
+ * @address: address in the code; the key
+ * @id: id of the location
+ * @hh: entry of the table
+ */
+struct profile_place {
+	uint64_t address;
+	uint64_t id;
+	UT_hash_handle hh;
+};
+
+/**
+ * struct profile - a profile that is being built
+ * @message: the profile
+ * @file: trace of the profile
+ * @names: names of the trace, or NULL
+ * @texts: table of the strings
+ * @places: table of the locations with addresses
+ * @no_memory: a part is missing for want of memory
+ */
+struct profile {
+	Pprof__Profile *message;
+	const struct etl_file *file;
+	const struct names *names;
+	struct profile_text *texts;
+	struct profile_place *places;
+	bool no_memory;
+};
+
+/* Allocate a message. protobuf-c frees it with the profile. */
+static void *new_message(struct profile *profile, size_t size, void (*init)(void *message))
+{
+	void *message = calloc(1, size);
+
+	if (message)
+		init(message);
+	else
+		profile->no_memory = true;
+	return message;
+}
+
+#define NEW_MESSAGE(profile, type, init)	\
+	((type *)new_message(profile, sizeof(type), (void (*)(void *))(init)))
+
+/* Append a value to a repeated field, an array and its number of elements. */
+#define APPEND(profile, count, array, value)					\
+do {										\
+	void *_more = grown(array, count, sizeof(*(array)));			\
+										\
+	if (_more) {								\
+		(array) = _more;						\
+		(array)[(count)++] = (value);					\
+	} else {								\
+		(profile)->no_memory = true;					\
+	}									\
+} while (0)
+
+/* Append a new message to a repeated field, unless there is no memory. */
+#define APPEND_MESSAGE(profile, count, array, message)				\
+do {										\
+	if (message) {								\
+		size_t _before = (count);					\
+										\
+		APPEND(profile, count, array, message);				\
+		if ((count) == _before) {					\
+			free(message);						\
+			(message) = NULL;					\
+		}								\
+	}									\
+} while (0)
+
+static struct profile_text *find_text(struct profile *profile, const char *text)
+{
+	Pprof__Profile *message = profile->message;
+	struct profile_text *found;
+	char *copy;
+
+	HASH_FIND_STR(profile->texts, text, found);
+	if (found)
+		return found;
+	found = calloc(1, sizeof(*found));
+	copy = strdup(text);
+	if (!found || !copy)
+		goto no_memory;
+	found->text = copy;
+	found->index = message->n_string_table;
+	HASH_ADD_KEYPTR(hh, profile->texts, found->text, strlen(found->text), found);
+	if (!found->hh.tbl)
+		goto no_memory;
+	APPEND(profile, message->n_string_table, message->string_table, copy);
+	if (message->n_string_table > (size_t)found->index)
+		return found;
+	HASH_DEL(profile->texts, found);
+no_memory:
+	profile->no_memory = true;
+	free(copy);
+	free(found);
+	return NULL;
+}
+
+/* Return the index of a text; 0, that of the empty text, without memory. */
+static int64_t text_index(struct profile *profile, const char *text)
+{
+	struct profile_text *found = find_text(profile, text);
+
+	return found ? found->index : 0;
+}
+
+/* Return the id of the function with this name; 0 without memory. */
+static uint64_t function_id(struct profile *profile, const char *name)
+{
+	struct profile_text *text = find_text(profile, name);
+	Pprof__Profile *message = profile->message;
+	Pprof__Function *function;
+
+	if (!text || text->function)
+		return text ? text->function : 0;
+	function = NEW_MESSAGE(profile, Pprof__Function, pprof__function__init);
+	APPEND_MESSAGE(profile, message->n_function, message->function, function);
+	if (!function)
+		return 0;
+	function->id = message->n_function;
+	function->name = text->index;
+	function->system_name = text->index;
+	text->function = function->id;
+	return function->id;
+}
+
+/* Add a location with a function. Return its id; 0 without memory. */
+static uint64_t add_location(struct profile *profile, uint64_t address, const char *name)
+{
+	Pprof__Profile *message = profile->message;
+	Pprof__Location *location;
+	Pprof__Line *line;
+
+	location = NEW_MESSAGE(profile, Pprof__Location, pprof__location__init);
+	APPEND_MESSAGE(profile, message->n_location, message->location, location);
+	if (!location)
+		return 0;
+	location->id = message->n_location;
+	location->mapping_id = 1;
+	location->address = address;
+	line = NEW_MESSAGE(profile, Pprof__Line, pprof__line__init);
+	if (line)
+		line->function_id = function_id(profile, name);
+	APPEND_MESSAGE(profile, location->n_line, location->line, line);
+	return location->id;
+}
+
+/* Return the id of the location at @address; 0 without memory. */
+static uint64_t location_id(struct profile *profile, uint64_t address)
+{
+	struct profile_place *place;
+	char name[NAME_SIZE];
+
+	hash_find_or_add(profile->places, address, &address, UINT32_MAX, place);
+	if (!place) {
+		profile->no_memory = true;
+		return 0;
+	}
+	if (!place->id) {
+		names_function(profile->names, address, name, sizeof(name));
+		place->id = add_location(profile, address, name);
+	}
+	return place->id;
+}
+
+static void add_label(struct profile *profile, Pprof__Sample *sample, const char *key,
+		      const char *text, int64_t number)
+{
+	Pprof__Label *label = NEW_MESSAGE(profile, Pprof__Label, pprof__label__init);
+
+	APPEND_MESSAGE(profile, sample->n_label, sample->label, label);
+	if (!label)
+		return;
+	label->key = text_index(profile, key);
+	label->str = text ? text_index(profile, text) : 0;
+	label->num = number;
+}
+
+/* Add a sample without locations and labels. */
+static Pprof__Sample *add_sample(struct profile *profile, const struct stack_sum *sum)
+{
+	double ns_per_tick = 1e9 / (double)profile->file->perf_freq;
+	const int64_t values[VALUES] = {
+		[VALUE_CONTENTIONS] = sum->waited,
+		[VALUE_DELAY] = llround(etl_cycles_ns(profile->file, sum->wait)),
+		[VALUE_ACQUISITIONS] = sum->acquisitions,
+		[VALUE_HOLD] = llround(etl_cycles_ns(profile->file, sum->hold)),
+		[VALUE_CHARGED] = llround(sum->charged * ns_per_tick),
+	};
+	Pprof__Profile *message = profile->message;
+	Pprof__Sample *sample;
+	size_t i;
+
+	sample = NEW_MESSAGE(profile, Pprof__Sample, pprof__sample__init);
+	APPEND_MESSAGE(profile, message->n_sample, message->sample, sample);
+	for (i = 0; sample && i < VALUES; i++)
+		APPEND(profile, sample->n_value, sample->value, values[i]);
+	return sample;
+}
+
+static void add_stack(struct profile *profile, const struct stack_entry *entry)
+{
+	Pprof__Sample *sample = add_sample(profile, &entry->sum);
+	const struct stack_key *key = &entry->key;
+	char name[NAME_SIZE];
+	const char *task;
+	size_t i;
+
+	if (!sample)
+		return;
+	for (i = 0; i < entry->count; i++)
+		APPEND(profile, sample->n_location_id, sample->location_id,
+		       location_id(profile, key->addresses[i]));
+	if (!entry->count)
+		APPEND(profile, sample->n_location_id, sample->location_id,
+		       add_location(profile, 0, "(no stack)"));
+	names_address(profile->names, key->class, name, sizeof(name));
+	add_label(profile, sample, "class", name, 0);
+	task = names_thread(profile->names, key->thread_id);
+	if (task)
+		add_label(profile, sample, "task", task, 0);
+	add_label(profile, sample, "tid", NULL, key->thread_id);
+}
+
+/* Add the stacks for which the analysis had no room. */
+static void add_others(struct profile *profile, const struct stack_sum *sum)
+{
+	Pprof__Sample *sample;
+
+	if (!sum->sampled && sum->charged <= 0)
+		return;
+	sample = add_sample(profile, sum);
+	if (sample)
+		APPEND(profile, sample->n_location_id, sample->location_id,
+		       add_location(profile, 0, "(other stacks)"));
+}
+
+static void add_facts(struct profile *profile, const struct analysis *analysis)
+{
+	Pprof__Profile *message = profile->message;
+	Pprof__ValueType *type;
+	Pprof__Mapping *mapping;
+	size_t i;
+
+	/* Index 0 has to be the empty text. */
+	text_index(profile, "");
+	for (i = 0; i < VALUES; i++) {
+		type = NEW_MESSAGE(profile, Pprof__ValueType, pprof__value_type__init);
+		APPEND_MESSAGE(profile, message->n_sample_type, message->sample_type, type);
+		if (!type)
+			return;
+		type->type = text_index(profile, value_types[i][0]);
+		type->unit = text_index(profile, value_types[i][1]);
+	}
+	message->default_sample_type = text_index(profile, value_types[VALUE_DELAY][0]);
+	mapping = NEW_MESSAGE(profile, Pprof__Mapping, pprof__mapping__init);
+	APPEND_MESSAGE(profile, message->n_mapping, message->mapping, mapping);
+	if (!mapping)
+		return;
+	mapping->id = 1;
+	mapping->filename = text_index(profile, "[kernel]");
+	mapping->has_functions = true;
+	message->time_nanos = ((int64_t)profile->file->start_time - FILETIME_OF_EPOCH) * 100;
+	message->duration_nanos = llround(analysis_seconds(analysis, profile->file) * 1e9);
+	if (analysis->spinlocks.highest.acquire_rate > 1 ||
+	    analysis->resources.highest.release_rate > 1 ||
+	    analysis->spinlocks.highest.contention_rate > 1 ||
+	    analysis->resources.highest.contention_rate > 1)
+		APPEND(profile, message->n_comment, message->comment,
+		       text_index(profile, "values are estimates of a sampled recording"));
+}
+
+static int compress_profile(const struct profile *profile, const char *path)
+{
+	size_t size = pprof__profile__get_packed_size(profile->message), written = 0;
+	uint8_t *packed = malloc(size);
+	int fd, err = -1;
+	gzFile stream;
+
+	if (!packed) {
+		message("%s: %s", path, strerror(ENOMEM));
+		return -1;
+	}
+	pprof__profile__pack(profile->message, packed);
+	fd = strcmp(path, "-") ? -1 : dup(STDOUT_FILENO);
+	stream = fd < 0 ? gzopen(path, "we") : gzdopen(fd, "w");
+	if (stream) {
+		while (written < size) {
+			int part = gzwrite(stream, packed + written,
+					   size - written < 1 << 30 ? size - written : 1 << 30);
+
+			if (part <= 0)
+				break;
+			written += part;
+		}
+		err = gzclose(stream) == Z_OK && written == size ? 0 : -1;
+	}
+	if (err)
+		message("%s: cannot write: %s", path, strerror(errno));
+	free(packed);
+	return err;
+}
+
+static void free_profile(struct profile *profile)
+{
+	struct profile_place *place, *next_place;
+	struct profile_text *text, *next_text;
+
+	HASH_ITER(hh, profile->places, place, next_place) {
+		HASH_DEL(profile->places, place);
+		free(place);
+	}
+	HASH_ITER(hh, profile->texts, text, next_text) {
+		HASH_DEL(profile->texts, text);
+		free(text);
+	}
+	if (profile->message)
+		pprof__profile__free_unpacked(profile->message, NULL);
+}
+
+/**
+ * convert_to_pprof() - write a profile for pprof
+ * @file: trace to convert, of which no event has been read
+ * @names: names of the trace, or NULL
+ * @selection: selection of events to convert
+ * @path: path of the file to write, which is compressed; "-" is the standard output
+ *
+ * Return: 0, or -1 after a message.
+ */
+int convert_to_pprof(struct etl_file *file, const struct names *names,
+		     const struct selection *selection, const char *path)
+{
+	static struct analysis analysis;
+	struct profile profile = { .file = file, .names = names };
+	const struct stack_entry *entry;
+	int err = -1;
+
+	analysis.selection = selection;
+	analysis.names = names;
+	analysis.charges_waits = true;
+	analysis.stacks.by_lock_and_task = true;
+	analysis_read(&analysis, file);
+	profile.message = NEW_MESSAGE(&profile, Pprof__Profile, pprof__profile__init);
+	if (profile.message) {
+		add_facts(&profile, &analysis);
+		for (entry = analysis.stacks.stacks; entry; entry = entry->hh.next)
+			add_stack(&profile, entry);
+		add_others(&profile, &analysis.stacks.others);
+	}
+	if (profile.no_memory || analysis.stacks.no_memory || analysis.charges.no_memory)
+		message("%s: %s", path, strerror(ENOMEM));
+	else
+		err = compress_profile(&profile, path);
+	if (!err)
+		message("%zu stacks of %" PRIu64 " events converted", profile.message->n_sample,
+			analysis.events);
+	free_profile(&profile);
+	analysis_free(&analysis);
+	return err;
+}
