@@ -11,6 +11,7 @@
 #include "debugfs.h"
 #include "device.h"
 #include "etw/buffer.h"
+#include "etw/claim.h"
 #include "etw/control.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
@@ -210,6 +211,7 @@ err_stack:
 static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
+	etw_exit_claims();
 	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();
 	ntklog_debugfs_exit();

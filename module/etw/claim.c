@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
 #include "../compat.h"
@@ -128,31 +129,87 @@ struct etw_claim *etw_adopt_session(struct etw_session *session)
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_adopt_session);
 
+/* Called with etw_mutex held: stop the session, free its buffers, restore its settings. */
+static void etw_end_claim(struct etw_claim *claim)
+{
+	struct etw_session *session = claim->session;
+
+	if (session->logging)
+		etw_stop_locked(session);
+	if (claim->has_run)
+		etw_drop_run(session);
+	etw_apply_settings(session, &session->restored);
+	etw_give_up_claim(claim);
+}
+
+/* End the claims that were closed by a task that could not wait for etw_mutex. */
+static void etw_end_closed_claims(struct work_struct *work)
+{
+	struct etw_claim *claim;
+	int i;
+
+	mutex_lock(&etw_mutex);
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		claim = etw_sessions[i].claim;
+		if (!claim || !READ_ONCE(claim->is_closed))
+			continue;
+		etw_end_claim(claim);
+		kfree(claim);
+	}
+	mutex_unlock(&etw_mutex);
+}
+
+static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
+
+/*
+ * Take etw_mutex, unless a signal kills the current task meanwhile. Nothing can kill a task that is
+ * exiting already, and the holder of the mutex may wait for a grace period of Tasks RCU. Such a
+ * task does not wait.
+ */
+static bool etw_lock_if_permitted(void)
+{
+	if (current->flags & PF_EXITING)
+		return mutex_trylock(&etw_mutex);
+	return !mutex_lock_killable(&etw_mutex);
+}
+
 /**
  * etw_close_claim() - end a claim: stop the session, free its buffers, restore its settings
  * @claim: the claim; it is freed
  *
- * The session stays as it is after etw_keep_claim().
+ * The session stays as it is after etw_keep_claim(). If the current task is killed or exiting while
+ * another task holds etw_mutex, a work item ends the claim; the session is claimed until then.
  *
  * Context: thread; may sleep for seconds.
  */
 void etw_close_claim(struct etw_claim *claim)
 {
-	struct etw_session *session = claim->session;
-
-	mutex_lock(&etw_mutex);
+	/* The file is closed, so nothing else gives up the claim. */
 	if (!claim->is_kept) {
-		if (session->logging)
-			etw_stop_locked(session);
-		if (claim->has_run)
-			etw_drop_run(session);
-		etw_apply_settings(session, &session->restored);
-		etw_give_up_claim(claim);
+		if (!etw_lock_if_permitted()) {
+			/* The work item may be running, and may free the claim now. */
+			spin_lock(&etw_session_lock);
+			WRITE_ONCE(claim->is_closed, true);
+			spin_unlock(&etw_session_lock);
+			queue_work(system_long_wq, &etw_closed_claims_work);
+			return;
+		}
+		etw_end_claim(claim);
+		mutex_unlock(&etw_mutex);
 	}
-	mutex_unlock(&etw_mutex);
 	kfree(claim);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_close_claim);
+
+/**
+ * etw_exit_claims() - wait until all closed claims have ended
+ *
+ * Context: unload. No claim is open, because an open claim holds a reference to the module.
+ */
+void etw_exit_claims(void)
+{
+	flush_work(&etw_closed_claims_work);
+}
 
 /* Called with etw_mutex held. */
 static int etw_read_start(const struct etw_session *session,

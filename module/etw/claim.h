@@ -15,6 +15,8 @@ struct seq_file;
  * @session: the session; its @claim points back here until etw_keep_claim()
  * @is_kept: the claim has been given up; written with etw_mutex and etw_session_lock held
  * @has_run: the session's run is that of the claim; written as @is_kept
+ * @is_closed: the file has been closed, and etw_exit_claims() waits for the work item that ends the
+ *	claim; written with etw_session_lock held
  * @pid: process ID of the opener
  * @comm: name of the opener
  */
@@ -22,6 +24,7 @@ struct etw_claim {
 	struct etw_session *session;
 	bool is_kept;
 	bool has_run;
+	bool is_closed;
 	pid_t pid;
 	char comm[TASK_COMM_LEN];
 };
@@ -29,6 +32,7 @@ struct etw_claim {
 struct etw_claim *etw_open_claim(struct etw_session *session);
 struct etw_claim *etw_adopt_session(struct etw_session *session);
 void etw_close_claim(struct etw_claim *claim);
+void etw_exit_claims(void);
 int etw_start_claim(struct etw_claim *claim, const struct ntklog_session_start *start);
 int etw_stop_claim(struct etw_claim *claim);
 int etw_flush_claim(struct etw_claim *claim);

@@ -375,8 +375,11 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 	/* Publishes is_wanted. Pairs with the smp_load_acquire() in ntklog_run_kind_work(). */
 	smp_store_release(&kind->requests, request);
 	queue_work(system_long_wq, &kind->work);
-	/* A tracepoint's work item holds the mutex of @want, which sessions wait for. */
-	if (current->flags & PF_WQ_WORKER)
+	/*
+	 * A tracepoint's work item holds the mutex of @want, which sessions wait for. An exiting
+	 * task that closes its claim cannot be killed.
+	 */
+	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
 	ntklog_wait_for_kind(kind, request);
 	want->provider.err = kind->is_wanted && !READ_ONCE(kind->is_on) ?

@@ -2,7 +2,7 @@
 # shellcheck shell=sh disable=SC2154
 #
 # Attach to Linux' own locks while no grace period of Tasks RCU ends. The waiting tasks can be
-# killed, and the file "linux" names the grace period.
+# killed, killed tasks end, and the file "linux" names the grace period.
 
 . ./linux_lib.sh
 . ./sleeping_lib.sh
@@ -13,9 +13,26 @@ gone()
 	! [ -e "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
 
+# killed PID: kill the process. It ends.
+killed()
+{
+	kill -9 "$1"
+	wait_for gone "$1"
+}
+
+file_is()
+{
+	is "$(cat "$1")" "$2"
+}
+
 if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod ntklog.ko
 	echo PERF_LINUX_SPINLOCK PERF_LINUX_MUTEX >$S/group_mask
+	claim=$D/sessions/5
+	rm -f claimed
+	./claim64 $claim/claim start hold &
+	owner=$!
+	wait_for test -e claimed
 	insmod no_switch.ko
 	echo start >$S/state &
 	starter=$!
@@ -27,21 +44,32 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $S/snapshot >/dev/null &
 	copier=$!
 	usleep 300000
-	kill -9 $copier
-	check "stalled: who opens a snapshot can be killed" wait_for gone $copier
-	kill -9 $starter
-	check "stalled: who starts a session can be killed" wait_for gone $starter
+	check "stalled: who opens a snapshot can be killed" killed $copier
+	check "stalled: the killed owner of a claim ends while another session starts" killed $owner
+	check "stalled: who starts a session can be killed" killed $starter
+	check "stalled: then the claimed session stops" wait_for file_is $claim/state stopped
+	check "stalled: and has no owner" wait_for file_is $claim/owner none
+	# PERF_LINUX_RWLOCK
+	./claim64 $claim/claim start=0xA0000002 hold &
+	owner=$!
+	wait_for file_is $claim/state started
+	usleep 300000
+	check "stalled: a recording that waits until its locks are attached can be killed" \
+		killed $owner
+	check "stalled: its session is stopped then" file_is $claim/state stopped
+	check "stalled: and has no owner" file_is $claim/owner none
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
 	echo sampled >$D/linux_mode &
 	chooser=$!
 	usleep 300000
-	kill -9 $tester $chooser
-	check "stalled: so can a self-test" wait_for gone $tester
-	check "stalled: and who chooses a mode" wait_for gone $chooser
+	check "stalled: so can a self-test" killed $tester
+	check "stalled: and who chooses a mode" killed $chooser
 	rmmod no_switch
 	check "stalled: when the grace period ends, all goes on" \
 		wait_for grep '^spinlock: \(on\|off\)' $D/linux
+	check "stalled: the locks of the killed recording are restored" \
+		wait_for grep '^rwlock: off' $D/linux
 	[ "$(cat $S/state)" = stopped ] || echo stop >$S/state
 	check "stalled: and the end of the session restores all" wait_for sleeping_is_off
 	check "stalled: spin locks too" wait_for sh -c "grep '^spinlock: off' $D/linux"
