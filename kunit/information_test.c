@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* NT's information structures: values that are accepted, returned and refused. */
 
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+
+#include "../module/etw/session.h"
 #include "../module/perf/resource.h"
 #include "../module/perf/spin_lock.h"
 #include "fixture.h"
@@ -184,6 +188,37 @@ static void unknown_class_not_implemented(struct kunit *test)
 	}
 }
 
+/* Set a parameter and an information structure in a thread that has been killed. */
+static int set_when_killed(void *data)
+{
+	u32 parameter_status, status;
+	const u32 *wanted = data;
+
+	allow_signal(SIGKILL);
+	send_sig(SIGKILL, current, 0);
+	parameter_status = ntklog_set_parameter(&ntklog_spin_lock_information.parameters[0],
+						wanted[1]);
+	status = set(&kinds[0], wanted, kinds[0].length);
+	flush_signals(current);
+	return parameter_status == 0xC000004B && status == 0xC000004B ? 0 : -EINVAL;
+}
+
+/* The mutex is held, for example by a start that takes long. */
+static void killed_task_terminating_returned(struct kunit *test)
+{
+	u32 wanted[5], before[5], got[5];
+	struct test_thread thread;
+
+	query(test, &kinds[0], before);
+	fill(&kinds[0], wanted, 11);
+	mutex_lock(&etw_mutex);
+	test_thread_start(test, &thread, TEST_CPU, set_when_killed, wanted);
+	KUNIT_EXPECT_EQ(test, test_thread_result(&thread), 0);
+	mutex_unlock(&etw_mutex);
+	query(test, &kinds[0], got);
+	KUNIT_EXPECT_MEMEQ(test, got, before, kinds[0].length);
+}
+
 static struct kunit_case information_test_cases[] = {
 	KUNIT_CASE(structure_set_query_returns_it),
 	KUNIT_CASE(older_version_set_other_words_kept),
@@ -192,6 +227,7 @@ static struct kunit_case information_test_cases[] = {
 	KUNIT_CASE(values_at_limits_accepted),
 	KUNIT_CASE(value_0_only_hold_threshold_accepted),
 	KUNIT_CASE(unknown_class_not_implemented),
+	KUNIT_CASE(killed_task_terminating_returned),
 	{}
 };
 

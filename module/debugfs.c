@@ -45,20 +45,27 @@ static void ntklog_parameter_show(struct seq_file *seq, void *object)
 	seq_printf(seq, "%u\n", ntklog_get_parameter(object));
 }
 
+static int ntklog_errno_of_status(u32 status)
+{
+	switch (status) {
+	case STATUS_SUCCESS:
+		return 0;
+	case STATUS_NO_MEMORY:
+		return -ENOMEM;
+	case STATUS_THREAD_IS_TERMINATING:
+		return -EINTR;
+	default:
+		return -EINVAL;
+	}
+}
+
 static int ntklog_parameter_store(void *object, char *text)
 {
 	u32 value;
 
 	if (ntklog_parse_number(text, &value))
 		return -EINVAL;
-	switch (ntklog_set_parameter(object, value)) {
-	case STATUS_SUCCESS:
-		return 0;
-	case STATUS_NO_MEMORY:
-		return -ENOMEM;
-	default:
-		return -EINVAL;
-	}
+	return ntklog_errno_of_status(ntklog_set_parameter(object, value));
 }
 
 /* spinlock/blockers */
@@ -110,16 +117,15 @@ static ssize_t ntklog_information_write(struct file *file,
 					loff_t *position)
 {
 	u8 buffer[PERF_INFORMATION_MAX];
+	int err;
 
 	/* Longer than any information class. ntklog_set_information() checks the exact length. */
 	if (count > sizeof(buffer) || *position)
 		return -EINVAL;
 	if (copy_from_user(buffer, from, count))
 		return -EFAULT;
-	if (ntklog_set_information(file->private_data, buffer, count) !=
-	    STATUS_SUCCESS)
-		return -EINVAL;
-	return count;
+	err = ntklog_errno_of_status(ntklog_set_information(file->private_data, buffer, count));
+	return err ?: count;
 }
 
 static const struct file_operations ntklog_information_fops = {

@@ -47,6 +47,14 @@ static struct etw_session *ntklog_session(u64 trace_handle)
 	return &etw_sessions[array_index_nospec(number, ETW_SESSIONS)];
 }
 
+/* Return the status that reports a change of a session by hand. @err: 0, -EBUSY or -EINTR */
+static u32 ntklog_status_of_session(int err)
+{
+	if (!err)
+		return STATUS_SUCCESS;
+	return err == -EINTR ? STATUS_THREAD_IS_TERMINATING : STATUS_SHARING_VIOLATION;
+}
+
 static u32 ntklog_query_group_mask(struct event_trace_groupmask_information *information,
 				   size_t length, size_t *return_length)
 {
@@ -75,7 +83,7 @@ static u32 ntklog_set_group_mask(const struct event_trace_groupmask_information 
 	if (!session ||
 	    etw_group_change_from_mask(&information->event_trace_group_masks, &change))
 		return STATUS_INVALID_PARAMETER;
-	return etw_change_group_mask(session, &change) ? STATUS_SHARING_VIOLATION : STATUS_SUCCESS;
+	return ntklog_status_of_session(etw_change_group_mask(session, &change));
 }
 
 static u32 ntklog_query_stacks(struct event_trace_system_event_information *information,
@@ -114,7 +122,7 @@ static u32 ntklog_set_stacks(const struct event_trace_system_event_information *
 				     (length - sizeof(*information)) /
 				     sizeof(*information->hook_id), &stacks))
 		return STATUS_INVALID_PARAMETER;
-	return etw_set_stacks(session, stacks) ? STATUS_SHARING_VIOLATION : STATUS_SUCCESS;
+	return ntklog_status_of_session(etw_set_stacks(session, stacks));
 }
 
 /* @buffer has NTKLOG_INFORMATION_MAX bytes and is input and output. */
@@ -205,8 +213,9 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_system_information);
  *
  * Context: task; may sleep.
  * Return: as for ntklog_query_system_information(); also STATUS_INVALID_PARAMETER for a value out
- * of range, and STATUS_SHARING_VIOLATION for a session that is claimed. Only STATUS_SUCCESS means
- * that something has changed.
+ * of range, STATUS_SHARING_VIOLATION for a session that is claimed, and
+ * STATUS_THREAD_IS_TERMINATING after a fatal signal. Only STATUS_SUCCESS means that something has
+ * changed.
  */
 u32 ntklog_set_system_information(u32 information_class, const void *in,
 				  size_t length, bool privileged)

@@ -3,6 +3,7 @@
 
 #include <linux/bits.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 
 #include "../compat.h"
 #include "event.h"
@@ -15,7 +16,8 @@
  * while functions are attached or detached, which can take seconds. Outermost lock of the module:
  * static keys, relay and debugfs have their own locks below it.
  */
-DEFINE_MUTEX(etw_mutex);
+struct mutex etw_mutex = __MUTEX_INITIALIZER(etw_mutex);
+EXPORT_SYMBOL_IF_KUNIT(etw_mutex);
 
 /*
  * Lets a reader of struct etw_session do without etw_mutex. Innermost lock, held for a few

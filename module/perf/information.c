@@ -27,6 +27,12 @@ static bool ntklog_information_has_length(const struct ntklog_information *infor
 	return length == information->length || length == information->v1_length;
 }
 
+/* Return the status that reports why etw_begin_parameter_change() has failed. */
+static u32 ntklog_status_of_change(const struct etw_parameter_change *change)
+{
+	return PTR_ERR(change) == -EINTR ? STATUS_THREAD_IS_TERMINATING : STATUS_NO_MEMORY;
+}
+
 /**
  * ntklog_query_information() - query an information structure, as NT does
  * @information: the structure
@@ -63,7 +69,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
- * another class; STATUS_INVALID_PARAMETER for a value out of range; STATUS_NO_MEMORY.
+ * another class; STATUS_INVALID_PARAMETER for a value out of range; STATUS_NO_MEMORY;
+ * STATUS_THREAD_IS_TERMINATING after a fatal signal.
  */
 u32 ntklog_set_information(struct ntklog_information *information,
 			   const void *buffer, size_t length)
@@ -90,7 +97,7 @@ u32 ntklog_set_information(struct ntklog_information *information,
 
 	change = etw_begin_parameter_change();
 	if (IS_ERR(change))
-		return STATUS_NO_MEMORY;
+		return ntklog_status_of_change(change);
 	mutex_lock(&information->lock);
 	for (parameter = information->parameters; parameter < end; parameter++)
 		if (parameter->offset < length)
@@ -126,8 +133,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
  * Each started session gets the old and the new parameters as rundown events.
  *
  * Context: task; may sleep.
- * Return: STATUS_SUCCESS; STATUS_INVALID_PARAMETER for a value out of range, or STATUS_NO_MEMORY,
- * and nothing is changed.
+ * Return: STATUS_SUCCESS. Otherwise nothing is changed: STATUS_INVALID_PARAMETER for a value out of
+ * range; STATUS_NO_MEMORY; STATUS_THREAD_IS_TERMINATING after a fatal signal.
  */
 u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 {
@@ -139,7 +146,7 @@ u32 ntklog_set_parameter(const struct ntklog_parameter *parameter, u32 value)
 
 	change = etw_begin_parameter_change();
 	if (IS_ERR(change))
-		return STATUS_NO_MEMORY;
+		return ntklog_status_of_change(change);
 	mutex_lock(&information->lock);
 	WRITE_ONCE(*ntklog_parameter_word(information->words, parameter), value);
 	if (information->changed)
