@@ -135,6 +135,7 @@ static void ntklog_remove_need(unsigned int need)
 {
 	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs & ~need);
 	if (!ntklog_task_needs) {
+		ntklog_wait_for_insertions();
 		ntklog_free_idle_task_records();
 		/* The exit of a task whose record is left must be reported. */
 		if (!ntklog_thread_count())

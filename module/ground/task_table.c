@@ -462,6 +462,25 @@ void ntklog_free_task_record(struct ntklog_task *record)
 }
 
 /**
+ * ntklog_wait_for_insertions() - wait for the insertions of tasks that found records needed
+ *
+ * A task reads ntklog_task_needs and inserts its record with the lock of a shard held. After this
+ * function each task either has its record in the table, or finds the present ntklog_task_needs.
+ *
+ * Context: task.
+ */
+void ntklog_wait_for_insertions(void)
+{
+	unsigned long flags;
+	int i;
+
+	for (i = 0; i < NTKLOG_TASK_SHARDS; i++) {
+		raw_spin_lock_irqsave(&ntklog_task_shards[i].lock, flags);
+		raw_spin_unlock_irqrestore(&ntklog_task_shards[i].lock, flags);
+	}
+}
+
+/**
  * ntklog_thread_count() - count the tasks that have a record
  *
  * Context: any. The value may be stale when it is returned.

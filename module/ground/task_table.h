@@ -19,6 +19,7 @@ typedef void (*ntklog_thread_func_t)(struct ntklog_task *thread, void *data);
 
 struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task);
 void ntklog_visit_task_records(ntklog_thread_func_t call, void *data);
+void ntklog_wait_for_insertions(void);
 u32 ntklog_thread_count(void);
 u32 ntklog_spare_task_record_count(void);
 u64 ntklog_sleeping_slots_dropped_at_exit(void);
