@@ -58,6 +58,10 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 		killed $owner
 	check "stalled: its session is stopped then" file_is $claim/state stopped
 	check "stalled: and has no owner" file_is $claim/owner none
+	echo 7 >$D/spinlock/blockers &
+	setter=$!
+	usleep 300000
+	check "stalled: who sets the rate of blockers can be killed" killed $setter
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
 	echo sampled >$D/linux_mode &
