@@ -6,6 +6,7 @@
 
 #include <linux/list.h>
 #include <linux/module.h>
+#include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
 #include "../compat.h"
@@ -22,6 +23,11 @@ struct etw_observed_call {
 	const struct perfinfo_groupmask *mask;
 };
 
+static int etw_provider_err(const struct etw_provider *provider)
+{
+	return provider->get_err ? provider->get_err(provider) : 0;
+}
+
 static void etw_log_observed_groups(void *data)
 {
 	const struct etw_observed_call *call = data;
@@ -29,7 +35,8 @@ static void etw_log_observed_groups(void *data)
 	struct etw_provider *provider;
 
 	list_for_each_entry(provider, &etw_providers, list) {
-		bool observed = etw_group_mask_test(call->mask, provider->group) && !provider->err;
+		bool observed = etw_group_mask_test(call->mask, provider->group) &&
+				!etw_provider_err(provider);
 		const struct ntklog_observed event = {
 			.group = provider->group,
 			.observed = observed,
@@ -68,15 +75,32 @@ static void etw_note_failures(struct etw_run *run, const struct perfinfo_groupma
 	spin_lock(&etw_session_lock);
 	run->failures = 0;
 	list_for_each_entry(provider, &etw_providers, list) {
-		if (!provider->err || !etw_group_mask_test(mask, provider->group) ||
+		int err = etw_provider_err(provider);
+
+		if (!err || !etw_group_mask_test(mask, provider->group) ||
 		    run->failures == ARRAY_SIZE(run->failure))
 			continue;
 		run->failure[run->failures++] = (struct ntklog_session_failure) {
 			.group = provider->group,
-			.error = -provider->err,
+			.error = -err,
 		};
 	}
 	spin_unlock(&etw_session_lock);
+}
+
+/* Called with etw_mutex held. */
+static void etw_observe_started(void)
+{
+	int i;
+
+	for (i = 0; i < ETW_SESSIONS; i++) {
+		struct etw_session *session = &etw_sessions[i];
+
+		if (!session->logging)
+			continue;
+		etw_log_observed(session, &session->settings.group_mask);
+		etw_note_failures(session->run, &session->settings.group_mask);
+	}
 }
 
 /**
@@ -90,17 +114,40 @@ static void etw_note_failures(struct etw_run *run, const struct perfinfo_groupma
 void etw_update_providers_of_started(void)
 {
 	const struct perfinfo_groupmask mask = etw_group_mask_union_except(NULL);
-	int i;
 
 	etw_update_providers(&mask);
-	for (i = 0; i < ETW_SESSIONS; i++) {
-		struct etw_session *session = &etw_sessions[i];
+	etw_observe_started();
+}
 
-		if (!session->logging)
-			continue;
-		etw_log_observed(session, &session->settings.group_mask);
-		etw_note_failures(session->run, &session->settings.group_mask);
-	}
+static void etw_run_observe_work(struct work_struct *work)
+{
+	mutex_lock(&etw_mutex);
+	etw_observe_started();
+	mutex_unlock(&etw_mutex);
+}
+
+static DECLARE_WORK(etw_observe_work, etw_run_observe_work);
+
+/**
+ * etw_observe_later() - tell the started sessions that a provider may have attached or detached
+ *
+ * For a provider that goes on when the task that started the session does not wait any more.
+ *
+ * Context: any.
+ */
+void etw_observe_later(void)
+{
+	queue_work(system_long_wq, &etw_observe_work);
+}
+
+/**
+ * etw_exit_observing() - wait for the end of etw_observe_later()
+ *
+ * Context: unload, when no session is started and no provider attaches or detaches.
+ */
+void etw_exit_observing(void)
+{
+	cancel_work_sync(&etw_observe_work);
 }
 
 /**

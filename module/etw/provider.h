@@ -34,10 +34,11 @@ struct etw_rundown_event {
  * struct etw_provider - a source of events
  * @group: the event groups for which a session gets the rundown; with @set_mask only one
  * @set_mask: attach @group if it is in the mask, which is the union of the masks of all started
- *	sessions, detach it otherwise, and set @err. Called from a thread with etw_mutex held; may
- *	sleep. NULL: the provider has a rundown only
- * @err: 0, or the negative errno with which the last attempt to attach @group failed; written by
- *	@set_mask, read with etw_mutex held
+ *	sessions, detach it otherwise. Called from a thread with etw_mutex held; may sleep. NULL:
+ *	the provider has a rundown only
+ * @get_err: return 0, or the negative errno with which the last attempt to attach @group failed;
+ *	-EINTR while it goes on, because the task that waited was killed. NULL: attaching cannot
+ *	fail
  * @rundown: fill in the rundown event that ends or begins the validity of the present
  *	parameters. Called in any context but NMI. NULL: the provider has no parameters
  * @list: in etw_providers
@@ -46,7 +47,7 @@ struct etw_provider {
 	u32 group;
 	void (*set_mask)(struct etw_provider *provider,
 			 const struct perfinfo_groupmask *mask);
-	int err;
+	int (*get_err)(const struct etw_provider *provider);
 	void (*rundown)(struct etw_rundown_event *event, bool end);
 	struct list_head list;
 };

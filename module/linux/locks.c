@@ -28,6 +28,7 @@
 #include <uapi/ntklog/event.h>
 
 #include "../etw/group_mask.h"
+#include "../etw/observe.h"
 #include "../etw/provider.h"
 #include "../etw/rundown.h"
 #include "../etw/session.h"
@@ -126,6 +127,7 @@ static DECLARE_WAIT_QUEUE_HEAD(ntklog_linux_wait);
 
 static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 				     const struct perfinfo_groupmask *wanted);
+static int ntklog_get_kind_err(const struct etw_provider *provider);
 static void ntklog_run_kind_work(struct work_struct *work);
 
 #ifdef NTKLOG_LINUX_LOCKS
@@ -145,6 +147,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 		.provider = {							\
 			.group = _group,					\
 			.rundown = _rundown,					\
+			.get_err = ntklog_get_kind_err,				\
 		},								\
 		.update = ntklog_update_linux_kind,				\
 		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
@@ -339,6 +342,8 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	/* Publishes the state of the kind. Pairs with ntklog_request_is_completed(). */
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
+	/* The task that waited may have been killed. */
+	etw_observe_later();
 }
 
 static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)
@@ -382,8 +387,18 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
 	ntklog_wait_for_kind(kind, request);
-	want->provider.err = kind->is_wanted && !READ_ONCE(kind->is_on) ?
-			     READ_ONCE(kind->err) ?: -EOPNOTSUPP : 0;
+}
+
+static int ntklog_get_kind_err(const struct etw_provider *provider)
+{
+	struct ntklog_linux_kind *kind = container_of(provider, struct ntklog_linux_kind,
+						      want.provider);
+
+	if (!READ_ONCE(kind->is_wanted) || READ_ONCE(kind->is_on))
+		return 0;
+	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->requests)))
+		return -EINTR;
+	return READ_ONCE(kind->err) ?: -EOPNOTSUPP;
 }
 
 /* Measure how long a waiter takes to test a lock once. Use the minimum: interrupts may disturb. */
@@ -483,6 +498,7 @@ void ntklog_linux_exit(void)
 	/* No kind is attached, so the work item is not scheduled again. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);
+	etw_exit_observing();
 }
 
 /* Seconds for which reading "linux" waits for detached kinds. */

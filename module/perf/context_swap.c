@@ -318,6 +318,14 @@ static void ntklog_cpu_idle_probe(void *data, unsigned int state, unsigned int c
 		this_cpu_write(ntklog_c_state, state);
 }
 
+/* The result of the last attempt to attach. */
+static int ntklog_context_swap_err;
+
+static int ntklog_get_context_swap_err(const struct etw_provider *provider)
+{
+	return READ_ONCE(ntklog_context_swap_err);
+}
+
 /* Calls are serialised: see struct ntklog_event_group. */
 static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 					const struct perfinfo_groupmask *wanted)
@@ -330,7 +338,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	if (on) {
 		err = tracepoint_probe_register(ntklog_sched_switch,
 						ntklog_sched_switch_probe, NULL);
-		group->provider.err = err;
+		WRITE_ONCE(ntklog_context_swap_err, err);
 		if (err) {
 			pr_err("no context swaps: sched_switch has not been attached: %d\n",
 			       err);
@@ -364,6 +372,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_context_swaps_are_on);
 
 static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
+	.provider.get_err = ntklog_get_context_swap_err,
 	.update = ntklog_update_context_swaps,
 	.by_work = true,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),

@@ -25,6 +25,13 @@ file_is()
 	is "$(cat "$1")" "$2"
 }
 
+# listed_with_errno ERRNO: the list of failures has spin locks with that error.
+listed_with_errno()
+{
+	cat $S/failures
+	grep -q " PERF_LINUX_SPINLOCK $1\$" $S/failures
+}
+
 if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod ntklog.ko
 	echo PERF_LINUX_SPINLOCK PERF_LINUX_MUTEX >$S/group_mask
@@ -47,6 +54,8 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	check "stalled: who opens a snapshot can be killed" killed $copier
 	check "stalled: the killed owner of a claim ends while another session starts" killed $owner
 	check "stalled: who starts a session can be killed" killed $starter
+	check "stalled: a group whose start was killed is listed with EINTR" \
+		listed_with_errno 4
 	check "stalled: then the claimed session stops" wait_for file_is $claim/state stopped
 	check "stalled: and has no owner" wait_for file_is $claim/owner none
 	# PERF_LINUX_RWLOCK
@@ -72,9 +81,14 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	rmmod no_switch
 	check "stalled: when the grace period ends, all goes on" \
 		wait_for grep '^spinlock: \(on\|off\)' $D/linux
+	check "stalled: the groups that are attached then leave the list of failures" \
+		wait_for file_is $S/failures none
 	check "stalled: the locks of the killed recording are restored" \
 		wait_for grep '^rwlock: off' $D/linux
-	[ "$(cat $S/state)" = stopped ] || echo stop >$S/state
+	echo stop >$S/state
+	cat $S/header $S/cpu* >stalled.etl
+	check "stalled: the recording has the beginning and the end of their observation" \
+		is "$(ntklog dump stalled.etl | grep NtklogObserved | grep -c PERF_LINUX_SPINLOCK)" 2
 	check "stalled: and the end of the session restores all" wait_for sleeping_is_off
 	check "stalled: spin locks too" wait_for sh -c "grep '^spinlock: off' $D/linux"
 	rmmod ntklog
