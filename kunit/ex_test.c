@@ -145,8 +145,8 @@ static void start_contender(struct kunit *test, struct contender *contender,
 }
 
 /*
- * The test becomes an owner by changing the word alone. It has to sleep while the lock is owned,
- * which is forbidden to an owner, and which lockdep would report.
+ * The test sets the lock word to one shared owner instead of acquiring the lock. It sleeps while
+ * the lock is owned; lockdep would report a real owner that sleeps.
  */
 static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 {

@@ -11,7 +11,7 @@
 
 /*
  * A structure by NT's documents: its class, its sizes, and the minimum of each word after the
- * first. The minimum is not the default of all words.
+ * first.
  */
 static const struct kind {
 	struct ntklog_information *information;

@@ -83,8 +83,8 @@ static int play_rounds(void *unused)
 }
 
 /*
- * In each round the other thread acquires the lock and calls @in_each while this one calls @now.
- * Returns the number of rounds after which the differences have changed.
+ * In each round the other thread acquires the lock and calls @in_each, while this thread calls
+ * @now. Returns the number of rounds after which count() differs from its value before the first.
  */
 static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int round),
 			   void (*now)(void))

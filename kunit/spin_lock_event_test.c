@@ -253,7 +253,10 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 		query.time.low -= 100000;
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
 					       PERF_SPIN_LOCK_LINUX_RW, 77, &query);
-		/* A contended acquisition has a snapshot, so this count is not used. */
+		/*
+		 * The event's InterruptCount comes from the snapshot in the slot of a contended
+		 * acquisition. This count must not be added.
+		 */
 		ntklog_count_interrupt_in_slots();
 		release_by(&lock[0], WMI_SPINLOCK_EXECUTIVE_EXCLUSIVE | PERF_SPIN_LOCK_LINUX_RW);
 	}

@@ -110,9 +110,10 @@ static void etw_store_stacks(struct etw_session *session, u32 stacks)
 }
 
 /*
- * Called with etw_mutex held, for a started session. The rundown that turns stacks off is logged
- * before the first event without one, the rundown that turns them on when every event has one.
- * Therefore each event after a rundown that says so has its stack.
+ * Called with etw_mutex held, for a started session. A rundown event that removes events from the
+ * stacked ones is logged before loggers stop writing their stacks. One that adds events is logged
+ * after all loggers write their stacks. Therefore an event has a stack wherever the last rundown
+ * event before it lists its kind.
  */
 static void etw_change_stacks(struct etw_session *session, u32 stacks)
 {
@@ -157,7 +158,8 @@ static void etw_change_groups(struct etw_session *session, const struct perfinfo
 /**
  * etw_apply_settings() - give a session settings
  * @session: the session
- * @settings: checked; of a started session, the settings for the next start are the old ones
+ * @settings: new settings, which etw_check_settings() accepts. For a started session, only those
+ *	that can change while it runs differ from the old ones
  *
  * Context: thread; may sleep for seconds; etw_mutex held.
  */
@@ -202,7 +204,10 @@ static int etw_begin_change(struct etw_session *session, struct etw_settings *se
 	return err;
 }
 
-/* End a change by hand. @at_start: the setting cannot change while the session is started. */
+/*
+ * Check and apply the @settings that the caller of etw_begin_change() has changed, and unlock.
+ * @at_start: the setting takes effect at a start, so a started session refuses the change.
+ */
 static int etw_end_change(struct etw_session *session, const struct etw_settings *settings,
 			  bool at_start)
 {

@@ -209,7 +209,10 @@ static bool ntklog_is_used_by(struct module *module)
 #endif
 }
 
-/* A module gets what its init function needs; when it goes, its exit function has returned. */
+/*
+ * Keep task records while a module that uses ntklog is loaded. COMING is reported before the
+ * module's init function runs, GOING after its exit function has returned.
+ */
 static int ntklog_module_event(struct notifier_block *notifier, unsigned long event, void *data)
 {
 	int err = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linux' rwlocks, with NT's hooks, as spin_lock.c has the spin locks: readers are NT's shared
- * owners, writers its exclusive ones. A reader may own a lock twice, also from an interrupt on
- * top of itself: each has a slot of its own.
+ * Replacements of the kernel's rwlock functions, which call the hooks of perf. A reader is recorded
+ * as a shared owner, a writer as an exclusive one. A CPU may hold a lock for reading more than
+ * once, because an interrupt handler may acquire it again. Each acquisition has its own slot.
  */
 
 #include <linux/bottom_half.h>

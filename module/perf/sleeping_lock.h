@@ -94,7 +94,8 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
  * interrupts off. Readers on other CPUs see values that may be stale.
  *
  * When no operation is in progress, the sum over all CPUs satisfies attempts = releases + untracked
- * + given_up + written_off + slots in use + dropped slots.
+ * + given_up + written_off + slots in use + dropped slots. A slot in use is dropped when its task
+ * exits or its class is disabled.
  */
 struct ntklog_sleeping_cpu {
 	struct ntklog_release_count releases;
