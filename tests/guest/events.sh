@@ -14,7 +14,7 @@ check "events: buffers that were read are empty" is "$(cat $S/cpu0 | wc -c)" 0
 
 # The tracepoint without a session; its end disables the instrumentation.
 echo 1 >$P/contention_sample_rate
-check "events: tracepoint without a session" torture_traced /tmp/alone.dat spinlock Events
+check "events: the tracepoint records without a session" torture_traced /tmp/alone.dat spinlock Events
 mv /tmp/alone.dat alone.dat
 check "events: the tracepoint enables the instrumentation" \
 	is "$(cat trace.mask)" "0x20010000 PERF_SPINLOCK"

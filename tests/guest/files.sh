@@ -25,9 +25,9 @@ told()
 	dmesg | grep -qF "$3" || { dmesg; return 1; }
 }
 check "files: one newline is ignored, two are not" refused 'Invalid argument' $S/flush_timer '7\n\n'
-check "files: the range of buffers is told" told $S/buffers 1025 \
+check "files: a refused number of buffers logs the valid range" told $S/buffers 1025 \
 	'sessions/0/buffers: "1025" is refused: the file takes 2 to 1024'
-check "files: so is that of a parameter" told $P/acquire_sample_rate 999 \
+check "files: a refused parameter logs the valid range" told $P/acquire_sample_rate 999 \
 	'ntklog/spinlock/acquire_sample_rate: "999" is refused: the file takes 1000 to 4294967295'
 check "files: a newline in a refused text is escaped" told $D/linux_mode 'a\nb' \
 	'linux_mode: "a\nb" is refused: the file takes full, sampled or waits'
@@ -71,7 +71,7 @@ check "files: name of session 0" is "$(cat $S/name)" "NT Kernel Logger"
 check "files: session 0 is stopped" is "$(cat $S/state)" stopped
 check "files: default buffer_size" is "$(cat $S/buffer_size)" 65536
 check "files: default buffers" is "$(cat $S/buffers)" 16
-check "files: mode" is "$(cat $S/mode)" sequential
+check "files: default mode" is "$(cat $S/mode)" sequential
 check "files: default group mask" is "$(cat $S/group_mask)" "0x20010000 PERF_SPINLOCK"
 check "files: no group is enabled" is "$(cat $D/group_mask)" 0x0
 

@@ -20,7 +20,7 @@ if [ "$(uname -m)" != aarch64 ]; then
 			"^$kind: unavailable: this architecture is neither x86-64 nor arm64$" $D/linux
 	done
 fi
-check "foreign: record refuses them by name" sh -c \
+check "foreign: record of unavailable locks is refused and names mode waits" sh -c \
 	'! ntklog record -e linux_spinlock --no-names -o /tmp/refused.etl --duration 0.1 2>/tmp/refused
 	cat /tmp/refused; grep "waits" /tmp/refused'
 echo "$LINUX" >$S/group_mask

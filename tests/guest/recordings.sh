@@ -64,25 +64,25 @@ ntklog record -e contextswap --no-names -o one.etl 2>one.log &
 one=$!
 wait_for is_recorded "PERF_CONTEXT_SWITCH "
 check "recordings: start of a running session is refused" status_is 1 ntklog start 7 -e spinlock
-check "recordings: and changes nothing" is_recorded "PERF_CONTEXT_SWITCH "
-check "recordings: by hand it is refused too" refused busy $D/sessions/7/state stop
-check "recordings: nobody else can write its file" sh -c "! ntklog record -e spinlock --no-names \
+check "recordings: a refused start leaves the running session's groups unchanged" is_recorded "PERF_CONTEXT_SWITCH "
+check "recordings: a write of stop to a recording's state file is refused" refused busy $D/sessions/7/state stop
+check "recordings: a second record to the same file is refused" sh -c "! ntklog record -e spinlock --no-names \
 	-o one.etl --duration 0.2 2>/tmp/same && grep 'another recording is writing this file' /tmp/same"
 ntklog top -e resource -d 60 >/dev/null &
 top=$!
 wait_for is_recorded "PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
-check "recordings: top has a session of its own" is_recorded \
+check "recordings: top beside a recording gets another session" is_recorded \
 	"PERF_SYNC_OBJECTS PERF_CONTEXT_SWITCH "
-check "recordings: so has a second record" ntklog record -e linux_mutex --no-names -o two.etl \
+check "recordings: a second record beside the first gets another session" ntklog record -e linux_mutex --no-names -o two.etl \
 	--duration 0.5
 kill $top
 wait $top
-check "recordings: the first one goes on" is_recorded "PERF_CONTEXT_SWITCH "
+check "recordings: the first recording continues after the others end" is_recorded "PERF_CONTEXT_SWITCH "
 kill $one
-check "recordings: and ends well" wait $one
-check "recordings: its file has its events alone" sh -c \
+check "recordings: the first recording ends with status 0 at SIGTERM" wait $one
+check "recordings: the first recording's file has no events of the other sessions" sh -c \
 	'ntklog dump one.etl | grep -q ContextSwap && ! ntklog dump one.etl | grep -q Resource'
-check "recordings: the closing line counts them" is \
+check "recordings: record's closing line counts the events in the file" is \
 	"$(sed -n 's/.*one.etl: \([0-9]*\) events.*/\1/p' one.log)" \
 	"$(ntklog info one.etl | awk '/^Events/ { counts = 1; next } counts { sum += $2 }
 		END { print sum + 0 }')"
@@ -91,26 +91,26 @@ check "recordings: the closing line counts them" is \
 mount -t tmpfs -o size=300k none $KEPT
 ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \
 	2>full_disk.log
-check "recordings: a full disk ends a recording" is $? 1
+check "recordings: record on a full disk ends with status 1" is $? 1
 cat full_disk.log
-check "recordings: which is said" grep -q 'full_disk.etl: No space left on device' full_disk.log
+check "recordings: record on a full disk reports the error" grep -q 'full_disk.etl: No space left on device' full_disk.log
 cp $KEPT/full_disk.etl full_disk.etl
-check "recordings: the file can be read" ntklog info full_disk.etl
-check "recordings: its header counts its buffers" sh -c "ntklog info --json full_disk.etl |
+check "recordings: the file on a full disk is readable" ntklog info full_disk.etl
+check "recordings: the header of the file on a full disk has the number of its buffers" sh -c "ntklog info --json full_disk.etl |
 	grep -q '\"BuffersWritten\": '\$((\$(stat -c %s full_disk.etl) / 65536)),"
 rm $KEPT/full_disk.etl
-check "recordings: nothing is left after that" none_is_left
+check "recordings: record on a full disk leaves no session started" none_is_left
 ntklog start 3 -e contextswap -b 64K -n 64 >start.log
-check "recordings: start says what it records" grep -q 'session 3 is started: contextswap;' start.log
+check "recordings: start prints the session's groups" grep -q 'session 3 is started: contextswap;' start.log
 find /sys/kernel >/dev/null
 mount -o remount,size=64k $KEPT
 check "recordings: stop on a full disk fails" sh -c \
 	"! ntklog stop 3 -o $KEPT/stop.etl --no-names 2>stop.log && grep 'nothing was read' stop.log"
-check "recordings: a second stop writes all" ntklog stop 3 -o stop.etl --no-names
-check "recordings: of the session" sh -c '[ $(stat -c %s stop.etl) -ge $((3 * 65536)) ]'
+check "recordings: a second stop to another disk succeeds" ntklog stop 3 -o stop.etl --no-names
+check "recordings: the second stop's file has at least three buffers" sh -c '[ $(stat -c %s stop.etl) -ge $((3 * 65536)) ]'
 umount $KEPT
-check "recordings: its file has no gap" ntklog info stop.etl
-check "recordings: after it the session is free" none_is_left
+check "recordings: the second stop's file is readable" ntklog info stop.etl
+check "recordings: the second stop leaves the session free" none_is_left
 
 # Names of a file that cat has made.
 echo PERF_CONTEXT_SWITCH PERF_LINUX_MUTEX >$D/sessions/2/group_mask
@@ -118,9 +118,9 @@ echo start >$D/sessions/2/state
 find /sys/kernel >/dev/null
 echo stop >$D/sessions/2/state
 cat $D/sessions/2/header $D/sessions/2/cpu* >cat.etl
-check "recordings: names of a file that has none" ntklog names cat.etl
-check "recordings: are those of its threads" sh -c "ntklog dump cat.etl | grep ContextSwap | grep -q kworker"
-check "recordings: they are not written twice" status_is 1 ntklog names cat.etl
+check "recordings: names of a file without names succeeds" ntklog names cat.etl
+check "recordings: the names file has the names of the trace's threads" sh -c "ntklog dump cat.etl | grep ContextSwap | grep -q kworker"
+check "recordings: names of a file with names is refused" status_is 1 ntklog names cat.etl
 echo PERF_SPINLOCK >$D/sessions/2/group_mask
 
 # Settings of the module, for the time of the recording.
@@ -133,11 +133,11 @@ echo 1000 >$R/release_sample_rate
 ntklog record -e linux_spinlock --no-names -o blockers.etl &
 recorder=$!
 wait_for [ -s blockers.etl ]
-check "recordings: rates are prime and blockers on" is "$(settings)" "1009 1009 1 "
+check "recordings: record --blockers sets prime rates and enables blockers" is "$(settings)" "1009 1009 1 "
 kill $recorder
-check "recordings: a recording of blockers" wait $recorder
-check "recordings: settings are as before" is "$(settings)" "1000 1000 0 "
-check "recordings: a mode without holders is named" sh -c "! ntklog record --mode waits --blockers \
+check "recordings: record --blockers ends with status 0 at SIGTERM" wait $recorder
+check "recordings: the end of record --blockers restores the settings" is "$(settings)" "1000 1000 0 "
+check "recordings: record --blockers in mode waits is refused with the remedy" sh -c "! ntklog record --mode waits --blockers \
 	-o /tmp/x.etl --duration 0.2 2>/tmp/said && grep 'use --mode full' /tmp/said"
-check "recordings: and left" is "$(cat $D/linux_mode)" full
-check "recordings: the kernel has nothing to complain of" kernel_is_silent
+check "recordings: the refused record restores the mode" is "$(cat $D/linux_mode)" full
+check "recordings: the kernel log has no warning" kernel_is_silent

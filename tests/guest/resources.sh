@@ -23,7 +23,7 @@ cat $D/counters >resources.after
 END
 check "resources: trace-cmd records" trace-cmd record -b 8192 -o /tmp/resources.dat \
 	-e ntklog:resource sh /tmp/resources.sh
-check "resources: torture" succeeded
+check "resources: torture with sampling succeeds" succeeded
 mv /tmp/resources.dat resources.dat
 cat $S/stats >resources.stats
 cat $S/header $S/cpu* >resources.etl
@@ -34,7 +34,7 @@ echo 4294967295 >$R/contention_sample_rate
 echo 4294967295 >$R/excessive_timeouts
 echo PERF_SYNC_OBJECTS >$S/group_mask
 echo start >$S/state
-check "resources: torture, not sampled" torture torture_type=resource locks=12 nest=4
+check "resources: torture without sampling succeeds" torture torture_type=resource locks=12 nest=4
 echo stop >$S/state
 cat $S/header $S/cpu* >unsampled.etl
 cat $S/stats >unsampled.stats
@@ -43,7 +43,7 @@ dd if=/tmp/information of=$R/information bs=64 2>/dev/null
 echo PERF_SPINLOCK >$S/group_mask
 
 # The tracepoint without a session.
-check "resources: tracepoint without a session" torture_traced /tmp/alone.dat resource \
+check "resources: the tracepoint records without a session" torture_traced /tmp/alone.dat resource \
 	ResourceEvents torture_type=resource
 mv /tmp/alone.dat resource-alone.dat
 check "resources: the tracepoint enables the instrumentation" \

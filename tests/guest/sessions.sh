@@ -5,18 +5,18 @@
 
 check "sessions: no header before the first start" sh -c "! cat $S/header"
 check "sessions: no buffers before the first start" sh -c "! cat $S/cpu0"
-check "sessions: stop of a stopped session" refused 'Invalid argument' $S/state stop
-check "sessions: flush of a stopped session" refused 'Invalid argument' $S/flush 1
-check "sessions: start" taken $S/state start started
+check "sessions: stop of a stopped session is refused" refused 'Invalid argument' $S/state stop
+check "sessions: flush of a stopped session is refused" refused 'Invalid argument' $S/flush 1
+check "sessions: start of a stopped session succeeds" taken $S/state start started
 check "sessions: PERF_SPINLOCK is enabled" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK"
-check "sessions: start of a started session" refused 'busy' $S/state start
-check "sessions: buffer_size while started" refused 'busy' $S/buffer_size 8192
-check "sessions: buffers while started" refused 'busy' $S/buffers 4
-check "sessions: name while started" refused 'busy' $S/name other
-check "sessions: mode while started" refused 'busy' $S/mode buffering
-check "sessions: no snapshot of a sequential one" sh -c "! cat $S/snapshot"
+check "sessions: start of a started session is refused" refused 'busy' $S/state start
+check "sessions: a started session refuses buffer_size" refused 'busy' $S/buffer_size 8192
+check "sessions: a started session refuses buffers" refused 'busy' $S/buffers 4
+check "sessions: a started session refuses a name" refused 'busy' $S/name other
+check "sessions: a started session refuses a mode" refused 'busy' $S/mode buffering
+check "sessions: a sequential session refuses a snapshot" sh -c "! cat $S/snapshot"
 check "sessions: only root can read the cpu files" mode_is $S/cpu0 400
-check "sessions: stop" taken $S/state stop stopped
+check "sessions: stop of a started session succeeds" taken $S/state stop stopped
 check "sessions: no group is enabled after stop" is "$(cat $D/group_mask)" 0x0
 
 # The file of an idle session: the header and the buffer with the two rundown events.
@@ -25,12 +25,12 @@ cat $S/stats >idle.stats
 
 # Change the group mask of a running session.
 echo start >$S/state
-check "sessions: + while started" taken $S/group_mask +PERF_SYNC_OBJECTS \
+check "sessions: a started session takes + in its group mask" taken $S/group_mask +PERF_SYNC_OBJECTS \
 	"0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
 check "sessions: the group mask follows a running session's" is "$(cat $D/group_mask)" "0x20010000 PERF_SPINLOCK
 0x20020000 PERF_SYNC_OBJECTS"
-check "sessions: - while started" taken $S/group_mask -PERF_SYNC_OBJECTS \
+check "sessions: a started session takes - in its group mask" taken $S/group_mask -PERF_SYNC_OBJECTS \
 	"0x20010000 PERF_SPINLOCK"
 echo stop >$S/state
 cat $S/header $S/cpu* >changed.etl

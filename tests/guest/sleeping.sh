@@ -12,7 +12,7 @@ probed >probed.before
 insmod ntklog.ko buffers=64 excessive_first_ms=300 excessive_next_ms=400
 cat $D/linux
 check "sleeping: loading registers no probe" is "$(probed)" "$(cat probed.before)"
-check "sleeping: and makes no records of tasks" no_task_records
+check "sleeping: loading allocates no record of a task" no_task_records
 if grep -E "^($(echo $SLEEPING_KINDS | tr ' ' '|')): unavailable" $D/linux; then
 	echo "not ok - sleeping: this kernel's locks can be watched"
 	exit 1
@@ -30,7 +30,7 @@ check "sleeping: the groups have names" is "$(cat $S/group_mask)" "0xa0000004 PE
 echo start >$S/state
 check "sleeping: a session hooks all kinds" sleeping_is_on
 check "sleeping: a session hooks all functions" is "$(hooked)" $SLEEPING_FUNCTIONS
-check "sleeping: then exits of tasks are observed" sh -c "echo '$(probed)' | grep sched_process_exit"
+check "sleeping: a session observes exits of tasks" sh -c "echo '$(probed)' | grep sched_process_exit"
 check "sleeping: a session leaves spin locks unhooked" is "$(redirected)" 0
 check "sleeping: sleeping_locks runs" insmod sleeping_locks.ko long_ms=3000
 rmmod sleeping_locks
@@ -40,9 +40,9 @@ cat $S/header $S/cpu* >sleeping.etl
 cat $S/stats >sleeping.stats
 dmesg | sed -n 's/.*sleeping_locks: //p' >sleeping.truth
 check "sleeping: the end of the session removes the hooks" sleeping_is_off
-check "sleeping: counters balance" sleeping_balanced
+check "sleeping: the counters balance after the end of the session" sleeping_balanced
 check "sleeping: the records of living tasks are freed" no_task_records
-check "sleeping: and no probe is left" is "$(probed)" "$(cat probed.before)"
+check "sleeping: the end of the session unregisters the probes" is "$(probed)" "$(cat probed.before)"
 
 # With NT's resources, spin locks and a second session: the end of one keeps the other's kinds.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask
@@ -73,7 +73,7 @@ while [ $times -lt $turns ]; do
 done
 check "sleeping: attached and detached under load: no hook is left" is $left 0
 check "sleeping: attached and detached under load: counters balance" sleeping_balanced
-check "sleeping: under load the records are freed" no_task_records
+check "sleeping: attached and detached under load: the records of tasks are freed" no_task_records
 # Exiting threads, and threads created too fast, are not tracked.
 most_had_room()
 {
@@ -107,7 +107,7 @@ echo stop >$S/state
 check "sleeping: blocked threads: hooks are removed" sleeping_is_off
 echo start >$S/state
 check "sleeping: blocked threads: hooks are attached" sleeping_is_on
-check "sleeping: blocked threads: get their locks" rmmod sleeping_locks
+check "sleeping: blocked threads: each thread acquires its lock" rmmod sleeping_locks
 check "sleeping: blocked threads: the session stops afterwards" sh -c "echo stop >$S/state"
 check "sleeping: blocked threads: counters balance" sleeping_balanced
 echo start >$S/state
@@ -134,7 +134,7 @@ echo 1000 >$R/release_sample_rate
 ntklog report sleeping-default.etl --json >sleeping-default.json
 check "sleeping: the end of record removes the hooks" sleeping_is_off
 ntklog record --no-names --mode sampled -o sleeping-sampled.etl --duration 0.2 2>sleeping-sampled.txt
-check "sleeping: record --mode waits does not enable them" \
+check "sleeping: record --mode waits enables no sleeping lock" \
 	sh -c "! ntklog info sleeping-sampled.etl | grep -i mutex"
 echo full >$D/linux_mode
 ntklog list >list.txt

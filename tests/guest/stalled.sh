@@ -43,21 +43,23 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	insmod no_switch.ko
 	echo start >$S/state &
 	starter=$!
-	check "stalled: the file linux tells what a start waits for" \
+	check "stalled: the file linux shows that a start waits for Tasks RCU" \
 		wait_for grep '^spinlock: attaching for .* Tasks RCU$' $D/linux
 	cat $D/linux_mode >/dev/null
-	check "stalled: the kernel log does, too" wait_for sh -c "dmesg | grep 'Tasks RCU' | grep ntklog"
-	check "stalled: the start goes on waiting" sh -c "! grep -q zombie /proc/$starter/status"
+	check "stalled: the kernel log shows that a start waits for Tasks RCU" wait_for sh -c "dmesg | grep 'Tasks RCU' | grep ntklog"
+	check "stalled: a start without a grace period keeps waiting" sh -c "! grep -q zombie /proc/$starter/status"
 	cat $S/snapshot >/dev/null &
 	copier=$!
 	usleep 300000
-	check "stalled: who opens a snapshot can be killed" killed $copier
-	check "stalled: the killed owner of a claim ends while another session starts" killed $owner
-	check "stalled: who starts a session can be killed" killed $starter
+	check "stalled: a process that opens a snapshot can be killed" killed $copier
+	check "stalled: a claim's owner that is killed while another session starts exits" killed $owner
+	check "stalled: a process that starts a session can be killed" killed $starter
 	check "stalled: a group whose start was killed is listed with EINTR" \
 		listed_with_errno 4
-	check "stalled: then the claimed session stops" wait_for file_is $claim/state stopped
-	check "stalled: and has no owner" wait_for file_is $claim/owner none
+	check "stalled: the claimed session of a killed owner stops" \
+		wait_for file_is $claim/state stopped
+	check "stalled: the claimed session of a killed owner has no owner" \
+		wait_for file_is $claim/owner none
 	# PERF_LINUX_RWLOCK
 	./claim64 $claim/claim start=0xA0000002 hold &
 	owner=$!
@@ -65,21 +67,22 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	usleep 300000
 	check "stalled: a recording that waits until its locks are attached can be killed" \
 		killed $owner
-	check "stalled: its session is stopped then" file_is $claim/state stopped
-	check "stalled: and has no owner" file_is $claim/owner none
+	check "stalled: the session of a killed recording is stopped" file_is $claim/state stopped
+	check "stalled: the session of a killed recording has no owner" file_is $claim/owner none
 	cat $D/spinlock/blockers >rate
-	check "stalled: the rate of blockers can be set meanwhile" cp rate $D/spinlock/blockers
+	check "stalled: the rate of blockers can be set during a grace period" \
+		cp rate $D/spinlock/blockers
 	cat $D/linux_selftest >/dev/null &
 	tester=$!
 	echo sampled >$D/linux_mode &
 	chooser=$!
 	usleep 300000
-	check "stalled: so can a self-test" killed $tester
-	check "stalled: and who chooses a mode" killed $chooser
+	check "stalled: a process that runs a self-test can be killed" killed $tester
+	check "stalled: a process that sets a mode can be killed" killed $chooser
 	rmmod no_switch
-	check "stalled: when the grace period ends, all goes on" \
+	check "stalled: the end of the grace period completes the attaching" \
 		wait_for grep '^spinlock: \(on\|off\)' $D/linux
-	check "stalled: the groups that are attached then leave the list of failures" \
+	check "stalled: groups that are attached later leave the list of failures" \
 		wait_for file_is $S/failures none
 	check "stalled: the locks of the killed recording are restored" \
 		wait_for grep '^rwlock: off' $D/linux
@@ -87,10 +90,11 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	cat $S/header $S/cpu* >stalled.etl
 	check "stalled: the recording has the beginning and the end of their observation" \
 		is "$(ntklog dump stalled.etl | grep NtklogObserved | grep -c PERF_LINUX_SPINLOCK)" 2
-	check "stalled: and the end of the session restores all" wait_for sleeping_is_off
-	check "stalled: spin locks too" wait_for sh -c "grep '^spinlock: off' $D/linux"
+	check "stalled: the end of the session removes the hooks of sleeping locks" wait_for sleeping_is_off
+	check "stalled: the end of the session restores the functions of spin locks" \
+		wait_for sh -c "grep '^spinlock: off' $D/linux"
 	rmmod ntklog
-	check "stalled: the kernel has nothing to complain of" kernel_is_silent
+	check "stalled: the kernel log has no warning" kernel_is_silent
 else
 	echo "ok - stalled: what waits for Tasks RCU can be killed # SKIP the kernel cannot preempt tasks"
 fi

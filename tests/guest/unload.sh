@@ -13,11 +13,11 @@ done
 check "unload: refused while a parameter is open" sh -c \
 	"exec 5<$P/spin_threshold && ! rmmod ntklog"
 check "unload: succeeds while a session runs" rmmod ntklog
-check "unload: no files are left" [ ! -e $D ]
+check "unload: unloading removes the files" [ ! -e $D ]
 
-check "unload: loads again" insmod ntklog.ko
+check "unload: loading after unloading succeeds" insmod ntklog.ko
 echo 1 >/sys/kernel/tracing/events/ntklog/spinlock/enable
-check "unload: with the tracepoint on, refused or done" sh -c 'rmmod ntklog || true'
+check "unload: unloading with the tracepoint enabled succeeds or is refused" sh -c 'rmmod ntklog || true'
 [ ! -e /sys/kernel/tracing/events/ntklog/spinlock/enable ] ||
 	echo 0 >/sys/kernel/tracing/events/ntklog/spinlock/enable
 grep -q '^ntklog ' /proc/modules || insmod ntklog.ko
@@ -28,7 +28,7 @@ while [ $rounds -lt 5 ]; do
 	rmmod ntklog && insmod ntklog.ko && echo start >$S/state || break
 	rounds=$((rounds + 1))
 done
-check "unload: five times with a session" is $rounds 5
+check "unload: unloading succeeds five times with a session" is $rounds 5
 rmmod ntklog
 
 refused_torture()

@@ -56,7 +56,7 @@ for width in 1280 390; do
 			"$TESTS/check/check_picture.py" "$DIR/report-$mode-$width.png" $mode
 	done
 done
-result "page: the browser has nothing to complain of" sh -c "! grep CONSOLE $DIR/*.log"
+result "page: the console of the browser has no message" sh -c "! grep CONSOLE $DIR/*.log"
 browser 1280 report --dump-dom >"$DIR/dom.html" 2>"$DIR/dom.log"
 result "page: its pictures are there" sh -c "[ \$(grep -c '<svg' $DIR/dom.html) -ge 8 ]"
 

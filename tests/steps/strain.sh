@@ -47,7 +47,7 @@ grep -E '^(not )?ok |^#' "$DIR/guest.log"
 OWN='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
 if [ -e "$DIR/locktorture.ko" ]; then
 	grep -vE "$OWN" "$DIR/dmesg.log" >"$DIR/dmesg.ours" || true
-	result "strain: the kernel has nothing to complain of" has_reports "$DIR/dmesg.ours" ''
+	result "strain: the kernel log has no report" has_reports "$DIR/dmesg.ours" ''
 fi
 [ "$1" != debug ] ||
 	result "strain: nothing leaks" sh -c "cat $DIR/kmemleak.log; [ ! -s $DIR/kmemleak.log ]"
