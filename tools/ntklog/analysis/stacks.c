@@ -15,9 +15,9 @@
 
 #include "etl_reader.h"
 #include "event_type.h"
-#include "grow.h"
-#include "hash.h"
 #include "message.h"
+#include "stack_keys.h"
+#include "stack_rundowns.h"
 #include "stacks.h"
 #include "wmi_record.h"
 
@@ -48,43 +48,6 @@ struct kept {
 };
 
 /*
- * The stack that a key stands for.
- *
- * @time: from when on: of the event that says so
- * @count: of @addresses; 0: nothing, from then on
- * @addresses: it
- */
-struct definition {
-	uint64_t time;
-	size_t count;
-	uint64_t *addresses;
-};
-
-/*
- * @key: it
- * @definitions: by their times; no two that follow each other are of nothing
- * @count: of @definitions
- * @hh: in the table
- */
-struct key {
-	uint64_t key;
-	struct definition *definitions;
-	size_t count;
-	UT_hash_handle hh;
-};
-
-/*
- * Which events carry a stack from a time on.
- *
- * @time: then
- * @stacks: NTKLOG_STACKS_*
- */
-struct rundown {
-	uint64_t time;
-	uint32_t stacks;
-};
-
-/*
  * @file: that is read
  * @next: gives its events
  * @from: likewise
@@ -95,10 +58,7 @@ struct rundown {
  * @count: of @kept that are in use
  * @given: @first has been
  * @keys: definitions of keys
- * @definition_count: of all of them
- * @rundowns: by their times
- * @rundown_count: of them
- * @is_beyond: there are more rundowns or definitions than are kept
+ * @rundowns: which events are expected to have a stack
  * @counts: numbers of found, missing and unknown stacks
  */
 struct stacks {
@@ -111,168 +71,10 @@ struct stacks {
 	size_t first;
 	size_t count;
 	bool given;
-	struct key *keys;
-	size_t definition_count;
-	struct rundown *rundowns;
-	size_t rundown_count;
-	bool is_beyond;
+	struct stack_keys keys;
+	struct stack_rundowns rundowns;
 	struct stacks_counts counts;
 };
-
-static bool is_rundown(const struct etl_event *event)
-{
-	const struct event_type *type = event_type_find(event);
-
-	return type && (type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_START ||
-			type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_END) &&
-	       event->data_size == sizeof(struct ntklog_stacks_dc);
-}
-
-/* How many there are up to a time, of @count things of @size bytes that begin with theirs. */
-static size_t count_until(const void *things, size_t count, size_t size, uint64_t time)
-{
-	size_t low = 0, high = count, middle;
-	uint64_t its;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		memcpy(&its, (const char *)things + middle * size, sizeof(its));
-		if (its <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static size_t rundowns_until(const struct stacks *stacks, uint64_t time)
-{
-	return count_until(stacks->rundowns, stacks->rundown_count, sizeof(*stacks->rundowns),
-			   time);
-}
-
-/* The same one may come twice: it was looked for beforehand. */
-static void add_rundown(struct stacks *stacks, const struct etl_event *event)
-{
-	size_t at = rundowns_until(stacks, event->time_stamp);
-	struct ntklog_stacks_dc dc;
-	struct rundown *more;
-
-	if (at && stacks->rundowns[at - 1].time == event->time_stamp)
-		return;
-	if (stacks->rundown_count == STACKS_RUNDOWNS) {
-		stacks->is_beyond = true;
-		return;
-	}
-	more = grown(stacks->rundowns, stacks->rundown_count, sizeof(*more));
-	if (!more)
-		return;
-	memcpy(&dc, event->data, sizeof(dc));
-	stacks->rundowns = more;
-	memmove(more + at + 1, more + at, (stacks->rundown_count - at) * sizeof(*more));
-	more[at] = (struct rundown) { event->time_stamp, dc.stacks };
-	stacks->rundown_count++;
-}
-
-/* By the rundown before it; of a flight recorder, whose first one is gone, by the one behind. */
-static bool is_expected(const struct stacks *stacks, const struct etl_event *event)
-{
-	const struct event_type *type;
-	struct resource_record resource;
-	uint32_t said;
-	size_t at;
-
-	if (!stacks->rundown_count)
-		return false;
-	at = rundowns_until(stacks, event->time_stamp);
-	said = stacks->rundowns[at ? at - 1 : 0].stacks;
-	type = event_type_find(event);
-	if (!type || event->data_size != type->size[event->pointer_size == 8])
-		return false;
-	switch (type->hook_id) {
-	case PERFINFO_LOG_TYPE_SPINLOCK:
-		return said & NTKLOG_STACKS_SPINLOCK;
-	case PERFINFO_LOG_TYPE_RESOURCE:
-		resource_record_read(&resource, event);
-		/* Another thread, or a timer, writes this event for the thread that waits. */
-		return said & NTKLOG_STACKS_RESOURCE &&
-		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
-	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		return said & NTKLOG_STACKS_CONTEXTSWAP;
-	default:
-		return false;
-	}
-}
-
-static uint64_t *copy_addresses(const struct etl_stack *stack)
-{
-	uint64_t *addresses = calloc(stack->count, sizeof(*addresses));
-	size_t i;
-
-	for (i = 0; addresses && i < stack->count; i++)
-		addresses[i] = etl_stack_address(stack, i);
-	return addresses;
-}
-
-static size_t definitions_until(const struct key *key, uint64_t time)
-{
-	return count_until(key->definitions, key->count, sizeof(*key->definitions), time);
-}
-
-static void define(struct stacks *stacks, const struct etl_event *event,
-		   const struct etl_stack *stack)
-{
-	struct definition new = { .time = event->time_stamp, .count = stack->count }, *more;
-	struct key *key;
-	size_t at;
-
-	if (stacks->definition_count >= STACKS_DEFINITIONS) {
-		stacks->is_beyond = true;
-		return;
-	}
-	hash_find_or_add(stacks->keys, key, &stack->key, STACKS_DEFINITIONS, key);
-	if (!key)
-		return;
-	at = definitions_until(key, new.time);
-	if (!new.count && at && !key->definitions[at - 1].count)
-		return;
-	if (!new.count && at < key->count && !key->definitions[at].count) {
-		key->definitions[at].time = new.time;
-		return;
-	}
-	more = grown(key->definitions, key->count, sizeof(*more));
-	if (!more)
-		return;
-	key->definitions = more;
-	new.addresses = new.count ? copy_addresses(stack) : NULL;
-	if (new.count && !new.addresses)
-		return;
-	memmove(more + at + 1, more + at, (key->count - at) * sizeof(*more));
-	more[at] = new;
-	key->count++;
-	stacks->definition_count++;
-}
-
-/*
- * Find the definition of a key at a time: the last one before that time. If there is none, or the
- * key had been deleted, the next one after it, which may be in the rundown at the end.
- */
-static const struct definition *find_definition(const struct stacks *stacks, uint64_t value,
-						uint64_t time)
-{
-	const struct key *key;
-	size_t at;
-
-	HASH_FIND(hh, stacks->keys, &value, sizeof(value), key);
-	if (!key)
-		return NULL;
-	at = definitions_until(key, time);
-	if (at && key->definitions[at - 1].count)
-		return &key->definitions[at - 1];
-	while (at < key->count && !key->definitions[at].count)
-		at++;
-	return at < key->count ? &key->definitions[at] : NULL;
-}
 
 static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
 {
@@ -301,13 +103,13 @@ static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
 			continue;
 		while (cursor.next < cursor.end &&
 		       etl_parse_event_quietly(reader, &cursor, &event) == 1) {
-			if (is_rundown(&event))
-				add_rundown(stacks, &event);
+			if (stack_rundowns_is_one(&event))
+				stack_rundowns_add(&stacks->rundowns, &event);
 			else if (!etl_read_stack(&stack, &reader->file, &event))
 				stacks->is_on |= stack.kind != ETL_STACK_NONE;
 		}
 	}
-	stacks->is_on |= stacks->rundown_count;
+	stacks->is_on |= stacks->rundowns.count > 0;
 	free(cursor.buffer);
 	free(seen);
 	free(last);
@@ -327,7 +129,7 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 	while ((event = etl_next_event(&copy.file)))
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
-			define(stacks, event, &stack);
+			stack_keys_define(&stacks->keys, event, &stack);
 			stacks->is_on = true;
 		}
 	free(copy.cursor.buffer);
@@ -451,7 +253,7 @@ static struct kept *find_event(struct stacks *stacks, const struct etl_event *ev
 static void add_addresses(struct stacks *stacks, struct kept *kept, const struct etl_event *event,
 			  const struct etl_stack *stack, enum stack_state state)
 {
-	const struct definition *definition = NULL;
+	const struct stack_definition *definition = NULL;
 	size_t count = stack->count, i;
 	uint64_t *more;
 
@@ -464,7 +266,7 @@ static void add_addresses(struct stacks *stacks, struct kept *kept, const struct
 		kept->has_stack = true;
 	}
 	if (stack->kind == ETL_STACK_KEY_OF_EVENT) {
-		definition = find_definition(stacks, stack->key, event->time_stamp);
+		definition = stack_keys_find(&stacks->keys, stack->key, event->time_stamp);
 		count = definition ? definition->count : 0;
 		if (!definition && state == STACK_FOUND && !kept->stack.count)
 			kept->stack.state = STACK_UNKNOWN;
@@ -521,13 +323,13 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 	struct etl_stack stack;
 	struct kept *kept;
 
-	if (is_rundown(event))
-		add_rundown(stacks, event);
+	if (stack_rundowns_is_one(event))
+		stack_rundowns_add(&stacks->rundowns, event);
 	if (etl_read_stack(&stack, stacks->file, event))
 		return;
 	if (stack.kind != ETL_STACK_OF_EVENT && stack.kind != ETL_STACK_KEY_OF_EVENT) {
 		if (stack.kind != ETL_STACK_NONE && etl_const_reader(stacks->file)->input)
-			define(stacks, event, &stack);
+			stack_keys_define(&stacks->keys, event, &stack);
 		keep(stacks, event);
 		return;
 	}
@@ -544,7 +346,7 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 /* True if the file has stacks from this event on. Its content is read later. */
 static bool begins(const struct etl_event *event)
 {
-	return is_rundown(event) ||
+	return stack_rundowns_is_one(event) ||
 	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
 		event->hook_id <= PERFINFO_LOG_TYPE_STACKWALK_KEY_USER);
 }
@@ -569,7 +371,7 @@ static const struct etl_event *give(struct stacks *stacks, const struct stack **
 		return NULL;
 	stacks->given = true;
 	kept = kept_at(stacks, 0);
-	if (!kept->has_stack && is_expected(stacks, &kept->event)) {
+	if (!kept->has_stack && stack_rundowns_expect(&stacks->rundowns, &kept->event)) {
 		kept->stack = (struct stack) { .state = STACK_MISSING };
 		kept->has_stack = true;
 	}
@@ -589,7 +391,7 @@ static bool is_waiting(struct stacks *stacks)
 	const struct kept *first = kept_at(stacks, 0);
 	size_t i;
 
-	if (first->has_stack || !is_expected(stacks, &first->event))
+	if (first->has_stack || !stack_rundowns_expect(&stacks->rundowns, &first->event))
 		return false;
 	for (i = 1; i < stacks->count; i++)
 		if (kept_at(stacks, i)->event.processor == first->event.processor)
@@ -677,7 +479,7 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 		message("%s: %" PRIu64
 			" events have keys, whose stacks are not in the file",
 			file->path, counts->unknown);
-	if (stacks->is_beyond)
+	if (stacks->keys.is_full || stacks->rundowns.is_full)
 		message("%s: too many notes about stacks and their keys: some were not used",
 			file->path);
 	if (counts->alone)
@@ -696,21 +498,12 @@ bool stacks_has_any(const struct stacks *stacks)
 	return stacks->is_on;
 }
 
-static void free_key(struct key *key)
-{
-	while (key->count--)
-		free(key->definitions[key->count].addresses);
-	free(key->definitions);
-	free(key);
-}
-
 /**
  * stacks_close() - let the reading go
  * @stacks: it, or NULL; the file stays open
  */
 void stacks_close(struct stacks *stacks)
 {
-	struct key *key, *next;
 	size_t i;
 
 	if (!stacks)
@@ -720,10 +513,7 @@ void stacks_close(struct stacks *stacks)
 		free(stacks->kept[i].addresses);
 	}
 	free(stacks->kept);
-	HASH_ITER(hh, stacks->keys, key, next) {
-		HASH_DEL(stacks->keys, key);
-		free_key(key);
-	}
-	free(stacks->rundowns);
+	stack_keys_free(&stacks->keys);
+	stack_rundowns_free(&stacks->rundowns);
 	free(stacks);
 }

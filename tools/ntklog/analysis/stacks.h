@@ -18,13 +18,8 @@
 /* The kernel's part and the program's. */
 #define STACK_ADDRESSES_MAX	(2 * STACK_WALK_MAX)
 
-/*
- * Events for which a stack is waited for; and so that a file's own numbers bound nothing,
- * definitions that its keys may have, and times that it says which events have stacks.
- */
+/* Number of events that are queued. */
 #define STACKS_PENDING		1024
-#define STACKS_DEFINITIONS	0x10000
-#define STACKS_RUNDOWNS		0x4000
 
 /**
  * enum stack_state - what is known of an event's stack

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rundowns of stacks. See stack_rundowns.h.
+ */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ntklog/wmi_resource.h>
+
+#include "event_type.h"
+#include "grow.h"
+#include "search.h"
+#include "stack_rundowns.h"
+#include "wmi_record.h"
+
+/* Limits the memory that a damaged file can make the tool use. */
+#define STACK_RUNDOWNS_MAX	0x4000
+
+/*
+ * @time: time of the rundown, session clock
+ * @stacks: NTKLOG_STACKS_*, the events that have a stack from then on
+ */
+struct stack_rundown {
+	uint64_t time;
+	uint32_t stacks;
+};
+
+/**
+ * stack_rundowns_is_one() - test whether an event is a rundown of stacks
+ * @event: event of any type
+ *
+ * Return: true if it is.
+ */
+bool stack_rundowns_is_one(const struct etl_event *event)
+{
+	const struct event_type *type = event_type_find(event);
+
+	return type && (type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_START ||
+			type->hook_id == NTKLOG_LOG_TYPE_STACKS_DC_END) &&
+	       event->data_size == sizeof(struct ntklog_stacks_dc);
+}
+
+static size_t rundowns_until(const struct stack_rundowns *all, uint64_t time)
+{
+	return count_until(all->rundowns, all->count, sizeof(*all->rundowns), time);
+}
+
+/**
+ * stack_rundowns_add() - add a rundown
+ * @all: rundowns of the file
+ * @event: a rundown of stacks. One that was added before is ignored
+ */
+void stack_rundowns_add(struct stack_rundowns *all, const struct etl_event *event)
+{
+	size_t at = rundowns_until(all, event->time_stamp);
+	struct stack_rundown *more;
+	struct ntklog_stacks_dc dc;
+
+	if (at && all->rundowns[at - 1].time == event->time_stamp)
+		return;
+	if (all->count == STACK_RUNDOWNS_MAX) {
+		all->is_full = true;
+		return;
+	}
+	more = grown(all->rundowns, all->count, sizeof(*more));
+	if (!more)
+		return;
+	memcpy(&dc, event->data, sizeof(dc));
+	all->rundowns = more;
+	memmove(more + at + 1, more + at, (all->count - at) * sizeof(*more));
+	more[at] = (struct stack_rundown) { event->time_stamp, dc.stacks };
+	all->count++;
+}
+
+/**
+ * stack_rundowns_expect() - test whether an event was written with a stack
+ * @all: rundowns of the file
+ * @event: event of any type
+ *
+ * The rundown before the event decides. A flight recorder may have overwritten it; then the first
+ * rundown after the event decides.
+ *
+ * Return: true if the event was written with a stack; false also if there is no rundown.
+ */
+bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_event *event)
+{
+	const struct event_type *type;
+	struct resource_record resource;
+	uint32_t said;
+	size_t at;
+
+	if (!all->count)
+		return false;
+	at = rundowns_until(all, event->time_stamp);
+	said = all->rundowns[at ? at - 1 : 0].stacks;
+	type = event_type_find(event);
+	if (!type || event->data_size != type->size[event->pointer_size == 8])
+		return false;
+	switch (type->hook_id) {
+	case PERFINFO_LOG_TYPE_SPINLOCK:
+		return said & NTKLOG_STACKS_SPINLOCK;
+	case PERFINFO_LOG_TYPE_RESOURCE:
+		resource_record_read(&resource, event);
+		/* Another thread, or a timer, writes this event for the thread that waits. */
+		return said & NTKLOG_STACKS_RESOURCE &&
+		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
+	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+		return said & NTKLOG_STACKS_CONTEXTSWAP;
+	default:
+		return false;
+	}
+}
+
+/**
+ * stack_rundowns_free() - free the rundowns
+ * @all: rundowns of the file
+ */
+void stack_rundowns_free(struct stack_rundowns *all)
+{
+	free(all->rundowns);
+}

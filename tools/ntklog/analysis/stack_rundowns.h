@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_STACK_RUNDOWNS_H
+#define _NTKLOG_STACK_RUNDOWNS_H
+
+/*
+ * Rundowns of stacks: events that say, from their time on, to which kinds of events ntklog adds a
+ * stack. An event of such a kind without a stack has lost it.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <ntklog/etl.h>
+
+struct stack_rundown;
+
+/**
+ * struct stack_rundowns - rundowns of a file
+ * @rundowns: rundowns, sorted by time
+ * @count: number of @rundowns
+ * @is_full: a rundown was dropped, because there are STACK_RUNDOWNS_MAX
+ */
+struct stack_rundowns {
+	struct stack_rundown *rundowns;
+	size_t count;
+	bool is_full;
+};
+
+bool stack_rundowns_is_one(const struct etl_event *event);
+void stack_rundowns_add(struct stack_rundowns *all, const struct etl_event *event);
+bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_event *event);
+void stack_rundowns_free(struct stack_rundowns *all);
+
+#endif /* _NTKLOG_STACK_RUNDOWNS_H */
