@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _SLEEPING_FUNCTIONS_H
+#define _SLEEPING_FUNCTIONS_H
+
+/*
+ * Functions that acquire and release each kind of lock, and the lines of output about them.
+ */
+
+#include <linux/mutex.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/rwsem.h>
+#include <linux/semaphore.h>
+#include <linux/timex.h>
+#include <linux/types.h>
+#include <linux/ww_mutex.h>
+#include <uapi/ntklog/wmi_resource.h>
+
+#define E(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x22)
+#define S(_class)	(WMI_RESOURCE_CLASS_LINUX_##_class | 0x42)
+
+/* A pair of functions for a kind of lock. @acquire returns 0 if it has acquired the lock. */
+struct way {
+	const char *name;
+	u32 action;
+	void *lock;
+	int (*acquire)(void *lock);
+	void (*release)(void *lock);
+};
+
+extern struct ww_class ww_class;
+extern struct mutex a_mutex;
+extern struct rw_semaphore a_rwsem;
+extern struct semaphore a_semaphore;
+extern struct percpu_rw_semaphore a_percpu_rwsem;
+extern struct ww_mutex a_ww_mutex;
+
+extern const struct way ways[];
+extern const size_t way_count;
+
+/* The module's parameter: minimum cycles for which each lock is held. */
+extern unsigned int hold;
+
+void spend(cycles_t cycles);
+void tell(const char *name, void *lock, u32 action, bool waited, int contentions,
+	  const u64 time[4]);
+void differs(const char *name, int result);
+const struct way *way_of(const char *name);
+void take(const struct way *way, bool waited, int contentions, void (*held)(void *), void *data);
+
+#endif /* _SLEEPING_FUNCTIONS_H */
