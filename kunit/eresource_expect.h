@@ -10,7 +10,6 @@
 
 #include <ntklog/eresource.h>
 
-#include "../module/ex/locks_information.h"
 #include "fixture.h"
 #include "resource_fixture.h"
 
@@ -34,8 +33,6 @@ do {										\
 	KUNIT_EXPECT_EQ(test, _lock.information.entry_count, _entries);		\
 	KUNIT_EXPECT_EQ(test, _lock.information.recursion_count, _recursion);	\
 } while (0)
-
-struct ex_lock describe_resource(struct kunit *test, const struct eresource *which);
 
 static inline void release(unsigned int times)
 {

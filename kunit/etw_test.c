@@ -111,8 +111,10 @@ static void buffer_header_bytes_match_nt_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_LOGGER_ID), 0);
 	KUNIT_EXPECT_EQ(test, get_u32(buffer, BUFFER_STATE), 3);
 	KUNIT_EXPECT_EQ(test, get_u16(buffer, BUFFER_TYPE), 0);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME), (u64)SESSION->run->start_time);
-	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK), SESSION->run->start_clock);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_TIME),
+			(u64)SESSION->run->clocks.start_time);
+	KUNIT_EXPECT_EQ(test, get_u64(buffer, BUFFER_START_CLOCK),
+			SESSION->run->clocks.start_clock);
 }
 
 static void events_aligned_to_8_rest_of_buffer_ff(struct kunit *test)
@@ -299,7 +301,7 @@ static void header_buffer_bytes_match_nt_layout(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u16(event, EVENT_HOOK_ID), 0x0000);
 	KUNIT_EXPECT_EQ(test, get_u32(event, 0x08), task_pid_nr(current));
 	KUNIT_EXPECT_EQ(test, get_u32(event, 0x0C), task_tgid_nr(current));
-	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->run->start_clock);
+	KUNIT_EXPECT_EQ(test, get_u64(event, 0x10), SESSION->run->clocks.start_clock);
 	data = event + 0x20;
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x00), SIZE);
 	KUNIT_EXPECT_EQ(test, get_u32(data, 0x04), 0x0501000Au);

@@ -8,7 +8,6 @@
 #include <linux/mm.h>
 #include <linux/sched/task.h>
 
-#include "eresource_expect.h"
 #include "fixture.h"
 #include "resource_fixture.h"
 

@@ -11,6 +11,8 @@
 #include <linux/completion.h>
 #include <ntklog/eresource.h>
 
+#include "../module/ex/locks_information.h"
+
 #define RESOURCE_USERS	20
 
 /*
@@ -44,6 +46,8 @@ void user_exit(struct kunit *test, int user);
 void user_wait_exclusive(struct kunit *test, int user);
 void user_wait_shared(struct kunit *test, int user,
 		      bool (*call)(struct eresource *resource, bool wait));
+
+struct ex_lock describe_resource(struct kunit *test, const struct eresource *which);
 
 bool user_release(struct eresource *resource, bool wait);
 bool user_is_exclusive(struct eresource *resource, bool wait);

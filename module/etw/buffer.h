@@ -11,14 +11,6 @@
 
 struct perfinfo_trace_header;
 
-#define ETW_BUFFER_SIZE_MIN	SZ_4K
-#define ETW_BUFFER_SIZE_MAX	SZ_1M
-#define ETW_BUFFER_SIZE_DEFAULT	SZ_64K
-/* Buffers of each CPU. As in ETW, at least one to write and one to flush. */
-#define ETW_BUFFERS_MIN		2
-#define ETW_BUFFERS_MAX		1024
-#define ETW_BUFFERS_DEFAULT	16
-
 /**
  * etw_reserve() - reserve space for an event in the open buffer of this CPU
  * @cpus: @cpus of a run that is not finished

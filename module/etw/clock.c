@@ -11,7 +11,6 @@
 
 #include "../ground/clock.h"
 #include "clock.h"
-#include "run.h"
 
 /* Number of readings of the two clocks at a start, of which the closest pair is taken. */
 #define ETW_CLOCK_TRIES	5
@@ -34,7 +33,7 @@ s64 etw_filetime(void)
 
 /**
  * etw_read_clocks() - read the session clock and the time of day at a start
- * @run: the run; its clock fields are set
+ * @clocks: set to the readings
  *
  * Every time in the file is relative to this pair of readings, so a delay between the two shifts
  * the whole file. Interrupts are off. A host may still run another virtual CPU in between;
@@ -45,13 +44,13 @@ s64 etw_filetime(void)
  *
  * Context: any but NMI.
  */
-void etw_read_clocks(struct etw_run *run)
+void etw_read_clocks(struct etw_clocks *clocks)
 {
 	u64 closest = U64_MAX;
 	unsigned long flags;
 	int i;
 
-	run->clock_frequency = ntklog_clock_frequency();
+	clocks->frequency = ntklog_clock_frequency();
 	for (i = 0; i < ETW_CLOCK_TRIES; i++) {
 		u64 before, after;
 		ktime_t real;
@@ -64,11 +63,11 @@ void etw_read_clocks(struct etw_run *run)
 		if (after - before >= closest)
 			continue;
 		closest = after - before;
-		run->start_clock = before + closest / 2;
-		run->start_time = etw_timespec_to_filetime(real);
+		clocks->start_clock = before + closest / 2;
+		clocks->start_time = etw_timespec_to_filetime(real);
 	}
-	run->boot_time = etw_timespec_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
-							    ktime_mono_to_any(0, TK_OFFS_BOOT)));
+	clocks->boot_time = etw_timespec_to_filetime(ktime_sub(ktime_mono_to_any(0, TK_OFFS_REAL),
+							       ktime_mono_to_any(0, TK_OFFS_BOOT)));
 }
 
 /**

@@ -64,7 +64,7 @@ int etw_start_locked(struct etw_session *session, const struct etw_settings *set
 	/* All of it has been read. The new buffers may need its memory. */
 	if (session->run && session->run->in_snapshot)
 		etw_drop_run(session);
-	run = etw_open_run(session, settings);
+	run = etw_open_run(session->id, session->directory, settings);
 	if (IS_ERR(run))
 		return PTR_ERR(run);
 	etw_apply_settings(session, settings);

@@ -2,6 +2,7 @@
 /* Log an event into the buffers of each session that wants it. */
 
 #include <linux/bitops.h>
+#include <linux/bits.h>
 #include <linux/irqflags.h>
 #include <linux/lockdep.h>
 #include <linux/module.h>
@@ -18,6 +19,32 @@ struct etw_buffer_cpu __percpu *etw_run_cpus[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_run_cpus);
 union etw_versions etw_contextswap_versions;
 EXPORT_SYMBOL_IF_KUNIT(etw_contextswap_versions);
+
+/**
+ * etw_publish_sessions() - publish which sessions log which groups
+ *
+ * Context: thread; etw_mutex held.
+ */
+void etw_publish_sessions(void)
+{
+	int word, bit, i;
+
+	for (word = 0; word < PERF_NUM_MASKS; word++) {
+		for (bit = 0; bit < ETW_GROUPS_IN_MASK; bit++) {
+			u64 sessions = 0;
+
+			for (i = 0; i < ETW_SESSIONS; i++)
+				if (etw_sessions[i].logging &&
+				    etw_sessions[i].settings.group_mask.masks[word] & BIT(bit))
+					sessions |= 1ULL << i * ETW_WANTED_SHIFT;
+			/*
+			 * Publishes the session's run and settings. Pairs with
+			 * etw_sessions_for_event().
+			 */
+			ntklog_write_u64_release(etw_sessions_by_group[word][bit], sessions);
+		}
+	}
+}
 
 /**
  * etw_log_event_to() - log an event to sessions

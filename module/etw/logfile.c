@@ -80,9 +80,9 @@ static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 	header->events_lost = min_t(u64, lost, U32_MAX);
 	header->cpu_speed_in_mhz = ntklog_clock_processor_mhz();
 	header->time_zone.bias = sys_tz.tz_minuteswest;
-	header->boot_time = run->boot_time;
-	header->perf_freq = run->clock_frequency;
-	header->start_time = run->start_time;
+	header->boot_time = run->clocks.boot_time;
+	header->perf_freq = run->clocks.frequency;
+	header->start_time = run->clocks.start_time;
 	header->reserved_flags = NTKLOG_CLOCK_TYPE;
 	size += etw_put_utf16(to + size, run->name);
 	size += etw_put_utf16(to + size, ETW_LOG_FILE_NAME);
@@ -143,7 +143,7 @@ void etw_fill_header_buffer(u8 *buffer, struct etw_run *run)
 		event->hook_id = etw_header_events[i].hook_id;
 		event->thread_id = run->thread_id;
 		event->process_id = run->process_id;
-		event->system_time = run->start_clock;
+		event->system_time = run->clocks.start_clock;
 		event->size = sizeof(*event) +
 			etw_header_events[i].put((u8 *)(event + 1), run);
 		offset += ALIGN(event->size, TRACE_EVENT_ALIGNMENT);

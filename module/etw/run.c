@@ -21,7 +21,6 @@
 
 #include "../compat.h"
 #include "../ground/clock.h"
-#include "buffer.h"
 #include "clock.h"
 #include "run.h"
 
@@ -64,14 +63,14 @@ void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run
 	memset(header, 0, sizeof(*header));
 	header->buffer_size = size;
 	header->clock_type = NTKLOG_CLOCK_TYPE;
-	header->frequency = run->clock_frequency;
+	header->frequency = run->clocks.frequency;
 	header->processor_index = cpu;
 	header->logger_id = run->logger_id;
 	header->state = ETW_BUFFER_STATE_FLUSH;
 	header->buffer_flag = ETW_BUFFER_FLAG_PROCESSOR_INDEX;
 	header->buffer_type = ETW_BUFFER_TYPE_GENERIC;
-	header->start_time = run->start_time;
-	header->start_perf_clock = run->start_clock;
+	header->start_time = run->clocks.start_time;
+	header->start_perf_clock = run->clocks.start_clock;
 }
 
 /* relay calls this to start a sub-buffer. 0 keeps the old one, because no other is free. */
@@ -121,7 +120,7 @@ static void etw_wake_readers(struct irq_work *work)
  * hotplug callback for each that comes online later. A CPU that came online between the two would
  * have no buffer.
  */
-static struct rchan *etw_open_channel(struct etw_run *run, const struct etw_session *session,
+static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *directory,
 				      const struct etw_settings *settings)
 {
 	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
@@ -130,19 +129,20 @@ static struct rchan *etw_open_channel(struct etw_run *run, const struct etw_sess
 	/* relay would try, and the kernel would kill processes to get the memory. */
 	if (pages > si_mem_available() / 2)
 		return NULL;
-	return relay_open(NULL, session->directory, settings->buffer_size, settings->buffers,
+	return relay_open(NULL, directory, settings->buffer_size, settings->buffers,
 			  &etw_relay_callbacks, run);
 }
 
 /**
  * etw_open_run() - allocate a run of a session
- * @session: the session
- * @settings: its settings
+ * @logger_id: number of the session
+ * @directory: directory of the session in debugfs
+ * @settings: settings of the session
  *
  * Context: thread; may sleep.
  * Return: the run, for etw_put_run(), or -ENOMEM.
  */
-struct etw_run *etw_open_run(const struct etw_session *session,
+struct etw_run *etw_open_run(unsigned int logger_id, struct dentry *directory,
 			     const struct etw_settings *settings)
 {
 	struct etw_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
@@ -168,12 +168,12 @@ struct etw_run *etw_open_run(const struct etw_session *session,
 	run->buffer_size = settings->buffer_size;
 	run->group_mask = settings->group_mask;
 	strscpy(run->name, settings->name, sizeof(run->name));
-	run->logger_id = session->id;
+	run->logger_id = logger_id;
 	run->thread_id = task_pid_nr(current);
 	run->process_id = task_tgid_nr(current);
-	etw_read_clocks(run);
+	etw_read_clocks(&run->clocks);
 	cpus_read_lock();
-	run->channel = etw_open_channel(run, session, settings);
+	run->channel = etw_open_channel(run, directory, settings);
 	cpus_read_unlock();
 	if (!run->channel)
 		goto err_cpus;

@@ -5,12 +5,15 @@
 #include <linux/atomic.h>
 #include <linux/irq_work.h>
 #include <linux/kref.h>
+#include <linux/mutex.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 
-#include "session.h"
+#include "clock.h"
+#include "session_settings.h"
 
+struct dentry;
 struct rchan;
 struct rchan_buf;
 struct wmi_buffer_header;
@@ -66,11 +69,8 @@ struct etw_buffer_cpu {
  * @channel: the buffers; NULL when they have been freed, see etw_free_read_buffers()
  * @cpus: the state on each possible CPU
  * @sequence_number: number of the buffer that was taken into use last, over all CPUs
- * @clock_frequency: ticks of the session clock per second
- * @start_clock: session clock at the start
- * @start_time: FILETIME of the same moment
+ * @clocks: the clocks at the start
  * @end_time: FILETIME of the stop; 0 before
- * @boot_time: FILETIME of the boot
  * @thread_id: thread ID of the task that started the session
  * @process_id: process ID of that task
  * @buffer_size: bytes of a buffer
@@ -101,11 +101,8 @@ struct etw_run {
 	struct rchan *channel;
 	struct etw_buffer_cpu __percpu *cpus;
 	atomic64_t sequence_number;
-	u64 clock_frequency;
-	u64 start_clock;
-	s64 start_time;
+	struct etw_clocks clocks;
 	s64 end_time;
-	s64 boot_time;
 	u32 thread_id;
 	u32 process_id;
 	size_t buffer_size;
@@ -140,7 +137,7 @@ extern struct rchan_buf etw_closed_buffer;
 
 void etw_init_buffer(struct wmi_buffer_header *header, const struct etw_run *run,
 		     size_t size, unsigned int cpu);
-struct etw_run *etw_open_run(const struct etw_session *session,
+struct etw_run *etw_open_run(unsigned int logger_id, struct dentry *directory,
 			     const struct etw_settings *settings);
 struct etw_run *etw_get_run(struct etw_run *run);
 void etw_put_run(struct etw_run *run);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The logger sessions and their locks. */
 
-#include <linux/bits.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 
 #include "../compat.h"
-#include "event.h"
 #include "group_mask.h"
 #include "run.h"
 #include "session.h"
@@ -27,28 +25,6 @@ DEFINE_SPINLOCK(etw_session_lock);
 
 struct etw_session etw_sessions[ETW_SESSIONS];
 EXPORT_SYMBOL_IF_KUNIT(etw_sessions);
-
-/* Called with etw_mutex held: publish which sessions log which groups. */
-void etw_publish_sessions(void)
-{
-	int word, bit, i;
-
-	for (word = 0; word < PERF_NUM_MASKS; word++) {
-		for (bit = 0; bit < ETW_GROUPS_IN_MASK; bit++) {
-			u64 sessions = 0;
-
-			for (i = 0; i < ETW_SESSIONS; i++)
-				if (etw_sessions[i].logging &&
-				    etw_sessions[i].settings.group_mask.masks[word] & BIT(bit))
-					sessions |= 1ULL << i * ETW_WANTED_SHIFT;
-			/*
-			 * Publishes the session's run and settings. Pairs with
-			 * etw_sessions_for_event().
-			 */
-			ntklog_write_u64_release(etw_sessions_by_group[word][bit], sessions);
-		}
-	}
-}
 
 /* Called with etw_mutex or etw_session_lock held: the groups of all started sessions but one. */
 struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without)

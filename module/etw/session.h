@@ -6,7 +6,8 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/group_mask.h>
-#include <uapi/ntklog/session.h>
+
+#include "session_settings.h"
 
 struct dentry;
 struct etw_claim;
@@ -14,38 +15,6 @@ struct etw_run;
 
 /* As many as NT has system loggers. */
 #define ETW_SESSIONS		8
-
-/**
- * enum etw_mode - what happens to a new event when the buffers of its CPU are full
- * @ETW_MODE_SEQUENTIAL: it is lost
- * @ETW_MODE_BUFFERING: it overwrites the oldest buffer
- */
-enum etw_mode {
-	ETW_MODE_SEQUENTIAL = NTKLOG_SESSION_SEQUENTIAL,
-	ETW_MODE_BUFFERING = NTKLOG_SESSION_BUFFERING,
-};
-
-/**
- * struct etw_settings - the settings of a session
- * @name: printable ASCII characters
- * @group_mask: the event groups that the session records
- * @stacks: the events that carry a stack, bits by enum etw_stacked
- * @mode: for the next start
- * @flush_timer: milliseconds between two flushes while the session is started; 0: no timer
- * @buffer_size: bytes of a buffer, for the next start
- * @buffers: number of buffers of each CPU, for the next start
- * @contextswap_version: version of the context switch events, 1 to ETW_EVENT_VERSIONS
- */
-struct etw_settings {
-	char name[NTKLOG_SESSION_NAME_SIZE];
-	struct perfinfo_groupmask group_mask;
-	u32 stacks;
-	enum etw_mode mode;
-	u32 flush_timer;
-	u32 buffer_size;
-	u32 buffers;
-	u32 contextswap_version;
-};
 
 /**
  * struct etw_session - a logger session
@@ -86,7 +55,6 @@ struct perfinfo_groupmask etw_global_group_mask(void);
 
 /* The following are called with etw_mutex held. */
 struct perfinfo_groupmask etw_group_mask_union_except(const struct etw_session *without);
-void etw_publish_sessions(void);
 void etw_set_run(struct etw_session *session, struct etw_run *run);
 void etw_drop_run(struct etw_session *session);
 

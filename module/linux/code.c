@@ -5,7 +5,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "redirect.h"
+#include "can_redirect.h"
 
 #ifdef NTKLOG_CAN_REDIRECT
 

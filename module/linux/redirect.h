@@ -18,6 +18,8 @@
 #include <linux/ftrace.h>
 #include <linux/types.h>
 
+#include "can_redirect.h"
+
 /**
  * enum ntklog_hook_variant - which set of replacements is installed
  * @NTKLOG_VARIANT_TRACK: track each acquisition, and detect releases that leave a waiter behind
@@ -30,10 +32,7 @@ enum ntklog_hook_variant {
 	NTKLOG_VARIANTS,
 };
 
-/* Defined if this kernel and architecture support ftrace direct calls and kprobes. */
-#if (defined(CONFIG_X86_64) || defined(CONFIG_ARM64)) && \
-	defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS) && defined(CONFIG_KPROBES)
-#define NTKLOG_CAN_REDIRECT
+#ifdef NTKLOG_CAN_REDIRECT
 #ifdef CONFIG_X86_64
 #include "trampoline_x86.h"
 #else

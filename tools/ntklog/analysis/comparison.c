@@ -15,7 +15,6 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "comparison.h"
-#include "filter.h"
 #include "macros.h"
 
 static const struct {

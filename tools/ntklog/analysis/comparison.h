@@ -118,6 +118,7 @@ uint32_t comparison_types(const struct compared *compared);
 bool comparison_is_true(const struct compared *compared, const struct etl_file *file,
 			const struct etl_event *event, const struct event_type *type,
 			const struct names *names);
+bool parse_seconds(const char *text, double *seconds);
 void comparison_clear(struct compared *compared);
 
 #endif /* _NTKLOG_COMPARISON_H */

@@ -54,7 +54,6 @@ bool filter_match(const struct filter *filter, const struct etl_file *file,
 		  const struct names *names);
 void filter_free(struct filter *filter);
 
-bool parse_seconds(const char *text, double *seconds);
 bool selection_in_time(const struct selection *selection, const struct etl_file *file,
 		       const struct etl_event *event);
 bool selection_match(const struct selection *selection, const struct etl_file *file,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "comparison.h"
 #include "message.h"
 #include "rundown.h"
 #include "trace_argp.h"

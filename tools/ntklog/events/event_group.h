@@ -4,7 +4,7 @@
 
 /* Names of event groups: NT's EnableFlags, which are masks[0], and the groups of ntklog. */
 
-#include "event_type.h"
+#include "event_symbol.h"
 
 #define EVENT_GROUPS	40
 

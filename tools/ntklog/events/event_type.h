@@ -10,6 +10,8 @@
 
 #include <ntklog/etl.h>
 
+#include "event_symbol.h"
+
 enum field_format {
 	FIELD_DECIMAL,
 	FIELD_SIGNED,
@@ -21,11 +23,6 @@ enum field_format {
 struct field_place {
 	uint16_t offset;
 	uint16_t size;
-};
-
-struct event_symbol {
-	uint32_t value;
-	const char *name;
 };
 
 /*

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event_type.h"
+#include "event_symbol.h"
 
 #define LINUX_MODES	3
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "event_type.h"
+#include "event_symbol.h"
 
 /* Kinds in the order of resource_kinds[]. */
 enum resource_kind {

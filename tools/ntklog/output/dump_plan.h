@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dump_writer.h"
+#include "dump_format.h"
 #include "event_type.h"
 #include "names_cache.h"
 #include "out.h"

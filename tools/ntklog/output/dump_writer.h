@@ -6,15 +6,10 @@
 
 #include <ntklog/etl.h>
 
+#include "dump_format.h"
 #include "event_type.h"
 #include "names.h"
 #include "stacks.h"
-
-enum dump_format {
-	DUMP_TEXT,
-	DUMP_JSON,
-	DUMP_CSV,
-};
 
 struct dump_writer;
 

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_DUMP_FORMAT_H
+#define _NTKLOG_DUMP_FORMAT_H
+
+/* Formats in which events are printed. */
+
+enum dump_format {
+	DUMP_TEXT,
+	DUMP_JSON,
+	DUMP_CSV,
+};
+
+#endif /* _NTKLOG_DUMP_FORMAT_H */
