@@ -9,13 +9,13 @@
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/group_mask.h>
 
-#include "../module/address.h"
 #include "../module/etw/control.h"
 #include "../module/etw/session.h"
 #include "../module/etw/settings.h"
 #include "../module/ex/locks_information.h"
+#include "../module/ground/address.h"
 #include "../module/perf/spin_lock.h"
-#include "../module/system_information.h"
+#include "../module/user/system_information.h"
 #include "fixture.h"
 
 #define LOCKS_CLASS	0x0C

@@ -7,12 +7,10 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "address.h"
-#include "debugfs.h"
-#include "device.h"
 #include "etw/buffer.h"
 #include "etw/claim.h"
 #include "etw/control.h"
+#include "ground/address.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
 #include "ground/slab_cache.h"
@@ -24,6 +22,8 @@
 #include "perf/spin_lock.h"
 #include "perf/spin_lock_sampled.h"
 #include "perf/stack.h"
+#include "user/debugfs.h"
+#include "user/device.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -25,7 +25,7 @@
 #include <linux/smp.h>
 #include <ntklog/eresource.h>
 
-#include "../module/compat.h"
+#include "../module/ground/compat.h"
 #include "torture_common.h"
 #include "torture_resource.h"
 #include "torture_shadow.h"

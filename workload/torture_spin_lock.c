@@ -18,7 +18,7 @@
 #include <linux/smp.h>
 #include <ntklog/irql.h>
 
-#include "../module/compat.h"
+#include "../module/ground/compat.h"
 #include "torture_common.h"
 #include "torture_locks.h"
 #include "torture_spin_lock.h"

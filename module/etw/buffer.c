@@ -18,8 +18,8 @@
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/event.h>
 
-#include "../compat.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "run.h"
 

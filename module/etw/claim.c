@@ -18,7 +18,7 @@
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "claim.h"
 #include "control.h"
 #include "event.h"

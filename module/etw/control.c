@@ -9,7 +9,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "clock.h"
 #include "control.h"

@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <uapi/ntklog/event.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "session.h"

@@ -10,7 +10,7 @@
 #include <linux/string.h>
 #include <uapi/ntklog/buffer.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "flush.h"
 #include "run.h"

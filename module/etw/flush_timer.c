@@ -4,7 +4,7 @@
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "flush.h"
 #include "flush_timer.h"
 #include "run.h"

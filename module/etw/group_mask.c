@@ -6,7 +6,7 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "group_mask.h"
 
 /* The groups that a session can record. */

@@ -16,8 +16,8 @@
 #include <uapi/ntklog/buffer.h>
 #include <uapi/ntklog/logfile.h>
 
-#include "../compat.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "logfile.h"
 #include "run.h"

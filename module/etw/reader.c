@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "reader.h"
 #include "run.h"
 

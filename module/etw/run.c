@@ -19,8 +19,8 @@
 #include <linux/string.h>
 #include <uapi/ntklog/buffer.h>
 
-#include "../compat.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "clock.h"
 #include "run.h"
 

@@ -16,7 +16,7 @@
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "event.h"
 #include "flush.h"
 #include "group_mask.h"

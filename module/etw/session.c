@@ -4,7 +4,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "group_mask.h"
 #include "run.h"
 #include "session.h"

@@ -8,7 +8,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "buffer.h"
 #include "event.h"
 #include "flush_timer.h"

@@ -22,8 +22,8 @@
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/logfile.h>
 
-#include "../compat.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "flush.h"
 #include "logfile.h"
 #include "run.h"

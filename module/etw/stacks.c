@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "event.h"
 #include "provider.h"
 #include "session.h"

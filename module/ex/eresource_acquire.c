@@ -18,7 +18,7 @@
 #include <ntklog/irql.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "../perf/resource.h"
 #include "eresource_state.h"
 

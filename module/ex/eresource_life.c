@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "../perf/resource.h"
 #include "eresource_state.h"
 #include "eresource_tree.h"

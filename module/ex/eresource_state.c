@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "eresource_state.h"
 
 /**

@@ -11,7 +11,7 @@
 #include <ntklog/ex_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
 /*

@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include <linux/mm.h>
 
-#include "../address.h"
-#include "../compat.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
 #include "eresource_state.h"
 #include "eresource_tree.h"
 #include "locks_information.h"

@@ -22,9 +22,9 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "../address.h"
-#include "../compat.h"
+#include "address.h"
 #include "clock.h"
+#include "compat.h"
 #include "identity.h"
 #include "identity_notes.h"
 #include "slab_cache.h"

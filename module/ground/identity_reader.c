@@ -16,8 +16,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "../address.h"
-#include "../compat.h"
+#include "address.h"
+#include "compat.h"
 #include "identity.h"
 #include "identity_notes.h"
 #include "identity_reader.h"

@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-#include "../address.h"
+#include "address.h"
 #include "location.h"
 
 /* Upper bound of the size of a CPU's first per-CPU chunk. */

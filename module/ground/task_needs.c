@@ -14,7 +14,7 @@
 #include <linux/tracepoint.h>
 #include <trace/events/sched.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "task_cache.h"
 #include "task_needs.h"
 #include "task_table.h"

@@ -21,7 +21,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "task_cache.h"
 #include "task_table.h"
 

@@ -5,7 +5,7 @@
 #include <linux/irqflags.h>
 #include <linux/sched.h>
 
-#include "../compat.h"
+#include "compat.h"
 #include "task_cache.h"
 #include "task_table.h"
 #include "thread.h"

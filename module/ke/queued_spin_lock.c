@@ -10,7 +10,7 @@
 #include <ntklog/queued_spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
 static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *queue)

@@ -10,7 +10,7 @@
 #include <ntklog/spin_lock.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../address.h"
+#include "../ground/address.h"
 #include "../perf/spin_lock.h"
 
 /* Spin until the lock is acquired. Returns the number of tests, at least 1. */

@@ -24,7 +24,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "code.h"
 #include "redirect.h"
 

@@ -16,7 +16,7 @@
 #include <linux/sched.h>
 #include <linux/stddef.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "../ground/task_record.h"
 #include "../perf/sleeping_lock.h"
 #include "redirect.h"

@@ -9,7 +9,7 @@
 #include <linux/linkage.h>
 #include <linux/objtool.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 
 /*
  * Define a trampoline: code that a kernel function calls with its first instruction. The call is

@@ -22,16 +22,16 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_contextswap.h>
 
-#include "../compat.h"
 #include "../etw/event.h"
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "../ground/tracepoint.h"
 #include "../trace.h"
 #include "context_swap.h"
-#include "stack.h"
 #include "event_group.h"
+#include "stack.h"
 
 /* Mapping of Linux' priorities, 0 to 139, to NT's. 16 to 31 are real-time priorities in NT. */
 #define NT_PRIORITY_REALTIME	16

@@ -6,8 +6,8 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "../compat.h"
 #include "../etw/rundown.h"
+#include "../ground/compat.h"
 #include "information.h"
 
 static u32 *ntklog_parameter_word(u32 *words, const struct ntklog_parameter *parameter)

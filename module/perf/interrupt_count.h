@@ -20,7 +20,7 @@
 #include <linux/percpu.h>
 #include <asm/hardirq.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "this_cpu.h"
 
 #ifdef CONFIG_X86

@@ -6,7 +6,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "release_count.h"
 #include "resource_parameters.h"
 

@@ -20,9 +20,9 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_resource.h>
 
-#include "../address.h"
-#include "../compat.h"
 #include "../etw/group_mask.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
 #include "../ground/each_cpu.h"
 #include "../trace.h"
 #include "event_group.h"

@@ -2,7 +2,7 @@
 
 #include <linux/export.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "resource_cpu.h"
 
 DEFINE_PER_CPU_ALIGNED(struct ntklog_resource_cpu, ntklog_resource_cpu);

@@ -8,9 +8,9 @@
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/identity.h>
 
-#include "../address.h"
-#include "../compat.h"
 #include "../etw/event.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../trace.h"
 #include "resource_cpu.h"

@@ -18,8 +18,8 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
-#include "../address.h"
-#include "../compat.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
 #include "../ground/task_needs.h"
 #include "../ground/task_table.h"
 #include "resource_event.h"

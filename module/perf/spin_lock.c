@@ -12,8 +12,8 @@
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../compat.h"
 #include "../etw/group_mask.h"
+#include "../ground/compat.h"
 #include "../trace.h"
 #include "event_group.h"
 #include "spin_lock.h"

@@ -30,7 +30,7 @@
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "../ground/each_cpu.h"
 #include "spin_lock_arming.h"
 #include "spin_lock_parameters.h"

@@ -6,7 +6,7 @@
 #include <linux/seqlock.h>
 #include <uapi/ntklog/system_information.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "spin_lock_cpu.h"
 
 /* No acquisition has been counted; the first one takes the slow path. */

@@ -20,10 +20,10 @@
 #include <uapi/ntklog/identity.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../address.h"
-#include "../compat.h"
 #include "../etw/event.h"
+#include "../ground/address.h"
 #include "../ground/clock.h"
+#include "../ground/compat.h"
 #include "../ground/identity.h"
 #include "../ground/irql.h"
 #include "../trace.h"

@@ -8,8 +8,8 @@
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/wmi_spinlock.h>
 
-#include "../compat.h"
 #include "../etw/provider.h"
+#include "../ground/compat.h"
 #include "spin_lock_parameters.h"
 
 /* NT's defaults are the lowest permitted values. */

@@ -26,7 +26,7 @@
 #include <linux/smp.h>
 #include <linux/string.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "interrupt_count.h"
 #include "spin_lock_event.h"
 #include "spin_lock_parameters.h"

@@ -23,7 +23,7 @@
 #include <linux/string.h>
 #include <ntklog/spin_lock.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "spin_lock_event.h"
 #include "spin_lock_parameters.h"
 #include "spin_lock_slots.h"

@@ -3,7 +3,7 @@
 
 #include <linux/export.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 #include "spin_lock_event.h"
 #include "spin_lock_wait.h"
 

@@ -20,8 +20,8 @@
 #include <linux/stacktrace.h>
 #include <uapi/ntklog/event.h>
 
-#include "../address.h"
-#include "../compat.h"
+#include "../ground/address.h"
+#include "../ground/compat.h"
 #include "stack.h"
 
 DEFINE_PER_CPU(struct ntklog_stack_cpu, ntklog_stack_cpu);

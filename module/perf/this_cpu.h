@@ -12,7 +12,7 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-#include "../compat.h"
+#include "../ground/compat.h"
 
 #if defined(CONFIG_X86_64) && defined(CONFIG_SMP)
 

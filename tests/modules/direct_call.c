@@ -13,7 +13,7 @@
 #include <linux/module.h>
 #include <asm/ibt.h>
 
-#include "../../module/compat.h"
+#include "../../module/ground/compat.h"
 
 static char *function = "_raw_spin_lock";
 module_param(function, charp, 0444);

@@ -21,7 +21,7 @@
 #include <ntklog/queued_spin_lock.h>
 #include <ntklog/spin_lock.h>
 
-#include "../../module/compat.h"
+#include "../../module/ground/compat.h"
 
 /* Number of owners; the resource's table grows several times. */
 #define OWNERS		64

@@ -5,7 +5,7 @@
  */
 #include <linux/spinlock.h>
 
-#include "compat.h"
+#include "ground/compat.h"
 #include "linux/redirect.h"
 
 #include "contestant.h"

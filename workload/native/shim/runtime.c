@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "address.h"
+#include "ground/address.h"
 #include "ground/each_cpu.h"
 #include "linux/kind.h"
 #include "perf/spin_lock_cpu.h"

@@ -14,14 +14,14 @@
 #include <uapi/ntklog/ioctl.h>
 #include <uapi/ntklog/system_information.h>
 
-#include "compat.h"
-#include "etw/group_mask.h"
-#include "etw/session.h"
-#include "etw/settings.h"
-#include "etw/stacks.h"
-#include "ex/locks_information.h"
-#include "perf/resource.h"
-#include "perf/spin_lock.h"
+#include "../etw/group_mask.h"
+#include "../etw/session.h"
+#include "../etw/settings.h"
+#include "../etw/stacks.h"
+#include "../ex/locks_information.h"
+#include "../ground/compat.h"
+#include "../perf/resource.h"
+#include "../perf/spin_lock.h"
 #include "system_information.h"
 
 static struct ntklog_information *ntklog_perf_information(u32 event_trace_class)

@@ -14,21 +14,21 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "address.h"
+#include "../etw/claim.h"
+#include "../etw/control.h"
+#include "../etw/group_mask.h"
+#include "../etw/logfile.h"
+#include "../etw/observe.h"
+#include "../etw/reader.h"
+#include "../etw/run.h"
+#include "../etw/session.h"
+#include "../etw/settings.h"
+#include "../etw/snapshot.h"
+#include "../etw/stacks.h"
+#include "../ground/address.h"
 #include "debugfs_claim.h"
 #include "debugfs_file.h"
 #include "debugfs_session.h"
-#include "etw/claim.h"
-#include "etw/control.h"
-#include "etw/group_mask.h"
-#include "etw/logfile.h"
-#include "etw/observe.h"
-#include "etw/reader.h"
-#include "etw/run.h"
-#include "etw/session.h"
-#include "etw/settings.h"
-#include "etw/snapshot.h"
-#include "etw/stacks.h"
 
 /* sessions/<n>/... */
 

@@ -19,22 +19,22 @@
 #include <linux/sizes.h>
 #include <linux/string.h>
 
-#include "address.h"
+#include "../etw/group_mask.h"
+#include "../etw/provider.h"
+#include "../etw/session.h"
+#include "../ex/locks_information.h"
+#include "../ground/address.h"
+#include "../ground/identity.h"
+#include "../ground/identity_reader.h"
+#include "../linux/locks.h"
+#include "../perf/context_swap.h"
+#include "../perf/resource.h"
+#include "../perf/sleeping_lock.h"
+#include "../perf/spin_lock.h"
+#include "../perf/stack.h"
 #include "debugfs.h"
 #include "debugfs_file.h"
 #include "debugfs_session.h"
-#include "etw/group_mask.h"
-#include "etw/provider.h"
-#include "etw/session.h"
-#include "ex/locks_information.h"
-#include "ground/identity.h"
-#include "ground/identity_reader.h"
-#include "linux/locks.h"
-#include "perf/context_swap.h"
-#include "perf/resource.h"
-#include "perf/sleeping_lock.h"
-#include "perf/spin_lock.h"
-#include "perf/stack.h"
 
 static struct dentry *ntklog_directory;
 

@@ -10,7 +10,7 @@
 #include <linux/uaccess.h>
 #include <uapi/ntklog/ioctl.h>
 
-#include "address.h"
+#include "../ground/address.h"
 #include "device.h"
 #include "system_information.h"
 

@@ -15,12 +15,12 @@
 #include <linux/uaccess.h>
 #include <uapi/ntklog/session.h>
 
-#include "address.h"
+#include "../etw/claim.h"
+#include "../etw/logfile.h"
+#include "../etw/reader.h"
+#include "../etw/run.h"
+#include "../ground/address.h"
 #include "debugfs_claim.h"
-#include "etw/claim.h"
-#include "etw/logfile.h"
-#include "etw/reader.h"
-#include "etw/run.h"
 
 /**
  * ntklog_reader_read() - read() of a file whose private data is a struct etw_reader
