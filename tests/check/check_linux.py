@@ -54,7 +54,7 @@ class LinuxLocks(unittest.TestCase):
         self.assertEqual(len(found), 1, (truth, found))
         return found[0]
 
-    def test_the_module_found_nothing_wrong(self):
+    def test_linux_locks_reported_no_error(self):
         text = read("linux.truth").decode()
         self.assertNotIn("wrong", text)
         self.assertEqual(len(self.truths), 17 + 3 + 3)
@@ -114,7 +114,7 @@ class LinuxLocks(unittest.TestCase):
         self.assertEqual(counter("Unmatched", "after"), counter("Unmatched", "before"))
         self.assertEqual(counter("InUse", "after"), 0)
 
-    def test_record_takes_them_without_being_told(self):
+    def test_record_enables_linux_locks_by_default(self):
         report = json.loads(read("linux-default.json"))
         self.assertGreater(len(report["locks"]), 10)
 

@@ -70,7 +70,7 @@ class Modes(unittest.TestCase):
                 self.assertEqual(struct.unpack("<II", event.data),
                                  (mode, int(prefix == "blockers")), prefix)
 
-    def test_report_and_info_say_it(self):
+    def test_report_and_info_print_the_mode(self):
         for prefix in MODES:
             name = prefix.split("-")[0].replace("blockers", "full")
             self.assertEqual(self.all[prefix].report["rates"]["linux"], {"mode": name})
@@ -79,7 +79,7 @@ class Modes(unittest.TestCase):
             text = read(prefix + ".report.txt").decode()
             self.assertEqual('mode "%s"' % name in text, name != "full", text[:2000])
 
-    def test_what_is_redirected(self):
+    def test_mode_redirects_its_functions(self):
         self.assertEqual({prefix: one.redirected for prefix, one in self.all.items()},
                          {"full": 29, "sampled": 29, "sampled-queue": 29, "waits": 0,
                           "blockers": 29})
@@ -108,7 +108,7 @@ class Modes(unittest.TestCase):
             else:
                 self.assertEqual(depths, {0}, prefix)
 
-    def test_the_module_found_nothing_wrong(self):
+    def test_linux_pairs_reported_no_error(self):
         for prefix in MODES:
             self.assertNotIn("wrong", self.all[prefix].truth)
 
@@ -185,19 +185,19 @@ class WaitsAlone(unittest.TestCase):
             self.assertEqual(record.acquire_time, record.release_time)
             self.assertGreaterEqual(record.spin_count, 1)
 
-    def test_their_caller_is_who_asked(self):
+    def test_caller_of_a_wait_is_the_caller_of_the_lock_function(self):
         one = self.all["waits"]
         for name in "queued_spin", "queued_read":
             for record in one.of(name):
                 self.assertIn(record.caller_address, one.module)
 
-    def test_the_lock_of_an_rwlocks_queue_is_not_told_of(self):
+    def test_queue_lock_of_an_rwlock_is_not_reported(self):
         one = self.all["waits"]
         address, _ = one.waits["queued_read"]
         self.assertEqual([record for record in one.records
                           if address < record.spin_lock_address < address + 8], [])
 
-    def test_nor_if_rwlocks_are_not(self):
+    def test_queue_lock_of_an_rwlock_is_not_reported_without_rwlocks(self):
         records = etl.spin_locks(etl.decode(read("waits-spin.etl")))
         lines = read("waits-spin.truth").decode().split("\n")
         address = {line.split()[1]: int(line.split()[2], 0) for line in lines if line}

@@ -54,7 +54,7 @@ class SleepingLocks(unittest.TestCase):
         self.assertEqual(len(found), 1, (truth, found))
         return found[0]
 
-    def test_the_module_found_nothing_wrong(self):
+    def test_sleeping_locks_reported_no_error(self):
         self.assertEqual(list(lines("wrong")), [])
         # 8 of ten, two of one reader's, one without a wait, with a context, released by another and taken again, and
         # after what an interrupt and another thread have released.
@@ -65,7 +65,7 @@ class SleepingLocks(unittest.TestCase):
         for truth in self.truths:
             self.of(truth)
 
-    def test_no_other_is(self):
+    def test_locks_without_an_expected_event_have_none(self):
         """No other event: untracked, given up and failed acquisitions are not written."""
         locks = {truth.lock for truth in self.truths}
         locks |= {int(lock, 0) for _name, lock in lines("none")}

@@ -154,7 +154,7 @@ class Stacks(unittest.TestCase):
             if stack:
                 self.assertIn(event.hook_id, (etl.SPINLOCK, etl.RESOURCE, etl.CONTEXTSWAP))
 
-    def test_the_rundown_says_which(self):
+    def test_rundown_has_the_events_with_stacks(self):
         for hook_id in etl.STACKS_DC_START, etl.STACKS_DC_END:
             (event,) = etl.in_time(self.all.buffers, hook_id)
             self.assertEqual(etl.stacks_of(event),
@@ -187,7 +187,7 @@ class Stacks(unittest.TestCase):
         for stack in both:
             self.assertEqual(stack, mine[stack.event_time_stamp])
 
-    def test_what_finds_no_room_is_counted(self):
+    def test_stack_that_finds_no_room_is_counted(self):
         full = Recording("full")
         header = etl.check_file(full.buffers)
         self.assertGreaterEqual(lost("full.stats"), 100)

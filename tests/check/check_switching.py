@@ -104,7 +104,7 @@ class Switching(unittest.TestCase):
         self.assertGreater(changes()["Events"], 1000)
         self.assertFalse(re.findall(r"^overrun: [1-9]", text("trace.stats"), re.M))
 
-    def test_the_kernel_has_nothing_to_complain_of(self):
+    def test_kernel_log_has_no_report(self):
         self.assertNotRegex(text("dmesg.log"), "BUG|WARNING|Oops|INFO:|Call Trace")
 
 

@@ -100,16 +100,16 @@ class Base(unittest.TestCase):
 
 
 class Rules(Base):
-    def test_structure_of_the_caches_name(self):
+    def test_lock_in_a_cache_is_named_by_the_structure_of_the_caches_name(self):
         self.assertEqual(self.class_of(slab(SPIN, 2 * 192 + 64, 192, 192, "dentry")),
                          "dentry.d_lockref.lock")
 
-    def test_a_lock_of_that_kind_must_be_there(self):
+    def test_offset_without_a_lock_of_the_kind_is_named_by_the_offset(self):
         for kind, offset in (SPIN, 60), (SPIN, 68), (MUTEX, 64), (RW, 64):
             self.assertEqual(self.class_of(slab(kind, offset, 192, 192, "dentry")),
                              "dentry+0x%x" % offset)
 
-    def test_size_must_fit(self):
+    def test_cache_of_another_size_than_the_structure_is_named_by_the_offset(self):
         self.assertEqual(self.class_of(slab(SPIN, 0, 64, 64, "short_one_cache")),
                          "short_one.lock")
         self.assertEqual(self.class_of(slab(SPIN, 0, 256, 256, "short_one_cache")),
@@ -144,7 +144,7 @@ class Rules(Base):
     def test_lock_without_a_structures_name(self):
         self.assertEqual(self.class_of(slab(RW, 48, 64, 64, "signal_cache")), "signal_struct.rw")
 
-    def test_what_is_embedded_is_told_from_there(self):
+    def test_lock_in_an_embedded_structure_is_named_by_that_structure(self):
         self.assertEqual(self.class_of(slab(RWSEM, 300, 1024, 1000, "ext4_inode_cache")),
                          "inode.i_rwsem (ext4_inode_cache)")
         self.assertEqual(self.class_of(slab(SPIN, 324, 1024, 1000, "ext4_inode_cache")),
@@ -160,7 +160,7 @@ class Rules(Base):
         # Both have one there.
         self.assertEqual(self.class_of(slab(SPIN, 32, 128, 128, "first_one")), "first_one+0x20")
 
-    def test_merged_with_one_that_nothing_is_known_of(self):
+    def test_cache_merged_with_an_unknown_one_is_marked_as_uncertain(self):
         self.alias(":0000128", "first_one", "nobody_knows")
         self.assertEqual(self.class_of(slab(SPIN, 8, 128, 128, "first_one")), "~first_one.lock")
 
@@ -223,14 +223,14 @@ class Rules(Base):
 
 
 class Files(Base):
-    def test_only_what_the_trace_has(self):
+    def test_names_file_has_only_locks_of_the_trace(self):
         lines, _ = self.stop(
             slab(SPIN, 64, 192, 192, "dentry"),
             slab(SPIN, 64, 192, 192, "dentry", lock=0xffff888000002000),
             events=[etl.perfinfo(0x0529, etl.spin_lock(address=LOCK))])
         self.assertEqual(lines, ["lock 0x%x dentry.d_lockref.lock" % LOCK])
 
-    def test_lines_that_are_none(self):
+    def test_malformed_lines_of_identities_are_ignored(self):
         lines, _ = self.stop("nonsense\n", "0x12 99 5 slab\n", "0x%x 1 5 slab 0x1 by -\n" % LOCK,
                              "0x%x 0 5 stack by -\n" % LOCK, "\n",
                              "0x%x 1 5 symbol - by -\n" % LOCK)
@@ -344,7 +344,7 @@ class Reports(Base):
         text = run("report", "--table", "locks", self.etl).stdout
         self.assertIn(" locks ", text)
 
-    def test_single_locks(self):
+    def test_addresses_option_shows_each_lock_by_itself(self):
         result = run("report", "--json", "--addresses", self.etl)
         rows = json.loads(result.stdout)["locks"]
         self.assertEqual({row["lock"]: row["sampled"] for row in rows},

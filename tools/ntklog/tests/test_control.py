@@ -41,7 +41,7 @@ class Refused(unittest.TestCase):
             with self.subTest(arguments):
                 self.refused(1, words, "set", *arguments.split())
 
-    def test_what_is_no_value(self):
+    def test_malformed_parameters_are_refused(self):
         for arguments, words in (
                 ("spinlock x 1000 1", 'spin_threshold: "x" is no number'),
                 ("spinlock 1 -1000 1", 'acquire_sample_rate: "-1000" is no number'),
@@ -54,7 +54,7 @@ class Refused(unittest.TestCase):
             with self.subTest(arguments):
                 self.refused(2, words, "set", *arguments.split())
 
-    def test_wrong_options(self):
+    def test_wrong_options_are_refused(self):
         for arguments, words in (
                 ("record -e spinlock_counters", "no events: nothing would be recorded"),
                 ("top -e spinlock_counters", "spinlock_counters has no events"),
@@ -87,7 +87,7 @@ class Refused(unittest.TestCase):
         self.refused(1, "modprobe ntklog", "set", "spinlock", "1", "1000", "1")
 
     @unittest.skipUnless(os.geteuid() == 0, "needs root to be somebody else")
-    def test_not_root(self):
+    def test_user_without_root_is_told_to_use_sudo(self):
         os.chmod(os.path.dirname(NTKLOG), 0o755)
         result = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", NTKLOG, "list"],
                                 capture_output=True, text=True)
@@ -100,7 +100,7 @@ class Refused(unittest.TestCase):
 
 
 class Files(Directory):
-    def test_status(self):
+    def test_status_prints_all_sessions(self):
         self.write(3, "state", "started\n")
         sessions = json.loads(self.run_there("status", "--json").stdout)
         self.assertEqual([session["state"] for session in sessions],
@@ -119,7 +119,7 @@ class Files(Directory):
         self.write(3, "stacks", "none\n")
         self.assertNotIn("stacks", self.run_there("status", "3").stdout)
 
-    def test_names_that_are_no_utf8(self):
+    def test_name_that_is_not_utf_8_is_shown_with_a_question_mark(self):
         with open(self.path(3, "name"), "wb") as stream:
             stream.write(b"caf\xe9\n")
         result = self.run_there("status", "--json")
@@ -163,7 +163,7 @@ class List(Directory):
         with open(os.path.join(self.directory, name), "w") as stream:
             stream.write("%s\n" % value)
 
-    def test_list_has_locks_that_sleep(self):
+    def test_list_shows_locks_that_sleep(self):
         kinds = ["mutex", "rwsem", "semaphore", "rt_mutex", "percpu_rwsem", "ww_mutex"]
         with open(os.path.join(self.directory, "linux"), "w") as stream:
             stream.write("rt_mutex: unavailable: no function x\n" +
@@ -184,7 +184,7 @@ class List(Directory):
         lines = self.run_there("list").stdout.split("\n\n")[0].splitlines()[1:]
         self.assertEqual(len({line.index(" 0x") for line in lines}), 1)
 
-    def test_list_has_the_present_parameters(self):
+    def test_list_shows_the_current_parameters(self):
         parameters = json.loads(self.run_there("list", "--json").stdout)["parameters"]
         self.assertEqual({"%s/%s" % (kind, name): parameter["value"]
                           for kind, all_ in parameters.items() for name, parameter in all_.items()},

@@ -136,7 +136,7 @@ class Ctf(Case):
                     contents[-1].append(stream.read())
         self.assertEqual(*contents)
 
-    def test_nothing(self):
+    def test_ctf_of_no_known_events_is_refused(self):
         for events in [], [etl.perfinfo(0x1234, b"")]:
             result = self.convert("--ctf", etl.file(*events), status=1)
             self.assertIn("no events to convert", result.stderr)
@@ -356,7 +356,7 @@ class Perfetto(Case):
         self.assertEqual(json.loads(result.stdout)["threads"][0]["name"], "caf?")
         self.assertEqual(json.loads(result.stdout)["locks"][0]["lock"], "\u65e5????")
 
-    def test_what_is_selected(self):
+    def test_selected_events_are_counted(self):
         with open(self.path, "wb") as stream:
             stream.write(etl.file(*self.events(10, 20, 30), etl.perfinfo(0x1234, b"")))
         for options, words in ((("--from", "8us", "--to", "12us"), "1 events converted, 0 not"),
@@ -410,7 +410,7 @@ class Stacks(Case):
                  if " SpinLock: " in line]
         self.assertEqual(["callstack" in line for line in lines], [i == 4 for i in range(9)])
 
-    def test_ctf_without_stacks_is_as_ever(self):
+    def test_ctf_without_stacks_has_no_callstack_field(self):
         self.convert("--ctf", etl.file(*self.events(2000000)))
         with open(os.path.join(self.out, "metadata"), encoding="ascii") as stream:
             self.assertNotIn("callstack", stream.read())

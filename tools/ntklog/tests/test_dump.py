@@ -221,7 +221,7 @@ class Known(unittest.TestCase):
         shown = fields(lines[3])
         self.assertEqual((shown["Pmc0"], shown["Pmc1"], shown["PebsIndex"]), ("7", "8", "9"))
 
-    def test_numbers_that_json_readers_have_not(self):
+    def test_integers_from_2_63_on_are_text_in_json(self):
         """Exact all the same: as text, in JSON alone."""
         most, more = 2 ** 63 - 1, 2 ** 63
         for value in most, more, 2 ** 64 - 1:
@@ -339,7 +339,7 @@ class Output(unittest.TestCase):
         self.assertIn("far+0x78", line)
         self.assertNotIn("caller", line)
 
-    def test_what_has_gone_is_not_the_end_of_another_module(self):
+    def test_address_of_unloaded_code_is_not_named_by_another_module(self):
         for kind, is_named in ("b", True), ("d", True), ("r", False), ("t", False):
             names = "ffff888012342000 %s last\t[driver]\n" % kind
             line = self.with_names(names=names).stdout.splitlines()[3]
@@ -360,7 +360,7 @@ class Output(unittest.TestCase):
         result = self.with_names(names=names % "b", command="report")
         self.assertNotIn("stall_ms", result.stdout)
 
-    def test_symbols_do_not_reach_over_what_is_between(self):
+    def test_symbols_do_not_reach_over_gaps(self):
         """Per-CPU variables are offsets, the kernel is far above."""
         names = "000000000002d000 A __per_cpu_end\nffffffffff000000 T _text\n"
         line = self.with_names(names=names).stdout.splitlines()[3]
@@ -470,7 +470,7 @@ class Output(unittest.TestCase):
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(words, result.stderr)
 
-    def test_names_that_are_none(self):
+    def test_filter_with_an_unknown_name_is_refused(self):
         for expression, words in (
                 ("Cpu == 0 || caller == frobs", 'no symbol is called "frobs" (character 23)'),
                 ("thread == frobs", 'no thread is called "frobs"')):

@@ -172,7 +172,7 @@ class Program(unittest.TestCase):
         self.assertNotIn(SONAME, run("readelf", "-d", program).stdout)
         self.assertIn(SONAME, run("readelf", "-d", program.replace("-static", "")).stdout)
 
-    def test_example_tells_damage_at_the_end(self):
+    def test_example_reports_damage_at_the_end(self):
         data = bytearray(self.two_processors())
         data[2 * etl.SIZE + 0x48 + 2] = 0x77
         self.write(data)
@@ -185,7 +185,7 @@ class Program(unittest.TestCase):
         self.assertIn("offset 0x2048: no event", result.stderr)
         self.assertIn("left out: %d bytes" % (5 * 0x48), result.stderr)
 
-    def test_example_tells_what_is_not_there(self):
+    def test_example_reports_a_missing_file(self):
         buffers = [etl.buffer([etl.perfinfo(0x0529, etl.spin_lock())], sequence=number)
                    for number in (1, 2, 2, 4)]
         self.write(etl.header_buffer(5) + b"".join(buffers))
@@ -205,7 +205,7 @@ class Program(unittest.TestCase):
             found.setdefault(word, []).append(rest)
         return found
 
-    def test_what_a_program_gets(self):
+    def test_program_gets_the_headers_and_data_of_events(self):
         classic = struct.pack("<HBBBBHIIQ16sQ", 0x30, 0x14, 0xC0, 7, 4, 3, 11, 22,
                               etl.START_CLOCK + 4, GUID, 0)
         self.write(etl.header_buffer(2) + etl.buffer([
@@ -246,7 +246,7 @@ class Program(unittest.TestCase):
         self.assertEqual(facts["damaged"], ["0 7 %d" % (7 * 0x48)])
         self.assertEqual(facts["error"], ["offset 0x1120: event 7 is not liked"])
 
-    def test_what_cannot_be_opened(self):
+    def test_unreadable_files_are_refused_with_the_reason(self):
         facts = self.facts("/nonexistent")
         self.assertEqual(facts["open"], ["-1 /nonexistent"])
         self.assertEqual(facts["error"], ["No such file or directory"])

@@ -108,7 +108,7 @@ class Completion(unittest.TestCase):
             offered = complete("ntklog", command, "--") - {"--help", "--"}
             self.assertEqual(offered, options(command), command)
 
-    def test_values(self):
+    def test_values_of_options_are_completed(self):
         self.assertEqual(complete("ntklog", "set", ""), {"spinlock", "resource"})
         self.assertEqual(complete("ntklog", "start", "-m", ""), {"sequential", "buffering"})
         for command in "start", "record", "top":
@@ -151,7 +151,7 @@ class Completion(unittest.TestCase):
                   for name in line.split(":")[1].split()}
         self.assertEqual(listed, set(columns()))
 
-    def test_no_files_for_what_is_none(self):
+    def test_options_without_a_file_complete_no_file_names(self):
         for arguments in (["dump", "--filter"], ["dump", "--from"], ["report", "--top"],
                           ["convert", "--to"], ["record", "--duration"], ["record", "-b"],
                           ["record", "-n"], ["top", "-d"]):

@@ -68,12 +68,12 @@ class Record(Directory):
                                      stdin=subprocess.DEVNULL)
         self.assertEqual(process.returncode, 127)
 
-    def test_what_is_ended_after_its_time_is_good(self):
+    def test_command_that_duration_ends_gives_status_0(self):
         pid = os.path.join(self.directory, "pid")
         self.recorded_for_a_moment(pid, "sleep 1000 & echo $! >%s; wait" % pid)
         self.assertFalse(self.is_alive(pid))
 
-    def test_what_does_not_end_is_killed(self):
+    def test_command_that_ignores_sigterm_is_killed(self):
         pid = os.path.join(self.directory, "pid")
         command = "trap '' TERM; echo $$ >%s; while :; do sleep 1; done" % pid
         error = self.recorded_for_a_moment(pid, command)
@@ -92,7 +92,7 @@ class Record(Directory):
         self.assertEqual(process.returncode, 0)
         process.stderr.close()
 
-    def test_buffers_without_an_end(self):
+    def test_endless_buffers_do_not_delay_the_stop(self):
         """What is done with one may make events for the next, until the session is stopped."""
         os.unlink(self.path(7, "cpu0"))
         os.symlink("/dev/zero", self.path(7, "cpu0"))
@@ -119,7 +119,7 @@ class Record(Directory):
                 self.assertEqual(stream.read() == b"earlier", not number)
         self.assertEqual(os.stat(self.etl).st_mode & 0o777, 0o600)
 
-    def test_streams(self):
+    def test_trace_is_written_to_a_fifo_and_a_pipe(self):
         fifo = os.path.join(self.directory, "fifo")
         os.mkfifo(fifo)
         process = self.record("--duration", ".3", path=fifo)
@@ -134,7 +134,7 @@ class Record(Directory):
         self.assertIn(b"hello\n", error)
         self.assertFalse(os.path.exists("-.names"))
 
-    def test_a_reader_that_goes(self):
+    def test_closed_pipe_ends_the_recording_with_status_1(self):
         process = self.record(path="-", stdout=subprocess.PIPE)
         process.stdout.read(etl.SIZE)
         process.stdout.close()
@@ -146,7 +146,7 @@ class Record(Directory):
         self.assertEqual(process.wait(60), 1)
         self.assertIn("standard output: Broken pipe", error)
 
-    def test_a_terminal_is_no_place(self):
+    def test_trace_to_a_terminal_is_refused(self):
         try:
             master, slave = pty.openpty()
         except OSError:
@@ -337,7 +337,7 @@ class RecordMode(Directory):
         self.assertEqual(result.returncode, status, result.stderr)
         return result.stderr
 
-    def test_modes_that_there_are_not(self):
+    def test_unknown_modes_are_refused(self):
         self.assertIn('--mode: "most" is not full, sampled or waits', self.record("most", status=2))
         os.unlink(os.path.join(self.directory, "linux_mode"))
         self.assertEqual(self.record("waits", status=1),

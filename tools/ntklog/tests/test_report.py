@@ -41,7 +41,7 @@ class SpinLocks(Case):
         self.assertAlmostEqual(row["hold_total_ns"],
                                (30 * 100 + 4000 * 100 + 1000001) * NS)
 
-    def test_those_chosen_when_they_were_acquired_have_no_hold_threshold(self):
+    def test_records_sampled_at_the_acquisition_have_no_hold_threshold(self):
         """One stands for as many as the rate says however long it was held; NT's beside it not."""
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000), etl.ntklog_rundown(1),
                            lock(rule=1, hold=1000001, depth=0), lock(5, rule=1, hold=1000001, depth=0),
@@ -55,7 +55,7 @@ class SpinLocks(Case):
         self.assertEqual(rows["0xffff888000000000"]["acquisitions"], 1)
         self.assertIn('mode "sampled"', self.report().stdout)
 
-    def test_what_a_strangers_byte_says_is_no_rule(self):
+    def test_rule_byte_without_ntklogs_rundown_is_ignored(self):
         """It is reserved in NT's record: only files with our rundown have a rule there."""
         report = self.json(etl.spinlock_rundown(1, 10, 2000, 1000000),
                            lock(rule=1, hold=1000001), lock(rule=2))
@@ -76,7 +76,7 @@ class SpinLocks(Case):
         info = run("info", self.path)
         self.assertRegex(info.stdout, r"(?m)^ +linux *\n +mode +waits$")
 
-    def test_waits_mode_says_what_is_never_seen(self):
+    def test_waits_mode_reports_its_unmeasured_values(self):
         """On two CPUs nobody queues; and the rules of NT's locks are not those of Linux'."""
         def file(group, rate, cpus):
             data = bytearray(etl.header_buffer(2))
@@ -368,7 +368,7 @@ class Resources(Case):
 class LinuxLocks(Case):
     """Linux' own locks that sleep, in records of resources."""
 
-    def test_each_kind_is_one_of_its_own(self):
+    def test_locks_of_different_kinds_at_one_address_are_separate_rows(self):
         """At one address too: memory is used again. Estimates are as of NT's."""
         kinds = list(etl.LINUX_KINDS)
         report = self.json(etl.resource_rundown(100, 4), etl.perfinfo(0x052B, etl.resource()),

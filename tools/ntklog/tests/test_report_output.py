@@ -227,7 +227,7 @@ class Output(Mixed):
         self.assertLessEqual(width(), 80)
         self.assertGreater(width("--columns", "all"), 80)
 
-    def test_what_it_is_sorted_by_has_room(self):
+    def test_sort_column_stays_on_a_narrow_terminal(self):
         text = self.terminal("--sort", "hold_max", NO_COLOR="1").decode().split("\r\n")
         heading = next(line for line in text if line.startswith("Spin locks, by hold_max"))
         self.assertIn("hold max", text[text.index(heading) + 1])
@@ -237,7 +237,7 @@ class Output(Mixed):
         lines = text.splitlines()
         return next(lines[i + 1] for i in range(len(lines)) if lines[i].startswith("Spin locks, by"))
 
-    def test_what_matters_most_stays(self):
+    def test_most_important_columns_stay_on_a_narrow_terminal(self):
         """Also in 20 columns, on a terminal and in a pipe, and all with --wide."""
         kept = "lock contended wait wait max hold hold max".split()
         for columns in "20", "80":
@@ -412,7 +412,7 @@ class Html(Mixed):
         return re.findall(r'<div class="row"><span class="name">(\w+)',
                           parts[0].split("<h2>")[0]) if parts else None
 
-    def test_no_pictures_of_what_is_not_known(self):
+    def test_page_omits_pictures_of_unknown_values(self):
         contention, depths = "When there was contention", "How deep locks are nested"
         # Those that only blocked are in no picture.
         other = lock(5, wait=500_000, address=0x200)

@@ -189,7 +189,7 @@ class ContextSwaps(Case):
             self.assertAlmostEqual(processor["busy"], 500 / 900)
             self.assertAlmostEqual(processor["idle_total_ns"], 400 * NS)
 
-    def test_gaps(self):
+    def test_switch_from_an_unexpected_thread_counts_as_unknown(self):
         """Who is switched from is not who was switched to: records are missing."""
         report = self.json(self.swap(100, 7, 0), self.swap(400, 9, 8))
         self.assertEqual(report["processors"][0]["unknown"], 1)
@@ -287,7 +287,7 @@ class FlightRecordings(Case):
         self.assertEqual(axis[0], 90)
         self.assertAlmostEqual(axis[4], 100, delta=.2)
 
-    def test_what_is_not_overwritten_is_all(self):
+    def test_file_without_overwritten_buffers_is_covered_from_its_start(self):
         self.write(etl.file(lock()))
         with open(self.path, "r+b") as stream:
             stream.seek(0x48 + 0x20 + 0x20)

@@ -64,7 +64,7 @@ class Threads(Case):
         event = self.last(etl.process(8, "a.exe", system_header=True), etl.thread(55, 8), lock())
         self.assertEqual(event["ThreadName"], "a.exe")
 
-    def test_names_of_their_own(self):
+    def test_named_threads_have_process_and_thread_name(self):
         process = etl.process(8, "C:\\Windows\\my program.exe")
         for threads in ([etl.thread(55, 8, 4, name="worker one")],
                         [etl.thread(55, 8), etl.thread(55, 8, set_name=True, name="worker one")]):
@@ -88,7 +88,7 @@ class Threads(Case):
                              etl.thread(55, 8, type_=4))
         self.assertIn("a.exe", [event.get("ThreadName") for event in events])
 
-    def test_of_a_pipe_none_are_taken(self):
+    def test_pipe_is_not_read_for_names(self):
         data = etl.file(etl.process(8, "a.exe"), etl.thread(55, 8), lock())
         result = subprocess.run([NTKLOG, "dump", "--json", "-"], input=data, capture_output=True,
                                 timeout=600)
@@ -116,7 +116,7 @@ class Threads(Case):
         self.assertIn(" ThreadId=55 ThreadName=a_b.exe/w", self.run_on("dump", data).stdout)
         self.assertIn(",55,a_b.exe/w,", self.run_on("dump", data, "--csv").stdout)
 
-    def test_what_is_damaged_names_nothing(self):
+    def test_damaged_rundown_events_name_nothing(self):
         """Cut anywhere, and with any SID, nothing is read that is not there."""
         process = etl.process(8, "a.exe", 2)
         for size in range(0x10, len(process)):
@@ -280,7 +280,7 @@ class Uses(Case):
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual(b"ntoskrnl.exe+0x123" in result.stdout, named, (flags, command))
 
-    def test_a_file_that_says_that_it_has_none(self):
+    def test_file_whose_groups_exclude_names_is_not_searched_for_them(self):
         """Spin locks alone were on: the file is not read once more for names."""
         data = bytearray(self.FILE)
         at = data.index(struct.pack("<HH", 0x44, 0x0005))

@@ -115,7 +115,7 @@ class Placing(Case):
         self.assertEqual([row.split(",")[2] for row in rows[4:]], ["SpinLock", "StackWalk"])
         self.assertEqual(len({row.count(",") for row in rows}), 1)
 
-    def test_what_comes_between_does_not_matter(self):
+    def test_stack_is_found_behind_events_of_other_threads(self):
         """As Windows has it: events and stacks of other threads in between, and the program's
         part behind the kernel's."""
         user = [0x7FF600001000, 0x7FF600002000]
@@ -148,7 +148,7 @@ class Placing(Case):
                                        if event["Event"] == "SampledProfile"))
         self.assertEqual(self.counts()["found"], 2)
 
-    def test_any_event_may_have_one(self):
+    def test_stack_of_an_event_of_any_type_is_found(self):
         self.put(etl.perfinfo(0x0F2E, bytes(16), time_stamp=T), etl.stack(T, CHAIN),
                  etl.perfinfo(0x0524, etl.context_swap(new=11, old=22), 4, time_stamp=T + 1),
                  etl.stack(T + 1, [ROOT], thread=11), etl.perfinfo(0x0524, etl.context_swap(),
@@ -157,7 +157,7 @@ class Placing(Case):
         self.assertEqual(self.stacks(), [("SampledProfile", CHAIN), ("ContextSwap", [ROOT]),
                                          ("ContextSwap", [INNER])])
 
-    def test_across_buffers(self):
+    def test_stack_in_the_next_buffer_is_found(self):
         self.write(etl.header_buffer(3) + etl.buffer([etl.stacks_rundown(2), lock()]) +
                    etl.buffer([etl.stack(T, CHAIN)], sequence=2, flags=0x21))
         self.assertEqual(self.stacks()[-1], ("SpinLock", CHAIN))
@@ -190,20 +190,20 @@ class Missing(Case):
         self.assertEqual(self.counts(), {"found": 1, "missing": 2, "unknown": 0, "alone": 0})
         self.assertIn("2 events have no stack: it was lost, or could not be recorded\n", self.report())
 
-    def test_who_has_not_asked_is_told_nothing(self):
+    def test_trace_without_requested_stacks_prints_nothing_about_stacks(self):
         self.put(lock(), lock(T + 1))
         events, message = self.dump()
         self.assertFalse(any("Stack" in event for event in events))
         self.assertEqual(message, "")
         self.assertNotIn("stack_counts", json.loads(self.report("--json")))
 
-    def test_a_wait_that_others_tell_of_has_none(self):
+    def test_excessive_wait_written_by_another_thread_counts_no_missing_stack(self):
         self.put(etl.stacks_rundown(7),
                  etl.perfinfo(0x052B, etl.resource(action=0x10224), time_stamp=T),
                  etl.linux_lock("mutex", 0x224))
         self.assertEqual(self.counts()["missing"], 0)
 
-    def test_what_is_switched_on_and_off_meanwhile(self):
+    def test_stacks_enabled_and_disabled_in_the_trace_count_as_missing_while_enabled(self):
         self.put(etl.stacks_rundown(2, time_stamp=T), lock(T + 1), etl.stack(T + 1, CHAIN),
                  etl.stacks_rundown(0, time_stamp=T + 3), lock(T + 4), lock(T + 5),
                  etl.stacks_rundown(2, time_stamp=T + 6), lock(T + 7))
@@ -211,7 +211,7 @@ class Missing(Case):
                          [CHAIN, (), (), None])
         self.assertEqual(self.counts()["missing"], 1)
 
-    def test_said_more_often_than_anybody_would(self):
+    def test_too_many_stack_rundowns_are_reported(self):
         """The last first, which is the worst."""
         count = 16384 + 2
         self.put_many([etl.stacks_rundown(2 * (i & 1), time_stamp=T + i)
@@ -276,7 +276,7 @@ class Damage(Case):
             self.assertIn(message, result.stderr)
             self.assertIn("1 damaged events", result.stderr)
 
-    def test_no_addresses(self):
+    def test_stack_event_without_addresses_is_damage(self):
         self.damaged(etl.stack(T, []), "stack with 0 addresses, not 1 to 192")
 
     def test_more_addresses_than_there_are(self):
@@ -284,7 +284,7 @@ class Damage(Case):
         self.assertEqual(self.stacks(), [("SpinLock", [INNER] * MOST)])
         self.damaged(etl.stack(T, [INNER] * (MOST + 1)), "stack with 193 addresses, not 1 to 192")
 
-    def test_cut(self):
+    def test_truncated_stack_event_is_damage(self):
         whole = etl.stack(T, CHAIN)[0x10:]
         self.damaged(etl.perfinfo(0x1820, whole[:-3]), "0x15 bytes of addresses of 8 bytes each")
         self.damaged(etl.perfinfo(0x1820, whole[:0x0C]), "0xc bytes of data, not 0x10 or more")
@@ -312,7 +312,7 @@ class Keys(Case):
     def key(self, time, key, hook_id=0x1825, **changes):
         return etl.stack(time, [key], hook_id=hook_id, **changes)
 
-    def test_said_before_or_at_the_end(self):
+    def test_definition_before_the_event_or_in_the_rundown_at_the_end_is_found(self):
         self.put(etl.stack_definition(0xA1, CHAIN, time_stamp=T - 2), lock(), self.key(T, 0xA1),
                  lock(T + 2), self.key(T + 2, 0xA2),
                  etl.stack_definition(0xA2, [ROOT], hook_id=self.RUNDOWN, time_stamp=T + 9))
@@ -326,7 +326,7 @@ class Keys(Case):
                  lock(), self.key(T, 1), self.key(T, 2, self.USER))
         self.assertIn(("SpinLock", CHAIN + user), self.stacks())
 
-    def test_used_again_for_another(self):
+    def test_key_that_is_reused_has_the_definition_of_its_time(self):
         self.put(etl.stack_definition(1, CHAIN, time_stamp=T), lock(T + 1), self.key(T + 1, 1),
                  etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + 3),
                  etl.stack_definition(1, [ROOT], time_stamp=T + 4), lock(T + 5),
@@ -334,7 +334,7 @@ class Keys(Case):
         self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
                          [CHAIN, [ROOT]])
 
-    def test_for_nothing_again_and_again(self):
+    def test_repeated_deletions_of_a_key_in_any_order_leave_the_later_definition(self):
         """Whatever order a file says it in."""
         deleted = [etl.stack_definition(1, CHAIN, hook_id=self.DELETE, time_stamp=T + at)
                    for at in (7, 4, 5, 6, 3)]
@@ -349,7 +349,7 @@ class Keys(Case):
         self.assertEqual([stack for name, stack in self.stacks() if name == "SpinLock"],
                          [CHAIN, [ROOT], [ROOT]])
 
-    def test_of_which_nothing_is_said(self):
+    def test_key_without_a_definition_is_reported(self):
         self.put(etl.stack_definition(2, CHAIN, time_stamp=T - 2), lock(), self.key(T, 3))
         events, message = self.dump()
         self.assertIsNone(events[-1]["Stack"])

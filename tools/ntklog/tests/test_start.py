@@ -167,13 +167,13 @@ class Stop(Directory):
         with open(self.etl, "rb") as stream:
             return stream.read()
 
-    def test_stop_which(self):
+    def test_stop_without_a_number_needs_one_started_session(self):
         self.assertIn("no session is started", self.run_there("stop").stderr)
         self.write(2, "state", "started\n")
         self.write(3, "state", "started\n")
         self.assertIn("more than one session is started (2, 3)", self.run_there("stop").stderr)
 
-    def test_sessions_that_are_not_started(self):
+    def test_stop_of_a_session_that_is_not_started_is_reported(self):
         for arguments in ("2",), ("2", "-o", self.etl):
             self.assertIn("session 2 is not started\n", self.stop(*arguments, status=1).stderr)
         self.log_two(2)

@@ -93,7 +93,7 @@ class Top(Directory):
         self.assertEqual(top["rates"]["linux"], {"mode": "waits"})
         self.assertIsNone(top["locks"][0]["hold_total_ns"])
 
-    def test_tables_are_those_of_the_groups(self):
+    def test_top_shows_the_tables_of_its_groups(self):
         """A group's bit is in one word of the mask: 0x4 of another is context switches."""
         self.log_events(self.lock(), etl.linux_lock("mutex"), etl.perfinfo(0x0524, etl.context_swap(), 4))
         for groups, titles in (("linux_mutex", ["Linux' locks that sleep"]),
@@ -116,7 +116,7 @@ class Top(Directory):
                              "PERF_SPINLOCK PERF_SYNC_OBJECTS PERF_LINUX_RWLOCK" + wanted)
             self.assertEqual("not recorded" in result.stderr, not wanted)
 
-    def test_parameters_that_cannot_be_read(self):
+    def test_unreadable_parameters_are_reported(self):
         self.log_events()
         for name, value, words in (("linux_mode", "most", "linux_mode: Invalid argument"),
                                    ("spinlock/blockers", "x", "blockers: Invalid argument"),

@@ -20,7 +20,7 @@ from tool import dump, fields, run_on
 class Windows(unittest.TestCase):
     """What Windows' files have and ours have not."""
 
-    def test_compressed_file(self):
+    def test_compressed_file_is_refused_with_its_algorithm(self):
         data = bytearray(etl.file(etl.perfinfo(0x1234, b"")))
         struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x04000001)
         for state, name in ((3, " (Xpress)"), (4, " (Xpress Huffman)"), (2, " (LZNT1)"), (1, ""),
@@ -80,7 +80,7 @@ class Windows(unittest.TestCase):
         _, lines = dump(bytes(data))
         self.assertEqual(lines[3][0], "0.200000000")
 
-    def test_buffers_that_hold_no_events(self):
+    def test_buffers_of_types_without_events_are_skipped(self):
         data = etl.header_buffer(3) + etl.buffer([b"\0" * 64], kind=2) + \
             etl.buffer([etl.perfinfo(0x1234, b"")], sequence=2)
         result, lines = dump(data)
@@ -152,7 +152,7 @@ class Unknown(unittest.TestCase):
                         etl.buffer([at(t) for t in ticks], time_stamp=1 << 40))
         self.assertEqual([line[0] for line in lines[3:]], ["%.9f" % (t / 2e9) for t in ticks])
 
-    def test_what_headers_say(self):
+    def test_fields_of_event_headers_are_printed(self):
         _, lines = dump(self.strangers())
         self.assertEqual([line[2:] for line in lines[3:]], [
             ["Event", "HeaderType=0x14 Size=53 Provider=Process Version=2 Opcode=3 Level=4 "
@@ -176,7 +176,7 @@ class Unknown(unittest.TestCase):
                           ("Event", "82", "0x13", self.OTHER, "301", "9", "89", "78"),
                           ("WppMessage", "28", "0xf", self.OTHER, "7", "", "", "")])
 
-    def test_what_headers_say_is_for_filters(self):
+    def test_fields_of_event_headers_can_be_filtered(self):
         for expression, count in (("Provider == Process", 1), ("Provider == " + self.OTHER, 2),
                                   ("ProviderGuid == " + self.PROCESS, 1), ("Id == 301", 1),
                                   ("Provider != Process", 2), ("Opcode == 9", 1),
@@ -186,7 +186,7 @@ class Unknown(unittest.TestCase):
             result, lines = dump(self.strangers(), "--filter", expression)
             self.assertEqual((result.returncode, len(lines)), (0, count), expression)
 
-    def test_what_headers_say_is_counted(self):
+    def test_unknown_events_are_counted_by_their_headers(self):
         events = json.loads(run_on("info", self.strangers(), "--json").stdout)["Events"]
         self.assertEqual(events, {"Process Opcode 3": 1, self.OTHER + " Id 301": 1,
                                   "WppMessage": 1, "ThreadStart": 1})
