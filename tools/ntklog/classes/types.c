@@ -443,7 +443,7 @@ int types_open(struct types **types, const char *directory)
 	if (*types)
 		(*types)->directory = strdup(directory);
 	if (!*types || !(*types)->directory) {
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory for the types of the kernel", directory);
 		goto err;
 	}
 	snprintf(path, sizeof(path), "%s/vmlinux", directory);

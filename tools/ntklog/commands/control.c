@@ -242,7 +242,7 @@ static int set(const struct options *options)
 	uint32_t values[PARAMETERS_MAX];
 
 	if (!parameters) {
-		message("which parameters: spinlock or resource?");
+		message("no parameters are named: give spinlock or resource");
 		return NTKLOG_USAGE;
 	}
 	if (count > parameters->count || count < parameters->count - parameters->optional) {

@@ -53,7 +53,7 @@ static int convert_events(const struct options *options, struct etl_file *file,
 		err = options->ctf ? convert_to_ctf(&conversion, options->ctf) :
 				     convert_to_perfetto(&conversion, options->perfetto);
 	else if (merge)
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory for its stacks", file->path);
 	if (!err)
 		message("%" PRIu64 " events converted, %" PRIu64 " not known: left out",
 			conversion.converted, conversion.left_out);

@@ -94,7 +94,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 	if (merge && dump->format != DUMP_CSV) {
 		dumping.stacks = stacks_open(file, next_merged, merge);
 		if (!dumping.stacks) {
-			message("%s", strerror(ENOMEM));
+			message("%s: no memory for its stacks", file->path);
 			err = -1;
 		}
 	}

@@ -54,7 +54,7 @@ static int write_names(struct names_writer *writer, struct etl_file *file)
 		return -1;
 	}
 	if (asprintf(&path, "%s" NAMES_SUFFIX, file->path) < 0) {
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory for its file of names", file->path);
 		return -1;
 	}
 	exists = !access(path, F_OK);

@@ -113,7 +113,8 @@ static int start_command(struct record *record)
 	record->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 	record->child = fork();
 	if (record->child < 0) {
-		message("%s: %s", record->command[0], strerror(errno));
+		message("%s: no process can be made for it: %s", record->command[0],
+			strerror(errno));
 		return -1;
 	}
 	/* Parent and child both set the group, because either may run first. */

@@ -56,7 +56,8 @@ static int open_buffers(struct drain *drain)
 	size_t processors = sysconf(_SC_NPROCESSORS_CONF), i;
 
 	if (drain->fd_count < processors && grow_arrays(drain, processors)) {
-		message("%s", strerror(ENOMEM));
+		message("session %d: no memory for the buffers of %zu CPUs", drain->session,
+			processors);
 		return -1;
 	}
 	for (i = 0; i < drain->fd_count; i++) {
@@ -113,7 +114,8 @@ int drain_wait(struct drain *drain, int other_fd, int timeout_ms)
 		};
 	got = poll(drain->polled, drain->fd_count + 1, timeout_ms);
 	if (got < 0 && errno != EINTR) {
-		message("poll: %s", strerror(errno));
+		message("session %d: cannot wait for its buffers: %s", drain->session,
+			strerror(errno));
 		return -1;
 	}
 	drain->ready = got > 0;
@@ -171,7 +173,8 @@ static int read_processor(struct drain *drain, size_t processor, size_t most)
 		if (!buffer)
 			buffer = malloc(sizeof(*buffer) + drain->buffer_size);
 		if (!buffer) {
-			message("%s", strerror(ENOMEM));
+			message("session %d: no memory for a buffer of %zu bytes: choose smaller ones (-b)",
+				drain->session, drain->buffer_size);
 			return -1;
 		}
 		drain->spare = buffer;

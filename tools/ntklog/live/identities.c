@@ -33,7 +33,7 @@ void identities_open(struct identities *identities)
 	}
 	identities->classes = classes_open(kernel_system());
 	if (!identities->classes)
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory for the classes of locks", path);
 }
 
 /* Read "missed COUNT replaced COUNT", the totals since the file was opened. */

@@ -358,18 +358,19 @@ int names_writer_open(struct names_writer *writer, const char *trace_path, struc
 	writer->file = file;
 	if (asprintf(&writer->path, "%s%s", trace_path, NAMES_SUFFIX) < 0) {
 		writer->path = NULL;
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory for its file of names", trace_path);
 		return -1;
 	}
 	/* The file shows where the kernel is in memory: one that others may read is not reused. */
 	if (unlink(writer->path) && errno != ENOENT) {
-		message("%s: %s", writer->path, strerror(errno));
+		message("%s: the earlier file of names cannot be removed: %s", writer->path,
+			strerror(errno));
 		return -1;
 	}
 	fd = open(writer->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!writer->stream) {
-		message("%s: %s", writer->path, strerror(errno));
+		message("%s: cannot be created: %s", writer->path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return -1;

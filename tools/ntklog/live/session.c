@@ -364,6 +364,6 @@ int session_find_started(void)
 		found = number;
 	}
 	if (found < 0)
-		message("no session is started");
+		message("no session is started: ntklog start starts one");
 	return found;
 }

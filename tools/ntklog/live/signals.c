@@ -39,7 +39,7 @@ int signals_open(sigset_t *signals, int more)
 		sigaddset(signals, ending_signals[i]);
 	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0) {
-		message("signalfd: %s", strerror(errno));
+		message("cannot wait for signals: signalfd: %s", strerror(errno));
 		return -1;
 	}
 	sigprocmask(SIG_BLOCK, signals, NULL);

@@ -87,7 +87,7 @@ static int rename_old(const char *path)
 	if (asprintf(&old, "%s" OLD_SUFFIX, path) < 0 ||
 	    asprintf(&names, "%s" NAMES_SUFFIX, path) < 0 ||
 	    asprintf(&old_names, "%s" NAMES_SUFFIX, old) < 0)
-		message("%s", strerror(ENOMEM));
+		message("%s: no memory to keep the earlier file", path);
 	else if (rename(path, old))
 		message("%s: cannot be kept as %s: %s", path, old, strerror(errno));
 	/* FILE.old must not keep the names of the file that had this name before. */
