@@ -273,7 +273,7 @@ end_descendants()
 interrupted()
 {
 	trap '' INT TERM HUP PIPE
-	# A closed terminal cannot be written to.
+	# The write fails if the terminal is closed.
 	printf '\nntklog: interrupted: what was started is ended\n' 2>/dev/null >&2 || true
 	end_descendants
 	trap - "$1"

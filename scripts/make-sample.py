@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Cut a recording of ntklog's down to a sample: the header and the parameters, and of each kind
-of event the first few of each processor with their stacks, byte for byte, in buffers of 4096 bytes.
+"""Cut a recording of ntklog down to a sample in buffers of 4096 bytes: the header, the parameters,
+and the first few events of each kind on each processor, with their stacks. Events are unchanged.
 
 Usage: make-sample.py RECORDING SAMPLE [EVENTS_OF_A_KIND]
 
-Documentation/examples/sample*.etl were made so; what is changed is what says how large buffers
-are, how many there are, and in which order they came.
+Documentation/examples/sample*.etl were made by this script. It changes only the fields for the
+size, the number and the sequence numbers of buffers.
 """
 
 import struct

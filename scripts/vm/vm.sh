@@ -187,12 +187,13 @@ if [ -n "$show" ]; then
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
-# pci=noacpi: ACPI finds a device's interrupt by a program that takes the KASAN kernel 20 s. After 30 s the
-# kernel gives up, and has no share.
+# pci=noacpi: to find a device's interrupt, ACPI runs a program that takes 20 s on the KASAN kernel. After
+# 30 s the kernel gives up mounting the share.
 # no_timer_check: the kernel panics ("IO-APIC + timer doesn't work!") if ten ticks do not come
 # in time, which on a busy host they do not.
-# tsc=nowatchdog: a busy host makes the kernel take a clock for another's delay. And a processor
-# that it does not let run for twenty seconds is no stall, nor a lockup.
+# tsc=nowatchdog: on a busy host the watchdog mistakes a delay of its own clock for an error of the TSC.
+# rcu_cpu_stall_timeout and watchdog_thresh: a busy host may not run a virtual CPU for twenty seconds. The
+# kernel would report that as a stall or a lockup.
 # log_buf_len: the suites provoke more messages than a small kernel keeps.
 # panic_print: all tasks, and all processors (0x40).
 case $machine in

@@ -142,7 +142,8 @@ class Sampled(unittest.TestCase):
 
     def test_a_long_hold_stands_for_as_many_as_a_short_one(self):
         row = self.one.row("long")
-        # One in a thousand, or fewer where ticks choose others; of 10,000, each above the threshold.
+        # Each of the 10,000 holds is above the threshold. One in a thousand is sampled, or more or
+        # fewer where acquisitions of timer ticks shift the count.
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time

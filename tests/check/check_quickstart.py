@@ -88,7 +88,7 @@ def form_of_row(line):
 
 
 def form_of_line(line):
-    # Of the fields of an event it is their names that are its form.
+    # Replace the values of an event's fields: only the names of the fields have to be equal.
     line = re.sub(r"(?<!\S)([A-Z]\w+)=\S+", r"\1=V", line)
     # A function in a stack, by itself.
     line = re.sub(r"^ {6}\S+(?: \[\w+\])?$", "      NAME", line)

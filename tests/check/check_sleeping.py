@@ -18,7 +18,7 @@ NTKLOG, DIRECTORY = sys.argv[1:]
 Truth = namedtuple("Truth", "name lock action waited contentions before acquired releasing after "
                             "thread")
 HOLD = 1500000
-# Patterns that occur as often as the module calls take() and the like.
+# Numbers of acquisitions by sleeping_locks: uncontended, contended, given up, tried and long.
 WAYS, CONTENDED, GIVEN_UP, TRIED, LONG = 27, 11 + 17, 10, 6, 6
 
 

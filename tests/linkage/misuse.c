@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Misuse each function whose report has addresses. One of them needs a waiter, which is a thread.
+ * Misuse each function whose report has addresses. One misuse needs a waiter, which is a thread.
  */
 
 #include <linux/err.h>

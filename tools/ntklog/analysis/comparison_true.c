@@ -219,12 +219,12 @@ static bool compare_header(const struct compared *compared, const struct etl_eve
 }
 
 /**
- * comparison_is_true() - is it, of this event?
- * @compared: the comparison
- * @file: that the event is of
- * @event: the event
- * @type: of the event, or NULL if it is not known
- * @names: of addresses, or NULL
+ * comparison_is_true() - test whether a comparison holds for an event
+ * @compared: comparison
+ * @file: file of the event
+ * @event: event
+ * @type: type of the event, or NULL if it is not known
+ * @names: names of addresses, or NULL
  *
  * Return: true if the comparison holds for the event.
  */

@@ -270,11 +270,11 @@ double histogram_mean(const struct histogram *histogram)
 }
 
 /**
- * histogram_percentile() - the value that so many percent do not exceed
- * @histogram: the distribution
- * @percent: how many
+ * histogram_percentile() - find the value that a percentage of the values do not exceed
+ * @histogram: distribution
+ * @percent: percentage, 0 to 100
  *
- * Return: the value, 0 of none.
+ * Return: the value, or 0 if the distribution is empty.
  */
 double histogram_percentile(const struct histogram *histogram, unsigned int percent)
 {

@@ -21,9 +21,9 @@
  * @room: buckets in @counts
  * @total: sum of their weights
  * @sum: of values times weights
- * @total_variance: of @total as an estimate, if each value was chosen with a probability of 1 by
- *	its weight
- * @sum_variance: likewise of @sum
+ * @total_variance: variance of the estimate @total, if the probability that a value was sampled
+ *	is 1 divided by its weight
+ * @sum_variance: variance of the estimate @sum, under the same condition
  * @greatest_variance: greatest part of a single value in @sum_variance
  * @sampled_sum: sum of the values, each times its part of @total_variance
  * @sampled_logs: the same of their natural logarithms

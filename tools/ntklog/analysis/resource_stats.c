@@ -90,7 +90,7 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 		timeline_add_wait(&stats->timelines, &entry->timeline, ticks, record->wait_time,
 				  record->hold_time, (double)weight);
 	}
-	/* An owner that had the lock before the recording began. */
+	/* The owner acquired the lock before the recording began. */
 	if (!record->hold_time) {
 		sum->hold_unknown += weight;
 		stats->hold_unknown += weight;
@@ -173,8 +173,8 @@ bool resource_stats_has_linux(const struct resource_stats *stats)
 }
 
 /**
- * resource_stats_free() - make it an empty one
- * @stats: whatever it holds
+ * resource_stats_free() - free the sums, and make the statistics empty
+ * @stats: statistics, or all zero
  */
 void resource_stats_free(struct resource_stats *stats)
 {

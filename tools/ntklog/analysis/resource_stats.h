@@ -43,16 +43,16 @@ enum resource_class {
 
 /**
  * struct resource_sum - of one class of a resource's owners
- * @sampled: records of last releases
- * @releases: estimate
- * @variance: of that
- * @waited: estimate
- * @contention: waits that others began while it was owned, of the sampled ones
- * @excessive: records of excessive waits
+ * @sampled: number of records of last releases
+ * @releases: estimated number of last releases
+ * @variance: variance of @releases
+ * @waited: estimated number of releases whose acquisition waited
+ * @contention: number of waits that began during the sampled holds
+ * @excessive: number of records of excessive waits
  * @max_depth: most acquisitions of one owner at once
- * @wait: of those that waited, cycles
- * @hold: of those whose time is known, cycles
- * @hold_unknown: the others, estimate
+ * @wait: distribution of the waits, cycles
+ * @hold: distribution of the known holds, cycles
+ * @hold_unknown: estimated number of releases whose hold is not known
  * @cpus: releases and waits by CPU, if they are kept apart
  */
 struct resource_sum {
@@ -96,9 +96,10 @@ struct resource_entry {
  * @rates: of the sampling, at its start
  * @highest: highest rates during the recording
  * @has_cpus: sums are kept by CPU
- * @remainder: of the last weight that was a fraction
+ * @remainder: remainder of the last record's weight, which goes to the next record: weights are
+ *	whole numbers
  * @resources: table
- * @others: those beyond RESOURCES_MAX, by kind
+ * @others: sums of all resources beyond RESOURCES_MAX, by kind
  * @hold_unknown: releases whose hold is not known, of all, estimate
  * @records: of all
  * @kinds: bits of the kinds seen

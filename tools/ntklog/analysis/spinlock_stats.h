@@ -49,23 +49,23 @@ struct spinlock_rates {
 };
 
 /**
- * struct spinlock_sum - of records
- * @sampled: records, but for those that were written only because they left a waiter behind
- * @in_step: of @sampled, records by a rate that may be in step with a loop
- * @acquisitions: estimate
- * @contended: estimate
- * @spins: estimate
- * @dpc: acquisitions released in a DPC, estimate
- * @isr: likewise in an interrupt routine
- * @depths: acquisitions by AcquireDepth, from 1 on, estimates
- * @max_depth: deepest
+ * struct spinlock_sum - sums of the records of a lock, or of a lock and a caller
+ * @sampled: number of records without those that only the blocker rule has written
+ * @in_step: number of @sampled records that a rate chose which may be in step with a loop
+ * @acquisitions: estimated number of acquisitions
+ * @contended: estimated number of contended acquisitions
+ * @spins: estimated number of spins
+ * @dpc: estimated number of acquisitions that were released in a DPC
+ * @isr: estimated number of acquisitions that were released in an interrupt routine
+ * @depths: estimated numbers of acquisitions by AcquireDepth, from 1 on
+ * @max_depth: greatest AcquireDepth
  * @modes: bits of WMI_SPINLOCK_* modes seen
- * @waits_only: records that tell of a wait alone
- * @wait: of contended ones, cycles
- * @hold: of all but @waits_only, cycles
- * @interrupted: of those, the ones that were interrupted
- * @blockers: records, all that were written because they left a waiter behind
- * @blocking: of all that did, an estimate by those, cycles that they were held
+ * @waits_only: number of records that have a wait and no hold
+ * @wait: distribution of the waits of contended acquisitions, cycles
+ * @hold: distribution of the holds, which all but @waits_only have, cycles
+ * @interrupted: distribution of the interrupted holds, cycles
+ * @blockers: number of records that the blocker rule has written: a waiter was there at the release
+ * @blocking: distribution of the holds of these records, weighted by the blocker rate, cycles
  * @first_ticks: time of the first record, ticks since where time lines begin
  * @last_ticks: time of the last record
  * @cpus: acquisitions and waits by CPU, if they are kept apart

@@ -18,24 +18,24 @@
 #define STACK_STATS_ADDRESSES_MAX	0x80000
 
 /**
- * struct stack_sum - of records
- * @sampled: records
- * @acquisitions: estimate
- * @variance: of that
- * @is_sample: others of the same kind may not have been written
- * @waited: of those, estimate
- * @wait: cycles, of all that waited, estimate
- * @wait_variance: of that
+ * struct stack_sum - sums of the records with one stack
+ * @sampled: number of records
+ * @acquisitions: estimated number of acquisitions
+ * @variance: variance of @acquisitions
+ * @is_sample: acquisitions of the same kind may be missing, because they were not sampled
+ * @waited: estimated number of acquisitions that waited
+ * @wait: estimated sum of their waits, cycles
+ * @wait_variance: variance of @wait
  * @wait_greatest: greatest part of a single record in @wait_variance
- * @waited_variance: of @waited
- * @waits_are_sample: others that waited may not have been written
- * @wait_max: the longest
- * @held: of the acquisitions those whose hold is known, estimate
- * @hold: cycles, of all these, estimate
- * @hold_variance: of that
+ * @waited_variance: variance of @waited
+ * @waits_are_sample: acquisitions that waited may be missing, because they were not sampled
+ * @wait_max: longest wait, cycles
+ * @held: estimated number of acquisitions whose hold is known
+ * @hold: estimated sum of their holds, cycles
+ * @hold_variance: variance of @hold
  * @hold_greatest: greatest part of a single record in @hold_variance
- * @hold_max: the longest
- * @charged: session clock, of the waits of others that were charged to holds, estimate
+ * @hold_max: longest hold, cycles
+ * @charged: estimated sum of the waits of others that are charged to these holds, session clock
  */
 struct stack_sum {
 	uint64_t sampled;

@@ -141,8 +141,8 @@ void timelines_cover(struct timelines *set, uint64_t ticks)
 }
 
 /**
- * timelines_free() - make the set an empty one
- * @set: whatever it holds
+ * timelines_free() - free the time lines, and make the set empty
+ * @set: set, or all zero
  */
 void timelines_free(struct timelines *set)
 {

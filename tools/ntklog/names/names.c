@@ -14,8 +14,9 @@
 #define LAST_SYMBOL_REACH	0x10000
 
 /*
- * The same of a function or a constant, which are smaller. The address may be of another module,
- * which was unloaded before its symbols were read.
+ * Greatest distance of an address from the last symbol of a module if that symbol is a function or
+ * a constant, which are smaller. A more distant address may be of another module, which was
+ * unloaded before its symbols were read.
  */
 #define LAST_CODE_REACH		0x2000
 

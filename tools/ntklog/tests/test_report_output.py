@@ -417,7 +417,7 @@ class Html(Mixed):
         # Those that only blocked are in no picture.
         other = lock(5, wait=500_000, address=0x200)
         blocker = lock(5, rule=12, wait=900_000, address=0x100)
-        # Where depth is not known there is no picture of it; of some locks it may be.
+        # A sampled record has no depth: only locks with other records are in the picture of depths.
         sampled = lock(5, rule=1, depth=0, wait=900_000, address=0x300)
         for mode, events, waited, nested in ((0, (blocker, other), ["0x200"], ["0x200"]),
                                              (0, (blocker,), None, None),

@@ -179,7 +179,7 @@ class Threads(Case):
             cut = etl.perfinfo(0x0548, struct.pack("<II", 8, 55) + units)
             for event in named, cut:
                 self.assertEqual(self.last(event, lock())["ThreadName"], name, units)
-        # A character that does not fit is left out as a whole.
+        # A name is cut before the first character that does not fit as a whole.
         for length in range(240, 260):
             name = self.last(etl.thread(55, 8, name="x" * length + "\U0001F512" * 9, set_name=True),
                              lock())["ThreadName"]

@@ -191,7 +191,7 @@ class Unknown(unittest.TestCase):
         self.assertEqual(events, {"Process Opcode 3": 1, self.OTHER + " Id 301": 1,
                                   "WppMessage": 1, "ThreadStart": 1})
         self.assertRegex(run_on("info", self.strangers()).stdout, r"\n  Process Opcode 3 +1\n")
-        # A provider of its own in each of more events than are told apart.
+        # Each event has another provider, and there are more than info counts separately.
         event = bytearray(0x50)
         struct.pack_into("<HBB", event, 0, 0x50, 0x13, 0xC0)
         struct.pack_into("<q", event, 0x10, etl.START_CLOCK + 10)
