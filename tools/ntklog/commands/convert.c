@@ -70,7 +70,8 @@ static int run(struct options *options)
 	int status, err = -1;
 	bool is_open;
 
-	status = trace_refuse_output(&options->trace, options->perfetto);
+	status = trace_refuse_output(&options->trace,
+				     options->pprof ? options->pprof : options->perfetto);
 	if (!status)
 		status = trace_open(&file, &names, &options->trace, &is_open);
 	if (status)

@@ -329,7 +329,8 @@ static void add_hints(struct answer *answer)
 		add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&
 		 !spinlock->blockers)
-		add_line(answer, "Not recorded: who held spin locks (--blockers).");
+		add_line(answer,
+			 "Not recorded: who held spin locks (mode full, without --no-blockers).");
 	if (sums->sleeping.wait && !sums->has_switches)
 		add_line(answer, "Not recorded: why holders were slow (-e contextswap)%s.",
 			 has_stacks ? "" : ", and where (--stacks)");

@@ -421,7 +421,7 @@ class Text(Case):
                             etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
                             sleep(1000, 6000), sleep(6000, 6100, 3000, thread=56)))
         text = self.report()
-        self.assertIn("Not recorded: who held spin locks (--blockers).\n", text)
+        self.assertIn("Not recorded: who held spin locks (mode full, without --no-blockers).\n", text)
         self.assertIn("Not recorded: why holders were slow (-e contextswap), and where (--stacks).\n",
                       text)
 

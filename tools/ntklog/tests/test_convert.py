@@ -271,9 +271,10 @@ class Perfetto(Case):
         os.link(self.path, hard)
         os.symlink(self.path, symbolic)
         for output in self.path, hard, symbolic:
-            result = run(NTKLOG, "convert", "--perfetto", output, self.path)
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("choose another name", result.stderr)
+            for how in "--perfetto", "--pprof":
+                result = run(NTKLOG, "convert", how, output, self.path)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn("choose another name", result.stderr)
         with open(self.path, "rb") as stream:
             result = subprocess.run((NTKLOG, "convert", "--perfetto", self.path, "-"),
                                     stdin=stream, capture_output=True, timeout=600)
