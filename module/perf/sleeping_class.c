@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The classes of Linux' sleeping locks: when they are tracked, the sums of their slots, and the
+ * waits that last too long. See sleeping_lock.h.
+ */
+
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/jiffies.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/percpu.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
+
+#include "../ground/address.h"
+#include "../ground/compat.h"
+#include "../ground/task_needs.h"
+#include "../ground/task_table.h"
+#include "resource_event.h"
+#include "resource_parameters.h"
+#include "sleeping_lock.h"
+
+/*
+ * Slots in use that were dropped when their class was disabled, and how many of them were waiting.
+ */
+static atomic64_t ntklog_sleeping_slots_dropped, ntklog_sleeping_waits_dropped;
+
+/* Limits of an excessive wait, and the interval of the check for them. Written once, at load. */
+static u64 ntklog_first_timeout_cycles, ntklog_next_timeout_cycles;
+static unsigned long ntklog_wait_check_jiffies;
+
+/* Return how many timeouts a wait that started at @start has had until now. */
+static u32 ntklog_count_timeouts(u64 start)
+{
+	u64 waited = ntklog_cycles_since(start, 0);
+
+	if (waited < ntklog_first_timeout_cycles)
+		return 0;
+	return 1 + div64_u64(waited - ntklog_first_timeout_cycles, ntklog_next_timeout_cycles);
+}
+
+static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lock,
+					u32 action, u64 start, u32 timeouts, unsigned long caller)
+{
+	const struct wmi_resource64 record = {
+		.hold_time = ntklog_cycles_since(start, 0),
+		.wait_time = start,
+		.max_recursion_depth = timeouts,
+		.thread_id = task_pid_nr(task),
+		.resource = ntklog_address((unsigned long)lock),
+		.action = NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
+			  ((action & NTKLOG_SLEEPING_EXCLUSIVE_BIT ?
+			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE :
+			    WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED) &
+			   ~WMI_RESOURCE_ACTION_CLASS),
+	};
+
+	ntklog_write_sleeping_lock(&record, lock, caller);
+}
+
+static void ntklog_check_wait(const struct ntklog_task *thread,
+			      struct ntklog_sleeping_slot *slot)
+{
+	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
+	/* Pairs with the smp_store_release() that publishes slot->lock. */
+	const void *lock = smp_load_acquire(&slot->lock);
+	u32 action = READ_ONCE(slot->action);
+	u64 start = ntklog_read_u64(slot->acquire_time);
+	unsigned long caller = READ_ONCE(slot->caller);
+	/* RCU keeps the task valid. NULL if it has exited. */
+	struct task_struct *task = READ_ONCE(thread->task);
+	u32 timeouts, now;
+
+	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
+		return;
+	now = ntklog_count_timeouts(start);
+	for (timeouts = READ_ONCE(slot->timeouts); timeouts < now; timeouts++) {
+		/*
+		 * The cmpxchg() fails if the task has started another wait, which sets timeouts to
+		 * 0. If the old wait had no timeout either, the second check detects it.
+		 */
+		if (cmpxchg(&slot->timeouts, timeouts, timeouts + 1) != timeouts)
+			return;
+		if (ntklog_read_u64(slot->acquire_time) != start ||
+		    READ_ONCE(slot->lock) != lock) {
+			cmpxchg(&slot->timeouts, timeouts + 1, timeouts);
+			return;
+		}
+		if ((timeouts + 1) % number == 0)
+			ntklog_log_sleeping_timeout(task, lock, action, start, timeouts + 1,
+						    caller);
+	}
+}
+
+static void ntklog_check_task_waits(struct ntklog_task *thread, void *unused)
+{
+	int i;
+
+	/* Hint that saves the loop: most tasks do not wait. */
+	if (!READ_ONCE(thread->is_waiting))
+		return;
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
+		ntklog_check_wait(thread, &thread->sleeping_slots[i]);
+}
+
+/*
+ * Periodic check for waits that last too long, while any class is enabled. The waiting task cannot
+ * set up a timer itself, because its hooks run inside lock functions that hold spinlocks of the
+ * kernel.
+ */
+static void ntklog_check_all_waits(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ntklog_long_waits_work, ntklog_check_all_waits);
+
+static void ntklog_check_all_waits(struct work_struct *work)
+{
+	ntklog_visit_task_records(ntklog_check_task_waits, NULL);
+	schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
+}
+
+/* Enabled classes, one bit for each. Written by the attaching thread, one at a time. */
+static unsigned long ntklog_enabled_sleeping_classes;
+
+static unsigned long ntklog_class_bit(u32 class)
+{
+	return BIT((class >> 16) & 0xF);
+}
+
+/**
+ * ntklog_enable_sleeping_class() - enable tracking of a lock class
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
+ *
+ * Must be called before the first hook of the class is attached.
+ *
+ * Context: task; may sleep. Callers are serialized.
+ * Return: 0, or a negative errno if the exit of tasks cannot be observed.
+ */
+int ntklog_enable_sleeping_class(u32 class)
+{
+	int err;
+
+	if (!ntklog_enabled_sleeping_classes) {
+		err = ntklog_pin_task_records();
+		if (err)
+			return err;
+		schedule_delayed_work(&ntklog_long_waits_work, ntklog_wait_check_jiffies);
+	}
+	ntklog_enabled_sleeping_classes |= ntklog_class_bit(class);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_enable_sleeping_class);
+
+/*
+ * Claim @slot if it belongs to @class. Returns false if it does not, or if another party has
+ * claimed it.
+ *
+ * No acquire or release hook of the class runs any more, but the contention tracepoints still do.
+ * The task may therefore begin or end a wait concurrently. The cmpxchg() on slot->action decides
+ * whether the task or this function counts the wait.
+ */
+static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class)
+{
+	u32 action = READ_ONCE(slot->action);
+
+	do {
+		if (ntklog_action_class(action) != class || action & NTKLOG_SLEEPING_CLAIMED)
+			return false;
+	} while (!try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED));
+	if (action & NTKLOG_SLEEPING_WAITING)
+		atomic64_inc(&ntklog_sleeping_waits_dropped);
+	return true;
+}
+
+static void ntklog_drop_task_slots(struct ntklog_task *thread, void *data)
+{
+	u32 class = *(u32 *)data;
+	int i;
+
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+		struct ntklog_sleeping_slot *slot = &thread->sleeping_slots[i];
+
+		/* Pairs with the smp_store_release() that publishes slot->lock. */
+		const void *lock = smp_load_acquire(&slot->lock);
+
+		if (lock && ntklog_claim_class_slot(slot, class) &&
+		    cmpxchg(&slot->lock, lock, NULL) == lock)
+			atomic64_inc(&ntklog_sleeping_slots_dropped);
+	}
+}
+
+/**
+ * ntklog_disable_sleeping_class() - disable tracking of a lock class
+ * @class: NTKLOG_SLEEPING_CLASS() of the locks
+ *
+ * Must be called after the last hook of the class has returned. Drops the slots of locks that are
+ * still held or waited for.
+ *
+ * Context: task; may sleep. Callers are serialized.
+ */
+void ntklog_disable_sleeping_class(u32 class)
+{
+	ntklog_enabled_sleeping_classes &= ~ntklog_class_bit(class);
+	ntklog_visit_task_records(ntklog_drop_task_slots, &class);
+	if (!ntklog_enabled_sleeping_classes) {
+		cancel_delayed_work_sync(&ntklog_long_waits_work);
+		ntklog_unpin_task_records();
+	}
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_disable_sleeping_class);
+
+static void ntklog_add_task_slots(struct ntklog_task *thread, void *data)
+{
+	struct ntklog_sleeping_totals *sum = data;
+	int i;
+
+	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
+		if (!READ_ONCE(thread->sleeping_slots[i].lock))
+			continue;
+		if (READ_ONCE(thread->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
+			sum->waiting++;
+		else
+			sum->held++;
+	}
+}
+
+/**
+ * ntklog_sum_sleeping_slots() - count the slots of all tasks
+ *
+ * Context: task.
+ * Return: the sums; tasks may change their slots while they are counted.
+ */
+struct ntklog_sleeping_totals ntklog_sum_sleeping_slots(void)
+{
+	struct ntklog_sleeping_totals sum = {
+		.dropped = ntklog_sleeping_slots_dropped_at_exit() +
+			     atomic64_read(&ntklog_sleeping_slots_dropped),
+		.dropped_waits = atomic64_read(&ntklog_sleeping_waits_dropped),
+	};
+
+	ntklog_visit_task_records(ntklog_add_task_slots, &sum);
+	return sum;
+}
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sum_sleeping_slots);
+
+/**
+ * ntklog_sleeping_locks_init() - set the limits of excessive waits and start the release countdowns
+ * @first_timeout_ms: duration of a wait that counts as its first timeout, milliseconds
+ * @next_timeout_ms: duration until each further timeout, milliseconds
+ *
+ * Context: module load, before any class is enabled.
+ */
+void __init ntklog_sleeping_locks_init(unsigned int first_timeout_ms,
+				       unsigned int next_timeout_ms)
+{
+	int cpu;
+
+	ntklog_first_timeout_cycles = ntklog_ms_to_cycles(first_timeout_ms);
+	ntklog_next_timeout_cycles = ntklog_ms_to_cycles(next_timeout_ms);
+	ntklog_wait_check_jiffies = msecs_to_jiffies(min(first_timeout_ms, next_timeout_ms)) / 4;
+	ntklog_wait_check_jiffies = max(ntklog_wait_check_jiffies, 1UL);
+	for_each_possible_cpu(cpu)
+		ntklog_restart_release_countdown(&per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->releases,
+						 0);
+}
