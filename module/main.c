@@ -17,6 +17,7 @@
 #include "ground/task_needs.h"
 #include "ke/numbered_spin_lock.h"
 #include "linux/locks.h"
+#include "linux/selftest_work.h"
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
@@ -194,6 +195,7 @@ static int __init ntklog_init(void)
 err_debugfs:
 	ntklog_debugfs_exit();
 err_linux:
+	ntklog_linux_selftest_exit();
 	ntklog_linux_exit();
 err_context_swap:
 	ntklog_context_swap_exit();
@@ -217,6 +219,7 @@ static void __exit ntklog_exit(void)
 	ntklog_debugfs_exit();
 	ntklog_context_swap_exit();
 	ntklog_resource_exit();
+	ntklog_linux_selftest_exit();
 	/* Before perf: it leaves the tracking when it has let go of the kernel's functions. */
 	ntklog_linux_exit();
 	ntklog_spin_lock_exit();

@@ -83,8 +83,8 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @requests: number of requests to @work; written with the mutex of @want held
  * @completed: value of @requests when @work last began to run, after it has finished; written by
  *	@work
- * @operation: "attaching" or "detaching" while @work does so, otherwise NULL. Written by @work,
- *	read by the file "linux"
+ * @operation: "attaching" or "detaching" while @work does so, "testing" while a self-test does,
+ *	otherwise NULL. Written with ntklog_linux_mutex held, read by the file "linux"
  * @since: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
@@ -116,8 +116,8 @@ struct ntklog_linux_kind {
  * Held while a kind is attached or detached, and over a self-test.
  *
  * Both wait for grace periods of Tasks RCU. A kernel task that does not schedule voluntarily delays
- * such a grace period without limit. Therefore a work item of the kind attaches and detaches, and
- * tasks of users wait for it, or for this mutex, only killably. The file "linux" is readable
+ * such a grace period without limit. Therefore work items attach, detach and run the self-test, and
+ * tasks of users wait for them, or for this mutex, only killably. The file "linux" is readable
  * meanwhile.
  */
 static DEFINE_MUTEX(ntklog_linux_mutex);
@@ -542,7 +542,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	}
 	if (!was_on && !ntklog_kind_unavailable_reason(kind)) {
 		kind->failed = NULL;
+		ntklog_begin_operation(kind, "testing");
 		kind->err = ntklog_attach_kind(kind);
+		WRITE_ONCE(kind->operation, NULL);
 		ntklog_warn_attach_failed(kind);
 	}
 	if (ntklog_kind_unavailable_reason(kind) || kind->err) {
@@ -557,7 +559,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 		return;
 	}
 	if (!was_on) {
+		ntklog_begin_operation(kind, "testing");
 		ntklog_detach_kind(kind);
+		WRITE_ONCE(kind->operation, NULL);
 		/* A kind with a subscriber was off because of an error: report that error again. */
 		if (ntklog_event_group_has_subscribers(&kind->want)) {
 			kind->failed = failed;
@@ -569,22 +573,20 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 }
 
 /**
- * ntklog_linux_selftest() - compare the replacements of all kinds with the kernel's functions
- * @seq: output file; see ntklog_selftest()
+ * ntklog_test_kinds() - compare the replacements of all kinds with the kernel's functions
+ * @seq: output; see ntklog_selftest()
  *
  * A detached kind is attached during its test. A kind whose test fails is detached, and attached
  * again by the next request of a subscriber.
  *
- * Context: task; may sleep.
+ * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */
-void ntklog_linux_selftest(struct seq_file *seq)
+void ntklog_test_kinds(struct seq_file *seq)
 {
 	size_t i;
 
 	seq_puts(seq, "Function Context Word Preempt Softirqs Interrupts Slots Result\n");
-	/* A killed task does not read the file. */
-	if (mutex_lock_killable(&ntklog_linux_mutex))
-		return;
+	mutex_lock(&ntklog_linux_mutex);
 	for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++) {
 		ntklog_test_kind(seq, &ntklog_linux_kinds[i]);
 		ntklog_pin_module_if_stuck(&ntklog_linux_kinds[i]);

@@ -12,7 +12,7 @@ struct seq_file;
 int ntklog_linux_init(bool allowed, const char *mode);
 void ntklog_linux_exit(void);
 void ntklog_linux_describe(struct seq_file *seq);
-void ntklog_linux_selftest(struct seq_file *seq);
+void ntklog_test_kinds(struct seq_file *seq);
 void ntklog_linux_show_mode(struct seq_file *seq);
 int ntklog_linux_set_mode(const char *name);
 int ntklog_linux_set_blockers(u32 rate);

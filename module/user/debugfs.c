@@ -16,7 +16,6 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
-#include <linux/sizes.h>
 #include <linux/string.h>
 
 #include "../etw/group_mask.h"
@@ -27,6 +26,7 @@
 #include "../ground/identity.h"
 #include "../ground/identity_reader.h"
 #include "../linux/locks.h"
+#include "../linux/selftest_work.h"
 #include "../perf/context_swap.h"
 #include "../perf/resource.h"
 #include "../perf/sleeping_lock.h"
@@ -338,14 +338,14 @@ static int ntklog_linux_mode_store(void *object, char *text)
 
 static int ntklog_linux_selftest_show(struct seq_file *seq, void *object)
 {
-	ntklog_linux_selftest(seq);
-	return 0;
+	return ntklog_linux_selftest(seq);
 }
 
 static int ntklog_linux_selftest_open(struct inode *inode, struct file *file)
 {
 	/* With a buffer that is too small, seq_file would run the self-test again. */
-	return single_open_size(file, ntklog_linux_selftest_show, NULL, SZ_32K);
+	return single_open_size(file, ntklog_linux_selftest_show, NULL,
+				NTKLOG_SELFTEST_SIZE);
 }
 
 static const struct file_operations ntklog_linux_selftest_fops = {

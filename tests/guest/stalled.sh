@@ -93,6 +93,24 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	check "stalled: the end of the session removes the hooks of sleeping locks" wait_for sleeping_is_off
 	check "stalled: the end of the session restores the functions of spin locks" \
 		wait_for sh -c "grep '^spinlock: off' $D/linux"
+
+	insmod no_switch.ko
+	cat $D/linux_selftest >/dev/null &
+	tester=$!
+	usleep 300000
+	check "stalled: a self-test that attaches can be killed" killed $tester
+	check "stalled: the self-test goes on without its reader" \
+		grep '^spinlock: testing for .* Tasks RCU$' $D/linux
+	rmmod no_switch
+	check "stalled: the next self-test has its own result" \
+		is "$(grep -c 'do what the kernel' $D/linux_selftest)" 2
+	insmod no_switch.ko
+	cat $D/linux_selftest >/dev/null &
+	tester=$!
+	usleep 300000
+	kill -9 $tester
+	wait_for gone $tester
+	rmmod no_switch
 	rmmod ntklog
 	check "stalled: the kernel log has no warning" kernel_is_silent
 else

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The work item that runs the self-test. A self-test attaches the kinds that are detached, and so
+ * waits for grace periods of Tasks RCU: see ntklog_linux_mutex. Its reader waits killably.
+ */
+
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "../etw/observe.h"
+#include "locks.h"
+#include "selftest_work.h"
+
+/* A reader holds it from its request until it has copied the text. */
+static DEFINE_MUTEX(ntklog_selftest_mutex);
+
+/*
+ * The output of the self-test, which the work item writes from the beginning. The first reader
+ * allocates @buf before its request.
+ */
+static struct seq_file ntklog_selftest_text;
+
+/* Number of requests; written with ntklog_selftest_mutex held. */
+static u32 ntklog_selftest_requests;
+
+/* Value of ntklog_selftest_requests when the work item last began to run, after it has finished. */
+static u32 ntklog_selftest_completed;
+
+/* Woken when the work item has finished. */
+static DECLARE_WAIT_QUEUE_HEAD(ntklog_selftest_wait);
+
+static void ntklog_run_selftest_work(struct work_struct *work)
+{
+	/* Pairs with the smp_store_release() in ntklog_run_selftest(). */
+	u32 request = smp_load_acquire(&ntklog_selftest_requests);
+
+	ntklog_selftest_text.count = 0;
+	ntklog_test_kinds(&ntklog_selftest_text);
+	/* Publishes the text. Pairs with ntklog_selftest_is_completed(). */
+	smp_store_release(&ntklog_selftest_completed, request);
+	wake_up_all(&ntklog_selftest_wait);
+	/* A kind whose test has failed is detached. */
+	etw_observe_later();
+}
+
+static DECLARE_WORK(ntklog_selftest_work, ntklog_run_selftest_work);
+
+static bool ntklog_selftest_is_completed(u32 request)
+{
+	/* Pairs with the smp_store_release() in ntklog_run_selftest_work(). */
+	return (s32)(smp_load_acquire(&ntklog_selftest_completed) - request) >= 0;
+}
+
+/* Called with ntklog_selftest_mutex held. */
+static int ntklog_run_selftest(void)
+{
+	u32 request = ntklog_selftest_requests + 1;
+
+	if (!ntklog_selftest_text.buf) {
+		ntklog_selftest_text.buf = kvmalloc(NTKLOG_SELFTEST_SIZE, GFP_KERNEL);
+		if (!ntklog_selftest_text.buf)
+			return -ENOMEM;
+		ntklog_selftest_text.size = NTKLOG_SELFTEST_SIZE;
+	}
+	/* Publishes the buffer. Pairs with ntklog_run_selftest_work(). */
+	smp_store_release(&ntklog_selftest_requests, request);
+	queue_work(system_long_wq, &ntklog_selftest_work);
+	return wait_event_killable(ntklog_selftest_wait, ntklog_selftest_is_completed(request)) ?
+	       -EINTR : 0;
+}
+
+/**
+ * ntklog_linux_selftest() - compare the replacements of all kinds with the kernel's functions
+ * @seq: output file; gets what ntklog_test_kinds() prints
+ *
+ * If the current task is killed, the self-test goes on without it.
+ *
+ * Context: task; may sleep.
+ * Return: 0, -EINTR after a fatal signal, or -ENOMEM.
+ */
+int ntklog_linux_selftest(struct seq_file *seq)
+{
+	int err;
+
+	if (mutex_lock_killable(&ntklog_selftest_mutex))
+		return -EINTR;
+	err = ntklog_run_selftest();
+	if (!err)
+		seq_write(seq, ntklog_selftest_text.buf, ntklog_selftest_text.count);
+	mutex_unlock(&ntklog_selftest_mutex);
+	return err;
+}
+
+/**
+ * ntklog_linux_selftest_exit() - wait for the end of a self-test whose reader was killed
+ *
+ * Context: module unload, or a failed load; before ntklog_linux_exit(). No reader is left.
+ */
+void ntklog_linux_selftest_exit(void)
+{
+	flush_work(&ntklog_selftest_work);
+	kvfree(ntklog_selftest_text.buf);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_LINUX_SELFTEST_WORK_H
+#define _NTKLOG_LINUX_SELFTEST_WORK_H
+
+/* The self-test as the debugfs file linux_selftest runs it. */
+
+#include <linux/sizes.h>
+
+/* The most bytes that a self-test prints. */
+#define NTKLOG_SELFTEST_SIZE	SZ_32K
+
+struct seq_file;
+
+int ntklog_linux_selftest(struct seq_file *seq);
+void ntklog_linux_selftest_exit(void);
+
+#endif /* _NTKLOG_LINUX_SELFTEST_WORK_H */
