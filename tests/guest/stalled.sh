@@ -89,7 +89,7 @@ if echo full >/sys/kernel/debug/sched/preempt; then
 	echo stop >$S/state
 	cat $S/header $S/cpu* >stalled.etl
 	check "stalled: the recording has the beginning and the end of their observation" \
-		is "$(ntklog dump stalled.etl | grep NtklogObserved | grep -c PERF_LINUX_SPINLOCK)" 2
+		is "$(ntklog dump stalled.etl | grep -c "NtklogObserved Group=linux_spinlock")" 2
 	check "stalled: the end of the session removes the hooks of sleeping locks" wait_for sleeping_is_off
 	check "stalled: the end of the session restores the functions of spin locks" \
 		wait_for sh -c "grep '^spinlock: off' $D/linux"
