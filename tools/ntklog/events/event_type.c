@@ -15,6 +15,7 @@
 #include "hook_id.h"
 #include "macros.h"
 #include "resource_kind.h"
+#include "wmi_record.h"
 
 #define WHERE(type, member) \
 	{ offsetof(type, member), sizeof(((type *)0)->member) }
@@ -513,6 +514,29 @@ uint64_t event_extension(const struct etl_event *event, unsigned int number)
 
 	memcpy(&value, event->extension + 8 * (size_t)number, sizeof(value));
 	return value;
+}
+
+/**
+ * event_field_is_duration() - test whether a value is a number of cycles that something lasted
+ * @field: field of the event's type
+ * @event: event whose data has the size of its type
+ *
+ * WaitTime of a resource is the clock at which the wait began if the wait is excessive and goes
+ * on, and WMI_RESOURCE_WAIT_TIME_UNKNOWN if the wait was not measured.
+ *
+ * Return: true if the value of the field is a duration in cycles.
+ */
+bool event_field_is_duration(const struct event_field *field, const struct etl_event *event)
+{
+	struct resource_record record;
+
+	if (!field->is_cycles)
+		return false;
+	if (event->hook_id != PERFINFO_LOG_TYPE_RESOURCE || strcmp(field->name, "WaitTime"))
+		return true;
+	resource_record_read(&record, event);
+	return !(record.action & WMI_RESOURCE_ACTION_EXCESSIVE) &&
+	       record.wait_time != WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 }
 
 /**

@@ -88,6 +88,7 @@ bool event_has_field(const struct etl_event *event, const struct event_field *fi
 const char *event_name(const struct etl_event *event, const struct event_type *type);
 bool event_name_exists(const char *name);
 uint64_t event_extension(const struct etl_event *event, unsigned int number);
+bool event_field_is_duration(const struct event_field *field, const struct etl_event *event);
 uint64_t event_field_value(const struct event_field *field,
 			   const struct etl_event *event);
 const char *event_field_symbol(const struct event_field *field, uint64_t value);

@@ -197,8 +197,10 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 			to = put_json_unsigned(to, event_field_value(step->field, event));
 			break;
 		case STEP_LASTS:
-			to = put_lasts(to, (double)event_field_value(step->field, event) *
-				       plans->ns_per_cycle);
+			value = event_field_value(step->field, event);
+			to = event_field_is_duration(step->field, event) ?
+				put_lasts(to, (double)value * plans->ns_per_cycle) :
+				put_unsigned(to, value);
 			break;
 		default:
 			to = put_unsigned(to, value);

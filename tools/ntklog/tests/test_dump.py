@@ -72,6 +72,14 @@ class Known(unittest.TestCase):
             line = run_on("dump", data, "--json").stdout.splitlines()[3]
             self.assertEqual(json.loads(line)["HoldTime"], cycles)
 
+    def test_wait_time_that_is_no_duration_has_no_unit(self):
+        """It is the clock of the begin in an excessive wait, and 1 where it is not known."""
+        for action, wait, text in ((0x10022, 2000, "1.000ms"), (0x10224, 2000, "2000"),
+                                   (0x80010244, 2000, "2000"), (0x10042, 1, "1"),
+                                   (0x10042, 0, "0ns")):
+            data = etl.file(etl.perfinfo(0x052B, etl.resource(action=action, wait=wait)))
+            self.assertEqual(fields(dump(data)[1][3])["WaitTime"], text)
+
     def test_modes_and_contexts(self):
         names = ["ordinary", "queued", "executive_shared", "executive_exclusive",
                  "executive_converted", "5"]
