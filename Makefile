@@ -29,7 +29,7 @@ tools:
 tools_install:
 	$(MAKE) -C tools/ntklog install
 
-# What DKMS builds the module from.
+# The sources from which DKMS builds the module.
 dkms_source:
 	install -d $(DESTDIR)/usr/src/ntklog-$(VERSION)
 	cp -r Kbuild Makefile dkms.conf LICENSE include module workload \
