@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only
  *
- * A model of the in-stack queued spin lock, for spin. Three processors acquire and
- * release one lock for ever. Checked: one owner at a time; first come, first
- * served; whoever asks will own (no lost wake-up); no deadlock; entries are as they
- * were after each release.
+ * A model of the in-stack queued spin lock, for spin. Three CPUs acquire and release one
+ * lock for ever. spin checks that at most one CPU owns the lock, that CPUs own it in the
+ * order in which they queued, that every waiter owns it in the end (no lost wakeup), that no
+ * deadlock exists, and that each release leaves the entries as they were.
  *
- * Each statement is one memory access of the C code, named at its side:
+ * Each statement is one memory access of the C code. Its label names the place:
  *
  *	A1..A6	__ke_acquire_queued_spin_lock(), ke_acquire_in_stack_..._at_dpc_level()
  *		in include/ntklog/queued_spin_lock.h
@@ -13,15 +13,15 @@
  *	R1..R3	__ke_release_queued_spin_lock() in include/ntklog/queued_spin_lock.h
  *	H1..H3	ke_hand_over_queued_spin_lock() in module/ke/queued_spin_lock.c
  *
- * Any interleaving of them is tried. What the model leaves out is the order in which
- * one processor's accesses are seen by another: that the barriers keep it is argued in
- * Documentation/dev/nt-locks.rst.
+ * spin tries every interleaving of the accesses. The model is sequentially consistent: it
+ * does not reorder accesses. Documentation/dev/nt-locks.rst argues that the barriers
+ * suffice.
  *
- * With -DBROKEN=n the model is wrong in one place, and must fail:
- *	1	W2 before W1: a waiter gives its address before it has set WAIT
- *	2	H1 does not wait for a waiter that is half-way in
- *	3	R3 stores 0 into the word, whoever is in it
- *	4	A1 after A3: Next is reset when somebody may have stored into it
+ * With -DBROKEN=n the model is wrong in one place, and spin must find an error:
+ *	1	W2 before W1: a waiter publishes its entry before it has set WAIT
+ *	2	H1 does not wait for a waiter that has queued but is not linked yet
+ *	3	R3 stores 0 into the word without comparing it
+ *	4	A1 after A3: Next is reset when another CPU may have stored into it
  */
 
 #ifndef BROKEN
