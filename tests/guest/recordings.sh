@@ -130,6 +130,8 @@ settings()
 }
 echo 1000 >$P/acquire_sample_rate
 echo 1000 >$R/release_sample_rate
+# Recordings beside each other leave blockers on, as they leave the rates.
+echo 0 >$P/blockers
 ntklog record -e linux_spinlock --no-names -o blockers.etl &
 recorder=$!
 wait_for [ -s blockers.etl ]
