@@ -129,8 +129,8 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 
 /*
  * Append "waiting for LOCK, held by TASK" for the lock that a task is blocked in, and for the locks
- * that its holder is blocked in. Returns the last absence of the chain, or NULL if the last holder
- * has a CPU or is not known.
+ * that its holder is blocked in. Returns the last absence of the chain; NULL if the last holder has
+ * a CPU or is not known, or if the chain has CHAIN_MAX locks.
  */
 static const struct charge_absence *format_chain(const struct names *names,
 						 const struct charges *charges,

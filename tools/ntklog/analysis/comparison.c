@@ -190,7 +190,7 @@ static bool parse_time(const char *text, double usual, double *ns)
 	char *end;
 	size_t i;
 
-	/* No words: strtod() takes "nan" and "infinity", and hexadecimal ones. */
+	/* Refuse words and hexadecimal numbers. strtod() takes "nan", "infinity" and "0x1p3". */
 	if (strspn(text, "+-.0123456789") == 0 || strpbrk(text, "xX"))
 		return false;
 	number = strtod(text, &end);

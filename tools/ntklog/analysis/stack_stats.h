@@ -111,16 +111,16 @@ struct stack_entry {
 };
 
 /**
- * struct stack_stats - of a file; all zero: empty
+ * struct stack_stats - sums of the records of a file, by stack; all zero: empty
  * @by_lock_and_task: set by the caller: stacks of different classes of locks, or of different
  *	tasks, are told apart
- * @stacks: table
- * @address_count: in @stacks
- * @others: those beyond STACK_STATS_MAX and STACK_STATS_ADDRESSES_MAX
- * @without: of records that were to have a stack which is not there
- * @counts: numbers of found, missing and unknown stacks
- * @has_any: there are stacks, or were to be
- * @no_memory: something is missing for want of it
+ * @stacks: hash table of stacks
+ * @address_count: number of addresses in @stacks
+ * @others: sums of records whose stack the full table, or missing memory, keeps out of @stacks
+ * @without: sums of records whose stack was lost or is not known; unused if @by_lock_and_task
+ * @counts: numbers of stacks by their state
+ * @has_any: events have stacks, or should have them
+ * @no_memory: a stack is missing in @stacks for want of memory
  */
 struct stack_stats {
 	bool by_lock_and_task;

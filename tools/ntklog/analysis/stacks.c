@@ -488,10 +488,10 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 }
 
 /**
- * stacks_has_any() - are there stacks, or were there to be?
+ * stacks_has_any() - test whether events have stacks, or should have them
  * @stacks: the reading
  *
- * Return: whether there are, as far as is known.
+ * Return: true if an event read so far says that stacks are recorded.
  */
 bool stacks_has_any(const struct stacks *stacks)
 {

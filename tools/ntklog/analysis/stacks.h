@@ -36,13 +36,13 @@ enum stack_state {
 };
 
 /**
- * struct stack - of an event
+ * struct stack - stack of an event
  * @state: found, missing, unknown or without its event
- * @event_time_stamp: of the event, session clock
+ * @event_time_stamp: time of the event, session clock
  * @process_id: process of the stack
- * @thread_id: likewise
- * @count: of @addresses
- * @addresses: the innermost first
+ * @thread_id: thread of the stack
+ * @count: number of @addresses
+ * @addresses: addresses, the innermost first
  */
 struct stack {
 	enum stack_state state;

@@ -71,7 +71,7 @@ static bool reach(struct timelines *set, struct timeline **timeline, uint64_t ti
 /**
  * timeline_add_span() - spread an amount over the slots of a span of time
  * @set: set of @timeline
- * @timeline: time line; made if it is NULL and the set has fewer than TIMELINES_MAX
+ * @timeline: time line; NULL: set to an unused or new one. A set has at most TIMELINES_MAX
  * @ticks: end of the span, ticks of the session's clock since the begin of the time lines
  * @length: length of the span, ticks; the part before the begin of the time lines is left out
  * @amount: amount of the whole span
@@ -98,7 +98,7 @@ void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64
 /**
  * timeline_add_wait() - add the wait of an acquisition whose event was written at the release
  * @set: set of @timeline
- * @timeline: time line; made if it is NULL and the set has fewer than TIMELINES_MAX
+ * @timeline: time line; NULL: set to an unused or new one. A set has at most TIMELINES_MAX
  * @ticks: time of the event, ticks of the session's clock since the begin of the time lines
  * @wait: length of the wait, which ended where the hold began, cycles
  * @hold: length of the hold, cycles

@@ -362,7 +362,10 @@ static int change_module(struct record *record)
 	return 0;
 }
 
-/* Put the module's settings back; only the mode of a successful recording stays. */
+/*
+ * Restore the settings of the module. The mode of a successful recording stays. While another
+ * session runs, the rates and blockers stay changed.
+ */
 static void restore_module(struct record *record, bool has_failed)
 {
 	size_t i;

@@ -40,17 +40,17 @@ enum {
 #define PAGE_ROWS	200
 
 /*
- * @trace: which file
+ * @trace: path of the file, its names and the selection of its events
  * @html: path of the page; NULL: none
- * @json, @csv: instead of text
- * @by_address: each lock by itself
+ * @json, @csv: print these instead of text
+ * @by_address: each lock has a row of its own, not each class
  * @lock: the only lock that is summed up, or NULL
  * @by: property by which waiters and holders are told apart
- * @tables: that are wanted, as bits
- * @columns: that are wanted, separated by commas; NULL: the usual ones
- * @sort: column; NULL: each table's own
+ * @tables: bits of the tables to print
+ * @columns: columns to print, separated by commas; NULL: the usual ones, or all in JSON and CSV
+ * @sort: column to sort by; NULL: the default of each table
  * @top: rows at most; 0: all
- * @has_top: it was given
+ * @has_top: --top was given
  * @is_wide: show all columns, however wide the tables are
  * @is_folded: whether to print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with

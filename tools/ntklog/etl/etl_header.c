@@ -278,8 +278,8 @@ bool etl_group_mask(const struct etl_file *file, struct perfinfo_groupmask *mask
  * etl_may_have_names() - test whether events of processes, threads or images were enabled
  * @reader: reader whose cursor is in the first buffer
  *
- * Without a group mask the answer is true for a file and false for a stream, which would have to
- * be copied to a file first.
+ * Without a group mask, or with an empty one, the answer is true for a file. It is false for a
+ * stream, which would have to be copied to a file first.
  *
  * Return: true if the file may have such events.
  */

@@ -22,7 +22,7 @@ struct pollfd;
  * @fds: files of the CPUs' buffers; -1: the CPU has none
  * @fd_count: number of @fds
  * @polled: argument of poll(): another file, and @fds
- * @ready: whether the last poll() has found a buffer
+ * @ready: the last poll() found a buffer, or the other file readable
  * @spare: memory for the next buffer, or NULL
  * @held: buffers that wait for one with a lower sequence number, in order
  * @held_bytes: bytes in @held

@@ -156,11 +156,12 @@ static void tell_start_failure(const struct recording *recording,
 }
 
 /**
- * recording_start() - start the run with all of its settings, or change nothing
+ * recording_start() - start the run with all of its settings
  * @recording: claimed
  * @settings: settings of the run
  *
- * A signal that arrives while locks are being attached interrupts the start.
+ * A signal that arrives while locks are being attached interrupts the start. The session may run
+ * after such a failure; recording_close() stops it.
  *
  * Return: 0, or -1 after a message.
  */

@@ -75,7 +75,7 @@ bool session_mask_has(const struct perfinfo_groupmask *mask, uint32_t group)
  * @group: the group
  * @text: buffer for the module's answer
  *
- * Return: the module's reason, or NULL if it knows none.
+ * Return: the reason; NULL if the events can be recorded, or are not those of Linux' locks.
  */
 const char *session_group_trouble(const struct session_group *group, char text[KERNEL_TEXT])
 {

@@ -20,14 +20,14 @@
 
 /**
  * table_init() - make a table without rows
- * @table: the table
- * @name: of it
- * @title: of it
- * @columns: of it
- * @column_count: how many
- * @sort: name of the column to sort it by
+ * @table: set to the table
+ * @name: name for options, JSON and CSV
+ * @title: heading
+ * @columns: descriptions of the columns
+ * @column_count: number of @columns
+ * @sort: name of the column to sort by
  *
- * Return: whether there was memory.
+ * Return: true, or false without memory.
  */
 bool table_init(struct table *table, const char *name, const char *title,
 		const struct column *columns, size_t column_count, const char *sort)
@@ -271,7 +271,7 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 	}
 	switch (kind) {
 	case CELL_TEXT:
-		/* It may be cut within a character. */
+		/* snprintf() may have cut the text within a character. */
 		if ((size_t)snprintf(text, size, "%s", cell->text ? cell->text : "") >= size)
 			text_clean(text);
 		return;

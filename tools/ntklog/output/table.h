@@ -62,17 +62,17 @@ union cell {
 
 /**
  * struct table - rows of cells
- * @name: for options, JSON and CSV
- * @title: for people
- * @columns: of it
- * @column_count: how many
- * @sort: index of the column that it is sorted by, the greatest first; text: A first
+ * @name: name for options, JSON and CSV
+ * @title: heading
+ * @columns: descriptions of the columns
+ * @column_count: number of @columns
+ * @sort: index of the column to sort by: the greatest number first, or text from A on
  * @shown: indices of the columns that are shown, in their order
- * @shown_count: how many
- * @text_max: characters of a text that are shown; 0: all
- * @cells: row after row
- * @rows: how many
- * @no_memory: rows are missing for want of it
+ * @shown_count: number of @shown
+ * @text_max: most characters of a text that are shown; 0: all
+ * @cells: cells, row after row
+ * @rows: number of rows
+ * @no_memory: rows are missing for want of memory
  */
 struct table {
 	const char *name;

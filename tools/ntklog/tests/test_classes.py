@@ -304,7 +304,7 @@ class Files(Base):
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)
 
     def test_many_names(self):
-        """A million symbols, and as many locks: no time that anybody would notice."""
+        """A million symbols and a million locks: the lock has its class. Prints the duration."""
         self.log(etl.perfinfo(0x0529, etl.spin_lock(address=LOCK)))
         self.stop(slab(SPIN, 64, 192, 192, "dentry"))
         with open(self.etl + ".names", "w", encoding="utf-8") as stream:

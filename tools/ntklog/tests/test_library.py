@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""libntklog-etl as it is installed: what it exports, its header, pkg-config file and manual,
-its example, and what a stranger's program gets of it.
+"""The installed libntklog-etl: its exports, header, pkg-config file, manual and example, and what
+a program that links with it reads.
 
 Usage: test_library.py NTKLOG
 
-What NTKLOG was built beside is installed and linked with. CFLAGS of the environment are for
-both.
+The test installs the library from the build folder of NTKLOG, and builds programs with it. make
+and the compiler get CFLAGS of the environment.
 """
 
 import os

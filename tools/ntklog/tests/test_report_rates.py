@@ -106,7 +106,7 @@ class Errors(Case):
             self.assertNotIn("IN STEP?", text)
 
     def test_without_a_heavy_record_it_is_not_known(self):
-        """The lock may have been acquired a thousand times besides."""
+        """No uncontended acquisition was sampled at rate 1000: a thousand may have happened."""
         row = self.json(etl.spinlock_rundown(1, 1, 1000, 0), lock(5, wait=7))["locks"][0]
         self.assertIsNone(row["acquisitions_error"])
         self.assertIsNone(row["hold_total_error"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Traces from a pipe: what is read of one is what is read of a file, as it comes, and without
-the whole of it being kept.
+"""Traces from a pipe: each command prints what it prints for a file. Events are printed as they
+come, and the tool does not keep the whole trace.
 
 Usage: test_stream.py NTKLOG
 """
