@@ -5,8 +5,8 @@ and the first few events of each kind on each processor, with their stacks. Even
 
 Usage: make-sample.py RECORDING SAMPLE [EVENTS_OF_A_KIND]
 
-Documentation/examples/sample*.etl were made by this script. It changes only the fields for the
-size, the number and the sequence numbers of buffers.
+Documentation/examples/sample*.etl were made by this script. It writes new buffer headers, and the
+size and the number of buffers into TRACE_LOGFILE_HEADER.
 """
 
 import struct

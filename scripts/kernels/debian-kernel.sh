@@ -53,7 +53,7 @@ unpack_kernel()
 {
 	local abi=$1 dir=$2 packages
 
-	# Newer ones have their modules and parts of their headers in packages of their own.
+	# Parts of the headers are in other packages, and the modules of newer kernels are, too.
 	mapfile -t packages < <(
 		{
 			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"

@@ -22,7 +22,7 @@ mkdir "$next"
 cp "$source"/lib/kunit/*.[ch] "$source/lib/kunit/Makefile" "$next/"
 cp "$TOP"/kunit/stock/{kunit_stock.h,core.c} "$next/"
 cp "$TOP/kunit/stock/core.Kbuild" "$next/Kbuild"
-# The only change to KUnit: a module's suites are in struct kunit_stock, not in struct module.
+# The suites of a module are in struct kunit_stock, not in struct module.
 sed -i 's/\bmod->\(num_\)\?kunit_/kunit_stock_of(mod)->\1kunit_/g' "$next/test.c"
 arguments=()
 case $abi in

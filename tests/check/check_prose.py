@@ -66,7 +66,7 @@ def comments_of_shell(text):
 
 
 def paragraphs(text):
-    """A page's, without directives, titles' lines, tables and literal blocks."""
+    """Paragraphs of a page with their lines, except directives, tables and indented blocks."""
     number = 1
     for part in re.split(r"\n\s*\n", text):
         if not re.match(r"\s*(\.\. |[=\-+|*~^]{4,}|\t|    )", part):

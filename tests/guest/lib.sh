@@ -163,7 +163,7 @@ torture_traced()
 	done
 }
 
-# torture PARAMETER...: run the torture test for a second, until each CPU has acquired locks.
+# torture PARAMETER...: run the torture test for at least a second, and wait for its end.
 torture()
 {
 	torture_until true "$@"

@@ -134,7 +134,7 @@ static int third_thread(void *is_rw_lock)
 {
 	reach(2);
 	preempt_disable();
-	/* Give the second CPU time to begin its wait. */
+	/* Let the second CPU wait first: this CPU then waits for the spin lock in the queue. */
 	spend(hold);
 	WRITE_ONCE(asked, get_cycles());
 	atomic_set(&step, 3);

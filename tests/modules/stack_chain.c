@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stack_chain: acquire locks of each kind below a known chain of functions, hold them long enough
- * for their releases to be written, and print them:
+ * stack_chain: acquire locks of each kind below a known chain of functions, and print them:
  *
  *	stack_chain: lock NAME ADDRESS THREAD
  *
+ * Locks but "resource" and "other" are held for at least `hold` cycles: the releases are written.
  * chain_a() calls chain_b(), which calls chain_c(), which calls take_NAME(), which acquires NAME.
  * "deep" is acquired below DEPTH calls of deeper(), "hardirq" and "softirq" in an interrupt of
  * chain_a(). "other" is acquired by one thread and released by another. For "sleep" a thread is
