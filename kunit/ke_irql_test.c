@@ -109,7 +109,7 @@ static enum hrtimer_restart interrupting_run(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* I2: an interrupt has its own IRQL with any IRQL of the thread. */
+/* I2: an interrupt runs at an IRQL of its own. It leaves the IRQL of the thread as it is. */
 static void interrupt_ends_thread_irql_restored(struct kunit *test)
 {
 	struct hrtimer timer;

@@ -78,7 +78,10 @@ void log_event(u32 group, u64 number)
 	local_irq_restore(flags);
 }
 
-/* As log_event(), but make the event in the first session's buffer. False: it was copied. */
+/*
+ * Like log_event(), but make the event in the buffer of the first session. Returns false if this
+ * was not possible, and etw_log_event_to() has logged a copy of the event.
+ */
 bool log_event_in_place(u32 group, u64 number)
 {
 	u64 bytes[LENGTH / 8] = { number };

@@ -97,7 +97,10 @@ static unsigned int rounds(struct kunit *test, void (*in_each)(unsigned int roun
 	acquired = 0;
 	done = 0;
 	in_round = in_each;
-	/* Task records are kept while a class is enabled, which makes a round short. */
+	/*
+	 * Disabling the last enabled class may free all task records. Another class stays enabled,
+	 * so that a round, which disables TEST_CLASS, is short.
+	 */
 	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(NTKLOG_SLEEPING_CLASS(MUTEX)), 0);
 	test_thread_start(test, &other, TEST_CPU + 1, play_rounds, NULL);
 	for (round = 1; round <= ROUNDS; round++) {

@@ -214,8 +214,8 @@ static __always_inline void __ke_assert_dispatch_level(void)
 static __always_inline void ke_lower_irql(u8 new_irql)
 {
 	/*
-	 * The value of __ke_raised() has no bit below __KE_IRQL_MIN, where the IRQL is: one
-	 * comparison tests both.
+	 * @new_irql lies in the bits below __KE_IRQL_MIN, which are 0 in __ke_raised(). One
+	 * comparison of the combined value therefore tests the present state and the new IRQL.
 	 */
 	u32 state = __ke_raised() | new_irql;
 

@@ -124,7 +124,7 @@ static ssize_t etw_read_finished_buffers(struct etw_reader *reader, char __user 
 		reader->offset += part;
 		if (reader->offset == size) {
 			/*
-			 * The copy before the buffer is free. Pairs with the control
+			 * Complete the copy before the buffer becomes free. Pairs with the control
 			 * dependency from etw_unread_buffers() to the writer's stores.
 			 */
 			smp_mb();

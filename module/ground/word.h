@@ -16,9 +16,9 @@
 
 #define ntklog_read_u64(_word)		READ_ONCE(_word)
 #define ntklog_write_u64(_word, _value) WRITE_ONCE(_word, _value)
-/* The user's comment names the partner. */
+/* The comment at the call names the partner. */
 #define ntklog_read_u64_acquire(_word)	smp_load_acquire(&(_word))
-/* The user's comment names the partner. */
+/* The comment at the call names the partner. */
 #define ntklog_write_u64_release(_word, _value) smp_store_release(&(_word), _value)
 
 #else
@@ -33,10 +33,10 @@ static __always_inline u64 ntklog_read_halves(const u32 *half)
 
 static __always_inline u64 ntklog_read_halves_acquire(const u32 *half)
 {
-	/* The user's comment names the partner. */
+	/* The comment at the call names the partner. */
 	u32 low = smp_load_acquire(&half[0]);
 
-	/* The user's comment names the partner. */
+	/* The comment at the call names the partner. */
 	return low | (u64)smp_load_acquire(&half[1]) << 32;
 }
 
@@ -48,9 +48,9 @@ static __always_inline void ntklog_write_halves(u32 *half, u64 value)
 
 static __always_inline void ntklog_write_halves_release(u32 *half, u64 value)
 {
-	/* The user's comment names the partner. */
+	/* The comment at the call names the partner. */
 	smp_store_release(&half[0], (u32)value);
-	/* The user's comment names the partner. */
+	/* The comment at the call names the partner. */
 	smp_store_release(&half[1], (u32)(value >> 32));
 }
 

@@ -40,7 +40,10 @@
 #define ACQUIRED			SAMPLE
 #define LOOK				ntklog_sample_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
-/* The trampoline has checked already whether a sampled lock is held. */
+/*
+ * The trampoline enters a release function only while the CPU holds a sampled lock. There is no
+ * further fast path: POPPED() is false, and RELEASED() searches for the slot.
+ */
 #define POPPED(_lock)			false
 #define MODE_NOW(_lock)			MODE
 #define RELEASED(_lock, _mode, _time, _caller)						\

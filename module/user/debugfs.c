@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The files in /sys/kernel/debug/ntklog: text and bytes on one side, the
- * functions of perf, etw and ex on the other. No rule is decided here. Those of sessions are in
- * debugfs_session.c.
+ * The files in /sys/kernel/debug/ntklog; debugfs_session.c has those of sessions. The functions
+ * here convert between text and values. Other parts of the module check the values and apply them.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
