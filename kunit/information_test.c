@@ -10,8 +10,9 @@
 #include "fixture.h"
 
 /*
- * A structure by NT's documents: its class, its sizes, and the minimum of each word after the
- * first.
+ * An information structure: its class and its sizes by NT's documents, and the minimum of each word
+ * after the first. NT documents no minimum for resources: 0 is refused, because the words are
+ * divisors.
  */
 static const struct kind {
 	struct ntklog_information *information;

@@ -161,7 +161,7 @@ typedef union _ULARGE_INTEGER {
 
 /*
  * As in NT, assertions are evaluated only if DBG is defined and not 0. A failed assertion warns
- * once and continues.
+ * once and continues. NT_VERIFY() always evaluates its expression, and warns only with DBG.
  */
 #if defined(DBG) && DBG
 #define ASSERT(Expression)		((void)WARN_ON_ONCE(!(Expression)))

@@ -24,10 +24,10 @@
  *
  * Writers of each word, and its ordering (Documentation/dev/nt-locks.rst has the proof):
  *
- *	lock word	acquirers (xchg) and the holder (cmpxchg); the operations order
- *			themselves
- *	own Next	the CPU itself before the xchg and after the release; in between the
- *			successor, once, with smp_store_release()
+ *	lock word	acquirers (xchg, or cmpxchg from 0 for a try) and the holder (cmpxchg to
+ *			0); the operations order themselves
+ *	own Next	the CPU itself before the xchg; then the successor, once, with
+ *			smp_store_release(); then the CPU itself, when it hands the lock over
  *	own Lock	the CPU itself until its address is in the predecessor's Next; then the
  *			predecessor, once, with smp_store_release(); then the CPU itself
  */

@@ -19,7 +19,8 @@
  * struct kspin_lock - NT's KSPIN_LOCK
  * @word: 0 if free. Held as an ordinary spin lock: 1; acquirers set bit 0 atomically, the holder
  *	stores 0. Held as a queued spin lock: address of the struct kspin_lock_queue at the tail of
- *	the queue; acquirers exchange it, the holder compare-exchanges it to 0
+ *	the queue; acquirers exchange it, a try compare-exchanges it from 0, and the holder
+ *	compare-exchanges it to 0
  * @dep_map: lockdep map; not part of NT's word
  */
 struct kspin_lock {

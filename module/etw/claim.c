@@ -320,8 +320,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_keep_claim);
  * @claim: the claim
  *
  * Context: thread. Does not wait for a start or a stop of a session.
- * Return: the run, for etw_put_run(); -ENODATA before the first start; -EBADFD if the claim has
- * been given up.
+ * Return: the run, for etw_put_run(); -ENODATA if the claim has started or adopted no run, or the
+ * run has been dropped; -EBADFD if the claim has been given up.
  */
 struct etw_run *etw_get_claim_run(struct etw_claim *claim)
 {

@@ -45,11 +45,13 @@ static void etw_set_logging(struct etw_session *session, bool logging)
  * @session: the session
  * @settings: its new settings, checked; can be its present ones
  *
- * An earlier run that has unread buffers is dropped only when the new buffers are allocated.
+ * The session's earlier run is dropped when the new buffers have been allocated. A run whose
+ * buffers are all in a snapshot is dropped before, because the new buffers may need its memory.
  *
  * Context: thread; may sleep for seconds; etw_mutex held.
  * Return: 0; -EBUSY if the session is started; -ENOMEM if there is no memory for the buffers;
- * -ENODEV during load and unload. After an error the session has its old settings and run.
+ * -ENODEV during load and unload. After an error the session has its old settings, and its earlier
+ * run unless a snapshot has it.
  */
 int etw_start_locked(struct etw_session *session, const struct etw_settings *settings)
 {

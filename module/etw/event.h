@@ -129,8 +129,8 @@ static __always_inline void etw_make_trace_header(struct perfinfo_trace_header *
  *
  * Context: interrupts off, not NMI, up to etw_end_event(), or up to the last byte if @wanted is one
  * session. No other event is logged in between.
- * Return: true if the event has begun. false if there is no space at once: nothing has changed,
- * and the caller calls etw_log_event_to().
+ * Return: true if the event has begun. false if @wanted is empty or the buffer has no space:
+ * nothing has changed, and the caller calls etw_log_event_to().
  */
 static __always_inline bool etw_begin_event(u64 wanted, u16 hook_id, u8 version, u16 length,
 					    void **data)

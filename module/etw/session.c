@@ -91,7 +91,7 @@ void etw_drop_run(struct etw_session *session)
  * @session: the session
  *
  * Context: thread.
- * Return: the run, for etw_put_run(); NULL before the first start.
+ * Return: the run, for etw_put_run(); NULL before the first start and after etw_drop_run().
  */
 struct etw_run *etw_get_session_run(struct etw_session *session)
 {

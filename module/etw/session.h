@@ -24,8 +24,8 @@ struct etw_run;
  *	etw_contextswap_versions are derived from them for the loggers
  * @flush_work: flushes a started session, see @settings.flush_timer
  * @logging: loggers find the session in etw_sessions_by_group
- * @run: the present or last run, with a reference; NULL before the first start. Loggers use it
- *	while they find the session in etw_sessions_by_group
+ * @run: the present or last run, with a reference; NULL before the first start and after
+ *	etw_drop_run(). Loggers use it while they find the session in etw_sessions_by_group
  * @claim: the open claim, or NULL
  * @restored: while there is a claim: the settings that the session gets back at its close
  *

@@ -3,9 +3,10 @@
  * Snapshots copy the buffers of a session in buffering mode (a flight recorder) into an ETL file.
  * The session is frozen meanwhile: events are lost, and counted.
  *
- * The rundown of the start has been overwritten, and a program cannot interpret sampled events
+ * The rundown of the start may have been overwritten, and a program cannot interpret sampled events
  * without its parameters. The snapshot of a started session therefore ends with an additional
- * buffer, which has the rundown that a stop would write.
+ * buffer, which has the rundown that a stop would write. If a stop would write none, there is no
+ * additional buffer.
  */
 
 #include <linux/cpu.h>
@@ -243,12 +244,12 @@ static void *etw_make_snapshot_of_run(struct etw_session *session, struct etw_ru
  * @size: set to the bytes of the file
  *
  * The buffers are in sequence over all CPUs. BuffersLost counts the overwritten ones. The last
- * buffer of a started session's file is the rundown.
+ * buffer of a started session's file is the rundown, if the session has any.
  *
  * Context: thread; may sleep.
- * Return: the file, for kvfree(); -ENODATA if the session has not been started yet; -EINVAL in
- * sequential mode; -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than
- * half of the available memory; -EINTR after a fatal signal.
+ * Return: the file, for kvfree(); -ENODATA if the session has no run; -EINVAL in sequential mode;
+ * -EFBIG if the file could have 2 GiB or more; -ENOMEM if it could take more than half of the
+ * available memory, or cannot be allocated; -EINTR after a fatal signal.
  */
 void *etw_make_snapshot(struct etw_session *session, size_t *size)
 {

@@ -87,8 +87,9 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
 }
 
 /*
- * Grant the request or refuse it; if @wait is set, queue @waiter instead of refusing. Called with
- * the inner lock held.
+ * Grant the request or refuse it; if @wait is set, queue @waiter instead of refusing. If the
+ * request needs an owner entry and none is free, leave the resource unchanged and return
+ * ERESOURCE_NO_FREE_ENTRY. Called with the inner lock held.
  */
 static enum eresource_answer
 eresource_enqueue_waiter(struct eresource *resource, enum eresource_request request,

@@ -3,14 +3,14 @@
 #define _NTKLOG_GROUND_CLOCK_H
 
 /*
- * The clock of all time stamps and of all parameters in cycles. No other file depends on which
- * clock it is.
+ * The clock of all time stamps and of all parameters in cycles. In the module, only the assembler
+ * in linux/sleeping_fast_path.h also depends on which clock it is: it reads the TSC.
  *
  * x86: the TSC, as in NT. ETL files declare the CPU's cycle counter.
  *
- * arm64: the virtual counter of the architected timer, as in NT. It runs at 24 MHz to 1 GHz,
- * independent of the CPU's frequency, so a cycle differs from one on x86. ETL files declare the
- * performance counter and no CPU frequency.
+ * arm64: the virtual counter of the architected timer, as in NT. Its frequency is a constant of the
+ * machine, up to 1 GHz and independent of the CPU's, so a cycle differs from one on x86. ETL files
+ * declare the performance counter and no CPU frequency.
  */
 
 #include <linux/compiler.h>

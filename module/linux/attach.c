@@ -14,8 +14,8 @@
  * The interrupt hooks are registered before the first acquire function is redirected and
  * unregistered after the last release function is restored.
  *
- * In mode "sampled" most releases have no slot. There is nothing to arm, and no grace period is
- * needed after the acquire functions are redirected.
+ * In mode "sampled" most releases have no slot. There is nothing to arm, no interrupt hook is
+ * registered, and no grace period is needed after the acquire functions are redirected.
  */
 
 #include <linux/cpufeature.h>

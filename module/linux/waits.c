@@ -116,7 +116,10 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	local_irq_restore(irq_flags);
 }
 
-/* Return the caller of the lock function that waits, or 0 if it is not in the stack. */
+/*
+ * Return the caller of the lock function that waits, or 0 if it is not in the first
+ * LINUX_WAIT_FRAMES frames of the stack.
+ */
 static unsigned long ntklog_lock_caller(void)
 {
 	unsigned long frames[LINUX_WAIT_FRAMES];

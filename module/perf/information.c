@@ -65,7 +65,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_query_information);
  *
  * Sets all parameters or none. The older version leaves the parameters unchanged that it lacks.
  *
- * Each started session gets the old and the new parameters as rundown events.
+ * A started session whose event groups use the parameters gets the old and the new ones as rundown
+ * events, if they differ.
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS; STATUS_INFO_LENGTH_MISMATCH for another size; STATUS_NOT_IMPLEMENTED for
@@ -130,7 +131,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_get_parameter);
  * @parameter: the parameter
  * @value: the new value
  *
- * Each started session gets the old and the new parameters as rundown events.
+ * A started session whose event groups use the parameters gets the old and the new ones as rundown
+ * events, if they differ.
  *
  * Context: task; may sleep.
  * Return: STATUS_SUCCESS. Otherwise nothing is changed: STATUS_INVALID_PARAMETER for a value out of

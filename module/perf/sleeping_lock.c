@@ -363,7 +363,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 		slot = slot && ntklog_claim_owner_slot(slot) ? slot : NULL;
 		claimed = slot;
 	}
-	/* NULL if the task has exited; its slots have been dropped. */
+	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
 	task = slot ? READ_ONCE(thread->task) : NULL;
 	if (task) {
 		/* A waiter may increment the contentions concurrently; either value will do. */

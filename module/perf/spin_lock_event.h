@@ -125,8 +125,9 @@ ntklog_fill_spin_lock_record(struct wmi_spinlock64 *record,
  * @time: clock at the release
  * @caller: return address of the unlock function
  *
- * All calls are tail calls, so the fast path saves few registers. No other writer runs between the
- * start of the event and its last store.
+ * For an NT lock all calls are tail calls, so the fast path saves few registers. For a Linux lock
+ * it also calls rcu_is_watching() and, if identities are enabled, ntklog_record_identity_slow(). No
+ * other writer runs between the start of the event and its last store.
  *
  * Context: as for ntklog_write_spin_lock(), but not NMI.
  */

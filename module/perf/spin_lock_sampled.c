@@ -10,8 +10,9 @@
  *
  * Functions that change the per-CPU state run on that CPU with interrupts off, or while the CPU is
  * offline. If an interrupt arrives after an acquisition has been counted and before it is chosen,
- * an acquisition of the handler may be chosen instead. In an NMI nothing is chosen and nothing is
- * changed; the choice passes to the next acquisition.
+ * an acquisition of the handler may be chosen instead. In an NMI acquisitions are counted, but none
+ * gets a slot. The choice of an uncontended one passes to the next acquisition. A choice by the
+ * contention sample rate is lost.
  */
 
 #include <linux/cpumask.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Slow paths of spin lock tracking: sampling, contended acquisitions, more than eight held locks,
- * and releases out of order. The fast paths are inline in spin_lock.h; this file calls them on
- * behalf of NT's locks.
+ * and releases out of order. The fast paths are inline in spin_lock_slots.h; this file calls them
+ * on behalf of NT's locks.
  *
  * Functions that change the per-CPU state run on that CPU with interrupts off, or for a CPU that is
  * offline. The exception is the slow path of an uncontended acquisition, which may be interrupted
@@ -11,8 +11,9 @@
  * NT's locks are not taken in NMI handlers, but Linux' locks are, and the NMI may have interrupted
  * any instruction of this file. The handler uses the slots above all others and frees them before
  * it returns. It therefore leaves the slots, their size in state and untracked_slots as it found
- * them. This does not hold for the counts. In an NMI the slow paths do not change the counts. An
- * acquisition that the inline path counts while the interrupted code sets the count is lost.
+ * them. Its acquisitions are counted, but in an NMI no slow path sets the uncontended count or the
+ * countdown. The count of an uncontended acquisition is lost if the interrupted code is just
+ * setting it.
  */
 
 #include <linux/export.h>

@@ -3,8 +3,9 @@
 #define _NTKLOG_PERF_SPIN_LOCK_SLOTS_H
 
 /*
- * Counting, tracking and sampling of spin locks. The callers are the lock hooks, the debugfs files
- * for parameters and counters, and the tracepoint.
+ * Counting and tracking of the spin locks that a CPU acquires, and the decision which releases
+ * write an event. The callers are NT's lock functions, and the hooks of Linux' locks and of
+ * interrupts.
  *
  * The fast paths run for each acquisition and release and are inline here, because a call would
  * cost about as much as they do. NT's locks are inlined into drivers and call

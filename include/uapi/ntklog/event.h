@@ -90,11 +90,11 @@ NTKLOG_ASSERT_OFFSET(struct perfinfo_trace_header, time_stamp, 0x08);
  * @flags: TRACE_HEADER_FLAGS
  * @size: size of this header and the data in bytes, without padding
  * @hook_id: type of the event
- * @thread_id: thread that wrote the event
- * @process_id: process that wrote the event
- * @system_time: value of the session clock
- * @kernel_time: kernel time of the thread, in clock ticks
- * @user_time: user time of the thread, in clock ticks
+ * @thread_id: thread that started the session
+ * @process_id: process that started the session
+ * @system_time: value of the session clock at the start of the session
+ * @kernel_time: kernel time of the thread, in clock ticks; ntklog writes 0
+ * @user_time: user time of the thread, in clock ticks; ntklog writes 0
  *
  * Header of the events in the first buffer of a file.
  */
