@@ -43,8 +43,9 @@
  * change more than one word turn interrupts off. No memory barrier is needed, because only the CPU
  * itself writes; readers of the counters on other CPUs use @sequence.
  *
- * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. There an
- * acquisition takes a slot that is untracked and restarts no countdown.
+ * NMIs: Linux' locks are also taken in NMI handlers, which may interrupt even a slow path. In an
+ * NMI the fast paths work as elsewhere. The slow path of an acquisition takes a slot that is
+ * untracked and restarts no countdown. A release writes no event.
  *
  * Files: spin_lock_slots (fast and slow paths), spin_lock_sampled (mode "sampled"), spin_lock_wait
  * (contended acquisitions), spin_lock_event (the record), spin_lock_parameters, spin_lock_arming

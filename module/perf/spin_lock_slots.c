@@ -458,7 +458,11 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
 	return ntklog_slots_in_use(cpu) - READ_ONCE(cpu->untracked_slots);
 }
 
-/* Not called in an NMI, whose slots are untracked. */
+/*
+ * Also called in an NMI: the fast path of an acquisition does not test for one, so its slot is not
+ * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed. The limit is
+ * left alone, because the NMI may have interrupted a change of it.
+ */
 static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 				    const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
 				    struct ntklog_time time, unsigned long caller)
@@ -468,7 +472,8 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
-		if (!rule || !ntklog_record_is_within_limit(&cpu->blocker_limit))
+		if (!rule ||
+		    (!in_nmi() && !ntklog_record_is_within_limit(&cpu->blocker_limit)))
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
