@@ -70,7 +70,8 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
  *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
  * @lacks: @unavailable is the name of a function
- * @is_on: the kind is attached; other functions read it without the mutex
+ * @is_on: the kind is attached, and is not being detached; other functions read it without the
+ *	mutex
  * @failed: name of the function for which the last attachment failed, or NULL
  * @err: 0, or the negative errno of that failure
  * @attach_us: duration of the last attachment, in microseconds
@@ -81,8 +82,8 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @is_wanted: the state that @work is to bring about; written before @requests, with the mutex of
  *	@want held
  * @requests: number of requests to @work; written with the mutex of @want held
- * @completed: value of @requests when @work last began to run, after it has finished; written by
- *	@work
+ * @completed: value of @requests when @work last took ntklog_linux_mutex, after it has finished;
+ *	written by @work
  * @operation: "attaching" or "detaching" while @work does so, "testing" while a self-test does,
  *	otherwise NULL. Written with ntklog_linux_mutex held, read by the file "linux"
  * @since: jiffies at the start of @operation
@@ -318,12 +319,15 @@ static void ntklog_begin_operation(struct ntklog_linux_kind *kind, const char *o
 static void ntklog_run_kind_work(struct work_struct *work)
 {
 	struct ntklog_linux_kind *kind = container_of(work, struct ntklog_linux_kind, work);
-	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
-	u32 request = smp_load_acquire(&kind->requests);
-	bool on = READ_ONCE(kind->is_wanted);
+	u32 request;
 	ktime_t start;
+	bool on;
 
+	/* A self-test may hold the mutex for long, and another request may come meanwhile. */
 	mutex_lock(&ntklog_linux_mutex);
+	/* Pairs with the smp_store_release() in ntklog_update_linux_kind(). */
+	request = smp_load_acquire(&kind->requests);
+	on = READ_ONCE(kind->is_wanted);
 	start = ktime_get();
 	if (on && !kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "attaching");
@@ -332,8 +336,9 @@ static void ntklog_run_kind_work(struct work_struct *work)
 		ntklog_warn_attach_failed(kind);
 	} else if (!on && kind->is_on && !ntklog_kind_unavailable_reason(kind)) {
 		ntklog_begin_operation(kind, "detaching");
-		ntklog_detach_kind(kind);
+		/* First: a session that starts meanwhile must not call the kind observed. */
 		WRITE_ONCE(kind->is_on, false);
+		ntklog_detach_kind(kind);
 		kind->detach_us = ktime_us_delta(ktime_get(), start);
 	}
 	ntklog_pin_module_if_stuck(kind);
