@@ -698,9 +698,10 @@ int ntklog_linux_set_mode(const char *name)
 		err = -EBUSY;
 	if (!err && mode != ntklog_linux_mode) {
 		WRITE_ONCE(ntklog_linux_mode, mode);
-		/* The errors belong to the old mode. */
+		/* The errors of kinds that spin belong to the old mode. */
 		for (i = 0; i < ARRAY_SIZE(ntklog_linux_kinds); i++)
-			ntklog_linux_kinds[i].err = 0;
+			if (!ntklog_linux_kinds[i].class)
+				WRITE_ONCE(ntklog_linux_kinds[i].err, 0);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
 	mutex_unlock(&etw_mutex);
