@@ -264,10 +264,13 @@ static void ntklog_detach_kind(struct ntklog_linux_kind *kind)
 /* Detach a kind with a replacement that has failed the self-test. */
 static void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const char *wrong)
 {
-	ntklog_detach_kind(kind);
-	WRITE_ONCE(kind->is_on, false);
 	kind->failed = wrong;
-	kind->err = -EPROTO;
+	WRITE_ONCE(kind->err, -EPROTO);
+	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
+	smp_store_release(&kind->is_on, false);
+	/* Sessions that observe the kind do so up to here, not up to the end of a self-test. */
+	etw_observe_later();
+	ntklog_detach_kind(kind);
 }
 
 static void ntklog_enable_kind(struct ntklog_linux_kind *kind)
@@ -399,7 +402,8 @@ static int ntklog_get_kind_err(const struct etw_provider *provider)
 	struct ntklog_linux_kind *kind = container_of(provider, struct ntklog_linux_kind,
 						      want.provider);
 
-	if (!READ_ONCE(kind->is_wanted) || READ_ONCE(kind->is_on))
+	/* Pairs with the smp_store_release() in ntklog_disable_broken_kind(). */
+	if (!READ_ONCE(kind->is_wanted) || smp_load_acquire(&kind->is_on))
 		return 0;
 	if (!ntklog_request_is_completed(kind, READ_ONCE(kind->requests)))
 		return -EINTR;
@@ -558,7 +562,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
 	}
 	wrong = ntklog_selftest(kind->functions, seq);
 	if (wrong) {
+		ntklog_begin_operation(kind, "testing");
 		ntklog_disable_broken_kind(kind, wrong);
+		WRITE_ONCE(kind->operation, NULL);
 		ntklog_warn_attach_failed(kind);
 		seq_printf(seq, "%s: %s differs\n", kind->name, wrong);
 		return;
