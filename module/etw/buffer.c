@@ -187,7 +187,7 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
 	this_cpu_inc(run->cpus->generated);
 	/*
 	 * An NMI may have interrupted a write to this buffer. The stores to the buffer depend on
-	 * @frozen being false: pairs with smp_store_release() in etw_make_snapshot().
+	 * @frozen being false: pairs with smp_store_release() in etw_freeze_and_copy().
 	 */
 	if (unlikely(in_nmi() || !buf || READ_ONCE(run->frozen) ||
 		     (buf->offset + size > buf->chan->subbuf_size &&
