@@ -42,7 +42,7 @@ static void etw_flush_work(struct work_struct *work)
 		return;
 	etw_flush_buffers(run, ETW_FLUSH_TIMER);
 	etw_put_run(run);
-	/* A stop cancels the work before @logging changes, or finds it pending. */
+	/* A stop clears @logging and then cancels the work: it finds what is queued here. */
 	spin_lock(&etw_session_lock);
 	if (session->logging)
 		queue_delayed_work(system_percpu_wq, &session->flush_work,
