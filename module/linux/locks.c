@@ -461,7 +461,7 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 	if (ntklog_find_mode(mode) < 0)
 		return -EINVAL;
 	ntklog_measure_test();
-	/* The debugfs files exist already. A reader of the self-test waits for the mutex. */
+	/* No file exists yet, and no work item runs. The mutex protects the test's state. */
 	mutex_lock(&ntklog_linux_mutex);
 	ntklog_linux_mode = ntklog_find_mode(mode);
 	ntklog_selftest_init();
