@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <uapi/ntklog/event.h>
 
@@ -75,6 +76,20 @@ static void etw_give_up_claim(struct etw_claim *claim)
 	spin_unlock(&etw_session_lock);
 }
 
+/* Woken when the work item has ended the closed claims. */
+static DECLARE_WAIT_QUEUE_HEAD(etw_closed_claims_wait);
+
+/* Test whether a work item is about to end the claim of a session. */
+static bool etw_claim_is_ending(const struct etw_session *session)
+{
+	bool ending;
+
+	spin_lock(&etw_session_lock);
+	ending = session->claim && session->claim->is_closed;
+	spin_unlock(&etw_session_lock);
+	return ending;
+}
+
 static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 {
 	struct etw_claim *claim = kzalloc(sizeof(*claim), GFP_KERNEL);
@@ -82,7 +97,10 @@ static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 
 	if (!claim)
 		return ERR_PTR(-ENOMEM);
-	if (mutex_lock_killable(&etw_mutex)) {
+	/* The owner has exited: its claim is not in the way, it only ends later. */
+	if ((session && wait_event_killable(etw_closed_claims_wait,
+					    !etw_claim_is_ending(session))) ||
+	    mutex_lock_killable(&etw_mutex)) {
 		kfree(claim);
 		return ERR_PTR(-EINTR);
 	}
@@ -157,6 +175,7 @@ static void etw_end_closed_claims(struct work_struct *work)
 		kfree(claim);
 	}
 	mutex_unlock(&etw_mutex);
+	wake_up_all(&etw_closed_claims_wait);
 }
 
 static DECLARE_WORK(etw_closed_claims_work, etw_end_closed_claims);
