@@ -32,6 +32,7 @@
 #include "../etw/provider.h"
 #include "../etw/rundown.h"
 #include "../etw/session.h"
+#include "../ground/compat.h"
 #include "../ground/task_table.h"
 #include "../perf/sleeping_lock.h"
 #include "../perf/event_group.h"
@@ -619,7 +620,7 @@ void ntklog_linux_describe(struct seq_file *seq)
 	size_t i;
 
 	if (ntklog_sleeping_detach_is_pending())
-		mod_delayed_work(system_wq, &ntklog_end_detaching_work, 0);
+		mod_delayed_work(system_percpu_wq, &ntklog_end_detaching_work, 0);
 	/* The slots of detached kinds are dropped at the end of a grace period of Tasks RCU. */
 	wait_event_killable_timeout(ntklog_linux_wait, !ntklog_sleeping_detach_is_pending(),
 				    NTKLOG_DESCRIBE_TIMEOUT_S * HZ);
