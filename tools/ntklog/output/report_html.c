@@ -80,7 +80,7 @@ static const char head[] =
 	"th { border-bottom: 1px solid var(--line); color: var(--quiet); font-weight: 600;\n"
 	"  vertical-align: bottom; }\n"
 	"tr:nth-child(even) td { background: var(--band); }\n"
-	"th.name, td.name { text-align: left; min-width: 11rem; font-size: 12px; }\n"
+	"th.name, td.name { text-align: left; min-width: 10.5rem; font-size: 12px; }\n"
 	"button { font: inherit; color: inherit; background: none; border: 0; padding: 0;\n"
 	"  text-align: inherit; cursor: pointer; }\n"
 	"button:hover { color: var(--text); text-decoration: underline; }\n"
