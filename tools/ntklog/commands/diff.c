@@ -31,6 +31,7 @@ enum {
  * @paths: files before and after
  * @count: number of @paths
  * @seconds: duration of each recording
+ * @opened: number of files that could be opened
  * @json, @csv: print these instead of text
  * @is_wide: show all columns
  * @of: property of the table
@@ -46,6 +47,7 @@ struct options {
 	const char *paths[2];
 	size_t count;
 	double seconds[2];
+	unsigned int opened;
 	bool json, csv, is_wide;
 	enum difference_of of;
 	const char *lock;
@@ -72,6 +74,7 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	analysis.names = names;
 	analysis.lock = options->lock;
 	if (is_open) {
+		options->opened++;
 		analysis_read(&analysis, file);
 		options->seconds[which] = analysis_seconds(&analysis, file);
 		options->lock_events += analysis.lock_events;
@@ -320,7 +323,8 @@ int command_diff(int argc, char **argv)
 	if (!status && options.lock && !options.lock_events) {
 		message("neither file has an event of a lock \"%s\"", options.lock);
 		status = NTKLOG_FAILED;
-	} else if (status != NTKLOG_USAGE) {
+	} else if (options.opened == 2) {
+		/* A damaged file is compared as far as it can be read. */
 		difference_merge(&difference, options.of);
 		if (show(&options, &difference))
 			status = NTKLOG_FAILED;

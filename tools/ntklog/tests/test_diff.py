@@ -131,6 +131,25 @@ class Diff(tool.Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn(".missing", result.stderr)
 
+    def test_file_that_cannot_be_opened_is_not_compared(self):
+        self.write_both([spin(0x10, 100)], [spin(0x10, 100)])
+        empty = self.path + ".empty"
+        with open(empty, "wb"):
+            pass
+        for other in self.path + ".missing", empty, self.directory.name:
+            for paths in (self.path, other), (other, self.path):
+                for options in (), ("--json",), ("--csv",):
+                    result = run("diff", *options, *paths)
+                    self.assertEqual((result.returncode, result.stdout), (1, ""))
+                    self.assertIn(other, result.stderr)
+
+    def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):
+        self.write_both([spin(0x10, 100)] * 60, [spin(0x10, 100)] * 60)
+        os.truncate(self.after, 2 * etl.SIZE)
+        result = run("diff", self.path, self.after)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stdout, r"(?m)^waits: 60 before, 37 after")
+
     def false_alarms(self, draw, mean, rundown, seed):
         """The share of rows of two recordings of one load that are not noise."""
         generator = random.Random(seed)
