@@ -60,6 +60,7 @@ class Profile:
             self.places[place[1]] = functions[message(place[4])[1]]
             self.addresses[place[1]] = place.get(3, 0)
         self.default = self.texts[parts[14][0]]
+        self.time = parts[9][0] if 9 in parts else 0
         self.duration = parts[10][0] if 10 in parts else 0
         self.comments = [self.texts[index] for index in numbers(b"".join(parts.get(13, [])))]
         self.samples = [self.sample(data) for data in parts.get(2, [])]

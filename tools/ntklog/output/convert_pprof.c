@@ -23,9 +23,6 @@
 #include "message.h"
 #include "pprof.pb-c.h"
 
-/* FILETIME of 1970-01-01, in units of 100 ns. */
-#define FILETIME_OF_EPOCH	INT64_C(116444736000000000)
-
 /* Values of a sample, in the order of the profile. */
 enum value {
 	VALUE_CONTENTIONS,
@@ -298,6 +295,14 @@ static void add_others(struct profile *profile, const struct stack_sum *sum)
 		       add_location(profile, 0, "(other stacks)"));
 }
 
+/* Return the wall clock at the origin: ns since 1970, or 0 if it is not known or out of range. */
+static int64_t start_ns(const struct etl_file *file, const struct analysis *analysis)
+{
+	uint64_t time = etl_unix_time(file, analysis->origin);
+
+	return time <= INT64_MAX / 100 ? (int64_t)time * 100 : 0;
+}
+
 static void add_facts(struct profile *profile, const struct analysis *analysis)
 {
 	Pprof__Profile *message = profile->message;
@@ -323,7 +328,7 @@ static void add_facts(struct profile *profile, const struct analysis *analysis)
 	mapping->id = 1;
 	mapping->filename = text_index(profile, "[kernel]");
 	mapping->has_functions = true;
-	message->time_nanos = ((int64_t)profile->file->start_time - FILETIME_OF_EPOCH) * 100;
+	message->time_nanos = start_ns(profile->file, analysis);
 	message->duration_nanos = llround(analysis_seconds(analysis, profile->file) * 1e9);
 	if (analysis->spinlocks.highest.acquire_rate > 1 ||
 	    analysis->resources.highest.release_rate > 1 ||

@@ -8,6 +8,7 @@ Usage: test_convert.py NTKLOG
 import json
 import os
 import re
+import struct
 import subprocess
 
 import etl_writer as etl
@@ -27,10 +28,10 @@ class Case(tool.Case):
         super().setUp()
         self.out = os.path.join(self.directory.name, "out")
 
-    def convert(self, how, data, status=0):
+    def convert(self, how, data, status=0, *options):
         with open(self.path, "wb") as stream:
             stream.write(data)
-        result = run(NTKLOG, "convert", how, self.out, self.path)
+        result = run(NTKLOG, "convert", how, self.out, *options, self.path)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
 
@@ -511,6 +512,17 @@ lock ffff888012345678 queue.lock
                                self.lock(0, 1000, 1100, caller=self.INNER))
         self.assertEqual(profile.samples[0][1]["acquisitions"], 1000)
         self.assertEqual(profile.comments, ["values are estimates of a sampled recording"])
+
+    def test_time_is_that_of_the_origin_or_none(self):
+        epoch = 116444736000000000
+        for start, options, time in (
+                (epoch + 10 ** 7, (), 10 ** 9), (epoch + 10 ** 7, ("--from", "0.5"), 1500000000),
+                (0, (), 0), (epoch - 1, (), 0), (2 ** 62, (), 0), (2 ** 64 - 1, (), 0)):
+            data = bytearray(etl.file(self.lock(0, 1000, 1100)))
+            struct.pack_into("<Q", data, 0x48 + 0x20 + 0x108, start)
+            self.convert("--pprof", bytes(data), 0, *options)
+            with open(self.out, "rb") as stream:
+                self.assertEqual(pprof_decoder.Profile(stream.read()).time, time)
 
     def test_waits_are_charged_to_the_holder(self):
         """The task 55 holds the lock while the task 56 waits for it, 600 cycles."""
