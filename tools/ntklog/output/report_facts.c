@@ -35,7 +35,7 @@ static void format_start(const struct report *report, char *text, size_t size)
 	struct tm tm;
 
 	if (!seconds || !gmtime_r(&seconds, &tm) ||
-	    !strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &tm))
+	    !strftime(text, size, "from %Y-%m-%d %H:%M:%S UTC on", &tm))
 		snprintf(text, size, "at an unknown time");
 }
 
@@ -297,7 +297,7 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 
 	format_start(report, start, sizeof(start));
 	fact(stream, before, after,
-	     "%" PRIu64 " events in %.3f s of %u processors, from %s on",
+	     "%" PRIu64 " events in %.3f s of %u processors, %s",
 	     analysis->events, report->seconds, file->processors, start);
 	if (file->overwritten)
 		flight_facts(report, stream, before, after);

@@ -42,7 +42,8 @@ class Output(Mixed):
             struct.pack_into("<q", data, 0x48 + 0x20 + 0x108, time)
             self.write(data)
             text = self.report().stdout
-            self.assertIn("at an unknown time" if time < 2 ** 62 else "from 30828-09-14", text)
+            self.assertIn(" processors, at an unknown time\n" if time < 2 ** 62 else
+                          ", from 30828-09-14 02:48:05 UTC on\n", text)
 
     def test_what_is_lost_is_told(self):
         whole = etl.buffer([lock()])
