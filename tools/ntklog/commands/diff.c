@@ -32,6 +32,7 @@ enum {
  * @count: number of @paths
  * @seconds: duration of each recording
  * @opened: number of files that could be opened
+ * @has_holds: each record of the file has a hold; those of mode waits have none
  * @json, @csv: print these instead of text
  * @is_wide: show all columns
  * @of: property of the table
@@ -48,6 +49,7 @@ struct options {
 	size_t count;
 	double seconds[2];
 	unsigned int opened;
+	bool has_holds[2];
 	bool json, csv, is_wide;
 	enum difference_of of;
 	const char *lock;
@@ -77,6 +79,7 @@ static int read_file(struct options *options, size_t which, struct difference *d
 		options->opened++;
 		analysis_read(&analysis, file);
 		options->seconds[which] = analysis_seconds(&analysis, file);
+		options->has_holds[which] = !analysis.spinlocks.total.waits_only;
 		options->lock_events += analysis.lock_events;
 		difference_add(difference, which, &analysis, file, names);
 		difference->no_memory |= analysis.spinlocks.no_memory ||
@@ -89,6 +92,21 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	etl_close(file);
 	names_free(names);
 	return status;
+}
+
+/* Return a file that was recorded in mode waits, without holds; NULL: none. */
+static const char *path_without_holds(const struct options *options)
+{
+	if (!options->has_holds[0])
+		return options->paths[0];
+	return options->has_holds[1] ? NULL : options->paths[1];
+}
+
+/* The option compares holds: the table, or the condition. */
+static bool compares_holds(const struct options *options)
+{
+	return options->of == DIFFERENCE_OF_HOLDS ||
+	       (options->has_condition && options->failing == DIFFERENCE_OF_HOLDS);
 }
 
 /*
@@ -127,7 +145,9 @@ static void print_json(const struct options *options, const struct difference *d
 	size_t i;
 
 	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-		json_object_set_new(totals, difference_name(i), total_json(difference, i));
+		json_object_set_new(totals, difference_name(i),
+				    i == DIFFERENCE_OF_HOLDS && path_without_holds(options) ?
+				    json_null() : total_json(difference, i));
 	json_object_set_new(object, "totals", totals);
 	if (options->has_condition)
 		json_object_set_new(object, "condition",
@@ -167,7 +187,11 @@ static void print_text(const struct options *options, const struct difference *d
 	printf("Before: %.3f s in %s\nAfter:  %.3f s in %s\n", options->seconds[0],
 	       options->paths[0], options->seconds[1], options->paths[1]);
 	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
-		print_total(difference, i);
+		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
+			printf("%s: not known: %s was recorded in mode waits\n",
+			       difference_name(i), path_without_holds(options));
+		else
+			print_total(difference, i);
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
@@ -322,6 +346,11 @@ int command_diff(int argc, char **argv)
 		status = status_after;
 	if (!status && options.lock && !options.lock_events) {
 		message("neither file has an event of a lock \"%s\"", options.lock);
+		status = NTKLOG_FAILED;
+	} else if (options.opened == 2 && compares_holds(&options) &&
+		   path_without_holds(&options)) {
+		message("%s: mode waits records no holds of spin locks: compare wait_total or waits, or record in mode full",
+			path_without_holds(&options));
 		status = NTKLOG_FAILED;
 	} else if (options.opened == 2) {
 		/* A damaged file is compared as far as it can be read. */

@@ -21,10 +21,10 @@ NS = 1e9 / etl.PERF_FREQ
 RATE = 1000
 
 
-def spin(address, wait=0, hold=100, caller=0x1000):
+def spin(address, wait=0, hold=100, caller=0x1000, **changes):
     return etl.perfinfo(0x0529, etl.spin_lock(
         address=address, caller=caller, acquire=1000, release=1000 + hold, wait=wait,
-        spins=1 if wait else 0))
+        spins=1 if wait else 0, **changes))
 
 
 def file_of(events, rundown=None):
@@ -142,6 +142,21 @@ class Diff(tool.Case):
                     result = run("diff", *options, *paths)
                     self.assertEqual((result.returncode, result.stdout), (1, ""))
                     self.assertIn(other, result.stderr)
+
+    def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
+        mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)
+        self.write_both([spin(0x10, 100), mutex], [spin(0x10, 300, hold=0, rule=2), mutex])
+        self.assertIn("\nhold_total: not known: %s was recorded in mode waits\n" % self.after,
+                      self.diff())
+        report = self.json()
+        self.assertIsNone(report["totals"]["hold_total"])
+        self.assertEqual(round(report["totals"]["wait_total"]["after"] / NS), 400)
+        for options in ("--of", "hold_total"), ("--fail-if", "hold_total < -50%"):
+            for paths in (self.path, self.after), (self.after, self.path):
+                result = run("diff", *options, *paths)
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assertIn(self.after + ": mode waits records no holds", result.stderr)
+            self.diff(*options, "--lock", "0x40")
 
     def test_damaged_file_is_compared_as_far_as_it_can_be_read(self):
         self.write_both([spin(0x10, 100)] * 60, [spin(0x10, 100)] * 60)
