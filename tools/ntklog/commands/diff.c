@@ -275,6 +275,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->lock = argument;
 		return 0;
 	case OPTION_FAIL_IF:
+		if (options->has_condition)
+			argp_error(state, "give only one --fail-if");
 		if (!parse_condition(options, argument))
 			argp_error(state,
 				   "--fail-if: \"%s\" is not like \"wait_total > +20%%\" (wait_total, hold_total or waits; > or <)",

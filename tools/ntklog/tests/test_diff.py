@@ -119,6 +119,11 @@ class Diff(tool.Case):
             result = run("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn('is not like "wait_total > +20%"', result.stderr)
+        # The first condition would be lost.
+        result = run("diff", "--fail-if", "waits > 20%", "--fail-if", "hold_total > 20%",
+                     self.path, self.after)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("give only one --fail-if", result.stderr)
         for arguments in (), (self.path,), (self.path,) * 3:
             result = run("diff", *arguments)
             self.assertEqual(result.returncode, 2)
