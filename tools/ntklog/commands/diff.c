@@ -295,6 +295,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (options->count != 2)
 			argp_error(state, "give two files: before and after");
+		if (!strcmp(options->paths[0], "-") && !strcmp(options->paths[1], "-"))
+			argp_error(state, "only one of the two files can be the standard input");
 		if (options->json && options->csv)
 			argp_error(state, "give only one of --json and --csv");
 		return 0;

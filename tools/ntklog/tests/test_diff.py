@@ -128,6 +128,10 @@ class Diff(tool.Case):
             result = run("diff", *arguments)
             self.assertEqual(result.returncode, 2)
             self.assertIn("give two files", result.stderr)
+        with open(self.path, "rb") as stream:
+            result = run("diff", "-", "-", stdin=stream)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("only one of the two files can be the standard input", result.stderr)
         self.assertEqual(run("diff", "--of", "moon", self.path, self.after).returncode, 2)
         result = run("diff", "--lock", "moon", self.path, self.after)
         self.assertEqual(result.returncode, 1)
