@@ -356,6 +356,19 @@ static void add_total(struct answer *answer)
 	add_verdicts(answer);
 }
 
+/* Name the command for more. A path that is cut, or that a shell expands, names another file. */
+static void add_command(struct answer *answer)
+{
+	static const char command[] = "More: ntklog report --table blockers";
+	static const char special[] = " \t\n'\"\\`$&;|<>()[]{}*?#~";
+	const char *path = answer->report->file->path;
+
+	if (sizeof(command) + strlen(path) > ANSWER_COLUMNS || strpbrk(path, special))
+		add_line(answer, "%s, with the path of this file", command);
+	else
+		add_line(answer, "%s %s", command, path);
+}
+
 static void make_answer(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -388,7 +401,7 @@ static void make_answer(struct answer *answer)
 		for (j = 0; j < lock.count; j++)
 			add_line(answer, "%s", lock.lines[j]);
 	}
-	add_line(answer, "More: ntklog report --table blockers %s", report->file->path);
+	add_command(answer);
 	for (i = 0; i < hints.count; i++)
 		add_line(answer, "%s", hints.lines[i]);
 	free(sorted);

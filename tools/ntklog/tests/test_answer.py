@@ -6,6 +6,7 @@ Usage: test_answer.py NTKLOG
 """
 
 import json
+import os
 import random
 import re
 
@@ -399,6 +400,17 @@ class Text(Case):
         self.assertLessEqual(max(map(len, lines)), 80)
         self.assertRegex(lines[0], r"^Tasks waited \d\S* for locks in .* of 2 CPUs: 13 waits\.$")
         self.assertRegex("\n".join(lines), r"(?m)^1\. ")
+
+    def test_command_names_the_whole_path_or_none(self):
+        command = "More: ntklog report --table blockers"
+        room = 80 - len(command + " " + self.directory.name + "/")
+        for name, shown in (("a" * room, True), ("a" * (room + 1), False), ("a b", False)):
+            path = os.path.join(self.directory.name, name)
+            self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+            os.rename(self.path, path)
+            self.assertIn("\n%s%s\n" % (command, " " + path if shown else
+                                        ", with the path of this file"),
+                          run("report", path).stdout)
 
     def test_lock_says_who_waited_and_who_held(self):
         self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
