@@ -332,6 +332,18 @@ bool selection_in_time(const struct selection *selection, const struct etl_file 
 }
 
 /**
+ * selection_is_all() - test whether no event is left out
+ * @selection: the selection; NULL selects all events
+ *
+ * Return: true if there is no filter and no limit of time.
+ */
+bool selection_is_all(const struct selection *selection)
+{
+	return !selection ||
+	       (!selection->filter && !selection->has_from && !selection->has_to);
+}
+
+/**
  * selection_match() - is this event wanted?
  * @selection: which are
  * @file: that the event is of

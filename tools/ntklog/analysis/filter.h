@@ -56,6 +56,7 @@ void filter_free(struct filter *filter);
 
 bool selection_in_time(const struct selection *selection, const struct etl_file *file,
 		       const struct etl_event *event);
+bool selection_is_all(const struct selection *selection);
 bool selection_match(const struct selection *selection, const struct etl_file *file,
 		     const struct etl_event *event, const struct event_type *type,
 		     const struct names *names);

@@ -326,8 +326,9 @@ static int run(struct options *options)
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
 		if (options->lock && !analysis.lock_events) {
-			message("%s: no event is of a lock \"%s\"; report without --lock names the locks",
-				file->path, options->lock);
+			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
+				file->path, selection_is_all(analysis.selection) ? "" :
+				"selected ", options->lock);
 			status = NTKLOG_FAILED;
 		} else {
 			status = show(&report, options);

@@ -378,7 +378,9 @@ static void make_answer(struct answer *answer)
 	size_t count, i;
 
 	if (!report->analysis->spinlocks.total.sampled && !report->analysis->resources.records) {
-		add_line(answer, "This file has no events of locks.");
+		add_line(answer, selection_is_all(report->analysis->selection) ?
+			 "This file has no events of locks." :
+			 "No event of a lock is selected (--filter, --from, --to).");
 		return;
 	}
 	if (!sums->total.wait) {

@@ -428,6 +428,15 @@ class Text(Case):
         self.write(etl.file(switch(1000, 55, 56)))
         self.assertTrue(self.report().startswith("This file has no events of locks.\n\n"))
 
+    def test_locks_outside_the_selection_are_not_denied(self):
+        self.write_events(spin(1000, 5000), spin(6000, 6100, 4000, WAITER))
+        for options in ("--from", "100"), ("--to", "0"), ("--filter", "Event == ContextSwap"):
+            self.assertTrue(self.report(*options).startswith(
+                "No event of a lock is selected (--filter, --from, --to).\n\n"))
+            result = run("report", "--lock", "my_lock", *options, self.path)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn('no selected event is of a lock "my_lock"', result.stderr)
+
     def test_what_was_not_recorded_is_named_with_its_option(self):
         self.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.ntklog_rundown(0),
                             etl.resource_rundown(1, 1), spin(5000, 5100, 3000, WAITER),
