@@ -281,6 +281,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state,
 				   "--fail-if: \"%s\" is not like \"wait_total > +20%%\" (wait_total, hold_total or waits; > or <)",
 				   argument);
+		if (!options->is_increase && options->limit <= -1)
+			argp_error(state, "--fail-if: \"%s\" is never true: no sum is below 0",
+				   argument);
 		return 0;
 	case OPTION_TOP:
 		options->top = strtoul(argument, &end, 10);

@@ -119,6 +119,10 @@ class Diff(tool.Case):
             result = run("diff", "--fail-if", condition, self.path, self.after)
             self.assertEqual(result.returncode, 2)
             self.assertIn('is not like "wait_total > +20%"', result.stderr)
+        for condition in "waits < -100%", "wait_total < -200%":
+            result = run("diff", "--fail-if", condition, self.path, self.after)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("is never true", result.stderr)
         # The first condition would be lost.
         result = run("diff", "--fail-if", "waits > 20%", "--fail-if", "hold_total > 20%",
                      self.path, self.after)
