@@ -2,6 +2,7 @@
 /* ntklog diff: compare two traces. */
 
 #include <argp.h>
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -287,7 +288,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_TOP:
 		options->top = strtoul(argument, &end, 10);
-		if (end == argument || *end || argument[0] == '-')
+		if (!isdigit((unsigned char)argument[0]) || *end)
 			argp_error(state, "--top: \"%s\" is no number", argument);
 		return 0;
 	case ARGP_KEY_ARG:

@@ -137,6 +137,10 @@ class Diff(tool.Case):
         self.assertEqual(result.returncode, 2)
         self.assertIn("only one of the two files can be the standard input", result.stderr)
         self.assertEqual(run("diff", "--of", "moon", self.path, self.after).returncode, 2)
+        for top in "", "x", " -3", "3 ":
+            result = run("diff", "--top", top, self.path, self.after)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("is no number", result.stderr)
         result = run("diff", "--lock", "moon", self.path, self.after)
         self.assertEqual(result.returncode, 1)
         self.assertIn('neither file has an event of a lock "moon"', result.stderr)

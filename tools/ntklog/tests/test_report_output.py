@@ -175,7 +175,8 @@ class Output(Mixed):
                 (["--columns", "lock,frobs"], 'no table has a column "frobs"'),
                 (["--table", "frobs"], 'no table "frobs"'),
                 (["--table", "threads", "--sort", "spins"], 'no table has a column "spins"'),
-                (["--top", "x"], "is no number"), (["--json", "--csv"], "one of --json")):
+                (["--top", "x"], "is no number"), (["--top", " -3"], "is no number"),
+                (["--json", "--csv"], "one of --json")):
             with self.subTest(options):
                 self.assertIn(words, self.report(*options, status=2).stderr)
 
