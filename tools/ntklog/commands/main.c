@@ -87,7 +87,7 @@ static const struct argp main_argp = {
 	       "  info       print what a file says of itself, and what is in it\n"
 	       "  report     sum up a file: as text, JSON, CSV, or a page\n"
 	       "  diff       compare two files: which locks are waited for longer now\n"
-	       "  convert    convert a file to CTF, or for Perfetto\n"
+	       "  convert    convert a file to CTF, or for Perfetto or pprof\n"
 	       "  names      write the names of a file that has none\n"
 	       "  help       print the help of a command\n\n"
 	       "`ntklog help COMMAND' describes one command, ntklog(1) all of them.\n\n"
