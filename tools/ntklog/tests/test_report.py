@@ -563,7 +563,7 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
             "MaxRecursionDepth=%d ThreadId=55 Resource=%s Action=%s ContentionDelta=%d" % values
             for values in (("250.000us", 44, self.NAME, "release_exclusive", 1),
                            ("0ns", 1, "0x40", "release_shared", 0),
-                           ("151.500us", 44, self.NAME, "wait_excessive_for_shared", 66),
+                           ("303", 44, self.NAME, "wait_excessive_for_shared", 66),
                            ("151.500us", 44, self.NAME, "65689", 66),
                            ("151.500us", 44, self.NAME, "initialize", 66))])
 
