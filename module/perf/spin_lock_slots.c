@@ -472,8 +472,7 @@ static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
-		if (!rule ||
-		    (!in_nmi() && !ntklog_record_is_within_limit(&cpu->blocker_limit)))
+		if (!rule || (!in_nmi() && !ntklog_record_is_within_limit(&cpu->blocker_limit)))
 			return;
 		rule |= WMI_SPINLOCK_RULE_BLOCKER_ONLY;
 	}
