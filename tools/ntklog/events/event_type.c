@@ -535,7 +535,8 @@ bool event_field_is_duration(const struct event_field *field, const struct etl_e
 	if (event->hook_id != PERFINFO_LOG_TYPE_RESOURCE || strcmp(field->name, "WaitTime"))
 		return true;
 	resource_record_read(&record, event);
-	return !(record.action & WMI_RESOURCE_ACTION_EXCESSIVE) &&
+	return record.action != WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_EXCLUSIVE &&
+	       record.action != WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED &&
 	       record.wait_time != WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 }
 

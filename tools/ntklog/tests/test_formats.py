@@ -206,13 +206,21 @@ def duration(cycles):
             return "%d.%03d%s" % (*divmod(min(thousandths, 2 ** 64 - 1), 1000), unit)
 
 
+DURATIONS = ("HoldTime", "WaitTime", "WaitTimeInCycles", "HoldThreshold")
+
+
+def is_no_duration(name, value, fields):
+    """WaitTime is a clock in an excessive wait, and 1 where it is not known."""
+    return name == "WaitTime" and (value == 1 or "excessive" in str(fields["Action"]))
+
+
 def as_text(made, names):
     for time, _, _, event, _, fields in made.lines():
         line = "%14s cpu0 %s" % (time, event)
         for name, value, named in with_names(fields, names):
             if value is None:
                 continue
-            if name in ("HoldTime", "WaitTime", "WaitTimeInCycles", "HoldThreshold"):
+            if name in DURATIONS and not is_no_duration(name, value, fields):
                 value = duration(value)
             if isinstance(named, Address):
                 value = value.split(" ")[0]
