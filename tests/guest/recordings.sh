@@ -9,11 +9,12 @@ E=linux_spinlock,linux_mutex
 KEPT=/tmp/recordings
 mkdir -p $KEPT
 
-# none_is_left: no session is started or claimed, and no lock is watched.
+# none_is_left: no session is started or claimed, or has buffers to read, and no lock is watched.
 none_is_left()
 {
 	is "$(cat $D/sessions/*/state | sort -u)" stopped &&
-		is "$(cat $D/sessions/*/owner | sort -u)" none && is "$(cat $D/group_mask)" 0x0
+		is "$(cat $D/sessions/*/owner | sort -u)" none && is "$(cat $D/group_mask)" 0x0 &&
+		! ntklog status --json | grep '"unread": [1-9]'
 }
 
 # is_recorded GROUPS...: sessions that run have these masks, in the order of the numbers.
@@ -52,7 +53,8 @@ for command in "record -o $KEPT/killed.etl --no-names" "top --once -d 60" start;
 			usleep ${delay}000
 			kill -$signal $program 2>/dev/null
 			wait $program 2>/dev/null
-			[ "$command" != start ] || ntklog stop >/dev/null 2>&1
+			# A start that was not interrupted leaves its session to stop.
+			[ "$command" != start ] || ntklog stop -o $KEPT/started.etl --no-names >/dev/null 2>&1
 			check "recordings: SIG$signal $delay ms into ntklog ${command%% *} leaves nothing" \
 				wait_for none_is_left
 		done
