@@ -40,8 +40,8 @@ done
 passed=0 failed=0
 mkdir -p "$SOAK" "$OUT/log"
 
-# done_of PART: how much of it.
-done_of()
+# amount_done PART: print the amount of a part that earlier runs and this one have done, in its unit.
+amount_done()
 {
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
@@ -63,7 +63,7 @@ slice()
 		cp -r "$tap" "$log" "$OUT/test/soak-$part" "$kept/" 2>/dev/null || true
 		say "$part: $bad results are not ok; all of it is in $kept"
 	fi
-	echo $(($(done_of "$part") + amount)) >"$SOAK/$part.done"
+	echo $(($(amount_done "$part") + amount)) >"$SOAK/$part.done"
 }
 
 # fuzz_slice SECONDS: on all processors.
@@ -75,7 +75,7 @@ fuzz_slice()
 		"$TOP/tests/steps/fuzz.sh"
 	runs=$(cat "$OUT/test/soak-fuzz"/fuzz-*.log 2>/dev/null |
 		awk '/^stat::number_of_executed_units/ { n += $2 } END { print n + 0 }')
-	echo $(($(done_of fuzz) + runs)) >"$SOAK/fuzz.done"
+	echo $(($(amount_done fuzz) + runs)) >"$SOAK/fuzz.done"
 	say "fuzz: $(cat "$OUT/test/soak-fuzz"/fuzz-*.log | grep -o 'cov: [0-9]* ft: [0-9]*' |
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
@@ -85,7 +85,7 @@ torture_slice()
 {
 	local types=()
 	read -ra types <<<"$TYPES"
-	slice "$1" 60 env TORTURE_TYPES="${types[$(($(done_of "$1") / 60 % ${#types[@]}))]}" \
+	slice "$1" 60 env TORTURE_TYPES="${types[$(($(amount_done "$1") / 60 % ${#types[@]}))]}" \
 		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
@@ -107,7 +107,7 @@ one_slice()
 	torture-*) torture_slice "$1" ;;
 	strain-*) strain_slice "$1" ;;
 	esac
-	say "$1: $(done_of "$1") of ${goal[$1]} ${unit[$1]}"
+	say "$1: $(amount_done "$1") of ${goal[$1]} ${unit[$1]}"
 }
 
 begin_stages $((end - EPOCHSECONDS))
@@ -116,14 +116,14 @@ left=1
 while [ $left = 1 ] && [ $EPOCHSECONDS -lt $end ]; do
 	left=0
 	for part in "${parts[@]}"; do
-		[ "$(done_of "$part")" -lt "${goal[$part]}" ] || continue
+		[ "$(amount_done "$part")" -lt "${goal[$part]}" ] || continue
 		left=1
 		[ $EPOCHSECONDS -ge $end ] || one_slice "$part"
 	done
 done
 end_progress
 for part in "${parts[@]}"; do
-	say "$part: $(done_of "$part") of ${goal[$part]} ${unit[$part]}"
+	say "$part: $(amount_done "$part") of ${goal[$part]} ${unit[$part]}"
 done
 if [ $left = 0 ]; then
 	say "all has been done: the next soak begins anew"

@@ -45,7 +45,7 @@ class LinuxLocks(unittest.TestCase):
         cls.records = list(etl.spin_locks(cls.buffers))
         cls.truths = list(truths())
 
-    def of(self, truth):
+    def record_of(self, truth):
         """The record whose times are between the truth's."""
         found = [record for record in self.records
                  if record.spin_lock_address == truth.lock
@@ -61,31 +61,31 @@ class LinuxLocks(unittest.TestCase):
 
     def test_each_hold_is_written_with_its_times_once(self):
         for truth in self.truths:
-            self.of(truth)
+            self.record_of(truth)
 
     def test_modes(self):
         for truth in self.truths:
-            self.assertEqual(self.of(truth).acquire_mode, truth.mode, truth)
+            self.assertEqual(self.record_of(truth).acquire_mode, truth.mode, truth)
 
     def test_depth_of_nested_and_releases_out_of_order(self):
         for truth in self.truths:
             if truth.name == "nested":
-                self.assertEqual(self.of(truth).acquire_depth, truth.depth, truth)
+                self.assertEqual(self.record_of(truth).acquire_depth, truth.depth, truth)
 
     def test_thread(self):
         for truth in self.truths:
-            self.assertEqual(self.of(truth).thread_id, truth.thread, truth)
+            self.assertEqual(self.record_of(truth).thread_id, truth.thread, truth)
 
     def test_interrupts_are_those_that_came_while_it_was_owned(self):
         for truth in self.truths:
-            self.assertGreaterEqual(self.of(truth).interrupt_count, truth.least, truth)
-            self.assertLessEqual(self.of(truth).interrupt_count, truth.most, truth)
+            self.assertGreaterEqual(self.record_of(truth).interrupt_count, truth.least, truth)
+            self.assertLessEqual(self.record_of(truth).interrupt_count, truth.most, truth)
         # One of work and one of the scheduler's, where they could come.
         self.assertGreaterEqual([truth.least >= 2 for truth in self.truths].count(True), 8)
 
     def test_waits(self):
         for truth in self.truths:
-            record = self.of(truth)
+            record = self.record_of(truth)
             if truth.waited:
                 self.assertGreaterEqual(record.spin_count, 1, truth)
                 self.assertGreaterEqual(record.wait_time_in_cycles, HOLD * 9 // 10, truth)
@@ -96,7 +96,7 @@ class LinuxLocks(unittest.TestCase):
 
     def test_callers_are_the_callers_of_the_lock_functions(self):
         """All in one module, and not in the kernel or in ours."""
-        callers = {self.of(truth).caller_address for truth in self.truths}
+        callers = {self.record_of(truth).caller_address for truth in self.truths}
         self.assertLess(max(callers) - min(callers), 1 << 14)
         self.assertGreaterEqual(len(callers), 17)
 

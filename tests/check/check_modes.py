@@ -48,7 +48,7 @@ class Recording:
         module = read(prefix + ".module").decode().split()
         self.module = range(int(module[5], 0), int(module[5], 0) + int(module[1]))
 
-    def of(self, name):
+    def records_of(self, name):
         address, _ = (self.pairs | self.waits)[name]
         return [record for record in self.records if record.spin_lock_address == address]
 
@@ -120,12 +120,12 @@ class Sampled(unittest.TestCase):
 
     def test_one_in_a_thousand_of_those_that_are_alone(self):
         """Others' acquisitions come in between: it is not to one."""
-        self.assertAlmostEqual(len(self.one.of("alone")), 100, delta=15)
+        self.assertAlmostEqual(len(self.one.records_of("alone")), 100, delta=15)
 
     def test_those_in_step_with_the_rate_each_get_their_share(self):
         """By a rule that counts one of two would get 200 and the other one none."""
         for pair in ("outer", "inner"), ("read", "write"):
-            counts = [len(self.one.of(name)) for name in pair]
+            counts = [len(self.one.records_of(name)) for name in pair]
             self.assertAlmostEqual(sum(counts), 200, delta=25)
             for count in counts:
                 self.assertAlmostEqual(count, 100, delta=42)
@@ -147,7 +147,7 @@ class Sampled(unittest.TestCase):
         self.assertTrue(1 <= row["sampled"] <= 40, row)
         self.assertEqual(row["acquisitions"], RATE * row["sampled"])
         self.assertGreaterEqual(min(record.release_time - record.acquire_time
-                                    for record in self.one.of("long")), HOLD)
+                                    for record in self.one.records_of("long")), HOLD)
 
     def test_report_estimates_what_is_true(self):
         for name, delta in ("alone", 15000), ("inner", 42000), ("write", 42000):
@@ -155,11 +155,11 @@ class Sampled(unittest.TestCase):
 
     def test_modes_of_the_locks(self):
         for name, mode in ("alone", 1), ("read", 2), ("write", 3):
-            self.assertEqual({record.acquire_mode for record in self.one.of(name)}, {mode})
+            self.assertEqual({record.acquire_mode for record in self.one.records_of(name)}, {mode})
 
     def test_callers_are_those_of_the_lock_functions(self):
         for name in "alone", "outer", "inner", "read", "write":
-            for record in self.one.of(name):
+            for record in self.one.records_of(name):
                 self.assertIn(record.caller_address, self.one.module)
 
 
@@ -175,7 +175,7 @@ class WaitsAlone(unittest.TestCase):
     def test_each_mode_sees_the_wait_in_the_queue(self):
         for prefix, one in self.all.items():
             for name, mode in ("queued_spin", 1), ("queued_read", 2):
-                longest = max(one.of(name), key=lambda record: record.wait_time_in_cycles)
+                longest = max(one.records_of(name), key=lambda record: record.wait_time_in_cycles)
                 # The host may have stopped the CPU during the wait, but not for all of it.
                 self.assertGreaterEqual(longest.wait_time_in_cycles, HOLD, (prefix, name))
                 self.assertEqual(longest.acquire_mode, mode, (prefix, name))
@@ -189,7 +189,7 @@ class WaitsAlone(unittest.TestCase):
     def test_caller_of_a_wait_is_the_caller_of_the_lock_function(self):
         one = self.all["waits"]
         for name in "queued_spin", "queued_read":
-            for record in one.of(name):
+            for record in one.records_of(name):
                 self.assertIn(record.caller_address, one.module)
 
     def test_queue_lock_of_an_rwlock_is_not_reported(self):
@@ -226,7 +226,7 @@ class Blockers(unittest.TestCase):
     def test_the_owner_that_made_others_wait_is_written(self):
         """The owner, which the queued CPU waited for; for the spin lock the first waiter, too."""
         for name, at_least in ("queued_spin", 2), ("queued_read", 1):
-            blockers = [record for record in self.one.of(name) if record.rule & BLOCKER]
+            blockers = [record for record in self.one.records_of(name) if record.rule & BLOCKER]
             self.assertGreaterEqual(len(blockers), at_least, name)
             longest = max(record.release_time - record.acquire_time for record in blockers)
             self.assertGreaterEqual(longest, self.one.waits[name][1], name)
@@ -236,12 +236,12 @@ class Blockers(unittest.TestCase):
     def test_each_wait_has_its_blocker(self):
         """The last CPU in each queue leaves no waiter."""
         for name in "queued_spin", "queued_read":
-            last = max(self.one.of(name), key=lambda record: record.release_time)
+            last = max(self.one.records_of(name), key=lambda record: record.release_time)
             self.assertFalse(last.rule & BLOCKER, last)
 
     def test_locks_of_one_cpu_have_no_waiter(self):
         for name in self.one.pairs:
-            self.assertFalse(any(record.rule for record in self.one.of(name)), name)
+            self.assertFalse(any(record.rule for record in self.one.records_of(name)), name)
 
     def test_their_count(self):
         marked = sum(bool(record.rule & BLOCKER) for record in self.one.records)

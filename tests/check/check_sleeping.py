@@ -43,7 +43,7 @@ class SleepingLocks(unittest.TestCase):
         cls.truths = [Truth(name, *(int(value, 0) for value in values))
                       for name, *values in lines("truth")]
 
-    def of(self, truth):
+    def record_of(self, truth):
         """The record of the truth's thread whose times are between the truth's.
 
         Without the thread, of readers that wake together each may fit the other's."""
@@ -63,7 +63,7 @@ class SleepingLocks(unittest.TestCase):
 
     def test_each_hold_is_written_with_its_times_once(self):
         for truth in self.truths:
-            self.of(truth)
+            self.record_of(truth)
 
     def test_locks_without_an_expected_event_have_none(self):
         """No other event: untracked, given up and failed acquisitions are not written."""
@@ -74,15 +74,15 @@ class SleepingLocks(unittest.TestCase):
 
     def test_actions_and_kinds(self):
         for truth in self.truths:
-            self.assertEqual(self.of(truth).action, truth.action, truth)
+            self.assertEqual(self.record_of(truth).action, truth.action, truth)
 
     def test_depths(self):
         for truth in self.truths:
-            self.assertEqual(self.of(truth).max_recursion_depth, 1, truth)
+            self.assertEqual(self.record_of(truth).max_recursion_depth, 1, truth)
 
     def test_waits(self):
         for truth in self.truths:
-            wait = self.of(truth).wait_time
+            wait = self.record_of(truth).wait_time
             if truth.waited:
                 self.assertGreaterEqual(wait, HOLD * 9 // 10, truth)
                 self.assertLessEqual(wait, truth.acquired - truth.before, truth)
@@ -91,7 +91,7 @@ class SleepingLocks(unittest.TestCase):
 
     def test_contentions(self):
         for truth in self.truths:
-            self.assertEqual(self.of(truth).contention_delta, truth.contentions, truth)
+            self.assertEqual(self.record_of(truth).contention_delta, truth.contentions, truth)
 
     def test_long_waits_are_written_while_they_last(self):
         for name, lock, action, thread in lines("long"):

@@ -62,15 +62,15 @@ class Recording:
                 _, lock, address, thread = line.split()
                 self.locks[lock] = int(address, 0), int(thread)
 
-    def of(self, hook_id):
+    def events_of(self, hook_id):
         return [(event, stack) for event, stack in self.pairs if event.hook_id == hook_id]
 
     def stack_of(self, lock):
         """Of the one release of a lock: its record and its stack."""
         address, _ = self.locks[lock]
-        found = [(etl.spin_lock(event), stack) for event, stack in self.of(etl.SPINLOCK)
+        found = [(etl.spin_lock(event), stack) for event, stack in self.events_of(etl.SPINLOCK)
                  if etl.spin_lock(event).spin_lock_address == address]
-        found += [(etl.resource(event), stack) for event, stack in self.of(etl.RESOURCE)
+        found += [(etl.resource(event), stack) for event, stack in self.events_of(etl.RESOURCE)
                   if etl.resource(event).resource == address and
                   etl.resource(event).action & 0x2]
         etl.expect(len(found) == 1, "%s: %d records", lock, len(found))
@@ -96,7 +96,7 @@ class Stacks(unittest.TestCase):
             record, stack = self.all.stack_of(lock)
             self.assertEqual(stack.addresses[0], record.caller_address, lock)
         with_caller = 0
-        for event, stack in self.all.of(etl.SPINLOCK):
+        for event, stack in self.all.events_of(etl.SPINLOCK):
             if stack:
                 self.assertEqual(stack.addresses[0], etl.spin_lock(event).caller_address)
                 with_caller += 1
@@ -118,7 +118,7 @@ class Stacks(unittest.TestCase):
     def test_the_stack_of_who_is_switched_away_from(self):
         address, thread = self.all.locks["sleep"]
         self.assertEqual(address, 0)
-        found = [self.all.names(stack) for event, stack in self.all.of(etl.CONTEXTSWAP)
+        found = [self.all.names(stack) for event, stack in self.all.events_of(etl.CONTEXTSWAP)
                  if stack and stack.thread == thread]
         chains = [names for names in found if "sleep_there" in names]
         self.assertTrue(chains)
@@ -134,7 +134,7 @@ class Stacks(unittest.TestCase):
             self.assertEqual(stack.thread, thread, lock)
             # A release for the owner by another thread is no event of the owner's worker.
             self.assertEqual(record.thread_id == stack.thread, lock != "other", lock)
-        for event, stack in self.all.of(etl.CONTEXTSWAP):
+        for event, stack in self.all.events_of(etl.CONTEXTSWAP):
             if stack:
                 self.assertEqual(stack.thread, etl.context_swap(event).old_thread_id)
 
@@ -172,7 +172,7 @@ class Stacks(unittest.TestCase):
         (event,) = etl.in_time(other.buffers, etl.STACKS_DC_END)
         self.assertEqual(etl.stacks_of(event), [etl.SPINLOCK])
         off, on = starts[1][0], starts[2][0]
-        swaps = other.of(etl.CONTEXTSWAP)
+        swaps = other.events_of(etl.CONTEXTSWAP)
         self.assertTrue(any(stack for event, stack in swaps if event.time_stamp < off))
         for event, stack in other.pairs:
             if event.time_stamp < off:
@@ -181,7 +181,7 @@ class Stacks(unittest.TestCase):
                 self.assertEqual(bool(stack), event.hook_id == etl.SPINLOCK)
         # The same stacks in both, as far as both want them.
         mine = {stack.event_time_stamp: stack for _, stack in swaps if stack}
-        both = [stack for _, stack in self.all.of(etl.CONTEXTSWAP)
+        both = [stack for _, stack in self.all.events_of(etl.CONTEXTSWAP)
                 if stack and stack.event_time_stamp in mine]
         self.assertTrue(both)
         for stack in both:
@@ -198,8 +198,8 @@ class Stacks(unittest.TestCase):
     def test_a_flight_recorder_goes_on(self):
         flight = Recording("flight")
         etl.check_file(flight.buffers, recorder=True)
-        self.assertTrue(any(stack for _, stack in flight.of(etl.CONTEXTSWAP) +
-                            flight.of(etl.SPINLOCK)))
+        self.assertTrue(any(stack for _, stack in flight.events_of(etl.CONTEXTSWAP) +
+                            flight.events_of(etl.SPINLOCK)))
         # Of each processor the first event may have been overwritten.
         self.assertLessEqual(len(flight.without),
                              len({buffer.processor for buffer in flight.buffers[1:]}))
@@ -210,7 +210,7 @@ class Stacks(unittest.TestCase):
         for mode in "sampled", "waits":
             recording = Recording(mode)
             stacks = [(etl.spin_lock(event), stack)
-                      for event, stack in recording.of(etl.SPINLOCK)]
+                      for event, stack in recording.events_of(etl.SPINLOCK)]
             self.assertTrue(stacks, mode)
             for record, stack in stacks:
                 self.assertIsNotNone(stack, mode)
@@ -220,7 +220,7 @@ class Stacks(unittest.TestCase):
     def test_hidden_addresses_are_hidden_in_stacks(self):
         for mode in "hashed", "zero":
             recording = Recording(mode)
-            stacks = [stack for _, stack in recording.of(etl.SPINLOCK) if stack]
+            stacks = [stack for _, stack in recording.events_of(etl.SPINLOCK) if stack]
             self.assertTrue(stacks, mode)
             for stack in stacks:
                 for address in stack.addresses:
@@ -228,7 +228,7 @@ class Stacks(unittest.TestCase):
         # The same place has the same hash: the chain below take_spin() and take_irq().
         hashed = Recording("hashed")
         takers = {}
-        for _, stack in hashed.of(etl.SPINLOCK):
+        for _, stack in hashed.events_of(etl.SPINLOCK):
             if stack and stack.thread == hashed.locks["spin"][1]:
                 takers.setdefault(stack.addresses[1:5], set()).add(stack.addresses[0])
         self.assertGreaterEqual(max(map(len, takers.values())), 2)

@@ -46,10 +46,10 @@ class Switching(unittest.TestCase):
             start = buffers[0].events[0].time_stamp
             cls.sessions.append((os.path.basename(name), start, buffers))
 
-    def check(self, records, wrong):
-        """No record is wrong, of a good many."""
+    def assert_no_record(self, records, is_wrong):
+        """Assert that the sessions have over 100 records, and that is_wrong() is false for each."""
         found = ["%s: %s" % (name, record) for name, start, buffers in self.sessions
-                 for record in records(buffers) if wrong(start, record)]
+                 for record in records(buffers) if is_wrong(start, record)]
         total = sum(len(records(buffers)) for _, _, buffers in self.sessions)
         self.assertGreater(total, 100)
         self.assertFalse(found, "%d of %d, such as %s" % (len(found), total, found[:1]))
@@ -59,18 +59,18 @@ class Switching(unittest.TestCase):
         self.assertEqual(len(self.sessions), 100 * 3 // 4 + 1)
 
     def test_no_lock_was_acquired_before_the_session(self):
-        self.check(etl.spin_locks, lambda start, record: record.acquire_time < start)
+        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_time < start)
 
     def test_no_lock_was_acquired_after_its_release(self):
-        self.check(etl.spin_locks,
+        self.assert_no_record(etl.spin_locks,
                    lambda start, record: record.acquire_time > record.release_time)
 
     def test_no_wait_began_before_the_session(self):
-        self.check(etl.spin_locks, lambda start, record:
+        self.assert_no_record(etl.spin_locks, lambda start, record:
                    record.acquire_time - record.wait_time_in_cycles < start)
 
     def test_no_entry_stays_behind(self):
-        self.check(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
+        self.assert_no_record(etl.spin_locks, lambda start, record: record.acquire_depth > DEEPEST)
 
     def test_no_lock_is_held_by_two(self):
         """A hold that began before its owner owned the lock overlaps with another's."""
@@ -91,7 +91,7 @@ class Switching(unittest.TestCase):
         self.assertEqual(changes()["Unmatched"], 0)
 
     def test_no_resource_was_acquired_or_waited_for_before_the_session(self):
-        self.check(etl.resources, lambda start, record:
+        self.assert_no_record(etl.resources, lambda start, record:
                    2 < record.acquire_time < start + max(record.wait_time, 2) - 2)
 
     def test_there_are_always_slots(self):

@@ -20,7 +20,7 @@ check "linux: the groups have names" is "$(cat $S/group_mask)" "0xa0000001 PERF_
 cat $D/counters >linux.before
 echo start >$S/state
 check "linux: a session redirects" is_on
-check "linux: all $ALL functions have a direct call" is "$(redirected)" $ALL
+check "linux: all $ALL_FUNCTIONS functions have a direct call" is "$(redirected)" $ALL_FUNCTIONS
 check "linux: only the session's groups are enabled" is "$(cat $D/group_mask)" \
 	"0xa0000001 PERF_LINUX_SPINLOCK
 0xa0000002 PERF_LINUX_RWLOCK"

@@ -12,7 +12,7 @@ SPIN=10
 RW=19
 # Kernel 7.3 and later.
 ! grep -q ' _raw_spin_lock_irq_disable$' /proc/kallsyms || SPIN=12
-ALL=$((SPIN + RW))
+ALL_FUNCTIONS=$((SPIN + RW))
 
 # in_use: print the number of slots in use on all CPUs.
 in_use()

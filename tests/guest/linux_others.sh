@@ -16,7 +16,7 @@ echo start >$S/state
 echo function >$T/current_tracer
 echo 1 >$T/events/kprobes/ntklog_test/enable
 check "linux: function tracer and kprobe: redirection is enabled" is_on
-check "linux: function tracer and kprobe: all functions are redirected" is "$(redirected)" $ALL
+check "linux: function tracer and kprobe: all functions are redirected" is "$(redirected)" $ALL_FUNCTIONS
 mark
 check "linux: function tracer and kprobe: acquisitions are counted" wait_for grown SpinLockAcquireCount 100
 check "linux: function tracer and kprobe: the tracer has the functions" wait_for grep -q '_raw_spin_unlock' $T/trace
@@ -78,7 +78,7 @@ check "linux: foreign direct call removed: all functions are redirected" is_on
 check "linux: redirected: a foreign direct call is refused" sh -c \
 	'! insmod direct_call.ko function=_raw_write_unlock_irqrestore 2>/tmp/refused &&
 	cat /tmp/refused && grep -i busy /tmp/refused'
-check "linux: a refused foreign direct call leaves all functions redirected" is "$(redirected)" $ALL
+check "linux: a refused foreign direct call leaves all functions redirected" is "$(redirected)" $ALL_FUNCTIONS
 echo stop >$S/state
 check "linux: after a refused foreign direct call redirection is disabled" is_off
 
@@ -87,7 +87,7 @@ check "linux: after a refused foreign direct call redirection is disabled" is_of
 direct=register_ftrace_direct
 grep -q " register_ftrace_direct_multi$" /proc/kallsyms && direct=register_ftrace_direct_multi
 failures=0
-places="$direct:7 ftrace_set_filter_ip:20 $direct:$ALL"
+places="$direct:7 ftrace_set_filter_ip:20 $direct:$ALL_FUNCTIONS"
 [ -e few ] ||
 	places="$places $direct:1 ftrace_set_filter_ip:3 ftrace_set_filter_ip:10 $direct:12"
 for failure in $places; do
@@ -124,7 +124,7 @@ check "linux: recording killed: functions are restored" wait_for is_off
 # The self-test without and during a session, and with a wrong function.
 same()
 {
-	awk -v all="$ALL" 'NR == 1 { wide = NF; next }
+	awk -v all="$ALL_FUNCTIONS" 'NR == 1 { wide = NF; next }
 		/: / { kinds += /: [0-9]+ functions do what/; next }
 		{ rows++; bad += NF != wide || $NF != "same" || /\(/; seen[$1] = 1; in_context[$2] = 1 }
 		END { for (name in seen) functions++; for (name in in_context) contexts++

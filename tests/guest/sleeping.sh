@@ -29,7 +29,7 @@ check "sleeping: the groups have names" is "$(cat $S/group_mask)" "0xa0000004 PE
 0xa0000080 PERF_LINUX_WW_MUTEX"
 echo start >$S/state
 check "sleeping: a session hooks all kinds" sleeping_is_on
-check "sleeping: a session hooks all functions" is "$(hooked)" $SLEEPING_FUNCTIONS
+check "sleeping: a session hooks all functions" is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
 check "sleeping: a session observes exits of tasks" sh -c "echo '$(probed)' | grep sched_process_exit"
 check "sleeping: a session leaves spin locks unhooked" is "$(redirected)" 0
 check "sleeping: sleeping_locks runs" insmod sleeping_locks.ko long_ms=3000
@@ -113,7 +113,7 @@ check "sleeping: blocked threads: counters balance" sleeping_balanced
 echo start >$S/state
 insmod sleeping_locks.ko block=1
 check "sleeping: blocked threads: the module unloads" rmmod ntklog
-check "sleeping: unloading removes the hooks" is "$(hooked)" 0
+check "sleeping: unloading removes the hooks" is "$(count_hooked_functions)" 0
 rmmod sleeping_locks
 insmod ntklog.ko buffers=64
 echo $SLEEPING >$S/group_mask
@@ -148,7 +148,7 @@ for again in 1 2; do
 	echo start >$S/state
 	usleep 300000
 	check "sleeping: the module unloads while functions are hooked ($again)" rmmod ntklog
-	check "sleeping: unloading removes the hooks ($again)" is "$(hooked)" 0
+	check "sleeping: unloading removes the hooks ($again)" is "$(count_hooked_functions)" 0
 	insmod ntklog.ko
 	echo $SLEEPING >$S/group_mask
 done

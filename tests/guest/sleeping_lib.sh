@@ -10,7 +10,7 @@ SLEEPING_KINDS="mutex rwsem semaphore rt_mutex percpu_rwsem ww_mutex"
 SLEEPING_FUNCTIONS=34
 
 # Print the number of kernel functions that are hooked or redirected.
-hooked()
+count_hooked_functions()
 {
 	grep -cE 'trampoline_(2_)?(acquire|release)_|trampoline_(downgrade|end)_rwsem|trampoline_[a-z_]*trylock' \
 		$T/enabled_functions || true
@@ -30,7 +30,7 @@ sleeping_is_off()
 	for kind in $SLEEPING_KINDS; do
 		! grep -q "^$kind: on" $D/linux || return 1
 	done
-	is "$(hooked)" 0 && is "$(sleeping_now owned)" 0
+	is "$(count_hooked_functions)" 0 && is "$(sleeping_now owned)" 0
 }
 
 # Tracepoints of the kernel that have a probe, ours or another's.

@@ -29,7 +29,7 @@ for tracer in function function_graph; do
 	echo 1 >$T/events/kprobes/ntklog_return/enable
 	check "sleeping: $tracer tracer and kprobes: hooks are attached" sleeping_is_on
 	check "sleeping: $tracer tracer and kprobes: all functions are hooked" \
-		is "$(hooked)" $SLEEPING_FUNCTIONS
+		is "$(count_hooked_functions)" $SLEEPING_FUNCTIONS
 	before=$(sum SleepingReleased)
 	check "sleeping: $tracer tracer and kprobes: acquisitions are counted" \
 		wait_for released_since $before
@@ -113,10 +113,10 @@ without_memory()
 		echo start >$S/state
 		cat $D/linux
 		[ "$(grep -c ': failed: .* (-12)' $D/linux)" = 1 ] || break
-		[ "$(hooked)" = "$(sed -n 's/.*: on, \([0-9]*\) functions.*/\1/p' $D/linux |
+		[ "$(count_hooked_functions)" = "$(sed -n 's/.*: on, \([0-9]*\) functions.*/\1/p' $D/linux |
 			awk '{ sum += $1 } END { print sum }')" ] || break
 		echo stop >$S/state
-		is "$(hooked)" 0 || break
+		is "$(count_hooked_functions)" 0 || break
 		rmmod no_memory
 		failures=$((failures + 1))
 	done

@@ -122,7 +122,7 @@ tracers()
 }
 
 # The write is refused while functions are redirected. Otherwise it succeeds and is undone.
-ftrace_off()
+toggle_ftrace()
 {
 	take_ftrace
 	echo 0 2>/dev/null >/proc/sys/kernel/ftrace_enabled
@@ -176,7 +176,7 @@ load "$pause"
 [ ! -e locktorture.ko ] || insmod torture.ko
 switching=
 kinds=0
-for what in attach sessions hotplug tracers ftrace_off selftest modules modes; do
+for what in attach sessions hotplug tracers toggle_ftrace selftest modules modes; do
 	echo 0 >/tmp/again.$what
 	again $what &
 	switching="$switching $!"

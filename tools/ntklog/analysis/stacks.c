@@ -51,7 +51,7 @@ struct kept {
  * @file: that is read
  * @next: gives its events
  * @from: likewise
- * @is_on: it has stacks
+ * @has_stacks: a stack has been seen, or stacks were enabled in the trace
  * @has_ended: it has no more events
  * @kept: the queue
  * @first: the next one to be given
@@ -65,7 +65,7 @@ struct stacks {
 	struct etl_file *file;
 	stacks_next_t next;
 	void *from;
-	bool is_on;
+	bool has_stacks;
 	bool has_ended;
 	struct kept *kept;
 	size_t first;
@@ -106,10 +106,10 @@ static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
 			if (stack_rundowns_is_one(&event))
 				stack_rundowns_add(&stacks->rundowns, &event);
 			else if (!etl_read_stack(&stack, &reader->file, &event))
-				stacks->is_on |= stack.kind != ETL_STACK_NONE;
+				stacks->has_stacks |= stack.kind != ETL_STACK_NONE;
 		}
 	}
-	stacks->is_on |= stacks->rundowns.count > 0;
+	stacks->has_stacks |= stacks->rundowns.count > 0;
 	free(cursor.buffer);
 	free(seen);
 	free(last);
@@ -130,7 +130,7 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 		if (!etl_read_stack(&stack, &copy.file, event) &&
 		    (stack.kind == ETL_STACK_DEFINITION || stack.kind == ETL_STACK_DELETION)) {
 			stack_keys_define(&stacks->keys, event, &stack);
-			stacks->is_on = true;
+			stacks->has_stacks = true;
 		}
 	free(copy.cursor.buffer);
 }
@@ -438,9 +438,9 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 			stacks->has_ended = true;
 			break;
 		}
-		if (!stacks->is_on && begins(event))
-			stacks->is_on = true;
-		if (!stacks->is_on && stacks->count == stacks->given) {
+		if (!stacks->has_stacks && begins(event))
+			stacks->has_stacks = true;
+		if (!stacks->has_stacks && stacks->count == stacks->given) {
 			*stack = NULL;
 			return event;
 		}
@@ -495,7 +495,7 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
  */
 bool stacks_has_any(const struct stacks *stacks)
 {
-	return stacks->is_on;
+	return stacks->has_stacks;
 }
 
 /**

@@ -11,7 +11,7 @@
 #include "cache_rules.h"
 #include "macros.h"
 
-/* Caches pad objects to a multiple of this at most. */
+/* A cache rounds the size of its objects up to a multiple of at most this. */
 #define CACHE_LINE	64
 
 /* Structures of caches with other names. */
@@ -90,8 +90,9 @@ static bool is_one_of(const char *name, const char *const *names, size_t count)
 static void print_path(char *text, size_t size, const char *type, const struct lock_path *path,
 		       const char *cache)
 {
-	if (*path->root)
-		snprintf(text, size, "%s%s (%s)", path->root, path->text + path->root_at, cache);
+	if (*path->root_struct)
+		snprintf(text, size, "%s%s (%s)", path->root_struct, path->text + path->root_at,
+			 cache);
 	else
 		snprintf(text, size, "%s%s", type, path->text);
 }
@@ -272,9 +273,9 @@ static bool guess_by_module(const struct types *types, const struct lock_place *
 	struct lock_path path;
 	struct type_ref type;
 
-	if (!*module || types_of_module(types, module, smaller_size(place->object_size),
-					place->object_size, place->offset, place->kind,
-					&type) != 1)
+	if (!*module ||
+	    types_find_in_module(types, module, smaller_size(place->object_size),
+				 place->object_size, place->offset, place->kind, &type) != 1)
 		return false;
 	types_find_lock(&type, place->offset, place->kind, &path);
 	print_path(text, size, type.name, &path, place->cache);

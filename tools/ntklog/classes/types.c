@@ -335,7 +335,7 @@ size_t types_near_function(const struct types *types, const char *name, const ch
 }
 
 /**
- * types_of_module() - count the structures of a module with a lock at an offset
+ * types_find_in_module() - count the structures of a module with a lock at an offset
  * @types: types to search, or NULL
  * @module: name of the module
  * @more_than: lower limit of the size of a structure, bytes, exclusive
@@ -346,9 +346,9 @@ size_t types_near_function(const struct types *types, const char *name, const ch
  *
  * Return: number of structures.
  */
-size_t types_of_module(const struct types *types, const char *module, uint32_t more_than,
-		       uint32_t at_most, uint32_t offset, unsigned int kind,
-		       struct type_ref *found)
+size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
+			    uint32_t at_most, uint32_t offset, unsigned int kind,
+			    struct type_ref *found)
 {
 	const struct module_types *of = find_module(types, module);
 	struct lock_path path;

@@ -28,12 +28,13 @@ struct type_ref {
 /**
  * struct lock_path - members from a structure to a lock
  * @text: ".MEMBER[].MEMBER"; empty if the type itself is the lock
- * @root: well-known structure on the path, such as inode; empty if there is none but the outermost
- * @root_at: offset in @text of the path from @root on
+ * @root_struct: well-known structure inside of the outermost one, such as inode; empty if the path
+ *	has none
+ * @root_at: offset in @text of the path from @root_struct on
  */
 struct lock_path {
 	char text[160];
-	char root[16];
+	char root_struct[16];
 	size_t root_at;
 };
 
@@ -51,9 +52,9 @@ bool types_variable_at(const struct types *types, uint64_t place, const char **n
 uint64_t types_per_cpu_size(const struct types *types);
 size_t types_near_function(const struct types *types, const char *name, const char *module,
 			   struct type_ref *near, unsigned int *distances);
-size_t types_of_module(const struct types *types, const char *module, uint32_t more_than,
-		       uint32_t at_most, uint32_t offset, unsigned int kind,
-		       struct type_ref *found);
+size_t types_find_in_module(const struct types *types, const char *module, uint32_t more_than,
+			    uint32_t at_most, uint32_t offset, unsigned int kind,
+			    struct type_ref *found);
 void types_close(struct types *types);
 
 #endif /* _NTKLOG_TYPES_H */

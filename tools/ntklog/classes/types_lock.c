@@ -114,7 +114,7 @@ static bool find_in(const struct btf *btf, uint32_t id, uint32_t offset, unsigne
 		return false;
 	for (i = 0; depth && i < ARRAY_SIZE(roots); i++)
 		if (!strcmp(roots[i], btf_name(btf, type->name_off))) {
-			snprintf(path->root, sizeof(path->root), "%s", roots[i]);
+			snprintf(path->root_struct, sizeof(path->root_struct), "%s", roots[i]);
 			path->root_at = strlen(path->text);
 		}
 	for (i = 0; i < btf_vlen(type); i++) {

@@ -141,7 +141,7 @@ static void print_parameters(const struct parameter_set *set, const uint32_t *va
 	}
 }
 
-static int list(const struct options *options)
+static int print_list(const struct options *options)
 {
 	json_t *object = options->json ? json_pack("{s:[], s:{}, s:[]}", "groups",
 						   "parameters", "sessions") : NULL;
@@ -342,7 +342,7 @@ int command_list(int argc, char **argv)
 		       "of lock, the reason is behind it.",
 	};
 
-	return run(&argp, argc, argv, list);
+	return run(&argp, argc, argv, print_list);
 }
 
 /**

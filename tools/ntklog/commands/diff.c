@@ -119,7 +119,7 @@ static bool condition_is_true(const struct options *options, const struct differ
 	const struct difference_sum *before = &difference->total.sums[0][options->failing];
 	const struct difference_sum *after = &difference->total.sums[1][options->failing];
 	double scale = 1 + options->limit;
-	double beyond = after->sum - scale * before->sum;
+	double beyond = after->estimate - scale * before->estimate;
 	double interval = DIFFERENCE_ERRORS *
 			  sqrt(after->variance + scale * scale * before->variance);
 
@@ -131,8 +131,8 @@ static json_t *total_json(const struct difference *difference, enum difference_o
 	const struct difference_row *total = &difference->total;
 	double interval = difference_half_width(total, of);
 
-	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][of].sum, "after",
-			 total->sums[1][of].sum, "interval",
+	return json_pack("{s:f, s:f, s:o}", "before", total->sums[0][of].estimate, "after",
+			 total->sums[1][of].estimate, "interval",
 			 isfinite(interval) ? json_real(interval) : json_null());
 }
 
@@ -162,9 +162,10 @@ static void print_total(const struct difference *difference, enum difference_of 
 {
 	enum cell_kind kind = of == DIFFERENCE_OF_COUNTS ? CELL_COUNT : CELL_TIME;
 	const struct difference_row *total = &difference->total;
-	double change = total->sums[1][of].sum - total->sums[0][of].sum;
+	double change = total->sums[1][of].estimate - total->sums[0][of].estimate;
 	const union cell cells[] = {
-		{ .number = total->sums[0][of].sum }, { .number = total->sums[1][of].sum },
+		{ .number = total->sums[0][of].estimate },
+		{ .number = total->sums[1][of].estimate },
 		{ .number = change }, { .number = difference_half_width(total, of) },
 	};
 	char texts[4][32];
@@ -175,8 +176,8 @@ static void print_total(const struct difference *difference, enum difference_of 
 			    sizeof(texts[i]));
 	printf("%s: %s before, %s after: %s%s +-%s", difference_name(of), texts[0], texts[1],
 	       change > 0 ? "+" : "", texts[2], texts[3]);
-	if (total->sums[0][of].sum > 0)
-		printf(" (%+.1f%%)", 100 * change / total->sums[0][of].sum);
+	if (total->sums[0][of].estimate > 0)
+		printf(" (%+.1f%%)", 100 * change / total->sums[0][of].estimate);
 	puts(fabs(change) > cells[3].number ? "" : ", noise");
 }
 

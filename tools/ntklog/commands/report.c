@@ -160,7 +160,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	return 0;
 }
 
-static int choose_sort(struct report *report, const struct options *options)
+static int sort_tables(struct report *report, const struct options *options)
 {
 	bool found = !options->sort;
 	size_t i;
@@ -259,7 +259,7 @@ static int show(struct report *report, const struct options *options)
 	if (options->is_folded)
 		return print_folded(report, options->folded);
 	report_make(report);
-	if (choose_columns(report, options) || choose_sort(report, options)) {
+	if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
 		if (report_print_html(report, options->html, options->top,

@@ -58,7 +58,7 @@ static int start(struct options *options)
 	      recording_start(&recording, &options->settings);
 	if (!err)
 		kernel_write("1", "keep_identities");
-	err = err || recording_keep(&recording);
+	err = err || recording_detach(&recording);
 	if (err)
 		forget_identities();
 	else
@@ -154,7 +154,7 @@ static int stop(struct options *options)
 	}
 	err = finish(&recording, trace);
 	/* Buffers that are not in a file stay with the session. */
-	if ((err || !trace->path) && recording_keep(&recording))
+	if ((err || !trace->path) && recording_detach(&recording))
 		err = -1;
 	recording_close(&recording);
 	if (trace_file_close(trace))

@@ -139,7 +139,7 @@ static int grow_streams(struct etl_merge *merge, size_t count)
 }
 
 /* Add a buffer to the stream of its processor. Returns the stream, or NULL without memory. */
-static struct etl_stream *add_place(struct etl_merge *merge, const struct etl_place *place)
+static struct etl_stream *add_indexed_buffer(struct etl_merge *merge, const struct etl_place *place)
 {
 	struct etl_stream *stream;
 
@@ -160,7 +160,7 @@ static int make_streams(struct etl_merge *merge)
 	size_t i;
 
 	for (; merge->place_count < reader->file.buffers; merge->place_count++)
-		if (!add_place(merge, &reader->places[merge->place_count]))
+		if (!add_indexed_buffer(merge, &reader->places[merge->place_count]))
 			return -1;
 	for (i = 0; etl_is_circular(&reader->file) && i < merge->stream_count; i++) {
 		stream = merge->streams[i];
@@ -200,7 +200,7 @@ static bool wait_for_buffer(struct etl_merge *merge)
 	merge->place_count++;
 	if (merge->is_in_order && place->first_time > merge->begun)
 		merge->begun = place->first_time;
-	stream = add_place(merge, place);
+	stream = add_indexed_buffer(merge, place);
 	if (!stream) {
 		etl_no_memory(reader);
 		return false;

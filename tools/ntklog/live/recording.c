@@ -308,12 +308,12 @@ int recording_stop(struct recording *recording)
 }
 
 /**
- * recording_keep() - give the session up without stopping it, or freeing its buffers
+ * recording_detach() - give the session up without stopping it, or freeing its buffers
  * @recording: claimed
  *
  * Return: 0, or -1 after a message.
  */
-int recording_keep(struct recording *recording)
+int recording_detach(struct recording *recording)
 {
 	if (!ioctl(recording->fd, NTKLOG_SESSION_KEEP))
 		return 0;
@@ -326,7 +326,7 @@ int recording_keep(struct recording *recording)
  * recording_close() - release the claim
  * @recording: claimed or not
  *
- * The module stops the session and frees its buffers, except after recording_keep().
+ * The module stops the session and frees its buffers, except after recording_detach().
  */
 void recording_close(struct recording *recording)
 {

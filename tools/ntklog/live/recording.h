@@ -52,7 +52,7 @@ int recording_counts(const struct recording *recording, struct ntklog_session_co
 int recording_follow(struct recording *recording, double end);
 int recording_flush(struct recording *recording);
 int recording_stop(struct recording *recording);
-int recording_keep(struct recording *recording);
+int recording_detach(struct recording *recording);
 void recording_close(struct recording *recording);
 
 #endif /* _NTKLOG_RECORDING_H */

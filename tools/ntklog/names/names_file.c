@@ -28,7 +28,7 @@ static int add_thread(struct names *names, char *line)
 		return -ENOMEM;
 	names->threads = more;
 	more[names->thread_count] = (struct thread_name) {
-		id, end + 1, FILE_ORDER + names->thread_count
+		id, end + 1, FILE_RANK + names->thread_count
 	};
 	names->thread_count++;
 	return 0;
@@ -87,7 +87,7 @@ static int add_symbol(struct names *names, char *line)
 		.name = name,
 		.module = module,
 		.type = end[1],
-		.order = names->symbol_count,
+		.rank = names->symbol_count,
 	};
 	names->symbol_count++;
 	return 0;

@@ -15,7 +15,7 @@ static int compare_symbols(const void *a, const void *b)
 
 	if (left->address != right->address)
 		return left->address < right->address ? -1 : 1;
-	return left->order < right->order ? -1 : 1;
+	return left->rank < right->rank ? -1 : 1;
 }
 
 static int compare_threads(const void *a, const void *b)
@@ -24,7 +24,7 @@ static int compare_threads(const void *a, const void *b)
 
 	if (left->id != right->id)
 		return left->id < right->id ? -1 : 1;
-	return left->order > right->order ? -1 : 1;
+	return left->rank > right->rank ? -1 : 1;
 }
 
 /* Sort symbols. Those of the kernel itself come first and in order, those of modules do not. */
@@ -89,7 +89,7 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 		.size = size,
 		.name = text,
 		.type = 't',
-		.order = 2 * FILE_ORDER - rank * (FILE_ORDER / 2) - (*names)->symbol_count,
+		.rank = 2 * FILE_RANK - rank * (FILE_RANK / 2) - (*names)->symbol_count,
 	};
 	(*names)->symbol_count++;
 	return 0;

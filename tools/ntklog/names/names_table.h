@@ -17,8 +17,8 @@
  * @name: name, in the text of the file or in an added name
  * @module: "[MODULE]", or NULL for the kernel itself
  * @type: letter of nm(1)
- * @order: rank among symbols of one address, of which the least counts: symbols come in the order
- *	of the file, and before images
+ * @rank: position among symbols of one address, of which the least counts: symbols come in the
+ *	order of the file, and before images
  */
 struct symbol {
 	uint64_t address;
@@ -26,20 +26,20 @@ struct symbol {
 	const char *name;
 	const char *module;
 	char type;
-	size_t order;
+	size_t rank;
 };
 
 /**
  * struct thread_name - the name of a thread
  * @id: id of the thread
  * @name: name of the thread
- * @order: rank among names of one thread, of which the greatest counts: names from a file of names
- *	before names from the trace, and later names before earlier ones
+ * @rank: position among names of one thread, of which the greatest counts: names from a file of
+ *	names before names from the trace, and later names before earlier ones
  */
 struct thread_name {
 	uint32_t id;
 	const char *name;
-	size_t order;
+	size_t rank;
 };
 
 /* A name that is not part of a file's text. */
@@ -48,8 +48,8 @@ struct added_name {
 	char text[];
 };
 
-/* Base of the order of names from a file of names. Other names have a lesser order. */
-#define FILE_ORDER	((size_t)1 << (8 * sizeof(size_t) - 2))
+/* Base of @rank of names from a file of names. Other names have a lower rank. */
+#define FILE_RANK	((size_t)1 << (8 * sizeof(size_t) - 2))
 
 /**
  * struct names - names of symbols, threads and locks

@@ -48,7 +48,7 @@ static void add_times(struct difference_sum *sum, const struct histogram *times,
 {
 	double error = histogram_sum_error(times) * times->sum;
 
-	sum->sum += times->sum * ns_per_cycle;
+	sum->estimate += times->sum * ns_per_cycle;
 	sum->variance += (error * error + arrival_variance(times)) * ns_per_cycle * ns_per_cycle;
 }
 
@@ -57,7 +57,7 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 {
 	add_times(&sums[DIFFERENCE_OF_WAITS], wait, ns_per_cycle);
 	add_times(&sums[DIFFERENCE_OF_HOLDS], hold, ns_per_cycle);
-	sums[DIFFERENCE_OF_COUNTS].sum += (double)wait->total;
+	sums[DIFFERENCE_OF_COUNTS].estimate += (double)wait->total;
 	sums[DIFFERENCE_OF_COUNTS].variance += wait->total_variance + (double)wait->total;
 }
 
@@ -151,7 +151,7 @@ static int compare_names(const void *a, const void *b)
 
 static double change_of(const struct difference_row *row, enum difference_of of)
 {
-	return row->sums[1][of].sum - row->sums[0][of].sum;
+	return row->sums[1][of].estimate - row->sums[0][of].estimate;
 }
 
 static int compare_changes(const void *a, const void *b, void *of)
@@ -168,7 +168,7 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 
 	for (which = 0; which < 2; which++)
 		for (i = 0; i < DIFFERENCE_PROPERTIES; i++) {
-			to->sums[which][i].sum += from->sums[which][i].sum;
+			to->sums[which][i].estimate += from->sums[which][i].estimate;
 			to->sums[which][i].variance += from->sums[which][i].variance;
 		}
 	free(from->lock);
@@ -229,14 +229,14 @@ static double before(const struct report *report, const void *row)
 {
 	const struct shown_row *of = row;
 
-	return of->row->sums[0][of->of].sum;
+	return of->row->sums[0][of->of].estimate;
 }
 
 static double after(const struct report *report, const void *row)
 {
 	const struct shown_row *of = row;
 
-	return of->row->sums[1][of->of].sum;
+	return of->row->sums[1][of->of].estimate;
 }
 
 static double change(const struct report *report, const void *row)

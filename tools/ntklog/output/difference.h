@@ -39,7 +39,7 @@ enum difference_of {
  * @variance: its variance; INFINITY: no record tells it
  */
 struct difference_sum {
-	double sum;
+	double estimate;
 	double variance;
 };
 

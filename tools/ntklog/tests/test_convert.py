@@ -155,7 +155,7 @@ class Ctf(Case):
                          list(range(4000)))
         self.assertGreater(os.path.getsize(os.path.join(self.out, "cpu0")), 1 << 17)
 
-    def test_32_bits(self):
+    def test_ctf_has_records_of_32_bit_traces(self):
         event = etl.perfinfo(0x0529, etl.spin_lock(32), bits=32)
         self.convert("--ctf", etl.file(event, bits=32))
         self.assertIn("SpinLockAddress = 0x12345678,", self.read()[0])

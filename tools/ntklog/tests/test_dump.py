@@ -40,7 +40,7 @@ class Known(unittest.TestCase):
     def test_spin_lock_of_64_bits(self):
         self.check_spin_lock(64)
 
-    def test_spin_lock_of_32_bits(self):
+    def test_spin_lock_of_a_32_bit_trace_is_printed(self):
         self.check_spin_lock(32)
 
     def test_32_bit_header_without_padding_before_boot_time(self):
@@ -123,7 +123,7 @@ class Known(unittest.TestCase):
     def test_resource_of_64_bits(self):
         self.check_resource(64, "0xffff888012345678")
 
-    def test_resource_of_32_bits(self):
+    def test_resource_of_a_32_bit_trace_is_printed(self):
         self.check_resource(32, "0x12345678")
 
     def test_actions(self):

@@ -281,16 +281,16 @@ class Formats(unittest.TestCase):
                 self.assertEqual(line, wanted, option)
             self.assertEqual(len(outputs[option]) - 3, len(made.events))
 
-    def test_64_bits(self):
+    def test_all_types_of_a_64_bit_trace_are_printed(self):
         self.check(64, False)
 
-    def test_64_bits_with_names(self):
+    def test_all_types_of_a_64_bit_trace_are_printed_with_names(self):
         self.check(64, True)
 
-    def test_32_bits(self):
+    def test_all_types_of_a_32_bit_trace_are_printed(self):
         self.check(32, False)
 
-    def test_32_bits_with_names(self):
+    def test_all_types_of_a_32_bit_trace_are_printed_with_names(self):
         self.check(32, True)
 
 

@@ -285,7 +285,7 @@ class SpinLocks(Case):
         self.assertIn("a row lacks at most 0ns of its wait", self.report().stdout)
         self.assertGreater(self.report("--html", "-").stdout.count('<span class="name">0x40<'), 0)
 
-    def test_32_bits(self):
+    def test_lock_address_of_a_32_bit_trace_has_8_digits(self):
         self.write(etl.file(etl.perfinfo(0x0529, etl.spin_lock(32), bits=32), bits=32))
         row = json.loads(self.report("--json").stdout)["locks"][0]
         self.assertEqual((row["lock"], row["sampled"]), ("0x12345678", 1))
@@ -392,7 +392,7 @@ class LinuxLocks(Case):
         self.assertAlmostEqual(rows["ww_mutex", "exclusive"]["hold_total_ns"], 100 * 60 * NS)
         self.assertEqual(report["unknown"], [])
 
-    def test_records_of_32_bits(self):
+    def test_resource_of_a_32_bit_trace_is_read(self):
         report = self.json(data=etl.file(etl.linux_lock("semaphore", bits=32), bits=32))
         self.assertEqual([(row["resource"], row["kind"]) for row in report["resources"]],
                          [("0x12345678", "semaphore")])

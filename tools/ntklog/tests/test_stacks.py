@@ -163,7 +163,7 @@ class Placing(Case):
         self.assertEqual(self.stacks()[-1], ("SpinLock", CHAIN))
         self.assertEqual(self.counts()["found"], 1)
 
-    def test_32_bits(self):
+    def test_stack_of_a_32_bit_trace_is_found(self):
         self.put(lock(bits=32), etl.stack(T, [0x80001000, 0x80002000], bits=32), bits=32)
         self.assertEqual(self.stacks(), [("SpinLock", [0x80001000, 0x80002000])])
 
@@ -358,7 +358,7 @@ class Keys(Case):
                       run("dump", self.path).stdout)
         self.assertEqual(self.counts(), {"found": 0, "missing": 0, "unknown": 1, "alone": 0})
 
-    def test_32_bits(self):
+    def test_definition_in_a_32_bit_trace_is_found(self):
         self.put(etl.stack_definition(0x90000001, [0x80001000], bits=32, time_stamp=T - 1),
                  lock(bits=32), self.key(T, 0x90000001, bits=32), bits=32)
         self.assertIn(("SpinLock", [0x80001000]), self.stacks())
