@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * All that is summed up of a trace. Events are taken in the order of the file: of one
- * processor that is the order of time, and more is not needed. Memory does not grow with
- * the file: see the limits of each kind.
+ * All sums of a trace. analysis_read() adds the events of a file in the order of time, top those of
+ * one CPU after the other. Tables have limits, so that memory does not grow with the file.
  */
 
 #define _GNU_SOURCE
@@ -22,7 +21,7 @@
 
 #define HOOK_IDS	0x10000
 
-/* The earliest event of the earliest buffer of each processor. */
+/* Return the time of the earliest event in the first buffers of all CPUs; session clock. */
 static uint64_t first_time_left(struct etl_reader reader)
 {
 	struct etl_place *first = calloc(UINT16_MAX + 1, sizeof(*first));
@@ -54,7 +53,9 @@ static uint64_t first_time_left(struct etl_reader reader)
 	return time == UINT64_MAX ? reader.file.start_clock : time;
 }
 
-/* Where does what is wanted, and there, begin? */
+/*
+ * Find the begin of the time lines: that of the trace, or that of the selected time if it is later.
+ */
 static void find_origin(struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
@@ -70,7 +71,7 @@ static void find_origin(struct analysis *analysis, const struct etl_file *file)
 /**
  * analysis_find_rates() - find the first parameters of the sampling
  * @analysis: analysis to change
- * @file: open file, whose place and error stay
+ * @file: open file, whose position and error stay
  */
 void analysis_find_rates(struct analysis *analysis, struct etl_file *file)
 {
@@ -145,7 +146,10 @@ static bool is_wanted_lock(struct analysis *analysis, uint64_t address, uint64_t
 	return true;
 }
 
-/* top has no history: it asks the kernel for the rates of each interval. */
+/*
+ * Return the rates at the time of an event. Only the second pass over a file has a history. top has
+ * none, because it reads the rates of each interval from the module.
+ */
 static const struct spinlock_rates *spinlock_rates_of(const struct analysis *analysis,
 						      const struct etl_event *event)
 {
@@ -199,7 +203,10 @@ static void add_spinlock(struct analysis *analysis, const struct charge_event *f
 	});
 }
 
-/* A holder may be blocked in a lock that is not summed up. */
+/*
+ * Add the record of a lock that is not summed up to the charges, as a wait that is not counted: the
+ * holder of a wanted lock may be blocked in it.
+ */
 static void add_unwanted_resource(struct analysis *analysis, const struct charge_event *from,
 				  struct resource_record *record, uint64_t address)
 {
@@ -245,7 +252,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	});
 }
 
-/* Take the facts that events give about the recording: covered times, rates, observed groups. */
+/* Collect what events tell about the recording: covered times, rates, observed groups. */
 static void take_facts(struct analysis *analysis, const struct etl_file *file,
 		       const struct etl_event *event, const struct event_type *type)
 {
@@ -268,13 +275,13 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 }
 
 /**
- * analysis_add() - add an event
- * @analysis: where to
- * @file: that it is of
- * @event: the event
- * @stack: of it, or NULL
+ * analysis_add() - add an event, if it is selected
+ * @analysis: analysis to change
+ * @file: file of the event
+ * @event: event to add
+ * @stack: stack of the event, or NULL
  *
- * Return: 0, or -1 with a message in @file->error: it is damaged and left out.
+ * Return: 0, or -1 with a message in @file->error if the event is damaged and left out.
  */
 int analysis_add(struct analysis *analysis, struct etl_file *file,
 		 const struct etl_event *event, const struct stack *stack)
@@ -286,22 +293,21 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 
 	if (event->wrong_time)
 		return 0;
-	/* A selection does not change the rates, nor the time that a CPU is covered. */
+	/* Rates and covered times come from all events, whether they are selected or not. */
 	take_facts(analysis, file, event, type);
 	if (selection && !selection_in_time(selection, file, event)) {
-		analysis->more |= selection->has_to &&
-				  etl_seconds(file, event->time_stamp) > selection->to;
+		analysis->has_later_events |= selection->has_to &&
+			etl_seconds(file, event->time_stamp) > selection->to;
 		return 0;
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
-	/* The times of events that the filter leaves out count, too. */
+	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
 	if (selection && selection->filter &&
 	    !filter_match(selection->filter, file, event, type, analysis->names))
 		return 0;
-	/* The file's header is made of events too, which say what the file is. */
 	if (is_of_header(file, event))
 		return 0;
 	analysis->events++;
@@ -328,12 +334,12 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	return 0;
 }
 
-/* The last time that is wanted, or the last event before it. */
+/* Return the end of the selected time, or the time of the last event if that is earlier. */
 static uint64_t last_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
 
-	if (selection && selection->has_to && analysis->more)
+	if (selection && selection->has_to && analysis->has_later_events)
 		return file->start_clock + (uint64_t)(selection->to * (double)file->perf_freq);
 	return analysis->last_time;
 }
@@ -355,7 +361,7 @@ static void read_events(struct analysis *analysis, struct etl_file *file)
 	analysis->resources.timelines.ticks_per_cycle = ticks_per_cycle;
 	analysis->spinlocks.has_cpus = etl_is_flight(file);
 	analysis->resources.has_cpus = etl_is_flight(file);
-	/* Waits are charged in the order of time. */
+	/* The charges need the events in the order of time. */
 	merge = etl_merge_open(file);
 	stacks = merge ? stacks_open(file, next_event, merge) : NULL;
 	if (!stacks) {
@@ -379,8 +385,8 @@ close:
 }
 
 /*
- * The rates of each stretch are known after the whole file has been read, because a CPU's events
- * may be anywhere in it. Read the file again if they changed. A stream cannot be read again.
+ * Sum up the file a second time, with the rates that held at the time of each event. The first pass
+ * has found these rates, which may be anywhere in the file.
  */
 static void read_again(struct analysis *analysis, struct etl_file *file,
 		       const struct etl_file *before)
@@ -394,7 +400,7 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	enum charge_by charge_by = analysis->charge_by;
 	const char *lock = analysis->lock;
 
-	/* All that is wrong with the file is counted again. */
+	/* Reset the counts of damage, because the second pass counts it again. */
 	*file = *before;
 	analysis->history = (struct rates_history) { 0 };
 	analysis->coverage = (struct coverage) { 0 };
@@ -414,7 +420,10 @@ static void read_again(struct analysis *analysis, struct etl_file *file,
 	read_events(analysis, file);
 }
 
-/* A CPU whose ring was not full has lost nothing: others of the same size have more buffers. */
+/*
+ * Find the CPUs whose buffers were not overwritten. The rings of all CPUs have the same size, so
+ * that the ring of a CPU with fewer buffers than another CPU was not full.
+ */
 static void find_whole_cpus(struct coverage *coverage, const struct etl_reader *reader)
 {
 	size_t *buffers = calloc(coverage->cpu_count + 1, sizeof(*buffers));
@@ -427,14 +436,17 @@ static void find_whole_cpus(struct coverage *coverage, const struct etl_reader *
 		if (cpu < coverage->cpu_count && ++buffers[cpu] > most)
 			most = buffers[cpu];
 	}
-	/* One buffer of a full ring may be on its way to its reader. */
+	/* A full ring may lack one buffer, which a reader was about to get. */
 	for (i = 0; buffers && i < coverage->cpu_count; i++)
 		coverage->cpus[i].is_whole = buffers[i] + 1 < most;
 	coverage->no_memory |= !buffers;
 	free(buffers);
 }
 
-/* A CPU that lost nothing is covered from the start on, even if it has no event there. */
+/*
+ * Return the begin of the covered time. A CPU that lost nothing is covered from the start of the
+ * session on, even if it has no event there.
+ */
 static uint64_t first_wanted_time(const struct analysis *analysis, const struct etl_file *file)
 {
 	const struct selection *selection = analysis->selection;
@@ -449,10 +461,11 @@ static uint64_t first_wanted_time(const struct analysis *analysis, const struct 
 
 /**
  * analysis_read() - sum up a file
- * @analysis: empty
- * @file: a file that is open and of which no event has been read
+ * @analysis: analysis without events
+ * @file: open file of which no event was read
  *
- * Damaged buffers and events are left out: see @file->error.
+ * Damaged buffers and events are left out, and the first damage is described in @file->error. A
+ * file whose rates changed is read twice; of a stream the first rates hold for all events.
  */
 void analysis_read(struct analysis *analysis, struct etl_file *file)
 {
@@ -480,12 +493,12 @@ void analysis_read(struct analysis *analysis, struct etl_file *file)
 }
 
 /**
- * analysis_seconds() - how long did it last?
- * @analysis: of a file
+ * analysis_seconds() - get the length of the time that was summed up
+ * @analysis: finished analysis of a file
  * @file: the file
  *
- * Return: the seconds from the start of the session, from the end of the overwritten time or from
- * the selection's begin, to the last event or the selection's end.
+ * Return: seconds from the begin of the time lines to the last event, or to the end of the selected
+ * time. If buffers were overwritten, seconds of the CPU that is covered longest.
  */
 double analysis_seconds(const struct analysis *analysis, const struct etl_file *file)
 {
@@ -495,7 +508,7 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
 	if (analysis->coverage.is_uneven)
 		return (double)coverage_ticks(&analysis->coverage, COVERAGE_ANY_GROUP,
 					      COVERAGE_LONGEST) / (double)file->perf_freq;
-	if (selection && selection->has_to && analysis->more)
+	if (selection && selection->has_to && analysis->has_later_events)
 		to = selection->to;
 	else if (analysis->last_time)
 		to = etl_seconds(file, analysis->last_time);
@@ -505,7 +518,7 @@ double analysis_seconds(const struct analysis *analysis, const struct etl_file *
 }
 
 /**
- * analysis_has_group() - was an event group enabled?
+ * analysis_has_group() - test whether an event group was enabled
  * @analysis: analysis of a file
  * @group: one event group, PERF_*
  *
@@ -546,8 +559,8 @@ static void find_highest_rates(struct analysis *analysis)
 }
 
 /**
- * analysis_finish() - nothing is added any more
- * @analysis: to be shown
+ * analysis_finish() - compute what needs all events
+ * @analysis: analysis to which no event is added any more
  */
 void analysis_finish(struct analysis *analysis)
 {
@@ -565,8 +578,8 @@ void analysis_finish(struct analysis *analysis)
 }
 
 /**
- * analysis_free() - make it an empty one
- * @analysis: whatever it holds
+ * analysis_free() - free the sums
+ * @analysis: analysis; all zero afterwards
  */
 void analysis_free(struct analysis *analysis)
 {

@@ -20,34 +20,34 @@
 #define WANTED_LOCKS_BITS	8
 
 /**
- * struct analysis - of a trace; all zero: of nothing
- * @selection: of its events; NULL: all
- * @names: of addresses and threads, for the selection and the classes of locks
- * @lock: name or address of the only lock that is summed up; NULL: all
+ * struct analysis - sums of a trace; all zero: of no events
+ * @selection: events to sum up, or NULL for all events
+ * @names: names of addresses and threads, for the selection and the classes of locks; or NULL
+ * @lock: name or address of the only lock to sum up, or NULL for all locks
  * @lock_events: number of events of that lock
  * @lock_cache: recent locks, and whether their names are @lock
- * @by_address: each lock by itself, and not by class
- * @classes: of the locks, unless @by_address
- * @spinlocks: WMI_SPINLOCK
- * @resources: WMI_RESOURCE
- * @switches: WMI_CONTEXTSWAP
- * @stacks: all but the last, by their stacks
+ * @by_address: sum up each lock by itself, and not by its class
+ * @classes: classes of the locks, unless @by_address
+ * @spinlocks: sums of WMI_SPINLOCK records
+ * @resources: sums of WMI_RESOURCE records
+ * @switches: sums of WMI_CONTEXTSWAP records
+ * @stacks: sums of WMI_SPINLOCK and WMI_RESOURCE records by their stacks
  * @charges: waits charged to holds, if @charges_waits
  * @charge_by: property by which waiters and holders are told apart
  * @charges_waits: set by the caller: analysis_read() charges waits
  * @coverage: time that the events cover
- * @history: changes of the sampling's parameters
+ * @history: changes of the sampling parameters
  * @has_groups: the file says which event groups were enabled
- * @groups: those groups
- * @origin: where time lines begin: the session's start, or where what is left of it
- *	begins; session clock
- * @events: of all kinds
- * @first_time: of an event but the header's, session clock
- * @last_time: likewise
- * @more: there are events after the last time that is wanted
- * @rates_changed: the parameters of the sampling changed
- * @unknown: events that are not known, by hook id; made when there is one
- * @unknown_headers: of those without a hook id, by type of header
+ * @groups: event groups that were enabled, if @has_groups
+ * @origin: begin of the time lines, session clock: the start of the session, the first event that
+ *	was not overwritten, or the begin of the selected time
+ * @events: number of selected events of all types, without those of the file's header
+ * @first_time: time of the earliest event in the selected time, session clock
+ * @last_time: time of the latest event in the selected time
+ * @has_later_events: the file has events after the selected time
+ * @rates_changed: the sampling parameters changed during the session
+ * @unknown: number of events of unknown types, by hook id; allocated for the first one
+ * @unknown_headers: number of events without a hook id, by type of header
  */
 struct analysis {
 	const struct selection *selection;
@@ -76,7 +76,7 @@ struct analysis {
 	uint64_t events;
 	uint64_t first_time;
 	uint64_t last_time;
-	bool more;
+	bool has_later_events;
 	bool rates_changed;
 	uint64_t *unknown;
 	uint64_t unknown_headers[0x100];

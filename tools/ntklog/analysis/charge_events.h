@@ -11,10 +11,10 @@
 #include "wmi_record.h"
 
 /**
- * struct charge_event - where a record comes from
- * @file: the file
- * @event: the event, in the order of time
- * @stack: its stack, or NULL
+ * struct charge_event - event of a record
+ * @file: file of the event
+ * @event: the event; events are added in the order of time
+ * @stack: stack of the event, or NULL
  */
 struct charge_event {
 	const struct etl_file *file;

@@ -410,11 +410,11 @@ void charge_sums_add_switch(struct charge_sums *sums, const struct charge_absenc
 }
 
 /**
- * charge_row_is_of_others() - test for the sum of the rows that were dropped
+ * charge_row_is_of_others() - test whether a row is the sum of rows that were dropped
  * @sums: open or finished
- * @row: a row
+ * @row: row of @sums
  *
- * Return: true if @row is of locks that are not told apart.
+ * Return: true if @row is such a sum, or if its label could not be allocated.
  */
 bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge_row *row)
 {
@@ -422,8 +422,8 @@ bool charge_row_is_of_others(const struct charge_sums *sums, const struct charge
 }
 
 /**
- * charge_sums_finish() - nothing is added any more
- * @sums: open; the sums stay
+ * charge_sums_finish() - free what only adding needs
+ * @sums: sums to which nothing is added any more
  */
 void charge_sums_finish(struct charge_sums *sums)
 {

@@ -15,8 +15,8 @@
 #include "stack_stats.h"
 
 /*
- * Classes and rows that are kept: the heaviest of twice as many. The lighter rows are summed up as
- * one for each kind. Labels are dropped with their rows.
+ * Numbers of classes and rows that stay when a table with twice as many drops its lightest entries.
+ * The dropped rows are summed up in one row of each kind. Labels are dropped with their rows.
  */
 #define CHARGE_CLASSES_KEPT	8192
 #define CHARGE_ROWS_KEPT	8192
@@ -146,7 +146,7 @@ struct charge_row {
  * @current: class of the wait that is being charged
  * @waiter: label of the task that has waited
  * @classes: table
- * @others: of a class for which there is no memory
+ * @others: sums of the locks whose class could not be allocated
  * @rows: table
  * @labels: table, by text
  * @fixed: the labels that are always there

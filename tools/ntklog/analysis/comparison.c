@@ -39,15 +39,15 @@ static const struct {
 	{ "Opcode", SUBJECT_OPCODE, OPERAND_NUMBER, UINT8_MAX },
 	{ "Level", SUBJECT_LEVEL, OPERAND_NUMBER, UINT8_MAX },
 	{ "ProcessId", SUBJECT_PROCESS_ID, OPERAND_NUMBER, UINT32_MAX },
-	{ "hold", SUBJECT_HOLD, OPERAND_LASTS, 0 },
-	{ "wait", SUBJECT_WAIT, OPERAND_LASTS, 0 },
+	{ "hold", SUBJECT_HOLD, OPERAND_DURATION, 0 },
+	{ "wait", SUBJECT_WAIT, OPERAND_DURATION, 0 },
 	{ "lock", SUBJECT_LOCK, OPERAND_ADDRESS, UINT64_MAX },
 	{ "caller", SUBJECT_CALLER, OPERAND_ADDRESS, UINT64_MAX },
 	{ "class", SUBJECT_CLASS, OPERAND_TEXT, 0 },
 	{ "thread", SUBJECT_THREAD, OPERAND_THREAD, UINT32_MAX },
 };
 
-/* Write a message on the text that begins at character @at, counted from 1. Returns -1. */
+/* Write a message about the text at character @at of the filter, counted from 1. Returns -1. */
 __printf(4, 5)
 static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 {
@@ -62,7 +62,7 @@ static int refuse(char *error, size_t size, size_t at, const char *format, ...)
 	return -1;
 }
 
-/* The kind of operand that a field of this format is compared with. */
+/* Return the kind of value that a field is compared with. */
 static enum operand_kind field_operand(const struct event_field *field)
 {
 	if (field->is_cycles)
@@ -90,7 +90,7 @@ static uint64_t field_most(const struct event_field *field)
 	return field->format == FIELD_SIGNED ? all >> 1 : all;
 }
 
-/* "Pmc0" to "Pmc7". */
+/* Parse "Pmc0" to "Pmc7". */
 static bool is_counter(const char *name, unsigned int *number)
 {
 	if (strncasecmp(name, "Pmc", 3) || name[3] < '0' || name[3] > '7' || name[4])
@@ -99,13 +99,15 @@ static bool is_counter(const char *name, unsigned int *number)
 	return true;
 }
 
-/* The fields, and behind them what is part of one. */
+/* Return field @i of a type; behind the last one its additional field for filters, or NULL. */
 static const struct event_field *field_at(const struct event_type *type, size_t i)
 {
 	return i < type->field_count ? &type->fields[i] : type->part;
 }
 
-/* Is it a field of events, or the symbol of one? */
+/*
+ * Find the fields of all types that have a name. A name with "Symbol" or "Name" is of the value's.
+ */
 static bool find_fields(struct compared *compared, const char *name)
 {
 	size_t length = strlen(name), i, j;
@@ -119,7 +121,7 @@ static bool find_fields(struct compared *compared, const char *name)
 			if (!field)
 				continue;
 			own = strlen(field->name);
-			/* The name of a ThreadId is a ThreadName. */
+			/* A field FOOThreadId has the name of its thread as FOOThreadName. */
 			if (field->is_thread && length == own + 2 &&
 			    !strncasecmp(name, field->name, own - 2) &&
 			    !strcasecmp(name + own - 2, "Name")) {
@@ -147,14 +149,14 @@ static bool find_fields(struct compared *compared, const char *name)
 }
 
 /**
- * comparison_find_subject() - what of events has this name?
- * @compared: is set to that
- * @name: of a field, in whatever case
- * @at: where it is in the filter, from 1 on
- * @error: a message is written here on failure
- * @size: of @error
+ * comparison_find_subject() - find the subject of a comparison by its name
+ * @compared: comparison whose subject, kind and greatest value are set
+ * @name: name of a field or a property, in any case
+ * @at: position of the name in the filter, counted from 1
+ * @error: set to a message on failure
+ * @size: bytes of @error
  *
- * Return: 0 or -1.
+ * Return: 0, or -1 if there is no such subject.
  */
 int comparison_find_subject(struct compared *compared, const char *name, size_t at, char *error,
 			    size_t size)
@@ -179,8 +181,11 @@ int comparison_find_subject(struct compared *compared, const char *name, size_t 
 	return refuse(error, size, at, "no event has a field %.40s", name);
 }
 
-/* A time with its unit; without one, in @usual nanoseconds, or 0: that is none. */
-static bool parse_time(const char *text, double usual, double *ns)
+/*
+ * Parse a time with its unit. A time without a unit is in units of @default_ns nanoseconds; it is
+ * refused if that is 0.
+ */
+static bool parse_time(const char *text, double default_ns, double *ns)
 {
 	static const struct {
 		const char *name;
@@ -197,8 +202,8 @@ static bool parse_time(const char *text, double usual, double *ns)
 	if (end == text || !isfinite(number))
 		return false;
 	if (!*end) {
-		*ns = number * usual;
-		return usual > 0;
+		*ns = number * default_ns;
+		return default_ns > 0;
 	}
 	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (!strcmp(end, units[i].name)) {
@@ -209,11 +214,11 @@ static bool parse_time(const char *text, double usual, double *ns)
 }
 
 /**
- * parse_seconds() - understand a time
- * @text: seconds, or with a unit: ns, us, ms, s
- * @seconds: the time
+ * parse_seconds() - parse a time
+ * @text: seconds, or a number with a unit: ns, us, ms or s
+ * @seconds: set to the time, seconds
  *
- * Return: whether it is one.
+ * Return: true if @text is a time.
  */
 bool parse_seconds(const char *text, double *seconds)
 {
@@ -223,7 +228,10 @@ bool parse_seconds(const char *text, double *seconds)
 	return true;
 }
 
-/* Whole, decimal or hexadecimal; -1: none, 1: beyond 64 bits. */
+/*
+ * Parse a whole number, decimal or hexadecimal. Returns 0, -1 if @text is no such number, or 1 if
+ * the number does not fit into 64 bits.
+ */
 static int parse_number(const char *text, bool is_signed, uint64_t *number)
 {
 	const char *digits = text + (is_signed && *text == '-');
@@ -244,7 +252,7 @@ static int parse_number(const char *text, bool is_signed, uint64_t *number)
 	return 0;
 }
 
-/* SYMBOL[+0xOFFSET][ [MODULE]], as it is printed. */
+/* Split "SYMBOL[+0xOFFSET][ [MODULE]]", the form in which symbols are printed, into its parts. */
 static int split_symbol(struct compared *compared, char *error, size_t size)
 {
 	char *module = strchr(compared->text, ' ');
@@ -296,13 +304,13 @@ static bool is_text(enum operand_kind kind)
 }
 
 /**
- * comparison_resolve_value() - resolve the value by the kind of the subject
- * @compared: the comparison; its subject, comparison and text are set
- * @field: the subject's name, as it was given
- * @error: a message is written here on failure
- * @size: of @error
+ * comparison_resolve_value() - parse the value by the kind of the subject
+ * @compared: comparison with a subject, an operator and a text
+ * @field: name of the subject as the user wrote it, for messages
+ * @error: set to a message on failure
+ * @size: bytes of @error
  *
- * Return: 0 or -1.
+ * Return: 0, or -1 if the subject cannot have the value.
  */
 int comparison_resolve_value(struct compared *compared, const char *field, char *error,
 			     size_t size)
@@ -331,7 +339,7 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 			return refuse(error, size, compared->at,
 				      "names have no order: use ==, != or ~");
 		return 0;
-	case OPERAND_LASTS:
+	case OPERAND_DURATION:
 	case OPERAND_SECONDS:
 		compared->is_time = true;
 		if (parse_time(compared->text, compared->kind == OPERAND_SECONDS ? 1e9 : 0,
@@ -381,12 +389,12 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 
 /**
  * comparison_resolve_names() - check that the names in a comparison exist
- * @compared: the comparison; its value has been resolved
- * @names: that the file has, or NULL
- * @error: a message is written here on failure
- * @size: of @error
+ * @compared: comparison whose value has been resolved
+ * @names: names of the file, or NULL
+ * @error: set to a message on failure
+ * @size: bytes of @error
  *
- * Return: 0 or -1.
+ * Return: 0, or -1 if a name does not exist.
  */
 int comparison_resolve_names(const struct compared *compared, const struct names *names,
 			     char *error, size_t size)
@@ -476,8 +484,8 @@ uint32_t comparison_types(const struct compared *compared)
 }
 
 /**
- * comparison_clear() - let go what it has
- * @compared: the comparison
+ * comparison_clear() - free the members of a comparison
+ * @compared: comparison
  */
 void comparison_clear(struct compared *compared)
 {

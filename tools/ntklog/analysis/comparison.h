@@ -59,13 +59,13 @@ enum operand_kind {
 	OPERAND_NUMBER,
 	OPERAND_SIGNED,
 	OPERAND_ADDRESS,	/* a number, or a symbol */
-	OPERAND_SYMBOL,		/* of a value: a number, or a name of those there are */
-	OPERAND_CYCLES,		/* a number, or a time with its unit */
-	OPERAND_LASTS,		/* a time with its unit */
-	OPERAND_SECONDS,	/* a time, in seconds if it has none */
-	OPERAND_THREAD,		/* a number, or a name */
+	OPERAND_SYMBOL,		/* a number, or one of the names of the field's values */
+	OPERAND_CYCLES,		/* a number of cycles, or a time with its unit */
+	OPERAND_DURATION,	/* a time with its unit */
+	OPERAND_SECONDS,	/* a time; in seconds if it has no unit */
+	OPERAND_THREAD,		/* the id or the name of a thread */
 	OPERAND_TEXT,
-	OPERAND_EVENT,		/* a name of an event */
+	OPERAND_EVENT,		/* the name of an event */
 };
 
 /* Types of events as bits: those of event_types[], and one for all that the tool does not know. */
@@ -77,18 +77,19 @@ enum operand_kind {
  * @subject: left side
  * @kind: kind of the value
  * @comparison: operator
- * @fields: of SUBJECT_FIELD: by the event's type
- * @is_thread: it is ThreadId
- * @counter: of SUBJECT_PMC
- * @most: value that the subject can have
- * @text: the value as it was given, in words of OPERAND_ADDRESS without offset and module
- * @at: where it was, from 1 on
- * @is_number: @number counts; else @text
- * @number: the value, as int64_t of OPERAND_SIGNED
- * @is_time: @ns counts
- * @ns: the value
- * @has_offset: of a symbol: @number counts too
- * @module: of a symbol, "[...]", or NULL
+ * @fields: fields of SUBJECT_FIELD and SUBJECT_FIELD_SYMBOL by type of event; NULL for a type that
+ *	has no such field
+ * @is_thread: the field is ThreadId, which the header of an event of unknown type may have too
+ * @counter: number of the counter of SUBJECT_PMC
+ * @most: greatest value that the subject can have
+ * @text: value as the user wrote it; of a symbol the part without offset and module
+ * @at: position of the value in the filter, counted from 1
+ * @is_number: the value is @number, not @text
+ * @number: the value, of OPERAND_SIGNED an int64_t; or the offset of a symbol
+ * @is_time: the value is @ns
+ * @ns: the value, nanoseconds
+ * @has_offset: the value is a symbol with the offset @number
+ * @module: module of a symbol as "[MODULE]", or NULL
  */
 struct compared {
 	enum subject subject;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Is a comparison true of an event? */
+/* Evaluating a comparison for an event. */
 
 #define _GNU_SOURCE
 
@@ -81,7 +81,7 @@ static bool compare_class(const struct compared *compared, const struct names *n
 	uint64_t key = names_lock_key(names, address, event->time_stamp);
 	char text[NAME_SIZE];
 
-	/* A lock of no class is of another one than any. */
+	/* The class of a lock without a class differs from every class. */
 	if (!names_key_is_class(names, key))
 		return compared->comparison == IS_NOT_EQUAL;
 	names_symbol(names, key, NAMES_OF_ANY, text, sizeof(text));
@@ -173,7 +173,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		if (compared->subject != SUBJECT_THREAD)
 			return false;
 		contextswap_record_read(&contextswap, event);
-		/* One of both is it; or neither is. */
+		/* "==" needs one of the two threads, "!=" neither of them. */
 		if (compared->comparison == IS_NOT_EQUAL)
 			return compare_thread(compared, names, contextswap.old_thread_id) &&
 			       compare_thread(compared, names, contextswap.new_thread_id);
@@ -198,7 +198,7 @@ static bool compare_header(const struct compared *compared, const struct etl_eve
 			return false;
 		etl_format_guid(info.provider, guid);
 		name = etl_provider_name(info.provider);
-		/* By either of both; or it is neither. */
+		/* A provider is compared by its GUID and by its name: "!=" needs both to differ. */
 		if (compared->comparison == IS_NOT_EQUAL)
 			return compare_text(compared, guid) &&
 			       (!name || compare_text(compared, name));
@@ -266,7 +266,7 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 		return event->has_pebs_index &&
 		       compare_number(compared, event_extension(event, event->counters));
 	case SUBJECT_FIELD:
-		/* Of those that are not known the header may have it. */
+		/* The header of an event of unknown type may have a ThreadId. */
 		if (!type && compared->is_thread)
 			return compare_header(compared, event, names);
 		return compare_field(compared, file, event, type, names);

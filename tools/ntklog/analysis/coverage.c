@@ -37,7 +37,7 @@ void coverage_add_event(struct coverage *coverage, const struct etl_event *event
 }
 
 /**
- * coverage_add_observed() - note that a group begins or ends to be observed
+ * coverage_add_observed() - note that the observation of a group begins or ends
  * @coverage: coverage to change
  * @event: PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, whose size has been checked
  */
@@ -106,11 +106,11 @@ static bool is_of_groups(const struct coverage_change *change, uint32_t groups)
 }
 
 /**
- * coverage_knows_group() - ask whether the trace says when groups were observed
+ * coverage_knows_group() - test whether the trace says when groups were observed
  * @coverage: finished coverage
  * @groups: event groups of one word of the group mask
  *
- * Return: true if it does for one of them.
+ * Return: true if the trace says it of one of the groups.
  */
 bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
 {
@@ -122,7 +122,10 @@ bool coverage_knows_group(const struct coverage *coverage, uint32_t groups)
 	return false;
 }
 
-/* The groups that are observed at the begin: the first event about them says that they end. */
+/*
+ * Return the bits of the groups that were observed before their first event: that event says that
+ * the observation ends.
+ */
 static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups)
 {
 	uint32_t observed = 0, seen = 0;
@@ -140,7 +143,7 @@ static uint32_t groups_at_begin(const struct coverage *coverage, uint32_t groups
 	return observed;
 }
 
-/* The part of [@from, @to) in which one of the groups is observed, ticks. */
+/* Return the ticks of the time from @from to @to in which any of the groups is observed. */
 static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups, uint64_t from,
 			       uint64_t to)
 {
@@ -166,10 +169,10 @@ static uint64_t observed_ticks(const struct coverage *coverage, uint32_t groups,
 }
 
 /**
- * coverage_ticks() - find the time that a CPU is covered and a group observed
+ * coverage_ticks() - get the length of the time in which a CPU is covered and a group observed
  * @coverage: finished coverage
- * @groups: event groups of one word of the group mask, or COVERAGE_ANY_GROUP. Groups of which the
- *	trace does not say it are observed all the time.
+ * @groups: event groups of one word of the group mask, or COVERAGE_ANY_GROUP. If the trace does not
+ *	say when they were observed, they count as observed all the time
  * @cpu: number of the CPU, or COVERAGE_LONGEST
  *
  * Return: ticks of the session's clock.
@@ -195,13 +198,13 @@ uint64_t coverage_ticks(const struct coverage *coverage, uint32_t groups, size_t
 }
 
 /**
- * coverage_contains() - ask whether a time lies between the first begin and the last end of groups
+ * coverage_contains() - test whether a time is between the first begin and the last end of groups
  * @coverage: finished coverage
  * @groups: event groups of one word of the group mask
  * @first: begin of the time, session clock
  * @last: end of the time
  *
- * Return: true if it does, or if the trace does not say when the groups were observed.
+ * Return: true if it is, or if the trace does not say when the groups were observed.
  */
 bool coverage_contains(const struct coverage *coverage, uint32_t groups, uint64_t first,
 		       uint64_t last)

@@ -14,7 +14,7 @@
 
 #include <ntklog/etl.h>
 
-/* coverage_ticks(): the CPU that is covered longest, and any group. */
+/* Arguments of coverage_ticks(): the CPU that is covered longest; no group in particular. */
 #define COVERAGE_LONGEST	SIZE_MAX
 #define COVERAGE_ANY_GROUP	0
 

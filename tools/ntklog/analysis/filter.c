@@ -15,7 +15,7 @@
 #include "filter.h"
 #include "macros.h"
 
-/* Parentheses and "!" within each other: more are a mistake, or an attack. */
+/* Greatest depth of parentheses and "!", which limits the recursion of the parser. */
 #define DEPTH_MAX	64
 
 enum filter_kind {
@@ -25,7 +25,7 @@ enum filter_kind {
 	FILTER_COMPARE,
 };
 
-/* Longer ones first: "<=" begins with "<". */
+/* Operators. "<=" comes before "<", because the first one that fits is taken. */
 static const struct {
 	const char *text;
 	enum comparison comparison;
@@ -100,7 +100,7 @@ static char *parse_word(struct parser *parser, size_t *at)
 		parser->at = end + 1;
 		return strndup(from, end - from);
 	}
-	/* Symbols have dots, threads what they like. */
+	/* Names of symbols have dots; names of threads have the other characters. */
 	while (*parser->at && (isalnum((unsigned char)*parser->at) ||
 			       strchr("_.+-:/@$", *parser->at)))
 		parser->at++;
@@ -176,7 +176,7 @@ static uint32_t find_types(const struct filter *filter)
 	case FILTER_OR:
 		return find_types(filter->left) | find_types(filter->right);
 	case FILTER_NOT:
-		/* A comparison is false of an event that does not have the field. */
+		/* A comparison is false for an event without the field, so its negation is true. */
 		return COMPARISON_ALL_TYPES;
 	case FILTER_COMPARE:
 		break;
@@ -224,12 +224,12 @@ static struct filter *parse_expression(struct parser *parser)
 }
 
 /**
- * filter_parse() - understand an expression
- * @text: the expression
- * @error: a message is written here on failure
- * @size: of @error
+ * filter_parse() - parse an expression
+ * @text: expression
+ * @error: set to a message on failure
+ * @size: bytes of @error
  *
- * Return: the filter, or NULL.
+ * Return: the filter, or NULL if the expression is wrong.
  */
 struct filter *filter_parse(const char *text, char *error, size_t size)
 {
@@ -249,13 +249,13 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 }
 
 /**
- * filter_resolve() - are the names in it names?
- * @filter: the filter, or NULL
- * @names: that the file has, or NULL
- * @error: a message is written here on failure
- * @size: of @error
+ * filter_resolve() - check that the names in a filter exist
+ * @filter: filter, or NULL
+ * @names: names of the file, or NULL
+ * @error: set to a message on failure
+ * @size: bytes of @error
  *
- * Return: 0 or -1.
+ * Return: 0, or -1 if a name does not exist.
  */
 int filter_resolve(struct filter *filter, const struct names *names, char *error,
 		   size_t size)
@@ -269,12 +269,12 @@ int filter_resolve(struct filter *filter, const struct names *names, char *error
 }
 
 /**
- * filter_match() - is this event wanted?
- * @filter: the filter
- * @file: that the event is of
- * @event: the event
- * @type: of the event, or NULL if it is not known
- * @names: of addresses, or NULL
+ * filter_match() - evaluate a filter for an event
+ * @filter: filter
+ * @file: file of the event
+ * @event: event
+ * @type: type of the event, or NULL if it is not known
+ * @names: names of addresses and threads, or NULL
  *
  * Return: true if the event passes the filter.
  */
@@ -298,8 +298,8 @@ bool filter_match(const struct filter *filter, const struct etl_file *file,
 }
 
 /**
- * filter_free() - let a filter go
- * @filter: the filter, or NULL
+ * filter_free() - free a filter
+ * @filter: filter, or NULL
  */
 void filter_free(struct filter *filter)
 {
@@ -312,10 +312,10 @@ void filter_free(struct filter *filter)
 }
 
 /**
- * selection_in_time() - is this event between the limits?
- * @selection: the limits
- * @file: that the event is of
- * @event: the event
+ * selection_in_time() - test whether an event is in the selected time
+ * @selection: selection
+ * @file: file of the event
+ * @event: event
  *
  * Return: true if the event lies in the selected time.
  */
@@ -344,12 +344,12 @@ bool selection_is_all(const struct selection *selection)
 }
 
 /**
- * selection_match() - is this event wanted?
- * @selection: which are
- * @file: that the event is of
- * @event: the event
- * @type: of the event, or NULL if it is not known
- * @names: of addresses, or NULL
+ * selection_match() - test whether an event is selected
+ * @selection: selection
+ * @file: file of the event
+ * @event: event
+ * @type: type of the event, or NULL if it is not known
+ * @names: names of addresses and threads, or NULL
  *
  * Return: true if the event is selected.
  */

@@ -8,10 +8,10 @@
  *	expression:	term { "||" term }
  *	term:		factor { "&&" factor }
  *	factor:		"!" factor | "(" expression ")" | FIELD OPERATOR VALUE
- *	OPERATOR:	== != < <= > >= ~ (the text contains)
+ *	OPERATOR:	== != < <= > >= ~ (the text contains), and = for ==
  *
  * FIELD is the name of a field that dump prints, or of a property that several events have under
- * different names: time, cpu, hold, wait, lock, caller, thread. VALUE is a number, a time with its
+ * different names: hold, wait, lock, caller, class, thread. VALUE is a number, a time with its
  * unit, the name of a value (Action == release_shared), a symbol with or without an offset, the
  * name of a thread, or any of these in double quotes. A comparison is false for an event without
  * the field.
@@ -31,12 +31,12 @@
 struct filter;
 
 /**
- * struct selection - which events are wanted
- * @filter: those for which it is true; NULL: all
- * @from: seconds since the session's start
- * @to: likewise
- * @has_from: there is such a limit
- * @has_to: likewise
+ * struct selection - filter and limits of time that events have to pass
+ * @filter: filter, or NULL
+ * @from: first time, seconds since the start of the session
+ * @to: last time, seconds since the start of the session
+ * @has_from: @from is set
+ * @has_to: @to is set
  */
 struct selection {
 	struct filter *filter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Distributions: as in HdrHistogram, but only the buckets between the least and the
- * greatest value have memory, since there is one for each lock and caller.
+ * Distributions, as in HdrHistogram. Only the buckets from the least to the greatest value have
+ * memory, because each pair of a lock and a caller has a distribution.
  */
 
 #include <math.h>
@@ -10,8 +10,8 @@
 
 #include "histogram.h"
 
-/* Buckets for each power of two; values below twice as many have one each. */
-#define SUB_BITS	4	/* log2 */
+/* Buckets for each power of two. Each value below 2 * SUB_BUCKETS has a bucket of its own. */
+#define SUB_BITS	4	/* log2(SUB_BUCKETS) */
 #define SUB_BUCKETS	16u
 
 static unsigned int bucket_of(uint64_t value)
@@ -25,7 +25,7 @@ static unsigned int bucket_of(uint64_t value)
 	       ((value >> (msb - SUB_BITS)) & (SUB_BUCKETS - 1));
 }
 
-/* The least value of a bucket. */
+/* Return the least value of a bucket. */
 static double bucket_start(unsigned int bucket)
 {
 	unsigned int shift;
@@ -33,13 +33,12 @@ static double bucket_start(unsigned int bucket)
 	if (bucket < 2 * SUB_BUCKETS)
 		return bucket;
 	shift = bucket / SUB_BUCKETS - 1;
-	/* Of the last bucket's end a uint64_t has no room. */
+	/* The end of the last bucket, which is the start of the next one, exceeds a uint64_t. */
 	return (double)(SUB_BUCKETS + bucket % SUB_BUCKETS) * (double)(UINT64_C(1) << shift);
 }
 
 static double bucket_middle(unsigned int bucket)
 {
-	/* Those below have whole numbers of one value each. */
 	if (bucket < 2 * SUB_BUCKETS)
 		return bucket;
 	return (bucket_start(bucket) + bucket_start(bucket + 1)) / 2;
@@ -50,7 +49,7 @@ static uint64_t count_of(const struct histogram *histogram, unsigned int i)
 	return histogram->wide_counts ? histogram->wide_counts[i] : histogram->counts[i];
 }
 
-/* Counts of the same width for the buckets from @first up to @end, those kept. */
+/* Move the counts to a new array for the buckets from @first to before @end. */
 static bool move_counts(struct histogram *histogram, unsigned int first, unsigned int end)
 {
 	size_t size = histogram->wide_counts ? sizeof(uint64_t) : sizeof(uint32_t);
@@ -73,7 +72,7 @@ static bool move_counts(struct histogram *histogram, unsigned int first, unsigne
 	return true;
 }
 
-/* Whole powers of two are made at once. */
+/* Enlarge the array by a power of two's buckets, so that it has @bucket. */
 static bool make_room(struct histogram *histogram, unsigned int bucket)
 {
 	unsigned int first = bucket - bucket % SUB_BUCKETS;
@@ -108,7 +107,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 {
 	unsigned int i;
 
-	/* Below @first the difference is a large number. */
+	/* The difference of a bucket before @first is a large number. */
 	if (bucket - histogram->first >= histogram->room && !make_room(histogram, bucket))
 		return false;
 	i = bucket - histogram->first;
@@ -122,7 +121,7 @@ static bool add_to_bucket(struct histogram *histogram, unsigned int bucket,
 	return true;
 }
 
-/* The variance of the logarithms of the sampled values. */
+/* Return the variance of the logarithms of the sampled values. */
 static double log_variance(const struct histogram *histogram)
 {
 	double mean = histogram->sampled_logs / histogram->total_variance;
@@ -134,7 +133,7 @@ static void add_variance(struct histogram *histogram, uint64_t value, uint64_t w
 {
 	double variance = weight_variance(weight), of_value, value_log;
 
-	/* A value of weight 1 was not chosen by chance. */
+	/* A value of weight 1 was written in any case, and adds no variance. */
 	if (!(variance > 0))
 		return;
 	of_value = (double)value * (double)value * variance;
@@ -150,11 +149,11 @@ static void add_variance(struct histogram *histogram, uint64_t value, uint64_t w
 
 /**
  * histogram_add() - add a value
- * @histogram: where to
- * @value: the value
- * @weight: how many it stands for
+ * @histogram: distribution to change
+ * @value: value to add
+ * @weight: number of values that it stands for
  *
- * Return: whether there was memory.
+ * Return: false without memory.
  */
 bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 {
@@ -169,8 +168,8 @@ bool histogram_add(struct histogram *histogram, uint64_t value, uint64_t weight)
 }
 
 /**
- * histogram_prefetch() - a value is going to be added
- * @histogram: where to
+ * histogram_prefetch() - load the bucket of a value into the CPU's cache
+ * @histogram: distribution to which the value will be added
  * @value: the value
  */
 void histogram_prefetch(const struct histogram *histogram, uint64_t value)
@@ -186,11 +185,11 @@ void histogram_prefetch(const struct histogram *histogram, uint64_t value)
 }
 
 /**
- * histogram_merge() - add all of another distribution
- * @histogram: where to
- * @more: the other one
+ * histogram_merge() - add all values of another distribution
+ * @histogram: distribution to change
+ * @more: distribution to add
  *
- * Return: whether there was memory.
+ * Return: false without memory.
  */
 bool histogram_merge(struct histogram *histogram, const struct histogram *more)
 {
@@ -238,7 +237,7 @@ double sum_error(double variance, double greatest_variance, double sum)
 
 /**
  * histogram_sum_error() - estimate the error of the sum of a sample's values
- * @histogram: the distribution
+ * @histogram: distribution
  *
  * The variance is at least that of a log-normal distribution with the same mean, and the same
  * spread of logarithms.
@@ -259,10 +258,10 @@ double histogram_sum_error(const struct histogram *histogram)
 }
 
 /**
- * histogram_mean() - the mean of all values, weighted
- * @histogram: the distribution
+ * histogram_mean() - compute the weighted mean of the values
+ * @histogram: distribution
  *
- * Return: the mean, 0 of none.
+ * Return: the mean, or 0 if the distribution is empty.
  */
 double histogram_mean(const struct histogram *histogram)
 {
@@ -294,12 +293,12 @@ double histogram_percentile(const struct histogram *histogram, unsigned int perc
 }
 
 /**
- * histogram_bucket() - read a bucket, to draw it
- * @histogram: the distribution
- * @i: which, below @histogram->room
- * @weight: in it
+ * histogram_bucket() - read a bucket
+ * @histogram: distribution
+ * @i: index of the bucket, less than @histogram->room
+ * @weight: set to the weight of the bucket
  *
- * Return: the value in its middle.
+ * Return: the value in the middle of the bucket.
  */
 double histogram_bucket(const struct histogram *histogram, unsigned int i,
 			uint64_t *weight)
@@ -309,8 +308,8 @@ double histogram_bucket(const struct histogram *histogram, unsigned int i,
 }
 
 /**
- * histogram_free() - make it an empty one
- * @histogram: the distribution
+ * histogram_free() - free the buckets
+ * @histogram: distribution; empty afterwards
  */
 void histogram_free(struct histogram *histogram)
 {

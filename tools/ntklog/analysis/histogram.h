@@ -14,20 +14,20 @@
 
 /**
  * struct histogram - a distribution; all zero: an empty one
- * @counts: weights of the buckets from @first on; they are most of the memory, and
- *	finding them in it most of the time, so they have 32 bits while that is enough
- * @wide_counts: the same in 64 bits, instead
- * @first: bucket of @counts[0]
- * @room: buckets in @counts
- * @total: sum of their weights
- * @sum: of values times weights
+ * @counts: weights of the buckets from @first on, or NULL. They have 32 bits while that is enough,
+ *	because the buckets are most of the memory of an analysis
+ * @wide_counts: weights in 64 bits, once one of them needs more than 32 bits; else NULL
+ * @first: number of the bucket that is the first element of the array
+ * @room: number of elements of the array
+ * @total: sum of the weights
+ * @sum: sum of values times weights
  * @total_variance: variance of the estimate @total, if the probability that a value was sampled
  *	is 1 divided by its weight
  * @sum_variance: variance of the estimate @sum, under the same condition
  * @greatest_variance: greatest part of a single value in @sum_variance
  * @sampled_sum: sum of the values, each times its part of @total_variance
- * @sampled_logs: the same of their natural logarithms
- * @sampled_log_squares: the same of the squares of those
+ * @sampled_logs: sum of the logarithms of the values, each times the part of its value
+ * @sampled_log_squares: sum of the squares of these logarithms, each times the part of its value
  * @max: greatest value
  */
 struct histogram {
@@ -47,10 +47,11 @@ struct histogram {
 };
 
 /**
- * weight_variance() - what a record adds to the variance of a sum of weights
- * @weight: of the record, which was chosen with a probability of 1 by that
+ * weight_variance() - compute what a record adds to the variance of a sum of weights
+ * @weight: weight of the record, which was sampled with a probability of 1 / @weight
  *
- * Return: that; of a sum of values times weights it is the square of the value times this.
+ * Return: the variance. To that of a sum of values times weights the record adds this times the
+ * square of its value.
  */
 static inline double weight_variance(uint64_t weight)
 {

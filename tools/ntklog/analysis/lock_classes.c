@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See lock_classes.h. */
+/* Counting the locks of each class that a trace has. */
 
 #include "hash.h"
 #include "lock_classes.h"
@@ -10,8 +10,8 @@ struct class_lock_key {
 };
 
 /*
- * @is: a lock and its class: one that has had several is counted in each
- * @hh: in the table
+ * @is: address of a lock, and key of its class. A lock that changed its class has an entry for each
+ * @hh: entry of the hash table
  */
 struct class_lock {
 	struct class_lock_key is;
@@ -19,9 +19,9 @@ struct class_lock {
 };
 
 /*
- * @key: of the class
- * @locks: that were seen of it
- * @hh: in the table
+ * @key: key of the class
+ * @locks: number of locks of the class that were seen
+ * @hh: entry of the hash table
  */
 struct class_count {
 	uint64_t key;
@@ -45,13 +45,13 @@ static void count_lock(struct lock_classes *classes, uint64_t address, uint64_t 
 }
 
 /**
- * lock_classes_key() - find the key under which an event's lock is summed up
- * @classes: that are counted
+ * lock_classes_key() - find the key under which a lock is summed up, and count the lock
+ * @classes: counts to change
  * @names: names, or NULL
- * @address: of the lock
- * @clock: of the event
+ * @address: address of the lock
+ * @clock: session clock of the event
  *
- * Return: as names_lock_key().
+ * Return: the key of the lock's class at that time, or @address if the class is not known.
  */
 uint64_t lock_classes_key(struct lock_classes *classes, const struct names *names,
 			  uint64_t address, uint64_t clock)
@@ -70,11 +70,11 @@ uint64_t lock_classes_key(struct lock_classes *classes, const struct names *name
 }
 
 /**
- * lock_classes_count() - how many locks were summed up?
- * @classes: that were counted
- * @key: as which
+ * lock_classes_count() - get the number of locks that were summed up under a key
+ * @classes: counts
+ * @key: key from lock_classes_key()
  *
- * Return: locks of a class; 1 of an address.
+ * Return: number of locks of a class; 1 for an address.
  */
 size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
 {
@@ -85,8 +85,8 @@ size_t lock_classes_count(const struct lock_classes *classes, uint64_t key)
 }
 
 /**
- * lock_classes_free() - make it none
- * @classes: whatever they are
+ * lock_classes_free() - free the counts
+ * @classes: counts; all zero afterwards
  */
 void lock_classes_free(struct lock_classes *classes)
 {

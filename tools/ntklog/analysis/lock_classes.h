@@ -2,14 +2,14 @@
 #ifndef _NTKLOG_LOCK_CLASSES_H
 #define _NTKLOG_LOCK_CLASSES_H
 
-/* Classes of locks that a trace has, and how many locks each of them. */
+/* Counting the locks of each class that a trace has. */
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "names.h"
 
-/* Locks that are counted; all others are summed up as these, but not counted. */
+/* Greatest number of locks that are counted. Further locks are summed up, but not counted. */
 #define LOCK_CLASSES_LOCKS	262144
 
 #define LOCK_CLASSES_CACHE_BITS	10
@@ -18,10 +18,10 @@ struct class_lock;
 struct class_count;
 
 /**
- * struct lock_classes - of a trace; all zero: none
- * @locks: that were seen, each with its class
- * @counts: of each class
- * @cache: the last ones by a few bits of their addresses
+ * struct lock_classes - locks and classes of a trace; all zero: none
+ * @locks: hash table of the locks that were seen, each with its class
+ * @counts: hash table of the classes, each with its number of locks
+ * @cache: recent locks, by a hash of their addresses
  */
 struct lock_classes {
 	struct class_lock *locks;

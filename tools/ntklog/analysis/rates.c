@@ -38,7 +38,7 @@ static void read_spinlock_rates(struct spinlock_rates *rates,
 	struct perfinfo_spinlock_dc dc;
 
 	memcpy(&dc, event->data, sizeof(dc));
-	/* NT's least is 1; 0 in a file would make records stand for nothing. */
+	/* The least rate of NT is 1. A rate of 0 would make records stand for no acquisition. */
 	if (!dc.contention_sample_rate || !dc.acquire_sample_rate)
 		return;
 	rates->known = 1;
@@ -135,7 +135,7 @@ static void add_missing(struct rates *rates, const struct rates *more)
 		rates->resource = more->resource;
 }
 
-/* The rates of the first rundown that is found are taken. */
+/* Take the parameters that are still unknown from the rundowns in a buffer. */
 static void look_for_rundown(struct rates *rates, struct etl_reader *reader,
 			     struct etl_cursor *cursor, uint64_t number)
 {
@@ -156,8 +156,8 @@ static bool knows_rates(const struct rates *rates)
 	return rates->spinlock.known && rates->spinlock.has_rules && rates->resource.known;
 }
 
-/* A stream is read further while the rates are not known. */
-static bool may_look_further(const struct rates *rates, struct etl_reader *reader)
+/* Wait for another buffer of a stream, as long as parameters are unknown. */
+static bool wait_for_rundown(const struct rates *rates, struct etl_reader *reader)
 {
 	if (!reader->input || reader->input->bytes >= RUNDOWN_BYTES || knows_rates(rates))
 		return false;
@@ -165,9 +165,9 @@ static bool may_look_further(const struct rates *rates, struct etl_reader *reade
 }
 
 /**
- * rates_find() - find the first parameters of the sampling in a file
+ * rates_find() - find the first sampling parameters in a file
  * @rates: parameters, all zero; set to those that are found
- * @file: open file, whose place and error stay
+ * @file: open file, whose position and error stay
  *
  * A session writes the rundown at the start of one CPU's events, which may be anywhere in the file:
  * the first buffers of each CPU are searched, and then the last ones. Of a stream the first 16 MiB
@@ -183,7 +183,7 @@ void rates_find(struct rates *rates, struct etl_file *file)
 
 	if (!last || !seen)
 		goto out;
-	for (i = 1; i < file->buffers || may_look_further(rates, reader); i++) {
+	for (i = 1; i < file->buffers || wait_for_rundown(rates, reader); i++) {
 		unsigned int processor = reader->places[i].processor;
 
 		if (seen[processor] < RUNDOWN_BUFFERS) {
@@ -224,7 +224,7 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 	history->rundowns[history->rundown_count++] = rundown;
 }
 
-/* The old values come before the new ones. */
+/* Sort by time. At one time the old values (DC_END) come before the new ones (DC_START). */
 static int compare_rundowns(const void *a, const void *b)
 {
 	const struct rates_rundown *left = a, *right = b;

@@ -3,9 +3,9 @@
 #define _NTKLOG_RATES_H
 
 /*
- * The parameters of the sampling, which a session writes at its start, at its stop, and at each
- * change: DC_END with the old values, then DC_START with the new ones. A stretch is a time in which
- * they do not change.
+ * The sampling parameters. A session writes them in rundown events at its start, at its stop, and
+ * at each change: DC_END with the old values, then DC_START with the new ones. A stretch is a time
+ * in which they do not change.
  */
 
 #include <stdbool.h>

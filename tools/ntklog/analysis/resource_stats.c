@@ -19,11 +19,11 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * How many last releases a record stands for. With C and S, the rates of contention and of
- * releases, and R, the processor's count of releases, NT writes one if
+ * Return the number of last releases that a record stands for. With C, the contention rate, S, the
+ * release rate, and R, the CPU's count of releases, NT writes a last release if
  *
- *	it has waited and R % C == 0, or
- *	others have waited for it, a multiple of C of them, or
+ *	the owner has waited and R % C == 0, or
+ *	the number of waits that began during the hold is a multiple of C and not 0, or
  *	R % S == 0.
  *
  * All releases of the second rule are therefore written. C + S - gcd in C * S of the releases
@@ -108,13 +108,13 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
 
 /**
  * resource_stats_add() - add a record
- * @stats: where to
- * @record: the record
- * @rates: parameters by which it was sampled
- * @cpu: number of the CPU
- * @ticks: of the session's clock since where time lines begin
+ * @stats: sums to change
+ * @record: record to add
+ * @rates: parameters by which the record was sampled
+ * @cpu: number of the CPU that wrote the record
+ * @ticks: time of the record, session clock since the begin of the time lines
  *
- * Return: last releases that it stands for; 0: it is of something else.
+ * Return: number of last releases that the record stands for; 0 for a record of something else.
  */
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,
@@ -162,10 +162,10 @@ static void free_entry(struct resource_entry *entry)
 }
 
 /**
- * resource_stats_has_linux() - is anything there of Linux' locks?
- * @stats: of a file, or of a time
+ * resource_stats_has_linux() - test whether records are of Linux' locks
+ * @stats: sums
  *
- * Return: whether there is.
+ * Return: true if at least one record is of a lock of Linux.
  */
 bool resource_stats_has_linux(const struct resource_stats *stats)
 {

@@ -15,15 +15,15 @@
 #include "timeline.h"
 #include "wmi_record.h"
 
-/* Resources that are told apart; all others are one. */
+/* Greatest number of resources that have sums of their own. Further ones share a sum. */
 #define RESOURCES_MAX	16384
 
-/* Classes that a record can have, known or not. */
+/* Number of values of the upper half of an action, known or not. */
 #define RESOURCE_WMI_CLASSES	0x10000
 
 /**
- * struct resource_rates - the parameters of the sampling
- * @known: the file has them
+ * struct resource_rates - sampling parameters of resources
+ * @known: the file has the parameters
  * @release_rate: ReleaseSamplingRate
  * @contention_rate: ContentionSamplingRate
  * @timeouts: NumberOfExcessiveTimeouts
@@ -69,19 +69,19 @@ struct resource_sum {
 	struct cpu_sums cpus;
 };
 
-/* Memory that was of one kind may be of another later. */
+/* The kind is part of the key, because locks of two kinds may use the same memory in turn. */
 struct resource_key {
 	uint64_t address;
 	uint64_t kind;
 };
 
 /**
- * struct resource_entry - a resource
- * @key: its address, and its enum resource_kind
- * @classes: of its owners
- * @initialized: times that it was, again too
- * @timeline: cycles waited for it in each slot, or NULL
- * @hh: in the table
+ * struct resource_entry - a resource, or a class of locks
+ * @key: address or key of the class, and enum resource_kind
+ * @classes: sums of exclusive and of shared owners
+ * @initialized: number of initializations and reinitializations
+ * @timeline: cycles waited in each slot of time, or NULL
+ * @hh: entry of the hash table
  */
 struct resource_entry {
 	struct resource_key key;
@@ -92,21 +92,21 @@ struct resource_entry {
 };
 
 /**
- * struct resource_stats - of a file, or of a time; all zero: empty
- * @rates: of the sampling, at its start
+ * struct resource_stats - sums of the records of a trace; all zero: none
+ * @rates: sampling parameters at the start
  * @highest: highest rates during the recording
  * @has_cpus: sums are kept by CPU
  * @remainder: remainder of the last record's weight, which goes to the next record: weights are
  *	whole numbers
- * @resources: table
+ * @resources: hash table of resources
  * @others: sums of all resources beyond RESOURCES_MAX, by kind
- * @hold_unknown: releases whose hold is not known, of all, estimate
- * @records: of all
+ * @hold_unknown: estimated number of releases of all resources whose hold is not known
+ * @records: number of records
  * @kinds: bits of the kinds seen
- * @unknown: records of which nothing is known, by the upper half of their actions; made when
- *	there is one
- * @timelines: of the resources
- * @no_memory: something is missing for want of it
+ * @unknown: number of records of unknown classes or actions, by the upper half of their actions;
+ *	allocated for the first one
+ * @timelines: time lines of the resources
+ * @no_memory: something is missing for want of memory
  */
 struct resource_stats {
 	struct resource_rates rates;

@@ -9,9 +9,9 @@
 #include "spinlock_stats.h"
 
 /**
- * spinlock_rule() - why was a record written?
- * @rates: of its file
- * @record: the record
+ * spinlock_rule() - get the rules by which a record was written
+ * @rates: parameters by which the record was sampled
+ * @record: record
  *
  * Return: WMI_SPINLOCK_RULE_*; 0 in files without rules, where the byte is reserved.
  */
@@ -21,24 +21,23 @@ uint8_t spinlock_rule(const struct spinlock_rates *rates, const struct spinlock_
 }
 
 /**
- * spinlock_weight() - how many acquisitions does a record stand for?
- * @rates: of its file
- * @record: the record
+ * spinlock_weight() - get the number of acquisitions that a record stands for
+ * @rates: parameters by which the record was sampled
+ * @record: record
  *
- * By NT's rules all that are held longer than the threshold are written. Of the others, each so
- * many-th of the processor's contended acquisitions if it has spun enough, and of those that had
- * not to wait. Contended ones with fewer spins than the threshold are not written, and so not
- * estimated. Where some are chosen when they are made, however long they are held, there is no
- * hold threshold.
+ * NT writes every acquisition whose hold is longer than the hold threshold. Of the shorter ones of
+ * a CPU it writes every Nth uncontended one, N being the acquire rate, and every Nth contended one
+ * that has spun enough, N being the contention rate. It does not write contended ones with fewer
+ * spins, so they are not estimated. Records of mode sampled (WMI_SPINLOCK_RULE_SAMPLED) are chosen
+ * at the acquisition, whatever the hold will be.
  *
- * Return: so many; 0: it was written only because it left a waiter behind.
+ * Return: number of acquisitions; 0 for a record that only the blocker rule has written.
  */
 uint64_t spinlock_weight(const struct spinlock_rates *rates,
 			 const struct spinlock_record *record)
 {
 	uint32_t hold = record->release_time - record->acquire_time;
 
-	/* It is none of those that the rates say something of. */
 	if (spinlock_rule(rates, record) & WMI_SPINLOCK_RULE_BLOCKER_ONLY)
 		return 0;
 	if (!rates->known)
@@ -296,7 +295,7 @@ static struct spinlock_pair *replace_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Out of memory: the record counts among the others. */
+/* Add a pair. Returns NULL without memory; then the record is added to the others. */
 static struct spinlock_pair *make_pair(struct spinlock_stats *stats,
 				       const struct spinlock_key *key)
 {
@@ -333,7 +332,10 @@ static struct spinlock_pair *find_pair(struct spinlock_stats *stats,
 	return pair;
 }
 
-/* Mode sampled chooses at random; so does no rule that writes all of its kind. */
+/*
+ * Test whether the sampling of a record may be in step with a loop. Only the acquire rate can be:
+ * mode sampled chooses at random, and a record of weight 1 was written in any case.
+ */
 static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pending *pending)
 {
 	const struct spinlock_record *record = &pending->record;
@@ -352,14 +354,14 @@ static bool is_in_step(struct spinlock_stats *stats, const struct spinlock_pendi
 
 /**
  * spinlock_stats_add() - add a record
- * @stats: where to
- * @record: the record
- * @rates: parameters by which it was sampled; they stay until spinlock_stats_finish()
- * @cpu: number of the CPU
- * @ticks: of the session's clock since where time lines begin
+ * @stats: sums to change
+ * @record: record to add
+ * @rates: parameters by which the record was sampled; they must stay until spinlock_stats_finish()
+ * @cpu: number of the CPU that wrote the record
+ * @ticks: time of the record, session clock since the begin of the time lines
  *
- * Some are kept back: a distribution of each lock and caller is more than a processor's
- * caches hold, and so is asked for before it is used.
+ * The sums of all pairs are larger than the caches of a CPU. So the sums of a record are
+ * prefetched, and the record is held back until they have arrived.
  */
 void spinlock_stats_add(struct spinlock_stats *stats,
 			const struct spinlock_record *record,
@@ -392,8 +394,8 @@ void spinlock_stats_add(struct spinlock_stats *stats,
 }
 
 /**
- * spinlock_stats_finish() - sum up by lock, and of all
- * @stats: to which nothing is added any more
+ * spinlock_stats_finish() - compute the sums of each lock and of all locks
+ * @stats: sums to which no record is added any more
  */
 void spinlock_stats_finish(struct spinlock_stats *stats)
 {
@@ -409,8 +411,8 @@ void spinlock_stats_finish(struct spinlock_stats *stats)
 }
 
 /**
- * spinlock_stats_free() - make it an empty one
- * @stats: whatever it holds
+ * spinlock_stats_free() - free the sums
+ * @stats: sums; all zero afterwards
  */
 void spinlock_stats_free(struct spinlock_stats *stats)
 {

@@ -22,20 +22,20 @@
 /* Deepest nesting that NT tracks. */
 #define SPINLOCK_DEPTHS		8
 
-/* Pairs of lock and caller that are told apart; all others are one. */
+/* Greatest number of pairs of a lock and a caller that have sums of their own. */
 #define SPINLOCK_PAIRS_MAX	16384
 
 /**
- * struct spinlock_rates - the parameters of the sampling
- * @known: the file has them
+ * struct spinlock_rates - sampling parameters of spin locks
+ * @known: the file has the parameters up to @hold_threshold
  * @spin_threshold: SpinLockSpinThreshold
  * @contention_rate: SpinLockContentionSampleRate
  * @acquire_rate: SpinLockAcquireSampleRate
  * @hold_threshold: SpinLockHoldThreshold, cycles
  * @has_rules: records say by which rule they were written
  * @linux_mode: NTKLOG_LINUX_MODE_*, if @has_rules
- * @blockers: one of so many releases that left a waiter behind was written, if @has_rules; 0: none
- *	for that
+ * @blockers: rate of the blocker rule, if @has_rules: of the releases that left a waiter behind one
+ *	in @blockers was written; 0: the rule was off
  */
 struct spinlock_rates {
 	uint32_t known;
@@ -51,7 +51,7 @@ struct spinlock_rates {
 /**
  * struct spinlock_sum - sums of the records of a lock, or of a lock and a caller
  * @sampled: number of records without those that only the blocker rule has written
- * @in_step: number of @sampled records that a rate chose which may be in step with a loop
+ * @in_step: number of @sampled records whose sampling may be in step with a loop
  * @acquisitions: estimated number of acquisitions
  * @contended: estimated number of contended acquisitions
  * @spins: estimated number of spins
@@ -66,7 +66,7 @@ struct spinlock_rates {
  * @interrupted: distribution of the interrupted holds, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
  * @blocking: distribution of the holds of these records, weighted by the blocker rate, cycles
- * @first_ticks: time of the first record, ticks since where time lines begin
+ * @first_ticks: time of the first record, session clock since the begin of the time lines
  * @last_ticks: time of the last record
  * @cpus: acquisitions and waits by CPU, if they are kept apart
  */
@@ -93,12 +93,12 @@ struct spinlock_sum {
 };
 
 /**
- * struct spinlock_lock - a lock
- * @address: of it
- * @sum: of all its callers, once spinlock_stats_finish() was called
- * @timeline: cycles waited for it in each slot, or NULL
+ * struct spinlock_lock - a lock, or a class of locks
+ * @address: address of the lock, or key of the class
+ * @sum: sums over all callers, after spinlock_stats_finish()
+ * @timeline: cycles waited in each slot of time, or NULL
  * @pairs: number of pairs of this lock in the table of pairs
- * @hh: in the table of locks
+ * @hh: entry of the hash table
  */
 struct spinlock_lock {
 	uint64_t address;
@@ -114,9 +114,9 @@ struct spinlock_key {
 };
 
 /**
- * struct spinlock_score - what a pair is kept for: waits first, then holds
- * @wait: cycles
- * @hold: cycles
+ * struct spinlock_score - importance of a pair; @hold decides between equal @wait
+ * @wait: sum of the waits, cycles
+ * @hold: sum of the holds, cycles
  */
 struct spinlock_score {
 	double wait;
@@ -125,13 +125,13 @@ struct spinlock_score {
 
 /**
  * struct spinlock_pair - a lock and a caller
- * @key: their addresses
- * @lock: that lock
- * @sum: of both
- * @missed: score of the pair that was evicted for this one: at most that much of this pair was
- *	added to the others before
- * @heap_score: score of the pair when its place in the heap was last corrected
- * @hh: in the table of pairs
+ * @key: address of the lock or key of its class, and address of the caller
+ * @lock: entry of the lock
+ * @sum: sums of the records of this lock at this caller
+ * @missed: score of the pair that was evicted for this one. It is an upper limit for the earlier
+ *	records of this pair, which are in the sums of @others
+ * @heap_score: score of the pair when its position in the heap was last corrected
+ * @hh: entry of the hash table
  */
 struct spinlock_pair {
 	struct spinlock_key key;
@@ -144,18 +144,18 @@ struct spinlock_pair {
 
 #define SPINLOCK_CACHE_BITS	13
 
-/* Records that wait for the memory of their sums, which has been prefetched. */
+/* Number of records that are held back until the prefetched memory of their sums has arrived. */
 #define SPINLOCK_PENDING	32
 
 /**
  * struct spinlock_pending - a record that is about to be added
  * @record: the record
  * @rates: parameters by which it was sampled
- * @pair: that it is of; NULL: the others
- * @hold: cycles
- * @weight: that it has
- * @ticks: of the session's clock since where time lines begin
- * @cpu: number of the CPU
+ * @pair: pair of the record; NULL for one that is added to the others
+ * @hold: duration of the hold, cycles
+ * @weight: number of acquisitions that the record stands for
+ * @ticks: time of the record, session clock since the begin of the time lines
+ * @cpu: number of the CPU that wrote the record
  * @in_step: the record's sampling may be in step with a loop
  */
 struct spinlock_pending {
@@ -170,24 +170,24 @@ struct spinlock_pending {
 };
 
 /**
- * struct spinlock_stats - of a file, or of a time; all zero: empty
- * @rates: of the sampling, at its start
+ * struct spinlock_stats - sums of the records of a trace; all zero: none
+ * @rates: sampling parameters at the start
  * @highest: highest rates during the recording
  * @has_cpus: sums are kept by CPU
- * @pairs: table
- * @locks: table
- * @timelines: of the locks
- * @others: all records of pairs that were evicted
- * @heap: pairs, the one with the lowest @heap_score first; NULL: the table has not been full yet
+ * @pairs: hash table of pairs
+ * @locks: hash table of the locks of these pairs
+ * @timelines: time lines of the locks
+ * @others: sums of the records of pairs that were evicted or could not be allocated
+ * @heap: pairs, as a heap with the lowest @heap_score on top; NULL before the table is full
  * @evicted: number of pairs that were evicted for others
- * @missed: score of the last of them: a pair in the table lacks at most that
- * @total: of all
- * @backwards: records released before they were acquired: hold 0
- * @steps: the last records by a rate
- * @no_memory: something is missing for want of it
- * @pending: records not yet added
- * @pending_count: of them
- * @cache: pairs by a few bits of their addresses, to find them at once
+ * @missed: score of the pair that was evicted last; no pair in the table lacks more
+ * @total: sums of all records, after spinlock_stats_finish()
+ * @backwards: number of records released before they were acquired; their hold counts as 0
+ * @steps: last records of each CPU that the acquire rate has selected
+ * @no_memory: something is missing for want of memory
+ * @pending: records that are held back
+ * @pending_count: number of @pending
+ * @cache: recent pairs, by a hash of their addresses
  */
 struct spinlock_stats {
 	struct spinlock_rates rates;

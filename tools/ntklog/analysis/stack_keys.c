@@ -11,7 +11,10 @@
 #include "search.h"
 #include "stack_keys.h"
 
-/* Limits the memory that a damaged file can make the tool use. */
+/*
+ * Greatest number of definitions, which limits the memory that a damaged file can make the tool
+ * use.
+ */
 #define STACK_DEFINITIONS_MAX	0x10000
 
 /*

@@ -15,7 +15,9 @@
 #include "stack_rundowns.h"
 #include "wmi_record.h"
 
-/* Limits the memory that a damaged file can make the tool use. */
+/*
+ * Greatest number of rundowns, which limits the memory that a damaged file can make the tool use.
+ */
 #define STACK_RUNDOWNS_MAX	0x4000
 
 /*
@@ -31,7 +33,7 @@ struct stack_rundown {
  * stack_rundowns_is_one() - test whether an event is a rundown of stacks
  * @event: event of any type
  *
- * Return: true if it is.
+ * Return: true if the event is a rundown of stacks.
  */
 bool stack_rundowns_is_one(const struct etl_event *event)
 {
@@ -103,7 +105,9 @@ bool stack_rundowns_expect(const struct stack_rundowns *all, const struct etl_ev
 		return said & NTKLOG_STACKS_SPINLOCK;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
-		/* Another thread, or a timer, writes this event for the thread that waits. */
+		/*
+		 * Another thread, or a timer, writes the event of an excessive wait for the waiter.
+		 */
 		return said & NTKLOG_STACKS_RESOURCE &&
 		       !(resource.action & WMI_RESOURCE_ACTION_EXCESSIVE);
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sums of records, by their stack. */
+/* Sums of records by their stacks. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void add_record(struct stack_sum *sum, const struct stack_record *record)
 	}
 }
 
-/* Find the stack, or add it. Return NULL if the table is full or there is no memory. */
+/* Find a stack, or add it. Returns NULL if the table is full, or without memory. */
 static struct stack_entry *find_stack(struct stack_stats *stats, uint64_t class,
 				      uint32_t thread_id, const uint64_t *addresses, size_t count)
 {
@@ -77,8 +77,8 @@ no_memory:
 
 /**
  * stack_stats_add() - add a record
- * @stats: where to
- * @stack: of its event, or NULL: it was to have none
+ * @stats: sums to change
+ * @stack: stack of the record's event; NULL if the event was written without one
  * @record: weight and times of the record
  */
 void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
@@ -88,7 +88,7 @@ void stack_stats_add(struct stack_stats *stats, const struct stack *stack,
 	size_t count = 1;
 	struct stack_entry *entry;
 
-	/* Written only because it left a waiter behind: it stands for no acquisition. */
+	/* A record that only the blocker rule has written stands for no acquisition. */
 	if (!record->weight)
 		return;
 	if (stack && stack->state == STACK_FOUND) {
@@ -131,8 +131,8 @@ void stack_stats_charge(struct stack_stats *stats, const struct charge_hold *hol
 }
 
 /**
- * stack_stats_free() - make it an empty one
- * @stats: whatever it holds
+ * stack_stats_free() - free the sums
+ * @stats: sums; all zero afterwards
  */
 void stack_stats_free(struct stack_stats *stats)
 {

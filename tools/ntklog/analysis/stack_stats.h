@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_STACK_STATS_H
 #define _NTKLOG_STACK_STATS_H
 
-/* Sums of records, by their stack. */
+/* Sums of records by their stacks. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "histogram.h"
 #include "stacks.h"
 
-/* Stacks that are told apart, and the addresses in all of them; all others are one. */
+/* Greatest number of stacks that have sums of their own, and of the addresses in all of them. */
 #define STACK_STATS_MAX			16384
 #define STACK_STATS_ADDRESSES_MAX	0x80000
 
@@ -58,14 +58,14 @@ struct stack_sum {
 };
 
 /**
- * struct stack_record - what is added: a record of whatever kind
- * @weight: acquisitions that it stands for
- * @is_sample: others of its kind may not have been written
- * @waits_are_sample: likewise of those that waited
- * @has_waited: it tells of a wait
- * @wait: cycles
- * @has_hold: it tells of a hold
- * @hold: cycles
+ * struct stack_record - values of a record of a spin lock or a resource
+ * @weight: number of acquisitions that the record stands for
+ * @is_sample: other acquisitions may not have been written
+ * @waits_are_sample: other acquisitions that waited may not have been written
+ * @has_waited: the acquisition waited
+ * @wait: duration of the wait, cycles
+ * @has_hold: the hold is known
+ * @hold: duration of the hold, cycles
  * @class: key of the lock's class; used only if stacks are told apart by lock and task
  * @thread_id: the task; as @class
  * @caller: address of the caller, which is the stack of a record without one if stacks are told

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events with their stacks. Where a file has none, which its first buffers tell, or else the first
- * stack that comes, each event is given as it is. Where it has, events are copied into a queue of
- * STACKS_PENDING and given when it is full.
+ * Events with their stacks. stacks_open() searches some buffers of a file for stacks. As long as no
+ * stack is known, stacks_next() returns each event at once. Then it copies events into a queue, and
+ * returns the oldest one when the queue is full.
  */
 
 #define _GNU_SOURCE
@@ -21,21 +21,22 @@
 #include "stacks.h"
 #include "wmi_record.h"
 
-/* Of each processor, buffers at the start in which stacks are looked for. */
-#define LOOK_BUFFERS	2
+/* Number of buffers at the start of each CPU that are searched for stacks, besides the last one. */
+#define SEARCHED_BUFFERS	2
 
 /* The largest value of fit(): same CPU, same thread, and no stack yet. */
 #define BEST_FIT	6
 
 /*
- * An event that is kept.
+ * A place in the queue.
  *
- * @event: it; points into @bytes
- * @bytes: a copy of all of it
- * @room: bytes at @bytes
- * @stack: of it; points to @addresses
- * @has_stack: there is one
- * @address_room: of @addresses
+ * @event: event, whose pointers lead into @bytes
+ * @bytes: copy of the whole event
+ * @room: allocated bytes of @bytes
+ * @stack: stack of the event, if @has_stack
+ * @has_stack: @stack is set
+ * @addresses: addresses of @stack
+ * @address_room: number of addresses for which @addresses has memory
  */
 struct kept {
 	struct etl_event event;
@@ -48,18 +49,18 @@ struct kept {
 };
 
 /*
- * @file: that is read
- * @next: gives its events
- * @from: likewise
+ * @file: file of the events
+ * @next: function that returns the next event
+ * @from: argument of @next
  * @has_stacks: a stack has been seen, or stacks were enabled in the trace
- * @has_ended: it has no more events
- * @kept: the queue
- * @first: the next one to be given
- * @count: of @kept that are in use
- * @given: @first has been
+ * @has_ended: @next has returned all events
+ * @kept: queue of events, a ring of STACKS_PENDING places
+ * @first: index of the oldest event in @kept
+ * @count: number of events in @kept
+ * @given: the oldest event was returned, and is dropped at the next call
  * @keys: definitions of keys
- * @rundowns: which events are expected to have a stack
- * @counts: numbers of found, missing and unknown stacks
+ * @rundowns: rundowns, which say which events should have a stack
+ * @counts: numbers of events returned so far, by the state of their stack
  */
 struct stacks {
 	struct etl_file *file;
@@ -76,7 +77,10 @@ struct stacks {
 	struct stacks_counts counts;
 };
 
-static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
+/*
+ * Search the first buffers and the last buffer of each CPU for stacks, and for rundowns of stacks.
+ */
+static void search_buffers(struct stacks *stacks, struct etl_reader *reader)
 {
 	uint8_t *seen = calloc(UINT16_MAX + 1, sizeof(*seen));
 	uint64_t *last = calloc(UINT16_MAX + 1, sizeof(*last));
@@ -89,7 +93,7 @@ static void look_at_buffers(struct stacks *stacks, struct etl_reader *reader)
 	for (i = 1; seen && last && i < reader->file.buffers + UINT16_MAX + 1; i++) {
 		if (i < reader->file.buffers) {
 			number = reader->places[i].number;
-			if (seen[reader->places[i].processor]++ >= LOOK_BUFFERS) {
+			if (seen[reader->places[i].processor]++ >= SEARCHED_BUFFERS) {
 				seen[reader->places[i].processor]--;
 				last[reader->places[i].processor] = number;
 				continue;
@@ -137,11 +141,11 @@ static void read_definitions(struct stacks *stacks, const struct etl_reader *rea
 
 /**
  * stacks_open() - begin to read events with their stacks
- * @file: that is open; its place and error stay
- * @next: gives its events, one after the other; each may be gone when the next one comes
- * @from: argument for @next
+ * @file: open file, whose position and error stay
+ * @next: function that returns the next event, which has to be valid until the next call
+ * @from: argument of @next
  *
- * Return: the reading, or NULL: there is no memory.
+ * Return: the stacks, or NULL without memory.
  */
 struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from)
 {
@@ -159,10 +163,10 @@ struct stacks *stacks_open(struct etl_file *file, stacks_next_t next, void *from
 		free(stacks);
 		return NULL;
 	}
-	/* A stream is not looked at: it comes once. */
+	/* The buffers of a stream can be read only once. */
 	if (reader->input)
 		return stacks;
-	look_at_buffers(stacks, &copy);
+	search_buffers(stacks, &copy);
 	if (etl_may_have_names(reader))
 		read_definitions(stacks, reader);
 	return stacks;
@@ -173,16 +177,19 @@ static struct kept *kept_at(struct stacks *stacks, size_t number)
 	return &stacks->kept[(stacks->first + number) % STACKS_PENDING];
 }
 
-/* Whose is it, as the event says? */
-static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *says)
+/*
+ * Test whether an event has the id of a thread. Sets @has_id to false if its type has no such
+ * field.
+ */
+static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool *has_id)
 {
 	const struct event_type *type = event_type_find(event);
 	struct contextswap_record contextswap;
 	struct spinlock_record spinlock;
 	struct resource_record resource;
 
-	*says = type && event->data_size == type->size[event->pointer_size == 8];
-	if (!*says)
+	*has_id = type && event->data_size == type->size[event->pointer_size == 8];
+	if (!*has_id)
 		return false;
 	switch (type->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -192,12 +199,12 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 		resource_record_read(&resource, event);
 		return resource.thread_id == thread_id;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		/* Windows walks the one that goes on, ntklog the one that has been. */
+		/* Windows records the stack of the new thread, ntklog that of the old thread. */
 		contextswap_record_read(&contextswap, event);
 		return contextswap.old_thread_id == thread_id ||
 		       contextswap.new_thread_id == thread_id;
 	default:
-		*says = false;
+		*has_id = false;
 		return false;
 	}
 }
@@ -211,18 +218,20 @@ static bool is_of_thread(const struct etl_event *event, uint32_t thread_id, bool
 static unsigned int fit(const struct kept *kept, const struct etl_event *event,
 			const struct etl_stack *stack)
 {
-	bool here = kept->event.processor == event->processor, says, is_own;
+	bool here = kept->event.processor == event->processor, has_id, is_own;
 
 	if (kept->has_stack && kept->stack.state == STACK_ALONE)
 		return 0;
-	is_own = is_of_thread(&kept->event, stack->thread_id, &says);
-	/* More of one that it has: the program's behind the kernel's. */
+	is_own = is_of_thread(&kept->event, stack->thread_id, &has_id);
+	/*
+	 * The program's part of a stack may follow the kernel's part, which the event has already.
+	 */
 	if (kept->has_stack)
 		return kept->stack.thread_id == stack->thread_id ? 1 : 0;
-	/* A thread may release a lock of another thread. */
+	/* On one CPU the thread may differ: a thread may release a lock of another thread. */
 	if (!here && !is_own)
 		return 0;
-	return 2 + 2 * is_own + (here ? (says && !is_own ? 1 : 2) : 0);
+	return 2 + 2 * is_own + (here ? (has_id && !is_own ? 1 : 2) : 0);
 }
 
 /* Find the newest of the queued events that @stack fits best; NULL if it fits none. */
@@ -294,7 +303,7 @@ static void add_addresses(struct stacks *stacks, struct kept *kept, const struct
 	kept->stack.addresses = kept->addresses;
 }
 
-/* There is room in the queue; NULL: there is no memory. */
+/* Copy an event to the end of the queue, which must not be full. Returns NULL without memory. */
 static struct kept *keep(struct stacks *stacks, const struct etl_event *event)
 {
 	struct kept *kept = kept_at(stacks, stacks->count);
@@ -317,7 +326,7 @@ static struct kept *keep(struct stacks *stacks, const struct etl_event *event)
 	return kept;
 }
 
-/* The next event comes into the queue, or to the one that it belongs to. */
+/* Put an event into the queue; a stack is added to the queued event that it belongs to. */
 static void take(struct stacks *stacks, const struct etl_event *event)
 {
 	struct etl_stack stack;
@@ -343,8 +352,8 @@ static void take(struct stacks *stacks, const struct etl_event *event)
 		add_addresses(stacks, kept, event, &stack, STACK_ALONE);
 }
 
-/* True if the file has stacks from this event on. Its content is read later. */
-static bool begins(const struct etl_event *event)
+/* Test whether an event is about stacks, so that the file has stacks from here on. */
+static bool begins_stacks(const struct etl_event *event)
 {
 	return stack_rundowns_is_one(event) ||
 	       (event->has_hook_id && event->hook_id >= PERFINFO_LOG_TYPE_STACKWALK &&
@@ -360,7 +369,7 @@ static void drop_given(struct stacks *stacks)
 	stacks->given = false;
 }
 
-/* The first one that is kept. */
+/* Return the oldest event of the queue with its stack; NULL if the queue is empty. */
 static const struct etl_event *give(struct stacks *stacks, const struct stack **stack)
 {
 	struct kept *kept;
@@ -385,7 +394,10 @@ static const struct etl_event *give(struct stacks *stacks, const struct stack **
 	return &kept->event;
 }
 
-/* May the first one's stack still come, where that is right behind its event? */
+/*
+ * Test whether the stack of the oldest event may still arrive. ntklog writes it right behind its
+ * event: once another event of the same CPU has arrived, the stack is lost.
+ */
 static bool is_waiting(struct stacks *stacks)
 {
 	const struct kept *first = kept_at(stacks, 0);
@@ -400,13 +412,14 @@ static bool is_waiting(struct stacks *stacks)
 }
 
 /**
- * stacks_next_pending() - the next event, without waiting for more
- * @stacks: the reading
- * @stack: as stacks_next() has it
+ * stacks_next_pending() - get the next queued event without reading more events
+ * @stacks: from stacks_open()
+ * @stack: set to the stack of the event, as stacks_next() does
  *
- * For who wants to see what there is, of a stream in which nothing comes for now.
+ * Callers that show a stream while it grows use this when no further event arrives for now.
  *
- * Return: the event, until the next call, or NULL: none is kept, or its stack is about to come.
+ * Return: the event, which is valid until the next call; NULL if the queue is empty or the stack of
+ * the oldest event may still arrive.
  */
 const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct stack **stack)
 {
@@ -419,14 +432,14 @@ const struct etl_event *stacks_next_pending(struct stacks *stacks, const struct 
 }
 
 /**
- * stacks_next() - the next event, with its stack
- * @stacks: the reading
- * @stack: set to its stack, or NULL: it has none and was not to have one
+ * stacks_next() - get the next event with its stack
+ * @stacks: from stacks_open()
+ * @stack: set to the stack of the event; NULL if the event has no stack and should have none
  *
- * Events of stacks are given only if the event that they belong to is not there. Damaged ones are
- * left out.
+ * A stack is returned as an event only if the event that it belongs to is not in the file. Damaged
+ * stacks are left out.
  *
- * Return: the event, until the next call, or NULL: there is none any more.
+ * Return: the event, which is valid until the next call; NULL at the end.
  */
 const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **stack)
 {
@@ -438,7 +451,7 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 			stacks->has_ended = true;
 			break;
 		}
-		if (!stacks->has_stacks && begins(event))
+		if (!stacks->has_stacks && begins_stacks(event))
 			stacks->has_stacks = true;
 		if (!stacks->has_stacks && stacks->count == stacks->given) {
 			*stack = NULL;
@@ -450,8 +463,8 @@ const struct etl_event *stacks_next(struct stacks *stacks, const struct stack **
 }
 
 /**
- * stacks_counts() - what has been met so far
- * @stacks: the reading
+ * stacks_counts() - get the numbers of events by the state of their stack
+ * @stacks: from stacks_open()
  *
  * Return: the counts, until stacks_close().
  */
@@ -461,9 +474,9 @@ const struct stacks_counts *stacks_counts(const struct stacks *stacks)
 }
 
 /**
- * stacks_tell() - say what is not there, if anything is not
- * @stacks: the reading, which is over; or NULL
- * @file: that it was of
+ * stacks_tell() - tell the user which stacks are missing
+ * @stacks: stacks of which all events were read, or NULL
+ * @file: file of the events
  */
 void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 {
@@ -489,7 +502,7 @@ void stacks_tell(const struct stacks *stacks, const struct etl_file *file)
 
 /**
  * stacks_has_any() - test whether events have stacks, or should have them
- * @stacks: the reading
+ * @stacks: from stacks_open()
  *
  * Return: true if an event read so far says that stacks are recorded.
  */
@@ -499,8 +512,8 @@ bool stacks_has_any(const struct stacks *stacks)
 }
 
 /**
- * stacks_close() - let the reading go
- * @stacks: it, or NULL; the file stays open
+ * stacks_close() - free the stacks
+ * @stacks: from stacks_open(), or NULL; the file stays open
  */
 void stacks_close(struct stacks *stacks)
 {

@@ -15,18 +15,18 @@
 #include <ntklog/etl.h>
 #include <ntklog/stack_walk.h>
 
-/* The kernel's part and the program's. */
+/* Greatest number of addresses of a stack: of the kernel's part and of the program's part. */
 #define STACK_ADDRESSES_MAX	(2 * STACK_WALK_MAX)
 
-/* Number of events that are queued. */
+/* Number of places in the queue of events. */
 #define STACKS_PENDING		1024
 
 /**
- * enum stack_state - what is known of an event's stack
- * @STACK_FOUND: it
- * @STACK_MISSING: it was to have one, which was lost, or left out
- * @STACK_UNKNOWN: it has one, by a key of which the file does not say what it stands for
- * @STACK_ALONE: the event is a stack, and its own event is not there
+ * enum stack_state - state of the stack of an event
+ * @STACK_FOUND: the addresses are known
+ * @STACK_MISSING: the event should have a stack, which was lost or left out
+ * @STACK_UNKNOWN: the event has the key of a stack, which the file does not define
+ * @STACK_ALONE: the event is itself a stack, and the event that it belongs to is not in the file
  */
 enum stack_state {
 	STACK_FOUND,
@@ -54,11 +54,11 @@ struct stack {
 };
 
 /**
- * struct stacks_counts - of the stacks that have been met
- * @found: events with theirs
- * @missing: events whose stack is not there
- * @unknown: events of whose key nothing is known
- * @alone: stacks without an event
+ * struct stacks_counts - numbers of events by the state of their stack
+ * @found: number of STACK_FOUND
+ * @missing: number of STACK_MISSING
+ * @unknown: number of STACK_UNKNOWN
+ * @alone: number of STACK_ALONE
  */
 struct stacks_counts {
 	uint64_t found;

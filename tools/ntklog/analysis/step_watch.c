@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* See step_watch.h. */
+/* Recognizing sampling that may be in step with a loop. step_watch.h says what that is. */
 
 #include <stdlib.h>
 
 #include "grow.h"
 #include "step_watch.h"
 
-/* Repetitions that chance hardly makes, unless nearly all acquisitions have the same key. */
+/* Number of repetitions that hardly occurs by chance, unless nearly all records have one key. */
 #define STEP_REPEATS	32
 
 /* Longest loop that is considered. */

@@ -63,11 +63,11 @@ static void add_run(struct switch_stats *stats, struct switch_processor *process
 
 /**
  * switch_stats_add() - add a record
- * @stats: where to
- * @record: the record
- * @processor: on which it was
- * @time: session clock
- * @origin: where time lines begin, session clock
+ * @stats: sums to change
+ * @record: record to add
+ * @processor: number of the CPU that switched
+ * @time: time of the switch, session clock
+ * @origin: begin of the time lines, session clock
  */
 void switch_stats_add(struct switch_stats *stats,
 		      const struct contextswap_record *record, unsigned int processor,

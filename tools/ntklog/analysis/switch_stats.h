@@ -13,19 +13,19 @@
 #include "timeline.h"
 #include "wmi_record.h"
 
-/* Threads that are told apart; all others are one. */
+/* Greatest number of threads that have sums of their own. Further ones share a sum. */
 #define THREADS_MAX	65536
 
 /**
  * struct switch_thread - a thread
- * @thread_id: of it
- * @switches: times that it was switched to
- * @switched_out: times that it was switched from
- * @preempted: of those, times that it would have gone on
- * @wait_ticks: that it waited for a processor, ticks of the system's clock
- * @run: times from one switch to the next, session clock
- * @timeline: that it ran in each slot, session clock, or NULL
- * @hh: in the table
+ * @thread_id: id of the thread
+ * @switches: number of switches to the thread
+ * @switched_out: number of switches from the thread to another one
+ * @preempted: number of these at which the thread could have gone on
+ * @wait_ticks: sum of NewThreadWaitTime of its switches, ticks of the system clock
+ * @run: distribution of the times that it ran, session clock
+ * @timeline: time that it ran in each slot of time, session clock; or NULL
+ * @hh: entry of the hash table
  */
 struct switch_thread {
 	uint32_t thread_id;
@@ -40,13 +40,13 @@ struct switch_thread {
 
 /**
  * struct switch_processor - a processor
- * @switches: of threads
- * @first_time: of the first one, session clock
- * @last_time: of the last one
- * @thread_id: that was switched to then
- * @busy: time with a thread that is not the idle one, session clock
- * @idle: with the idle one
- * @unknown: gaps: the old thread of a switch is not the new thread of the one before
+ * @switches: number of switches
+ * @first_time: time of the first switch, session clock
+ * @last_time: time of the last switch
+ * @thread_id: id of the thread to which the last switch was
+ * @busy: time in which other threads than the idle thread ran, session clock
+ * @idle: time in which the idle thread ran
+ * @unknown: number of gaps: the old thread of a switch is not the new thread of the switch before
  */
 struct switch_processor {
 	uint64_t switches;
@@ -59,13 +59,13 @@ struct switch_processor {
 };
 
 /**
- * struct switch_stats - of a file, or of a time; all zero: empty
- * @threads: table; the idle threads, whose id is 0, are not in it
- * @others: those beyond THREADS_MAX
- * @processors: by number
- * @processor_count: of them
- * @timelines: of the threads
- * @no_memory: something is missing for want of it
+ * struct switch_stats - sums of the context switches of a trace; all zero: none
+ * @threads: hash table of threads, without the idle threads, whose id is 0
+ * @others: sums of the threads beyond THREADS_MAX
+ * @processors: sums of the CPUs by their numbers
+ * @processor_count: number of @processors
+ * @timelines: time lines of the threads
+ * @no_memory: something is missing for want of memory
  */
 struct switch_stats {
 	struct switch_thread *threads;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When something was. */
+/* Time lines: sums in slots of time. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "timeline.h"
 
-/* A first guess at a slot, in ticks; it doubles until the whole time has room. */
+/* First length of a slot, ticks. It must be a power of two. */
 #define FIRST_SLOT_TICKS	4096
 
-/* Slots are as long as a power of two: no division for each event. */
+/* Return the number of the slot of a time. The length of a slot is a power of two: shift by it. */
 static uint64_t slot_of(const struct timelines *set, uint64_t ticks)
 {
 	return ticks >> __builtin_ctzll(set->slot_ticks);
 }
 
-/* Each slot is as long as two were. */
+/* Double the length of the slots, and add up each pair of slots. */
 static void double_slots(struct timelines *set)
 {
 	struct timeline *timeline;
@@ -31,10 +31,10 @@ static void double_slots(struct timelines *set)
 	}
 }
 
-/* Room for a time in each; false: there is none. */
+/* Lengthen the slots until they cover a time. Returns false if the time is impossible. */
 static bool cover(struct timelines *set, uint64_t ticks)
 {
-	/* Before the start, or in a hundred years: the time is a wrong one. */
+	/* A time before the begin of the time lines is a large number. */
 	if (ticks > UINT64_MAX / 4)
 		return false;
 	if (!set->slot_ticks)
@@ -44,7 +44,11 @@ static bool cover(struct timelines *set, uint64_t ticks)
 	return true;
 }
 
-static bool reach(struct timelines *set, struct timeline **timeline, uint64_t ticks)
+/*
+ * Make the slots cover a time, and allocate the time line if it is NULL. Returns false if the time
+ * is impossible, the set has TIMELINES_MAX time lines, or there is no memory.
+ */
+static bool prepare(struct timelines *set, struct timeline **timeline, uint64_t ticks)
 {
 	if (!cover(set, ticks))
 		return false;
@@ -81,7 +85,7 @@ void timeline_add_span(struct timelines *set, struct timeline **timeline, uint64
 {
 	uint64_t from = length < ticks ? ticks - length : 0;
 
-	if (!reach(set, timeline, ticks))
+	if (!prepare(set, timeline, ticks))
 		return;
 	if (!length)
 		(*timeline)->slots[slot_of(set, ticks)] += amount;
@@ -131,9 +135,9 @@ void timeline_release(struct timelines *set, struct timeline *timeline)
 }
 
 /**
- * timelines_cover() - the trace is so long, whatever was in it last
- * @set: to which nothing is added any more
- * @ticks: the end, since where time lines begin
+ * timelines_cover() - make the slots cover the whole trace
+ * @set: set to which nothing is added any more
+ * @ticks: end of the trace, session clock since the begin of the time lines
  */
 void timelines_cover(struct timelines *set, uint64_t ticks)
 {

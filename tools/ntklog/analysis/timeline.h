@@ -3,23 +3,24 @@
 #define _NTKLOG_TIMELINE_H
 
 /*
- * When something was: sums in slots of equal length, as many as a picture shows. How long
- * the trace is turns out in the end, so that slots double as it gets longer.
+ * Time lines: sums in slots of time of equal length, as many as a picture has columns. The length
+ * of the trace is known only at its end, so the slots double their length when the trace exceeds
+ * them.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Parts that the time is divided into, and things of a kind that have them. */
+/* Number of slots of a time line, and greatest number of time lines of a set. */
 #define TIMELINE_SLOTS		240
 #define TIMELINES_MAX		4096
 
 /**
- * struct timeline - of one thing
- * @next: of the same set
- * @next_spare: next time line of the set that is not used any more
- * @slots: sums
+ * struct timeline - time line of a lock, a resource or a thread
+ * @next: next time line of the set
+ * @next_spare: next time line that timeline_release() has given back
+ * @slots: sums of the slots
  */
 struct timeline {
 	struct timeline *next;
@@ -28,13 +29,13 @@ struct timeline {
 };
 
 /**
- * struct timelines - of all things of a kind; all zero: none
- * @slot_ticks: length of a slot, ticks of the session's clock; 0: not yet known
- * @ticks_per_cycle: of the cycles in which locks are timed; 0: the clock counts them
- * @first: of them
- * @count: of them
- * @spare: time lines that are not used any more
- * @no_memory: for one of them
+ * struct timelines - set of time lines with equal slots; all zero: none
+ * @slot_ticks: length of a slot, session clock; 0 before the first sum
+ * @ticks_per_cycle: ticks of the session clock in a cycle; 0 for one
+ * @first: list of all time lines
+ * @count: number of time lines
+ * @spare: list of time lines that timeline_release() has given back
+ * @no_memory: a time line is missing for want of memory
  */
 struct timelines {
 	uint64_t slot_ticks;

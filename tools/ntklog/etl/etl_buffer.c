@@ -17,7 +17,10 @@
 /* Flag of NT's LogFileMode: the file has its greatest size from the start. */
 #define EVENT_TRACE_FILE_MODE_PREALLOCATE	0x00000020
 
-/* NT's WMI_BUFFER_FLAG_COMPRESSED, and a type of buffers without events. */
+/*
+ * Values of BufferFlag and BufferType that the wire headers lack. Buffers of this type have no
+ * events.
+ */
 #define ETW_BUFFER_FLAG_COMPRESSED	0x0040
 #define ETW_BUFFER_TYPE_CTX_SWAP	2
 
@@ -193,7 +196,7 @@ int etl_use_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_
  *
  * A damaged buffer has no events. The file's error describes the damage.
  *
- * Return: 1, or 0 if there is no such buffer.
+ * Return: 1, or 0 at the end of the file, without memory, or if a stream cannot be read.
  */
 int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
 {
@@ -235,7 +238,7 @@ int etl_read_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64
  * @cursor: set to the first event of the buffer; its memory is allocated at the first call
  * @number: number of the buffer
  *
- * Return: 1, or 0 if there is no such buffer.
+ * Return: 1, or 0 at the end of the file, without memory, or if a stream cannot be read.
  */
 int etl_take_buffer(struct etl_reader *reader, struct etl_cursor *cursor, uint64_t number)
 {

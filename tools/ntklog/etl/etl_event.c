@@ -16,7 +16,7 @@ static const struct header_kind {
 	uint8_t size_offset;	/* of a u16: bytes of the event */
 	uint8_t clock_offset;	/* of a u64: the time stamp */
 	uint8_t pointer_size;
-	bool has_hook_id;	/* a u16 after the size, and then a version at 0 */
+	bool has_hook_id;	/* a u16 at offset 6; the u16 at offset 0 is then the version */
 } header_kinds[] = {
 	[TRACE_HEADER_TYPE_SYSTEM32] = { 0x20, 4, 0x10, 4, true },
 	[TRACE_HEADER_TYPE_SYSTEM64] = { 0x20, 4, 0x10, 8, true },

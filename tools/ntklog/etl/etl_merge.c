@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Merging the events of all processors by time. The events of a processor are in the order of
- * time, and so are its buffers in the file. In a circular file sequence numbers have the order of
- * buffers. One buffer of each processor is in memory, and the earliest event of all is the next. A
- * stream is read until it is certain which event that is.
+ * time, and so are its buffers in the file. The buffers of a circular file are sorted by their
+ * sequence numbers. One buffer of each processor is in memory, and the earliest event of all
+ * processors is the next one. A stream is read until it is certain which event is the earliest.
  */
 
 #define _GNU_SOURCE
@@ -41,7 +41,8 @@ struct etl_stream {
  * @last: session clock of that event
  * @place_count: number of the file's places that were added to streams
  * @is_in_order: the sequence numbers of these places had no gap
- * @begun: session clock after which all further buffers of a stream in order were begun
+ * @begun: latest first event of a stream's buffers up to the first gap, session clock; further
+ *	buffers were begun later
  */
 struct etl_merge {
 	struct etl_reader *reader;
@@ -212,7 +213,8 @@ static bool wait_for_buffer(struct etl_merge *merge)
 		return true;
 	/*
 	 * The event is too late if a later one was already returned: its processor is not in the
-	 * header's count, or its buffer was begun long after the event's time was read.
+	 * header's count, or its buffer was begun long after the event's time was read. An event
+	 * before the last one of its own processor is counted as one that goes backwards instead.
 	 */
 	reader->file.late += stream->event.time_stamp < merge->last &&
 		      stream->event.time_stamp >= before;

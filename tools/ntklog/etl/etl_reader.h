@@ -25,7 +25,7 @@
  * @end: offset of the end of the events in the buffer
  * @processor: number of the processor that logged the events
  * @time_stamp: session clock of the last event with a possible time; 0 before the first one
- * @last_time: the same, of the current buffer alone
+ * @last_time: session clock of the last event of this buffer with a possible time; 0 before it
  * @latest: latest possible time of events of the buffer, session clock
  */
 struct etl_cursor {

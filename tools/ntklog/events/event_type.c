@@ -51,7 +51,7 @@ static const struct event_field spinlock_fields[] = {
 	SPINLOCK("CallerAddress", FIELD_HEX, caller_address, .is_code = true),
 	SPINLOCK("AcquireTime", FIELD_DECIMAL, acquire_time),
 	SPINLOCK("ReleaseTime", FIELD_DECIMAL, release_time),
-	/* 0 if the hold is not known, as in a record of a resource. */
+	/* ReleaseTime - AcquireTime; 0 if the hold is not known, as HoldTime of a WMI_RESOURCE. */
 	SPINLOCK("HoldTime", FIELD_DECIMAL, release_time, .is_cycles = true,
 		 .minus = { WHERE(struct wmi_spinlock32, acquire_time),
 			    WHERE(struct wmi_spinlock64, acquire_time) }),
@@ -395,7 +395,7 @@ const struct event_type event_types[] = {
 	   struct ntklog_observed, ntklog_observed_fields),
 };
 
-static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "all of them have a place");
+static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");
 
 /**
  * event_type_find() - find the type of an event

@@ -63,7 +63,7 @@ struct event_field {
  * @size: bytes of the 32-bit and of the 64-bit record
  * @fields: fields in the order of the record
  * @field_count: number of @fields
- * @part: part of a field that filters can name, or NULL
+ * @part: additional field for filters, which is some bits of one of @fields; or NULL
  */
 struct event_type {
 	uint16_t hook_id;

@@ -21,8 +21,8 @@
 #define LAST_CODE_REACH		0x2000
 
 /*
- * The same of all other symbols. A greater distance is a gap, such as that between the offsets of
- * per-CPU variables and the kernel.
+ * Greatest distance of an address from any symbol that may have it. A greater distance is a gap,
+ * such as that between the offsets of per-CPU variables and the kernel.
  */
 #define SYMBOL_REACH		0x1000000
 
@@ -56,7 +56,7 @@ bool names_key_is_class(const struct names *names, uint64_t key)
  * names_lock_count() - count the classes of locks
  * @names: names, or NULL
  *
- * Return: number of classes that were added, over all locks.
+ * Return: number of classes that were added; a lock whose class changes has several.
  */
 size_t names_lock_count(const struct names *names)
 {
@@ -127,10 +127,11 @@ static bool is_code(const struct symbol *symbol)
 }
 
 /*
- * Find the last symbol at or before an address. A module's functions for its initialisation are
- * freed once they have run, and their symbols with them. An address in one of them comes after
- * whatever symbol is left below it, which may be a variable. So an address that is known to be
- * code has no symbol if the symbol below it is data.
+ * Find the nearest symbol at or before an address. Of several symbols at one place the first one
+ * counts; for code the first function. A module's functions for its initialisation are freed once
+ * they have run, and their symbols with them. An address in one of them comes after whatever symbol
+ * is left below it, which may be a variable. So an address that is known to be code has no symbol
+ * if the symbol below it is data.
  */
 static const struct symbol *find_symbol(const struct names *names, uint64_t address,
 					enum names_use use)
@@ -172,12 +173,12 @@ static const struct symbol *find_symbol(const struct names *names, uint64_t addr
 /**
  * names_find_symbol() - find the symbol at or before an address
  * @names: names, or NULL
- * @address: address of a lock, or of an instruction
- * @use: which of both
- * @offset: set to the distance of @address from the symbol, bytes
+ * @address: address of a lock, key of a class of locks, or address of an instruction
+ * @use: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
+ * @offset: set to the distance of @address from the symbol, bytes; 0 for a class
  * @module: set to the symbol's module as "[MODULE]", or to NULL for the kernel itself
  *
- * Return: the symbol's name, or NULL if there is none.
+ * Return: the name of the symbol or the class, or NULL if there is none.
  */
 const char *names_find_symbol(const struct names *names, uint64_t address, enum names_use use,
 			      uint64_t *offset, const char **module)
@@ -312,7 +313,7 @@ bool names_have_thread(const struct names *names, const char *name)
  * names_symbol() - print the symbol at or before an address
  * @names: names, or NULL
  * @address: address of a lock, key of a class of locks, or address of an instruction
- * @use: which symbols can be meant by @address
+ * @use: NAMES_OF_CODE for an instruction, else NAMES_OF_ANY
  * @text: set to "NAME+0xOFFSET [MODULE]", or to the name of the class
  * @size: bytes of @text
  *
