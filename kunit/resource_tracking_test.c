@@ -248,16 +248,16 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	u32 threads;
 
 	resource_session_start(test);
-	threads = ntklog_thread_count();
+	threads = ntklog_task_record_count();
 	users[0].quiet = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads + 1);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads + 1);
 	thread = user_thread(test, 0);
 	user_exit(test, 0);
 	/* user_exit() returns before the thread has exited. */
-	while (ntklog_thread_count() != threads && tries--)
+	while (ntklog_task_record_count() != threads && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
 	unmatched = counts()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);

@@ -251,7 +251,7 @@ static int read_more_than_slots(void *data)
 		ntklog_track_sleeping_acquire_slow(&others[i], _THIS_IP_, action);
 	untracked[1] = this_cpu_read(ntklog_sleeping_cpu.untracked);
 	untracked[0] = untracked[1] - untracked[0];
-	slots = ntklog_find_thread()->sleeping_slots;
+	slots = ntklog_find_current_record()->sleeping_slots;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
 		slots[i].acquire_time -= ntklog_ms_to_cycles(61000);
 	for (i = 0; i < 2; i++)

@@ -240,7 +240,7 @@ static void linux_lock_interrupted_count_in_event(struct kunit *test)
 /* The event has the wait, and the mode of the acquisition, not of the release. */
 static void linux_lock_contended_wait_in_event(struct kunit *test)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	unsigned long flags;
 	const u8 *event;
 	int i;
@@ -249,10 +249,10 @@ static void linux_lock_contended_wait_in_event(struct kunit *test)
 	start_another(test, PERF_LINUX_RWLOCK);
 	local_irq_save(flags);
 	for (i = 0; i < 2; i++) {
-		ntklog_start_spin_lock_wait(&query);
-		query.time.low -= 100000;
+		ntklog_start_spin_lock_wait(&wait_start);
+		wait_start.time.low -= 100000;
 		ntklog_log_contended_spin_lock(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
-					       PERF_SPIN_LOCK_LINUX_RW, 77, &query);
+					       PERF_SPIN_LOCK_LINUX_RW, 77, &wait_start);
 		/*
 		 * The event's InterruptCount comes from the snapshot in the slot of a contended
 		 * acquisition. This count must not be added.

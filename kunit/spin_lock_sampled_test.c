@@ -69,10 +69,10 @@ static void sample_shared(const u32 *which)
 
 static void wait_for(u32 *which, u32 spins)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 
-	ntklog_start_spin_lock_wait(&query);
-	ntklog_sample_contended_spin_lock(which, MODE, spins, &query);
+	ntklog_start_spin_lock_wait(&wait_start);
+	ntklog_sample_contended_spin_lock(which, MODE, spins, &wait_start);
 }
 
 static unsigned int spinlock_events(void)
@@ -152,7 +152,7 @@ static void nested_locks_both_sampled(struct kunit *test)
  */
 static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	unsigned long flags;
 	unsigned int i;
 
@@ -166,8 +166,8 @@ static void sampled_reader_other_readers_release_hold_kept(struct kunit *test)
 	this_cpu()->sampled_countdown = RATE;
 	for (i = 0; i < 3; i++)
 		sample_shared(&lock[0]);
-	ntklog_start_spin_lock_wait(&query);
-	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &query);
+	ntklog_start_spin_lock_wait(&wait_start);
+	ntklog_sample_contended_spin_lock(&lock[0], MODE, 1, &wait_start);
 	sample_shared(&lock[1]);
 	for (i = 0; i < 4; i++)
 		release(&lock[0]);
@@ -293,25 +293,25 @@ static void sampled_event_rule_set_depth_0(struct kunit *test)
 
 static void wait_event_release_time_is_acquire_time(struct kunit *test)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 	unsigned long flags;
 	const u8 *event;
 
 	start(test, 1, 1, U32_MAX);
 	local_irq_save(flags);
-	ntklog_start_spin_lock_wait(&query);
-	while (get_cycles() - ntklog_time_value(query.time) < 100000)
+	ntklog_start_spin_lock_wait(&wait_start);
+	while (get_cycles() - ntklog_time_value(wait_start.time) < 100000)
 		cpu_relax();
 	if (ntklog_count_spin_lock_wait(3))
 		ntklog_log_spin_lock_wait(&lock[0], WMI_SPINLOCK_EXECUTIVE_SHARED |
-					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &query, 0x1234);
+					  PERF_SPIN_LOCK_LINUX_SPIN, 3, &wait_start, 0x1234);
 	local_irq_restore(flags);
 	event = only_event(test);
 	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_CALLER), 0x1234);
 	KUNIT_EXPECT_EQ(test, get_u64(event, SPINLOCK_ACQUIRE_TIME),
 			get_u64(event, SPINLOCK_RELEASE_TIME));
 	KUNIT_EXPECT_EQ(test, (u64)get_u32(event, SPINLOCK_WAIT_TIME),
-			get_u64(event, SPINLOCK_ACQUIRE_TIME) - ntklog_time_value(query.time));
+			get_u64(event, SPINLOCK_ACQUIRE_TIME) - ntklog_time_value(wait_start.time));
 	KUNIT_EXPECT_GE(test, get_u32(event, SPINLOCK_WAIT_TIME), 100000);
 	KUNIT_EXPECT_EQ(test, get_u32(event, SPINLOCK_SPIN_COUNT), 3);
 	KUNIT_EXPECT_EQ(test, get_u8(event, SPINLOCK_MODE), WMI_SPINLOCK_EXECUTIVE_SHARED);

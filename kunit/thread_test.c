@@ -20,9 +20,9 @@ static void expect_record_count(struct kunit *test, u32 threads)
 	int tries = 3000;
 
 	/* A test sees the end of a thread before its record is freed. */
-	while (ntklog_thread_count() != threads && tries--)
+	while (ntklog_task_record_count() != threads && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_thread_count(), threads);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads);
 }
 
 static u32 records_meanwhile;
@@ -33,7 +33,7 @@ static int exit_in_region(void *data)
 
 	ke_enter_critical_region();
 	ke_raise_irql(APC_LEVEL, &old_irql);
-	records_meanwhile = ntklog_thread_count();
+	records_meanwhile = ntklog_task_record_count();
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static void thread_exits_its_record_freed(struct kunit *test)
 	/* The test's own task gets its record before the count. */
 	ke_enter_critical_region();
 	ke_leave_critical_region();
-	threads = ntklog_thread_count();
+	threads = ntklog_task_record_count();
 	/* The thread exits in a region and at APC_LEVEL, which is legal for a test. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
@@ -69,12 +69,12 @@ static int use_irql_and_regions_at_exit(void *data)
 
 	/* A thread that closes its files at its exit, after the exit hook has freed its record. */
 	current->flags |= PF_EXITING;
-	days->threads[0] = ntklog_thread_count();
+	days->threads[0] = ntklog_task_record_count();
 	days->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
-	days->threads[1] = ntklog_thread_count();
+	days->threads[1] = ntklog_task_record_count();
 	days->right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
 	days->right &= ke_are_apcs_disabled();
@@ -85,7 +85,7 @@ static int use_irql_and_regions_at_exit(void *data)
 	ke_lower_irql(old_irql);
 	days->right &= !ke_are_apcs_disabled();
 	days->right &= ke_get_current_irql() == PASSIVE_LEVEL;
-	days->threads[2] = ntklog_thread_count();
+	days->threads[2] = ntklog_task_record_count();
 	current->flags &= ~PF_EXITING;
 	return 0;
 }
@@ -128,7 +128,7 @@ static void threads_more_than_spare_records_all_recorded(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, many);
 	KUNIT_ASSERT_NOT_NULL(test, inside);
 	reinit_completion(&many_may_go);
-	threads = ntklog_thread_count();
+	threads = ntklog_task_record_count();
 	for (i = 0; i < MANY; i++)
 		test_thread_start(test, &many[i], i % num_online_cpus(), enter_and_wait,
 				  &inside[i]);

@@ -150,7 +150,7 @@ static int __init ntklog_init(void)
 		pr_err("there is no memory for stacks (%d)\n", err);
 		return err;
 	}
-	err = ntklog_threads_init();
+	err = ntklog_task_records_init();
 	if (err) {
 		pr_err("threads cannot be followed (%d)\n", err);
 		goto err_stack;
@@ -203,7 +203,7 @@ err_resource:
 	ntklog_resource_exit();
 err_spin_lock:
 	ntklog_spin_lock_exit();
-	ntklog_threads_exit();
+	ntklog_task_records_exit();
 	ntklog_identity_exit();
 err_stack:
 	ntklog_stack_exit();
@@ -223,7 +223,7 @@ static void __exit ntklog_exit(void)
 	/* Before perf: it leaves the tracking when it has let go of the kernel's functions. */
 	ntklog_linux_exit();
 	ntklog_spin_lock_exit();
-	ntklog_threads_exit();
+	ntklog_task_records_exit();
 	ntklog_identity_exit();
 	ntklog_stack_exit();
 }

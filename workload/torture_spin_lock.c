@@ -208,9 +208,9 @@ static void torture_choose(struct torture_user *user, int first, int depth,
  * lock may have interrupted this waiter, so a release of a DISPATCH_LEVEL lock with the
  * SYNCH_LEVEL lock still held could deadlock.
  */
-static void torture_release_order(struct torture_user *user,
-				  struct torture_lock **nested, int *order,
-				  int count)
+static void torture_choose_release_order(struct torture_user *user,
+					 struct torture_lock **nested, int *order,
+					 int count)
 {
 	int i;
 
@@ -254,7 +254,7 @@ static void torture_nest(struct torture_user *user, u64 *before)
 		udelay(torture_random(&user->random, torture.hold_us + 1));
 
 	if (style == TORTURE_AT_LEVEL) {
-		torture_release_order(user, nested, order, depth);
+		torture_choose_release_order(user, nested, order, depth);
 		for (i = 0; i < depth; i++)
 			torture_release(user, nested[order[i]],
 					&user->handles[order[i]], style);

@@ -63,17 +63,17 @@ struct ntklog_task;
 /**
  * struct ntklog_current - task that a CPU caches
  * @passive: a task that is not at APC_LEVEL, and was not when it raised the IRQL; or NULL
- * @thread: task whose record was looked up last on this CPU; or NULL
- * @room: the record of @thread; a dummy record if there is none
+ * @cached_task: task whose record was looked up last on this CPU; or NULL
+ * @record: the record of @cached_task; a dummy record if there is none
  *
  * Tasks are compared, not dereferenced. A task writes the members for itself while it runs on the
- * CPU. Before it enters APC_LEVEL it clears its @passive entries on all CPUs; when it exits it
- * clears its @thread entries. A cached entry is therefore valid on every CPU.
+ * CPU. When it enters APC_LEVEL it clears its @passive entries on all CPUs; when its record is
+ * freed, all its entries are cleared. A cached entry is therefore valid on every CPU.
  */
 struct ntklog_current {
 	const struct task_struct *passive;
-	const struct task_struct *thread;
-	struct ntklog_task *room;
+	const struct task_struct *cached_task;
+	struct ntklog_task *record;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_current, ntklog_current);

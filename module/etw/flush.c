@@ -82,7 +82,7 @@ static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 }
 
 /* The CPU among @cpus whose file name sorts last. */
-static unsigned int etw_compare_file_order(const struct etw_run *run, const struct cpumask *cpus)
+static unsigned int etw_find_last_in_file(const struct etw_run *run, const struct cpumask *cpus)
 {
 	char name[16], last_name[16] = "";
 	unsigned int cpu, last = 0;
@@ -106,7 +106,7 @@ static unsigned int etw_compare_file_order(const struct etw_run *run, const stru
  */
 unsigned int etw_last_file_cpu(const struct etw_run *run)
 {
-	return etw_compare_file_order(run, cpu_online_mask);
+	return etw_find_last_in_file(run, cpu_online_mask);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_last_file_cpu);
 
@@ -140,7 +140,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 	/* An offline CPU has no writer while no CPU can come online. */
 	cpus_read_lock();
 	/* The file of a CPU that has gone offline is part of the whole. */
-	last_cpu = etw_compare_file_order(run, cpu_possible_mask);
+	last_cpu = etw_find_last_in_file(run, cpu_possible_mask);
 	for_each_possible_cpu(cpu) {
 		struct etw_cpu_flush of_cpu = {
 			.run = run,

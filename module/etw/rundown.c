@@ -104,14 +104,14 @@ void etw_rundown_stacks(struct etw_session *session)
 }
 
 /* Write the event with its header and padding. Return: bytes written. */
-static size_t etw_put_rundown_event(u8 *to, size_t room, const struct etw_rundown_event *event)
+static size_t etw_put_rundown_event(u8 *to, size_t to_size, const struct etw_rundown_event *event)
 {
 	struct perfinfo_trace_header header;
 	size_t size;
 
 	etw_make_trace_header(&header, event->hook_id, event->version, event->length);
 	size = ALIGN(header.size, TRACE_EVENT_ALIGNMENT);
-	if (WARN_ON_ONCE(size > room))
+	if (WARN_ON_ONCE(size > to_size))
 		return 0;
 	memset(to, 0, size);
 	memcpy(to, &header, sizeof(header));
@@ -123,12 +123,12 @@ static size_t etw_put_rundown_event(u8 *to, size_t room, const struct etw_rundow
  * etw_put_rundown() - write the rundown that a session would get if it stopped now
  * @session: a started session
  * @to: where to
- * @room: bytes at @to; the smallest buffer has enough for all providers
+ * @to_size: bytes at @to; the smallest buffer has enough for all providers
  *
  * Context: thread; etw_mutex held.
  * Return: bytes written.
  */
-size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
+size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t to_size)
 {
 	const struct perfinfo_groupmask *groups = &session->settings.group_mask;
 	struct etw_rundown_event event;
@@ -141,10 +141,10 @@ size_t etw_put_rundown(const struct etw_session *session, u8 *to, size_t room)
 		event.groups = groups;
 		provider->rundown(&event, true);
 		if (event.length)
-			used += etw_put_rundown_event(to + used, room - used, &event);
+			used += etw_put_rundown_event(to + used, to_size - used, &event);
 	}
 	if (etw_stacks_rundown(&event, session->settings.stacks, true))
-		used += etw_put_rundown_event(to + used, room - used, &event);
+		used += etw_put_rundown_event(to + used, to_size - used, &event);
 	return used;
 }
 

@@ -91,12 +91,12 @@ static bool etw_fill_rundown_buffer(u8 *buffer, const struct etw_session *sessio
 
 /**
  * struct etw_snapshot_memory - memory for a snapshot, allocated before the run is frozen
- * @room: number of buffers that fit, without the header and the rundown
- * @list: @room entries
- * @file: 2 + @room buffers
+ * @buffers_max: number of buffers that fit, without the header and the rundown
+ * @list: @buffers_max entries
+ * @file: 2 + @buffers_max buffers
  */
 struct etw_snapshot_memory {
-	size_t room;
+	size_t buffers_max;
 	struct wmi_buffer_header **list;
 	u8 *file;
 };
@@ -132,15 +132,15 @@ static int etw_alloc_snapshot_memory(struct etw_snapshot_memory *memory, struct 
 	const gfp_t flags = GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	size_t size;
 
-	memory->room = etw_max_buffers(run);
-	size = (2 + memory->room) * run->buffer_size;
+	memory->buffers_max = etw_max_buffers(run);
+	size = (2 + memory->buffers_max) * run->buffer_size;
 	/* kvmalloc() refuses more. */
 	if (size > INT_MAX)
 		return -EFBIG;
 	/* The limit of etw_open_channel(). */
 	if (size / PAGE_SIZE > si_mem_available() / 2)
 		return -ENOMEM;
-	memory->list = kvmalloc_array(memory->room + 1, sizeof(*memory->list), flags);
+	memory->list = kvmalloc_array(memory->buffers_max + 1, sizeof(*memory->list), flags);
 	memory->file = kvmalloc(size, flags);
 	if (memory->list && memory->file)
 		return 0;
@@ -158,7 +158,7 @@ static size_t etw_copy_buffers(const struct etw_session *session,
 	u8 *snapshot = memory->file;
 	size_t count, i;
 
-	if (etw_list_buffers(session->run, NULL) > memory->room)
+	if (etw_list_buffers(session->run, NULL) > memory->buffers_max)
 		return 0;
 	/* A reader of a finished run may have taken buffers meanwhile. None have been added. */
 	count = etw_list_buffers(session->run, list);

@@ -176,21 +176,21 @@ notrace void ntklog_record_identity_slow(struct ntklog_identities *notes, unsign
 EXPORT_SYMBOL_IF_KUNIT(ntklog_record_identity_slow);
 
 /* Add or remove a user of the notes. Called with ntklog_identity_mutex held. */
-static int ntklog_enable_identities(bool want)
+static int ntklog_change_identity_users(bool add)
 {
 	struct ntklog_identities *notes;
 
 	/* If all addresses read as 0, user space cannot match a note with the events of a lock. */
 	if (!ntklog_slab_cache_word || ntklog_address_mode == NTKLOG_ADDRESS_ZERO)
 		return -EOPNOTSUPP;
-	if (want && !ntklog_identity_users) {
+	if (add && !ntklog_identity_users) {
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
 		/* Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity() */
 		smp_store_release(&ntklog_identities, notes);
 	}
-	ntklog_identity_users += want ? 1 : -1;
+	ntklog_identity_users += add ? 1 : -1;
 	if (ntklog_identity_users)
 		return 0;
 	notes = ntklog_identities;
@@ -212,7 +212,7 @@ int ntklog_get_identities(void)
 	int err;
 
 	mutex_lock(&ntklog_identity_mutex);
-	err = ntklog_enable_identities(true);
+	err = ntklog_change_identity_users(true);
 	mutex_unlock(&ntklog_identity_mutex);
 	return err;
 }
@@ -225,7 +225,7 @@ int ntklog_get_identities(void)
 void ntklog_put_identities(void)
 {
 	mutex_lock(&ntklog_identity_mutex);
-	ntklog_enable_identities(false);
+	ntklog_change_identity_users(false);
 	mutex_unlock(&ntklog_identity_mutex);
 }
 
@@ -242,7 +242,7 @@ int ntklog_enable_identities_always(bool keep)
 
 	mutex_lock(&ntklog_identity_mutex);
 	if (keep != ntklog_identities_always_enabled)
-		err = ntklog_enable_identities(keep);
+		err = ntklog_change_identity_users(keep);
 	if (!err)
 		ntklog_identities_always_enabled = keep;
 	mutex_unlock(&ntklog_identity_mutex);
@@ -250,12 +250,12 @@ int ntklog_enable_identities_always(bool keep)
 }
 
 /**
- * ntklog_identities_enabled() - test whether the notes are enabled without a reader
+ * ntklog_identities_are_always_enabled() - test whether the notes are enabled without a reader
  *
  * Context: any.
  * Return: true if ntklog_enable_identities_always() has enabled them.
  */
-bool ntklog_identities_enabled(void)
+bool ntklog_identities_are_always_enabled(void)
 {
 	return READ_ONCE(ntklog_identities_always_enabled);
 }

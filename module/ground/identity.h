@@ -43,7 +43,7 @@ static __always_inline void ntklog_record_identity(unsigned long lock, unsigned 
 }
 
 int ntklog_enable_identities_always(bool keep);
-bool ntklog_identities_enabled(void);
+bool ntklog_identities_are_always_enabled(void);
 
 void ntklog_identity_exit(void);
 

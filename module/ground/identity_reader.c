@@ -40,9 +40,9 @@
  * @set: next set to print
  * @missed: value of ntklog_identities.missed that was printed last
  * @replaced: notes that were replaced before this reader read them
- * @told: value of @replaced that was printed last
+ * @printed_replaced: value of @replaced that was printed last
  * @length: number of bytes in @text
- * @at: number of bytes of @text that the caller has got
+ * @text_copied: number of bytes of @text that the caller has got
  * @ended: the last read returned data up to the end, so the next one returns 0
  * @symbol: buffer for a symbol, which is too large for the stack
  * @text: lines of the current set
@@ -55,9 +55,9 @@ struct ntklog_identity_reader {
 	unsigned int set;
 	u32 missed;
 	u32 replaced;
-	u32 told;
+	u32 printed_replaced;
 	size_t length;
-	size_t at;
+	size_t text_copied;
 	bool ended;
 	char symbol[KSYM_SYMBOL_LEN];
 	char text[NTKLOG_IDENTITY_TEXT];
@@ -139,10 +139,10 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 {
 	u32 missed = atomic_read(&ntklog_identities->missed);
 
-	if (missed == reader->missed && reader->replaced == reader->told)
+	if (missed == reader->missed && reader->replaced == reader->printed_replaced)
 		return;
 	reader->missed = missed;
-	reader->told = reader->replaced;
+	reader->printed_replaced = reader->replaced;
 	reader->length = scnprintf(reader->text, sizeof(reader->text),
 				   "missed %u replaced %u\n", missed, reader->replaced);
 }
@@ -150,7 +150,7 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 /* Print the next set with new notes. Returns false at the end, and starts over at the first set. */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
-	reader->at = 0;
+	reader->text_copied = 0;
 	reader->length = 0;
 	while (!reader->length && reader->set < NTKLOG_IDENTITY_SETS)
 		ntklog_print_set(reader, reader->set++);
@@ -182,16 +182,16 @@ ssize_t ntklog_read_identities(struct ntklog_identity_reader *reader, char __use
 		return -EINTR;
 	/* End after each pass over the sets, so that a reader of the whole file terminates. */
 	while (done < count && !reader->ended) {
-		if (reader->at == reader->length && !ntklog_print_next_set(reader)) {
+		if (reader->text_copied == reader->length && !ntklog_print_next_set(reader)) {
 			reader->ended = done;
 			break;
 		}
-		part = min(reader->length - reader->at, count - done);
-		if (copy_to_user(to + done, reader->text + reader->at, part)) {
+		part = min(reader->length - reader->text_copied, count - done);
+		if (copy_to_user(to + done, reader->text + reader->text_copied, part)) {
 			mutex_unlock(&reader->mutex);
 			return -EFAULT;
 		}
-		reader->at += part;
+		reader->text_copied += part;
 		done += part;
 		if (signal_pending(current))
 			break;

@@ -23,12 +23,12 @@ static bool ke_thread_is_at_apc_level(void)
 
 static void ke_leave_apc_level(void)
 {
-	struct ntklog_task *thread = ntklog_find_thread();
+	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (!thread || !thread->apc_level)
+	if (!record || !record->apc_level)
 		return;
-	ntklog_set_apc_level(thread, false);
-	ntklog_put_thread(thread);
+	ntklog_set_apc_level(record, false);
+	ntklog_put_current_record(record);
 }
 
 /* IRQL that the context itself has, below which it cannot be lowered. */

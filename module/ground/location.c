@@ -55,21 +55,21 @@ static bool ntklog_per_cpu_is_from_zero(void)
  * candidate is right: those of later CPUs wrap to large numbers. Otherwise it is the candidate
  * nearest to a known per-CPU variable.
  */
-static unsigned long ntklog_per_cpu_offset(unsigned long lock)
+static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {
 	unsigned long best = ULONG_MAX;
 #ifdef CONFIG_SMP
 	const unsigned long known = (__force unsigned long)&kstat;
 	const bool is_from_zero = ntklog_per_cpu_is_from_zero();
-	unsigned long place, least = ULONG_MAX, distance;
+	unsigned long address, least = ULONG_MAX, distance;
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu) {
-		place = lock - per_cpu_offset(cpu);
-		distance = is_from_zero ? place : max(place, known) - min(place, known);
+		address = lock - per_cpu_offset(cpu);
+		distance = is_from_zero ? address : max(address, known) - min(address, known);
 		if (distance < least) {
 			least = distance;
-			best = place;
+			best = address;
 		}
 	}
 #endif
@@ -77,7 +77,7 @@ static unsigned long ntklog_per_cpu_offset(unsigned long lock)
 }
 
 /* Test whether a per-CPU address lies in a struct per_cpu_pages of a zone. */
-static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
+static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset)
 {
 	unsigned int node, i;
 
@@ -85,7 +85,7 @@ static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
 		for (i = 0; i < MAX_NR_ZONES; i++) {
 			const struct zone *zone = &NODE_DATA(node)->node_zones[i];
 
-			*offset = place - (__force unsigned long)zone->per_cpu_pageset;
+			*offset = address - (__force unsigned long)zone->per_cpu_pageset;
 			if (zone->per_cpu_pageset && *offset < sizeof(struct per_cpu_pages))
 				return true;
 		}
@@ -107,7 +107,7 @@ static bool ntklog_is_in_page_lists(unsigned long place, unsigned long *offset)
  */
 size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *buffer)
 {
-	unsigned long offset, place = ntklog_per_cpu_offset(lock);
+	unsigned long offset, address = ntklog_per_cpu_address(lock);
 	const char *what, *symbol;
 	bool is_from_zero;
 
@@ -116,12 +116,12 @@ size_t ntklog_print_location(char *text, size_t size, unsigned long lock, char *
 	symbol = ntklog_symbol(lock, buffer);
 	if (strcmp(symbol, "-"))
 		return scnprintf(text, size, "symbol %s", symbol);
-	if (ntklog_is_in_page_lists(place, &offset))
+	if (ntklog_is_in_page_lists(address, &offset))
 		return scnprintf(text, size, "lists %lu", offset);
 	is_from_zero = ntklog_per_cpu_is_from_zero();
-	if (is_from_zero && place < NTKLOG_PER_CPU_REACH)
-		return scnprintf(text, size, "percpu %lu", place);
-	symbol = ntklog_symbol(place, buffer);
+	if (is_from_zero && address < NTKLOG_PER_CPU_REACH)
+		return scnprintf(text, size, "percpu %lu", address);
+	symbol = ntklog_symbol(address, buffer);
 	if (!is_from_zero && strcmp(symbol, "-"))
 		return scnprintf(text, size, "percpu %s", symbol);
 	return scnprintf(text, size, is_vmalloc_addr((void *)lock) ? "vmalloc" : "pages");

@@ -25,29 +25,29 @@ unsigned int ntklog_slab_cache_word;
 
 /* Found at module load, then constant; in words or bytes, 0 if not found. */
 static unsigned int ntklog_cache_name_word;
-static unsigned int ntklog_cache_size_at;
+static unsigned int ntklog_cache_size_offset;
 
 /*
  * Read a word at any address. get_kernel_nofault() first checks that it is not a user address, at
  * which __get_kernel_nofault() crashes on x86 with SMAP.
  */
-static bool ntklog_read_u64(unsigned long at, unsigned long *word)
+static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 {
-	return !get_kernel_nofault(*word, (unsigned long *)at);
+	return !get_kernel_nofault(*word, (unsigned long *)address);
 }
 
-static bool ntklog_read_half(unsigned long at, u32 *half)
+static bool ntklog_read_kernel_u32(unsigned long address, u32 *half)
 {
-	return !get_kernel_nofault(*half, (u32 *)at);
+	return !get_kernel_nofault(*half, (u32 *)address);
 }
 
 /* Read a name. Returns false unless it is readable, printable without spaces, and terminated. */
-static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
+static bool ntklog_read_kernel_name(unsigned long address, char name[NTKLOG_CACHE_NAME])
 {
 	unsigned int i;
 
 	for (i = 0; i < NTKLOG_CACHE_NAME; i++) {
-		if (get_kernel_nofault(name[i], (char *)(at + i)))
+		if (get_kernel_nofault(name[i], (char *)(address + i)))
 			return false;
 		if (!name[i])
 			return i;
@@ -69,16 +69,17 @@ static bool ntklog_read_name(unsigned long at, char name[NTKLOG_CACHE_NAME])
 void ntklog_describe_cache(unsigned long cache, u32 *size, u32 *object_size,
 			   char name[NTKLOG_CACHE_NAME])
 {
-	unsigned long at;
+	unsigned long address;
 
-	if (!ntklog_cache_size_at || !ntklog_read_half(cache + ntklog_cache_size_at, size) ||
-	    !ntklog_read_half(cache + ntklog_cache_size_at + sizeof(u32), object_size)) {
+	if (!ntklog_cache_size_offset ||
+	    !ntklog_read_kernel_u32(cache + ntklog_cache_size_offset, size) ||
+	    !ntklog_read_kernel_u32(cache + ntklog_cache_size_offset + sizeof(u32), object_size)) {
 		*size = 0;
 		*object_size = 0;
 	}
 	if (!ntklog_cache_name_word ||
-	    !ntklog_read_u64(cache + ntklog_cache_name_word * sizeof(long), &at) ||
-	    !ntklog_read_name(at, name))
+	    !ntklog_read_kernel_word(cache + ntklog_cache_name_word * sizeof(long), &address) ||
+	    !ntklog_read_kernel_name(address, name))
 		strscpy(name, "-", NTKLOG_CACHE_NAME);
 }
 
@@ -96,15 +97,15 @@ static void __init ntklog_identify_slab_cache(unsigned long cache)
 
 	for (i = 0; i < NTKLOG_CACHE_WORDS; i++)
 		if (!ntklog_cache_name_word && i &&
-		    ntklog_read_u64(cache + i * sizeof(long), &word) &&
-		    ntklog_read_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
+		    ntklog_read_kernel_word(cache + i * sizeof(long), &word) &&
+		    ntklog_read_kernel_name(word, name) && !strcmp(name, NTKLOG_PROBE_NAME))
 			ntklog_cache_name_word = i;
 	/* Find size, the size of an object with its metadata; object_size follows it. */
 	for (i = sizeof(u32); i < NTKLOG_CACHE_WORDS * sizeof(long); i += sizeof(u32))
-		if (!ntklog_cache_size_at && ntklog_read_half(cache + i, &size) &&
-		    ntklog_read_half(cache + i + sizeof(u32), &object_size) &&
+		if (!ntklog_cache_size_offset && ntklog_read_kernel_u32(cache + i, &size) &&
+		    ntklog_read_kernel_u32(cache + i + sizeof(u32), &object_size) &&
 		    object_size == NTKLOG_PROBE_SIZE && size > object_size && size < PAGE_SIZE)
-			ntklog_cache_size_at = i;
+			ntklog_cache_size_offset = i;
 }
 
 /**
@@ -135,6 +136,6 @@ void __init ntklog_slab_cache_init(void)
 	kmem_cache_destroy(cache);
 	if (!ntklog_slab_cache_word)
 		pr_info("the structures that locks lie in cannot be found on this kernel: locks have no classes\n");
-	else if (!ntklog_cache_name_word || !ntklog_cache_size_at)
+	else if (!ntklog_cache_name_word || !ntklog_cache_size_offset)
 		pr_info("the names of slab caches cannot be read on this kernel: classes of locks are less exact\n");
 }

@@ -34,7 +34,7 @@ void __init ntklog_init_task_cache(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		per_cpu(ntklog_current.room, cpu) = &ntklog_dummy_record;
+		per_cpu(ntklog_current.record, cpu) = &ntklog_dummy_record;
 }
 
 /**
@@ -51,10 +51,10 @@ void ntklog_cache_record(struct ntklog_task *record)
 	if (!in_task())
 		return;
 	__set_bit(smp_processor_id(), record->cpus);
-	__this_cpu_write(ntklog_current.room, record);
+	__this_cpu_write(ntklog_current.record, record);
 	/* An NMI must not use the record of the previous task for this one. */
 	barrier();
-	__this_cpu_write(ntklog_current.thread, current);
+	__this_cpu_write(ntklog_current.cached_task, current);
 	if (!record->apc_level)
 		__this_cpu_write(ntklog_current.passive, current);
 }
@@ -78,8 +78,8 @@ void ntklog_uncache_record(struct ntklog_task *record, int except_cpu)
 		(void)cmpxchg(&cache->passive, record->task, NULL);
 		if (cpu == except_cpu)
 			continue;
-		(void)cmpxchg(&cache->thread, record->task, NULL);
-		(void)cmpxchg(&cache->room, record, &ntklog_dummy_record);
+		(void)cmpxchg(&cache->cached_task, record->task, NULL);
+		(void)cmpxchg(&cache->record, record, &ntklog_dummy_record);
 		__clear_bit(cpu, record->cpus);
 	}
 }

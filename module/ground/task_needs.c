@@ -29,7 +29,7 @@ static bool ntklog_exit_probe_is_registered;
 /* Number of loaded modules that use symbols of this module. */
 static unsigned int ntklog_using_modules;
 
-static bool ntklog_has_nt_state(const struct ntklog_task *record)
+static bool ntklog_record_must_stay(const struct ntklog_task *record)
 {
 	return record->late || READ_ONCE(record->apc_level) ||
 	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
@@ -38,7 +38,7 @@ static bool ntklog_has_nt_state(const struct ntklog_task *record)
 /* Free the record if it has no NT state. */
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
-	if (!ntklog_has_nt_state(record) && ntklog_unlink_task_record(record))
+	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
 		ntklog_free_unlinked_record(record);
 }
 
@@ -76,7 +76,7 @@ static void ntklog_task_exit_probe(void *data, struct task_struct *task)
 
 	/* In kernels after 6.12 a probe may be preempted. */
 	rcu_read_lock();
-	record = ntklog_find_thread_of(task);
+	record = ntklog_find_task_record(task);
 	if (record && ntklog_unlink_task_record(record)) {
 		ntklog_warn_of_leaked_region(record, NULL);
 		ntklog_free_unlinked_record(record);
@@ -126,7 +126,7 @@ static int ntklog_add_need(unsigned int need)
 		return err;
 	/* From here on, the exit of each task that gets a record is reported. */
 	WRITE_ONCE(ntklog_task_needs, ntklog_task_needs | need);
-	ntklog_make_spare_threads();
+	ntklog_make_spare_task_records();
 	return 0;
 }
 
@@ -138,7 +138,7 @@ static void ntklog_remove_need(unsigned int need)
 		ntklog_wait_for_insertions();
 		ntklog_free_idle_task_records();
 		/* The exit of a task whose record is left must be reported. */
-		if (!ntklog_thread_count())
+		if (!ntklog_task_record_count())
 			ntklog_unregister_exit_probe();
 	}
 	/* No hook runs: see ntklog_unpin_task_records(). */
@@ -236,12 +236,12 @@ static struct notifier_block ntklog_module_notifier = {
 };
 
 /**
- * ntklog_threads_init() - allocate the table of records
+ * ntklog_task_records_init() - allocate the table of records
  *
  * Context: module load.
  * Return: 0, -ENOMEM, or -ENOENT if the kernel has no tracepoint sched_process_exit.
  */
-int __init ntklog_threads_init(void)
+int __init ntklog_task_records_init(void)
 {
 	int err;
 
@@ -258,12 +258,12 @@ int __init ntklog_threads_init(void)
 }
 
 /**
- * ntklog_threads_exit() - free the records of all tasks
+ * ntklog_task_records_exit() - free the records of all tasks
  *
  * Context: module unload, when no user of the module is left; or a failed load after
- * ntklog_threads_init().
+ * ntklog_task_records_init().
  */
-void ntklog_threads_exit(void)
+void ntklog_task_records_exit(void)
 {
 	unregister_module_notifier(&ntklog_module_notifier);
 	/* A task in the table has not exited. */

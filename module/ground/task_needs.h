@@ -12,7 +12,7 @@
 int ntklog_pin_task_records(void);
 void ntklog_unpin_task_records(void);
 
-int ntklog_threads_init(void);
-void ntklog_threads_exit(void);
+int ntklog_task_records_init(void);
+void ntklog_task_records_exit(void);
 
 #endif /* _NTKLOG_GROUND_TASK_NEEDS_H */

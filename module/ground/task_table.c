@@ -136,13 +136,13 @@ static bool ntklog_put_spare(struct ntklog_task_shard *shard, struct ntklog_task
 }
 
 /**
- * ntklog_make_spare_threads() - allocate spare records
+ * ntklog_make_spare_task_records() - allocate spare records
  *
  * If memory is short, fewer are allocated, and the next task that takes one asks again.
  *
  * Context: task; may sleep.
  */
-void ntklog_make_spare_threads(void)
+void ntklog_make_spare_task_records(void)
 {
 	struct ntklog_task_shard *shard;
 	struct ntklog_task *record;
@@ -162,7 +162,7 @@ void ntklog_make_spare_threads(void)
 
 static void ntklog_spare_work_run(struct work_struct *work)
 {
-	ntklog_make_spare_threads();
+	ntklog_make_spare_task_records();
 }
 
 static DECLARE_WORK(ntklog_spare_work, ntklog_spare_work_run);
@@ -238,13 +238,13 @@ static void ntklog_trim_spares(struct work_struct *work)
 static DECLARE_WORK(ntklog_trim_work, ntklog_trim_spares);
 
 /**
- * ntklog_find_thread_of() - find the record of any task
+ * ntklog_find_task_record() - find the record of any task
  * @task: the task; only compared
  *
  * Context: preemption off or an RCU read-side section, to the end of which the record stays valid.
  * Return: the record, or NULL if there is no such task or it has no record.
  */
-struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task)
+struct ntklog_task *ntklog_find_task_record(const struct task_struct *task)
 {
 	struct ntklog_task *record;
 
@@ -481,12 +481,12 @@ void ntklog_wait_for_insertions(void)
 }
 
 /**
- * ntklog_thread_count() - count the tasks that have a record
+ * ntklog_task_record_count() - count the tasks that have a record
  *
  * Context: any. The value may be stale when it is returned.
  * Return: number of records in the table.
  */
-u32 ntklog_thread_count(void)
+u32 ntklog_task_record_count(void)
 {
 	u32 count = 0;
 	int i;
@@ -495,7 +495,7 @@ u32 ntklog_thread_count(void)
 		count += READ_ONCE(ntklog_task_shards[i].in_use);
 	return count;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_thread_count);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_task_record_count);
 
 /**
  * ntklog_spare_task_record_count() - count the spare records
@@ -522,7 +522,7 @@ u32 ntklog_spare_task_record_count(void)
  *
  * Context: task. Records that are inserted or removed concurrently may be left out.
  */
-void ntklog_visit_task_records(ntklog_thread_func_t call, void *data)
+void ntklog_visit_task_records(ntklog_visit_record_t call, void *data)
 {
 	struct ntklog_task *record;
 	unsigned int bucket;

@@ -15,12 +15,12 @@
 
 extern unsigned int ntklog_task_needs;
 
-typedef void (*ntklog_thread_func_t)(struct ntklog_task *thread, void *data);
+typedef void (*ntklog_visit_record_t)(struct ntklog_task *record, void *data);
 
-struct ntklog_task *ntklog_find_thread_of(const struct task_struct *task);
-void ntklog_visit_task_records(ntklog_thread_func_t call, void *data);
+struct ntklog_task *ntklog_find_task_record(const struct task_struct *task);
+void ntklog_visit_task_records(ntklog_visit_record_t call, void *data);
 void ntklog_wait_for_insertions(void);
-u32 ntklog_thread_count(void);
+u32 ntklog_task_record_count(void);
 u32 ntklog_spare_task_record_count(void);
 u64 ntklog_sleeping_slots_dropped_at_exit(void);
 
@@ -32,7 +32,7 @@ bool ntklog_unlink_task_record(struct ntklog_task *record);
 void ntklog_free_unlinked_record(struct ntklog_task *record);
 void ntklog_free_task_record(struct ntklog_task *record);
 
-void ntklog_make_spare_threads(void);
+void ntklog_make_spare_task_records(void);
 void ntklog_free_excess_task_records(void);
 int ntklog_alloc_task_table(void);
 void ntklog_free_task_table(void);

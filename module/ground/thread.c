@@ -11,24 +11,24 @@
 #include "thread.h"
 
 /**
- * ntklog_find_thread_slow() - slow path of ntklog_find_thread()
+ * ntklog_find_current_record_slow() - slow path of ntklog_find_current_record()
  *
  * Context: any.
  * Return: the record of the current task, or NULL if it has none.
  */
-struct ntklog_task *ntklog_find_thread_slow(void)
+struct ntklog_task *ntklog_find_current_record_slow(void)
 {
 	struct ntklog_task *record;
 	unsigned long flags;
 
 	local_irq_save(flags);
-	record = ntklog_find_thread_of(current);
+	record = ntklog_find_task_record(current);
 	if (record)
 		ntklog_cache_record(record);
 	local_irq_restore(flags);
 	return record;
 }
-EXPORT_SYMBOL_IF_KUNIT(ntklog_find_thread_slow);
+EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
 
 /**
  * ntklog_alloc_task_record() - find the record of the current task, or give it a spare one
@@ -45,7 +45,7 @@ struct ntklog_task *ntklog_alloc_task_record(void)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	record = ntklog_find_thread_of(current);
+	record = ntklog_find_task_record(current);
 	if (!record && !(current->flags & PF_EXITING))
 		record = ntklog_insert_spare_task_record();
 	if (record)
@@ -55,7 +55,7 @@ struct ntklog_task *ntklog_alloc_task_record(void)
 }
 
 /* Returns NULL if no memory is free without reclaim. */
-static struct ntklog_task *ntklog_try_to_get_thread(void)
+static struct ntklog_task *ntklog_try_to_insert_record(void)
 {
 	struct ntklog_task *detached = ntklog_alloc_detached_task_record();
 	struct ntklog_task *record;
@@ -65,7 +65,7 @@ static struct ntklog_task *ntklog_try_to_get_thread(void)
 		return NULL;
 	local_irq_save(flags);
 	/* A softirq may have given this task a record meanwhile. */
-	record = ntklog_find_thread_of(current);
+	record = ntklog_find_task_record(current);
 	if (!record) {
 		record = detached;
 		detached = NULL;
@@ -85,14 +85,15 @@ static struct ntklog_task *ntklog_try_to_get_thread(void)
  * reclaim memory, but waits until others have.
  *
  * Context: task; may sleep.
- * Return: the record. The caller must call ntklog_put_thread() when it has removed NT state.
+ * Return: the record. When the caller has removed NT state, it must call
+ * ntklog_put_current_record().
  */
 struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 {
-	struct ntklog_task *record = ntklog_find_thread();
+	struct ntklog_task *record = ntklog_find_current_record();
 
 	while (unlikely(!record)) {
-		record = ntklog_try_to_get_thread();
+		record = ntklog_try_to_insert_record();
 		if (!record)
 			schedule_timeout_uninterruptible(1);
 	}
@@ -100,34 +101,34 @@ struct ntklog_task *ntklog_get_or_alloc_task_record(void)
 }
 
 /**
- * ntklog_free_late_task_record() - slow path of ntklog_put_thread()
- * @thread: late record of the current task
+ * ntklog_free_late_task_record() - slow path of ntklog_put_current_record()
+ * @record: late record of the current task
  *
  * Context: task.
  */
-void ntklog_free_late_task_record(struct ntklog_task *thread)
+void ntklog_free_late_task_record(struct ntklog_task *record)
 {
-	if (!thread->apc_level && !thread->critical_regions && !thread->guarded_regions)
-		ntklog_free_task_record(thread);
+	if (!record->apc_level && !record->critical_regions && !record->guarded_regions)
+		ntklog_free_task_record(record);
 }
 
 /**
  * ntklog_set_apc_level() - set whether the current task is at APC_LEVEL
- * @thread: record of the current task
+ * @record: record of the current task
  * @apc_level: true if it is
  *
  * Context: task.
  */
-void ntklog_set_apc_level(struct ntklog_task *thread, bool apc_level)
+void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
 {
 	unsigned long flags;
 
-	WRITE_ONCE(thread->apc_level, apc_level);
+	WRITE_ONCE(record->apc_level, apc_level);
 	preempt_disable();
 	if (apc_level)
-		ntklog_uncache_record(thread, smp_processor_id());
+		ntklog_uncache_record(record, smp_processor_id());
 	local_irq_save(flags);
-	ntklog_cache_record(thread);
+	ntklog_cache_record(record);
 	local_irq_restore(flags);
 	preempt_enable();
 }
@@ -147,7 +148,7 @@ bool ntklog_is_at_apc_level(void)
 
 	preempt_disable();
 	if (ntklog_current_is_cached())
-		record = __this_cpu_read(ntklog_current.room);
+		record = __this_cpu_read(ntklog_current.record);
 	/* The cache may lack that the task is passive: it was at APC_LEVEL before. */
 	if (!record || !record->apc_level)
 		record = ntklog_alloc_task_record();

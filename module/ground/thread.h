@@ -23,69 +23,69 @@
 #include "task_record.h"
 #include "word.h"
 
-struct ntklog_task *ntklog_find_thread_slow(void);
+struct ntklog_task *ntklog_find_current_record_slow(void);
 struct ntklog_task *ntklog_alloc_task_record(void);
 struct ntklog_task *ntklog_get_or_alloc_task_record(void);
-void ntklog_free_late_task_record(struct ntklog_task *thread);
+void ntklog_free_late_task_record(struct ntklog_task *record);
 bool ntklog_is_at_apc_level(void);
-void ntklog_set_apc_level(struct ntklog_task *thread, bool apc_level);
+void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level);
 
 /**
  * ntklog_current_is_cached() - test whether this CPU has cached the record of the current task
  *
  * Context: preemption off. The result stays valid as long as preemption is off, because interrupt
  * handlers do not write ntklog_current.
- * Return: true if ntklog_current.room is the record of the current task.
+ * Return: true if ntklog_current.record is the record of the current task.
  */
 static __always_inline bool ntklog_current_is_cached(void)
 {
-	return likely(__this_cpu_read(ntklog_current.thread) == current);
+	return likely(__this_cpu_read(ntklog_current.cached_task) == current);
 }
 
 /**
  * ntklog_record_is_current() - test whether a record belongs to the current task
- * @room: a record that was read from ntklog_current
+ * @record: a record that was read from ntklog_current
  *
  * Context: task, with preemption off. Also with preemption on after ntklog_pin_task_records(): the
- * task may then have migrated since it read ntklog_current, but @room still is a record, and
- * room->task still tells whose it is.
+ * task may then have migrated since it read ntklog_current, but @record still is a record, and
+ * record->task still tells whose it is.
  * Return: true if it is the record of the current task.
  */
-static __always_inline bool ntklog_record_is_current(const struct ntklog_task *room)
+static __always_inline bool ntklog_record_is_current(const struct ntklog_task *record)
 {
-	return likely(READ_ONCE(room->task) == current);
+	return likely(READ_ONCE(record->task) == current);
 }
 
 /**
- * ntklog_find_thread() - find the record of the current task
+ * ntklog_find_current_record() - find the record of the current task
  *
  * Context: any.
  * Return: the record, or NULL if the task has none. It stays valid until the task exits or calls
- * ntklog_put_thread().
+ * ntklog_put_current_record().
  */
-static __always_inline struct ntklog_task *ntklog_find_thread(void)
+static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 {
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 
 	preempt_disable();
 	if (ntklog_current_is_cached())
-		thread = __this_cpu_read(ntklog_current.room);
+		record = __this_cpu_read(ntklog_current.record);
 	else
-		thread = ntklog_find_thread_slow();
+		record = ntklog_find_current_record_slow();
 	preempt_enable();
-	return thread;
+	return record;
 }
 
 /**
- * ntklog_put_thread() - free the record of the current task if it is late and has no NT state
- * @thread: record of the current task, after NT state has been removed from it
+ * ntklog_put_current_record() - free the current task's record if it is late and without NT state
+ * @record: record of the current task, after NT state has been removed from it
  *
  * Context: task.
  */
-static __always_inline void ntklog_put_thread(struct ntklog_task *thread)
+static __always_inline void ntklog_put_current_record(struct ntklog_task *record)
 {
-	if (unlikely(thread->late))
-		ntklog_free_late_task_record(thread);
+	if (unlikely(record->late))
+		ntklog_free_late_task_record(record);
 }
 
 #endif /* _NTKLOG_GROUND_THREAD_H */

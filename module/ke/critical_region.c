@@ -21,9 +21,9 @@
  */
 void ke_enter_critical_region(void)
 {
-	struct ntklog_task *thread = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
 
-	WRITE_ONCE(thread->critical_regions, thread->critical_regions + 1);
+	WRITE_ONCE(record->critical_regions, record->critical_regions + 1);
 }
 EXPORT_SYMBOL_GPL(ke_enter_critical_region);
 
@@ -36,14 +36,14 @@ EXPORT_SYMBOL_GPL(ke_enter_critical_region);
  */
 void ke_leave_critical_region(void)
 {
-	struct ntklog_task *thread = ntklog_find_thread();
+	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (WARN_ONCE(!thread || !thread->critical_regions,
+	if (WARN_ONCE(!record || !record->critical_regions,
 		      "KeLeaveCriticalRegion: thread %d is in none\n",
 		      task_pid_nr(current)))
 		return;
-	WRITE_ONCE(thread->critical_regions, thread->critical_regions - 1);
-	ntklog_put_thread(thread);
+	WRITE_ONCE(record->critical_regions, record->critical_regions - 1);
+	ntklog_put_current_record(record);
 }
 EXPORT_SYMBOL_GPL(ke_leave_critical_region);
 
@@ -54,9 +54,9 @@ EXPORT_SYMBOL_GPL(ke_leave_critical_region);
  */
 void ke_enter_guarded_region(void)
 {
-	struct ntklog_task *thread = ntklog_get_or_alloc_task_record();
+	struct ntklog_task *record = ntklog_get_or_alloc_task_record();
 
-	WRITE_ONCE(thread->guarded_regions, thread->guarded_regions + 1);
+	WRITE_ONCE(record->guarded_regions, record->guarded_regions + 1);
 }
 EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
 
@@ -69,14 +69,14 @@ EXPORT_SYMBOL_GPL(ke_enter_guarded_region);
  */
 void ke_leave_guarded_region(void)
 {
-	struct ntklog_task *thread = ntklog_find_thread();
+	struct ntklog_task *record = ntklog_find_current_record();
 
-	if (WARN_ONCE(!thread || !thread->guarded_regions,
+	if (WARN_ONCE(!record || !record->guarded_regions,
 		      "KeLeaveGuardedRegion: thread %d is in none\n",
 		      task_pid_nr(current)))
 		return;
-	WRITE_ONCE(thread->guarded_regions, thread->guarded_regions - 1);
-	ntklog_put_thread(thread);
+	WRITE_ONCE(record->guarded_regions, record->guarded_regions - 1);
+	ntklog_put_current_record(record);
 }
 EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
 
@@ -88,10 +88,10 @@ EXPORT_SYMBOL_GPL(ke_leave_guarded_region);
  */
 bool ke_are_apcs_disabled(void)
 {
-	const struct ntklog_task *thread = ntklog_find_thread();
+	const struct ntklog_task *record = ntklog_find_current_record();
 
-	return thread && (READ_ONCE(thread->critical_regions) ||
-			  READ_ONCE(thread->guarded_regions));
+	return record && (READ_ONCE(record->critical_regions) ||
+			  READ_ONCE(record->guarded_regions));
 }
 EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
 
@@ -103,11 +103,11 @@ EXPORT_SYMBOL_GPL(ke_are_apcs_disabled);
  */
 bool ke_are_all_apcs_disabled(void)
 {
-	const struct ntklog_task *thread;
+	const struct ntklog_task *record;
 
 	if (ke_get_current_irql() >= APC_LEVEL)
 		return true;
-	thread = ntklog_find_thread();
-	return thread && READ_ONCE(thread->guarded_regions);
+	record = ntklog_find_current_record();
+	return record && READ_ONCE(record->guarded_regions);
 }
 EXPORT_SYMBOL_GPL(ke_are_all_apcs_disabled);

@@ -2,88 +2,90 @@
 /*
  * The functions that acquire one kind of lock in one way: see functions.h. ACQUIRED(lock) is the
  * fast path of tracking after an uncontended acquisition. If it returns false, its slow path
- * LOOK(lock) is called. WAITED(lock, query) is called after a contended acquisition.
+ * ACQUIRED_SLOW(lock) is called. WAITED(lock, wait_start) is called after a contended acquisition.
  *
  * The slow paths take the return value of their caller and return it, so that the caller need not
  * save it in a register.
  */
 
-static notrace noinline unsigned long PART(wait)(ntklog_lock_t *lock, unsigned long result)
+static notrace noinline unsigned long HELPER(contended)(ntklog_lock_t *lock, unsigned long result)
 {
-	struct ntklog_spin_lock_wait_start query;
+	struct ntklog_spin_lock_wait_start wait_start;
 
-	ntklog_start_spin_lock_wait(&query);
+	ntklog_start_spin_lock_wait(&wait_start);
 	lock_contended(&lock->dep_map, _RET_IP_);
 	/* The kernel's slow path, with paravirtual locks and the contention tracepoints. */
 	DO(lock)(lock);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	ntklog_sparse_release(lock);
-	WAITED(lock, &query);
+	WAITED(lock, &wait_start);
 	return result;
 }
 
-static notrace noinline unsigned long PART(look)(ntklog_lock_t *lock, unsigned long result)
+static notrace noinline
+unsigned long HELPER(acquired_slow)(ntklog_lock_t *lock, unsigned long result)
 {
-	LOOK(lock);
+	ACQUIRED_SLOW(lock);
 	return result;
 }
 
-static __always_inline unsigned long PART(acquire)(ntklog_lock_t *lock, unsigned long result)
+static __always_inline unsigned long HELPER(acquire)(ntklog_lock_t *lock, unsigned long result)
 {
 	if (unlikely(!TRY_ACQUIRE_FAST(lock)))
-		return PART(wait)(lock, result);
+		return HELPER(contended)(lock, result);
 	lock_acquired(&lock->dep_map, _RET_IP_);
 	if (unlikely(!ACQUIRED(lock)))
-		return PART(look)(lock, result);
+		return HELPER(acquired_slow)(lock, result);
 	return result;
 }
 
-static __always_inline unsigned long PART(try)(ntklog_lock_t *lock)
+static __always_inline unsigned long HELPER(try)(ntklog_lock_t *lock)
 {
 	if (!DO(trylock)(lock))
 		return 0;
 	DEPEND(&lock->dep_map, 0, 1, _RET_IP_);
 	if (unlikely(!ACQUIRED(lock)))
-		return PART(look)(lock, 1);
+		return HELPER(acquired_slow)(lock, 1);
 	return 1;
 }
 
-static notrace noinline __used __noendbr void LOCK(lock)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(lock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
 	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 
-static notrace noinline __used __noendbr void LOCK(lock_irq)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(lock_irq)(ntklog_lock_t *lock)
 {
 	local_irq_disable();
 	preempt_disable();
 	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 
-static notrace noinline __used __noendbr unsigned long LOCK(lock_irqsave)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr
+unsigned long REPLACEMENT(lock_irqsave)(ntklog_lock_t *lock)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	preempt_disable();
 	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
-	return PART(acquire)(lock, flags);
+	return HELPER(acquire)(lock, flags);
 }
 
-static notrace noinline __used __noendbr void LOCK(lock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(lock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 
-static notrace noinline __used __noendbr int LOCK(trylock)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr int REPLACEMENT(trylock)(ntklog_lock_t *lock)
 {
 	preempt_disable();
-	if (PART(try)(lock))
+	if (HELPER(try)(lock))
 		return 1;
 	preempt_enable();
 	return 0;
@@ -91,20 +93,20 @@ static notrace noinline __used __noendbr int LOCK(trylock)(ntklog_lock_t *lock)
 
 #ifdef WITH_LOCK_IRQ_DISABLE
 /* Disables interrupts once more; they stay off until each such acquisition is undone. */
-static notrace noinline __used __noendbr void LOCK(lock_irq_disable)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(lock_irq_disable)(ntklog_lock_t *lock)
 {
 	local_interrupt_disable();
 	preempt_disable();
 	DEPEND(&lock->dep_map, 0, 0, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 #endif
 
 #ifdef WITH_TRYLOCK_BH
-static notrace noinline __used __noendbr int LOCK(trylock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr int REPLACEMENT(trylock_bh)(ntklog_lock_t *lock)
 {
 	__local_bh_disable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
-	if (PART(try)(lock))
+	if (HELPER(try)(lock))
 		return 1;
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 	return 0;
@@ -112,35 +114,36 @@ static notrace noinline __used __noendbr int LOCK(trylock_bh)(ntklog_lock_t *loc
 #endif
 
 #ifdef WITH_LOCK_NESTED
-static notrace noinline __used __noendbr void LOCK(lock_nested)(ntklog_lock_t *lock, int subclass)
+static notrace noinline __used __noendbr
+void REPLACEMENT(lock_nested)(ntklog_lock_t *lock, int subclass)
 {
 	preempt_disable();
 	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 #endif
 
 #ifdef WITH_LOCK_NEST_LOCK
 static notrace noinline __used __noendbr
-unsigned long LOCK(lock_irqsave_nested)(ntklog_lock_t *lock, int subclass)
+unsigned long REPLACEMENT(lock_irqsave_nested)(ntklog_lock_t *lock, int subclass)
 {
 	unsigned long flags;
 
 	local_irq_save(flags);
 	preempt_disable();
 	DEPEND(&lock->dep_map, subclass, 0, _RET_IP_);
-	return PART(acquire)(lock, flags);
+	return HELPER(acquire)(lock, flags);
 }
 
 static notrace noinline __used __noendbr
-void LOCK(lock_nest_lock)(ntklog_lock_t *lock, struct lockdep_map *nest_lock)
+void REPLACEMENT(lock_nest_lock)(ntklog_lock_t *lock, struct lockdep_map *nest_lock)
 {
 	preempt_disable();
 	lock_acquire_exclusive(&lock->dep_map, 0, 0, nest_lock, _RET_IP_);
-	PART(acquire)(lock, 0);
+	HELPER(acquire)(lock, 0);
 }
 #endif
 
 #undef ACQUIRED
-#undef LOOK
+#undef ACQUIRED_SLOW
 #undef WAITED

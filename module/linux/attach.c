@@ -30,22 +30,23 @@
 /**
  * ntklog_check_attach() - resolve the functions of a kind
  * @functions: functions of the kind
- * @lacks: set to true if the return value is the name of a function
+ * @lacks_function: set to true if the return value is the name of a function
  *
  * Context: module load.
  * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
  * name of the function that the kernel lacks.
  */
-const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks)
+const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
+				       bool *lacks_function)
 {
 	const char *missing;
 
-	*lacks = false;
+	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	*lacks = true;
+	*lacks_function = true;
 	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw();
 	return missing ?: ntklog_resolve_targets(functions->hooks, functions->count);
 }
@@ -181,9 +182,10 @@ void ntklog_detach(struct ntklog_linux_functions *functions)
 #define NTKLOG_LACKS	"no CONFIG_QUEUED_SPINLOCKS"
 #endif
 
-const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks)
+const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
+				       bool *lacks_function)
 {
-	*lacks = false;
+	*lacks_function = false;
 	return NTKLOG_LACKS;
 }
 

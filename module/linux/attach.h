@@ -11,14 +11,14 @@
 
 #ifdef NTKLOG_LINUX_LOCKS
 
-const char *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks_function);
 int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
 		  const char **failed);
 void ntklog_detach(struct ntklog_linux_functions *functions);
 
 #else
 
-const char *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach(struct ntklog_linux_functions *functions, bool *lacks_function);
 
 /* Never called where functions cannot be redirected. */
 static inline int ntklog_attach(struct ntklog_linux_functions *functions,

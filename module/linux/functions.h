@@ -15,16 +15,17 @@
  * The replacements of one mode differ only in disabling preemption, softirqs or interrupts. In
  * each, _RET_IP_ is the caller of the kernel's function.
  *
- * Each mode has a set of replacements, WAY, so that none contains code of another: "tracked" tracks
- * each acquisition and marks releases that leave a waiter behind, "sampled" tracks the chosen ones.
+ * The locks have two sets of replacements, so that none contains code for the other mode. SET_NAME
+ * is "tracked" or "sampled": the first set tracks each acquisition and marks releases that leave a
+ * waiter behind, the second tracks the chosen acquisitions.
  */
 
-#define LOCK(_operation)	__PASTE(WAY, SUFFIX(_operation))
-#define PART(_operation)	__PASTE(__PASTE(ntklog_, WAY), SUFFIX(_operation))
+#define REPLACEMENT(_operation)	__PASTE(SET_NAME, SUFFIX(_operation))
+#define HELPER(_operation)	__PASTE(__PASTE(ntklog_, SET_NAME), SUFFIX(_operation))
 
-#define WAY				tracked
+#define SET_NAME				tracked
 #define ACQUIRED			ntklog_push_linux_spin_lock
-#define LOOK				ntklog_track_spin_lock_acquire_slow
+#define ACQUIRED_SLOW				ntklog_track_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_linux_waited(_lock, MODE, _query)
 #define POPPED(_lock)									\
 	(!WAITED_FOR(_lock) && ntklog_pop_spin_lock(_lock, ntklog_read_time().low))
@@ -34,11 +35,11 @@
 	ntklog_track_spin_lock_release_slow(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
-#undef WAY
+#undef SET_NAME
 
-#define WAY				sampled
+#define SET_NAME				sampled
 #define ACQUIRED			SAMPLE
-#define LOOK				ntklog_sample_spin_lock_acquire_slow
+#define ACQUIRED_SLOW				ntklog_sample_spin_lock_acquire_slow
 #define WAITED(_lock, _query)		ntklog_sampled_waited(_lock, MODE, _query)
 /*
  * The trampoline enters a release function only while the CPU holds a sampled lock. There is no
@@ -50,12 +51,12 @@
 	ntklog_release_sampled_spin_lock(_lock, _mode, (_time).low, (_time).high, _caller)
 #include "acquiring.h"
 #include "releasing.h"
-#undef WAY
+#undef SET_NAME
 
 #undef ntklog_lock_t
 #undef SUFFIX
-#undef LOCK
-#undef PART
+#undef REPLACEMENT
+#undef HELPER
 #undef MODE
 #undef DO
 #undef TRY_ACQUIRE_FAST

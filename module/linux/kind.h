@@ -89,25 +89,27 @@ extern u32 ntklog_linux_test_cycles;
  * Linux does not count how often a waiter tests the lock. Return the number of tests for which the
  * wait had time, at least 1.
  */
-static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *query)
+static __always_inline u32 ntklog_linux_spins(const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	u32 wait = ntklog_read_time().low - query->time.low;
+	u32 wait = ntklog_read_time().low - wait_start->time.low;
 
 	return max(wait / ntklog_linux_test_cycles, 1U);
 }
 
 static __always_inline void
 ntklog_linux_waited(const void *lock, u8 acquire_mode,
-		    const struct ntklog_spin_lock_wait_start *query)
+		    const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
+	ntklog_log_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(wait_start),
+				       wait_start);
 }
 
 static __always_inline void
 ntklog_sampled_waited(const void *lock, u8 acquire_mode,
-		      const struct ntklog_spin_lock_wait_start *query)
+		      const struct ntklog_spin_lock_wait_start *wait_start)
 {
-	ntklog_sample_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(query), query);
+	ntklog_sample_contended_spin_lock(lock, acquire_mode, ntklog_linux_spins(wait_start),
+					  wait_start);
 }
 
 #endif /* _NTKLOG_LINUX_KIND_H */

@@ -70,7 +70,7 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @functions: functions to redirect or hook; NULL if that is not possible with this configuration
  * @unavailable: reason why the functions cannot be redirected, or the name of a function that the
  *	kernel lacks; NULL if they can. Written at module load and after a failure of ftrace
- * @lacks: @unavailable is the name of a function
+ * @lacks_function: @unavailable is the name of a function
  * @is_on: the kind is attached, and is not being detached; other functions read it without the
  *	mutex
  * @failed: name of the function for which the last attachment failed, or NULL
@@ -90,14 +90,14 @@ static const char *ntklog_linux_forbidden = "the module is being loaded";
  * @since: jiffies at the start of @operation
  * @work: attaches or detaches the kind
  *
- * @unavailable, @lacks, @is_on, @failed, @err, @attach_us and @detach_us are written with
+ * @unavailable, @lacks_function, @is_on, @failed, @err, @attach_us and @detach_us are written with
  * ntklog_linux_mutex held.
  */
 struct ntklog_linux_kind {
 	const char *name;
 	struct ntklog_linux_functions *functions;
 	const char *unavailable;
-	bool lacks;
+	bool lacks_function;
 	bool is_on;
 	const char *failed;
 	int err;
@@ -436,7 +436,7 @@ static void __init ntklog_report_unavailable_kind(const struct ntklog_linux_kind
 
 	if (why)
 		pr_info("Linux' %ss cannot be watched here: %s%s%s\n", kind->name,
-			why == kind->unavailable && kind->lacks ? "no function " : "", why,
+			why == kind->unavailable && kind->lacks_function ? "no function " : "", why,
 			ntklog_kind_fallback_hint(kind));
 }
 
@@ -471,8 +471,8 @@ int __init ntklog_linux_init(bool allowed, const char *mode)
 		struct ntklog_linux_kind *kind = &ntklog_linux_kinds[i];
 
 		kind->unavailable = kind->class ?
-			ntklog_check_attach_sleeping(kind->functions, &kind->lacks) :
-			ntklog_check_attach(kind->functions, &kind->lacks);
+			ntklog_check_attach_sleeping(kind->functions, &kind->lacks_function) :
+			ntklog_check_attach(kind->functions, &kind->lacks_function);
 		ntklog_report_unavailable_kind(kind);
 	}
 	mutex_unlock(&ntklog_linux_mutex);
@@ -525,7 +525,8 @@ static void ntklog_describe_kind(struct seq_file *seq, const struct ntklog_linux
 			   operation, (jiffies - READ_ONCE(kind->since)) / HZ);
 	else if (why)
 		seq_printf(seq, "unavailable: %s%s%s\n",
-			   why == kind->unavailable && kind->lacks ? "no function " : "", why,
+			   why == kind->unavailable && kind->lacks_function ? "no function " : "",
+			   why,
 			   ntklog_kind_fallback_hint(kind));
 	else if (kind->err)
 		seq_printf(seq, "failed: %s (%d)\n", kind->failed, kind->err);
@@ -632,7 +633,7 @@ void ntklog_linux_describe(struct seq_file *seq)
 	seq_printf(seq,
 		   "sleeping locks owned: %llu, waited for: %llu, forgotten: %llu, while waited for: %llu\n",
 		   sum.held, sum.waiting, sum.dropped, sum.dropped_waits);
-	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_thread_count(),
+	seq_printf(seq, "task records: %u, spare: %u\n", ntklog_task_record_count(),
 		   ntklog_spare_task_record_count());
 	if (ntklog_sleeping_detach_is_pending())
 		seq_puts(seq, "detaching: waiting for a grace period of Tasks RCU\n");

@@ -7,7 +7,7 @@
  */
 
 static notrace noinline
-unsigned long PART(release_slowly)(ntklog_lock_t *lock, unsigned long caller, unsigned long result)
+unsigned long HELPER(release_slow)(ntklog_lock_t *lock, unsigned long caller, unsigned long result)
 {
 	struct ntklog_time time = ntklog_read_time();
 	u8 mode = MODE_NOW(lock);
@@ -23,49 +23,49 @@ unsigned long PART(release_slowly)(ntklog_lock_t *lock, unsigned long caller, un
  * The caller is _RET_IP_ of the function that this is inlined into. As an argument it would be
  * loaded on the fast path too.
  */
-static __always_inline unsigned long PART(release)(ntklog_lock_t *lock, unsigned long result)
+static __always_inline unsigned long HELPER(release)(ntklog_lock_t *lock, unsigned long result)
 {
 	DEPENDED(&lock->dep_map, _RET_IP_);
 	if (unlikely(!POPPED(lock)))
-		return PART(release_slowly)(lock, _RET_IP_, result);
+		return HELPER(release_slow)(lock, _RET_IP_, result);
 	ntklog_released_for_caller(lock);
 	DO(unlock)(lock);
 	return result;
 }
 
-static notrace noinline __used __noendbr void LOCK(unlock)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(unlock)(ntklog_lock_t *lock)
 {
-	PART(release)(lock, 0);
+	HELPER(release)(lock, 0);
 	preempt_enable();
 }
 
-static notrace noinline __used __noendbr void LOCK(unlock_irq)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(unlock_irq)(ntklog_lock_t *lock)
 {
-	PART(release)(lock, 0);
+	HELPER(release)(lock, 0);
 	local_irq_enable();
 	preempt_enable();
 }
 
 static notrace noinline __used __noendbr
-void LOCK(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
+void REPLACEMENT(unlock_irqrestore)(ntklog_lock_t *lock, unsigned long flags)
 {
-	flags = PART(release)(lock, flags);
+	flags = HELPER(release)(lock, flags);
 	local_irq_restore(flags);
 	preempt_enable();
 }
 
 #ifdef WITH_LOCK_IRQ_DISABLE
-static notrace noinline __used __noendbr void LOCK(unlock_irq_enable)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(unlock_irq_enable)(ntklog_lock_t *lock)
 {
-	PART(release)(lock, 0);
+	HELPER(release)(lock, 0);
 	local_interrupt_enable();
 	preempt_enable();
 }
 #endif
 
-static notrace noinline __used __noendbr void LOCK(unlock_bh)(ntklog_lock_t *lock)
+static notrace noinline __used __noendbr void REPLACEMENT(unlock_bh)(ntklog_lock_t *lock)
 {
-	PART(release)(lock, 0);
+	HELPER(release)(lock, 0);
 	__local_bh_enable_ip(_RET_IP_, SOFTIRQ_LOCK_OFFSET);
 }
 

@@ -86,14 +86,14 @@ static struct ntklog_selftest_run {
 } ntklog_run;
 
 /* Return the lock of the topmost slot. Called with interrupts off. */
-static const void *ntklog_last_lock(void)
+static const void *ntklog_topmost_lock(void)
 {
 	return ntklog_run.variant == NTKLOG_VARIANT_SAMPLE ? ntklog_topmost_sampled_spin_lock() :
 						   ntklog_topmost_spin_lock();
 }
 
 /* Out of line: objtool counts how often a function saves the flags. */
-static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *state)
+static notrace noinline void ntklog_save_state(struct ntklog_selftest_state *state)
 {
 	int interrupts = irqs_disabled();
 	unsigned long flags;
@@ -105,7 +105,7 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
 	/* An interrupt handler frees its slots before it returns: turn interrupts off to count. */
 	local_irq_save(flags);
 	state->slots = ntklog_spin_lock_slots_in_use(smp_processor_id()) - ntklog_run.slots;
-	if (state->slots && ntklog_last_lock() != &ntklog_run.lock)
+	if (state->slots && ntklog_topmost_lock() != &ntklog_run.lock)
 		state->slots = -1;
 	local_irq_restore(flags);
 }
@@ -114,13 +114,13 @@ static notrace noinline void ntklog_note_state(struct ntklog_selftest_state *sta
  * Free the slots that a wrong replacement has left. They would stay in use while any kind is
  * tracked. Out of line, because objtool counts how often a function saves the flags.
  */
-static notrace noinline void ntklog_free_resource_slots(void)
+static notrace noinline void ntklog_free_leftover_slots(void)
 {
 	struct ntklog_time time = ntklog_read_time();
 	unsigned long flags;
 
 	local_irq_save(flags);
-	while (ntklog_last_lock() == &ntklog_run.lock)
+	while (ntklog_topmost_lock() == &ntklog_run.lock)
 		if (ntklog_run.variant == NTKLOG_VARIANT_SAMPLE)
 			ntklog_release_sampled_spin_lock(&ntklog_run.lock,
 							 PERF_SPIN_LOCK_LINUX_SPIN, time.low,
@@ -132,7 +132,7 @@ static notrace noinline void ntklog_free_resource_slots(void)
 	local_irq_restore(flags);
 }
 
-#define SAVE_HELD_STATE	ntklog_note_state(&ntklog_run.result.inside)
+#define SAVE_HELD_STATE	ntklog_save_state(&ntklog_run.result.inside)
 
 /* Define try_CASE(), which acquires the lock, saves the state and releases the lock. */
 #define CASE(_case, _acquire, _release)						\
@@ -262,8 +262,8 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 		WRITE_ONCE(ntklog_run.lock.word, is_spin ? _Q_LOCKED_VAL : _QW_LOCKED);
 	ntklog_run.slots = ntklog_spin_lock_slots_in_use(raw_smp_processor_id());
 	test->try();
-	ntklog_note_state(&ntklog_run.result.after);
-	ntklog_free_resource_slots();
+	ntklog_save_state(&ntklog_run.result.after);
+	ntklog_free_leftover_slots();
 	if (preempt_count() != count)
 		preempt_count_set(count);
 	if (interrupts != irqs_disabled()) {
@@ -274,17 +274,18 @@ static void ntklog_run_case_in_this_context(const struct ntklog_selftest_case *t
 	}
 }
 
-static const struct ntklog_selftest_case *ntklog_interrupting;
+static const struct ntklog_selftest_case *ntklog_case_for_interrupt;
 
-static void ntklog_try_in_interrupt(struct irq_work *work)
+static void ntklog_run_case_in_interrupt(struct irq_work *work)
 {
-	ntklog_run_case_in_this_context(ntklog_interrupting);
+	ntklog_run_case_in_this_context(ntklog_case_for_interrupt);
 }
 
-static struct irq_work ntklog_selftest_irq_work = IRQ_WORK_INIT_HARD(ntklog_try_in_interrupt);
+static struct irq_work ntklog_selftest_irq_work = IRQ_WORK_INIT_HARD(ntklog_run_case_in_interrupt);
 
-static void ntklog_try(const struct ntklog_selftest_case *test,
-		       enum ntklog_selftest_context context, struct ntklog_selftest_result *result)
+static void ntklog_run_case_in_context(const struct ntklog_selftest_case *test,
+				       enum ntklog_selftest_context context,
+				       struct ntklog_selftest_result *result)
 {
 	unsigned long flags;
 
@@ -303,7 +304,7 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 		local_irq_restore(flags);
 		break;
 	case IN_INTERRUPT:
-		ntklog_interrupting = test;
+		ntklog_case_for_interrupt = test;
 		irq_work_queue(&ntklog_selftest_irq_work);
 		irq_work_sync(&ntklog_selftest_irq_work);
 		break;
@@ -317,8 +318,8 @@ static void ntklog_try(const struct ntklog_selftest_case *test,
 	*result = ntklog_run.result;
 }
 
-static bool ntklog_is_same(const struct ntklog_selftest_state *is,
-			   const struct ntklog_selftest_state *should_be)
+static bool ntklog_states_are_equal(const struct ntklog_selftest_state *is,
+				    const struct ntklog_selftest_state *should_be)
 {
 	return is->word == should_be->word && is->preempt == should_be->preempt &&
 	       is->softirqs == should_be->softirqs && is->interrupts == should_be->interrupts &&
@@ -336,7 +337,7 @@ static bool ntklog_report_case(struct seq_file *seq, const char *name, const cha
 			       const struct ntklog_selftest_state *is,
 			       const struct ntklog_selftest_state *should_be)
 {
-	bool same = ntklog_is_same(is, should_be);
+	bool same = ntklog_states_are_equal(is, should_be);
 
 	if (!seq)
 		return same;
@@ -369,16 +370,16 @@ void __init ntklog_selftest_init(void)
 	for (i = 0; i < ARRAY_SIZE(ntklog_selftest_cases); i++)
 		for (context = 0; context < SELFTEST_CONTEXTS; context++)
 			if (ntklog_has_context(&ntklog_selftest_cases[i], context))
-				ntklog_try(&ntklog_selftest_cases[i], context,
-					   &ntklog_originals[i][context]);
+				ntklog_run_case_in_context(&ntklog_selftest_cases[i], context,
+							   &ntklog_originals[i][context]);
 }
 
 /*
- * Run each case of a kind in each of its contexts. Returns @wrong unless it is NULL; otherwise the
- * name of the first function that leaves a wrong state, or NULL.
+ * Run each case of a kind in each of its contexts. Returns @differing unless it is NULL; otherwise
+ * the name of the first function that leaves a wrong state, or NULL.
  */
 static const char *ntklog_test_functions(const struct ntklog_linux_functions *functions,
-					 struct seq_file *seq, const char *wrong)
+					 struct seq_file *seq, const char *differing)
 {
 	bool takes_slot = ntklog_run.choice != PERF_CHOOSE_NONE;
 	unsigned int i, context;
@@ -393,20 +394,20 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
 
 			if (test->functions != functions || !ntklog_has_context(test, context))
 				continue;
-			ntklog_try(test, context, &result);
+			ntklog_run_case_in_context(test, context, &result);
 			/* The originals use no slots. */
 			should_be.inside.slots = takes_slot && !test->is_owned;
 			if (!ntklog_report_case(seq, test->acquire, name, test->is_owned,
-						&result.inside, &should_be.inside) && !wrong)
-				wrong = test->acquire;
+						&result.inside, &should_be.inside) && !differing)
+				differing = test->acquire;
 			if (test->is_owned)
 				continue;
 			if (!ntklog_report_case(seq, test->release, name, false, &result.after,
-						&should_be.after) && !wrong)
-				wrong = test->release;
+						&should_be.after) && !differing)
+				differing = test->release;
 		}
 	}
-	return wrong;
+	return differing;
 }
 
 /**
@@ -420,16 +421,16 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
  */
 const char *ntklog_selftest(const struct ntklog_linux_functions *functions, struct seq_file *seq)
 {
-	const char *wrong = NULL;
+	const char *differing = NULL;
 
 	ntklog_run.variant = functions->variant;
 	ntklog_run.choice = PERF_CHOOSE_BY_RATE;
 	if (functions->variant != NTKLOG_VARIANT_SAMPLE)
 		return ntklog_test_functions(functions, seq, NULL);
 	ntklog_run.choice = PERF_CHOOSE_NONE;
-	wrong = ntklog_test_functions(functions, seq, NULL);
+	differing = ntklog_test_functions(functions, seq, NULL);
 	ntklog_run.choice = PERF_CHOOSE_ALL;
-	return ntklog_test_functions(functions, seq, wrong);
+	return ntklog_test_functions(functions, seq, differing);
 }
 
 #endif /* NTKLOG_LINUX_LOCKS */

@@ -75,18 +75,18 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 /**
  * ntklog_check_attach_sleeping() - resolve the functions of a kind
  * @functions: functions of the kind
- * @lacks: set to true if the return value is the name of a function
+ * @lacks_function: set to true if the return value is the name of a function
  *
  * Context: module load.
  * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot, or the name of
  * the function that the kernel lacks.
  */
 const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks)
+						bool *lacks_function)
 {
 	const char *why;
 
-	*lacks = false;
+	*lacks_function = false;
 #ifdef X86_FEATURE_CALL_DEPTH
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
@@ -98,7 +98,7 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 	why = ntklog_check_contention_tracepoints();
 	if (why)
 		return why;
-	*lacks = true;
+	*lacks_function = true;
 	return ntklog_resolve_targets(functions->hooks, functions->count);
 }
 
@@ -110,7 +110,7 @@ static struct {
 	struct ntklog_linux_functions *functions;
 	u32 class;
 } ntklog_detaching_kinds[NTKLOG_SLEEPING_CLASSES];
-static unsigned int ntklog_leaving_count;
+static unsigned int ntklog_detaching_count;
 
 /**
  * ntklog_sleeping_detach_is_pending() - test whether ntklog_end_detaching_sleeping() has work to do
@@ -120,7 +120,7 @@ static unsigned int ntklog_leaving_count;
  */
 bool ntklog_sleeping_detach_is_pending(void)
 {
-	return READ_ONCE(ntklog_leaving_count);
+	return READ_ONCE(ntklog_detaching_count);
 }
 
 static int ntklog_watch_sleeping_contention(const char **failed)
@@ -157,13 +157,13 @@ void ntklog_end_detaching_sleeping(void)
 {
 	unsigned int i;
 
-	if (!ntklog_leaving_count)
+	if (!ntklog_detaching_count)
 		return;
 	synchronize_rcu_tasks();
 	synchronize_rcu();
 	/* The probes look up records, which ntklog_disable_sleeping_class() may free. */
 	ntklog_stop_watching_sleeping_contention();
-	for (i = 0; i < ntklog_leaving_count; i++) {
+	for (i = 0; i < ntklog_detaching_count; i++) {
 		struct ntklog_linux_functions *functions = ntklog_detaching_kinds[i].functions;
 
 		ntklog_reset_unregistered_hooks(functions->hooks, functions->count);
@@ -171,7 +171,7 @@ void ntklog_end_detaching_sleeping(void)
 		if (!ntklog_is_stuck(functions))
 			ntklog_disable_sleeping_class(ntklog_detaching_kinds[i].class);
 	}
-	WRITE_ONCE(ntklog_leaving_count, 0);
+	WRITE_ONCE(ntklog_detaching_count, 0);
 }
 
 /**
@@ -239,18 +239,18 @@ unpin:
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class)
 {
 	ntklog_unregister_hooks_nowait(functions->hooks, functions->count);
-	ntklog_detaching_kinds[ntklog_leaving_count].functions = functions;
-	ntklog_detaching_kinds[ntklog_leaving_count].class = class;
-	WRITE_ONCE(ntklog_leaving_count, ntklog_leaving_count + 1);
+	ntklog_detaching_kinds[ntklog_detaching_count].functions = functions;
+	ntklog_detaching_kinds[ntklog_detaching_count].class = class;
+	WRITE_ONCE(ntklog_detaching_count, ntklog_detaching_count + 1);
 	ntklog_attached_sleeping_kinds--;
 }
 
 #else /* !NTKLOG_LINUX_SLEEPING_LOCKS */
 
 const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
-						bool *lacks)
+						bool *lacks_function)
 {
-	*lacks = false;
+	*lacks_function = false;
 #if !defined(CONFIG_X86_64) && !defined(CONFIG_ARM64)
 	return "this architecture is neither x86-64 nor arm64";
 #elif !defined(CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS)

@@ -29,7 +29,7 @@ static void __used notrace ntklog_set_##_name(void)				\
 }										\
 static_assert(true)
 
-NTKLOG_ASM_CONSTANT(here_room, offsetof(struct ntklog_current, room));
+NTKLOG_ASM_CONSTANT(here_record, offsetof(struct ntklog_current, record));
 NTKLOG_ASM_CONSTANT(room_task, offsetof(struct ntklog_task, task));
 NTKLOG_ASM_CONSTANT(room_next, offsetof(struct ntklog_task, next_sleeping_slot));
 NTKLOG_ASM_CONSTANT(slot_size, sizeof(struct ntklog_sleeping_slot));
@@ -48,7 +48,7 @@ ntklog_check_current();
  * another task or the dummy record.
  */
 #define NTKLOG_LOAD_CACHED_RECORD						\
-	"	movq %gs:ntklog_current+ntklog_asm_here_room(%rip), %r8\n"			\
+	"	movq %gs:ntklog_current+ntklog_asm_here_record(%rip), %r8\n"			\
 	"	movq ntklog_asm_room_task(%r8), %rax\n"
 
 /* Skip the fast path unless in_task(). */

@@ -24,7 +24,8 @@ extern struct ntklog_linux_functions ntklog_linux_percpu_rwsem_functions;
 extern struct ntklog_linux_functions ntklog_linux_ww_mutex_functions;
 
 const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 class);
-const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
+					 bool *lacks_function);
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed);
 void ntklog_detach_sleeping(struct ntklog_linux_functions *functions, u32 class);
@@ -33,7 +34,8 @@ bool ntklog_sleeping_detach_is_pending(void);
 
 #else
 
-const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions, bool *lacks);
+const char *ntklog_check_attach_sleeping(struct ntklog_linux_functions *functions,
+					 bool *lacks_function);
 
 /* Never called where functions cannot be hooked. */
 static inline int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,

@@ -25,10 +25,10 @@
 #include "waits.h"
 
 /* Maximal depth of nested waits. Deeper ones are only counted, as untracked. */
-#define LINUX_WAITS		8
+#define NTKLOG_NESTED_WAITS_MAX		8
 
 /* Stack frames to search for the caller of the lock function. */
-#define LINUX_WAIT_FRAMES	16
+#define NTKLOG_WAIT_FRAMES_MAX	16
 
 /**
  * struct ntklog_linux_waits - nested waits of a CPU
@@ -44,8 +44,8 @@ struct ntklog_linux_waits {
 	struct {
 		const void *lock;
 		u8 acquire_mode;
-		struct ntklog_spin_lock_wait_start query;
-	} wait[LINUX_WAITS];
+		struct ntklog_spin_lock_wait_start wait_start;
+	} wait[NTKLOG_NESTED_WAITS_MAX];
 };
 
 static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
@@ -105,10 +105,10 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	waits = this_cpu_ptr(&ntklog_linux_waits);
 	if (ntklog_is_wait_lock_of_rwlock(waits, lock)) {
 		/* This is a part of the wait for the rwlock. */
-	} else if (waits->depth < LINUX_WAITS) {
+	} else if (waits->depth < NTKLOG_NESTED_WAITS_MAX) {
 		waits->wait[waits->depth].lock = lock;
 		waits->wait[waits->depth].acquire_mode = mode;
-		ntklog_start_spin_lock_wait(&waits->wait[waits->depth].query);
+		ntklog_start_spin_lock_wait(&waits->wait[waits->depth].wait_start);
 		waits->depth++;
 	} else if (ntklog_wait_is_enabled(mode)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
@@ -118,11 +118,11 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 
 /*
  * Return the caller of the lock function that waits, or 0 if it is not in the first
- * LINUX_WAIT_FRAMES frames of the stack.
+ * NTKLOG_WAIT_FRAMES_MAX frames of the stack.
  */
 static unsigned long ntklog_lock_caller(void)
 {
-	unsigned long frames[LINUX_WAIT_FRAMES];
+	unsigned long frames[NTKLOG_WAIT_FRAMES_MAX];
 	unsigned int i, count = stack_trace_save(frames, ARRAY_SIZE(frames), 0);
 	bool in_lock_function = false;
 
@@ -152,13 +152,14 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	while (number && waits->wait[number - 1].lock != lock)
 		number--;
 	if (number--) {
-		const struct ntklog_spin_lock_wait_start *query = &waits->wait[number].query;
+		const struct ntklog_spin_lock_wait_start *wait_start =
+			&waits->wait[number].wait_start;
 
 		waits->depth = number;
 		mode = waits->wait[number].acquire_mode;
-		spins = ntklog_linux_spins(query);
+		spins = ntklog_linux_spins(wait_start);
 		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_spin_lock_wait(spins))
-			ntklog_log_spin_lock_wait(lock, mode, spins, query,
+			ntklog_log_spin_lock_wait(lock, mode, spins, wait_start,
 						  rcu_is_watching() ? ntklog_lock_caller() : 0);
 	}
 	local_irq_restore(irq_flags);

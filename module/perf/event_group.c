@@ -85,7 +85,7 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 }
 
 /* Record a registration of the tracepoint, and call @update or schedule it. */
-static int ntklog_event_group_change(struct ntklog_event_group *group, bool registered)
+static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool registered)
 {
 	bool now = false;
 	int err = 0;
@@ -121,7 +121,7 @@ static int ntklog_event_group_change(struct ntklog_event_group *group, bool regi
  */
 int ntklog_event_group_add_probe(struct ntklog_event_group *group)
 {
-	return ntklog_event_group_change(group, true);
+	return ntklog_event_group_set_has_probe(group, true);
 }
 
 /**
@@ -133,7 +133,7 @@ int ntklog_event_group_add_probe(struct ntklog_event_group *group)
  */
 void ntklog_event_group_remove_probe(struct ntklog_event_group *group)
 {
-	ntklog_event_group_change(group, false);
+	ntklog_event_group_set_has_probe(group, false);
 }
 
 /**

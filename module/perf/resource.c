@@ -257,16 +257,16 @@ static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u6
 void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 contention_count,
 					const struct ntklog_resource_wait *wait)
 {
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct ntklog_resource_slot *slot = NULL;
 	u64 now;
 
 	preempt_disable();
 	if (!ntklog_resources_are_tracked())
 		goto out;
-	thread = ntklog_get_record_with_slots();
-	if (thread && depth > 1)
-		slot = ntklog_find_resource_slot(thread, resource);
+	record = ntklog_get_record_with_slots();
+	if (record && depth > 1)
+		slot = ntklog_find_resource_slot(record, resource);
 	/*
 	 * A softirq acquires the resource again that the interrupted task holds without a slot. It
 	 * may not take one: its release is not the final one, so the slot would stay in use.
@@ -277,8 +277,8 @@ void ntklog_track_resource_acquire_slow(const void *resource, u32 depth, u32 con
 		WRITE_ONCE(slot->max_recursion_depth, max(slot->max_recursion_depth, depth));
 		goto out;
 	}
-	if (thread)
-		slot = ntklog_alloc_resource_slot(thread, resource);
+	if (record)
+		slot = ntklog_alloc_resource_slot(record, resource);
 	if (!slot) {
 		this_cpu_inc(ntklog_resource_cpu.untracked);
 		goto out;

@@ -95,18 +95,18 @@ ntklog_fill_resource_slot(struct ntklog_resource_slot *slot, const void *resourc
 static __always_inline void ntklog_track_resource_acquire(const void *resource,
 							  u32 contention_count)
 {
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct ntklog_resource_slot *slot;
 
 	preempt_disable();
 	/* A softirq takes the slow path, which marks its slots. */
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		goto slow;
-	thread = __this_cpu_read(ntklog_current.room);
-	slot = READ_ONCE(thread->next_slot);
-	if (unlikely(slot == &thread->slots[1 + NTKLOG_THREAD_SLOTS]))
+	record = __this_cpu_read(ntklog_current.record);
+	slot = READ_ONCE(record->next_slot);
+	if (unlikely(slot == &record->slots[1 + NTKLOG_THREAD_SLOTS]))
 		goto slow;
-	WRITE_ONCE(thread->next_slot, slot + 1);
+	WRITE_ONCE(record->next_slot, slot + 1);
 	/* A softirq that arrives from here on takes the slot above. */
 	barrier();
 	ntklog_fill_resource_slot(slot, resource, ntklog_cycles(), 0, 1, contention_count);
@@ -150,13 +150,13 @@ static __always_inline bool ntklog_count_resource_release(bool exclusive)
 static __always_inline bool
 ntklog_track_resource_release(const void *resource, u32 contention_count)
 {
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct ntklog_resource_slot *slot;
 
 	if (!ntklog_resource_slots_are_cached() || unlikely(!in_task()))
 		return false;
-	thread = __this_cpu_read(ntklog_current.room);
-	slot = READ_ONCE(thread->next_slot) - 1;
+	record = __this_cpu_read(ntklog_current.record);
+	slot = READ_ONCE(record->next_slot) - 1;
 	if (unlikely(READ_ONCE(slot->lock) != resource ||
 		     slot->contention_count != contention_count ||
 		     slot->wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN))
@@ -167,7 +167,7 @@ ntklog_track_resource_release(const void *resource, u32 contention_count)
 	 * without a test.
 	 */
 	barrier();
-	WRITE_ONCE(thread->next_slot, slot);
+	WRITE_ONCE(record->next_slot, slot);
 	return true;
 }
 

@@ -9,14 +9,14 @@
 /* Even: tracking is off. Not 0, the value in a new task record. */
 u32 ntklog_resource_sequence = 2;
 
-/* True if @thread has a record whose slots belong to the current tracking. */
-static bool ntklog_record_has_slots(const struct ntklog_task *thread)
+/* True if @record is not NULL and its slots belong to the current tracking. */
+static bool ntklog_record_has_slots(const struct ntklog_task *record)
 {
 	/*
 	 * Pairs with the release in ntklog_get_record_with_slots(), which publishes the cleared
 	 * slots.
 	 */
-	return thread && smp_load_acquire(&thread->sequence) ==
+	return record && smp_load_acquire(&record->sequence) ==
 			 READ_ONCE(ntklog_resource_sequence);
 }
 
@@ -30,7 +30,7 @@ static bool ntklog_record_has_slots(const struct ntklog_task *thread)
 struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
 {
 	struct ntklog_task *found =
-		ntklog_find_thread_of((const struct task_struct *)thread);
+		ntklog_find_task_record((const struct task_struct *)thread);
 
 	return ntklog_record_has_slots(found) ? found : NULL;
 }
@@ -44,71 +44,71 @@ struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
 struct ntklog_task *ntklog_get_record_with_slots(void)
 {
 	u32 sequence = READ_ONCE(ntklog_resource_sequence);
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	int i;
 
 	if (!(sequence & 1))
 		return NULL;
-	thread = ntklog_find_thread() ?: ntklog_alloc_task_record();
+	record = ntklog_find_current_record() ?: ntklog_alloc_task_record();
 
 	/* The exit of the task does not free the slots of a late record. */
-	if (!thread || thread->late)
+	if (!record || record->late)
 		return NULL;
-	if (ntklog_record_has_slots(thread))
-		return thread;
+	if (ntklog_record_has_slots(record))
+		return record;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
-		WRITE_ONCE(thread->slots[i].lock, NULL);
-		WRITE_ONCE(thread->slots[i].of_softirq, false);
+		WRITE_ONCE(record->slots[i].lock, NULL);
+		WRITE_ONCE(record->slots[i].of_softirq, false);
 	}
-	WRITE_ONCE(thread->next_slot, &thread->slots[1]);
+	WRITE_ONCE(record->next_slot, &record->slots[1]);
 	/* Publish the cleared slots. Pairs with the acquire in ntklog_record_has_slots(). */
-	smp_store_release(&thread->sequence, sequence);
-	return thread;
+	smp_store_release(&record->sequence, sequence);
+	return record;
 }
 
 /**
  * ntklog_find_resource_slot() - find the slot of a resource
- * @thread: a task record, or NULL. If it is another task's, the resource's inner lock is held
+ * @record: a task record, or NULL. If it is another task's, the resource's inner lock is held
  * @lock: address of the resource
  *
  * Context: preemption off.
  * Return: the slot, or NULL if the resource has none.
  */
-struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *thread, const void *lock)
+struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *record, const void *lock)
 {
 	struct ntklog_resource_slot *last;
 	int i;
 
-	if (!thread)
+	if (!record)
 		return NULL;
-	last = READ_ONCE(thread->next_slot) - 1;
+	last = READ_ONCE(record->next_slot) - 1;
 	/* Pairs with the release in ntklog_fill_resource_slot(). */
-	if (last != thread->slots && smp_load_acquire(&last->lock) == lock)
+	if (last != record->slots && smp_load_acquire(&last->lock) == lock)
 		return last;
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
 		/* Pairs with the release in ntklog_fill_resource_slot(). */
-		if (smp_load_acquire(&thread->slots[i].lock) == lock)
-			return &thread->slots[i];
+		if (smp_load_acquire(&record->slots[i].lock) == lock)
+			return &record->slots[i];
 	}
 	return NULL;
 }
 
 /**
  * ntklog_alloc_resource_slot() - take a slot
- * @thread: the current task's record
+ * @record: the current task's record
  * @lock: address of the resource that the slot is for
  *
  * Context: preemption off.
  * Return: the slot, which the caller must fill; NULL if all are in use.
  */
-struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
+struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *record,
 							const void *lock)
 {
-	struct ntklog_resource_slot *slot = READ_ONCE(thread->next_slot);
-	struct ntklog_resource_slot *end = &thread->slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_resource_slot *slot = READ_ONCE(record->next_slot);
+	struct ntklog_resource_slot *end = &record->slots[1 + NTKLOG_THREAD_SLOTS];
 
 	if (slot < end) {
-		WRITE_ONCE(thread->next_slot, slot + 1);
+		WRITE_ONCE(record->next_slot, slot + 1);
 		/* A softirq that arrives from here on takes the slot above. */
 		barrier();
 		WRITE_ONCE(slot->of_softirq, !in_task());
@@ -120,7 +120,7 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 	 */
 	if (!in_task())
 		return NULL;
-	for (slot = &thread->slots[1]; slot < end; slot++) {
+	for (slot = &record->slots[1]; slot < end; slot++) {
 		/* Pairs with the release in ntklog_free_resource_slot(). */
 		const void *other = smp_load_acquire(&slot->lock);
 
@@ -135,31 +135,31 @@ struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thre
 
 /**
  * ntklog_free_resource_slot() - free a slot
- * @thread: the task record
+ * @record: the task record
  * @slot: a slot of it, from ntklog_find_resource_slot()
  *
  * Context: as for ntklog_find_resource_slot().
  */
-void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot)
+void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot)
 {
 	/*
 	 * The caller has read the slot. Pairs with the acquires in ntklog_alloc_resource_slot() and
 	 * below.
 	 */
 	smp_store_release(&slot->lock, NULL);
-	if (thread->task != current)
+	if (record->task != current)
 		return;
 	barrier();
 	/*
 	 * Lower next_slot past this slot and the free ones below it. A softirq may only skip slots
 	 * that softirqs have taken: one of the task's may look free because the task is filling it.
 	 */
-	if (slot == READ_ONCE(thread->next_slot) - 1) {
+	if (slot == READ_ONCE(record->next_slot) - 1) {
 		WRITE_ONCE(slot->of_softirq, false);
-		WRITE_ONCE(thread->next_slot, slot);
+		WRITE_ONCE(record->next_slot, slot);
 	}
-	slot = READ_ONCE(thread->next_slot);
-	while (slot > &thread->slots[1]) {
+	slot = READ_ONCE(record->next_slot);
+	while (slot > &record->slots[1]) {
 		/* Pairs with the release above, by another task that has freed this slot. */
 		if (smp_load_acquire(&slot[-1].lock) ||
 		    (!in_task() && !READ_ONCE(slot[-1].of_softirq)))
@@ -167,7 +167,7 @@ void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resourc
 		slot--;
 		WRITE_ONCE(slot->of_softirq, false);
 		barrier();
-		WRITE_ONCE(thread->next_slot, slot);
+		WRITE_ONCE(record->next_slot, slot);
 	}
 }
 
@@ -181,7 +181,7 @@ void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resourc
  */
 void ntklog_start_resource_slots(void)
 {
-	ntklog_make_spare_threads();
+	ntklog_make_spare_task_records();
 	WRITE_ONCE(ntklog_resource_sequence, ntklog_resource_sequence + 1);
 }
 

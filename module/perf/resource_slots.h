@@ -35,11 +35,11 @@ extern u32 ntklog_resource_sequence;
 
 struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread);
 struct ntklog_task *ntklog_get_record_with_slots(void);
-struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *thread,
+struct ntklog_resource_slot *ntklog_find_resource_slot(struct ntklog_task *record,
 						       const void *lock);
-struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *thread,
+struct ntklog_resource_slot *ntklog_alloc_resource_slot(struct ntklog_task *record,
 							const void *lock);
-void ntklog_free_resource_slot(struct ntklog_task *thread, struct ntklog_resource_slot *slot);
+void ntklog_free_resource_slot(struct ntklog_task *record, struct ntklog_resource_slot *slot);
 void ntklog_start_resource_slots(void);
 void ntklog_stop_resource_slots(void);
 
@@ -53,12 +53,12 @@ static inline bool ntklog_resources_are_tracked(void)
  * ntklog_resource_slots_are_cached() - test whether this CPU caches a record with slots in use
  *
  * Context: preemption off.
- * Return: true if ntklog_current.room is the current task's record and its slots are in use.
+ * Return: true if ntklog_current.record is the current task's record and its slots are in use.
  */
 static __always_inline bool ntklog_resource_slots_are_cached(void)
 {
 	return ntklog_current_is_cached() &&
-		likely(READ_ONCE(__this_cpu_read(ntklog_current.room)->sequence) ==
+		likely(READ_ONCE(__this_cpu_read(ntklog_current.record)->sequence) ==
 		       READ_ONCE(ntklog_resource_sequence));
 }
 

@@ -62,7 +62,7 @@ static void ntklog_log_sleeping_timeout(struct task_struct *task, const void *lo
 	ntklog_write_sleeping_lock(&record, lock, caller);
 }
 
-static void ntklog_check_wait(const struct ntklog_task *thread,
+static void ntklog_check_wait(const struct ntklog_task *record,
 			      struct ntklog_sleeping_slot *slot)
 {
 	u32 number = READ_ONCE(ntklog_resource_parameter_values.number_of_excessive_timeouts);
@@ -72,7 +72,7 @@ static void ntklog_check_wait(const struct ntklog_task *thread,
 	u64 start = ntklog_read_u64(slot->acquire_time);
 	unsigned long caller = READ_ONCE(slot->caller);
 	/* RCU keeps the task valid. NULL if it has exited. */
-	struct task_struct *task = READ_ONCE(thread->task);
+	struct task_struct *task = READ_ONCE(record->task);
 	u32 timeouts, now;
 
 	if (!task || !lock || !(action & NTKLOG_SLEEPING_WAITING))
@@ -96,15 +96,15 @@ static void ntklog_check_wait(const struct ntklog_task *thread,
 	}
 }
 
-static void ntklog_check_task_waits(struct ntklog_task *thread, void *unused)
+static void ntklog_check_task_waits(struct ntklog_task *record, void *unused)
 {
 	int i;
 
 	/* Hint that saves the loop: most tasks do not wait. */
-	if (!READ_ONCE(thread->is_waiting))
+	if (!READ_ONCE(record->is_waiting))
 		return;
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++)
-		ntklog_check_wait(thread, &thread->sleeping_slots[i]);
+		ntklog_check_wait(record, &record->sleeping_slots[i]);
 }
 
 /*
@@ -174,13 +174,13 @@ static bool ntklog_claim_class_slot(struct ntklog_sleeping_slot *slot, u32 class
 	return true;
 }
 
-static void ntklog_drop_task_slots(struct ntklog_task *thread, void *data)
+static void ntklog_drop_task_slots(struct ntklog_task *record, void *data)
 {
 	u32 class = *(u32 *)data;
 	int i;
 
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
-		struct ntklog_sleeping_slot *slot = &thread->sleeping_slots[i];
+		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/* Pairs with the smp_store_release() that publishes slot->lock. */
 		const void *lock = smp_load_acquire(&slot->lock);
@@ -211,15 +211,15 @@ void ntklog_disable_sleeping_class(u32 class)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_disable_sleeping_class);
 
-static void ntklog_add_task_slots(struct ntklog_task *thread, void *data)
+static void ntklog_add_task_slots(struct ntklog_task *record, void *data)
 {
 	struct ntklog_sleeping_totals *sum = data;
 	int i;
 
 	for (i = 1; i <= NTKLOG_THREAD_SLOTS; i++) {
-		if (!READ_ONCE(thread->sleeping_slots[i].lock))
+		if (!READ_ONCE(record->sleeping_slots[i].lock))
 			continue;
-		if (READ_ONCE(thread->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
+		if (READ_ONCE(record->sleeping_slots[i].action) & NTKLOG_SLEEPING_WAITING)
 			sum->waiting++;
 		else
 			sum->held++;

@@ -31,20 +31,20 @@ static u64 ntklog_sleeping_wait_time(const struct ntklog_sleeping_slot *slot, u3
 }
 
 /*
- * Find the topmost slot of @lock in @thread, which may be NULL. @class 0 matches every class.
+ * Find the topmost slot of @lock in @record, which may be NULL. @class 0 matches every class.
  *
  * Callers may look up another task's slots. The acquire pairs with the smp_store_release() that
  * publishes slot->lock, so that the other fields read from the slot belong to @lock.
  */
 static struct ntklog_sleeping_slot *
-ntklog_find_sleeping_slot(struct ntklog_task *thread, const void *lock, u32 class)
+ntklog_find_sleeping_slot(struct ntklog_task *record, const void *lock, u32 class)
 {
 	int i;
 
-	if (!thread)
+	if (!record)
 		return NULL;
 	for (i = NTKLOG_THREAD_SLOTS; i; i--) {
-		struct ntklog_sleeping_slot *slot = &thread->sleeping_slots[i];
+		struct ntklog_sleeping_slot *slot = &record->sleeping_slots[i];
 
 		/* Pairs with ntklog_fill_sleeping_slot() and ntklog_track_sleeping_acquire(). */
 		if (smp_load_acquire(&slot->lock) == lock &&
@@ -55,31 +55,31 @@ ntklog_find_sleeping_slot(struct ntklog_task *thread, const void *lock, u32 clas
 }
 
 /* Lower next_sleeping_slot of the current task past free slots. */
-static void ntklog_lower_next_slot(struct ntklog_task *thread)
+static void ntklog_lower_next_slot(struct ntklog_task *record)
 {
-	struct ntklog_sleeping_slot *next = thread->next_sleeping_slot;
+	struct ntklog_sleeping_slot *next = record->next_sleeping_slot;
 
 	/*
 	 * A late record keeps next_sleeping_slot at the sentinel, so that it never tracks a lock.
 	 */
-	while (!thread->late && next > &thread->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
+	while (!record->late && next > &record->sleeping_slots[1] && !READ_ONCE(next[-1].lock))
 		next--;
-	WRITE_ONCE(thread->next_sleeping_slot, next);
+	WRITE_ONCE(record->next_sleeping_slot, next);
 }
 
 /* Repair the slot stack of the current task after @slot has been freed. */
-static void ntklog_repair_slot_stack(struct ntklog_task *thread,
+static void ntklog_repair_slot_stack(struct ntklog_task *record,
 				     struct ntklog_sleeping_slot *slot)
 {
 	/*
 	 * The slot above this one is still in use. Mark it, so that its release also takes the slow
 	 * path and lowers next_sleeping_slot past this hole.
 	 */
-	if (slot != thread->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
-	    slot < &thread->sleeping_slots[NTKLOG_THREAD_SLOTS])
+	if (slot != record->next_sleeping_slot - 1 && READ_ONCE(slot[1].lock) &&
+	    slot < &record->sleeping_slots[NTKLOG_THREAD_SLOTS])
 		/* Atomic, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */
 		atomic_or(NTKLOG_SLEEPING_ABOVE_HOLE, (atomic_t *)&slot[1].action);
-	ntklog_lower_next_slot(thread);
+	ntklog_lower_next_slot(record);
 }
 
 /* Return true if a slot above @slot has the same lock, also shared. */
@@ -109,7 +109,7 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
 }
 
 /*
- * Reclaim a slot of @thread that is probably stale. Only called when no slot is free.
+ * Reclaim a slot of @record that is probably stale. Only called when no slot is free.
  *
  * A slot becomes stale if another task releases the lock and the lock does not record its owner: an
  * rwsem held by a reader, a semaphore, or a percpu_rwsem. From the bottom of the stack up, take the
@@ -121,12 +121,12 @@ static bool ntklog_shared_slot_is_stale(struct ntklog_sleeping_slot *slot, u32 a
  *
  * Returns the freed slot, or NULL if no slot qualifies.
  */
-static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *thread)
+static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task *record)
 {
-	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
 
-	for (slot = &thread->sleeping_slots[1]; slot < end; slot++) {
+	for (slot = &record->sleeping_slots[1]; slot < end; slot++) {
 		const void *lock = READ_ONCE(slot->lock);
 		u32 action = READ_ONCE(slot->action);
 		u32 class = ntklog_action_class(action);
@@ -147,25 +147,25 @@ static struct ntklog_sleeping_slot *ntklog_reclaim_stale_slot(struct ntklog_task
 	return NULL;
 }
 
-static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *thread)
+static struct ntklog_sleeping_slot *ntklog_alloc_sleeping_slot(struct ntklog_task *record)
 {
-	struct ntklog_sleeping_slot *end = &thread->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
+	struct ntklog_sleeping_slot *end = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	struct ntklog_sleeping_slot *slot;
 
-	ntklog_lower_next_slot(thread);
-	slot = thread->next_sleeping_slot;
+	ntklog_lower_next_slot(record);
+	slot = record->next_sleeping_slot;
 	/*
 	 * This slot may be in use: this hook may have interrupted the fast path between publishing
 	 * a slot and raising next_sleeping_slot.
 	 */
 	if (slot < end && !READ_ONCE(slot->lock)) {
-		WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
+		WRITE_ONCE(record->next_sleeping_slot, slot + 1);
 		return slot;
 	}
-	for (slot = &thread->sleeping_slots[1]; slot < end; slot++)
+	for (slot = &record->sleeping_slots[1]; slot < end; slot++)
 		if (!READ_ONCE(slot->lock))
 			return slot;
-	return ntklog_reclaim_stale_slot(thread);
+	return ntklog_reclaim_stale_slot(record);
 }
 
 static void ntklog_fill_sleeping_slot(struct ntklog_sleeping_slot *slot, const void *lock,
@@ -210,7 +210,7 @@ static bool ntklog_restart_slot(struct ntklog_sleeping_slot *slot, const void *l
  */
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action)
 {
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct ntklog_sleeping_slot *slot;
 
 	if (!in_task()) {
@@ -220,16 +220,16 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
 	/* RCU frees thread records: with preemption off, this one stays valid. */
 	preempt_disable_notrace();
-	thread = ntklog_find_thread();
+	record = ntklog_find_current_record();
 	/*
 	 * An exiting task gets no new record, because its exit may already have been reported and
 	 * nothing would free the record.
 	 */
-	if (!thread && !(current->flags & PF_EXITING))
-		thread = ntklog_alloc_task_record();
-	if (!thread || thread->late)
+	if (!record && !(current->flags & PF_EXITING))
+		record = ntklog_alloc_task_record();
+	if (!record || record->late)
 		goto untracked;
-	slot = ntklog_find_sleeping_slot(thread, lock, ntklog_action_class(action));
+	slot = ntklog_find_sleeping_slot(record, lock, ntklog_action_class(action));
 	if (ntklog_is_reacquired_exclusively(slot, action)) {
 		/* ww_mutex_lock() returns -EALREADY, without a contention event: keep the slot. */
 		if (ntklog_action_class(action) == NTKLOG_SLEEPING_CLASS(WW_MUTEX)) {
@@ -239,7 +239,7 @@ void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, 
 		if (ntklog_restart_slot(slot, lock, caller, action))
 			goto out;
 	}
-	slot = ntklog_alloc_sleeping_slot(thread);
+	slot = ntklog_alloc_sleeping_slot(record);
 	if (slot) {
 		ntklog_fill_sleeping_slot(slot, lock, caller, action);
 		goto out;
@@ -342,10 +342,10 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 					bool counted)
 {
 	const u32 class = ntklog_action_class(action);
-	const struct task_struct *owner_task = current;
+	const struct task_struct *slot_task = current;
 	struct ntklog_sleeping_slot *slot, *claimed = NULL;
 	struct ntklog_sleeping_slot snapshot;
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct task_struct *task;
 
 	if (!in_task()) {
@@ -353,18 +353,18 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 		return;
 	}
 	preempt_disable_notrace();
-	thread = ntklog_find_thread();
-	slot = ntklog_find_sleeping_slot(thread, lock, class);
+	record = ntklog_find_current_record();
+	slot = ntklog_find_sleeping_slot(record, lock, class);
 	if (!slot && owner) {
-		owner_task = owner(lock);
-		thread = owner_task && owner_task != current ?
-			 ntklog_find_thread_of(owner_task) : NULL;
-		slot = ntklog_find_sleeping_slot(thread, lock, class);
+		slot_task = owner(lock);
+		record = slot_task && slot_task != current ?
+			 ntklog_find_task_record(slot_task) : NULL;
+		slot = ntklog_find_sleeping_slot(record, lock, class);
 		slot = slot && ntklog_claim_owner_slot(slot) ? slot : NULL;
 		claimed = slot;
 	}
 	/* NULL if the lock has no slot, or if the task has exited, which drops its slots. */
-	task = slot ? READ_ONCE(thread->task) : NULL;
+	task = slot ? READ_ONCE(record->task) : NULL;
 	if (task) {
 		/* A waiter may increment the contentions concurrently; either value will do. */
 		snapshot = data_race(*slot);
@@ -380,7 +380,7 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 				      snapshot.contentions, counted))
 		ntklog_log_sleeping_release(task, &snapshot, lock);
 	if (task == current)
-		ntklog_repair_slot_stack(thread, slot);
+		ntklog_repair_slot_stack(record, slot);
 out:
 	preempt_enable_notrace();
 }
@@ -400,12 +400,12 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_sleeping_release_slow);
 u32 ntklog_begin_sleeping_wait(const void *lock)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	u32 action, class = 0;
 
 	preempt_disable_notrace();
-	thread = ntklog_find_thread();
-	slot = ntklog_find_sleeping_slot(thread, lock, 0);
+	record = ntklog_find_current_record();
+	slot = ntklog_find_sleeping_slot(record, lock, 0);
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_CLAIMED;
 	if (action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_CLAIMED))
 		goto out;
@@ -415,7 +415,7 @@ u32 ntklog_begin_sleeping_wait(const void *lock)
 	WRITE_ONCE(slot->timeouts, 0);
 	if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_WAITING)) {
 		class = ntklog_action_class(action);
-		WRITE_ONCE(thread->is_waiting, true);
+		WRITE_ONCE(record->is_waiting, true);
 		this_cpu_inc(ntklog_sleeping_cpu.waits);
 	}
 out:
@@ -455,16 +455,16 @@ static bool ntklog_record_wait(struct ntklog_sleeping_slot *slot, u32 action)
 void ntklog_end_sleeping_wait(const void *lock, int err)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	u32 action;
 
 	preempt_disable_notrace();
-	thread = ntklog_find_thread();
-	slot = ntklog_find_sleeping_slot(thread, lock, 0);
+	record = ntklog_find_current_record();
+	slot = ntklog_find_sleeping_slot(record, lock, 0);
 	action = slot ? READ_ONCE(slot->action) : 0;
 	if (!(action & NTKLOG_SLEEPING_WAITING))
 		goto out;
-	WRITE_ONCE(thread->is_waiting, false);
+	WRITE_ONCE(record->is_waiting, false);
 	if (action & NTKLOG_SLEEPING_CLAIMED)
 		goto out;
 	if (!err) {
@@ -473,7 +473,7 @@ void ntklog_end_sleeping_wait(const void *lock, int err)
 	} else if (try_cmpxchg(&slot->action, &action, action | NTKLOG_SLEEPING_CLAIMED) &&
 		   cmpxchg(&slot->lock, lock, NULL) == lock) {
 		this_cpu_inc(ntklog_sleeping_cpu.given_up);
-		ntklog_repair_slot_stack(thread, slot);
+		ntklog_repair_slot_stack(record, slot);
 	}
 out:
 	preempt_enable_notrace();
@@ -496,7 +496,7 @@ void ntklog_end_sleeping_spin(const void *lock, u32 class)
 	u32 action;
 
 	preempt_disable_notrace();
-	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
+	slot = ntklog_find_sleeping_slot(ntklog_find_current_record(), lock, class);
 	action = slot ? READ_ONCE(slot->action) : NTKLOG_SLEEPING_WAITED;
 	if (!(action & (NTKLOG_SLEEPING_WAITING | NTKLOG_SLEEPING_WAITED)))
 		ntklog_record_wait(slot, action);
@@ -520,7 +520,7 @@ void ntklog_count_sleeping_contention(const void *lock, u32 class, const struct 
 	struct ntklog_sleeping_slot *slot;
 
 	preempt_disable_notrace();
-	slot = ntklog_find_sleeping_slot(ntklog_find_thread_of(owner), lock, class);
+	slot = ntklog_find_sleeping_slot(ntklog_find_task_record(owner), lock, class);
 	if (slot && !(READ_ONCE(slot->action) & NTKLOG_SLEEPING_WAITING))
 		atomic_inc((atomic_t *)&slot->contentions);
 	preempt_enable_notrace();
@@ -539,7 +539,7 @@ void ntklog_downgrade_sleeping_lock(const void *lock, u32 class)
 	u32 action;
 
 	preempt_disable_notrace();
-	slot = ntklog_find_sleeping_slot(ntklog_find_thread(), lock, class);
+	slot = ntklog_find_sleeping_slot(ntklog_find_current_record(), lock, class);
 	if (slot) {
 		action = READ_ONCE(slot->action);
 		/* Loop, because another task may set NTKLOG_SLEEPING_CLAIMED concurrently. */

@@ -174,16 +174,16 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 							  u32 action)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 	struct ntklog_time now;
 
-	thread = this_cpu_read(ntklog_current.room);
-	if (!ntklog_record_is_current(thread))
-		goto slowly;
-	slot = thread->next_sleeping_slot;
+	record = this_cpu_read(ntklog_current.record);
+	if (!ntklog_record_is_current(record))
+		goto slow;
+	slot = record->next_sleeping_slot;
 	/* The entry behind the last slot is a sentinel whose lock is never NULL. */
 	if (unlikely(READ_ONCE(slot->lock)))
-		goto slowly;
+		goto slow;
 	this_cpu_inc(ntklog_sleeping_cpu.attempts);
 	now = ntklog_read_time();
 	/*
@@ -204,9 +204,9 @@ static __always_inline void ntklog_track_sleeping_acquire(const void *lock, unsi
 	 * slot. A hook may run in between on this task, for example for a print within the
 	 * scheduler. It then finds the slot in use and changes neither the slot nor this pointer.
 	 */
-	WRITE_ONCE(thread->next_sleeping_slot, slot + 1);
+	WRITE_ONCE(record->next_sleeping_slot, slot + 1);
 	return;
-slowly:
+slow:
 	ntklog_track_sleeping_acquire_slow(lock, caller, action);
 }
 
@@ -226,27 +226,27 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 							  ntklog_owner_func_t owner)
 {
 	struct ntklog_sleeping_slot *slot;
-	struct ntklog_task *thread;
+	struct ntklog_task *record;
 
 	bool counted = false;
 
-	thread = this_cpu_read(ntklog_current.room);
-	if (!ntklog_record_is_current(thread))
-		goto slowly;
-	slot = thread->next_sleeping_slot - 1;
+	record = this_cpu_read(ntklog_current.record);
+	if (!ntklog_record_is_current(record))
+		goto slow;
+	slot = record->next_sleeping_slot - 1;
 	/*
 	 * A waiter may increment slot->contentions concurrently. Whether this release sees the new
 	 * value does not matter.
 	 */
 	if (unlikely(data_race(slot->lock != lock || slot->state != action)))
-		goto slowly;
+		goto slow;
 	counted = true;
 	if (unlikely(ntklog_count_down_release(ntklog_sleeping_cpu.releases)))
-		goto slowly;
-	WRITE_ONCE(thread->next_sleeping_slot, slot);
+		goto slow;
+	WRITE_ONCE(record->next_sleeping_slot, slot);
 	WRITE_ONCE(slot->lock, NULL);
 	return;
-slowly:
+slow:
 	ntklog_track_sleeping_release_slow(lock, action, owner, counted);
 }
 

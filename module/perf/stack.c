@@ -73,12 +73,12 @@ void ntklog_stack_exit(void)
 static unsigned int ntklog_first_frame(const unsigned long *frames, unsigned int count,
 				       unsigned long caller, bool is_hooked)
 {
-	unsigned int own = min_t(unsigned int, count, NTKLOG_OWN_FRAMES), i;
+	unsigned int own_frames_max = min_t(unsigned int, count, NTKLOG_OWN_FRAMES), i;
 
-	for (i = 0; caller && i < own; i++)
+	for (i = 0; caller && i < own_frames_max; i++)
 		if (frames[i] == caller)
 			return i;
-	for (i = 0; i < own; i++)
+	for (i = 0; i < own_frames_max; i++)
 		if (!within_module(frames[i], THIS_MODULE) && !in_lock_functions(frames[i]))
 			break;
 	return min(i + is_hooked, count);

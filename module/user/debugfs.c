@@ -394,7 +394,7 @@ static const struct file_operations ntklog_identities_fops = {
 
 static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 {
-	seq_printf(seq, "%d\n", ntklog_identities_enabled());
+	seq_printf(seq, "%d\n", ntklog_identities_are_always_enabled());
 }
 
 static int ntklog_keep_identities_store(void *object, char *text)
