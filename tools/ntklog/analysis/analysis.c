@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * All sums of a trace. analysis_read() adds the events of a file in the order of time, top those of
- * one CPU after the other. Tables have limits, so that memory does not grow with the file.
+ * one buffer after the other. Tables have limits, so that memory does not grow with the file.
  */
 
 #define _GNU_SOURCE

@@ -320,7 +320,10 @@ static int run(const struct argp *argp, int argc, char **argv,
 {
 	struct options options = { .session = -1 };
 
-	/* "set" has negative numbers to refuse, not options. */
+	/*
+	 * In order, so that "set" gets negative numbers and refuses them; argp takes them for
+	 * options.
+	 */
 	argp_parse(argp, argc, argv, function == set ? ARGP_IN_ORDER : 0, NULL, &options);
 	return function(&options);
 }

@@ -90,7 +90,7 @@ static int dump_events(const struct dump *dump, struct etl_file *file,
 	const struct stack *stack = NULL;
 	int err = 0;
 
-	/* A row has no place for a stack, which has rows of its own. */
+	/* A row of CSV has no column for a stack. Events that are stacks are rows as all others. */
 	if (merge && dump->format != DUMP_CSV) {
 		dumping.stacks = stacks_open(file, next_merged, merge);
 		if (!dumping.stacks) {

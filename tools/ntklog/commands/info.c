@@ -85,7 +85,7 @@ static void set_number(json_t *object, const char *name, uint64_t value)
 		json_object_set_new(object, name, json_integer((json_int_t)value));
 		return;
 	}
-	/* JSON's readers have no larger numbers. */
+	/* Readers of JSON have no larger integers. */
 	snprintf(text, sizeof(text), "%" PRIu64, value);
 	set_text(object, name, text);
 }
@@ -129,7 +129,7 @@ static const unsigned char *set_name(json_t *object, const char *name,
 	return from;
 }
 
-/* All of TRACE_LOGFILE_HEADER, in its order. */
+/* Add all fields of TRACE_LOGFILE_HEADER, in their order. */
 static void set_header(json_t *object, const struct etl_event *event,
 		       const struct etl_file *file)
 {
@@ -220,7 +220,7 @@ static const char *describe(const struct etl_event *event, bool in_short, char *
 	return text;
 }
 
-/* Other records of resources than NT's are counted by kind. */
+/* Name a record of a resource: those of Linux' locks are counted by their kind. */
 static const char *describe_resource(const struct etl_event *event, bool in_short, const char *name,
 				     char *text, size_t size)
 {
@@ -260,7 +260,9 @@ static json_t *count_events(struct etl_file *file, json_t *header)
 		}
 		if (type && event_type_check(file, event, type))
 			continue;
-		/* A stranger's file may have a provider of its own in each event. */
+		/*
+		 * Names are limited by KINDS_MAX: a file may have another provider in each event.
+		 */
 		if (!strcmp(name, "Event"))
 			name = describe(event, in_short, text, sizeof(text));
 		else if (type && type->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
@@ -294,7 +296,7 @@ static json_t *make_info(struct etl_file *file)
 	static struct analysis analysis;
 	json_t *header = json_object(), *contents = json_object(), *events, *rates;
 
-	/* Before the events: it leaves the place in the file. */
+	/* The rates come first, because they need the file at its start; its position stays. */
 	analysis_find_rates(&analysis, file);
 	rates = report_rates_json(&analysis);
 	events = count_events(file, header);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* ntklog: which command? */
+/* ntklog: find the command and run it. */
 
 #include <argp.h>
 #include <errno.h>

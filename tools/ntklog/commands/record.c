@@ -185,7 +185,7 @@ static void read_notes(void *names)
 	names_writer_read_notes(names);
 }
 
-/* Record until the end of the command, of the duration, or a signal. -1 after a message. */
+/* Record until the command or the duration ends, or a signal. Returns -1 after a message. */
 static int record_events(struct record *record)
 {
 	double start = recording_now(), end = start + record->duration;

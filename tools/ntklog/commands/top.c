@@ -161,7 +161,7 @@ static void read_notes(void *argument)
 		names_sort_locks(top->symbols.names);
 }
 
-/* A terminal that does not tell its size has 24 lines of 80; other outputs have no limit. */
+/* Return the size of the screen: 24 lines of 80 if a terminal does not tell it. */
 static struct winsize screen_size(void)
 {
 	struct winsize size = { 0 };
@@ -299,7 +299,7 @@ static int show(struct top *top)
 	return finish_output(stdout, NULL);
 }
 
-/* Gather the events of one interval. 1: a signal has ended it early; -1 after a message. */
+/* Gather the events of one interval. Returns 1 if a signal ended it early; -1 after a message. */
 static int gather(struct top *top)
 {
 	double start = recording_now();

@@ -34,7 +34,7 @@ struct names_thread;
  * @unresolved_count: number of @unresolved
  * @identities: the module's notes about classes of locks
  * @locks: table of the locks that have a class
- * @left_out: notes beyond the most locks that are kept
+ * @left_out: number of notes that were dropped, because there were too many locks
  * @threads: table of the threads that ran at the start, or are in the trace
  * @seen: latest addresses in the trace, by hash: most events need no look-up in @addresses
  * @seen_threads: latest threads in the trace, by hash

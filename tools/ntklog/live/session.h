@@ -53,11 +53,11 @@ struct session_settings {
 
 /**
  * struct session_counts - counts of a session's present or last run, over all CPUs
- * @generated: events
- * @written: events
- * @lost: events
- * @finished: buffers
- * @unread: buffers
+ * @generated: number of events that occurred
+ * @written: number of events in buffers
+ * @lost: number of events for which no buffer had space
+ * @finished: number of full or flushed buffers
+ * @unread: number of these that were not read
  */
 struct session_counts {
 	uint64_t generated;

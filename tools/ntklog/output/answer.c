@@ -84,7 +84,7 @@ static void add_line(struct answer *answer, const char *format, ...)
 	if (vsnprintf(line, ANSWER_COLUMNS + 1, format, arguments) > ANSWER_COLUMNS) {
 		size_t at = ANSWER_COLUMNS - 3;
 
-		/* Not between the bytes of a character. */
+		/* Do not cut between the bytes of a character. */
 		while (at && (line[at] & 0xC0) == 0x80)
 			at--;
 		memcpy(line + at, "...", 4);
@@ -125,7 +125,7 @@ static int compare_classes(const void *a, const void *b)
 	return left->key.class < right->key.class ? -1 : left->key.class > right->key.class;
 }
 
-/* The classes of locks that were waited for, those that cost most first. */
+/* Sort the classes of locks by their waits, the longest first. Returns their number. */
 static size_t sort_classes(const struct charge_sums *sums, const struct charge_class ***sorted)
 {
 	const struct charge_class *class;
@@ -139,7 +139,7 @@ static size_t sort_classes(const struct charge_sums *sums, const struct charge_c
 	return count;
 }
 
-/* The largest rows of a kind for a class; unused entries are NULL. */
+/* Find the largest rows of a kind for a class. Unused entries of @largest become NULL. */
 static void find_largest(const struct charge_sums *sums, const struct charge_class *class,
 			 enum charge_row_kind kind, const struct charge_row **largest, size_t count)
 {
@@ -338,7 +338,7 @@ static void add_hints(struct answer *answer)
 		add_line(answer, "Not recorded: where holders were slow (--stacks).");
 }
 
-/* The lines on all locks together. */
+/* Add the lines about all locks together. */
 static void add_total(struct answer *answer)
 {
 	const struct report *report = answer->report;
@@ -356,7 +356,9 @@ static void add_total(struct answer *answer)
 	add_verdicts(answer);
 }
 
-/* Name the command for more. A path that is cut, or that a shell expands, names another file. */
+/*
+ * Name the command for more. A path is left out if it would be cut, or if a shell would expand it.
+ */
 static void add_command(struct answer *answer)
 {
 	static const char command[] = "More: ntklog report --table blockers";
@@ -411,8 +413,8 @@ static void make_answer(struct answer *answer)
 
 /**
  * answer_print() - print the answer
- * @report: its file, analysis, names and seconds set; waits were charged
- * @stream: where to
+ * @report: report with its file, analysis, names and seconds; the analysis has charged the waits
+ * @stream: stream to print to
  */
 void answer_print(const struct report *report, FILE *stream)
 {
@@ -436,10 +438,10 @@ static json_t *parts_json(const struct report *report, const struct charge_sum *
 }
 
 /**
- * answer_json() - the answer, for programs; times are nanoseconds
- * @report: as for answer_print()
+ * answer_json() - make the answer as a JSON object; times are nanoseconds
+ * @report: report with its file, analysis, names and seconds; the analysis has charged the waits
  *
- * Return: an object, or NULL.
+ * Return: the object, or NULL without memory.
  */
 json_t *answer_json(const struct report *report)
 {

@@ -20,16 +20,16 @@ static const char *const property_names[DIFFERENCE_PROPERTIES] = {
 
 /**
  * difference_name() - get the name of a property, for options and JSON
- * @of: the property
+ * @of: property
  *
- * Return: its name.
+ * Return: the name.
  */
 const char *difference_name(enum difference_of of)
 {
 	return property_names[of];
 }
 
-/* The variance that a sum of times has because its events come at random. */
+/* Return the variance that a sum of times has because its events arrive at random. */
 static double arrival_variance(const struct histogram *times)
 {
 	double variance = 0, value;
@@ -62,10 +62,10 @@ static void add_sums(struct difference_sum *sums, const struct histogram *wait,
 }
 
 /*
- * @difference: gets the rows
- * @which: 0: before; 1: after
- * @ns_per_cycle: of the file
- * @wait, @hold: all times of the file
+ * @difference: difference to add rows to
+ * @which: 0 for the recording before, 1 for the one after
+ * @ns_per_cycle: nanoseconds per cycle of the file
+ * @wait, @hold: distributions of all waits and holds of the file
  */
 struct adding {
 	struct difference *difference;
@@ -74,7 +74,9 @@ struct adding {
 	struct histogram wait, hold;
 };
 
-/* Add a row. Takes @lock and @caller, which are NULL without memory. */
+/*
+ * Add a row, which takes over the memory of @lock and @caller. They may be NULL for want of memory.
+ */
 static void add_row(struct adding *adding, char *lock, char *caller,
 		    const struct histogram *wait, const struct histogram *hold)
 {
@@ -92,18 +94,18 @@ static void add_row(struct adding *adding, char *lock, char *caller,
 	}
 	add_sums(row.sums[adding->which], wait, hold, adding->ns_per_cycle);
 	difference->rows[difference->count++] = row;
-	/* A row of few records has no error of its own, but all rows together may have one. */
+	/* A row of few records does not tell its error, but all rows together may tell theirs. */
 	if (!histogram_merge(&adding->wait, wait) || !histogram_merge(&adding->hold, hold))
 		difference->no_memory = true;
 }
 
 /**
  * difference_add() - add the sums of a recording
- * @difference: not merged
- * @which: 0: the recording before; 1: after
+ * @difference: difference that is not yet merged
+ * @which: 0 for the recording before, 1 for the one after
  * @analysis: sums of the recording
- * @file: its file
- * @names: its names, or NULL
+ * @file: file of the recording
+ * @names: names of the recording, or NULL
  */
 void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names)
@@ -199,10 +201,10 @@ void difference_merge(struct difference *difference, enum difference_of of)
 
 /**
  * difference_half_width() - compute the confidence interval of a change, at 95 percent
- * @row: the row
- * @of: the property
+ * @row: row of the change
+ * @of: property that has changed
  *
- * Return: half the width of the interval; INFINITY if no record tells it.
+ * Return: half the width of the interval; INFINITY if the records are too few to tell it.
  */
 double difference_half_width(const struct difference_row *row, enum difference_of of)
 {
@@ -289,11 +291,11 @@ static const struct column count_columns[] = COLUMNS(CELL_COUNT);
 
 /**
  * difference_table() - make a table of the changes
- * @table: made; for table_free()
- * @difference: merged by @of
- * @of: the property
+ * @table: set to the table, which the caller frees with table_free()
+ * @difference: difference that was merged by @of
+ * @of: property that the table shows
  *
- * Return: false if there is no memory.
+ * Return: false without memory.
  */
 bool difference_table(struct table *table, const struct difference *difference,
 		      enum difference_of of)

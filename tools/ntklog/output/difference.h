@@ -5,9 +5,9 @@
 /*
  * The difference of two recordings: sums of times by lock and caller, with confidence intervals.
  *
- * A record of weight w and time x adds w * w * x * x to the variance of a sum: w * (w - 1) of it
- * are of the sampling, and w of the arrivals, which come at random even if all are written. The
- * difference of two sums has the sum of both variances.
+ * A record of weight w and time x adds w * w * x * x to the variance of a sum: w * (w - 1) * x * x
+ * for the sampling, and w * x * x because events arrive at random even if all are written. The
+ * variance of the difference of two sums is the sum of both variances.
  */
 
 #include <stdbool.h>
@@ -34,9 +34,9 @@ enum difference_of {
 };
 
 /**
- * struct difference_sum - an estimate
- * @sum: the estimate
- * @variance: its variance; INFINITY: no record tells it
+ * struct difference_sum - sum of a property, estimated from a sample
+ * @estimate: estimate of the sum
+ * @variance: variance of @estimate; INFINITY if the records are too few to tell it
  */
 struct difference_sum {
 	double estimate;
@@ -46,7 +46,7 @@ struct difference_sum {
 /**
  * struct difference_row - a lock and a caller in both recordings
  * @lock: lock, as tables print it
- * @caller: caller of a spin lock; empty: none is recorded
+ * @caller: caller of a spin lock; empty if no caller is recorded
  * @sums: sums before and after, by property
  */
 struct difference_row {
@@ -56,7 +56,7 @@ struct difference_row {
 };
 
 /**
- * struct difference - of two recordings; all zero: of none
+ * struct difference - difference of two recordings; all zero: of none
  * @rows: sums by lock and caller
  * @count: number of @rows
  * @total: sums of all rows

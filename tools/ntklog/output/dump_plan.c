@@ -21,7 +21,7 @@ enum step_kind {
 	STEP_SYMBOL,
 	STEP_DERIVED,
 	STEP_JSON_DERIVED,
-	STEP_LASTS,
+	STEP_DURATION,
 };
 
 /*
@@ -122,7 +122,7 @@ static inline char *put_symbol(char *to, const struct step *step, uint64_t value
 }
 
 /* Put a duration with its unit, and three decimals. */
-static char *put_lasts(char *to, double ns)
+static char *put_duration(char *to, double ns)
 {
 	static const struct {
 		double ns;
@@ -134,11 +134,11 @@ static char *put_lasts(char *to, double ns)
 
 	if (ns < 999.5)
 		return put_literal(put_unsigned(to, (uint64_t)(ns + .5)), "ns");
-	/* From 999.9995 on it would read as 1000.000. */
+	/* From 999.9995 on a number would be printed as 1000.000. */
 	while (i < 2 && ns >= 999.9995 * units[i].ns)
 		i++;
 	thousandths = ns / units[i].ns * 1000 + .5;
-	/* The greatest value of 64 bits in a file whose clock is slow. */
+	/* A duration of 64 bits in a file whose clock is slow may exceed 64 bits in thousandths. */
 	whole = thousandths < 0x1p64 ? (uint64_t)thousandths : UINT64_MAX;
 	to = put_unsigned(to, whole / 1000);
 	*to++ = '.';
@@ -196,10 +196,10 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 		case STEP_JSON_DERIVED:
 			to = put_json_unsigned(to, event_field_value(step->field, event));
 			break;
-		case STEP_LASTS:
+		case STEP_DURATION:
 			value = event_field_value(step->field, event);
 			to = event_field_is_duration(step->field, event) ?
-				put_lasts(to, (double)value * plans->ns_per_cycle) :
+				put_duration(to, (double)value * plans->ns_per_cycle) :
 				put_unsigned(to, value);
 			break;
 		default:
@@ -220,7 +220,7 @@ char *dump_plans_put(struct dump_plans *plans, char *to, const struct etl_event 
 	return to;
 }
 
-/* Leave out the module, which is behind a space: a space would end the field. */
+/* Leave out the module, which is behind a space: in text a space ends the field. */
 static size_t format_text_symbol(char *to, const char *name)
 {
 	return put_bytes(to, name, strcspn(name, " ")) - to;
@@ -310,7 +310,7 @@ static int make_step(struct dump_plans *plans, struct step *step,
 	if (plans->format == DUMP_JSON && step->kind == STEP_DERIVED)
 		step->kind = STEP_JSON_DERIVED;
 	if (plans->ns_per_cycle && field->is_cycles)
-		step->kind = STEP_LASTS;
+		step->kind = STEP_DURATION;
 	for (i = 0; i < 2; i++)
 		step->where[i] = field->where[i];
 	step->mask = field->mask;

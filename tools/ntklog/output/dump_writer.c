@@ -65,7 +65,7 @@ static char *put_seconds(char *to, const struct etl_file *file, uint64_t time_st
 	unsigned int length, i;
 	uint64_t whole;
 
-	/* The number has more digits than a double is exact to. No session is that long. */
+	/* A double is not exact to so many digits. No session is that long. */
 	if (value >= 1e15)
 		return to + sprintf(to, "%*.*f", width, decimals, seconds);
 	whole = (uint64_t)value;
@@ -116,7 +116,7 @@ static char *put_thread_name(struct dump_writer *writer, char *to, uint32_t thre
 	name = names_cache_find(&writer->plans.threads, thread_id);
 	if (!name->length)
 		return to;
-	/* As it is written in this format, with the quote that ends it in JSON. */
+	/* The cached name is formatted for the output; in JSON it includes the closing quote. */
 	return put_bytes(put_text(to, before[writer->format]), name->text, name->length);
 }
 

@@ -24,14 +24,14 @@ enum report_table {
 };
 
 /**
- * struct report - what is shown of a trace
- * @file: the trace; only what its header says is used
- * @analysis: of it
- * @names: of addresses and threads, or NULL
- * @seconds: that it lasted
- * @has_coverage: the analysis says which time is covered; otherwise @seconds is
+ * struct report - tables of an analysis, and what they are made from
+ * @file: trace, of which only the header and the counts of damage are used
+ * @analysis: analysis of the trace
+ * @names: names of addresses and threads, or NULL
+ * @seconds: length of the time that was summed up
+ * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @is_stream: the trace was read from a pipe
- * @tables: of the analysis
+ * @tables: tables of the analysis
  * @blockers_title: title of the table of blockers, with its sums
  */
 struct report {

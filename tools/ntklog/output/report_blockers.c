@@ -79,7 +79,7 @@ static void format_ticks(const struct report *report, uint64_t ticks, char *text
 	cell_format(CELL_TIME, &cell, text, size);
 }
 
-/* The parts of all waits, which add up to the waits. */
+/* Make a title with the parts of all waits, which add up to the waits. */
 static void make_title(struct report *report)
 {
 	const struct charge_sum *total = &report->analysis->charges.total;

@@ -15,7 +15,7 @@
 #include "report.h"
 #include "report_rows.h"
 
-/* A line of report_facts(). */
+/* Print a fact on a line, between @before and @after. */
 __printf(4, 5)
 static void fact(FILE *stream, const char *before, const char *after,
 		 const char *format, ...)
@@ -40,10 +40,10 @@ static void format_start(const struct report *report, char *text, size_t size)
 }
 
 /**
- * report_resources() - what is in the table of resources?
- * @report: its analysis set
+ * report_resources() - name the locks in the table of resources
+ * @report: report with its analysis
  *
- * Return: name of the locks in the table, for a sentence.
+ * Return: words for a sentence, such as "Linux' locks that sleep".
  */
 const char *report_resources(const struct report *report)
 {
@@ -55,7 +55,7 @@ const char *report_resources(const struct report *report)
 		"resources and Linux' locks that sleep" : "Linux' locks that sleep";
 }
 
-/* "all", or "1 in so many". */
+/* Return "all", or "1 in N" for a sample rate of N. */
 static const char *one_in(uint32_t rate, char *text, size_t size)
 {
 	if (rate == 1)
@@ -89,7 +89,10 @@ static void spinlock_rates_fact(const struct report *report, const struct spinlo
 	     one_in(rates->acquire_rate, others, sizeof(others)), hold);
 }
 
-/* In mode waits the rules for acquisitions and holds are those of NT's spin locks alone. */
+/*
+ * Test whether the trace may have acquisitions and holds of spin locks, whose rates are facts. In
+ * mode waits only NT's spin locks have them.
+ */
 static bool has_nt_or_holds(const struct report *report)
 {
 	const struct analysis *analysis = report->analysis;
@@ -98,7 +101,7 @@ static bool has_nt_or_holds(const struct report *report)
 	       !analysis->has_groups || analysis_has_group(analysis, PERF_SPINLOCK);
 }
 
-/* Limits of the mode in which Linux' locks were recorded. */
+/* Print what the mode in which Linux' locks were recorded leaves out. */
 static void linux_mode_fact(const struct report *report, const struct spinlock_rates *rates,
 			    FILE *stream, const char *before, const char *after)
 {
@@ -122,7 +125,10 @@ static void linux_mode_fact(const struct report *report, const struct spinlock_r
 	}
 }
 
-/* In the other modes Linux' locks have no such rule: that none of them is told of says nothing. */
+/*
+ * Print the rate of the blocker rule. In the modes sampled and waits only NT's queued locks have
+ * the rule: there a lock of Linux without blockers may have made others wait nevertheless.
+ */
 static void blockers_fact(const struct spinlock_rates *rates, FILE *stream, const char *before,
 			  const char *after)
 {
@@ -173,7 +179,7 @@ static void rates_facts(const struct report *report, const struct rates *rates, 
 		resource_rates_fact(report, &rates->resource, stream, before, after);
 }
 
-/* The rates of each time in which they did not change. */
+/* Print the rates of each stretch of time in which they did not change. */
 static void stretches_facts(const struct report *report, FILE *stream, const char *before,
 			    const char *after)
 {
@@ -213,7 +219,7 @@ static void observed_facts(const struct report *report, FILE *stream, const char
 	}
 }
 
-/* The CPUs whose time in a flight recording is the longest and the shortest. */
+/* Print since when the CPUs that are covered longest and shortest are covered. */
 static void flight_facts(const struct report *report, FILE *stream, const char *before,
 			 const char *after)
 {
@@ -257,7 +263,7 @@ static void estimates_fact(FILE *stream, const char *before, const char *after)
 	     "\"+-23%%\": the standard error of an estimate, where it is above 10%%; \"+-?\": no record tells how large it is");
 }
 
-/* Events with and without a stack. */
+/* Print how many events have a stack, and how many lack theirs. */
 static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const char *before,
 			const char *after)
 {
@@ -278,11 +284,11 @@ static void stacks_fact(const struct stacks_counts *counts, FILE *stream, const 
 }
 
 /**
- * report_facts() - what is to be known before the tables are read
- * @report: made
- * @stream: where to
- * @before: each line
- * @after: each line
+ * report_facts() - print what readers need to know before the tables
+ * @report: report from report_make()
+ * @stream: stream to print to
+ * @before: text before each line
+ * @after: text behind each line
  */
 void report_facts(const struct report *report, FILE *stream, const char *before,
 		  const char *after)

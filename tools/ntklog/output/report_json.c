@@ -45,17 +45,17 @@ static json_t *rates_json(const struct rates *of)
 }
 
 /**
- * report_rates_json() - the parameters of the sampling, for programs
- * @analysis: of a trace
+ * report_rates_json() - make the sampling parameters as a JSON object
+ * @analysis: analysis of a trace
  *
- * Return: an object, or NULL.
+ * Return: the object, or NULL without memory.
  */
 json_t *report_rates_json(const struct analysis *analysis)
 {
 	return rates_json(&(struct rates) { analysis->spinlocks.rates, analysis->resources.rates });
 }
 
-/* The rates of each time in which they did not change. */
+/* Make a list of the stretches of time in which the rates did not change. */
 static json_t *stretches_json(const struct report *report)
 {
 	const struct rates_history *history = &report->analysis->history;
@@ -69,7 +69,7 @@ static json_t *stretches_json(const struct report *report)
 	return array;
 }
 
-/* The time that is left of each CPU. */
+/* Make a list of the times for which each CPU is covered. */
 static json_t *covered_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
@@ -88,7 +88,7 @@ static json_t *covered_json(const struct report *report)
 	return array;
 }
 
-/* The seconds for which each group was observed, of those of which the file says it. */
+/* Make an object of the seconds for which each group was observed, where the file says it. */
 static json_t *observed_json(const struct report *report)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
@@ -106,12 +106,12 @@ static json_t *observed_json(const struct report *report)
 }
 
 /**
- * report_json() - all of it, for programs
- * @report: made
- * @top: rows of each table at most; 0: all
- * @tables: which, as bits
+ * report_json() - make the report as a JSON object
+ * @report: report from report_make(), with sorted tables
+ * @top: most rows of each table; 0 for all
+ * @tables: tables to include, as bits
  *
- * Return: an object, or NULL.
+ * Return: the object, or NULL without memory.
  */
 json_t *report_json(const struct report *report, size_t top, unsigned int tables)
 {

@@ -14,7 +14,7 @@
 #include "report_timelines.h"
 #include "text.h"
 
-/* Locks or threads in a picture of time lines, and distributions in a picture. */
+/* Most locks or threads in a picture of time lines, and most distributions in a picture. */
 #define ROWS		10
 #define HISTOGRAMS	6
 
@@ -192,7 +192,7 @@ static void print_depths(const struct report *report, FILE *stream,
 	fputs("</div></div>\n", stream);
 }
 
-static void begin_nesting(FILE *stream)
+static void print_nesting_heading(FILE *stream)
 {
 	fputs("<h2>How deep locks are nested</h2>\n<p>Share of a lock's acquisitions that were ",
 	      stream);
@@ -210,7 +210,7 @@ static void print_nesting(const struct report *report, FILE *stream,
 		if (!locks[i]->sum.max_depth)
 			continue;
 		if (!is_begun)
-			begin_nesting(stream);
+			print_nesting_heading(stream);
 		is_begun = true;
 		print_depths(report, stream, locks[i]);
 	}

@@ -43,7 +43,7 @@ static char *functions(const struct report *report, const struct stack_entry *en
 		names_code_address(report->names, entry->key.addresses[i], at, NAME_SIZE);
 		at += strlen(at);
 	}
-	/* A table has up to 16384 of these. */
+	/* Free the unused memory, because a table has up to STACK_STATS_MAX such texts. */
 	shorter = text ? realloc(text, at - text + 1) : NULL;
 	return shorter ? shorter : text;
 }
@@ -166,10 +166,10 @@ const struct table_class report_stacks_class = {
 };
 
 /**
- * report_print_stacks() - the table of stacks, for people: each row's functions below its numbers
- * @report: made
- * @stream: where to
- * @top: stacks at most; 0: all
+ * report_print_stacks() - print the table of stacks, with the functions below the numbers of a row
+ * @report: report from report_make()
+ * @stream: stream to print to
+ * @top: most stacks to print; 0 for all
  */
 void report_print_stacks(const struct report *report, FILE *stream, size_t top)
 {

@@ -90,7 +90,7 @@ void report_print_column_help(unsigned int tables, FILE *stream)
 	}
 }
 
-/* Totals of CPUs that are covered for different times do not compare; rates do. */
+/* Sort by rates, because totals of CPUs that are covered for different times are not comparable. */
 static void rank_by_rates(struct report *report)
 {
 	static const char *const rates[] = { "per_second", "waiting" };

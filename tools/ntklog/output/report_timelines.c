@@ -18,7 +18,7 @@ static size_t count_slots(const struct report *report, const struct timeline_pic
 	double ticks = report->seconds * (double)report->file->perf_freq, slots;
 	size_t used = 0, i, slot;
 
-	/* A flight recording has report->seconds on each CPU on average, not in all. */
+	/* In a flight recording report->seconds is the time of one CPU, not of the whole trace. */
 	if (report->file->overwritten)
 		ticks = (double)(analysis->last_time - analysis->origin);
 	for (i = 0; i < count; i++)
@@ -99,11 +99,11 @@ static bool row_has_bars(const struct timeline_row *row, size_t used)
 }
 
 /**
- * report_print_timelines() - print a picture of when something happened to each of some things
+ * report_print_timelines() - print a picture of when each of some locks or threads was active
  * @report: report that the picture belongs to
  * @stream: stream of the page
  * @picture: texts and units of the picture
- * @rows: the things, a row each; one without a bar is left out
+ * @rows: locks or threads, a row each; a row without a bar is left out
  * @count: number of rows
  */
 void report_print_timelines(const struct report *report, FILE *stream,
@@ -136,7 +136,7 @@ void report_print_timelines(const struct report *report, FILE *stream,
 		if (row_has_bars(&rows[i], scale.used))
 			print_row(picture, stream, &rows[i], &scale);
 	fputs("<div class=\"row\"><span></span><div class=\"ticks\">", stream);
-	/* Three digits of the axis' length. */
+	/* Print three significant digits of the length of the axis. */
 	decimals = 2 - (int)floor(log10(length));
 	for (i = 0; i <= 4; i++)
 		fprintf(stream, "<span%s style=\"left:%zu%%\">%.*f s</span>",

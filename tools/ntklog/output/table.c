@@ -15,7 +15,7 @@
 #include "table.h"
 #include "text.h"
 
-/* Smaller errors are not marked. */
+/* Least error that is printed behind an estimate. */
 #define ERROR_MARKED	0.1
 
 /**
@@ -166,11 +166,11 @@ void table_hide(struct table *table, size_t column)
 }
 
 /**
- * table_find_column() - which column is that?
- * @table: the table
- * @name: of the column
+ * table_find_column() - find a column by its name
+ * @table: table
+ * @name: name of the column
  *
- * Return: its index, or -1.
+ * Return: index of the column, or -1 if there is none.
  */
 int table_find_column(const struct table *table, const char *name)
 {
@@ -197,8 +197,8 @@ static int compare_rows(const void *a, const void *b, void *argument)
 }
 
 /**
- * table_sort() - by the column that is chosen
- * @table: the table
+ * table_sort() - sort the rows by @table->sort
+ * @table: table
  */
 void table_sort(struct table *table)
 {
@@ -208,10 +208,10 @@ void table_sort(struct table *table)
 }
 
 /**
- * table_has_cells() - is there anything to be shown?
- * @table: the table
+ * table_has_cells() - test whether a table has anything to show
+ * @table: table
  *
- * Return: whether it has rows, and a column that is shown.
+ * Return: true if it has rows and at least one column is shown.
  */
 bool table_has_cells(const struct table *table)
 {
@@ -220,8 +220,8 @@ bool table_has_cells(const struct table *table)
 
 /**
  * table_top() - compute the number of rows to show
- * @table: the table
- * @top: at most so many; 0: all
+ * @table: table
+ * @top: most rows to show; 0 for all
  *
  * Return: number of rows.
  */
@@ -238,7 +238,7 @@ static void format_time(double ns, char *text, size_t size)
 	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" } };
 	size_t i;
 
-	/* From 999.5 on it would read as 1000. */
+	/* From 999.5 on a number would be printed as 1000. */
 	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (fabs(ns) >= 0.9995 * units[i].ns) {
 			double value = ns / units[i].ns;
@@ -257,11 +257,11 @@ static bool is_unknown(enum cell_kind kind, const union cell *cell)
 }
 
 /**
- * cell_format() - a cell as people read it
- * @kind: of the cell
- * @cell: the cell
- * @text: it is written here
- * @size: of @text
+ * cell_format() - format a cell for people
+ * @kind: kind of the cell
+ * @cell: cell
+ * @text: set to the text; "-" for an unknown value, "?" for an error of unknown size
+ * @size: bytes of @text
  */
 void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t size)
 {
@@ -282,7 +282,7 @@ void cell_format(enum cell_kind kind, const union cell *cell, char *text, size_t
 		snprintf(text, size, "~%.0f", cell->number);
 		return;
 	case CELL_SHARE:
-		/* A share that rounds to 0 is not none. */
+		/* A share above 0 must not be printed as 0. */
 		if (cell->number > 0 && cell->number < 0.0005)
 			snprintf(text, size, "<0.1%%");
 		else
@@ -309,12 +309,12 @@ static bool is_lower_bound(const struct table *table, size_t row, size_t column)
 }
 
 /**
- * table_format_cell() - a cell as people read it, with its error if that is large
- * @table: the table
- * @row: of the cell
- * @column: of the cell
- * @text: it is written here
- * @size: of @text
+ * table_format_cell() - format a cell of a table for people
+ * @table: table
+ * @row: index of the row
+ * @column: index of the column
+ * @text: set to the text, with ">" before a lower bound and the error behind an estimate
+ * @size: bytes of @text
  */
 void table_format_cell(const struct table *table, size_t row, size_t column, char *text,
 		       size_t size)
@@ -326,7 +326,7 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 	char percent[32];
 	size_t length;
 
-	/* An error of 0 or NAN: every event was written, or the rates are not known. */
+	/* The error is 0 if every event was written, NAN if the rates are not known. */
 	if (kind == CELL_ESTIMATE && error && !(error->number > 0))
 		kind = CELL_COUNT;
 	cell_format(kind, cell_at(table, row, column), text, size);
@@ -346,10 +346,10 @@ void table_format_cell(const struct table *table, size_t row, size_t column, cha
 }
 
 /**
- * table_print_csv() - for spreadsheets; times are nanoseconds
- * @table: the table
- * @stream: where to
- * @top: rows at most; 0: all
+ * table_print_csv() - print a table as comma-separated values; times are nanoseconds
+ * @table: table
+ * @stream: stream to print to
+ * @top: most rows to print; 0 for all
  */
 void table_print_csv(const struct table *table, FILE *stream, size_t top)
 {
@@ -380,11 +380,11 @@ void table_print_csv(const struct table *table, FILE *stream, size_t top)
 }
 
 /**
- * table_json() - for programs; times are nanoseconds
- * @table: the table
- * @top: rows at most; 0: all
+ * table_json() - make a JSON array of the rows; times are nanoseconds
+ * @table: table
+ * @top: most rows of the array; 0 for all
  *
- * Return: an array of objects, or NULL.
+ * Return: array of objects, or NULL without memory.
  */
 json_t *table_json(const struct table *table, size_t top)
 {
@@ -423,8 +423,8 @@ json_t *table_json(const struct table *table, size_t top)
 }
 
 /**
- * table_free() - let a table go
- * @table: the table
+ * table_free() - free the cells of a table
+ * @table: table
  */
 void table_free(struct table *table)
 {

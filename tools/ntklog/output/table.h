@@ -26,15 +26,16 @@ struct report;
  * @name: name for options, JSON and CSV
  * @title: heading
  * @kind: kind of its cells
- * @is_hidden: shown on request only
- * @drop: order in which columns are left out if a line has no room: the greatest first; 0: it stays
- * @error: name of the column with the error of this one's cells, or NULL
- * @missing: name of the column with the number of records' weights that are missing in this one's
- *	cells, which are lower bounds then; or NULL
+ * @is_hidden: the column is shown on request only
+ * @drop: order in which columns are left out if a line is too short, the greatest first; 0 for a
+ *	column that stays
+ * @error: name of the column with the errors of this column's cells, or NULL
+ * @missing: name of the column with the number of events that this column's cells lack, or NULL. If
+ *	it is above 0, the cell is a lower bound
  * @help: meaning of the column, without a full stop
- * @text: make a cell of CELL_TEXT from an object of the table's row type; the result is for
- *	free(), NULL: no memory. Columns of other kinds have NULL here
- * @number: compute a cell of another kind from such an object
+ * @text: function that makes a cell of CELL_TEXT from a row's object; the caller frees the text,
+ *	which is NULL without memory. Columns of other kinds have NULL here
+ * @number: function that computes a cell of another kind from a row's object
  */
 struct column {
 	const char *name;
@@ -50,10 +51,10 @@ struct column {
 };
 
 /**
- * union cell - of a row
- * @text: of CELL_TEXT, the table's own
- * @number: of the others; not a number: not known. INFINITY of CELL_ERROR: there is an error, but
- *	no record tells how large
+ * union cell - a cell of a row
+ * @text: text of CELL_TEXT, which the table frees
+ * @number: number of other kinds; NAN if it is not known. INFINITY of CELL_ERROR means an error
+ *	whose size no record tells
  */
 union cell {
 	char *text;

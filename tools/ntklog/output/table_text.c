@@ -23,7 +23,7 @@ static bool is_continuation(char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* The number of characters of a text in UTF-8. */
+/* Return the number of characters of a text in UTF-8. */
 static size_t text_width(const char *text)
 {
 	size_t width = 0;
@@ -41,7 +41,7 @@ static const char *skip_characters(const char *text, size_t count)
 	return text;
 }
 
-/* Cut characters out of the middle of a text: names differ most at both ends. */
+/* Cut characters out of the middle of a text, because names differ most at both ends. */
 static void shorten(char *text, size_t width)
 {
 	size_t all = text_width(text), head, tail;
@@ -111,7 +111,9 @@ static size_t table_width(const struct table *table, size_t rows)
 	return width;
 }
 
-/* The shown column that goes first. Returns the number of columns if all have to stay. */
+/*
+ * Find the shown column that is left out first. Returns the number of columns if all have to stay.
+ */
 static size_t find_least(const struct table *table)
 {
 	size_t least = table->column_count, k;
@@ -183,10 +185,10 @@ void table_print_left_out(const struct table *table, FILE *stream, const size_t 
 }
 
 /**
- * table_print_text() - for people
- * @table: the table
- * @stream: where to
- * @top: rows at most; 0: all
+ * table_print_text() - print a table as text
+ * @table: table
+ * @stream: stream to print to
+ * @top: most rows to print; 0 for all
  */
 void table_print_text(const struct table *table, FILE *stream, size_t top)
 {
