@@ -2,64 +2,50 @@
 /* ntklog diff: compare two traces. */
 
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "difference.h"
 #include "message.h"
+#include "table_argp.h"
 #include "trace_argp.h"
 
 enum {
-	OPTION_JSON = 0x100,
-	OPTION_CSV,
-	OPTION_OF,
-	OPTION_LOCK,
+	OPTION_OF = 0x100,
 	OPTION_FAIL_IF,
-	OPTION_TOP,
-	OPTION_WIDE,
 };
 
-/* Rows of the table that fit a screen. */
-#define TOP	20
-
 /*
+ * @table: how to print the table
  * @paths: files before and after
  * @count: number of @paths
  * @seconds: duration of each recording
  * @opened: number of files that could be opened
  * @has_holds: each record of the file has a hold; those of mode waits have none
- * @json, @csv: print these instead of text
- * @is_wide: show all columns
  * @of: property of the table
- * @lock: the only lock that is compared, or NULL
  * @lock_events: events of that lock in both files
  * @has_condition: --fail-if was given
  * @failing: property of the condition
  * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
- * @top: rows at most; 0: all
  */
 struct options {
+	struct table_options table;
 	const char *paths[2];
 	size_t count;
 	double seconds[2];
 	unsigned int opened;
 	bool has_holds[2];
-	bool json, csv, is_wide;
 	enum difference_of of;
-	const char *lock;
 	uint64_t lock_events;
 	bool has_condition;
 	enum difference_of failing;
 	bool is_increase;
 	double limit;
-	size_t top;
 };
 
 static int read_file(struct options *options, size_t which, struct difference *difference)
@@ -75,7 +61,7 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	if (status)
 		return status;
 	analysis.names = names;
-	analysis.lock = options->lock;
+	analysis.lock = options->table.lock;
 	if (is_open) {
 		options->opened++;
 		analysis_read(&analysis, file);
@@ -95,7 +81,7 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	return status;
 }
 
-/* Return a file that was recorded in mode waits, without holds; NULL: none. */
+/* Return the path of a file that was recorded in mode waits, without holds; NULL if none was. */
 static const char *path_without_holds(const struct options *options)
 {
 	if (!options->has_holds[0])
@@ -103,11 +89,17 @@ static const char *path_without_holds(const struct options *options)
 	return options->has_holds[1] ? NULL : options->paths[1];
 }
 
-/* The option compares holds: the table, or the condition. */
+/* Test whether the table or the condition compares holds. */
 static bool compares_holds(const struct options *options)
 {
 	return options->of == DIFFERENCE_OF_HOLDS ||
 	       (options->has_condition && options->failing == DIFFERENCE_OF_HOLDS);
+}
+
+/* Test whether the error of the condition's totals is known. */
+static bool condition_is_known(const struct options *options, const struct difference *difference)
+{
+	return isfinite(difference_half_width(&difference->total, options->failing));
 }
 
 /*
@@ -141,7 +133,7 @@ static void print_json(const struct options *options, const struct difference *d
 {
 	json_t *object = json_pack("{s:[f, f], s:s, s:o}", "seconds", options->seconds[0],
 				   options->seconds[1], "of", difference_name(options->of),
-				   "changes", table_json(table, options->top));
+				   "changes", table_json(table, options->table.top));
 	json_t *totals = json_object();
 	size_t i;
 
@@ -152,7 +144,9 @@ static void print_json(const struct options *options, const struct difference *d
 	json_object_set_new(object, "totals", totals);
 	if (options->has_condition)
 		json_object_set_new(object, "condition",
-				    json_boolean(condition_is_true(options, difference)));
+				    condition_is_known(options, difference) ?
+				    json_boolean(condition_is_true(options, difference)) :
+				    json_null());
 	json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(object);
@@ -178,7 +172,10 @@ static void print_total(const struct difference *difference, enum difference_of 
 	       change > 0 ? "+" : "", texts[2], texts[3]);
 	if (total->sums[0][of].estimate > 0)
 		printf(" (%+.1f%%)", 100 * change / total->sums[0][of].estimate);
-	puts(fabs(change) > cells[3].number ? "" : ", noise");
+	if (isinf(cells[3].number))
+		puts(", unknown");
+	else
+		puts(fabs(change) > cells[3].number ? "" : ", noise");
 }
 
 static void print_text(const struct options *options, const struct difference *difference,
@@ -197,9 +194,7 @@ static void print_text(const struct options *options, const struct difference *d
 	if (!table_has_cells(table))
 		return;
 	putchar('\n');
-	if (!options->is_wide)
-		table_fit(table, options->top, terminal_width(stdout), isatty(STDOUT_FILENO));
-	table_print_text(table, stdout, options->top);
+	table_print_fitted(table, stdout, options->table.top, options->table.is_wide);
 }
 
 static int show(const struct options *options, const struct difference *difference)
@@ -210,10 +205,10 @@ static int show(const struct options *options, const struct difference *differen
 	if (!difference_table(&table, difference, options->of) || difference->no_memory) {
 		message("%s", strerror(ENOMEM));
 		status = NTKLOG_FAILED;
-	} else if (options->json) {
+	} else if (options->table.json) {
 		print_json(options, difference, &table);
-	} else if (options->csv) {
-		table_print_csv(&table, stdout, options->top);
+	} else if (options->table.csv) {
+		table_print_csv(&table, stdout, options->table.top);
 	} else {
 		print_text(options, difference, &table);
 	}
@@ -256,25 +251,12 @@ static bool parse_condition(struct options *options, const char *text)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char *end;
 
 	switch (key) {
-	case OPTION_JSON:
-		options->json = true;
-		return 0;
-	case OPTION_CSV:
-		options->csv = true;
-		return 0;
-	case OPTION_WIDE:
-		options->is_wide = true;
-		return 0;
 	case OPTION_OF:
 		if (!find_property(argument, strlen(argument), &options->of))
 			argp_error(state, "--of: \"%s\" is not wait_total, hold_total or waits",
 				   argument);
-		return 0;
-	case OPTION_LOCK:
-		options->lock = argument;
 		return 0;
 	case OPTION_FAIL_IF:
 		if (options->has_condition)
@@ -287,10 +269,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "--fail-if: \"%s\" is never true: no sum is below 0",
 				   argument);
 		return 0;
-	case OPTION_TOP:
-		options->top = strtoul(argument, &end, 10);
-		if (!isdigit((unsigned char)argument[0]) || *end)
-			argp_error(state, "--top: \"%s\" is no number", argument);
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &options->table;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->count == 2)
@@ -302,8 +282,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state, "give two files: before and after");
 		if (!strcmp(options->paths[0], "-") && !strcmp(options->paths[1], "-"))
 			argp_error(state, "only one of the two files can be the standard input");
-		if (options->json && options->csv)
-			argp_error(state, "give only one of --json and --csv");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -311,28 +289,29 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option diff_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object; times are nanoseconds", 0 },
-	{ "csv", OPTION_CSV, NULL, 0, "Print comma-separated values; times are nanoseconds", 0 },
 	{ "of", OPTION_OF, "wait_total|hold_total|waits", 0,
 	  "What the table compares; wait_total, if not given", 0 },
-	{ "lock", OPTION_LOCK, "CLASS", 0,
-	  "Compare this lock only, by its class or address as the tables of report print it", 0 },
 	{ "fail-if", OPTION_FAIL_IF, "CONDITION", 0,
 	  "End with status 3 if a total has changed by more than this for sure, such as \"wait_total > +20%\"",
 	  0 },
-	{ "wide", OPTION_WIDE, NULL, 0, "Show the table as wide as it is", 0 },
-	{ "top", OPTION_TOP, "N", 0, "Print at most so many rows (20); 0: all", 0 },
+	{ 0 }
+};
+
+static const struct argp_child diff_children[] = {
+	{ &table_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
 static const struct argp diff_argp = {
 	.options = diff_options,
+	.children = diff_children,
 	.parser = parse_option,
 	.args_doc = "BEFORE AFTER",
 	.doc = "Compare two ETL files: sums of waits and holds by lock and caller, the greatest\n"
 	       "change first. Record both for the same time or work, because sums are compared.\n"
 	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
-	       "and from the random arrival of events. A change inside it is \"noise\".",
+	       "and from the random arrival of events. A change inside it is \"noise\";\n"
+	       "\"unknown\" means that too few events were sampled to tell the interval.",
 };
 
 /**
@@ -344,7 +323,7 @@ static const struct argp diff_argp = {
  */
 int command_diff(int argc, char **argv)
 {
-	struct options options = { .top = TOP };
+	struct options options = { 0 };
 	struct difference difference = { 0 };
 	int status, status_after;
 
@@ -353,8 +332,8 @@ int command_diff(int argc, char **argv)
 	status_after = read_file(&options, 1, &difference);
 	if (!status)
 		status = status_after;
-	if (!status && options.lock && !options.lock_events) {
-		message("neither file has an event of a lock \"%s\"", options.lock);
+	if (!status && options.table.lock && !options.lock_events) {
+		message("neither file has an event of a lock \"%s\"", options.table.lock);
 		status = NTKLOG_FAILED;
 	} else if (options.opened == 2 && compares_holds(&options) &&
 		   path_without_holds(&options)) {
@@ -366,6 +345,11 @@ int command_diff(int argc, char **argv)
 		difference_merge(&difference, options.of);
 		if (show(&options, &difference))
 			status = NTKLOG_FAILED;
+	}
+	if (!status && options.has_condition && !condition_is_known(&options, &difference)) {
+		message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
+			difference_name(options.failing));
+		status = NTKLOG_FAILED;
 	}
 	if (!status && options.has_condition && condition_is_true(&options, &difference))
 		status = NTKLOG_CHANGED;

@@ -2,13 +2,11 @@
 /* ntklog report: sum up a trace. */
 
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "answer.h"
 #include "command.h"
@@ -16,59 +14,44 @@
 #include "macros.h"
 #include "message.h"
 #include "report.h"
+#include "table_argp.h"
 #include "trace_argp.h"
 
 enum {
-	OPTION_JSON = 0x100,
-	OPTION_CSV,
-	OPTION_HTML,
+	OPTION_HTML = 0x100,
 	OPTION_TABLE,
 	OPTION_COLUMNS,
 	OPTION_SORT,
-	OPTION_TOP,
 	OPTION_STACKS,
 	OPTION_FOLDED,
 	OPTION_ADDRESSES,
 	OPTION_BY,
-	OPTION_WIDE,
-	OPTION_LOCK,
 };
 
-/* Rows of a table that fit a screen. */
-#define TOP	20
-
-/* Of each table of a page, that are there to be shown. */
+/* Rows of each table of a page, with those that are visible only after a click. */
 #define PAGE_ROWS	200
 
 /*
  * @trace: path of the file, its names and the selection of its events
+ * @table: how to print the tables
  * @html: path of the page; NULL: none
- * @json, @csv: print these instead of text
  * @by_address: each lock has a row of its own, not each class
- * @lock: the only lock that is summed up, or NULL
  * @by: property by which waiters and holders are told apart
  * @tables: bits of the tables to print
  * @columns: columns to print, separated by commas; NULL: the usual ones, or all in JSON and CSV
  * @sort: column to sort by; NULL: the default of each table
- * @top: rows at most; 0: all
- * @has_top: --top was given
- * @is_wide: show all columns, however wide the tables are
  * @is_folded: whether to print stacks alone, for flame graphs
  * @folded: the value that the stacks are weighted with
  */
 struct options {
 	struct trace_options trace;
+	struct table_options table;
 	const char *html;
-	bool json, csv;
 	bool by_address;
-	const char *lock;
 	enum charge_by by;
 	unsigned int tables;
 	const char *columns;
 	const char *sort;
-	size_t top;
-	bool has_top;
-	bool is_wide;
 	bool is_folded;
 	enum flame_of folded;
 };
@@ -138,7 +121,7 @@ static int choose_columns(struct report *report, const struct options *options)
 	bool all;
 
 	/* Programs get every column, unless they name some. */
-	all = columns ? !strcmp(columns, "all") : options->json || options->csv;
+	all = columns ? !strcmp(columns, "all") : options->table.json || options->table.csv;
 	if (!columns && !all)
 		return 0;
 	for (i = 0; i < REPORT_TABLES; i++) {
@@ -182,24 +165,6 @@ static int sort_tables(struct report *report, const struct options *options)
 	return found ? 0 : -1;
 }
 
-/* Print a table, without the columns that have no room unless the user has chosen columns. */
-static void print_text(struct table *table, const struct options *options)
-{
-	size_t count = table->shown_count, width = terminal_width(stdout);
-	size_t *shown = calloc(count, sizeof(*shown));
-
-	if (!shown) {
-		table->no_memory = true;
-		return;
-	}
-	memcpy(shown, table->shown, count * sizeof(*shown));
-	if (!options->columns && !options->is_wide)
-		table_fit(table, options->top, width, isatty(STDOUT_FILENO));
-	table_print_text(table, stdout, options->top);
-	table_print_left_out(table, stdout, shown, count, width);
-	free(shown);
-}
-
 /* A report of everything begins with the answer. */
 static bool has_answer(const struct options *options)
 {
@@ -210,15 +175,15 @@ static void print_tables(struct report *report, const struct options *options)
 {
 	size_t i;
 
-	if (options->json) {
-		json_t *object = report_json(report, options->top, options->tables);
+	if (options->table.json) {
+		json_t *object = report_json(report, options->table.top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		putchar('\n');
 		json_decref(object);
 		return;
 	}
-	if (!options->csv) {
+	if (!options->table.csv) {
 		if (has_answer(options)) {
 			answer_print(report, stdout);
 			putchar('\n');
@@ -228,14 +193,15 @@ static void print_tables(struct report *report, const struct options *options)
 	for (i = 0; i < REPORT_TABLES; i++) {
 		if (!(options->tables & 1 << i) || !table_has_cells(&report->tables[i]))
 			continue;
-		if (options->csv) {
-			table_print_csv(&report->tables[i], stdout, options->top);
+		if (options->table.csv) {
+			table_print_csv(&report->tables[i], stdout, options->table.top);
 		} else if (i == REPORT_STACKS) {
 			putchar('\n');
-			report_print_stacks(report, stdout, options->top);
+			report_print_stacks(report, stdout, options->table.top);
 		} else {
 			putchar('\n');
-			print_text(&report->tables[i], options);
+			table_print_fitted(&report->tables[i], stdout, options->table.top,
+					   options->columns || options->table.is_wide);
 		}
 	}
 }
@@ -262,8 +228,8 @@ static int show(struct report *report, const struct options *options)
 	if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
-		if (report_print_html(report, options->html, options->top,
-				      options->has_top ? options->top : PAGE_ROWS,
+		if (report_print_html(report, options->html, options->table.top,
+				      options->table.has_top ? options->table.top : PAGE_ROWS,
 				      options->tables))
 			status = NTKLOG_FAILED;
 	} else {
@@ -316,7 +282,7 @@ static int run(struct options *options)
 	analysis.names = names;
 	analysis.by_address = options->by_address;
 	analysis.charges_waits = options->tables & (1 << REPORT_BLOCKERS | 1 << REPORT_WAITERS);
-	analysis.lock = options->lock;
+	analysis.lock = options->table.lock;
 	analysis.charge_by = options->by;
 	if (is_open) {
 		struct report report = {
@@ -326,10 +292,10 @@ static int run(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		if (options->lock && !analysis.lock_events) {
+		if (options->table.lock && !analysis.lock_events) {
 			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
 				file->path, selection_is_all(analysis.selection) ? "" :
-				"selected ", options->lock);
+				"selected ", options->table.lock);
 			status = NTKLOG_FAILED;
 		} else {
 			status = show(&report, options);
@@ -347,16 +313,9 @@ static int run(struct options *options)
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct options *options = state->input;
-	char *end;
 	size_t i;
 
 	switch (key) {
-	case OPTION_JSON:
-		options->json = true;
-		return 0;
-	case OPTION_CSV:
-		options->csv = true;
-		return 0;
 	case OPTION_HTML:
 		options->html = argument;
 		return 0;
@@ -389,12 +348,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_ADDRESSES:
 		options->by_address = true;
 		return 0;
-	case OPTION_LOCK:
-		options->lock = argument;
-		return 0;
-	case OPTION_WIDE:
-		options->is_wide = true;
-		return 0;
 	case OPTION_BY:
 		for (i = 0; i < ARRAY_SIZE(by_names); i++)
 			if (!strcmp(argument, by_names[i]))
@@ -409,20 +362,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				   argument);
 		options->by = i;
 		return 0;
-	case OPTION_TOP:
-		options->top = strtoul(argument, &end, 10);
-		if (!isdigit((unsigned char)argument[0]) || *end)
-			argp_error(state, "--top: \"%s\" is no number", argument);
-		options->has_top = true;
-		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &options->trace;
+		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->json + options->csv + !!options->html + options->is_folded > 1)
+		if (options->table.json + options->table.csv + !!options->html +
+		    options->is_folded > 1)
 			argp_error(state, "give only one of --json, --csv, --html and --folded");
-		if (!options->has_top && (options->json || options->csv))
-			options->top = 0;
 		if (!options->tables)
 			options->tables = ALL_TABLES;
 		return 0;
@@ -432,9 +379,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option report_options[] = {
-	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object; times are nanoseconds", 0 },
-	{ "csv", OPTION_CSV, NULL, 0,
-	  "Print comma-separated values, one table after the other; times are nanoseconds", 0 },
 	{ "html", OPTION_HTML, "PAGE", 0,
 	  "Write one page with tables and pictures, which needs nothing else; - is the standard output",
 	  0 },
@@ -451,17 +395,16 @@ static const struct argp_option report_options[] = {
 	{ "sort", OPTION_SORT, "COLUMN", 0,
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
-	{ "wide", OPTION_WIDE, NULL, 0,
-	  "Show tables as wide as they are, and not only the columns that the terminal has room for",
-	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "lock", OPTION_LOCK, "CLASS", 0,
-	  "Sum up this lock only, by its class or address as the tables print it", 0 },
 	{ "by", OPTION_BY, "caller|task|stack|thread|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
-	{ "top", OPTION_TOP, "N", 0,
-	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
+	{ 0 }
+};
+
+static const struct argp_child report_children[] = {
+	{ &trace_argp, 0, NULL, 0 },
+	{ &table_argp, 0, NULL, 0 },
 	{ 0 }
 };
 
@@ -469,7 +412,7 @@ static const struct argp report_argp = {
 	.options = report_options,
 	.parser = parse_option,
 	.args_doc = "FILE",
-	.children = trace_argp_children,
+	.children = report_children,
 	.doc = "Sum up an ETL file: which locks are waited for, and which are held for long.\n"
 	       "The tables locks and callers are made of events of spin locks and rwlocks, the\n"
 	       "table resources of events of locks that sleep, the tables threads and processors\n"
@@ -492,7 +435,7 @@ static const struct argp report_argp = {
  */
 int command_report(int argc, char **argv)
 {
-	struct options options = { .top = TOP };
+	struct options options = { 0 };
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);

@@ -107,7 +107,7 @@ static const struct argp_option trace_options[] = {
 	{ 0 }
 };
 
-static const struct argp trace_argp = {
+const struct argp trace_argp = {
 	.options = trace_options,
 	.parser = parse_option,
 };
@@ -149,7 +149,26 @@ static int read_names(struct names **names, const struct trace_options *options,
 	return 0;
 }
 
-/* A symbolic or hard link is another name of the same file. */
+/* Test whether two paths are the same name in the same directory; the files need not exist. */
+static bool is_same_name(const char *left, const char *right)
+{
+	const char *left_slash = strrchr(left, '/'), *right_slash = strrchr(right, '/');
+	const char *left_name = left_slash ? left_slash + 1 : left;
+	const char *right_name = right_slash ? right_slash + 1 : right;
+	char left_directory[PATH_MAX], right_directory[PATH_MAX];
+	struct stat left_status, right_status;
+
+	if (strcmp(left_name, right_name))
+		return false;
+	snprintf(left_directory, sizeof(left_directory), "%.*s.", (int)(left_name - left), left);
+	snprintf(right_directory, sizeof(right_directory), "%.*s.", (int)(right_name - right),
+		 right);
+	return !stat(left_directory, &left_status) && !stat(right_directory, &right_status) &&
+	       left_status.st_dev == right_status.st_dev &&
+	       left_status.st_ino == right_status.st_ino;
+}
+
+/* Test whether @path is the file of @output, by this or another name: a symbolic or hard link. */
 static bool is_same_file(const struct stat *output, const char *path)
 {
 	struct stat input;
@@ -171,11 +190,17 @@ int trace_refuse_output(const struct trace_options *options, const char *output)
 	char beside[PATH_MAX];
 	struct stat status;
 
-	if (!output || !strcmp(output, "-") || stat(output, &status))
+	if (!output || !strcmp(output, "-"))
 		return NTKLOG_OK;
 	snprintf(beside, sizeof(beside), "%s%s", options->path, NAMES_SUFFIX);
-	if (!is_same_file(&status, options->path) &&
-	    !is_same_file(&status, options->names_path ? options->names_path : beside))
+	if (is_same_name(output, beside)) {
+		message("%s: this is the name of the trace's file of names: choose another name",
+			output);
+		return NTKLOG_USAGE;
+	}
+	if (stat(output, &status) || (!is_same_file(&status, options->path) &&
+				      !is_same_file(&status, options->names_path ?
+						    options->names_path : beside)))
 		return NTKLOG_OK;
 	message("%s: this command reads the same file, and would overwrite it: choose another name",
 		output);

@@ -22,7 +22,10 @@ struct trace_options {
 	struct selection selection;
 };
 
-/* Children for struct argp; their input is a struct trace_options. */
+/* The input of the parser is a struct trace_options. */
+extern const struct argp trace_argp;
+
+/* Children of a parser without other children. */
 extern const struct argp_child trace_argp_children[];
 
 error_t trace_parse_path(int key, char *argument, struct argp_state *state, const char **path);

@@ -236,16 +236,21 @@ static void add_lock(struct answer *answer, const struct charge_class *class, si
 	const struct charge_sums *sums = &report->analysis->charges;
 	const struct charge_sum *sum = &class->sum;
 	uint64_t free_ticks = sum->wait - held(sum) - sum->parts[CHARGE_UNKNOWN];
-	char name[NAME_SIZE], time[32], text[512], rest[64] = "";
+	char name[NAME_SIZE], time[32], begin[32], text[512], rest[64] = "";
 
 	names_address(report->names, class->key.class, name, sizeof(name));
 	add_line(answer, "%zu. %s: %s (%.0f%%) in %" PRIu64 " wait%s", number, name,
 		 time_text(report, sum->wait, time, sizeof(time)),
 		 100 * share_of(sum->wait, sums->total.wait), sum->waits,
 		 sum->waits == 1 ? "" : "s");
-	snprintf(text, sizeof(text), "   Longest %s at %.3fs; waited: ",
-		 time_text(report, sum->longest, time, sizeof(time)),
-		 etl_seconds(report->file, sum->longest_at));
+	/* The longest wait may have begun before the session. */
+	if (sum->longest_at < report->file->start_clock)
+		snprintf(begin, sizeof(begin), "from before the start on");
+	else
+		snprintf(begin, sizeof(begin), "at %.3fs",
+			 etl_seconds(report->file, sum->longest_at));
+	snprintf(text, sizeof(text), "   Longest %s %s; waited: ",
+		 time_text(report, sum->longest, time, sizeof(time)), begin);
 	append_names(answer, class, CHARGE_ROW_WAITER, text, sizeof(text), 0);
 	add_line(answer, "%s", text);
 	if (share_of(free_ticks, sum->wait) >= SHARE_MIN)

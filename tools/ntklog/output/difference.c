@@ -264,7 +264,8 @@ static char *verdict(const struct report *report, const void *row)
 {
 	double size = change(report, row);
 
-	/* An interval that is not known is infinite. */
+	if (isinf(interval(report, row)))
+		return strdup("unknown");
 	if (!(fabs(size) > interval(report, row)))
 		return strdup("noise");
 	return strdup(size > 0 ? "more" : "less");
@@ -275,15 +276,17 @@ static char *verdict(const struct report *report, const void *row)
 	TEXT_COLUMN("lock", "lock", lock, "class of the lock, or its address"),	\
 	TEXT_COLUMN("caller", "caller", caller,					\
 		    "function that released a spin lock"),			\
-	NUMBER_COLUMN("before", "before", kind_, before, "sum before"),		\
-	NUMBER_COLUMN("after", "after", kind_, after, "sum after"),		\
+	NUMBER_COLUMN("before", "before", kind_, before, "sum before",		\
+		      .drop = 1),						\
+	NUMBER_COLUMN("after", "after", kind_, after, "sum after", .drop = 2),	\
 	NUMBER_COLUMN("change", "change", kind_, change, "difference of both"),	\
-	NUMBER_COLUMN("change_share", "change", CELL_SHARE, change_share,	\
-		      "change by the sum before"),				\
+	NUMBER_COLUMN("change_share", "change %", CELL_SHARE, change_share,	\
+		      "change by the sum before", .drop = 3),			\
 	NUMBER_COLUMN("interval", "+-95%", kind_, interval,			\
 		      "half the confidence interval of the change, at 95 percent"), \
 	TEXT_COLUMN("verdict", "verdict", verdict,				\
-		    "more, less, or noise: the interval includes no change"),	\
+		    "more, less, noise: the interval includes no change, or "	\
+		    "unknown: no record tells the interval"),			\
 }
 
 static const struct column time_columns[] = COLUMNS(CELL_TIME);

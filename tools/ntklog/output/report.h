@@ -24,7 +24,7 @@ enum report_table {
 };
 
 /**
- * struct report - tables of an analysis, and what they are made from
+ * struct report - tables of an analysis, and the analysis that they are made of
  * @file: trace, of which only the header and the counts of damage are used
  * @analysis: analysis of the trace
  * @names: names of addresses and threads, or NULL

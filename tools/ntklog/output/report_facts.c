@@ -201,22 +201,39 @@ static void stretches_facts(const struct report *report, FILE *stream, const cha
 	}
 }
 
-/* The time of the groups of which the file says it. */
+/* Print for how long the groups were observed, on one line: groups with equal times together. */
 static void observed_facts(const struct report *report, FILE *stream, const char *before,
 			   const char *after)
 {
 	const struct coverage *coverage = &report->analysis->coverage;
-	uint32_t group;
-	size_t i;
+	char times[EVENT_GROUPS][32] = { "" }, text[40 * EVENT_GROUPS] = "";
+	size_t i, j, used = 0;
 
-	for (i = 0; report->has_coverage && i < EVENT_GROUPS; i++) {
-		group = event_groups[i].value;
-		if (coverage_knows_group(coverage, group))
-			fact(stream, before, after,
-			     "%s was observed for %.3f s: its rates are of that time",
-			     event_groups[i].name,
-			     report_covered_seconds(report, group, COVERAGE_LONGEST));
+	for (i = 0; report->has_coverage && i < EVENT_GROUPS; i++)
+		if (coverage_knows_group(coverage, event_groups[i].value))
+			snprintf(times[i], sizeof(times[i]), "%.3f s",
+				 report_covered_seconds(report, event_groups[i].value,
+							COVERAGE_LONGEST));
+	for (i = 0; i < EVENT_GROUPS; i++) {
+		const char *separator = ": ";
+		char time[sizeof(times[i])];
+
+		if (!*times[i])
+			continue;
+		memcpy(time, times[i], sizeof(time));
+		used += snprintf(text + used, sizeof(text) - used, "%sfor %s",
+				 used ? "; " : "", time);
+		for (j = i; j < EVENT_GROUPS; j++) {
+			if (strcmp(times[j], time))
+				continue;
+			used += snprintf(text + used, sizeof(text) - used, "%s%s", separator,
+					 event_groups[j].name);
+			separator = ", ";
+			*times[j] = '\0';
+		}
 	}
+	if (used)
+		fact(stream, before, after, "observed %s; rates are of these times", text);
 }
 
 /* Print since when the CPUs that are covered longest and shortest are covered. */

@@ -99,8 +99,7 @@ void table_hide(struct table *table, size_t column);
 int table_find_column(const struct table *table, const char *name);
 void table_sort(struct table *table);
 void table_fit(struct table *table, size_t top, size_t width, bool shortens);
-void table_print_left_out(const struct table *table, FILE *stream, const size_t *shown,
-			  size_t count, size_t width);
+void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide);
 void table_print_text(const struct table *table, FILE *stream, size_t top);
 void table_print_csv(const struct table *table, FILE *stream, size_t top);
 json_t *table_json(const struct table *table, size_t top);

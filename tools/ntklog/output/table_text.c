@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "message.h"
 #include "table.h"
@@ -153,38 +154,6 @@ void table_fit(struct table *table, size_t top, size_t width, bool shortens)
 }
 
 /**
- * table_print_left_out() - name columns that are left out
- * @table: the table
- * @stream: output stream
- * @shown: the columns that were shown before table_fit(), in their order
- * @count: number of @shown
- * @width: characters of a line
- */
-void table_print_left_out(const struct table *table, FILE *stream, const size_t *shown,
-			  size_t count, size_t width)
-{
-	const char *separator = "(--wide shows: ";
-	size_t kept = 0, used = 0, k;
-
-	for (k = 0; k < count; k++) {
-		const char *title = table->columns[shown[k]].title;
-
-		if (kept < table->shown_count && table->shown[kept] == shown[k]) {
-			kept++;
-			continue;
-		}
-		if (used && used + strlen(separator) + strlen(title) + 1 > width) {
-			separator = ",\n ";
-			used = 0;
-		}
-		used += fprintf(stream, "%s%s", separator, title);
-		separator = ", ";
-	}
-	if (kept < count)
-		fputs(")\n", stream);
-}
-
-/**
  * table_print_text() - print a table as text
  * @table: table
  * @stream: stream to print to
@@ -222,4 +191,56 @@ void table_print_text(const struct table *table, FILE *stream, size_t top)
 				     k + 1 == table->shown_count);
 		}
 	free(width);
+}
+
+/*
+ * Print the names of the columns that table_fit() has left out, on lines of @width characters.
+ * @shown has the @count columns that were shown before.
+ */
+static void print_left_out(const struct table *table, FILE *stream, const size_t *shown,
+			   size_t count, size_t width)
+{
+	const char *separator = "(--wide shows: ";
+	size_t kept = 0, used = 0, k;
+
+	for (k = 0; k < count; k++) {
+		const char *title = table->columns[shown[k]].title;
+
+		if (kept < table->shown_count && table->shown[kept] == shown[k]) {
+			kept++;
+			continue;
+		}
+		if (used && used + strlen(separator) + strlen(title) + 1 > width) {
+			separator = ",\n ";
+			used = 0;
+		}
+		used += fprintf(stream, "%s%s", separator, title);
+		separator = ", ";
+	}
+	if (kept < count)
+		fputs(")\n", stream);
+}
+
+/**
+ * table_print_fitted() - print a table as text, with the columns that fit the terminal
+ * @table: table, from which the other columns are removed
+ * @stream: stream to print to
+ * @top: most rows to print; 0 for all
+ * @is_wide: print all columns, however wide the table is
+ */
+void table_print_fitted(struct table *table, FILE *stream, size_t top, bool is_wide)
+{
+	size_t count = table->shown_count, width = terminal_width(stream);
+	size_t *shown = calloc(count, sizeof(*shown));
+
+	if (!shown) {
+		table->no_memory = true;
+		return;
+	}
+	memcpy(shown, table->shown, count * sizeof(*shown));
+	if (!is_wide)
+		table_fit(table, top, width, isatty(fileno(stream)));
+	table_print_text(table, stream, top);
+	print_left_out(table, stream, shown, count, width);
+	free(shown);
 }

@@ -283,6 +283,16 @@ class Perfetto(Case):
         with open(self.path, "rb") as stream:
             self.assertEqual(stream.read(), data)
 
+    def test_absent_file_of_names_is_not_written(self):
+        self.write(etl.file(*self.events(1, 2)))
+        directory, name = os.path.split(self.path)
+        for output in self.path + ".names", os.path.join(directory, ".", name + ".names"):
+            for how in "--perfetto", "--pprof":
+                result = run(NTKLOG, "convert", how, output, self.path)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn("is the name of the trace's file of names", result.stderr)
+        self.assertFalse(os.path.exists(self.path + ".names"))
+
     def check_nesting(self, slices):
         """Slices of a track lie within each other or apart."""
         tracks = {}

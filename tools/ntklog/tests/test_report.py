@@ -509,7 +509,7 @@ class Unchanged(Case):
 Tasks waited about 750us for locks in 1.000 s of 2 CPUs: 3 waits.
   100%  unknown: no record says who held the lock
 1. 0xffff888012345678: 750us (100%) in 3 waits
-   Longest 250us at -0.500s; waited: task 55 100%
+   Longest 250us from before the start on; waited: task 55 100%
    Held 0%; unknown 100%
 More: ntklog report --table blockers """ + self.path + """
 Not recorded: why holders were slow (-e contextswap), and where (--stacks).

@@ -332,7 +332,8 @@ class Observed(Case):
         self.assertAlmostEqual(rows["0x200"]["per_second"], 4 / 10)
         self.assertAlmostEqual(report["resources"][0]["per_second"], 3 / 6)
         self.assertEqual(report["observed"], {"spinlock": 10, "linux_spinlock": 8, "linux_mutex": 6})
-        self.assertIn("linux_spinlock was observed for 8.000 s", self.report().stdout)
+        self.assertIn("observed for 10.000 s: spinlock; for 8.000 s: linux_spinlock; "
+                      "for 6.000 s: linux_mutex; rates are of these times\n", self.report().stdout)
         report = json.loads(self.report("--json", "--from", "1.5", "--to", "3.5").stdout)
         rows = {row["lock"]: row for row in report["locks"]}
         self.assertAlmostEqual(rows["0x100"]["per_second"], 2 / 2)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Options of the commands that print tables of locks. */
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "table_argp.h"
+
+/* Rows of a table that fit a screen. */
+#define TOP	20
+
+enum {
+	/* Beyond the keys of the commands' own options, and those of trace_argp.c. */
+	OPTION_JSON = 0x300,
+	OPTION_CSV,
+	OPTION_WIDE,
+	OPTION_LOCK,
+	OPTION_TOP,
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct table_options *options = state->input;
+	char *end;
+
+	switch (key) {
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_CSV:
+		options->csv = true;
+		return 0;
+	case OPTION_WIDE:
+		options->is_wide = true;
+		return 0;
+	case OPTION_LOCK:
+		options->lock = argument;
+		return 0;
+	case OPTION_TOP:
+		options->top = strtoul(argument, &end, 10);
+		if (!isdigit((unsigned char)argument[0]) || *end)
+			argp_error(state, "--top: \"%s\" is no number", argument);
+		options->has_top = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (options->json && options->csv)
+			argp_error(state, "give only one of --json and --csv");
+		if (!options->has_top && !options->json && !options->csv)
+			options->top = TOP;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option table_options[] = {
+	{ "json", OPTION_JSON, NULL, 0, "Print one JSON object; times are nanoseconds", 0 },
+	{ "csv", OPTION_CSV, NULL, 0,
+	  "Print comma-separated values, one table after the other; times are nanoseconds", 0 },
+	{ "wide", OPTION_WIDE, NULL, 0,
+	  "Show tables as wide as they are, and not only the columns that the terminal has room for",
+	  0 },
+	{ "lock", OPTION_LOCK, "CLASS", 0,
+	  "Sum up this lock only, by its class or address as the tables print it", 0 },
+	{ "top", OPTION_TOP, "N", 0,
+	  "Print at most so many rows of each table (20; with --json and --csv all); 0: all", 0 },
+	{ 0 }
+};
+
+const struct argp table_argp = {
+	.options = table_options,
+	.parser = parse_option,
+};

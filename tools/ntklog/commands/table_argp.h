@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TABLE_ARGP_H
+#define _NTKLOG_TABLE_ARGP_H
+
+/* Options of the commands that print tables of locks. */
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * struct table_options - how to print tables
+ * @json: print JSON instead of text
+ * @csv: print comma-separated values instead of text
+ * @is_wide: show all columns, however wide the tables are
+ * @lock: name or address of the only lock that is summed up, or NULL
+ * @top: most rows of a table; 0 for all
+ * @has_top: --top was given
+ */
+struct table_options {
+	bool json;
+	bool csv;
+	bool is_wide;
+	const char *lock;
+	size_t top;
+	bool has_top;
+};
+
+/* The input of the parser is a struct table_options. */
+extern const struct argp table_argp;
+
+#endif /* _NTKLOG_TABLE_ARGP_H */
