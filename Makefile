@@ -55,7 +55,7 @@ modules_clean: kdir
 distclean: clean
 	rm -rf $(OUT)
 
-# Without headers of the running kernel: take Debian's, and say so.
+# Use Debian's headers, with a message, if those of the running kernel are missing.
 kdir:
 ifeq ($(KDIR),)
 	$(eval KDIR := $(shell scripts/kernels/debian-kernel.sh | sed -n 's/^KDIR=//p'))

@@ -18,7 +18,8 @@ KERNEL_SERIES=${KERNEL_SERIES:-6.12}
 # which only root has in PATH.
 export PATH=/usr/lib/ccache:$PATH:/usr/sbin:/sbin CCACHE_DIR=${CCACHE_DIR:-$CACHE/ccache}
 
-# say WORDS: to standard error; in a step also to where the person looks, SAY_FD.
+# say WORDS: print a message to standard error; in a step also to descriptor SAY_FD, which leads to
+# the user.
 say()
 {
 	local line
@@ -34,7 +35,7 @@ die()
 	exit 1
 }
 
-# as_root COMMAND...: run it as root, through sudo for other users.
+# as_root COMMAND...: run a command as root, with sudo if the user is another one.
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
@@ -46,7 +47,7 @@ as_root()
 	fi
 }
 
-# quietly LABEL COMMAND...: keep the output for the case that it fails.
+# quietly LABEL COMMAND...: run a command, and print its output only if it fails.
 quietly()
 {
 	local label=$1 log
@@ -59,7 +60,8 @@ quietly()
 	fi
 }
 
-# apt works for one process at a time.
+# apt_update: update the lists of packages. A lock makes callers take turns, because apt works for
+# one process at a time.
 apt_update()
 {
 	[ -z "${APT_UPDATED:-}" ] || return 0
@@ -74,7 +76,7 @@ installed()
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# missing_packages GROUP...: those of the groups that are not installed.
+# missing_packages GROUP...: print the packages of the groups that are not installed.
 missing_packages()
 {
 	local group package
@@ -85,7 +87,7 @@ missing_packages()
 	done | sort -u
 }
 
-# need GROUP...: install what is missing of these groups of packages.sh.
+# need GROUP...: install the missing packages of groups in packages.sh.
 need()
 {
 	local group missing
@@ -114,15 +116,15 @@ install_packages()
 	fi
 }
 
-# candidate PACKAGE: the version that apt would install, or nothing.
+# candidate PACKAGE: print the version that apt would install; nothing if it has none.
 candidate()
 {
 	LC_ALL=C apt-cache policy "$1" 2>/dev/null |
 		awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }'
 }
 
-# newest_abi SERIES: Debian's name of its newest kernel of the series, such as
-# 6.12.9+deb12-amd64. The meta-package knows; no patch level is written here.
+# newest_abi SERIES: print Debian's name of the newest kernel of a series, such as
+# 6.12.9+deb12-amd64. The meta-package tells it, so that no patch level is written here.
 newest_abi()
 {
 	local abi
@@ -151,7 +153,8 @@ resolve_abi()
 	printf '%s\n' "$abi"
 }
 
-# unpack_deb PACKAGE DIRECTORY: download, unpack into the directory, forget.
+# unpack_deb PACKAGE DIRECTORY: download a package, unpack it into the directory, and delete the
+# download.
 unpack_deb()
 {
 	local package=$1 dir=$2 version scratch
@@ -161,7 +164,7 @@ unpack_deb()
 	say "downloading and unpacking $package $version"
 	mkdir -p "$dir"
 	chmod 0755 "$dir"
-	# Not in the directory, which an interruption removes: apt continues a download here.
+	# An interruption removes DIRECTORY. The download is elsewhere, so that apt can continue it.
 	scratch=$CACHE/download/${package/:/_}
 	mkdir -p "$scratch"
 	if ! (cd "$scratch" && apt-get download "$package=$version") \
@@ -200,14 +203,14 @@ once()
 	shift
 	[ ! -d "$dir" ] || return 0
 	mkdir -p "$(dirname "$dir")"
-	# Two that want the same: the second waits, and then has it.
+	# If two processes make the same directory, the second one waits and finds it finished.
 	exec 9>"$dir.lock"
 	flock 9
 	if [ -d "$dir" ]; then
 		exec 9>&-
 		return 0
 	fi
-	# A run that was killed has left its directory.
+	# Remove the directories of runs that were killed.
 	rm -rf "$dir".??????
 	fresh=$(mktemp -d "$dir.XXXXXX")
 	# shellcheck disable=SC2064 # this directory, not a later one
@@ -219,8 +222,8 @@ once()
 	exec 9>&-
 }
 
-# descendants: all processes that this command has started, and theirs: by their parents, and, where
-# a parent has ended already, by their environment.
+# descendants: print the ids of all processes that this command has started, directly or not. A
+# process whose parent has ended is found by its environment.
 descendants()
 {
 	grep -lszxF "NTKLOG_TOP=$$" /proc/[0-9]*/environ | cut -d / -f 3
@@ -237,7 +240,7 @@ descendants()
 		}'
 }
 
-# send SIGNAL PID...: also to processes that belong to root.
+# send SIGNAL PID...: send a signal, also to processes of root.
 send()
 {
 	local signal=$1
@@ -246,7 +249,7 @@ send()
 	kill -"$signal" "$@" 2>/dev/null || as_root kill -"$signal" "$@" 2>/dev/null || true
 }
 
-# end_descendants: end everything that this command has started, mounts included.
+# end_descendants: end all processes that this command has started, and remove their mounts.
 end_descendants()
 {
 	local left pid i mount
@@ -261,7 +264,7 @@ end_descendants()
 		done | sort -u)
 	done
 	send KILL "${left[@]}"
-	# mmdebstrap, killed, leaves its mounts.
+	# mmdebstrap leaves mounts behind if it is killed.
 	while read -r _ mount _; do
 		case $mount in
 		"$CACHE"/* | "$OUT"/* | /tmp/mmdebstrap.*) as_root umount -l "$mount" || true ;;
@@ -269,7 +272,7 @@ end_descendants()
 	done </proc/mounts
 }
 
-# interrupted SIGNAL
+# interrupted SIGNAL: end all descendants, then this command by the same signal.
 interrupted()
 {
 	trap '' INT TERM HUP PIPE

@@ -19,7 +19,7 @@ SWAP, SPIN_LOCK, RESOURCE = 0x0524, 0x0529, 0x052B
 
 
 def events_of(buffer):
-    """Hook id and bytes, padding included, of what has a PERFINFO header."""
+    """Yield the hook id and the bytes, with padding, of each event with a PERFINFO header."""
     at = HEADER
     saved, = struct.unpack_from("<I", buffer, 4)
     while at < saved:
@@ -30,7 +30,9 @@ def events_of(buffer):
 
 
 def kind_of(hook, event):
-    """Spin locks differ by mode, and by whether they were waited for; resources by action."""
+    """Return the kind of an event. Spin locks differ by mode and by whether they waited, resources
+    by action.
+    """
     data = event[0x10:]
     if hook == SPIN_LOCK:
         return hook, data[0x32], struct.unpack_from("<I", data, 0x20)[0] > 0
@@ -40,7 +42,7 @@ def kind_of(hook, event):
 
 
 def chosen(buffers, most):
-    """Of each processor: the time of its last buffer, and its events."""
+    """Return, for each processor, the time of its last buffer and its chosen events."""
     counts, processors = {}, {}
     for buffer in buffers:
         time, = struct.unpack_from("<q", buffer, 0x10)
@@ -54,7 +56,7 @@ def chosen(buffers, most):
             else:
                 kind = cpu, *kind_of(hook, event)
                 counts[kind] = counts.get(kind, 0) + 1
-                # Parameters, at the start and the end, are all there.
+                # All events with parameters are taken, at the start and at the end.
                 take = with_stack = hook not in (SWAP, SPIN_LOCK, RESOURCE) or counts[kind] <= most
             if take:
                 kept[1].append(event)
@@ -81,7 +83,8 @@ def main():
             struct.pack_into("<IH", head, 0x30, end, 0x20)
             made.append((bytes(head) + body).ljust(SIZE, b"\xff"))
     made[-1] = made[-1][:0x34] + b"\x21" + made[-1][0x35:]
-    # The header buffer's own size, and the logfile header's, which begins at 0x48 + 0x20.
+    # Set the size in the header of the first buffer, and in TRACE_LOGFILE_HEADER, which begins at
+    # 0x48 + 0x20.
     struct.pack_into("<I", first, 0, SIZE)
     struct.pack_into("<I", first, 0x68, SIZE)
     struct.pack_into("<I", first, 0x68 + 0x24, len(made) + 1)

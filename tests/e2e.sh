@@ -4,7 +4,7 @@
 # Shared by e2e.sh, core.sh and others: boot a stock kernel in a virtual machine, and decode the
 # files that its guest scripts write.
 
-# More options of vm.sh for a step's virtual machine.
+# Additional options of vm.sh for the virtual machine of a step.
 vm_options=()
 
 # run_guest KERNEL SCRIPT...: run these scripts of tests/guest/ there. Kernels whose compiler
@@ -66,7 +66,8 @@ run_guest()
 		"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -P "$program" -t 3000 \
 		"${vm_options[@]}" "$DIR"
 	grep '^took ' "$DIR/guest.log" >&2
-	# As text, here, for the guest is emulated; not by plugins, of which that has none.
+	# The recordings are made text on the host, because the guest is emulated; without plugins,
+	# which the guest does not have.
 	for recording in "$DIR"/*.dat; do
 		[ ! -e "$recording" ] || trace-cmd report -N "$recording" \
 			>"${recording%.dat}.report" 2>>"$DIR/trace-cmd.log"
@@ -74,7 +75,7 @@ run_guest()
 	grep -E '^(not )?ok |^#' "$DIR/guest.log" | sed "s/ok - /ok - $kernel /"
 }
 
-# check_with KERNEL PROGRAM [CLASS...]: run a program of tests/check/ on the guest's files.
+# check_with KERNEL PROGRAM [CLASS...]: run a program of tests/check/ on the files of the guest.
 check_with()
 {
 	local kernel=$1 program=$2

@@ -3,7 +3,8 @@
 #
 # For run.sh: print the downloads and builds that a run needs first, and a forecast of its time.
 
-# costs STEP SECONDS MEGABYTES WORDS: something that is not there yet, which the step fetches or builds.
+# costs STEP SECONDS MEGABYTES WORDS: add a download or a build, which the step needs first, to the
+# forecast.
 costs()
 {
 	echo "$1 $2" >>"$TEST/.extra"
@@ -12,7 +13,7 @@ costs()
 	lines+=("$4")
 }
 
-# first_step GROUP: the first step that needs this group of packages, or nothing.
+# first_step GROUP: print the first step that needs a group of packages; nothing if none does.
 first_step()
 {
 	local step
@@ -24,7 +25,7 @@ first_step()
 	done
 }
 
-# has_kernel KERNEL: whether Debian's kernel is unpacked. No step asks for it if apt does not know it.
+# has_kernel KERNEL: test whether Debian's kernel is unpacked.
 has_kernel()
 {
 	"$TOP/scripts/kernels/debian-kernel.sh" -n "$1" >/dev/null 2>&1
@@ -40,7 +41,7 @@ has_room()
 		die "this run needs $2 MB of room in $1, where $there MB are free"
 }
 
-# minutes_of_steps: how long the steps take when everything is there.
+# minutes_of_steps: print how long the steps take when everything is in the cache.
 minutes_of_steps()
 {
 	local step vm=0 host=0 slots
@@ -56,8 +57,8 @@ minutes_of_steps()
 	echo $(((vm > host ? vm : host) / 60 + 1))
 }
 
-# forecast STEP...: say it, check that there is room, and install the packages: apt works for one
-# step at a time only.
+# forecast STEP...: print the forecast, check that there is room on the disk, and install the
+# packages. Steps do not install them, because apt works for one process at a time.
 forecast()
 {
 	local step kernel line once_seconds=0 megabytes=500 wanted=() missing=() lines=()
@@ -67,7 +68,7 @@ forecast()
 	mapfile -t wanted < <(for step; do tr , '\n' <<<"${groups[$step]}"; done | sort -u)
 	mapfile -t missing < <(missing_packages "${wanted[@]}")
 	if [ ${#missing[@]} -gt 0 ]; then
-		# Before the first step begins.
+		# The packages are installed before the first step begins.
 		costs "$1" $((60 + ${#missing[@]} * 3)) $((${#missing[@]} * 40)) \
 			"install packages of Debian's: ${missing[*]}"
 	fi

@@ -25,7 +25,7 @@ result()
 	local name=$1 log status
 	shift
 	log=$(mktemp)
-	# Not in a condition: there, set -e would be off inside the function.
+	# "if" and "||" would turn set -e off inside of the function.
 	set +e
 	(set -e; "$@") >"$log" 2>&1
 	status=$?
@@ -39,8 +39,8 @@ result()
 	rm -f "$log"
 }
 
-# results COMMAND...: a program that prints results itself. If it fails, and none of them has, it
-# has not come to its end.
+# results COMMAND...: run a program that prints results itself. If it fails without a failed result,
+# it has not come to its end, which is a failed result too.
 results()
 {
 	local log
@@ -50,7 +50,7 @@ results()
 	rm -f "$log"
 }
 
-# skipped NAME REASON: a test that cannot be run here.
+# skipped NAME REASON: print the result of a test that cannot run here.
 skipped()
 {
 	printf 'ok - %s # SKIP %s\n' "$1" "$2"
@@ -62,7 +62,7 @@ known()
 {
 	local answer file=${KNOWN:-}/$1-${2:-}
 	if [ -z "${KNOWN:-}" ] || [ ! -s "$file" ]; then
-		# In $(known ...) set -e is off.
+		# set -e is off in $(known ...), so the failure is returned.
 		answer=$("$(find "$TOP"/scripts/*/ -name "$1.sh")" "${@:2}") || return
 		[ -n "${KNOWN:-}" ] || { printf '%s\n' "$answer"; return; }
 		printf '%s\n' "$answer" >"$file.$BASHPID"
@@ -71,7 +71,7 @@ known()
 	cat "$file"
 }
 
-# debian_kernel SERIES: set IMAGE, MODULES, KDIR and ABI for the steps' use.
+# debian_kernel SERIES: set IMAGE, MODULES, KDIR and ABI to a kernel of Debian's.
 debian_kernel()
 {
 	local words
@@ -79,14 +79,14 @@ debian_kernel()
 	eval "$words"
 }
 
-# tool [TARGET]...: build the tool as users have it, and programs of its tests, once.
+# tool [TARGET]...: build the tool as users have it, and programs of its tests, once in a run.
 tool()
 {
 	tool_in "$OUT/build/tool" "$@"
 	NTKLOG=$OUT/build/tool/ntklog
 }
 
-# tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: the same, there.
+# tool_in DIRECTORY [TARGET or VARIABLE=VALUE]...: build the tool in a directory.
 tool_in()
 {
 	local dir=$1 word words=()
@@ -104,8 +104,8 @@ tool_in()
 	) 9>"$dir/.lock"
 }
 
-# foreign ARCHITECTURE: from now on build for virtual machines of that architecture, with guest_cc
-# and the Debian in FOREIGN.
+# foreign ARCHITECTURE: from now on build for virtual machines of an architecture: with guest_cc,
+# against the Debian in FOREIGN.
 guest_cc=(gcc)
 FOREIGN=
 foreign()
@@ -122,14 +122,14 @@ foreign()
 		;;
 	i386)
 		need programs32
-		# An x87 rounds later: of some numbers its last digit is another.
+		# The x87 unit rounds later, which changes the last digit of some numbers.
 		guest_cc=(gcc -m32 -msse2 -mfpmath=sse "--sysroot=$FOREIGN")
 		;;
 	*) die "no compiler for $1 is known here" ;;
 	esac
 }
 
-# foreign_tool: build the tool for it. Its libraries are where its Debian has them.
+# foreign_tool: build the tool for the foreign architecture, with the libraries of its Debian.
 foreign_tool()
 {
 	FOREIGN_NTKLOG=$OUT/build/tool-$(basename "$FOREIGN")/ntklog
@@ -207,8 +207,8 @@ has_reports()
 	[ "$(grep -cE "$REPORT" "$log" || true)" = $count ]
 }
 
-# share DIRECTORY FLAVOUR: a directory for the virtual machine, with the modules
-# built for the test kernel and the script on standard input.
+# share DIRECTORY FLAVOUR: make a directory for the virtual machine, with the modules built for the
+# test kernel, and the script on standard input as guest.sh.
 share()
 {
 	mkdir -p "$1"
@@ -217,7 +217,7 @@ share()
 	cat >"$1/guest.sh"
 }
 
-# image FLAVOUR: of a test kernel that has been built.
+# image FLAVOUR: print the path of the image of a test kernel that has been built.
 image()
 {
 	printf '%s/arch/x86/boot/bzImage\n' "$(known test-kernel "$1")"

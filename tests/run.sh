@@ -98,7 +98,8 @@ write_rules()
 	echo "machines: ${machines[*]}"
 }
 
-# status: print what runs, how many steps are done, how long it took and about how long it will take.
+# status: print the running steps, the number of finished steps, and the time that has passed and is
+# left.
 status()
 {
 	local step began file text
@@ -109,7 +110,8 @@ status()
 		if [ -e "$TEST/$step.time" ]; then
 			text=$(<"$TEST/$step.time")
 		elif [ "$began" != - ] && [[ $step == kernel-* ]]; then
-			# How far a build of a kernel is.
+			# The last line of the log of a kernel's build tells how many files are
+			# built.
 			text=$(tail -n 1 "$TEST/$step.log" | sed 's/^\[[^]]*\] [^:]*: \(.*\)/(\1)/')
 		fi
 		echo "$step ${pool[$step]} ${seconds[$step]} $began $text"
@@ -130,8 +132,9 @@ status()
 			if (now - $4 > $3) { was += now - $4; should += $3 }
 		}
 		END {
-			# How much slower this machine is than forecast. A minute of forecast time counts
-			# as kept at first, so that one short step does not change everything.
+			# Estimate how much slower this machine is than the forecast. A minute of
+			# forecast time counts as kept at first, so that one short step does not
+			# change the estimate much.
 			factor = (was + 60) / (should + 60)
 			for (i = 1; i <= steps; i++) {
 				if (done[i])
@@ -156,7 +159,7 @@ status()
 		}'
 }
 
-# count PATTERN: lines of the results that match.
+# count PATTERN: print the number of lines of all results that match.
 count()
 {
 	cat "$TEST"/*.tap 2>/dev/null | grep -cE "$1" || true
@@ -189,7 +192,7 @@ select_steps
 mkdir -p "$OUT"
 exec 6>"$OUT/test.lock"
 flock -n 6 || die "another run of the tests is going on in this tree: $OUT is its"
-# Files that were made as root are removed as root.
+# Files of root can only be removed by root.
 rm -rf "$TEST" 2>/dev/null || as_root rm -rf "$TEST"
 export KNOWN=$TEST/known NTKLOG_STEPS=${#steps[@]}
 mkdir -p "$KNOWN"
@@ -200,7 +203,7 @@ forecast "${steps[@]}"
 write_rules >"$TEST/rules.mk"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 make -s -r -k -f "$TEST/rules.mk" hosts >&2 6>&- &
-# One job more than virtual machines can run: its step waits for its turn.
+# One job more than virtual machines can run, so that the next step already waits for its turn.
 make -s -r -k -j$(($(nproc) + 1)) -f "$TEST/rules.mk" machines >&2 6>&-
 wait $!
 for step in "${steps[@]}"; do

@@ -24,7 +24,7 @@
 SOAK=$CACHE/soak
 TYPES='in_stack_queued queued spin ex ex_exclusive resource'
 end=$((EPOCHSECONDS + $(awk -v hours="${SOAK_HOURS:-8}" 'BEGIN { print int(hours * 3600) }')))
-# Taken in turn, so that a short time has some of each.
+# The parts run in turn, so that a short run has some of each.
 declare -A goal=([fuzz]=10000000 [cycles]=1000 [abuse]=1000000 [torture-debug]=3600
 	[torture-kcsan]=3600 [torture-rt]=3600
 	[strain-debug]=600 [strain-kcsan]=600 [strain-6.12]=600)
@@ -46,7 +46,7 @@ amount_done()
 	cat "$SOAK/$1.done" 2>/dev/null || echo 0
 }
 
-# slice PART AMOUNT COMMAND...: a step that does so much of the part.
+# slice PART AMOUNT COMMAND...: run a command that does an amount of the part, and count it.
 slice()
 {
 	local part=$1 amount=$2 tap=$OUT/log/soak-$1.tap log=$OUT/log/soak-$1.log bad kept
@@ -66,7 +66,7 @@ slice()
 	echo $(($(amount_done "$part") + amount)) >"$SOAK/$part.done"
 }
 
-# fuzz_slice SECONDS: on all processors.
+# fuzz_slice SECONDS: run the fuzzer on all CPUs.
 fuzz_slice()
 {
 	local dir=$SOAK/corpus runs
@@ -80,7 +80,7 @@ fuzz_slice()
 		sort -k 2n | tail -n 1), corpus of $(find "$dir" -type f | wc -l) files"
 }
 
-# torture_slice PART: the next type, for a minute.
+# torture_slice PART: torture the next type of lock for a minute.
 torture_slice()
 {
 	local types=()
@@ -89,7 +89,8 @@ torture_slice()
 		TORTURE_ROUNDS=8 "$TOP/tests/steps/torture.sh" "${1#torture-}"
 }
 
-# strain_slice PART: five minutes, under the torture of each type of Linux' locks in turn.
+# strain_slice PART: run strain for five minutes, under the torture of each type of Linux' locks in
+# turn.
 strain_slice()
 {
 	slice "$1" 300 env STRAIN_SECONDS=300 STRAIN_PAUSE=0 STRAIN_THREADS=2 STRAIN_STRIDE=150 \

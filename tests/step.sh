@@ -8,7 +8,7 @@
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
-# A make in the step has nothing to do with the one that called this.
+# A make that the step calls must not join the jobs of the make that called this script.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 step=$1 pool=$2 after=$3
 TEST=$OUT/test
@@ -41,7 +41,7 @@ take_slots()
 	exec {gate}>&-
 }
 
-# command_of_step: the file of the step, and its argument: kunit-kcsan is kunit.sh kcsan.
+# command_of_step: print the file of the step and its argument: kunit-kcsan is kunit.sh kcsan.
 command_of_step()
 {
 	local file=$TOP/tests/steps/$step.sh
@@ -52,8 +52,8 @@ command_of_step()
 	fi
 }
 
-# wait_for_needs: wait until the steps of AFTER have ended. make keeps the order of those that have a
-# rule; the others are steps of its other goal.
+# wait_for_needs: wait until the steps of AFTER have ended. make orders steps of one goal; this
+# function waits for steps of the other goal.
 wait_for_needs()
 {
 	local need
@@ -65,7 +65,7 @@ wait_for_needs()
 	done
 }
 
-# failed_need: print a step of AFTER that has a failed result.
+# failed_need: print a step of AFTER with a failed result; nothing if there is none.
 failed_need()
 {
 	local need
@@ -110,7 +110,7 @@ failed=$(grep -cE '^ *not ok ' "$TEST/$step.tap" || true)
 say "$step: $(grep -cE '^ *ok ' "$TEST/$step.tap" || true) passed, $failed failed, in $seconds s" \
 	"($((user + system)) of a CPU); $(find "$TEST" -maxdepth 1 -name '*.time' | wc -l) of" \
 	"$NTKLOG_STEPS steps are done" 2>&3
-# A machine's own times are the next run's forecast.
+# The next run forecasts with the times of this machine.
 if [ "$failed" = 0 ] && ! grep -qx "$step" "$TEST/.fetching" 2>/dev/null; then
 	mkdir -p "$CACHE/seconds"
 	echo "$seconds" >"$CACHE/seconds/$step"

@@ -18,7 +18,7 @@ mkdir -p "$dir" "$OUT/log"
 (cd "$TOP" && git ls-files -z Kbuild include module workload tools dkms.conf \
 	Documentation/examples tests | xargs -0 cp --parents -t "$dir")
 
-# Mounted for these commands alone: the cache, for the headers, and the directory.
+# Only these commands see the mounts: the cache, which has the headers, and the directory.
 # shellcheck disable=SC2016 # the inner shell's
 as_root unshare --mount --propagation private sh -e -c '
 	root=$1 cache=$2 kdir=$3 dir=$4 cpus=$5
@@ -27,7 +27,7 @@ as_root unshare --mount --propagation private sh -e -c '
 	mount --bind "$cache" "$root$cache"
 	mount --bind "$dir" "$root/build"
 	mount --bind /dev "$root/dev"
-	# The objtool of 7.3 looks there how large its stack may be.
+	# objtool of kernel 7.3 reads the limit of its stack from /proc.
 	mount --bind /proc "$root/proc"
 	exec chroot "$root" /usr/bin/env -i PATH=/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin \
 		CCACHE_DIR="$cache/ccache-root" LC_ALL=C sh -e -c "

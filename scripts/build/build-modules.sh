@@ -15,7 +15,7 @@ need modules
 name=$(basename "$dir")
 work=$CACHE/build/$name
 mkdir -p "$dir" "$work"
-# Concurrent steps, and other trees, build for the same kernel: one after the other.
+# Concurrent steps and other trees that build for the same kernel take turns.
 exec 9>"$work.lock"
 flock 9
 # Objects are removed if another tree made them, if their build was interrupted or failed, and if it
@@ -24,7 +24,7 @@ tree="$TOP $(stat -c %i "$TOP")"
 [ "$(cat "$work/.tree" 2>/dev/null)" = "$tree" ] || rm -rf "$work"
 mkdir -p "$work"
 rm -f "$work/.tree"
-# A changed file gets the time at which it is copied. Its own time could be before that of an object
+# A changed file gets the time at which it is copied. Its own time may be before that of an object
 # that was compiled while the file was being edited.
 rsync -rlpc --delete --filter='P *.o' --filter='P *.ko' --filter='P .*.cmd' \
 	--filter='P *.mod*' --filter='P *.symvers' --include='/Kbuild' \

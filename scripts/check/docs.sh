@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 rm -rf "$OUT/docs"
 mkdir -p "$OUT/docs"
-# Sphinx leaves its own compiled modules beside conf.py else.
+# Otherwise Sphinx writes the compiled conf.py beside it.
 PYTHONDONTWRITEBYTECODE=1 sphinx-build -W --keep-going -q -b html -d "$scratch" \
 	"$TOP/Documentation" "$OUT/docs"
 rm -f "$OUT/docs/.buildinfo"

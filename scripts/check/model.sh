@@ -14,7 +14,8 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-# verify COMPILE-OPTIONS -- RUN-OPTIONS: pan prints "errors: 0" if all is well.
+# verify COMPILE-OPTIONS -- RUN-OPTIONS: run spin's verifier pan, which prints "errors: 0" if the
+# model has all properties.
 verify()
 {
 	local options=()
@@ -30,6 +31,6 @@ verify()
 }
 
 spin -DBROKEN="$broken" -a "$model" >spin.log || { cat spin.log; exit 1; }
-# The claim is about acceptance; without it, deadlocks are looked for too.
+# The first run looks for deadlocks, the second one checks the claim, which is about progress.
 verify -DNOCLAIM -DSAFETY --
 verify -DNFAIR=3 -- -a -f

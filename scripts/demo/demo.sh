@@ -30,7 +30,7 @@ say "booting $ABI in QEMU (emulated, two processors)"
 end_progress
 cd "$DEMO"
 rm -f guest.sh status
-# Let the guest's last lines come first.
+# Wait until the guest's last lines are printed.
 sleep 0.5
 ntklog=$TOP/tools/ntklog/ntklog
 "$ntklog" dump trace.etl >trace.etl.txt

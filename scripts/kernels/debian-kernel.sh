@@ -18,11 +18,11 @@
 . "$(dirname "$0")/../lib.sh"
 . "$TOP/scripts/packages/suite.sh"
 
-# Where the newest kernel may be, and whose compiler it then needs. Not experimental: that has
-# release candidates.
+# Suites that may have the newest kernel, and the suite whose compiler that kernel needs.
+# Experimental is missing, because it has release candidates.
 NEWEST_SUITES="trixie-backports:trixie sid:sid"
 
-# depends PACKAGE PATTERN: those of its dependencies that match, of the kernel's suite.
+# depends PACKAGE PATTERN: print the dependencies of a package of the kernel's suite that match.
 depends()
 {
 	kernel_apt apt-cache depends "$1" | sed -n "s/^ *Depends: \\($2\\)\$/\\1/p"
@@ -57,7 +57,8 @@ unpack_kernel()
 	mapfile -t packages < <(
 		{
 			depends "linux-image-$abi" "linux-\\(modules\\|binary\\)-$abi"
-			# The build tools run on this machine, for any target.
+			# The packages with programs are those for this machine, whatever the target
+			# is.
 			depends "linux-headers-$abi" \
 				'linux-headers-.*-common\(-rt\)\?\|linux-kbuild-.*\|linux-base-[0-9].*' |
 				sed "s/^linux-kbuild-.*/&:$(dpkg --print-architecture)/"
@@ -65,15 +66,15 @@ unpack_kernel()
 				cut -d ' ' -f 1
 		} | sort -u)
 	kernel_unpack "$dir" "linux-image-$abi" "linux-headers-$abi" "${packages[@]}"
-	# The absolute paths in Debian's headers. The final name of the
-	# directory, not the one it has while it is being filled.
+	# Debian's headers contain absolute paths. Make them point to the final name of the
+	# directory, which has another name while it is being filled.
 	sed -i "s|\\([= ]\\)/usr/src/|\\1$CACHE/debian/$abi/usr/src/|" \
 		"$dir/usr/src/linux-headers-$abi/Makefile"
 	# initramfs images load modules with modprobe.
 	depmod -b "$dir" "$abi" 2>/dev/null || depmod -b "$dir/usr" "$abi"
 }
 
-# suite_abi [META]: the name of the kernel of $suite that its package META has.
+# suite_abi [META]: print the name of the kernel that the package META of $suite depends on.
 suite_abi()
 {
 	depends "${1:-linux-image-amd64}" 'linux-image-[0-9].*' | sed 's/^linux-image-//'
@@ -92,7 +93,7 @@ foreign()
 	done
 }
 
-# newest: set suite and base to those of the newest kernel that can be reached.
+# newest: set suite and base to the suites of the newest kernel that can be downloaded.
 newest()
 {
 	local pair version best='' best_suite='' best_base=''
@@ -119,7 +120,7 @@ case ${1:-$KERNEL_SERIES} in
 	foreign arm64 "linux-image-$1" linux-image-arm64
 	;;
 [0-9]*-686-pae)
-	# Its oldest has no number.
+	# linux-image-686-pae is the package of the oldest series, which has no number in its name.
 	foreign i386 "linux-image-$1" linux-image-686-pae
 	;;
 [0-9]*)

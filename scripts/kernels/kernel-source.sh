@@ -10,7 +10,7 @@
 
 PARTS="scripts lib/kunit include/kunit tools/memory-model"
 
-# unpack_source PACKAGE PARTS DIRECTORY: no PARTS stands for all of the source.
+# unpack_source PACKAGE PARTS DIRECTORY: unpack parts of the source; all of it if PARTS is empty.
 unpack_source()
 {
 	local package=$1 parts=$2 dir=$3 members=()
@@ -40,7 +40,7 @@ package=linux-source-${1:-$KERNEL_SERIES}
 version=$(candidate "$package")
 [ -n "$version" ] || die "apt does not know $package"
 mkdir -p "$CACHE"
-# All of the source has the parts too.
+# An unpacked whole source includes the parts.
 [ ! -d "$CACHE/source/$version" ] || suffix=
 dir=$CACHE/source/$version$suffix
 [ -d "$dir" ] || $absent

@@ -16,7 +16,7 @@ absent=
 [ "${1:-}" != -n ] || { absent="exit 1"; shift; }
 flavour=${1:?usage: test-kernel.sh FLAVOUR}
 
-# lines FLAVOUR: all that it sets, one on a line.
+# lines FLAVOUR: print the symbols of a flavour and of those that it includes, one on a line.
 lines()
 {
 	local fragment=$TOP/scripts/kernels/$1.config word name
@@ -30,14 +30,14 @@ lines()
 	done <"$fragment"
 }
 
-# symbols FLAVOUR: likewise, each once: the last line for it.
+# symbols FLAVOUR: print the symbols of a flavour; of a repeated symbol only the last line.
 symbols()
 {
 	lines "$1" | tac | awk -F = '!seen[$1]++' | tac
 }
 
-# Each symbol must have survived olddefconfig: a dependency that went missing
-# would otherwise silently make a weaker test.
+# Check that each symbol has survived olddefconfig. A missing dependency would make a weaker test
+# without a message.
 check_config()
 {
 	local config=$1 wanted missing=0
@@ -57,8 +57,8 @@ check_config()
 	[ "$missing" = 0 ] || die "test kernel $flavour cannot be configured"
 }
 
-# progress DIRECTORY: say how far a build is, every five seconds, to the log only: the line of
-# progress has it. A build that was interrupted has some files already.
+# progress DIRECTORY: every five seconds, write to the log how many files are built. The line of
+# progress takes the text from the log.
 progress()
 {
 	while sleep 5 && kill -0 $$ 2>/dev/null; do

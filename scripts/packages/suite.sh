@@ -8,7 +8,7 @@
 # those that are named with :amd64, and nothing of them is installed. Nor is the architecture
 # made known to the system.
 
-# archive SUITE: print the address from which the system's apt has Debian, or Debian's security updates.
+# archive SUITE: print the address from which the system's apt gets Debian, or its security updates.
 archive()
 {
 	local codename label=Debian uri
@@ -28,8 +28,8 @@ archive()
 	printf '%s\n' "$uri"
 }
 
-# suite_apt SUITE COMMAND...: apt-get or apt-cache with the suite alone. apt knows the
-# packages that the system has installed, and fetches only missing ones.
+# suite_apt SUITE COMMAND...: run apt-get or apt-cache with the lists of a suite alone. apt knows
+# the packages that the system has installed, and downloads only missing ones.
 suite_apt()
 {
 	local dir=$CACHE/apt/$1 command=$2 foreign=()
@@ -47,8 +47,8 @@ suite_apt()
 		-o Debug::NoLocking=1 -o APT::Sandbox::User= "$@"
 }
 
-# suite_reached SUITE [OTHER]...: have the suite's lists (and those of others that it leans
-# on), not older than a day. Fails if it cannot be reached and there are none.
+# suite_reached SUITE [OTHER]...: update the lists of the suite, and of others that it depends on,
+# if they are older than a day. Fails if there are no lists and no mirror can be reached.
 suite_reached()
 {
 	local suite=$1 dir=$CACHE/apt/$1 name
@@ -77,8 +77,9 @@ suite_reached()
 	exec 8>&-
 }
 
-# foreign_suite ARCHITECTURE: have the lists of this machine's Debian for another architecture, and
-# print the suite's name. Of i386 without security, of which no kernel is taken.
+# foreign_suite ARCHITECTURE: update the lists of this machine's Debian for another architecture,
+# and print the suite's name. i386 has no security updates here, because no kernel is taken from
+# there.
 foreign_suite()
 {
 	local codename
@@ -90,14 +91,14 @@ foreign_suite()
 	echo "$codename+$1"
 }
 
-# suite_candidate SUITE PACKAGE: the version that the suite has, or nothing.
+# suite_candidate SUITE PACKAGE: print the version that the suite has; nothing if it has none.
 suite_candidate()
 {
 	suite_apt "$1" apt-cache madison "$2" 2>/dev/null | awk -F ' *\\| *' 'NR == 1 { print $2 }'
 }
 
-# suite_fetch SUITE PACKAGE...: fetch packages, and dependencies that are not installed, to the suite's
-# cache.
+# suite_fetch SUITE PACKAGE...: download packages, and those of their dependencies that are not
+# installed, into the suite's cache.
 suite_fetch()
 {
 	local suite=$1
@@ -106,7 +107,8 @@ suite_fetch()
 		--no-install-recommends -t "${suite%+*}" "$@"
 }
 
-# suite_unpack_fetched SUITE DIRECTORY PACKAGE...: the same, unpacked.
+# suite_unpack_fetched SUITE DIRECTORY PACKAGE...: download packages as suite_fetch does, and unpack
+# them in the directory.
 suite_unpack_fetched()
 {
 	local suite=$1 dir=$2 deb archives=$CACHE/apt/$1/cache/archives
@@ -119,7 +121,8 @@ suite_unpack_fetched()
 	rm -f "$archives"/*.deb
 }
 
-# suite_unpack SUITE DIRECTORY PACKAGE...: download them, and unpack them in the directory.
+# suite_unpack SUITE DIRECTORY PACKAGE...: download packages without dependencies, and unpack them
+# in the directory.
 suite_unpack()
 {
 	local suite=$1 dir=$2 scratch

@@ -25,7 +25,7 @@ aarch64) PACKAGE=qemu-system-arm kept=$CACHE/qemu-arm ;;
 *) die "no QEMU for $1 is known here" ;;
 esac
 
-# version_of QEMU...: as 10.0.2, or nothing if it does not run.
+# version_of QEMU...: print the version, such as 10.0.2; nothing if the program does not run.
 version_of()
 {
 	{ "$@" --version 2>/dev/null || true; } | sed -n 's/^QEMU emulator version \([0-9.]*\).*/\1/p'
@@ -68,7 +68,7 @@ fi
 	die "virtual machines need QEMU $LEAST or later: install one, or let apt reach $suite"
 qemu="env LD_LIBRARY_PATH=$dir/usr/lib/x86_64-linux-gnu:$dir/lib/x86_64-linux-gnu
 	$dir/usr/bin/$PROGRAM -L $dir/usr/share/qemu -L $dir/usr/share/seabios"
-# Libraries that were there when it was unpacked may have gone.
+# Programs in the cache do not run if libraries of this machine have been removed since.
 # shellcheck disable=SC2086 # words
 [ ! -d "$dir" ] || new_enough $qemu || rm -rf "$dir"
 if [ ! -d "$dir" ]; then

@@ -46,13 +46,14 @@ shift $((OPTIND - 1))
 share=$(cd "${1:?usage: vm.sh [OPTION]... SHARE}" && pwd)
 [ -f "$image" ] || die "no kernel image: $image"
 [ -f "$share/guest.sh" ] || die "no guest.sh in $share"
-# arm64's images have this at byte 56. All others are x86's.
+# The image of an arm64 kernel has "ARMd" at byte 56. Other images are for x86.
 [ "$(dd if="$image" bs=1 skip=56 count=4 2>/dev/null | tr -d '\0')" != ARMd ] || machine=aarch64
 # stale_code.ko is for x86-64. The CPUs of a 32-bit kernel take turns, which avoids the defect.
 [ $machine != x86_64 ] || [ -z "$foreign" ] || thread=single
 [ "$thread" = single ] || [ -n "$foreign" ] || [ -f "$share/stale_code.ko" ] || die "no stale_code.ko in $share"
 
-# program NAME: where it is: a path, this machine's, or the foreign Debian's.
+# program NAME: print the path of a program: the path itself, or that of this machine's or the
+# foreign Debian's program.
 program()
 {
 	case $1 in
@@ -67,7 +68,7 @@ program()
 	esac
 }
 
-# copy_program PROGRAM: into the image, with the libraries that it needs.
+# copy_program PROGRAM: copy a program and the libraries that it needs into the image.
 copy_program()
 {
 	local file
@@ -82,7 +83,8 @@ copy_program()
 	done
 }
 
-# copy_foreign_libraries FILE: copy its libraries and theirs. ldd would execute the file.
+# copy_foreign_libraries FILE: copy the libraries of a program, and those that they need. ldd cannot
+# find them, because it executes the file.
 copy_foreign_libraries()
 {
 	local name library
@@ -96,14 +98,14 @@ copy_foreign_libraries()
 	done
 }
 
-# copy_modules NAME...: into the image, with the modules that they need.
+# copy_modules NAME...: copy modules, and those that they need, into the image.
 copy_modules()
 {
 	local abi name path dependency
 
 	abi=$(basename "$modules")
 	for name; do
-		# A line of modules.dep: a module, a colon, all that it needs.
+		# A line of modules.dep has a module, a colon, and the modules that it needs.
 		{ grep -E "/$name\\.ko[^:]*:" "$modules/modules.dep" || true; } |
 			tr -d : | tr ' ' '\n' |
 			while read -r path; do
@@ -119,8 +121,9 @@ copy_modules()
 	depmod -b "$root" "$abi"
 }
 
-# watch: make the guest panic when its time is over, and when it stands still: it writes to $share/alive
-# every ten seconds, and has not for ten minutes. read waits, because a killed sleep would leave a process.
+# watch: make the guest panic when its time is over, or when it has not written to $share/alive for
+# ten minutes. A guest writes to it every ten seconds. read waits, because a killed sleep would
+# leave a process.
 watch()
 {
 	local end=$((SECONDS + limit)) idle=0
@@ -175,15 +178,16 @@ sync
 reboot -f
 END
 chmod +x "$root/init"
-# Not compressed: to inflate it takes a kernel with KCSAN longer than all of its boot.
+# The image is not compressed, because a kernel with KCSAN would inflate it for longer than it
+# boots.
 (cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet) >"$share/initramfs"
-# Of 5 MB of a module 0.4 are code and symbols; the rest takes the emulated kernel a quarter of
-# a second at each load.
+# Strip modules: of 5 MB 0.4 are code and symbols, and an emulated kernel takes a quarter of a
+# second to load the rest.
 find "$share" -maxdepth 1 -name '*.ko' -exec "${STRIP:-strip}" --strip-debug {} +
 rm -f "$share/status" "$share/stale"
 : >"$share/guest.log"
 if [ -n "$show" ]; then
-	# Ends with this script, and after the last line.
+	# tail ends with this script, after it has printed the last line.
 	tail -f -s 0.2 --pid=$$ "$share/guest.log" &
 fi
 
@@ -198,10 +202,10 @@ fi
 # panic_print: all tasks, and all processors (0x40).
 case $machine in
 x86_64)
-	# As real ones: with SMAP the kernel dies of reading a user's address unasked.
+	# Real CPUs have SMAP and SMEP: the kernel dies of a wrong access to a user's address.
 	hardware=(-cpu "qemu64,+smap,+smep")
 	console="console=ttyS0 no_timer_check tsc=nowatchdog unknown_nmi_panic"
-	# Without ACPI i386's kernel finds no room for the share.
+	# Without ACPI the kernel of i386 finds no resources for the device of the share.
 	[ -n "$foreign" ] || console+=" pci=noacpi"
 	;;
 aarch64)
@@ -211,7 +215,8 @@ aarch64)
 esac
 mkfifo "$root"/{monitor.in,monitor.out,never}
 rm -f "$share/alive"
-# With -i an idle guest's time passes as fast as the host can count, so the guest must not wait.
+# With -i the guest writes no sign of life, because its idle time passes as fast as the host can
+# count: it would wake up all the time.
 [ ${#icount[@]} -gt 0 ] || : >"$share/alive"
 watch 6>&- 9<>"$root/never" &
 watch=$!

@@ -36,13 +36,14 @@ share "$DIR" debug <<-END
 		rmmod ntklog_torture || exit 1
 	done
 	rmmod ntklog || exit 1
-	# Before memory fails: the kernel's own sysfs_slab_add() leaks then.
+	# kmemleak scans before memory fails, because sysfs_slab_add() of the kernel leaks when it
+	# does.
 	K=/sys/kernel/debug/kmemleak
 	echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log
 	F=/sys/kernel/debug/failslab
 	echo N >\$F/ignore-gfp-wait
 	echo 0 >\$F/verbose
-	# Many messages: those of before would be gone.
+	# Keep the messages so far, because many will follow and overwrite them.
 	dmesg -c >dmesg.log
 	./fail load ntklog.ko $stride $((seed % 1000))
 	insmod ntklog.ko buffers=2 buffer_size=4096 || exit 1
@@ -51,7 +52,7 @@ share "$DIR" debug <<-END
 	dmesg >>dmesg.log
 END
 guest_programs "$DIR" abuse fail
-# kmemleak looks at each page that there is: 1 GB is scanned in half the time of 2.
+# kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
 result "abuse: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 -k "$(image debug)" -c 3 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"

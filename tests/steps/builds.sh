@@ -10,7 +10,7 @@
 OURS='^(/build/|(include|module|kunit|workload|tests|tools|Documentation)/|ntklog\.)'
 TOOLS="ccache make perl python3 dwarves libc6-dev libelf-dev pkg-config libbpf-dev libjansson-dev uthash-dev protobuf-c-compiler libprotobuf-c-dev zlib1g-dev"
 
-# built KERNEL NAME [ARGUMENT...]: for debian-kernel.sh's KERNEL, in its suite's root.
+# built KERNEL NAME [ARGUMENT...]: build for a kernel of debian-kernel.sh, in the root of its suite.
 built()
 {
 	local kernel=$1 name=$2 root
@@ -21,8 +21,8 @@ built()
 	[ -d "$root" ] ||
 		"$TOP/scripts/vm/clean-root.sh" "$SUITE" "$root" $TOOLS "$(compiler)" clang lld llvm
 	"$TOP/scripts/build/build-in-suite.sh" "$root" "$KDIR" "$OUT/build/$name" W=1 "$@"
-	# The kernel's own headers are not ours to mend. Newer kernels name our files from where
-	# they are.
+	# Complaints about the kernel's own headers do not count. Newer kernels name the files of
+	# this tree by their paths from there.
 	! grep -E "$OURS.*(warning|WARNING):|^(WARNING|ERROR):" "$OUT/log/suite-$name.log"
 }
 
@@ -35,7 +35,8 @@ compiler()
 for kernel in trixie newest; do
 	result "builds: $kernel's kernel" built $kernel $kernel
 done
-# Debian's headers are configured for gcc: a clang that leaves out what it does not know.
+# Debian's headers are configured for gcc. kernel-clang leaves out the options that clang does not
+# know.
 result "builds: clang" built trixie clang \
 	CC=/build/tests/lib/kernel-clang
 as_root rm -rf "$DIR"/root-*

@@ -17,7 +17,7 @@ cat >"$DIR/guest.sh" <<-'END'
 
 	. ./workload.sh
 
-	# sessions COUNT GROUP: start so many.
+	# sessions COUNT GROUP: start COUNT sessions that record a group.
 	sessions()
 	{
 		i=0
@@ -37,7 +37,7 @@ cat >"$DIR/guest.sh" <<-'END'
 		done
 	}
 
-	# rate NUMBER: one of so many is written.
+	# rate NUMBER: have one of NUMBER acquisitions and releases written.
 	rate()
 	{
 		echo "$1" >$D/spinlock/acquire_sample_rate

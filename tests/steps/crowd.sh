@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# 32 threads that want resources, on 8 processors of two of the host's.
+# Run 32 threads that want resources, on 8 virtual CPUs of two CPUs of the host.
 
 . "$(dirname "$0")/../lib.sh"
 

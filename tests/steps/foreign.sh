@@ -8,7 +8,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# Three processors, for a queue of waiters.
+# A queue of waiters needs three CPUs.
 export PROCESSORS=3
 vm_options=(-c "$PROCESSORS")
 case $1 in
@@ -18,13 +18,14 @@ arm64)
 	;;
 i386)
 	kernel=6.1-686-pae sleeping=
-	# Where the kernel's addresses begin. Real queued spin locks, as in modes.sh.
+	# Set where the kernel's addresses begin. Without feature bit 159 the kernel uses real
+	# queued spin locks, as in modes.sh.
 	export KERNEL=$((3 << 30))
 	vm_options+=(-a clearcpuid=159)
 	;;
 esac
 foreign "$1"
-# Any of x86-64's: of the tool's own tests.
+# Add a file of x86-64 that the tool's tests generate.
 tool generate
 "$OUT/build/tool/generate" 1 >"$DIR/other.etl"
 : >"$DIR/few"
@@ -35,7 +36,7 @@ check_with "$kernel" check_e2e.py Resources Session.test_idle_session_has_its_ru
 	Records.test_contended_ones_are_sampled_by_the_rate
 check_with "$kernel" check_modes.py WaitsAlone
 [ -z "$sleeping" ] || check_with "$kernel" check_sleeping.py
-# same FILE: the tool prints the same of the file here and in the virtual machine.
+# same FILE: test that the tool prints the same about a file on the host and in the virtual machine.
 same()
 {
 	"$NTKLOG" dump "$DIR/$1.etl" | cmp - "$DIR/$1.dump"

@@ -15,7 +15,7 @@ result "headers: C11" gcc -std=c11 -pedantic -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.c"
 result "headers: C++11" g++ -std=c++11 -Wall -Werror -fsyntax-only \
 	-I"$TOP/include/uapi" -I"$TOP/tools/ntklog/include" "$DIR/all.cc"
-# A wrong layout must not compile: the asserts assert.
+# A wrong layout must not compile: this shows that the asserts do assert.
 cat >"$DIR/wrong.c" <<-'END'
 	#include <ntklog/layout.h>
 	struct wrong { __u32 a; __u64 b; };

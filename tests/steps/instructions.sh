@@ -13,7 +13,7 @@ result "instructions: the modules build" builds_silently "$KDIR" "$built"
 results python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
 	sed "s/ok - /ok - instructions: /"
 
-# builds_native DIRECTORY: and says nothing.
+# builds_native DIRECTORY: test that the program builds without output.
 builds_native()
 {
 	local said

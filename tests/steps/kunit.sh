@@ -30,7 +30,7 @@ ExSetResourceOwnerPointerEx: resource .*, flags 2 from
 EXPECTED_SLEEP='BUG: sleeping function called from invalid context at .*/ke_irql_test\.c
 BUG: sleeping function called from invalid context at .*/eresource_acquire\.c'
 
-# stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to the options of vm.sh.
+# stock_guest_files: fill $DIR for a kernel without KUnit, and set vm to options of vm.sh.
 stock_guest_files()
 {
 	local words built CORE ARGUMENTS
@@ -38,7 +38,7 @@ stock_guest_files()
 	built=$OUT/build/kunit-$ABI
 	words=$("$TOP/scripts/kernels/kunit-stock.sh" "$KDIR")
 	eval "$words"
-	# 6.1's objtool does not know which functions of a newer KUnit never return, and warns.
+	# objtool of 6.1 does not know which functions of a newer KUnit never return, and warns.
 	if [ "$kernel" = 6.1 ]; then
 		result "$kernel: the modules build" \
 			"$TOP/scripts/build/build-modules.sh" "$KDIR" "$built" "${ARGUMENTS[@]}"
@@ -92,11 +92,12 @@ kcsan) test_kernel_guest_files ;;
 esac
 # KUNIT_FILTER=SUITE.CASE, which is KUnit's filter_glob, runs some cases only.
 { echo "filter='${KUNIT_FILTER:-*}'"; cat <<-'END'; } >"$DIR/guest.sh"
-	# A test asks that an allocation that may sleep fails, too.
+	# A test makes an allocation fail that may sleep.
 	F=/sys/kernel/debug/failslab/ignore-gfp-wait
 	[ ! -e $F ] || echo N >$F
 	[ ! -e kunit.ko ] || insmod kunit.ko "filter_glob=$filter" || exit 1
-	# The suites look at each event of a session: the kernel's own locks have none in it.
+	# The suites look at each event of a session, so the kernel's own locks must have none in
+	# it.
 	insmod ntklog.ko excessive_first_ms=40 excessive_next_ms=80 linux_locks=0 || exit 1
 	insmod ntklog_kunit.ko || exit 1
 	cat /sys/kernel/debug/kunit/*/results

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# complete [AUX-INFO [SYMVERS]]: nothing is left out.
+# complete [AUX-INFO [SYMVERS]]: test that the module uses everything in the headers.
 complete()
 {
 	python3 "$TESTS/check/check_linkage.py" "${1:-$DIR/module/nt_code.aux}" \
@@ -14,7 +14,7 @@ complete()
 		"$DIR/module"
 }
 
-# fails TEST COMMAND...: this test of its fails, and no other.
+# fails TEST COMMAND...: test that this test of a program fails, and no other one.
 fails()
 {
 	local test=$1
@@ -31,7 +31,7 @@ result "$1: the modules build with W=1 and no warning" \
 cp -r "$TESTS/linkage" "$DIR/module"
 links()
 {
-	# ccache does not keep the file that -aux-info writes.
+	# ccache does not store the file that -aux-info writes.
 	CCACHE_DISABLE=1 make -C "$DIR/module" KDIR="$KDIR" NTKLOG="$OUT/build/$ABI" W=1 \
 		LINKAGE_CFLAGS="-aux-info $DIR/module/nt_code.aux" >"$DIR/make.log" 2>&1 ||
 		{ cat "$DIR/make.log"; return 1; }
@@ -40,7 +40,8 @@ links()
 result "$1: a module that uses everything links, without a warning" links
 results complete | sed "s/ok - /ok - $1 /"
 
-# The check itself: it finds a new function that the module does not use, and one without an export.
+# Check the check: it must find a new function that the module does not use, and one without an
+# export.
 header=$(grep -m 1 -o '/[^ ]*/include/ntklog/nt\.h' "$DIR/module/nt_code.aux")
 { cat "$DIR/module/nt_code.aux"; echo "/* $header:1:NF */ static void KeDoNothing (void);"; } \
 	>"$DIR/more.aux"

@@ -9,7 +9,7 @@
 
 herd=$(known herd)
 
-# verdict TEST WANTED: herd7's is that.
+# verdict TEST WANTED: test that herd7 comes to a verdict.
 verdict()
 {
 	local said
@@ -24,7 +24,8 @@ for litmus in "$TESTS"/litmus/*.litmus; do
 	wanted=$(sed -n 's/^ \* Result: //p' "$litmus")
 	result "litmus: $name: $wanted" verdict "$litmus" "$wanted"
 done
-# Without the one that fails each is an argument about nothing.
+# every_order_is_broken: test that each litmus test has a variant that fails. Without it a test
+# proves nothing.
 every_order_is_broken()
 {
 	local litmus

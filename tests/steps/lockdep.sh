@@ -8,8 +8,8 @@
 
 share "$DIR" debug </dev/null
 
-# lockdep_catches MISUSE REPORT: lockdep must catch this. One processor boots soonest, and each
-# misuse is one thread's.
+# lockdep_catches MISUSE REPORT: test that lockdep reports a misuse. One CPU boots fastest, and a
+# single thread suffices for each misuse.
 lockdep_catches()
 {
 	local dir=$DIR/$1

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# in_root ROOT COMMAND...: as in a machine of its own.
+# in_root ROOT COMMAND...: run a command as root in a Debian of its own, with a clean environment.
 in_root()
 {
 	local root=$1
@@ -15,7 +15,7 @@ in_root()
 		chroot "$root" "$@"
 }
 
-# dkms_builds SERIES: DKMS builds the installed sources for the kernel of the series.
+# dkms_builds SERIES: test that DKMS builds the installed sources for the kernel of a series.
 dkms_builds()
 {
 	local dir=$DIR/dkms

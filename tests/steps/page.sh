@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# browser WIDTH PAGE OPTION...: show a page.
+# browser WIDTH PAGE OPTION...: open a page in a browser.
 browser()
 {
 	local width=$1 page=$2
@@ -17,14 +17,15 @@ browser()
 		"$@" "file://$DIR/$page.html" 2>>"$DIR/browser.log"
 }
 
-# with_script NAME [PAGE]: a page that does what the standard input says, when all is loaded.
+# with_script NAME [PAGE]: make a copy of a page that runs the script on standard input when it is
+# loaded.
 with_script()
 {
 	{ sed '/^<\/body>/,$d' "$DIR/${2:-report}.html"; echo '<script>'; cat; echo '</script></body></html>'; } \
 		>"$DIR/$1.html"
 }
 
-# says WIDTH PAGE TEXT...: the page's script printed this text.
+# says WIDTH PAGE TEXT...: test that the script of a page printed a text.
 says()
 {
 	local width=$1 page=$2
@@ -37,7 +38,7 @@ says()
 need page
 tool generate
 "$OUT/build/tool/generate" 4 >"$DIR/trace.etl"
-# Names as long as those of a kernel, of the locks, their callers and threads.
+# The names of kernel functions, locks, callers and threads are as long as in a kernel.
 awk 'BEGIN {
 	for (i = 0; i < 200; i++)
 		printf "ffffffff8200%04x b some_subsystem_lock_%d\n", 64 * i, i
@@ -78,7 +79,8 @@ END
 result "page: a lock that was not waited for has no lane" \
 	sh -c "[ \$(grep -c '<svg class=\"bars\"' $DIR/lanes.html) = 1 ]"
 
-# Parts of the page that are wider than their place, and labels and names that are hard to read.
+# Print parts of the page that are wider than their place, and labels and names that are hard to
+# read.
 for page in report lanes; do
 with_script wide-$page $page <<'END'
 const wide = [document.documentElement, ...document.querySelectorAll(".table, td, .row > *, p, li")]
@@ -97,7 +99,7 @@ const small = [...document.querySelectorAll("td, .ticks span, .name, p")]
   .filter((e) => parseFloat(getComputedStyle(e).fontSize) < 12).length;
 parent.postMessage([innerWidth, wide.length, small, wide.join().replaceAll("\"", "'")].join(" "), "*");
 END
-# No window without a screen is less than 500 pixels wide: a frame is.
+# A browser without a screen makes no window of less than 500 pixels. A frame can be narrower.
 for width in 1280 1000 390; do
 	cat >"$DIR/frame-$page-$width.html" <<-END
 		<!DOCTYPE html>

@@ -15,7 +15,7 @@ share "$DIR" debug <<-'END'
 	insmod ntklog.ko || exit 1
 	echo PERF_SPINLOCK PERF_SYNC_OBJECTS >$D/sessions/0/group_mask
 	echo PERF_SPINLOCK_CNTRS PERF_CONTEXT_SWITCH >$D/sessions/1/group_mask
-	# switch: all that can be, as fast as it goes, until told otherwise.
+	# switch: change settings as fast as possible, until told to stop.
 	switch()
 	{
 		n=0
@@ -43,7 +43,8 @@ share "$DIR" debug <<-'END'
 			insmod ntklog_torture.ko torture_type=$type duration=0 $size
 			echo 0 >/sys/devices/system/cpu/cpu2/online
 			echo 1 >/sys/devices/system/cpu/cpu2/online
-			# However long that takes on a busy host. The file is empty for a moment.
+			# Wait however long that takes on a busy host. The file is empty for a
+			# moment while it is written.
 			until [ "$(cat /tmp/switched)" -ge 3 ] 2>/dev/null; do
 				usleep 100000
 			done

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/../lib.sh"
 
-# total INDEX: print the sum of a value of the profile, as pprof has it.
+# total INDEX: print the sum of a value of the profile, as pprof computes it.
 total()
 {
 	"$PPROF" -raw "$DIR/sample.pb.gz" | awk -v at="$1" '/^Locations/ { exit }
@@ -27,7 +27,7 @@ has_the_sum()
 	of_pprof=$(total "$1")
 	of_report=$(of_report "$2")
 	echo "pprof: $of_pprof, report: $of_report"
-	# The report rounds each row.
+	# The report rounds each row, so that the sums may differ a little.
 	[ "$of_pprof" -gt 0 ] && [ $((of_pprof - of_report)) -le 50 ] && [ $((of_report - of_pprof)) -le 50 ]
 }
 
@@ -49,7 +49,7 @@ need tool
 tool
 PPROF=$("$TOP/scripts/build/pprof.sh")
 SAMPLE=$TOP/Documentation/examples/sample-stacks.etl
-# The addresses of the sample, by a name of the tests.
+# Name the addresses in the sample.
 echo 'ffffffffaafb2c00 T some_function' >"$DIR/names"
 result "pprof: ntklog converts the sample" \
 	"$NTKLOG" convert --pprof "$DIR/sample.pb.gz" --names "$DIR/names" "$SAMPLE"

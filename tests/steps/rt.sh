@@ -8,7 +8,8 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# Three processors, for a queue of waiters; real queued spin locks, as in modes.sh.
+# A queue of waiters needs three CPUs. Without feature bit 159 the kernel uses real queued spin
+# locks, as in modes.sh.
 export PROCESSORS=3
 vm_options=(-c "$PROCESSORS" -a clearcpuid=159)
 run_guest 6.12-rt loaded sessions records resources torture rt

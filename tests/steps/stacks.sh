@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/../e2e.sh"
 
-# As in modes.sh: three, for a queue.
+# As in modes.sh, a queue needs three CPUs and real queued spin locks.
 vm_options=(-c 3 -a clearcpuid=159)
 run_guest "$1" stacks
 check_with "$1" check_stacks.py

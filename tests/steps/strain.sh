@@ -42,8 +42,8 @@ printf '. ./lib.sh\n%s. ./strain.sh\n' "$script" >"$DIR/guest.sh"
 result "strain: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t 3000 "${machine[@]}" -c 4 "$DIR"
 grep -E '^(not )?ok |^#' "$DIR/guest.log"
-# The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns (6.12.117;
-# the stack has only functions of the scheduler and of timers).
+# The kernel's fair server may count its time wrongly on a CPU that goes offline, and warns
+# (6.12.117). The stack of the warning has only functions of the scheduler and of timers.
 OWN='WARNING: .* at kernel/sched/deadline\.c:265 inactive_task_timer'
 if [ -e "$DIR/locktorture.ko" ]; then
 	grep -vE "$OWN" "$DIR/dmesg.log" >"$DIR/dmesg.ours" || true

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Suspend a stock kernel of Debian to idle, up to the idling itself, while Linux' own locks are
-# redirected. The console has the result.
+# redirected. The guest prints the results on the console.
 
 . "$(dirname "$0")/../lib.sh"
 

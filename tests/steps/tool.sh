@@ -13,7 +13,7 @@ result "tool: builds with ASan and UBSan" make -s -C "$TOP/tools/ntklog" O="$OUT
 only=${1:-}
 [ $# -lt 2 ] || export CASES=${*:2}
 
-# run_file FILE ARGUMENT...
+# run_file FILE ARGUMENT...: run a file of tests, unless another file is wanted.
 run_file()
 {
 	[ -n "$only" ] && [ "$only" != "$1" ] ||

@@ -38,11 +38,11 @@ share "$DIR" "$1" <<-END
 	cat \$S/stats
 	rmmod ntklog
 	K=/sys/kernel/debug/kmemleak
-	# It reports what two scans, and five seconds, have found no use of.
+	# kmemleak reports memory that two scans, with five seconds between them, found unused.
 	[ ! -e \$K ] || { echo scan >\$K; sleep 6; echo scan >\$K; cat \$K >kmemleak.log; }
 	dmesg >dmesg.log
 END
-# kmemleak looks at each page that there is: 1 GB is scanned in half the time of 2.
+# kmemleak scans each page that exists: 1 GB takes half the time of 2 GB.
 result "$1: the torture's virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -t $((1200 + rounds * 200)) -k "$(image "$1")" -c 3 "$DIR"
 for type in $TORTURE_TYPES; do

@@ -12,7 +12,7 @@ share "$DIR" debug <<-'END'
 	H=/sys/module/hold_load/parameters/held
 	T=/sys/kernel/tracing
 
-	# load, unload: until it is held.
+	# load, unload: start to load or unload the module, until hold_load.ko holds it.
 	load()
 	{
 		insmod ntklog.ko "$@" 2>/tmp/insmod.log & loader=$!
@@ -38,13 +38,15 @@ share "$DIR" debug <<-'END'
 		echo 1 >$H && wait $loader
 	}
 
-	# enable EVENT 0|1, which then reads so
+	# enable EVENT 0|1: write to the file of a tracepoint, and test that it reads the same
+	# afterwards.
 	enable()
 	{
 		echo "$2" >$T/events/ntklog/$1/enable && is "$(cat $T/events/ntklog/$1/enable)" "$2"
 	}
 
-	# Context swaps go on and off by a work item.
+	# mask MASK: wait until group_mask reads so, because a work item attaches and detaches the
+	# probe of context switches.
 	mask()
 	{
 		tries=6000
@@ -72,7 +74,7 @@ share "$DIR" debug <<-'END'
 		enable $1 1 && enable $1 0
 	}
 
-	# BusyBox' insmod tries twice, and is held each time.
+	# BusyBox' insmod tries twice, and hold_load.ko holds it each time.
 	not_loaded()
 	{
 		while kill -0 $loader 2>/dev/null; do
@@ -115,7 +117,8 @@ share "$DIR" debug <<-'END'
 		check "window: $event cannot be enabled again" refused_to_enable $event
 		go_on
 
-		# init fails at once, or when the spin locks' events are on already.
+		# The module's init fails, at once or when the events of spin locks are enabled
+		# already.
 		for wrong in buffers=0 excessive_first_ms=0; do
 			load $wrong
 			enable $event 1
