@@ -79,7 +79,7 @@ size_t etw_unread_buffers(const struct rchan_buf *buf)
 /**
  * etw_finish_buffer() - finish the buffer being written, and switch to the next free one
  * @run: the run
- * @buf: the buffers of a CPU; the one being written has events
+ * @buf: the buffers of a CPU; the one being written has a number
  * @flags: additional ETW_BUFFER_FLAG_* of the buffer
  *
  * Context: interrupts off, on the buffers' CPU, or with that CPU offline and cpus_read_lock() held.
@@ -122,7 +122,7 @@ void etw_finish_buffer(struct etw_run *run, struct rchan_buf *buf, u16 flags)
 
 /*
  * Free the oldest buffer in buffering mode. It has no reader, because the run is not finished.
- * Interrupts are off.
+ * Returns false in sequential mode. Interrupts are off.
  */
 static bool etw_overwrite_buffer(struct etw_run *run, struct rchan_buf *buf)
 {
@@ -216,7 +216,7 @@ static noinline void *etw_open_buffer_for_event(struct etw_run *run, size_t size
  * @header: the event's header, with its size
  * @data: the event's data
  *
- * Context: interrupts off.
+ * Context: interrupts off; also NMI, in which every event is lost.
  * Return: true if the event has been written.
  */
 bool etw_buffer_write(struct etw_run *run,

@@ -97,7 +97,7 @@ static struct etw_claim *etw_make_claim(struct etw_session *session, bool adopt)
 
 	if (!claim)
 		return ERR_PTR(-ENOMEM);
-	/* The owner has exited: its claim is not in the way, it only ends later. */
+	/* A claim whose file has been closed ends soon. Wait for that. */
 	if ((session && wait_event_killable(etw_closed_claims_wait,
 					    !etw_claim_is_ending(session))) ||
 	    mutex_lock_killable(&etw_mutex)) {

@@ -12,11 +12,11 @@ struct seq_file;
 
 /**
  * struct etw_claim - the exclusive use of a session through one open file
- * @session: the session; its @claim points back here until etw_keep_claim()
+ * @session: the session; its @claim points back here until the claim is given up or ends
  * @is_kept: the claim has been given up; written with etw_mutex and etw_session_lock held
- * @has_run: the session's run is that of the claim; written as @is_kept
- * @is_closed: the file has been closed, and etw_exit_claims() waits for the work item that ends the
- *	claim; written with etw_session_lock held
+ * @has_run: the session's run is that of the claim; written as @is_kept after the claim was opened
+ * @is_closed: the file has been closed, and a work item is about to end the claim; written with
+ *	etw_session_lock held
  * @pid: process ID of the opener
  * @comm: name of the opener
  */

@@ -54,7 +54,10 @@ static void etw_flush_cpu(void *data)
 	struct rchan_buf *buf = etw_run_buffer(run, flush->cpu);
 	struct etw_buffer_cpu *cpu = per_cpu_ptr(run->cpus, flush->cpu);
 
-	/* The last buffer of the file carries the marker, also if it has no events. */
+	/*
+	 * The last buffer of the file carries the marker, also if it has no events. If the run has
+	 * no numbered buffer at all, the header is the last one.
+	 */
 	if (flush->flags & ETW_BUFFER_FLAG_FLUSH_MARKER && run->mode == ETW_MODE_SEQUENTIAL &&
 	    atomic64_read(&run->sequence_number))
 		etw_number_buffer(run, buf);
@@ -176,7 +179,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_flush_buffers);
  * Events in a CPU's last free buffer stay there.
  *
  * Context: thread; may sleep.
- * Return: 0, or -EINVAL if the run is finished, or in buffering mode: a snapshot reads that.
+ * Return: 0; -EINVAL if there is no run, if it is finished, or in buffering mode, in which only a
+ * snapshot reads the buffers.
  */
 int etw_flush_run(struct etw_run *run)
 {

@@ -103,7 +103,10 @@ static int etw_group_parse(const char *word, u32 *group)
 	return -EINVAL;
 }
 
-/* The documented flag is a second name of the group: it sets both. Both are cleared together. */
+/*
+ * EVENT_TRACE_FLAG_CSWITCH is the documented flag for the group PERF_CONTEXT_SWITCH. Setting the
+ * flag sets both. Clearing either clears both.
+ */
 static void etw_group_change_add(struct etw_group_change *change, u32 group, bool set)
 {
 	bool is_flag = group == EVENT_TRACE_FLAG_CSWITCH;

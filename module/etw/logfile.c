@@ -71,7 +71,7 @@ static size_t etw_put_logfile_header(u8 *to, struct etw_run *run)
 				(run->mode == ETW_MODE_BUFFERING ?
 				 EVENT_TRACE_BUFFERING_MODE :
 				 EVENT_TRACE_FILE_MODE_SEQUENTIAL);
-	/* This buffer, and each that has a number. */
+	/* This buffer, and each that has a number and has not been overwritten. */
 	header->buffers_written = 1 + etw_count_nonempty_buffers(run);
 	header->buffers_lost = atomic64_read(&run->sequence_number) -
 			       etw_count_nonempty_buffers(run);

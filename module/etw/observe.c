@@ -106,8 +106,9 @@ static void etw_observe_started(void)
 /**
  * etw_update_providers_of_started() - attach and detach for the masks of all started sessions
  *
- * Each started session gets the groups that are observed now, or failed to be. A group that could
- * not be attached at the start of one session may be attached by that of another.
+ * Then each started session logs which of its groups are observed from now on, and notes those that
+ * could not be attached. A group that could not be attached at the start of one session may be
+ * attached by that of another.
  *
  * Context: thread; may sleep for seconds; etw_mutex held.
  */

@@ -25,7 +25,8 @@
  * @cpu: the CPU
  * @buffer: number of the buffer that was read in part, counted from the begin of the run
  * @offset: bytes of that buffer that were read
- * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run
+ * @buf: the CPU's part of the channel; NULL: the CPU has not been online in the run, or the buffers
+ *	have been freed
  *
  * A buffer that was read in part counts as unread: the next reader gets all of it.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A run of a session: its buffers and counts, from a start until the next start, or until the last
- * file that was opened in the run is closed.
+ * A run of a session: its buffers and counts. It exists from a start until the session drops it, at
+ * the latest at the next start, and until all files that were opened in it are closed.
  *
  * The buffers are a relay channel whose sub-buffers are ETW buffers. relay does not make the
  * files: those of a session exist from the load on, and each open file refers to a run.
@@ -99,6 +99,7 @@ static struct dentry *etw_create_buf_file(const char *name, struct dentry *paren
 	return buf->chan->parent;
 }
 
+/* There is no file. */
 static int etw_remove_buf_file(struct dentry *dentry)
 {
 	return 0;
@@ -126,7 +127,7 @@ static struct rchan *etw_open_channel(struct etw_run *run, struct dentry *direct
 	u64 pages = (u64)settings->buffer_size * settings->buffers / PAGE_SIZE *
 		    num_online_cpus();
 
-	/* relay would try, and the kernel would kill processes to get the memory. */
+	/* relay would try to allocate more, and the kernel would kill processes for the memory. */
 	if (pages > si_mem_available() / 2)
 		return NULL;
 	return relay_open(NULL, directory, settings->buffer_size, settings->buffers,
@@ -202,7 +203,7 @@ static void etw_close_channel(struct rchan *channel)
 {
 	unsigned int cpu;
 
-	/* relay would free what it has not allocated. */
+	/* relay_close() would free etw_closed_buffer. */
 	for_each_possible_cpu(cpu)
 		cmpxchg(per_cpu_ptr(channel->buf, cpu), &etw_closed_buffer, NULL);
 	relay_close(channel);
@@ -292,7 +293,7 @@ void etw_unlock_buffers(struct etw_run *run)
  * @counts: set to the counts
  *
  * Context: between etw_lock_buffers() and etw_unlock_buffers().
- * Return: false if the CPU was not online in the run.
+ * Return: true; false if the CPU was not online in the run, and so has no counts.
  */
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts)
@@ -312,7 +313,10 @@ bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		counts->unread = 0;
 		return true;
 	}
-	/* Consumed before produced, or unread may be negative. Pairs with etw_read_buffers(). */
+	/*
+	 * Consumed before produced, or unread may be negative. Pairs with smp_mb() in
+	 * etw_read_finished_buffers().
+	 */
 	consumed = smp_load_acquire(&buf->subbufs_consumed);
 	counts->finished = READ_ONCE(buf->subbufs_produced);
 	counts->unread = counts->finished - consumed;
@@ -425,10 +429,10 @@ void etw_finish_run(struct etw_run *run)
 }
 
 /**
- * etw_count_nonempty_buffers() - count the buffers with events
+ * etw_count_nonempty_buffers() - count the buffers that have a number
  * @run: the run; the number may be stale if it is not finished
  *
- * Return: the number of buffers in use, and of finished ones that have not been overwritten.
+ * Return: the number of numbered buffers, without those that have been overwritten.
  */
 size_t etw_count_nonempty_buffers(const struct etw_run *run)
 {

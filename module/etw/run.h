@@ -32,15 +32,15 @@ struct wmi_buffer_header;
  * @flushed: @written at the last flush
  * @lost_unmarked: events were lost since the last buffer with ETW_BUFFER_FLAG_EVENTS_LOST
  * @wait: readers that wait for a buffer
- * @wake: wakes @wait from a context in which the scheduler's locks may be held
+ * @wake: an irq_work that wakes @wait, because the writer may hold locks of the scheduler
  * @read_mutex: serializes the readers of the CPU
  * @finished: number of finished buffers when the buffers were freed; written by
  *	etw_free_read_buffers()
  * @had_buffers: the CPU had buffers then; written as @finished
  *
- * The CPU itself writes @buf and the counts with interrupts off; while it is offline, a flush
- * writes them with cpus_read_lock() held. Any CPU reads the counts. The fields that the fast path
- * of an event needs come first, in one cache line.
+ * The CPU itself writes @buf and the counts with interrupts off, and an NMI increments @generated
+ * and @lost. While the CPU is offline, a flush writes them with cpus_read_lock() held. Any CPU
+ * reads the counts. The fields that the fast path of an event needs come first.
  */
 struct etw_buffer_cpu {
 	struct rchan_buf *buf;
@@ -60,7 +60,8 @@ struct etw_buffer_cpu {
 
 /**
  * struct etw_run - a session from a start to the stop, and the buffers that are left then
- * @references: the session's, up to its next start, and one of each open file
+ * @references: one of the session, up to etw_set_run() with another run or NULL; one of each open
+ *	file
  * @mode: mode of the session at the start
  * @finished: no logger writes any more, and all that was written can be read
  * @frozen: a snapshot is being made; events are lost meanwhile, and counted

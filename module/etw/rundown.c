@@ -4,10 +4,11 @@
  *
  * A session gets a rundown event with the parameters of each of its groups at its start
  * (*_DC_START) and at its stop (*_DC_END). A change of parameters writes both into each started
- * session: the END has the values until now, the START the values from now on.
+ * session whose groups use them: the END has the values until now, the START the values from now
+ * on.
  *
- * All of them are written on the CPU whose buffers are the last in the file. Its last buffer is
- * therefore in use when the session stops, and can be marked as the last one of the file.
+ * All of them are written on the CPU whose buffers are the last in the file. The buffer that a stop
+ * marks as the end of the file thus usually has events.
  */
 
 #include <linux/err.h>

@@ -291,7 +291,8 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
  * @mode: the mode
  *
  * Context: thread; may sleep.
- * Return: 0, -EBUSY if the session is started or claimed, or -EINTR.
+ * Return: 0, -EINVAL if there is no such mode, -EBUSY if the session is started or claimed, or
+ * -EINTR.
  */
 int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 {

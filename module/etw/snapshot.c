@@ -148,7 +148,10 @@ static int etw_alloc_snapshot_memory(struct etw_snapshot_memory *memory, struct 
 	return -ENOMEM;
 }
 
-/* Called while the run is frozen or finished. Return: the bytes of the file; 0: no room. */
+/*
+ * Called while the run is frozen or finished. Return: the bytes of the file; 0 if
+ * @memory is too small.
+ */
 static size_t etw_copy_buffers(const struct etw_session *session,
 			       struct etw_snapshot_memory *memory)
 {

@@ -3,9 +3,9 @@
 #define _NTKLOG_COMPAT_H
 
 /*
- * Differences between the supported kernels: 6.1, 6.12 and 7.3. Version tests between 6.13 and 7.1
- * come from reading the source, not from building. Differences between architectures are where they
- * are needed: see ground/clock.h and perf/interrupt_count.h.
+ * Differences between the supported kernels: 6.1, 6.12 and 7.3. Tests for a version in between come
+ * from reading the source, not from building. Differences between architectures are where they are
+ * needed: see ground/clock.h and perf/interrupt_count.h.
  */
 
 #include <linux/export.h>

@@ -187,7 +187,9 @@ static int ntklog_change_identity_users(bool add)
 		notes = vzalloc(sizeof(*notes));
 		if (!notes)
 			return -ENOMEM;
-		/* Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity() */
+		/*
+		 * Publishes the zeroed notes. Pairs with READ_ONCE() in ntklog_record_identity().
+		 */
 		smp_store_release(&ntklog_identities, notes);
 	}
 	ntklog_identity_users += add ? 1 : -1;

@@ -3,8 +3,8 @@
 #define _NTKLOG_GROUND_IDENTITY_H
 
 /*
- * Identities of locks: a note records the memory object that a lock lies in, such as a slab cache
- * and an offset, when an event of the lock is written. Later the object may have been freed. User
+ * Identities of locks: before an event of a lock is written, a note records the memory object that
+ * the lock lies in, such as a slab cache and an offset. Later the object may have been freed. User
  * space reads the notes before the buffers, and names the locks by them.
  */
 
@@ -28,8 +28,8 @@ void ntklog_record_identity_slow(struct ntklog_identities *notes, unsigned long 
  * @caller: return address of the lock function
  * @kind: NTKLOG_IDENTITY_*
  *
- * Writes a note only if there is none for this lock, kind and object. A note is dropped and counted
- * if another CPU is writing one of the same set.
+ * Writes a note only if there is none for this lock, kind, slab cache and slab. A note is dropped
+ * and counted if another CPU is writing one of the same set.
  *
  * Context: interrupts off, RCU is watching, not in an NMI. Takes no lock and allocates no memory.
  */

@@ -37,7 +37,7 @@
  * @cache: address of the struct kmem_cache, NTKLOG_IN_NO_SLAB, NTKLOG_ON_STACK or NTKLOG_IN_KFENCE
  * @caller: caller of the lock function, from the event for which the note was written
  * @time: time of the note, in cycles of the clock
- * @offset: offset of the lock in its slab, in bytes
+ * @offset: offset of the lock in its slab, in bytes; 0 outside of slabs
  * @sequence: value of the sequence counter of the set after the note was written
  * @kind: NTKLOG_IDENTITY_*
  */

@@ -39,10 +39,10 @@
  * @mutex: protects the other members
  * @set: next set to print
  * @missed: value of ntklog_identities.missed that was printed last
- * @replaced: notes that were replaced before this reader read them
+ * @replaced: number of notes that were replaced before this reader read them
  * @printed_replaced: value of @replaced that was printed last
  * @length: number of bytes in @text
- * @text_copied: number of bytes of @text that the caller has got
+ * @text_copied: number of bytes of @text that have been copied to user space
  * @ended: the last read returned data up to the end, so the next one returns 0
  * @symbol: buffer for a symbol, which is too large for the stack
  * @text: lines of the current set
@@ -147,7 +147,10 @@ static void ntklog_print_lost_identities(struct ntklog_identity_reader *reader)
 				   "missed %u replaced %u\n", missed, reader->replaced);
 }
 
-/* Print the next set with new notes. Returns false at the end, and starts over at the first set. */
+/*
+ * Print the next set with new notes, and after the last set the number of lost notes. Returns false
+ * at the end, and starts over at the first set.
+ */
 static bool ntklog_print_next_set(struct ntklog_identity_reader *reader)
 {
 	reader->text_copied = 0;

@@ -190,7 +190,7 @@ static noinline void ke_lower_irql_any(u8 new_irql)
  */
 void ke_lower_irql_slow(u32 state)
 {
-	/* The usual case: a task raised from PASSIVE_LEVEL to above DISPATCH_LEVEL. */
+	/* The usual case: back to PASSIVE_LEVEL in a task that was above DISPATCH_LEVEL. */
 	if (state == 2 * __KE_DISPATCH && likely(this_cpu_read(ke_irql.level))) {
 		ke_lower_from_above_dispatch_level();
 		ke_leave_dispatch_level(1);

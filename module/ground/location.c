@@ -19,7 +19,10 @@
 /* Upper bound of the size of a CPU's first per-CPU chunk. */
 #define NTKLOG_PER_CPU_REACH	(2UL << 20)
 
-/* Test whether a lock lies in a pg_data_t or in a struct page. */
+/*
+ * Test whether a lock lies in a pg_data_t or in a struct page. Sets @what to the name of the
+ * structure and @offset to the offset in it.
+ */
 static bool ntklog_is_in_memory_map(unsigned long lock, const char **what, unsigned long *offset)
 {
 	unsigned int node;
@@ -50,10 +53,10 @@ static bool ntklog_per_cpu_is_from_zero(void)
 }
 
 /*
- * Return the address in the per-CPU section that corresponds to @lock, if it is a per-CPU variable.
- * Subtracting the offset of each CPU gives one candidate. If the section begins at 0, the smallest
- * candidate is right: those of later CPUs wrap to large numbers. Otherwise it is the candidate
- * nearest to a known per-CPU variable.
+ * Return the address in the per-CPU section that corresponds to @lock if @lock is a per-CPU
+ * variable, otherwise any number. Subtracting the offset of each CPU gives one candidate. If the
+ * section begins at 0, the smallest candidate is right: those of later CPUs wrap to large numbers.
+ * Otherwise it is the candidate nearest to a known per-CPU variable.
  */
 static unsigned long ntklog_per_cpu_address(unsigned long lock)
 {
@@ -99,8 +102,9 @@ static bool ntklog_is_in_page_lists(unsigned long address, unsigned long *offset
  * @lock: address of the lock
  * @buffer: scratch buffer of KSYM_SYMBOL_LEN bytes
  *
- * A per-CPU offset from 0 is printed, because it is not secret. Otherwise it is a kernel address,
- * and its symbol is printed.
+ * A per-CPU variable is printed as its address in the per-CPU section if the section begins at 0,
+ * because the number is not secret then. Otherwise it is a kernel address, and its symbol is
+ * printed.
  *
  * Context: task.
  * Return: length of the text in bytes.

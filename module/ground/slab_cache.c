@@ -23,13 +23,13 @@
 
 unsigned int ntklog_slab_cache_word;
 
-/* Found at module load, then constant; in words or bytes, 0 if not found. */
+/* Offsets in struct kmem_cache, found at module load; 0 if not found. In words; in bytes. */
 static unsigned int ntklog_cache_name_word;
 static unsigned int ntklog_cache_size_offset;
 
 /*
- * Read a word at any address. get_kernel_nofault() first checks that it is not a user address, at
- * which __get_kernel_nofault() crashes on x86 with SMAP.
+ * Read a word at any address. Returns false if it is not readable. get_kernel_nofault() first
+ * checks that it is not a user address, at which __get_kernel_nofault() crashes on x86 with SMAP.
  */
 static bool ntklog_read_kernel_word(unsigned long address, unsigned long *word)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When the records of tasks are needed, and the probe that frees them; see task_table.h. */
+/* When the records of tasks are needed, and the probe that frees them; see task_needs.h. */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -29,13 +29,14 @@ static bool ntklog_exit_probe_is_registered;
 /* Number of loaded modules that use symbols of this module. */
 static unsigned int ntklog_using_modules;
 
+/* A late record is freed by its task: see ntklog_put_current_record(). */
 static bool ntklog_record_must_stay(const struct ntklog_task *record)
 {
 	return record->late || READ_ONCE(record->apc_level) ||
 	       READ_ONCE(record->critical_regions) || READ_ONCE(record->guarded_regions);
 }
 
-/* Free the record if it has no NT state. */
+/* Free the record if it has no NT state and is not late. */
 static void ntklog_free_idle_record(struct ntklog_task *record, void *unused)
 {
 	if (!ntklog_record_must_stay(record) && ntklog_unlink_task_record(record))
@@ -161,7 +162,10 @@ int ntklog_pin_task_records(void)
 	mutex_lock(&ntklog_task_needs_mutex);
 	err = ntklog_add_need(NTKLOG_NEEDED_BY_HOOKS);
 	mutex_unlock(&ntklog_task_needs_mutex);
-	/* Records that were being freed before are out of all caches and spare lists now. */
+	/*
+	 * Wait for calls of ntklog_free_record_rcu() that have not seen the new need and return
+	 * their record to the slab allocator. Later calls keep it as a spare record.
+	 */
 	rcu_barrier();
 	return err;
 }
@@ -236,7 +240,7 @@ static struct notifier_block ntklog_module_notifier = {
 };
 
 /**
- * ntklog_task_records_init() - allocate the table of records
+ * ntklog_task_records_init() - allocate the table of records, and watch the loading of modules
  *
  * Context: module load.
  * Return: 0, -ENOMEM, or -ENOENT if the kernel has no tracepoint sched_process_exit.
@@ -266,7 +270,7 @@ int __init ntklog_task_records_init(void)
 void ntklog_task_records_exit(void)
 {
 	unregister_module_notifier(&ntklog_module_notifier);
-	/* A task in the table has not exited. */
+	/* The task of a record in the table has not exited, or is referenced by its late record. */
 	ntklog_visit_task_records(ntklog_warn_of_leaked_region, NULL);
 	mutex_lock(&ntklog_task_needs_mutex);
 	ntklog_unregister_exit_probe();

@@ -3,10 +3,10 @@
 #define _NTKLOG_GROUND_TASK_NEEDS_H
 
 /*
- * Records of tasks are needed while a module that uses NT's locks is loaded, and while Linux'
- * sleeping locks are hooked. Only then a probe of sched_process_exit is registered, which frees the
- * record of an exiting task. When records are no longer needed, all records without NT state are
- * freed and the probe is unregistered.
+ * Records of tasks are needed while a module that uses symbols of ntklog is loaded, and while
+ * Linux' sleeping locks are hooked. A probe of sched_process_exit is registered then, which frees
+ * the record of an exiting task. When records are no longer needed, all records without NT state
+ * are freed. If none is left, the probe is unregistered.
  */
 
 int ntklog_pin_task_records(void);

@@ -8,7 +8,9 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* Number of held locks that are tracked for each task, of NT's resources and of Linux' locks. */
+/*
+ * Number of slots of a task for NT's resources, and number of its slots for Linux' sleeping locks.
+ */
 #define NTKLOG_THREAD_SLOTS	8
 
 /**
@@ -100,8 +102,9 @@ struct ntklog_sleeping_slot {
  *	in @slots, and the last is a sentinel that is always in use
  * @cpus: bitmap of the CPUs that may have the record in ntklog_current; nr_cpu_ids bits
  *
- * The task itself writes its record, and so do interrupt handlers that run on top of it (@slots).
- * Other tasks only free slots. @task and @late do not change while the record is in the table.
+ * The task itself writes its record, and so do softirqs that run on top of it (@slots). Other tasks
+ * free slots, and change @contentions and @timeouts of sleeping slots. @task and @late do not
+ * change while the record is in the table.
  */
 struct ntklog_task {
 	struct ntklog_sleeping_slot *next_sleeping_slot;

@@ -43,8 +43,8 @@
 
 /**
  * struct ntklog_task_shard - a part of the table, and of the spare records
- * @lock: protects the other members and the buckets of the shard against other writers. Taken when
- *	a task gets its record and when it exits, never to find a record
+ * @lock: protects the other members and the buckets of the shard against other writers. Taken to
+ *	insert, to unlink and to spare a record, never to find one
  * @in_use: number of records in the buckets of the shard
  * @spare_count: number of records in @spares; read without @lock as a hint
  * @spares: records that belong to no task
@@ -138,7 +138,8 @@ static bool ntklog_put_spare(struct ntklog_task_shard *shard, struct ntklog_task
 /**
  * ntklog_make_spare_task_records() - allocate spare records
  *
- * If memory is short, fewer are allocated, and the next task that takes one asks again.
+ * If memory is short, fewer are allocated. A task that takes one asks for more while fewer than
+ * half are left.
  *
  * Context: task; may sleep.
  */
@@ -268,7 +269,7 @@ static void ntklog_insert_locked(struct ntklog_task_shard *shard, struct ntklog_
 	record->late = late;
 	if (late) {
 		get_task_struct(current);
-		/* A late record is freed regardless of its slots: none is ever used. */
+		/* A late record is freed regardless of its slots: no lock ever gets one of them. */
 		record->next_sleeping_slot = &record->sleeping_slots[1 + NTKLOG_THREAD_SLOTS];
 	}
 	hlist_add_head_rcu(&record->node, &ntklog_task_buckets[ntklog_task_bucket(current)]);
@@ -279,8 +280,8 @@ static void ntklog_insert_locked(struct ntklog_task_shard *shard, struct ntklog_
  * ntklog_insert_task_record() - give the current task a record
  * @record: from ntklog_alloc_detached_task_record()
  *
- * Marks the record as late if the exit hook may have run already, because the task is exiting, or
- * is not attached, because no other record is needed.
+ * Marks the record as late if the probe of sched_process_exit may have run already, because the
+ * task is exiting, or is not registered, because records are not needed.
  *
  * Context: interrupts off. The task has no record.
  */
@@ -375,7 +376,7 @@ struct ntklog_task *ntklog_alloc_detached_task_record(void)
  * ntklog_free_detached_task_record() - undo ntklog_alloc_detached_task_record()
  * @record: a record that has not been inserted
  *
- * Context: any.
+ * Context: task.
  */
 void ntklog_free_detached_task_record(struct ntklog_task *record)
 {

@@ -36,8 +36,9 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_find_current_record_slow);
  * Allocates no memory and wakes up no task.
  *
  * Context: task or softirq, whatever locks are held.
- * Return: the record. NULL if there is no spare one, if records are not needed, or for an exiting
- * task: its exit may have been reported already.
+ * Return: the record. NULL if the task has none and there is no spare one, the lock of the shard is
+ * held for too long, records are not needed, or the task is exiting: its exit may have been
+ * reported already.
  */
 struct ntklog_task *ntklog_alloc_task_record(void)
 {
@@ -136,7 +137,7 @@ void ntklog_set_apc_level(struct ntklog_task *record, bool apc_level)
 /**
  * ntklog_is_at_apc_level() - test whether the current task is at APC_LEVEL
  *
- * Gives the task a record, so that the CPU caches the answer.
+ * Gives the task a spare record, if there is one, so that the CPU caches the answer.
  *
  * Context: task, whatever locks are held.
  * Return: true if it is, or was when it raised the IRQL above APC_LEVEL.

@@ -7,11 +7,11 @@
  * A task gets a record when it first needs one. It keeps the record until it exits, or until no
  * record is needed.
  *
- * Each CPU caches the record that it looked up last in ntklog_current. While the current task is
- * the cached one, finding its record takes three instructions.
+ * Each CPU caches in ntklog_current the record that it looked up last. While the current task is
+ * the cached one, its record is found without a search.
  *
- * No function waits for memory reclaim on behalf of its caller: file systems call them while they
- * write pages out. Spare records are allocated in advance.
+ * No function reclaims memory: file systems call them while they write pages out. Spare records are
+ * allocated in advance.
  */
 
 #include <linux/percpu.h>
@@ -61,7 +61,7 @@ static __always_inline bool ntklog_record_is_current(const struct ntklog_task *r
  *
  * Context: any.
  * Return: the record, or NULL if the task has none. It stays valid until the task exits or calls
- * ntklog_put_current_record().
+ * ntklog_put_current_record(), or until records are no longer needed.
  */
 static __always_inline struct ntklog_task *ntklog_find_current_record(void)
 {
