@@ -265,9 +265,10 @@ __ex_acquire_resource(struct eresource *resource, bool wait,
 }
 
 /*
- * Acquire at DISPATCH_LEVEL or above. A request that would have to wait is refused, with a warning
- * each time. NT stops the system there. The request is still granted if possible, because a caller
- * that ignores the result would otherwise run without the resource.
+ * Acquire at DISPATCH_LEVEL or above. A request with @wait warns each time; NT stops the system
+ * there. At DISPATCH_LEVEL it is granted all the same if it need not wait, because a caller that
+ * ignores the result would otherwise run without the resource. Above DISPATCH_LEVEL each request
+ * warns and is refused.
  */
 static noinline bool
 ex_acquire_resource_raised(struct eresource *resource, bool wait,

@@ -87,7 +87,7 @@ static u32 eresource_count_owners(struct eresource *resource, bool *exclusive)
  * ex_get_resource_active_count() - return NT's ERESOURCE.ActiveCount
  * @resource: the resource
  *
- * Context: any. The value may be stale when it is returned.
+ * Context: any but NMI. The value may be stale when it is returned.
  * Return: number of owners.
  */
 u32 ex_get_resource_active_count(struct eresource *resource)
@@ -104,7 +104,7 @@ EXPORT_SYMBOL_GPL(ex_get_resource_active_count);
  * ex_get_resource_flag() - return NT's ERESOURCE.Flag
  * @resource: the resource
  *
- * Context: any. The value may be stale when it is returned.
+ * Context: any but NMI. The value may be stale when it is returned.
  * Return: ERESOURCE_FLAG_*.
  */
 u16 ex_get_resource_flag(struct eresource *resource)

@@ -255,8 +255,8 @@ static __always_inline void ex_release_resource(struct eresource *resource,
  * @resource: a resource that the current task holds
  *
  * The last release of an exclusive owner makes all shared waiters owners, or else one exclusive
- * waiter. The last release of the last shared owner makes one exclusive waiter the owner. If the
- * task does not hold the resource: warns once and changes nothing.
+ * waiter. The last release of the last shared owner makes one exclusive waiter the owner, or else
+ * all shared waiters. If the task does not hold the resource: warns once and changes nothing.
  *
  * Context: IRQL <= DISPATCH_LEVEL.
  */

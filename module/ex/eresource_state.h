@@ -18,7 +18,7 @@
  *
  * A task is aligned to a cache line, which leaves six bits for the rest of the word.
  *
- * Writers of the word, always by compare-exchange: any task, from 0 to itself; the owner, or a task
+ * Writers of the word by compare-exchange: any task, from 0 to itself; the owner, or a task
  * that releases for it, to another depth, to 0, or clearing E; the holder of the inner lock, from
  * any value to ERESOURCE_STATE_IN_MEMBERS. From there to another value: only the holder of the
  * inner lock, by a store. eresource_lock() moves the state out of the word, and eresource_unlock()
@@ -29,7 +29,7 @@
  * resource cannot be deleted meanwhile, because it has an owner.
  *
  * Files: eresource_acquire, eresource_release, eresource_query, eresource_life (initialise and
- * delete), eresource_tree (all live resources).
+ * delete), eresource_tree (all live resources), locks_information (a description of them).
  */
 
 #include <linux/cache.h>
@@ -88,7 +88,7 @@ struct eresource_owner *eresource_find_owner(struct eresource *resource,
 unsigned long eresource_any_owner(struct eresource *resource);
 bool eresource_has_free_entry(const struct eresource *resource);
 void eresource_add_owner(struct eresource *resource, unsigned long thread, u32 *i);
-bool eresource_grow(struct eresource *resource, u32 had);
+bool eresource_grow(struct eresource *resource, u32 old_size);
 struct eresource_owner *eresource_shrink(struct eresource *resource);
 void eresource_free_table(struct eresource_owner *table);
 

@@ -78,7 +78,9 @@ static noinline void ex_wait_for_spin_lock_shared_traced(struct ex_spin_lock *sp
  * ex_wait_for_spin_lock_shared() - wait for shared ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is a shared owner; the wait has been counted or tracked.
+ * Returns when the caller is a shared owner. The wait is counted while spin locks are counted, and
+ * the hold gets a slot while they are tracked. If only other shared requests changed the word, the
+ * acquisition counts as uncontended.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */
@@ -106,7 +108,8 @@ static noinline void ex_wait_for_spin_lock_exclusive_traced(struct ex_spin_lock 
  * ex_wait_for_spin_lock_exclusive() - wait for exclusive ownership
  * @spin_lock: the lock
  *
- * Returns when the caller is the exclusive owner; the wait has been counted or tracked.
+ * Returns when the caller is the exclusive owner. The wait is counted while spin locks are counted,
+ * and the hold gets a slot while they are tracked.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */

@@ -85,8 +85,8 @@ out:
 	return id;
 }
 
-/* Describe up to @room resources. Returns true if these were all. */
-static bool ex_describe_resources(struct ex_locks *locks, u32 room)
+/* Describe up to @count_max resources. Returns true if these were all. */
+static bool ex_describe_resources(struct ex_locks *locks, u32 count_max)
 {
 	unsigned long flags, next = 0;
 	struct eresource *resource;
@@ -97,7 +97,7 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 		raw_spin_lock_irqsave(&ex_resources_lock, flags);
 		resource = ex_resource_from(next);
 		for (i = 0; resource && i < EX_LOCKS_BATCH; i++) {
-			if (locks->count == room)
+			if (locks->count == count_max)
 				break;
 			ex_describe_resource(resource, &locks->locks[locks->count++]);
 			next = (unsigned long)resource + 1;
@@ -105,7 +105,7 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 		}
 		raw_spin_unlock_irqrestore(&ex_resources_lock, flags);
 		cond_resched();
-	} while (resource && locks->count < room);
+	} while (resource && locks->count < count_max);
 	return !resource;
 }
 
@@ -120,15 +120,15 @@ static bool ex_describe_resources(struct ex_locks *locks, u32 room)
 struct ex_locks *ex_query_locks(void)
 {
 	struct ex_locks *locks;
-	u32 room, i;
+	u32 count_max, i;
 
 	for (;;) {
 		/* Leave room for resources that are initialised during the allocation. */
-		room = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
-		locks = kvzalloc(struct_size(locks, locks, room), GFP_KERNEL);
+		count_max = READ_ONCE(ex_resource_count) + EX_LOCKS_BATCH;
+		locks = kvzalloc(struct_size(locks, locks, count_max), GFP_KERNEL);
 		if (!locks)
 			return ERR_PTR(-ENOMEM);
-		if (ex_describe_resources(locks, room))
+		if (ex_describe_resources(locks, count_max))
 			break;
 		kvfree(locks);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slow paths of NT's in-stack queued spin locks: waiting, handing over, and the release while
- * tracking is on. include/ntklog/queued_spin_lock.h has the fast paths, and says which CPU may
- * write which word.
+ * Slow paths of NT's queued spin locks, in-stack and numbered: waiting, handing over, and the
+ * release while tracking is on. include/ntklog/queued_spin_lock.h has the fast paths, and says
+ * which CPU may write which word.
  */
 
 #include <linux/bug.h>
@@ -18,7 +18,7 @@ static struct kspin_lock *ke_queued_spin_lock(const struct kspin_lock_queue *que
 	return (struct kspin_lock *)(READ_ONCE(queue->lock) & ~LOCK_QUEUE_BITS);
 }
 
-/* Join the queue and spin on the own entry. Returns the number of tests, at least 1. */
+/* Join the queue and spin on @queue until the lock is handed over. Returns the number of tests. */
 static u32 ke_spin_for_lock_ownership(struct kspin_lock_queue *queue,
 				      struct kspin_lock_queue *tail)
 {
@@ -62,7 +62,8 @@ static noinline void ke_wait_for_lock_ownership_traced(struct kspin_lock_queue *
  * @queue: the caller's entry, already in the lock word
  * @tail: the entry that was in the lock word before
  *
- * Returns when the caller holds the lock; the wait has been counted or tracked.
+ * Returns when the caller holds the lock. The wait is counted while spin locks are counted, and the
+ * hold gets a slot while they are tracked.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */

@@ -41,7 +41,8 @@ static noinline void ke_wait_for_spin_lock_traced(struct kspin_lock *spin_lock)
  * ke_wait_for_spin_lock() - wait for a lock that is held
  * @spin_lock: the lock
  *
- * Returns when the caller holds the lock; the wait has been counted or tracked.
+ * Returns when the caller holds the lock. The wait is counted while spin locks are counted, and the
+ * hold gets a slot while they are tracked.
  *
  * Context: IRQL >= DISPATCH_LEVEL.
  */

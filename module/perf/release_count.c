@@ -40,7 +40,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_restart_release_countdown);
  *
  * Context: interrupts off.
  * Return: true if this release is sampled: its number is a multiple of the rate, or it is the first
- * to find an earlier multiple.
+ * to find an earlier multiple. With rate 1 every release is sampled.
  */
 bool ntklog_release_countdown_expired(struct ntklog_release_count *count)
 {

@@ -5,8 +5,7 @@
 /*
  * Count of the final releases of resources, or of Linux' sleeping locks. Every Nth release of a CPU
  * is sampled, N being NT's ReleaseSamplingRate. A release decrements a countdown with one
- * instruction. Only a release that finds the countdown expired takes the slow path. No release
- * divides.
+ * instruction. Only a release that finds the countdown expired takes the slow path, which divides.
  */
 
 #include <linux/types.h>

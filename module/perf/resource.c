@@ -2,7 +2,8 @@
 /*
  * Executive resources: tracking and sampling, as NT does it. Each task's acquisitions are tracked,
  * up to eight resources at a time, and the final release decides by NT's rules whether a
- * WMI_RESOURCE is written. Initialisations, owner pointers and excessive waits are always written.
+ * WMI_RESOURCE is written. Initialisations and owner pointers are always written, and every Nth
+ * timeout of a wait, N being NT's NumberOfExcessiveTimeouts.
  * The slots are described in resource_slots.h.
  */
 
@@ -176,7 +177,7 @@ void ntklog_log_resource_timeout(struct ntklog_resource_wait *wait)
 
 	if (!static_branch_likely(&ntklog_resource_key) || wait->timeouts % number)
 		return;
-	/* The clocks of two CPUs may differ: HoldTime stays 0. */
+	/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 	if (wait->processor == smp_processor_id())
 		record.hold_time = ntklog_cycles() - wait->start_time;
 	ntklog_write_resource(&record);
@@ -372,7 +373,7 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			.contention_delta = contention_count -
 					    READ_ONCE(slot->contention_count),
 		};
-		/* The clocks of two CPUs may differ: HoldTime stays 0. */
+		/* On another CPU HoldTime stays 0, because the clocks of two CPUs may differ. */
 		if (record->acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN &&
 		    READ_ONCE(slot->processor) == smp_processor_id())
 			record->hold_time = ntklog_cycles() - record->acquire_time;

@@ -20,7 +20,8 @@
  * @events: events written to at least one consumer
  * @writing: this CPU is writing an event, with interrupts off
  *
- * Only the CPU itself writes these members, with single instructions; any CPU may read them.
+ * Only the CPU itself writes these members, by single instructions or with interrupts off; for
+ * @releases of an offline CPU see release_count.h. Any CPU may read them.
  */
 struct ntklog_resource_cpu {
 	u32 exclusive_releases;

@@ -27,7 +27,8 @@ struct event_trace_executive_resource_information ntklog_resource_parameter_valu
 /**
  * ntklog_resource_rundown() - fill the event that records the resource parameters
  * @event: filled in
- * @end: true at the end of a session, false at its start
+ * @end: true for the event that ends the validity of the parameters, false for the one that begins
+ *	it
  *
  * Context: as for etw_provider.rundown.
  */

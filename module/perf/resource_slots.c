@@ -39,7 +39,7 @@ struct ntklog_task *ntklog_find_record_with_slots(unsigned long thread)
  * ntklog_get_record_with_slots() - return the current task's record, with slots in use
  *
  * Context: preemption off.
- * Return: the record. NULL if no record is available, the task is exiting, or tracking is off.
+ * Return: the record. NULL if no record is available, the record is late, or tracking is off.
  */
 struct ntklog_task *ntklog_get_record_with_slots(void)
 {

@@ -7,10 +7,11 @@
  *
  * NT counts, tracks and samples acquisitions. Three counters per CPU are kept while locks are
  * counted or tracked. While tracking is on, each held lock has a slot with the time of its
- * acquisition. The release decides whether an event is written: after a long hold, a sampled wait,
- * or every Nth uncontended acquisition. These rules must cost little for the acquisitions and
- * releases that write nothing, which are nearly all. The rules are therefore turned into a
- * countdown and a limit, both per CPU:
+ * acquisition. The release decides whether an event is written: after a long hold, after a sampled
+ * wait, after every Nth uncontended acquisition, or, beyond NT's rules, for every Nth release that
+ * leaves a waiter behind. These rules must cost little for the acquisitions and releases that write
+ * nothing, which are nearly all. The rules are therefore turned into a countdown and a limit, both
+ * per CPU:
  *
  *	struct ntklog_spin_lock_cpu
  *	+------------------------------------------+

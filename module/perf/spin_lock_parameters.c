@@ -12,7 +12,7 @@
 #include "../ground/compat.h"
 #include "spin_lock_parameters.h"
 
-/* NT's defaults are the lowest permitted values. */
+/* NT's defaults are the lowest permitted values, apart from 0 for the hold threshold. */
 struct event_trace_spinlock_information ntklog_spin_lock_parameter_values = {
 	.event_trace_information_class = EVENT_TRACE_SPINLOCK_INFORMATION_CLASS,
 	.spin_lock_spin_threshold = EVENT_TRACE_SPINLOCK_MIN_SPIN_THRESHOLD,
@@ -29,7 +29,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_spin_lock_blocker_rate);
 /**
  * ntklog_spin_lock_rundown() - fill the event that records the spin lock parameters
  * @event: filled in
- * @end: true at the end of a session, false at its start
+ * @end: true for the event that ends the validity of the parameters, false for the one that begins
+ *	it
  *
  * Context: as for etw_provider.rundown.
  */

@@ -34,7 +34,7 @@
 #include "spin_lock_sampled.h"
 #include "spin_lock_wait.h"
 
-/* Marsaglia's xorshift generator. Its state is never 0. */
+/* Return a random number below @limit, by Marsaglia's xorshift generator. Its state is never 0. */
 static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 limit)
 {
 	u32 random = sampled->random;
@@ -46,7 +46,10 @@ static u32 ntklog_random_below(struct ntklog_sampled_spin_locks *sampled, u32 li
 	return (u64)random * limit >> 32;
 }
 
-/* Let the acquisition take the slow path that is @distance acquisitions ahead. */
+/*
+ * Let the acquisition that is @distance acquisitions ahead take the slow path. If the countdown is
+ * too short for the distance, an earlier acquisition takes it and restarts the countdown.
+ */
 static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 count, u64 distance)
 {
 	s32 left = min_t(u64, distance - 1, S32_MAX);
@@ -73,7 +76,7 @@ static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32
 }
 
 /**
- * ntklog_restart_interval() - begin a new interval, after the sample rate has changed
+ * ntklog_restart_interval() - begin a new interval, with the present sample rate and choice
  * @cpu: state of a CPU
  *
  * Context: interrupts off, on that CPU; or the CPU is offline.

@@ -48,9 +48,9 @@ static __always_inline void ntklog_set_countdown(struct ntklog_spin_lock_cpu *cp
 }
 
 /*
- * Number of uncontended acquisitions before the next sampled one. @remainder is @count modulo
- * @rate. The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0 is a
- * multiple of every rate.
+ * Return the number of uncontended acquisitions before the next sampled one. @remainder is @count
+ * modulo @rate. The count is 32 bits wide: when it wraps to 0 the acquisition is sampled, because 0
+ * is a multiple of every rate.
  */
 static __always_inline long ntklog_countdown_to_sample(u32 count, u32 remainder, u32 rate)
 {
@@ -130,8 +130,8 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
 /*
  * Use a single instruction, as for untracked_slots, without_slot and blocker_count below, because
- * an NMI handler changes the same words. Only ntklog_empty_slots() uses plain stores, while no hook
- * runs.
+ * an NMI handler changes the same words. ntklog_empty_slots() uses plain stores, while no hook
+ * runs; ntklog_set_countdown() too, because a handler leaves the slots in @state as it found them.
  */
 static void ntklog_add_slots_in_use(int slots)
 {
@@ -162,8 +162,8 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 
 /*
  * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
- * untracked or give it back. Returns the slot; or slot 0, a
- * dummy whose lock stays 0, if the slot was given back.
+ * untracked or give it back. Returns the slot; or slot 0, a dummy whose lock stays 0, if the slot
+ * was given back.
  */
 static noinline struct ntklog_spin_lock_slot *
 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,

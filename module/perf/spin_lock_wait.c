@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contended acquisitions of locks whose holds are not tracked. */
+/* Contended acquisitions in the modes "sampled" and "waits". */
 
 #include <linux/export.h>
 
@@ -8,7 +8,7 @@
 #include "spin_lock_wait.h"
 
 /**
- * ntklog_count_spin_lock_wait() - count a contended acquisition of a lock that is not tracked
+ * ntklog_count_spin_lock_wait() - count a contended acquisition, and apply NT's rule to it
  * @spin_count: number of additional tests of the lock, at least 1
  *
  * Context: interrupts off, right after the acquisition.
