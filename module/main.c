@@ -180,8 +180,8 @@ static int __init ntklog_init(void)
 		goto err_linux;
 	}
 	/*
-	 * A failed load frees the module, although an open file of it holds a reference. From here
-	 * on a file can be opened, and nothing can fail any more.
+	 * A failed load frees the module, although an open file of it holds a reference. The device
+	 * is the first file that can be opened, so nothing after it makes the load fail.
 	 */
 	err = ntklog_device_init();
 	if (err) {
@@ -220,7 +220,7 @@ static void __exit ntklog_exit(void)
 	ntklog_context_swap_exit();
 	ntklog_resource_exit();
 	ntklog_linux_selftest_exit();
-	/* Before perf: it leaves the tracking when it has let go of the kernel's functions. */
+	/* Before ntklog_spin_lock_exit(): an attached kind needs tracking until it is detached. */
 	ntklog_linux_exit();
 	ntklog_spin_lock_exit();
 	ntklog_task_records_exit();

@@ -12,8 +12,8 @@
  *
  * All changes are atomic. A shared request adds 1 while bits 31 and 30 are clear. An exclusive
  * request changes 0, or bit 30 alone, to bit 31 alone. An exclusive waiter sets bit 30, and sets it
- * again after another one has acquired the lock. An owner subtracts what it has added. While bit 30
- * is set a waiter exists that will clear it.
+ * again after another one has acquired the lock. The only shared owner may change its 1 to bit 31.
+ * An owner subtracts what it has added. While bit 30 is set a waiter exists that will clear it.
  */
 
 #include <linux/atomic.h>

@@ -35,7 +35,7 @@
 typedef void *PVOID, **PPVOID;
 typedef const void *PCVOID;
 typedef PVOID HANDLE, *PHANDLE;
-/* The kernel's char is unsigned. */
+/* The kernel's char is unsigned since 6.2. */
 typedef s8 CHAR, CCHAR, *PCHAR;
 typedef const CHAR *PCCHAR;
 typedef char *PSTR;

@@ -81,7 +81,7 @@ void ke_release_queued_spin_lock_not_owned(struct kspin_lock_queue *queue);
 
 /*
  * Acquire and release for an entry that names its lock. Inline, so that they call no function if
- * the lock is uncontended and tracing is off.
+ * the lock is uncontended and spin locks are not counted.
  */
 static __always_inline void
 __ke_acquire_queued_spin_lock(struct kspin_lock_queue *queue)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that acquire one kind of lock in one way: see functions.h. ACQUIRED(lock) is the
+ * The acquire functions of one lock type and one set: see functions.h. ACQUIRED(lock) is the
  * fast path of tracking after an uncontended acquisition. If it returns false, its slow path
  * ACQUIRED_SLOW(lock) is called. WAITED(lock, wait_start) is called after a contended acquisition.
  *

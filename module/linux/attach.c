@@ -11,8 +11,8 @@
  *	were acquired through one have been released; these releases free the slots. Restore the
  *	release functions, wait again, and disable tracking.
  *
- * The interrupt hooks are registered before the first acquire function is redirected and
- * unregistered after the last release function is restored.
+ * The interrupt hooks are registered before the first function is redirected and unregistered after
+ * the last one is restored.
  *
  * In mode "sampled" most releases have no slot. There is nothing to arm, no interrupt hook is
  * registered, and no grace period is needed after the acquire functions are redirected.
@@ -123,21 +123,21 @@ int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_var
 	}
 	err = ntklog_register_hooks(functions->hooks, functions->count, true, failed);
 	if (err)
-		goto leave;
+		goto restored;
 	err = ntklog_register_hooks(functions->hooks, functions->count, false, failed);
 	if (err) {
 		/*
-		 * Some acquire functions may have been redirected. When they are restored, all
-		 * locks that were acquired through them are released.
+		 * Some acquire functions may have been redirected. ntklog_register_hooks() has
+		 * restored them, and all locks that were acquired through them have been released.
 		 */
 		ntklog_unregister_hooks(functions->hooks, functions->count, true);
-		goto leave;
+		goto restored;
 	}
 	ntklog_unpin_ftrace_enabled();
 	ntklog_finish_attach(functions);
 	return 0;
 
-leave:
+restored:
 	ntklog_unpin_ftrace_enabled();
 	ntklog_finish_detach(functions);
 	return err;

@@ -12,7 +12,7 @@
 #include "code.h"
 
 /* Bytes to search if kallsyms does not know the size of a function. */
-#define NTKLOG_LOOK_AT_BYTES	256
+#define NTKLOG_CODE_BYTES_DEFAULT	256
 
 static unsigned long ntklog_size_of(unsigned long function)
 {
@@ -23,7 +23,8 @@ static unsigned long ntklog_size_of(unsigned long function)
 	/* "name+0x0/0x60" */
 	sprint_symbol(text, function);
 	slash = strchr(text, '/');
-	return slash && sscanf(slash, "/0x%lx", &size) == 1 && size ? size : NTKLOG_LOOK_AT_BYTES;
+	return slash && sscanf(slash, "/0x%lx", &size) == 1 && size ? size :
+								      NTKLOG_CODE_BYTES_DEFAULT;
 }
 
 #ifdef CONFIG_X86_64

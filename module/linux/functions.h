@@ -9,11 +9,13 @@
  * DO()			DO(lock), DO(trylock) and DO(unlock): the kernel's operations on the word
  * TRY_ACQUIRE_FAST()	first step of DO(lock)
  * DEPEND(), DEPENDED()	tell lockdep of an acquisition and a release; empty without lockdep
- * SAMPLE()		decides whether an acquisition is sampled
+ * SAMPLE()		counts an acquisition in mode "sampled"; false if the slow path must decide
  * WAITED_FOR()		true if a CPU waits for the lock, which the caller holds
+ * WITH_*		defined if the kernel has the function of that name for the lock type
  *
- * The replacements of one mode differ only in disabling preemption, softirqs or interrupts. In
- * each, _RET_IP_ is the caller of the kernel's function.
+ * The acquire functions of a lock type differ only in the contexts that they disable, in the
+ * arguments of lockdep, and in whether they wait. The release functions differ in the contexts that
+ * they enable. In each, _RET_IP_ is the caller of the kernel's function.
  *
  * The locks have two sets of replacements, so that none contains code for the other mode. SET_NAME
  * is "tracked" or "sampled": the first set tracks each acquisition and marks releases that leave a

@@ -4,9 +4,9 @@
  * locks that its CPU holds: see ntklog_count_interrupt_in_slots(). The acquisition of a lock then
  * need not read the kernel's interrupt counters.
  *
- * On x86 all interrupts call irq_enter_rcu(), except NMIs and the reschedule interrupt, which has a
- * tracepoint. The hook of irq_enter_rcu() is a callback of ftrace. Its overhead is paid by the
- * interrupts, which are few compared with acquisitions.
+ * On x86 all interrupts that NT's InterruptCount includes call irq_enter_rcu(), except NMIs and the
+ * reschedule interrupt, which has a tracepoint. The hook of irq_enter_rcu() is a callback of
+ * ftrace. Its overhead is paid by the interrupts, which are few compared with acquisitions.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -110,7 +110,7 @@ int ntklog_register_interrupt_hooks(const char **failed)
 	*failed = RESCHEDULE_ENTRY;
 	err = tracepoint_probe_register(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
 	if (err)
-		goto err_hearers;
+		goto err_users;
 	*failed = INTERRUPT_ENTRY;
 	err = ntklog_register_interrupts();
 	if (err)
@@ -121,7 +121,7 @@ int ntklog_register_interrupt_hooks(const char **failed)
 err_tracepoint:
 	tracepoint_probe_unregister(ntklog_reschedule_entry, ntklog_reschedule_begins, NULL);
 	tracepoint_synchronize_unregister();
-err_hearers:
+err_users:
 	ntklog_interrupt_hook_users--;
 	return err;
 }

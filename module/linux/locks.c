@@ -390,8 +390,9 @@ static void ntklog_update_linux_kind(struct ntklog_event_group *want,
 	smp_store_release(&kind->requests, request);
 	queue_work(system_long_wq, &kind->work);
 	/*
-	 * A tracepoint's work item holds the mutex of @want, which sessions wait for. An exiting
-	 * task that closes its claim cannot be killed.
+	 * Do not wait in the work item of a tracepoint, which holds the mutex of @want that
+	 * sessions wait for; nor in an exiting task that closes its claim, because nothing can kill
+	 * it.
 	 */
 	if (current->flags & (PF_WQ_WORKER | PF_EXITING))
 		return;
@@ -589,8 +590,9 @@ static void ntklog_test_kind(struct seq_file *seq, struct ntklog_linux_kind *kin
  * ntklog_test_kinds() - compare the replacements of all kinds with the kernel's functions
  * @seq: output; see ntklog_selftest()
  *
- * A detached kind is attached during its test. A kind whose test fails is detached, and attached
- * again by the next request of a subscriber.
+ * Only kinds that spin have replacements, and not in mode "waits". A detached kind is attached
+ * during its test. A kind whose test fails is detached, and attached again by the next request of a
+ * subscriber.
  *
  * Context: work item; may sleep, without limit while a kernel task does not schedule.
  */
@@ -752,7 +754,10 @@ static int ntklog_register_tracepoint(bool sleeping)
 		if (!ntklog_linux_kinds[i].class == sleeping)
 			continue;
 		err = ntklog_event_group_add_probe(&ntklog_linux_kinds[i].want);
-		if (err)	/* Module unload: the probes of all kinds are removed. */
+		/*
+		 * With an error the module is being unloaded, and removes the probes of all kinds.
+		 */
+		if (err)
 			return err;
 	}
 	return 0;

@@ -64,7 +64,8 @@ static bool ntklog_is_same_function(unsigned long function, const void *other)
 
 /*
  * Resolve @target. Its address stays 0 if the function must not be hooked. Returns false if a
- * mandatory function is missing, or if the kprobe found another function of the same name.
+ * mandatory function is missing or must not be hooked, or if the kprobe found another function of
+ * the same name.
  */
 static bool ntklog_resolve_target(struct ntklog_target *target, const void *original_entry)
 {
@@ -138,8 +139,8 @@ size_t ntklog_count_targets(const struct ntklog_hook *hooks, size_t count)
 }
 
 /*
- * Callback of the guard. Its only target is ntklog_resolve_targets(), which only module init calls,
- * so the callback never runs.
+ * Callback of the guard. Its only target is ntklog_resolve_targets(), which module init and KUnit
+ * call.
  */
 static void ntklog_ftrace_guard_callback(unsigned long ip, unsigned long parent,
 					 struct ftrace_ops *ops, struct ftrace_regs *regs)

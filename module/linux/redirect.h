@@ -9,7 +9,8 @@
  *
  * - A redirected function is replaced: the trampoline replaces its own return address, which points
  *   into the original function, by the address of the replacement in this module, and returns. The
- *   original does not run. The replacement returns to the caller of the original.
+ *   original does not run, unless the replacement calls it. The replacement returns to the caller
+ *   of the original.
  * - A hooked function keeps running: the trampoline calls a hook of this module and returns into
  *   the original. A function that may sleep must be hooked in this way, so that no code of this
  *   module is on the stack of a sleeping task.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The functions that release one kind of lock in one way: see functions.h. POPPED(lock) is the fast
+ * The release functions of one lock type and one set: see functions.h. POPPED(lock) is the fast
  * path of tracking, called while the lock is held. If it returns false, RELEASED(lock, mode, time,
  * caller) is called after the release. MODE_NOW(lock) returns the acquire mode while the lock is
  * held.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rundown events of ntklog's own: the mode in which Linux' locks are observed, and the rate of
- * blockers. A session with Linux' locks always gets one. A session with NT's locks only, which are
- * tracked as in mode "full", gets one if the rate of blockers is not 0.
+ * Rundown events of ntklog's own: the mode in which Linux' spin locks and rwlocks are observed, and
+ * the rate of blockers. A session with these locks always gets one. A session with NT's spin locks
+ * only, which are tracked as in mode "full", gets one if the rate of blockers is not 0.
+ *
+ * A session with Linux' sleeping locks gets the rates of NT's resources, which apply to both.
  */
 
 #include <linux/build_bug.h>
@@ -49,7 +51,7 @@ static void ntklog_nt_rundown(struct etw_rundown_event *event, bool end)
 				 PERF_LINUX_RT_MUTEX | PERF_LINUX_PERCPU_RWSEM | \
 				 PERF_LINUX_WW_MUTEX)
 
-/* The rates of NT's resources also apply to Linux' sleeping locks. Tell them once. */
+/* A session that has NT's resources too gets the rates from their provider. */
 static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 {
 	ntklog_resource_rundown(event, end);

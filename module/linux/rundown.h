@@ -2,7 +2,9 @@
 #ifndef _NTKLOG_LINUX_RUNDOWN_H
 #define _NTKLOG_LINUX_RUNDOWN_H
 
-/* Rundown events of the mode and of the rate of blockers. For locks.c. */
+/*
+ * Rundown events of the mode, the rate of blockers, and the rates of sleeping locks. For locks.c.
+ */
 
 #include <linux/types.h>
 

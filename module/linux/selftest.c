@@ -3,9 +3,9 @@
  * Self-test: compares the replacements of Linux' lock functions with the originals. At module load,
  * when no function is redirected, the test calls each function on a lock of this file and saves the
  * resulting state: the word of the lock, the state of preemption, softirqs and interrupts, and the
- * number of slots in use. A replacement must leave the same state, and one slot. In mode "sampled"
- * each replacement is tested twice: with an acquisition that is not sampled, which leaves no slot,
- * and with one that is.
+ * number of slots in use. A replacement must leave the same state, and one slot while the lock is
+ * held. In mode "sampled" each replacement is tested twice: with an acquisition that is not
+ * sampled, which leaves no slot, and with one that is.
  *
  * The contexts are a task with everything on, with softirqs off and with interrupts off, and a hard
  * interrupt. NMIs are not tested. A trylock is also tested on a lock that is held. Waiting is not
@@ -414,7 +414,7 @@ static const char *ntklog_test_functions(const struct ntklog_linux_functions *fu
  * ntklog_selftest() - compare the replacements of a kind with the kernel's functions
  * @functions: lock functions of the kind, which are redirected
  * @seq: output file, or NULL. Gets a line for each function and context: name, context, and the
- *	state that the replacement leaves, with the original's value in parentheses if it differs
+ *	state that the replacement leaves, with the expected value in parentheses if it differs
  *
  * Context: task; may sleep. Called with ntklog_linux_mutex held.
  * Return: NULL if all states are equal, or the name of the first function that differs.

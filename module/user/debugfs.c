@@ -91,7 +91,7 @@ static const struct ntklog_file ntklog_blockers_file = {
 static struct ntklog_file ntklog_spin_lock_files[PERF_SPIN_LOCK_PARAMETERS];
 static struct ntklog_file ntklog_resource_files[PERF_RESOURCE_PARAMETERS];
 
-/* Of ntklog_file.takes of the parameters, NTKLOG_RANGE_SIZE bytes each. */
+/* Texts for ntklog_file.takes of the parameters, NTKLOG_RANGE_SIZE bytes each. */
 #define NTKLOG_RANGE_SIZE	32
 static char ntklog_spin_lock_ranges[PERF_SPIN_LOCK_PARAMETERS][NTKLOG_RANGE_SIZE];
 static char ntklog_resource_ranges[PERF_RESOURCE_PARAMETERS][NTKLOG_RANGE_SIZE];
@@ -118,7 +118,9 @@ static ssize_t ntklog_information_write(struct file *file,
 	u8 buffer[PERF_INFORMATION_MAX];
 	int err;
 
-	/* Longer than any information class. ntklog_set_information() checks the exact length. */
+	/*
+	 * No structure is longer than the buffer. ntklog_set_information() checks the exact length.
+	 */
 	if (count > sizeof(buffer) || *position)
 		return -EINVAL;
 	if (copy_from_user(buffer, from, count))
@@ -154,7 +156,9 @@ static void ntklog_group_mask_show(struct seq_file *seq, void *object)
 
 /* counters */
 
-/* SpinLockAcquireCount is not stored. It follows from the countdown to the next sampled one. */
+/*
+ * SpinLockAcquireCount is not stored. It follows from the countdowns and SpinLockContentionCount.
+ */
 static u64 ntklog_get_acquire_count(int cpu)
 {
 	return ntklog_spin_lock_acquire_count(cpu);
@@ -187,10 +191,13 @@ static u64 ntklog_get_slots_in_use(int cpu)
 #define NTKLOG_STACK_COUNTER(_name, _member) \
 	NTKLOG_COUNTER("Stacks" _name, ntklog_stack_cpu, _member)
 
-/* The columns, in their order. Counters of 32 bits wrap as NT's do. */
+/*
+ * The columns, in their order: the value of @get, or a member of a per-CPU structure. Counters of
+ * 32 bits wrap as NT's do.
+ */
 static const struct {
 	const char *name;
-	u64 (*get)(int cpu);	/* or: */
+	u64 (*get)(int cpu);
 	const void __percpu *counts;
 	size_t offset;
 	size_t size;
@@ -228,13 +235,13 @@ static const struct {
 
 static u64 ntklog_get_counter(size_t i, int cpu)
 {
-	const void *at;
+	const void *value;
 
 	if (ntklog_counters[i].get)
 		return ntklog_counters[i].get(cpu);
-	at = per_cpu_ptr(ntklog_counters[i].counts, cpu) + ntklog_counters[i].offset;
-	return ntklog_counters[i].size == sizeof(u32) ? READ_ONCE(*(u32 *)at) :
-							READ_ONCE(*(u64 *)at);
+	value = per_cpu_ptr(ntklog_counters[i].counts, cpu) + ntklog_counters[i].offset;
+	return ntklog_counters[i].size == sizeof(u32) ? READ_ONCE(*(u32 *)value) :
+							READ_ONCE(*(u64 *)value);
 }
 
 static void ntklog_counters_show(struct seq_file *seq, void *object)
@@ -246,7 +253,7 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
 		seq_printf(seq, " %s", ntklog_counters[i].name);
 	seq_putc(seq, '\n');
-	/* Also of those that are offline: sums shall not go back. */
+	/* With the CPUs that are offline, so that sums do not decrease. */
 	for_each_possible_cpu(cpu) {
 		seq_printf(seq, "cpu%d", cpu);
 		for (i = 0; i < ARRAY_SIZE(ntklog_counters); i++)
@@ -255,7 +262,7 @@ static void ntklog_counters_show(struct seq_file *seq, void *object)
 	}
 }
 
-/* locks_information: made at open */
+/* locks_information: NT's SystemLocksInformation, made when the file is opened */
 
 static int ntklog_locks_information_open(struct inode *inode, struct file *file)
 {
@@ -314,14 +321,14 @@ static int ntklog_locks_show(struct seq_file *seq, void *object)
 }
 DEFINE_SHOW_ATTRIBUTE(ntklog_locks);
 
-/* linux: which of Linux' own locks are watched, or can be */
+/* linux: the state of each kind of Linux' locks */
 
 static void ntklog_linux_show(struct seq_file *seq, void *object)
 {
 	ntklog_linux_describe(seq);
 }
 
-/* linux_mode: how they are watched */
+/* linux_mode: the mode in which Linux' spin locks and rwlocks are observed */
 
 static void ntklog_linux_mode_show(struct seq_file *seq, void *object)
 {
@@ -390,7 +397,7 @@ static const struct file_operations ntklog_identities_fops = {
 	.release = ntklog_identities_release,
 };
 
-/* keep_identities: or while this is 1 */
+/* keep_identities: 1 keeps the notes enabled while "identities" is not open */
 
 static void ntklog_keep_identities_show(struct seq_file *seq, void *object)
 {
@@ -509,8 +516,8 @@ int ntklog_debugfs_init(void)
 /**
  * ntklog_debugfs_create_files() - create all files in the module's directory
  *
- * A file that cannot be created is missing: the load cannot fail any more, because another file
- * may be open.
+ * If a file cannot be created, it and those after it are missing. The load cannot fail any more,
+ * because another file may be open.
  *
  * Context: load.
  */

@@ -25,7 +25,7 @@
 /**
  * ntklog_reader_read() - read() of a file whose private data is a struct etw_reader
  * @file: the file
- * @to: where to
+ * @to: buffer of the caller
  * @count: the most bytes to read
  * @position: unused; reading takes the buffers out
  *
@@ -263,12 +263,13 @@ static const struct file_operations ntklog_claim_fops = NTKLOG_CLAIM_FOPS(ntklog
 static const struct file_operations ntklog_adopt_fops = NTKLOG_CLAIM_FOPS(ntklog_adopt_open);
 
 /**
- * ntklog_create_claim_files() - create claim and adopt
- * @directory: where
- * @session: the session; NULL: claim alone, for any session
+ * ntklog_create_claim_files() - create the files "claim" and "adopt"
+ * @directory: parent directory
+ * @session: the session; NULL: only "claim", for any session
  *
- * debugfs' own wrapper of file operations has no compat_ioctl. It is not needed to protect an
- * open file from the removal of its operations: an open file holds a reference to the module.
+ * The files do without debugfs' wrapper of file operations, which has no compat_ioctl. The wrapper
+ * protects an open file from the removal of its operations; here the reference to the module that
+ * an open file holds does.
  *
  * Context: load.
  * Return: 0 or a negative errno.

@@ -20,7 +20,7 @@
 
 /* Longer than any text that a file takes. */
 #define NTKLOG_TEXT_MAX	512
-/* As much of a refused text is in the kernel log. */
+/* The kernel log shows one byte less of a refused text. */
 #define NTKLOG_TEXT_SHOWN	48
 
 /*
@@ -127,7 +127,7 @@ int ntklog_create_file(const struct ntklog_file *file, struct dentry *directory,
 }
 
 /**
- * ntklog_free_files() - let go what the files of text were made of
+ * ntklog_free_files() - free the objects of the text files
  *
  * Context: unload, or a load that failed; the directory has been removed.
  */
@@ -157,16 +157,17 @@ int ntklog_parse_number(const char *text, u32 *value)
 	return 0;
 }
 
+/* Private data of a file that ntklog_made_open() has opened. */
 struct ntklog_made {
 	size_t size;
 	void *bytes;
 };
 
 /**
- * ntklog_made_open() - open a file of bytes, made of one moment
- * @file: it
- * @bytes: kvmalloc()ed, given over; or an error
- * @size: of them
+ * ntklog_made_open() - open a file whose contents have just been made
+ * @file: the file
+ * @bytes: the contents, from kvmalloc(), which ntklog_made_release() frees; or an error pointer
+ * @size: size of the contents in bytes
  *
  * Context: thread.
  * Return: 0 or a negative errno.
@@ -189,14 +190,14 @@ int ntklog_made_open(struct file *file, void *bytes, size_t size)
 }
 
 /**
- * ntklog_made_read() - give bytes of such a file
- * @file: it
- * @to: where to
- * @count: room there
- * @position: in it
+ * ntklog_made_read() - read() of a file that ntklog_made_open() has opened
+ * @file: the file
+ * @to: buffer of the caller
+ * @count: size of the buffer in bytes
+ * @position: position in the file
  *
  * Context: thread.
- * Return: bytes, or -EFAULT.
+ * Return: number of bytes copied, or -EFAULT.
  */
 ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_t *position)
 {
@@ -206,9 +207,9 @@ ssize_t ntklog_made_read(struct file *file, char __user *to, size_t count, loff_
 }
 
 /**
- * ntklog_made_release() - close such a file
+ * ntklog_made_release() - close a file that ntklog_made_open() has opened
  * @inode: unused
- * @file: it
+ * @file: the file
  *
  * Context: thread.
  * Return: 0.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The files in /sys/kernel/debug/ntklog/sessions. No rule is decided here. */
+/*
+ * The files in /sys/kernel/debug/ntklog/sessions. The functions here convert between text and
+ * values; etw checks and applies them.
+ */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -256,7 +259,7 @@ struct ntklog_processor {
 	unsigned int cpu;
 };
 
-/* Of each session, each that there may be. */
+/* An entry for each session and CPU number. */
 static struct ntklog_processor *ntklog_processors;
 
 static int ntklog_processor_open(struct inode *inode, struct file *file)
@@ -354,8 +357,8 @@ static int ntklog_create_processor_files(size_t number)
 }
 
 /**
- * ntklog_create_session_directories() - make the files of all sessions
- * @directory: where
+ * ntklog_create_session_directories() - create the files of all sessions
+ * @directory: parent of the directory "sessions"
  *
  * Context: load.
  * Return: 0 or a negative errno, after which ntklog_free_session_files() cleans up.
@@ -408,7 +411,7 @@ int ntklog_create_session_directories(struct dentry *directory)
 }
 
 /**
- * ntklog_free_session_files() - let go what the sessions' files were made of
+ * ntklog_free_session_files() - free the objects of the files cpu<m>
  *
  * Context: unload, or a load that failed; the directory has been removed.
  */

@@ -87,9 +87,9 @@ static struct miscdevice ntklog_device = {
 };
 
 /**
- * ntklog_device_init() - make /dev/ntklog
+ * ntklog_device_init() - create /dev/ntklog
  *
- * Context: load, when all that it gives is there.
+ * Context: module load, when sessions and parameters have been initialized.
  * Return: 0 or a negative errno.
  */
 int ntklog_device_init(void)

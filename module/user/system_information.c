@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NT's system information classes, for the ioctl of the device. The functions only select the owner
- * of a class, which also serves the debugfs files and checks the values.
+ * NT's system information classes, for the ioctl of the device. The functions check lengths and
+ * trace handles, and select the code that serves a class, which also serves the debugfs files.
  */
 
 #include <linux/err.h>

@@ -6,7 +6,7 @@
 
 #include <linux/types.h>
 
-/* Size of the caller's buffer that is copied, in bytes. No valid structure is longer. */
+/* Bytes of the caller's buffer that are copied in. No valid input is longer. */
 #define NTKLOG_INFORMATION_MAX	0x40
 
 u32 ntklog_query_system_information(u32 information_class, const void *in,

@@ -175,7 +175,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_dc, blockers, 0x04);
  * struct ntklog_stacks_dc - data of the rundown events of stacks
  * @stacks: NTKLOG_STACKS_*
  *
- * A session without stacks has no such events.
+ * A session has no such events before the first type of event carries a stack.
  */
 struct ntklog_stacks_dc {
 	__u32 stacks;

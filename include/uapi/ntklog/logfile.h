@@ -106,7 +106,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @buffers_written: number of buffers of the file, with this one
  * @start_buffers: 1
  * @pointer_size: 8 or 4
- * @events_lost: number of events that found no free buffer
+ * @events_lost: number of lost events
  * @cpu_speed_in_mhz: frequency of the TSC; 0 if the clock is not the CPU's
  * @logger_name: has no meaning in a file
  * @log_file_name: has no meaning in a file
@@ -116,7 +116,8 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_time_zone_information, daylight_bias, 0xA8);
  * @perf_freq: ticks of the session clock per second
  * @start_time: FILETIME of the session's start
  * @reserved_flags: clock type, ETW_CLOCK_*
- * @buffers_lost: number of buffers that could not be written
+ * @buffers_lost: number of buffers that are not in the file; in files of ntklog the overwritten
+ *	ones
  *
  * Two UTF-16 strings with a terminating NUL follow: the name of the logger and that of the file.
  */

@@ -18,8 +18,8 @@
  * write into one of them fails with EBUSY.
  *
  * read() and pread() of a claim give the first buffer of the ETL file, the one with the header.
- * A read at offset 0 makes it anew; it is final after NTKLOG_SESSION_STOP. ENODATA: the session
- * has had no run.
+ * A read at offset 0 makes it anew; it is final after NTKLOG_SESSION_STOP. ENODATA: the claim has
+ * no run.
  *
  * The layouts are the same for callers of 32 and of 64 bits. The caller sets @size to the size
  * of the structure; another size fails with EINVAL.
@@ -130,7 +130,7 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, size, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_cpu, cpu, 0x04);
 
 /* state */
-#define NTKLOG_SESSION_IDLE		0	/* has had no run */
+#define NTKLOG_SESSION_IDLE		0	/* the claim has no run */
 #define NTKLOG_SESSION_STARTED		1
 #define NTKLOG_SESSION_FINISHED		2	/* stopped: all can be read */
 
@@ -174,25 +174,25 @@ NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failures, 0x0C);
 NTKLOG_ASSERT_OFFSET(struct ntklog_session_info, failure, 0x10);
 
 /*
- * Start a run. If the call fails, the session is as before: EINVAL for a setting out of range,
- * EEXIST if another session has the name, EBUSY if the session runs, ENOMEM if there is no memory
- * for the buffers, EINTR after a signal. Buffers of the claim's earlier run are freed, except for
- * those of a CPU that is open with NTKLOG_SESSION_OPEN_CPU.
+ * Start a run. If the call fails, the session is as before, except that a run that is in a snapshot
+ * may be gone: EINVAL for a setting out of range, EEXIST if another session has the name, EBUSY if
+ * the session runs, ENOMEM if there is no memory for the buffers, EINTR after a signal. Buffers of
+ * the claim's earlier run are freed, except for those of a CPU that is open with
+ * NTKLOG_SESSION_OPEN_CPU.
  */
 #define NTKLOG_SESSION_START	_IOW(0xE7, 16, struct ntklog_session_start)
 
 /* Stop the run; then all of it can be read. EINVAL: the session does not run. */
 #define NTKLOG_SESSION_STOP	_IO(0xE7, 17)
 
-/* ENODATA: the session has had no run. */
+/* ENODATA: the claim has no run. */
 #define NTKLOG_SESSION_COUNTS	_IOWR(0xE7, 18, struct ntklog_session_counts)
 
 /*
  * Returns a new file descriptor with close-on-exec. It reads and polls the finished buffers of
  * this run on a CPU, as sessions/<n>/cpu<m> does, and goes on to do so when the claim is closed
  * or starts another run. read() gives 0 when there is no more for now, with POLLHUP from poll()
- * when there will be no more. ENODATA: the session has had no run; EINVAL: there can be no such
- * CPU.
+ * when there will be no more. ENODATA: the claim has no run; EINVAL: there can be no such CPU.
  */
 #define NTKLOG_SESSION_OPEN_CPU	_IOW(0xE7, 19, struct ntklog_session_cpu)
 

@@ -133,7 +133,8 @@ NTKLOG_ASSERT_OFFSET(struct event_trace_spinlock_information,
  *	EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION
  * @event_trace_information_class: EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS
  * @release_sampling_rate: every Nth final release is sampled, N >= 1
- * @contention_sampling_rate: every Nth contended one is sampled, N >= 1
+ * @contention_sampling_rate: N >= 1. A final release after a wait is sampled if its number on the
+ *	CPU is a multiple of N; any final release, if N, 2N, ... waits began during the hold
  * @number_of_excessive_timeouts: every Nth timeout of a wait is written, N >= 1
  */
 struct event_trace_executive_resource_information {

@@ -32,9 +32,10 @@
 /**
  * struct wmi_spinlock64 - NT's WMI_SPINLOCK with 64-bit pointers
  * @spin_lock_address: address of the lock
- * @caller_address: return address of the release function
+ * @caller_address: return address of the release function; with WMI_SPINLOCK_RULE_WAIT of the lock
+ *	function, or 0 if it is not known
  * @acquire_time: clock at the start of the hold
- * @release_time: clock immediately before the release
+ * @release_time: clock immediately before the release; with WMI_SPINLOCK_RULE_WAIT @acquire_time
  * @wait_time_in_cycles: duration of the wait, in cycles
  * @spin_count: number of additional tests of the lock during the wait; 0: uncontended
  * @thread_id: thread that released the lock
