@@ -89,6 +89,20 @@ check "recordings: record's closing line counts the events in the file" is \
 	"$(ntklog info one.etl | awk '/^Events/ { counts = 1; next } counts { sum += $2 }
 		END { print sum + 0 }')"
 
+# A trap: the process wakes up after the recording has begun.
+sh -c 'sleep 4; exec sleep 0' &
+sleeper=$!
+check "recordings: record --on ends with status 0 after the event" ntklog record -e contextswap --no-names -o trap.etl \
+	--on "NewThreadId == $sleeper && time > 1" --before 1 --after 0.5 --duration 60
+wait $sleeper
+check "recordings: the file of record --on has the event" sh -c \
+	"ntklog dump trap.etl --filter 'NewThreadId == $sleeper && time > 1' | grep ContextSwap"
+check "recordings: the file of record --on has other events, too" sh -c \
+	"[ \$(ntklog dump trap.etl | grep -c ContextSwap) -gt 1 ]"
+check "recordings: record --on without such an event ends with status 3" status_is 3 ntklog record -e contextswap --no-names \
+	-o trap2.etl --on "wait > 3600s" --duration 1
+check "recordings: record --on without such an event writes no file" [ ! -e trap2.etl ]
+
 # A disk with space for a part of the buffers.
 mount -t tmpfs -o size=300k none $KEPT
 ntklog record -e contextswap,linux_spinlock -b 64K --no-names -o $KEPT/full_disk.etl --duration 60 \

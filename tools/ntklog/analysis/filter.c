@@ -249,6 +249,29 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 }
 
 /**
+ * filter_names() - find out which names a filter compares with
+ * @filter: the filter
+ *
+ * Return: FILTER_NAMES_*; 0: the filter needs no names of the recorded machine.
+ */
+unsigned int filter_names(const struct filter *filter)
+{
+	const struct compared *compared = &filter->compared;
+
+	if (filter->kind == FILTER_NOT)
+		return filter_names(filter->left);
+	if (filter->kind != FILTER_COMPARE)
+		return filter_names(filter->left) | filter_names(filter->right);
+	if (compared->is_number)
+		return 0;
+	if (compared->subject == SUBJECT_CLASS)
+		return FILTER_NAMES_CLASSES;
+	if (compared->kind == OPERAND_THREAD)
+		return FILTER_NAMES_THREADS;
+	return compared->kind == OPERAND_ADDRESS ? FILTER_NAMES_SYMBOLS : 0;
+}
+
+/**
  * filter_resolve() - check that the names in a filter exist
  * @filter: filter, or NULL
  * @names: names of the file, or NULL

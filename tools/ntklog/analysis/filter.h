@@ -28,6 +28,11 @@
 /* Bytes for a message with all names that a value can have. */
 #define FILTER_ERROR_SIZE	2048
 
+/* What the names in a filter are of. */
+#define FILTER_NAMES_SYMBOLS	1u
+#define FILTER_NAMES_CLASSES	2u
+#define FILTER_NAMES_THREADS	4u
+
 struct filter;
 
 /**
@@ -47,6 +52,7 @@ struct selection {
 };
 
 struct filter *filter_parse(const char *text, char *error, size_t size);
+unsigned int filter_names(const struct filter *filter);
 int filter_resolve(struct filter *filter, const struct names *names, char *error,
 		   size_t size);
 bool filter_match(const struct filter *filter, const struct etl_file *file,

@@ -13,18 +13,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ntklog/group_mask.h>
 
+#include "child.h"
 #include "command.h"
+#include "comparison.h"
 #include "kernel.h"
 #include "linux_mode.h"
 #include "macros.h"
@@ -34,6 +33,7 @@
 #include "session_argp.h"
 #include "setting.h"
 #include "trace_file.h"
+#include "trap.h"
 
 enum {
 	OPTION_DURATION = 0x100,
@@ -42,14 +42,16 @@ enum {
 	OPTION_MODE,
 	OPTION_BLOCKERS,
 	OPTION_NO_BLOCKERS,
+	OPTION_ON,
+	OPTION_BEFORE,
+	OPTION_AFTER,
+	OPTION_TIMES,
+	OPTION_EXEC,
 };
 
 #define PROGRESS_S	.6
 #define NAMES_S		1.
-
-/* Time between SIGTERM and SIGKILL for a command that is told to end. */
-#define GRACE_S		5
-#define POLL_MS		200
+#define TRAP_S		.5
 
 /*
  * NT's default rate of sampling, and the rate in its place. A loop of ten acquisitions is in step
@@ -70,11 +72,11 @@ enum {
  * @mode: the module's mode
  * @blockers: the module's rate of blockers
  * @rates: the module's rates of sampling
- * @command: command to run, or NULL
- * @child: process of @command; 0: none
- * @child_status: status of wait() when the process has ended
- * @has_ended_child: whether the process was told to end
- * @has_terminal: whether the process was given the terminal
+ * @child: the command to run, if there is one
+ * @trap: the event to wait for, if there is one
+ * @times: number of recordings, each of which waits for such an event
+ * @path: path of the file, before a number of the recording was added
+ * @exec: shell command to run after each recording; NULL: none
  */
 struct record {
 	struct session_settings settings;
@@ -87,55 +89,12 @@ struct record {
 	struct setting mode;
 	struct setting blockers;
 	struct setting rates[2];
-	char **command;
-	pid_t child;
-	int child_status;
-	bool has_ended_child;
-	bool has_terminal;
+	struct child child;
+	struct trap trap;
+	unsigned long times;
+	const char *path;
+	const char *exec;
 };
-
-/*
- * The command has a process group of its own, so that its children end with it. It also gets the
- * terminal if this process is in the foreground.
- */
-static void give_terminal(pid_t group)
-{
-	sighandler_t handler = signal(SIGTTOU, SIG_IGN);
-
-	tcsetpgrp(STDIN_FILENO, group);
-	signal(SIGTTOU, handler);
-}
-
-static int start_command(struct record *record)
-{
-	int err;
-
-	record->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
-	record->child = fork();
-	if (record->child < 0) {
-		message("%s: no process can be made for it: %s", record->command[0],
-			strerror(errno));
-		return -1;
-	}
-	/* Parent and child both set the group, because either may run first. */
-	if (record->child) {
-		setpgid(record->child, record->child);
-		return 0;
-	}
-	setpgid(0, 0);
-	if (record->has_terminal)
-		give_terminal(getpid());
-	/* The standard output may be the trace. */
-	if (record->trace.is_stream)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	sigprocmask(SIG_UNBLOCK, &record->recording.signals, NULL);
-	execvp(record->command[0], record->command);
-	err = errno;
-	message("%s: %s", record->command[0], strerror(err));
-	_exit(err == ENOENT ? 127 : 126);
-}
 
 static void print_progress(const struct record *record, double seconds)
 {
@@ -150,55 +109,36 @@ static void print_progress(const struct record *record, double seconds)
 		(uint64_t)counts.lost);
 }
 
-/* Test whether the command has ended. */
-static bool child_has_ended(struct record *record)
-{
-	int status;
-
-	if (record->child <= 0 || waitpid(record->child, &status, WNOHANG | WUNTRACED) !=
-	    record->child)
-		return false;
-	if (WIFSTOPPED(status)) {
-		/* A recording does not pause, and no shell has the command as its job. */
-		kill(-record->child, SIGCONT);
-		return false;
-	}
-	record->child_status = status;
-	record->child = 0;
-	return true;
-}
-
-/* Read the pending signals. Returns true if one of them ends the recording. */
-static bool take_signals(struct record *record)
-{
-	struct signalfd_siginfo info;
-	bool stop = false;
-
-	while (read(record->recording.signal_fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD || child_has_ended(record))
-			stop = true;
-	return stop;
-}
-
 static void read_notes(void *names)
 {
 	names_writer_read_notes(names);
 }
 
-/* Record until the command or the duration ends, or a signal. Returns -1 after a message. */
+/*
+ * Record until the end of the command, of the duration, of the time after the event that the trap
+ * waits for, or a signal. Returns -1 after a message.
+ */
 static int record_events(struct record *record)
 {
 	double start = recording_now(), end = start + record->duration;
 	double progress = isatty(STDERR_FILENO) ? start : INFINITY;
 	double names = record->trace.has_names ? start : INFINITY;
+	bool is_waiting = record->trap.condition;
 	int got;
 
 	while (recording_now() < end) {
-		got = recording_follow(&record->recording, fmin(end, fmin(progress, names)));
+		double next = fmin(end, fmin(progress, names));
+
+		got = recording_follow(&record->recording,
+				       is_waiting ? fmin(next, recording_now() + TRAP_S) : next);
 		if (got < 0)
 			return -1;
-		if (got && take_signals(record))
+		if (got && child_take_signals(&record->child, record->recording.signal_fd))
 			return 0;
+		if (is_waiting && record->trap.has_met) {
+			is_waiting = false;
+			end = fmin(end, recording_now() + record->trap.after);
+		}
 		if (recording_now() >= progress) {
 			progress = recording_now() + PROGRESS_S;
 			print_progress(record, recording_now() - start);
@@ -209,33 +149,6 @@ static int record_events(struct record *record)
 		}
 	}
 	return 0;
-}
-
-/* End the command and its process group; with SIGKILL at a second signal, or after GRACE_S. */
-static void end_command(struct record *record)
-{
-	struct pollfd fd = { .fd = record->recording.signal_fd, .events = POLLIN };
-	pid_t group = record->child;
-	double start = recording_now();
-	bool killed = false;
-
-	if (record->child > 0) {
-		record->has_ended_child = true;
-		kill(-group, SIGTERM);
-	}
-	while (record->child > 0) {
-		bool again = poll(&fd, 1, POLL_MS) > 0 && take_signals(record);
-
-		if (record->child <= 0 || killed ||
-		    (!again && recording_now() - start < GRACE_S))
-			continue;
-		message("%s has not ended 5 seconds after SIGTERM: it is killed",
-			record->command[0]);
-		kill(-group, SIGKILL);
-		killed = true;
-	}
-	if (record->has_terminal)
-		give_terminal(getpgrp());
 }
 
 /* Make the file, with the first buffer as it is now. */
@@ -250,8 +163,13 @@ static int begin_file(struct record *record)
 		return -1;
 	err = trace_file_begin(&record->trace, header, size, 0);
 	free(header);
-	recording->drain.give = trace_file_write;
-	recording->drain.argument = &record->trace;
+	if (record->trap.condition) {
+		recording->drain.give = trap_take;
+		recording->drain.argument = &record->trap;
+	} else {
+		recording->drain.give = trace_file_write;
+		recording->drain.argument = &record->trace;
+	}
 	if (record->trace.has_names) {
 		recording->before_read = read_notes;
 		recording->argument = &record->trace.names;
@@ -269,12 +187,18 @@ static int finish_file(struct record *record)
 	int err;
 
 	err = drain_finish(&recording->drain);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+	if (record->trap.condition)
+		trap_tell(&record->trap);
+	if (record->trap.condition && !record->trap.has_met) {
+		trace_file_remove(&record->trace);
+		return err;
+	}
 	header = recording_read_header(recording, &size);
 	if (!header || trace_file_finish(&record->trace, header, size))
 		err = -1;
 	free(header);
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
 	if (recording_counts(recording, &counts))
 		return -1;
 	trace_file_tell(&record->trace, &counts);
@@ -289,13 +213,14 @@ static int record_session(struct record *record)
 {
 	int err = begin_file(record);
 
-	if (!err && record->command)
-		err = start_command(record);
+	if (!err && record->child.command)
+		err = child_start(&record->child, &record->recording.signals,
+				  record->trace.is_stream);
 	if (!err)
 		err = record_events(record);
 	if (recording_stop(&record->recording))
 		err = -1;
-	end_command(record);
+	child_end(&record->child, record->recording.signal_fd);
 	if (record->trace.bytes && finish_file(record))
 		err = -1;
 	return err;
@@ -379,32 +304,18 @@ static void restore_module(struct record *record, bool has_failed)
 		setting_restore(&record->rates[i]);
 }
 
-static int exit_status(const struct record *record)
-{
-	/* The status of a command that was told to end means nothing. */
-	if (!record->command || record->has_ended_child)
-		return NTKLOG_OK;
-	if (WIFEXITED(record->child_status))
-		return WEXITSTATUS(record->child_status);
-	return 128 + WTERMSIG(record->child_status);
-}
-
-static int run(struct record *record)
+/* Make one file. */
+static int record_file(struct record *record)
 {
 	struct recording *recording = &record->recording;
 	int err;
 
-	if (kernel_check())
-		return NTKLOG_FAILED;
-	/* The error of the write is reported instead. */
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN);
 	if (trace_file_open_stream(&record->trace))
-		return NTKLOG_FAILED;
+		return -1;
 	/* Reading all symbols takes a while, so it precedes the start. */
-	if (record->trace.has_names && names_writer_prepare(&record->trace.names))
-		return NTKLOG_FAILED;
-	err = recording_claim(recording, record->session) ||
+	err = (record->trace.has_names && names_writer_prepare(&record->trace.names)) ||
+	      (record->trap.condition && trap_open(&record->trap, &record->trace)) ||
+	      recording_claim(recording, record->session) ||
 	      recording_take_signals(recording, SIGCHLD) || change_module(record);
 	/* The default groups depend on the mode, which the module has by now. */
 	if (!err && !record->settings.groups)
@@ -413,9 +324,116 @@ static int run(struct record *record)
 	/* The module refuses some changes of its settings while a session runs. */
 	recording_close(recording);
 	restore_module(record, err);
-	if (trace_file_close(&record->trace))
-		err = -1;
-	return err ? NTKLOG_FAILED : exit_status(record);
+	return trace_file_close(&record->trace) || err ? -1 : 0;
+}
+
+/* Run the shell command of --exec, which finds the path of the file in its environment. */
+static int run_exec(const struct record *record)
+{
+	int status;
+
+	if (setenv("NTKLOG_FILE", record->trace.path, 1))
+		return -1;
+	status = system(record->exec);
+	if (status)
+		message("--exec: \"%s\" has failed (status %d)", record->exec,
+			WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	return status ? -1 : 0;
+}
+
+/* Copy the path of the file, with the number of one of many recordings: a.etl becomes a.1.etl. */
+static char *make_path(const struct record *record, unsigned long number)
+{
+	size_t length = strlen(record->path);
+	bool has_suffix = length > 4 && !strcmp(record->path + length - 4, ".etl");
+	char *path;
+
+	if (record->times == 1)
+		path = strdup(record->path);
+	else if (asprintf(&path, "%.*s.%lu%s", (int)(has_suffix ? length - 4 : length),
+			  record->path, number, has_suffix ? ".etl" : "") < 0)
+		path = NULL;
+	if (!path)
+		message("%s: no memory for its path", record->path);
+	return path;
+}
+
+static int run(struct record *record)
+{
+	const struct trace_file trace = record->trace;
+	unsigned long number;
+	char *path;
+	bool has_met = true;
+	int err = 0;
+
+	if (kernel_check())
+		return NTKLOG_FAILED;
+	/* The error of the write is reported instead. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	for (number = 1; !err && has_met && number <= record->times; number++) {
+		record->trace = trace;
+		path = make_path(record, number);
+		record->trace.path = path;
+		err = !path || record_file(record);
+		has_met = record->trap.has_met;
+		trap_close(&record->trap);
+		if (!err && has_met && record->exec)
+			err = run_exec(record);
+		free(path);
+	}
+	has_met |= !record->trap.condition;
+	filter_free(record->trap.condition);
+	if (err)
+		return NTKLOG_FAILED;
+	if (!has_met && !record->child.command)
+		return NTKLOG_NOT_MET;
+	return child_exit_status(&record->child);
+}
+
+/* Parse an option of --on. */
+static error_t parse_trap_option(int key, char *argument, struct argp_state *state)
+{
+	struct record *record = state->input;
+	char error[FILTER_ERROR_SIZE], *end;
+	double *seconds = key == OPTION_BEFORE ? &record->trap.before : &record->trap.after;
+
+	switch (key) {
+	case OPTION_ON:
+		filter_free(record->trap.condition);
+		record->trap.condition = filter_parse(argument, error, sizeof(error));
+		if (!record->trap.condition)
+			argp_error(state, "--on: %s", error);
+		return 0;
+	case OPTION_BEFORE:
+	case OPTION_AFTER:
+		if (!parse_seconds(argument, seconds) || !(*seconds >= 0 && *seconds <= 3600))
+			argp_error(state,
+				   "--%s: \"%s\" is not a time from 0 to 3600 s, such as 10 or 500ms",
+				   key == OPTION_BEFORE ? "before" : "after", argument);
+		return 0;
+	case OPTION_TIMES:
+		record->times = strtoul(argument, &end, 10);
+		if (!record->times || *end || *argument == '-')
+			argp_error(state, "--times: \"%s\" is no number of recordings", argument);
+		return 0;
+	case OPTION_EXEC:
+		record->exec = argument;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Refuse options that have no meaning without each other, or together. */
+static void check_trap(const struct record *record, struct argp_state *state)
+{
+	if (!record->trap.condition && (record->times > 1 || record->exec))
+		argp_error(state, "--times and --exec are for --on: give the condition");
+	if (record->times > 1 && record->child.command)
+		argp_error(state, "--times: a command is run once: leave one of them out");
+	if (record->times > 1 && !strcmp(record->path, "-"))
+		argp_error(state, "--times: each recording needs a file: give its name (-o)");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -434,9 +452,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		    !session_has_events(record->settings.groups))
 			argp_error(state, "-e: %s has no events: nothing would be recorded",
 				   record->settings.groups);
+		check_trap(record, state);
 		return 0;
 	case 'o':
-		record->trace.path = argument;
+		record->path = argument;
 		return 0;
 	case OPTION_DURATION:
 		record->duration = strtod(argument, &end);
@@ -471,11 +490,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		/* All that follows is the command's. */
-		record->command = &state->argv[state->next - 1];
+		record->child.command = &state->argv[state->next - 1];
 		state->next = state->argc;
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return parse_trap_option(key, argument, state);
 	}
 }
 
@@ -494,6 +513,16 @@ static const struct argp_option record_options[] = {
 	  "Record one in RATE of the releases of spin locks that left a waiter behind, with their holders: 1, if not given, in mode full",
 	  0 },
 	{ "no-blockers", OPTION_NO_BLOCKERS, NULL, 0, "Do not record these releases", 0 },
+	{ "on", OPTION_ON, "EXPR", 0,
+	  "Wait for an event for which this is true, such as \"wait > 10ms\", and write the seconds before and after it alone. The expressions are those that ntklog dump filters by",
+	  0 },
+	{ "before", OPTION_BEFORE, "TIME", 0, "Seconds to write before the event of --on (10)", 0 },
+	{ "after", OPTION_AFTER, "TIME", 0, "Seconds to record after the event of --on (2)", 0 },
+	{ "times", OPTION_TIMES, "COUNT", 0,
+	  "Wait for so many events of --on, and write each into a file of its own: FILE.1, FILE.2 ...",
+	  0 },
+	{ "exec", OPTION_EXEC, "COMMAND", 0,
+	  "Run this shell command after each file of --on, whose path is in NTKLOG_FILE", 0 },
 	{ 0 }
 };
 
@@ -543,7 +572,10 @@ int command_record(int argc, char **argv)
 			.mode = NTKLOG_SESSION_SEQUENTIAL,
 		},
 		.recording = RECORDING_NONE,
-		.trace = { .path = "ntklog.etl", .fd = -1, .has_names = true },
+		.trace = { .fd = -1, .has_names = true },
+		.trap = { .before = 10, .after = 2 },
+		.times = 1,
+		.path = "ntklog.etl",
 		.duration = INFINITY,
 		.session = -1,
 		.mode.file = "linux_mode",

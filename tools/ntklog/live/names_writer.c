@@ -146,6 +146,9 @@ static void take_note(void *argument, const struct class_note *note)
 	struct names_address *known;
 	struct names_lock *lock;
 
+	if (writer->adds_classes && names_lock_count(writer->symbols.names) < LOCKS_MAX &&
+	    !names_add_lock(&writer->symbols.names, note->address, note->time, note->class))
+		writer->has_new_class = true;
 	hash_find_or_add(writer->locks, address, &note->address, LOCKS_MAX, lock);
 	if (!lock) {
 		writer->left_out++;
@@ -409,6 +412,9 @@ static void write_symbols(struct names_writer *writer, uint64_t address)
 void names_writer_read_notes(struct names_writer *writer)
 {
 	identities_read(&writer->identities, take_note, writer);
+	if (writer->has_new_class)
+		names_sort_locks(writer->symbols.names);
+	writer->has_new_class = false;
 }
 
 static void resolve_addresses(struct names_writer *writer)

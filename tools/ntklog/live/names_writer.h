@@ -33,6 +33,8 @@ struct names_thread;
  * @unresolved: addresses in the trace whose symbols are not written yet
  * @unresolved_count: number of @unresolved
  * @identities: the module's notes about classes of locks
+ * @adds_classes: whether @symbols get the classes of locks, too
+ * @has_new_class: whether a class has been added to @symbols that is not sorted yet
  * @locks: table of the locks that have a class
  * @left_out: number of notes that were dropped, because there were too many locks
  * @threads: table of the threads that ran at the start, or are in the trace
@@ -49,6 +51,8 @@ struct names_writer {
 	uint64_t *unresolved;
 	size_t unresolved_count;
 	struct identities identities;
+	bool adds_classes;
+	bool has_new_class;
 	struct names_lock *locks;
 	uint64_t left_out;
 	struct names_thread *threads;

@@ -268,11 +268,29 @@ int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t si
 	if (size < place - header + sizeof(numbers))
 		return -1;
 	memcpy(&numbers, place, sizeof(numbers));
-	numbers.buffers_written -= trace->dropped_buffers;
-	numbers.buffers_lost += trace->dropped_buffers;
+	numbers.buffers_written -= trace->dropped_buffers + trace->left_out;
+	numbers.buffers_lost += trace->dropped_buffers + trace->left_out;
 	numbers.events_lost += trace->dropped_events;
+	/* A file of the last buffers is that of a flight recorder. */
+	if (trace->left_out) {
+		numbers.log_file_mode &= ~EVENT_TRACE_FILE_MODE_SEQUENTIAL;
+		numbers.log_file_mode |= EVENT_TRACE_BUFFERING_MODE;
+	}
 	memcpy(place, &numbers, sizeof(numbers));
 	return write_at(trace, header, size, 0);
+}
+
+/**
+ * trace_file_remove() - remove the file and its names
+ * @trace: begun; trace_file_close() must still be called
+ */
+void trace_file_remove(const struct trace_file *trace)
+{
+	if (trace->is_stream)
+		return;
+	unlink(trace->path);
+	if (trace->names.path)
+		unlink(trace->names.path);
 }
 
 /**

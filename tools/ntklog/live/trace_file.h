@@ -28,6 +28,7 @@
  * @bytes: bytes written
  * @buffers: buffers written, without the first one
  * @events: events in @buffers
+ * @left_out: buffers before the first of @buffers that were left out on purpose
  * @dropped_buffers: buffers that were read but could not be written
  * @dropped_events: events in @dropped_buffers
  */
@@ -42,6 +43,7 @@ struct trace_file {
 	uint64_t bytes;
 	uint64_t buffers;
 	uint64_t events;
+	uint64_t left_out;
 	uint64_t dropped_buffers;
 	uint64_t dropped_events;
 };
@@ -50,6 +52,7 @@ int trace_file_open_stream(struct trace_file *trace);
 int trace_file_begin(struct trace_file *trace, unsigned char *header, size_t size, uint64_t bytes);
 int trace_file_write(void *trace_file, unsigned char *buffer, size_t size);
 int trace_file_finish(struct trace_file *trace, unsigned char *header, size_t size);
+void trace_file_remove(const struct trace_file *trace);
 int trace_file_close(struct trace_file *trace);
 void trace_file_tell(const struct trace_file *trace, const struct ntklog_session_counts *counts);
 

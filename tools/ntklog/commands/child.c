@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See child.h. */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "message.h"
+#include "recording.h"
+#include "status.h"
+
+/* Time between SIGTERM and SIGKILL for a command that is told to end. */
+#define GRACE_S		5
+#define POLL_MS		200
+
+/*
+ * The command has a process group of its own, so that its children end with it. It also gets the
+ * terminal if this process is in the foreground.
+ */
+static void give_terminal(pid_t group)
+{
+	sighandler_t handler = signal(SIGTTOU, SIG_IGN);
+
+	tcsetpgrp(STDIN_FILENO, group);
+	signal(SIGTTOU, handler);
+}
+
+/**
+ * child_start() - start the command
+ * @child: its command is set
+ * @signals: signals that are blocked in this process, and not in the command
+ * @output_is_trace: the standard output gets the trace, so that the command's output goes to the
+ *	standard error
+ *
+ * Return: 0, or -1 after a message.
+ */
+int child_start(struct child *child, const sigset_t *signals, bool output_is_trace)
+{
+	int err;
+
+	child->has_terminal = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+	child->pid = fork();
+	if (child->pid < 0) {
+		message("%s: no process can be made for it: %s", child->command[0],
+			strerror(errno));
+		return -1;
+	}
+	/* Parent and child both set the group, because either may run first. */
+	if (child->pid) {
+		setpgid(child->pid, child->pid);
+		return 0;
+	}
+	setpgid(0, 0);
+	if (child->has_terminal)
+		give_terminal(getpid());
+	if (output_is_trace)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_UNBLOCK, signals, NULL);
+	execvp(child->command[0], child->command);
+	err = errno;
+	message("%s: %s", child->command[0], strerror(err));
+	_exit(err == ENOENT ? 127 : 126);
+}
+
+static bool has_ended(struct child *child)
+{
+	int status;
+
+	if (child->pid <= 0 ||
+	    waitpid(child->pid, &status, WNOHANG | WUNTRACED) != child->pid)
+		return false;
+	if (WIFSTOPPED(status)) {
+		/* A recording does not pause, and no shell has the command as its job. */
+		kill(-child->pid, SIGCONT);
+		return false;
+	}
+	child->status = status;
+	child->pid = 0;
+	return true;
+}
+
+/**
+ * child_take_signals() - read the pending signals
+ * @child: the command, started or not
+ * @signal_fd: signalfd of the signals that end the recording, and SIGCHLD
+ *
+ * Return: true if the command has ended, or another signal ends the recording.
+ */
+bool child_take_signals(struct child *child, int signal_fd)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(signal_fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD || has_ended(child))
+			stop = true;
+	return stop;
+}
+
+/**
+ * child_end() - end the command and its process group
+ * @child: the command, started or not
+ * @signal_fd: as for child_take_signals()
+ *
+ * The group gets SIGTERM. At a second signal, or after 5 seconds, it gets SIGKILL.
+ */
+void child_end(struct child *child, int signal_fd)
+{
+	struct pollfd fd = { .fd = signal_fd, .events = POLLIN };
+	pid_t group = child->pid;
+	double start = recording_now();
+	bool killed = false;
+
+	if (child->pid > 0) {
+		child->was_told = true;
+		kill(-group, SIGTERM);
+	}
+	while (child->pid > 0) {
+		bool again = poll(&fd, 1, POLL_MS) > 0 && child_take_signals(child, signal_fd);
+
+		if (child->pid <= 0 || killed ||
+		    (!again && recording_now() - start < GRACE_S))
+			continue;
+		message("%s has not ended 5 seconds after SIGTERM: it is killed",
+			child->command[0]);
+		kill(-group, SIGKILL);
+		killed = true;
+	}
+	if (child->has_terminal)
+		give_terminal(getpgrp());
+}
+
+/**
+ * child_exit_status() - get the exit status of the recording of a command
+ * @child: the command, which has ended, or none
+ *
+ * Return: the command's, or 128 and the signal that has ended it. NTKLOG_OK without a command, and
+ * of one that was told to end, whose status means nothing.
+ */
+int child_exit_status(const struct child *child)
+{
+	if (!child->command || child->was_told)
+		return NTKLOG_OK;
+	if (WIFEXITED(child->status))
+		return WEXITSTATUS(child->status);
+	return 128 + WTERMSIG(child->status);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_CHILD_H
+#define _NTKLOG_CHILD_H
+
+/* The command that a recording runs, and whose end is the recording's end. */
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/**
+ * struct child - the process of a command
+ * @command: command to run, or NULL
+ * @pid: process of @command; 0: none
+ * @status: status of wait() when the process has ended
+ * @was_told: whether the process was told to end
+ * @has_terminal: whether the process was given the terminal
+ */
+struct child {
+	char **command;
+	pid_t pid;
+	int status;
+	bool was_told;
+	bool has_terminal;
+};
+
+int child_start(struct child *child, const sigset_t *signals, bool output_is_trace);
+bool child_take_signals(struct child *child, int signal_fd);
+void child_end(struct child *child, int signal_fd);
+int child_exit_status(const struct child *child);
+
+#endif /* _NTKLOG_CHILD_H */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* See trap.h. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etl_reader.h"
+#include "event_type.h"
+#include "message.h"
+#include "trap.h"
+
+/* Most bytes of the buffers that are kept before the event. */
+#define KEPT_MAX	((size_t)256 << 20)
+
+/*
+ * @next: link in the list of kept buffers
+ * @newest: latest time of an event up to this buffer's end, session clock
+ * @size: bytes of @data
+ */
+struct trap_buffer {
+	STAILQ_ENTRY(trap_buffer) next;
+	uint64_t newest;
+	size_t size;
+	unsigned char data[];
+};
+
+/**
+ * trap_open() - set a trap
+ * @trap: its condition and times are set
+ * @trace: file to write; the names of its addresses are read
+ *
+ * Return: 0, or -1 after a message; trap_close() in both cases.
+ */
+int trap_open(struct trap *trap, struct trace_file *trace)
+{
+	unsigned int used = filter_names(trap->condition);
+	char error[FILTER_ERROR_SIZE];
+
+	STAILQ_INIT(&trap->kept);
+	trap->trace = trace;
+	if (used & FILTER_NAMES_THREADS) {
+		message("--on: a thread's name is not known while its events are recorded: use its number");
+		return -1;
+	}
+	if (used && !trace->has_names) {
+		message("--on: the condition has names, which this recording does not read: leave --no-names out, and write a regular file");
+		return -1;
+	}
+	/* The classes of locks become known only while the session runs. */
+	trace->names.adds_classes = used & FILTER_NAMES_CLASSES;
+	if (used & FILTER_NAMES_CLASSES ||
+	    !filter_resolve(trap->condition, trace->names.symbols.names, error, sizeof(error)))
+		return 0;
+	message("--on: %s", error);
+	return -1;
+}
+
+static void drop_oldest(struct trap *trap)
+{
+	struct trap_buffer *oldest = STAILQ_FIRST(&trap->kept);
+
+	STAILQ_REMOVE_HEAD(&trap->kept, next);
+	trap->kept_bytes -= oldest->size;
+	free(oldest);
+}
+
+/* Test the condition for the events of a buffer. */
+static bool meets_condition(struct trap *trap, unsigned char *buffer)
+{
+	struct etl_cursor cursor = { .buffer = buffer };
+	struct etl_file *file = trap->trace->etl;
+	struct etl_event event;
+	bool met = false;
+
+	if (etl_use_buffer(etl_reader(file), &cursor, 1))
+		return false;
+	while (cursor.next < cursor.end &&
+	       etl_parse_event(etl_reader(file), &cursor, &event) == 1) {
+		const struct event_type *type = event_type_find(&event);
+
+		trap->events++;
+		if (type && event_type_check(file, &event, type))
+			continue;
+		met |= filter_match(trap->condition, file, &event, type,
+				    trap->trace->names.symbols.names);
+	}
+	if (cursor.last_time > trap->newest)
+		trap->newest = cursor.last_time;
+	return met;
+}
+
+/* Add a buffer to the kept ones, and drop those that have become too old, or too many. */
+static int keep(struct trap *trap, const unsigned char *buffer, size_t size)
+{
+	struct trap_buffer *kept = malloc(sizeof(*kept) + size);
+	uint64_t ticks = trap->before * (double)trap->trace->etl->perf_freq;
+	bool is_old;
+
+	if (!kept) {
+		message("--on: no memory for the buffers of the last %g seconds: choose fewer (--before)",
+			trap->before);
+		return -1;
+	}
+	*kept = (struct trap_buffer) { .newest = trap->newest, .size = size };
+	memcpy(kept->data, buffer, size);
+	STAILQ_INSERT_TAIL(&trap->kept, kept, next);
+	trap->kept_bytes += size;
+	while ((kept = STAILQ_FIRST(&trap->kept))) {
+		is_old = trap->newest - kept->newest > ticks;
+		if (!is_old && trap->kept_bytes <= KEPT_MAX)
+			break;
+		trap->is_short |= !is_old;
+		drop_oldest(trap);
+		trap->trace->left_out++;
+	}
+	return 0;
+}
+
+static int write_kept(struct trap *trap)
+{
+	struct trap_buffer *oldest;
+	int err = 0;
+
+	while (!err && (oldest = STAILQ_FIRST(&trap->kept))) {
+		err = trace_file_write(trap->trace, oldest->data, oldest->size);
+		drop_oldest(trap);
+	}
+	return err;
+}
+
+/**
+ * trap_take() - keep a buffer, or write it
+ * @argument: struct trap
+ * @buffer: the buffer
+ * @size: bytes of @buffer
+ *
+ * Return: 0, or -1 after a message.
+ */
+int trap_take(void *argument, unsigned char *buffer, size_t size)
+{
+	struct trap *trap = argument;
+
+	if (trap->has_met)
+		return trace_file_write(trap->trace, buffer, size);
+	trap->has_met = meets_condition(trap, buffer);
+	if (keep(trap, buffer, size))
+		return -1;
+	return trap->has_met ? write_kept(trap) : 0;
+}
+
+/**
+ * trap_tell() - say whether the condition was met, and what is missing
+ * @trap: opened
+ */
+void trap_tell(const struct trap *trap)
+{
+	if (!trap->has_met)
+		message("--on: none of %" PRIu64 " events has met the condition: nothing is written",
+			trap->events);
+	else if (trap->is_short)
+		message("--on: the buffers of %g seconds are more than %zu MB: the file begins later",
+			trap->before, KEPT_MAX >> 20);
+}
+
+/**
+ * trap_close() - free the buffers
+ * @trap: after trap_open()
+ *
+ * The condition stays, for a further trap_open().
+ */
+void trap_close(struct trap *trap)
+{
+	while (!STAILQ_EMPTY(&trap->kept))
+		drop_oldest(trap);
+	*trap = (struct trap) {
+		.condition = trap->condition, .before = trap->before, .after = trap->after,
+	};
+}

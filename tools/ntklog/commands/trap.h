@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TRAP_H
+#define _NTKLOG_TRAP_H
+
+/*
+ * record --on: a recording that waits for an event. Until the event comes, the tool keeps the
+ * buffers of the last seconds in memory; then it writes them, and the buffers of the next seconds.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "filter.h"
+#include "trace_file.h"
+
+STAILQ_HEAD(trap_buffers, trap_buffer);
+
+/**
+ * struct trap - a condition, and the latest buffers
+ * @condition: the condition; NULL: there is no trap
+ * @before: seconds of events to keep
+ * @after: seconds to record after the event
+ * @trace: file to write
+ * @kept: the latest buffers, the oldest first
+ * @kept_bytes: bytes of the buffers in @kept
+ * @newest: latest time of an event, session clock
+ * @events: number of events that were tested
+ * @is_short: buffers were dropped that were younger than @before
+ * @has_met: an event has met the condition: buffers are written at once
+ */
+struct trap {
+	struct filter *condition;
+	double before;
+	double after;
+	struct trace_file *trace;
+	struct trap_buffers kept;
+	size_t kept_bytes;
+	uint64_t newest;
+	uint64_t events;
+	bool is_short;
+	bool has_met;
+};
+
+int trap_open(struct trap *trap, struct trace_file *trace);
+int trap_take(void *trap, unsigned char *buffer, size_t size);
+void trap_tell(const struct trap *trap);
+void trap_close(struct trap *trap);
+
+#endif /* _NTKLOG_TRAP_H */

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog record --on, which waits for an event, on sessions like the module's.
+
+Usage: test_trap.py NTKLOG FAKE_MODULE
+"""
+
+import json
+import os
+import struct
+
+import etl_writer as etl
+import tap
+from module import STATS, Directory
+
+SECOND = etl.PERF_FREQ
+# Offset of LogFileMode in the first buffer, after the headers of buffer and event.
+LOG_FILE_MODE = 0x48 + 0x20 + 0x20
+BUFFERING, SEQUENTIAL = 0x400, 1
+
+
+def at(seconds, sequence, **record):
+    """A buffer with one acquisition of a spin lock."""
+    event = etl.perfinfo(0x0529, etl.spin_lock(**record),
+                         time_stamp=etl.START_CLOCK + seconds * SECOND)
+    return etl.buffer([event], sequence=sequence)
+
+
+class Trap(Directory):
+    def setUp(self):
+        super().setUp()
+        self.etl = os.path.join(self.directory, "a.etl")
+        self.buffers = [at(1, 1), at(15, 2), at(20, 3, spins=5000), at(21, 4)]
+        self.buffer(*self.buffers)
+
+    def buffer(self, *buffers):
+        self.log(7, etl.header_buffer(1 + len(buffers), end_time=2 + 300_000_000), *buffers)
+        # The session is free.
+        self.write(7, "stats", STATS % 0)
+
+    def trap(self, *arguments, status=0, names=("--no-names",)):
+        process = self.start_there("record", *names, "-o", self.etl, "--after", "0.1",
+                                   *arguments)
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, status, error)
+        return error
+
+    def sequence_numbers(self, path):
+        with open(path, "rb") as stream:
+            data = stream.read()
+        return [struct.unpack_from("<q", data, at + 0x18)[0]
+                for at in range(etl.SIZE, len(data), etl.SIZE)]
+
+    def test_file_has_the_seconds_before_and_after_the_event(self):
+        error = self.trap("--on", "SpinCount > 4000", "--before", "10")
+        self.assertEqual(self.sequence_numbers(self.etl), [2, 3, 4])
+        self.assertIn("3 events in 3 buffers", error)
+
+    def test_file_is_one_of_a_flight_recorder(self):
+        self.trap("--on", "SpinCount > 4000", "--before", "1")
+        with open(self.etl, "rb") as stream:
+            mode = struct.unpack_from("<I", stream.read(), LOG_FILE_MODE)[0]
+        self.assertEqual(mode & (BUFFERING | SEQUENTIAL), BUFFERING)
+        header = json.loads(self.run_there("info", "--json", self.etl).stdout)["Header"]
+        self.assertEqual((header["BuffersWritten"], header["BuffersLost"]), (3, 2))
+
+    def test_file_with_all_buffers_is_sequential(self):
+        self.trap("--on", "SpinCount > 4000", "--before", "100")
+        self.assertEqual(self.sequence_numbers(self.etl), [1, 2, 3, 4])
+        with open(self.etl, "rb") as stream:
+            mode = struct.unpack_from("<I", stream.read(), LOG_FILE_MODE)[0]
+        self.assertEqual(mode & (BUFFERING | SEQUENTIAL), SEQUENTIAL)
+
+    def test_condition_that_is_not_met_writes_nothing(self):
+        error = self.trap("--on", "SpinCount > 5000", "--duration", "0.3", status=3)
+        self.assertIn("none of 4 events has met the condition: nothing is written", error)
+        self.assertEqual([name for name in os.listdir(self.directory) if "a.etl" in name], [])
+
+    def test_last_buffers_of_the_session_are_tested(self):
+        """The event may be in a buffer that is finished by the stop."""
+        self.buffer(at(1, 2, spins=5000))
+        self.trap("--on", "SpinCount > 4000", "--duration", "0.3")
+        self.assertEqual(self.sequence_numbers(self.etl), [2])
+
+    def test_times_makes_a_file_for_each_event(self):
+        paths = os.path.join(self.directory, "paths")
+        self.trap("--on", "SpinCount > 4000", "--times", "2",
+                  "--exec", "echo $NTKLOG_FILE >>%s" % paths)
+        files = [os.path.join(self.directory, "a.%d.etl" % number) for number in (1, 2)]
+        for path in files:
+            self.assertEqual(self.sequence_numbers(path), [2, 3, 4])
+        with open(paths) as stream:
+            self.assertEqual(stream.read().split(), files)
+        self.assertFalse(os.path.exists(self.etl))
+
+    def test_failed_exec_ends_with_status_1(self):
+        error = self.trap("--on", "SpinCount > 4000", "--exec", "exit 5", "--times", "3",
+                          status=1)
+        self.assertIn('--exec: "exit 5" has failed (status 5)', error)
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
+
+    def test_wrong_options_are_refused(self):
+        for arguments, message in (
+                (["--on", "SpinCount >"], "--on: a value expected"),
+                (["--times", "2"], "give the condition"),
+                (["--exec", "true"], "give the condition"),
+                (["--on", "wait > 1ms", "--times", "0"], "is no number of recordings"),
+                (["--on", "wait > 1ms", "--before", "-1"], "is not a time from 0 to 3600 s"),
+                (["--on", "wait > 1ms", "--after", "soon"], "is not a time from 0 to 3600 s"),
+                (["--on", "wait > 1ms", "--times", "2", "--", "true"], "a command is run once")):
+            with self.subTest(arguments):
+                self.assertIn(message, self.trap(*arguments, status=2))
+
+    def test_names_that_are_not_known_are_refused(self):
+        for arguments, names, message in (
+                (["--on", "class == inode"], ["--no-names"], "leave --no-names out"),
+                (["--on", "caller == no_such_function"], [], "no symbol is called"),
+                (["--on", "thread == bash"], [], "use its number")):
+            with self.subTest(arguments):
+                self.assertIn(message, self.trap(*arguments, names=names, status=1))
+                self.assertFalse(os.path.exists(self.etl))
+
+
+if __name__ == "__main__":
+    tap.main()
