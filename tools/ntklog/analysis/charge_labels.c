@@ -71,6 +71,31 @@ static void format_task(const struct names *names, uint32_t thread_id, char *tex
 	text_clean(text);
 }
 
+static void format_process(const struct names *names, const struct charge_hold *hold, char *text,
+			   size_t size)
+{
+	const char *name;
+	uint32_t id;
+
+	if (names_process(names, hold->thread_id, hold->logged, &id, &name))
+		snprintf(text, size, name ? "%u %s" : "%u", id, name);
+	else
+		snprintf(text, size, hold->thread_id ? "unknown process" : "idle");
+}
+
+static void format_cgroup(const struct names *names, const struct charge_hold *hold, char *text,
+			  size_t size)
+{
+	const char *path = names_cgroup(names, hold->thread_id, hold->logged);
+
+	if (path)
+		snprintf(text, size, "%s", path);
+	else
+		snprintf(text, size, hold->thread_id ? "unknown cgroup" : "idle");
+	/* snprintf() may have cut the path within a character. */
+	text_clean(text);
+}
+
 /* The names of Linux' contexts are those of the levels that ntklog records for them. */
 static void format_irql(const struct charge_hold *hold, char *text, size_t size)
 {
@@ -105,6 +130,10 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 			snprintf(text, size, "%u %s", hold->thread_id, task);
 		else
 			snprintf(text, size, "%u", hold->thread_id);
+	} else if (by == CHARGE_BY_PROCESS) {
+		format_process(names, hold, text, size);
+	} else if (by == CHARGE_BY_CGROUP) {
+		format_cgroup(names, hold, text, size);
 	} else if (by == CHARGE_BY_CPU) {
 		snprintf(text, size, "CPU %u", hold->cpu);
 	} else if (by == CHARGE_BY_IRQL) {

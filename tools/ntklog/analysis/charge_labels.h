@@ -23,6 +23,8 @@
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack
  * @CHARGE_BY_THREAD: the task's id and name
+ * @CHARGE_BY_PROCESS: the id and the name of the task's process
+ * @CHARGE_BY_CGROUP: the path of the task's cgroup
  * @CHARGE_BY_CPU: the CPU that released the lock
  * @CHARGE_BY_IRQL: the IRQL of the release, by its name
  */
@@ -31,6 +33,8 @@ enum charge_by {
 	CHARGE_BY_TASK,
 	CHARGE_BY_STACK,
 	CHARGE_BY_THREAD,
+	CHARGE_BY_PROCESS,
+	CHARGE_BY_CGROUP,
 	CHARGE_BY_CPU,
 	CHARGE_BY_IRQL,
 };

@@ -66,6 +66,7 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	};
 	struct charge_label_cached *cached;
 	char text[CHARGE_LABEL_SIZE];
+	const char *name;
 
 	if (sums->by == CHARGE_BY_CPU)
 		who.flags |= hold->cpu << 16;
@@ -76,6 +77,12 @@ static struct charge_label *label_of_hold(struct charge_sums *sums, const struct
 	/* The label of a spin lock's holder is the caller's, whichever task it was. */
 	if (sums->by == CHARGE_BY_CALLER && who.caller)
 		who.thread_id = 0;
+	/* The process and the cgroup of a task change with time. Each has one text in the names. */
+	if (sums->by == CHARGE_BY_PROCESS &&
+	    names_process(sums->names, hold->thread_id, hold->logged, &who.thread_id, &name))
+		who.caller = (uintptr_t)name;
+	if (sums->by == CHARGE_BY_CGROUP)
+		who.caller = (uintptr_t)names_cgroup(sums->names, hold->thread_id, hold->logged);
 	cached = &sums->label_cache[cache_index(who.caller + who.flags, who.thread_id,
 						who.frames[1])];
 	if (!cached->label || memcmp(&cached->who, &who, sizeof(who))) {

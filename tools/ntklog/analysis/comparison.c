@@ -45,6 +45,8 @@ static const struct {
 	{ "caller", SUBJECT_CALLER, OPERAND_ADDRESS, UINT64_MAX },
 	{ "class", SUBJECT_CLASS, OPERAND_TEXT, 0 },
 	{ "thread", SUBJECT_THREAD, OPERAND_THREAD, UINT32_MAX },
+	{ "process", SUBJECT_PROCESS, OPERAND_THREAD, UINT32_MAX },
+	{ "cgroup", SUBJECT_CGROUP, OPERAND_TEXT, 0 },
 };
 
 /* Write a message about the text at character @at of the filter, counted from 1. Returns -1. */
@@ -335,7 +337,8 @@ int comparison_resolve_value(struct compared *compared, const char *field, char 
 				      "no event is called \"%.40s\"", compared->text);
 		return 0;
 	case OPERAND_TEXT:
-		if (ordered && compared->subject == SUBJECT_CLASS)
+		if (ordered && (compared->subject == SUBJECT_CLASS ||
+				compared->subject == SUBJECT_CGROUP))
 			return refuse(error, size, compared->at,
 				      "names have no order: use ==, != or ~");
 		return 0;
@@ -407,6 +410,13 @@ int comparison_resolve_names(const struct compared *compared, const struct names
 	if (compared->subject == SUBJECT_CLASS && !names_have_class(names, compared->text))
 		return refuse(error, size, compared->at, "no class is called \"%.40s\"",
 			      compared->text);
+	if (compared->subject == SUBJECT_CGROUP && !names_have_cgroup(names, compared->text))
+		return refuse(error, size, compared->at, "no cgroup is called \"%.40s\"",
+			      compared->text);
+	if (compared->subject == SUBJECT_PROCESS)
+		return names_have_process(names, compared->text) ? 0 :
+			refuse(error, size, compared->at, "no process is called \"%.40s\"",
+			       compared->text);
 	if (compared->kind == OPERAND_THREAD && !names_have_thread(names, compared->text))
 		return refuse(error, size, compared->at, "no thread is called \"%.40s\"",
 			      compared->text);
@@ -441,6 +451,8 @@ static bool type_can_match(const struct compared *compared, const struct event_t
 	case SUBJECT_CLASS:
 		return is_spinlock || is_resource;
 	case SUBJECT_THREAD:
+	case SUBJECT_PROCESS:
+	case SUBJECT_CGROUP:
 		return is_spinlock || is_resource ||
 		       type->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP;
 	default:

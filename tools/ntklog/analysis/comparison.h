@@ -52,6 +52,8 @@ enum subject {
 	SUBJECT_CALLER,
 	SUBJECT_CLASS,
 	SUBJECT_THREAD,
+	SUBJECT_PROCESS,
+	SUBJECT_CGROUP,
 };
 
 /* The kind of value on the right side. */

@@ -88,15 +88,34 @@ static bool compare_class(const struct compared *compared, const struct names *n
 	return compare_text(compared, text);
 }
 
-static bool compare_thread(const struct compared *compared, const struct names *names,
-			   uint32_t thread_id)
+/* Compare the name of a task, of its process or of its cgroup. One not known differs from any. */
+static bool compare_task(const struct compared *compared, const struct names *names,
+			 uint64_t clock, uint32_t thread_id)
 {
-	const char *name;
+	const char *name = NULL;
+	uint32_t id = thread_id;
 
+	switch (compared->subject) {
+	case SUBJECT_PROCESS:
+		if (!names_process(names, thread_id, clock, &id, &name))
+			return compared->comparison == IS_NOT_EQUAL;
+		break;
+	case SUBJECT_CGROUP:
+		name = names_cgroup(names, thread_id, clock);
+		break;
+	default:
+		name = names_thread(names, thread_id);
+		break;
+	}
 	if (compared->is_number)
-		return compare_number(compared, thread_id);
-	name = names_thread(names, thread_id);
+		return compare_number(compared, id);
 	return name ? compare_text(compared, name) : compared->comparison == IS_NOT_EQUAL;
+}
+
+static bool is_of_task(const struct compared *compared)
+{
+	return compared->subject == SUBJECT_THREAD || compared->subject == SUBJECT_PROCESS ||
+	       compared->subject == SUBJECT_CGROUP;
 }
 
 static bool compare_field(const struct compared *compared, const struct etl_file *file,
@@ -114,7 +133,7 @@ static bool compare_field(const struct compared *compared, const struct etl_file
 		return compare_address(compared, names, value,
 				       field->is_code ? NAMES_OF_CODE : NAMES_OF_ANY);
 	if (compared->kind == OPERAND_THREAD)
-		return compare_thread(compared, names, value);
+		return compare_task(compared, names, event->time_stamp, value);
 	if (compared->is_time)
 		return compare_ns(compared, etl_cycles_ns(file, (double)value));
 	if (compared->is_number)
@@ -130,6 +149,7 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 	struct contextswap_record contextswap;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
+	bool old, new;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -147,7 +167,8 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		case SUBJECT_CLASS:
 			return compare_class(compared, names, event, spinlock.lock);
 		default:
-			return compare_thread(compared, names, spinlock.thread_id);
+			return compare_task(compared, names, event->time_stamp,
+					    spinlock.thread_id);
 		}
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
@@ -167,18 +188,17 @@ static bool compare_record(const struct compared *compared, const struct etl_fil
 		case SUBJECT_CLASS:
 			return compare_class(compared, names, event, resource.resource);
 		default:
-			return compare_thread(compared, names, resource.thread_id);
+			return compare_task(compared, names, event->time_stamp,
+					    resource.thread_id);
 		}
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
-		if (compared->subject != SUBJECT_THREAD)
+		if (!is_of_task(compared))
 			return false;
 		contextswap_record_read(&contextswap, event);
+		old = compare_task(compared, names, event->time_stamp, contextswap.old_thread_id);
+		new = compare_task(compared, names, event->time_stamp, contextswap.new_thread_id);
 		/* "==" needs one of the two threads, "!=" neither of them. */
-		if (compared->comparison == IS_NOT_EQUAL)
-			return compare_thread(compared, names, contextswap.old_thread_id) &&
-			       compare_thread(compared, names, contextswap.new_thread_id);
-		return compare_thread(compared, names, contextswap.old_thread_id) ||
-		       compare_thread(compared, names, contextswap.new_thread_id);
+		return compared->comparison == IS_NOT_EQUAL ? old && new : old || new;
 	}
 	return false;
 }
@@ -214,7 +234,8 @@ static bool compare_header(const struct compared *compared, const struct etl_eve
 	case SUBJECT_PROCESS_ID:
 		return info.has_process && compare_number(compared, info.process_id);
 	default:
-		return info.has_process && compare_thread(compared, names, info.thread_id);
+		return info.has_process &&
+		       compare_task(compared, names, event->time_stamp, info.thread_id);
 	}
 }
 
@@ -278,10 +299,11 @@ bool comparison_is_true(const struct compared *compared, const struct etl_file *
 	case SUBJECT_CALLER:
 	case SUBJECT_CLASS:
 	case SUBJECT_THREAD:
+	case SUBJECT_PROCESS:
+	case SUBJECT_CGROUP:
 		break;
 	}
 	if (!type)
-		return compared->subject == SUBJECT_THREAD &&
-		       compare_header(compared, event, names);
+		return is_of_task(compared) && compare_header(compared, event, names);
 	return compare_record(compared, file, event, names);
 }

@@ -11,10 +11,10 @@
  *	OPERATOR:	== != < <= > >= ~ (the text contains), and = for ==
  *
  * FIELD is the name of a field that dump prints, or of a property that several events have under
- * different names: hold, wait, lock, caller, class, thread. VALUE is a number, a time with its
- * unit, the name of a value (Action == release_shared), a symbol with or without an offset, the
- * name of a thread, or any of these in double quotes. A comparison is false for an event without
- * the field.
+ * different names: hold, wait, lock, caller, class, thread, process, cgroup. VALUE is a number, a
+ * time with its unit, the name of a value (Action == release_shared), a symbol with or without an
+ * offset, the name of a thread or of a process, the path of a cgroup, or any of these in double
+ * quotes. A comparison is false for an event without the field.
  */
 
 #include <stdbool.h>

@@ -68,6 +68,8 @@ static const char *const by_names[] = {
 	[CHARGE_BY_TASK] = "task",
 	[CHARGE_BY_STACK] = "stack",
 	[CHARGE_BY_THREAD] = "thread",
+	[CHARGE_BY_PROCESS] = "process",
+	[CHARGE_BY_CGROUP] = "cgroup",
 	[CHARGE_BY_CPU] = "cpu",
 	[CHARGE_BY_IRQL] = "irql",
 };
@@ -257,6 +259,10 @@ static void tell_not_recorded(const struct report *report, const struct options 
 		message("%s: no event has a stack: record with --stacks", path);
 	if (options->by == CHARGE_BY_IRQL && !analysis->spinlocks.total.sampled)
 		message("%s: no event has an IRQL: record spin locks (-e linux_spinlock)", path);
+	if ((options->by == CHARGE_BY_PROCESS && !names_have_process(report->names, NULL)) ||
+	    (options->by == CHARGE_BY_CGROUP && !names_have_cgroup(report->names, NULL)))
+		message("%s: no thread has a known %s: record without --no-names", path,
+			by_names[options->by]);
 	if (options->tables == 1 << REPORT_BLOCKERS && !analysis->spinlocks.rates.blockers &&
 	    (!analysis->charges.total.waits ||
 	     analysis->charges.total.parts[CHARGE_UNKNOWN] !=
@@ -352,13 +358,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		for (i = 0; i < ARRAY_SIZE(by_names); i++)
 			if (!strcmp(argument, by_names[i]))
 				break;
-		if (!strcmp(argument, "process") || !strcmp(argument, "cgroup"))
-			argp_error(state,
-				   "--by: files name no %s; --by thread tells the tasks apart",
-				   argument);
 		if (i == ARRAY_SIZE(by_names))
 			argp_error(state,
-				   "--by: \"%s\" is not caller, task, stack, thread, cpu or irql",
+				   "--by: \"%s\" is not caller, task, stack, thread, process, cgroup, cpu or irql",
 				   argument);
 		options->by = i;
 		return 0;
@@ -396,7 +398,7 @@ static const struct argp_option report_options[] = {
 	  "Sort by this column, the greatest first. Its name may differ from the heading: a wrong name prints all names",
 	  0 },
 	{ "addresses", OPTION_ADDRESSES, NULL, 0, "Show each lock by itself, not by its class", 0 },
-	{ "by", OPTION_BY, "caller|task|stack|thread|cpu|irql", 0,
+	{ "by", OPTION_BY, "caller|task|stack|thread|process|cgroup|cpu|irql", 0,
 	  "What waiters and holders are told apart by in the answer and the tables blockers and waiters; caller, if not given",
 	  0 },
 	{ 0 }

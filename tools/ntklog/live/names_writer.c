@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Symbols are read before the session begins, and again when a module has been loaded. Names of
- * threads are read at the start, when a thread is new, a few times while it is young (a program
- * gets its name after its thread was started), and at the end. The module's notes about classes of
- * locks are read while the session runs; only notes of locks that are in the trace are written.
+ * Symbols are read before the session begins, and again when a module has been loaded. The module's
+ * notes about classes of locks are read while the session runs; only notes of locks that are in the
+ * trace are written.
  */
 
 #define _GNU_SOURCE
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,9 +28,6 @@
 
 /* Most locks whose class is kept. */
 #define LOCKS_MAX	1048576
-
-/* Updates during which the name of a new thread is read again. */
-#define YOUNG	3
 
 /*
  * An address in the trace, or of a symbol.
@@ -75,25 +69,6 @@ struct names_lock {
 	size_t count;
 	char *last;
 	bool is_written;
-	UT_hash_handle hh;
-};
-
-/*
- * A thread, whether it is in the trace or not.
- *
- * @id: its number
- * @is_wanted: whether it is in the trace
- * @is_written: whether its name is in the file
- * @seen: number of the update at which it was first in the trace
- * @name: its name
- * @hh: link in the table
- */
-struct names_thread {
-	unsigned int id;
-	bool is_wanted;
-	bool is_written;
-	unsigned int seen;
-	char name[64];
 	UT_hash_handle hh;
 };
 
@@ -182,58 +157,6 @@ static void take_address(struct names_writer *writer, uint64_t address)
 	writer->unresolved[writer->unresolved_count++] = address;
 }
 
-/* Read the present name of a thread, if the thread still exists. */
-static void read_thread(struct names_writer *writer, struct names_thread *thread)
-{
-	char path[PATH_SIZE], name[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%u/comm", kernel_proc(), thread->id);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	got = read(fd, name, sizeof(name) - 1);
-	close(fd);
-	if (got <= 0)
-		return;
-	name[got] = '\0';
-	name[strcspn(name, "\n")] = '\0';
-	if (!strcmp(thread->name, name))
-		return;
-	snprintf(thread->name, sizeof(thread->name), "%s", name);
-	thread->is_written = false;
-}
-
-static struct names_thread *find_thread(struct names_writer *writer, unsigned int id)
-{
-	struct names_thread *thread;
-
-	HASH_FIND(hh, writer->threads, &id, sizeof(id), thread);
-	if (thread)
-		return thread;
-	hash_add(writer->threads, id, &id, thread);
-	if (thread)
-		read_thread(writer, thread);
-	return thread;
-}
-
-static void take_thread(struct names_writer *writer, uint32_t id)
-{
-	uint32_t *seen = &writer->seen_threads[id % (1 << NAMES_SEEN_BITS)];
-	struct names_thread *thread;
-
-	/* Thread 0 is the idle thread of each CPU. */
-	if (!id || *seen == id)
-		return;
-	*seen = id;
-	thread = find_thread(writer, id);
-	if (!thread || thread->is_wanted)
-		return;
-	thread->is_wanted = true;
-	thread->seen = writer->updates;
-}
-
 static void take_event(struct names_writer *writer, const struct etl_event *event)
 {
 	struct contextswap_record contextswap;
@@ -245,17 +168,17 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		spinlock_record_read(&spinlock, event);
 		take_address(writer, spinlock.lock);
 		take_address(writer, spinlock.caller);
-		take_thread(writer, spinlock.thread_id);
+		task_names_take(&writer->tasks, spinlock.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_RESOURCE:
 		resource_record_read(&resource, event);
 		take_address(writer, resource.resource);
-		take_thread(writer, resource.thread_id);
+		task_names_take(&writer->tasks, resource.thread_id);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);
-		take_thread(writer, contextswap.new_thread_id);
-		take_thread(writer, contextswap.old_thread_id);
+		task_names_take(&writer->tasks, contextswap.new_thread_id);
+		task_names_take(&writer->tasks, contextswap.old_thread_id);
 		break;
 	}
 }
@@ -268,7 +191,7 @@ static void take_stack(struct names_writer *writer, const struct etl_event *even
 	if (etl_read_stack(&stack, writer->file, event))
 		return;
 	if (stack.thread_id)
-		take_thread(writer, stack.thread_id);
+		task_names_take(&writer->tasks, stack.thread_id);
 	for (i = 0; i < stack.count; i++) {
 		uint64_t address = etl_stack_address(&stack, i);
 
@@ -293,28 +216,6 @@ void names_writer_take(struct names_writer *writer, const struct etl_event *even
 		take_event(writer, event);
 }
 
-/* Read the names of all threads, because a thread may be gone when its first event is read. */
-static void read_threads(struct names_writer *writer)
-{
-	DIR *processes = opendir(kernel_proc()), *tasks;
-	struct dirent *entry, *task;
-	char path[PATH_SIZE];
-
-	while (processes && (entry = readdir(processes))) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "%s/%.20s/task", kernel_proc(), entry->d_name);
-		tasks = opendir(path);
-		while (tasks && (task = readdir(tasks)))
-			if (isdigit((unsigned char)task->d_name[0]))
-				find_thread(writer, strtoul(task->d_name, NULL, 10));
-		if (tasks)
-			closedir(tasks);
-	}
-	if (processes)
-		closedir(processes);
-}
-
 /**
  * names_writer_prepare() - read the present names before the session begins
  * @writer: all zero
@@ -325,7 +226,7 @@ int names_writer_prepare(struct names_writer *writer)
 {
 	if (symbols_read(&writer->symbols))
 		return -1;
-	read_threads(writer);
+	task_names_prepare(&writer->tasks);
 	identities_open(&writer->identities);
 	return 0;
 }
@@ -432,23 +333,6 @@ static void resolve_addresses(struct names_writer *writer)
 	writer->unresolved_count = 0;
 }
 
-static void write_threads(struct names_writer *writer, bool all)
-{
-	struct names_thread *thread;
-
-	for (thread = writer->threads; thread; thread = thread->hh.next) {
-		if (!thread->is_wanted)
-			continue;
-		if (all || (writer->updates != thread->seen &&
-			    writer->updates - thread->seen <= YOUNG))
-			read_thread(writer, thread);
-		if (thread->is_written || !*thread->name)
-			continue;
-		fprintf(writer->stream, "thread %u %s\n", thread->id, thread->name);
-		thread->is_written = true;
-	}
-}
-
 /**
  * names_writer_update() - write the names that are new
  * @writer: opened
@@ -457,9 +341,8 @@ void names_writer_update(struct names_writer *writer)
 {
 	if (symbols_update(&writer->symbols) > 0)
 		identities_refresh(&writer->identities);
-	writer->updates++;
 	resolve_addresses(writer);
-	write_threads(writer, false);
+	task_names_update(&writer->tasks, writer->stream);
 	fflush(writer->stream);
 }
 
@@ -483,13 +366,12 @@ static void free_lock(struct names_lock *lock)
 int names_writer_close(struct names_writer *writer)
 {
 	struct names_address *address, *next_address;
-	struct names_thread *thread, *next_thread;
 	struct names_lock *lock, *next_lock;
 	int err = 0;
 
 	if (writer->stream) {
 		resolve_addresses(writer);
-		write_threads(writer, true);
+		task_names_finish(&writer->tasks, writer->stream);
 		err = finish_output(writer->stream, writer->path);
 		fclose(writer->stream);
 	}
@@ -505,10 +387,7 @@ int names_writer_close(struct names_writer *writer)
 		HASH_DEL(writer->locks, lock);
 		free_lock(lock);
 	}
-	HASH_ITER(hh, writer->threads, thread, next_thread) {
-		HASH_DEL(writer->threads, thread);
-		free(thread);
-	}
+	task_names_free(&writer->tasks);
 	symbols_free(&writer->symbols);
 	free(writer->unresolved);
 	free(writer->path);

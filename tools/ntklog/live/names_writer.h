@@ -4,7 +4,7 @@
 
 /*
  * Writing FILE.names beside a trace: symbols of the running kernel for the addresses in the trace,
- * names of its threads, and classes of its locks.
+ * its tasks, and classes of its locks.
  */
 
 #include <stdbool.h>
@@ -16,12 +16,12 @@
 
 #include "identities.h"
 #include "symbols.h"
+#include "task_names.h"
 
 #define NAMES_SEEN_BITS	10
 
 struct names_address;
 struct names_lock;
-struct names_thread;
 
 /**
  * struct names_writer - names of one trace
@@ -37,10 +37,8 @@ struct names_thread;
  * @has_new_class: whether a class has been added to @symbols that is not sorted yet
  * @locks: table of the locks that have a class
  * @left_out: number of notes that were dropped, because there were too many locks
- * @threads: table of the threads that ran at the start, or are in the trace
+ * @tasks: tasks of the trace
  * @seen: latest addresses in the trace, by hash: most events need no look-up in @addresses
- * @seen_threads: latest threads in the trace, by hash
- * @updates: number of calls of names_writer_update()
  */
 struct names_writer {
 	char *path;
@@ -55,10 +53,8 @@ struct names_writer {
 	bool has_new_class;
 	struct names_lock *locks;
 	uint64_t left_out;
-	struct names_thread *threads;
+	struct task_names tasks;
 	uint64_t seen[1 << NAMES_SEEN_BITS];
-	uint32_t seen_threads[1 << NAMES_SEEN_BITS];
-	unsigned int updates;
 };
 
 int names_writer_prepare(struct names_writer *writer);

@@ -310,6 +310,46 @@ bool names_have_thread(const struct names *names, const char *name)
 }
 
 /**
+ * names_have_process() - test whether a process of some name exists
+ * @names: names, or NULL
+ * @name: name, in any case; NULL: any name
+ *
+ * Return: true if at least one process has this name.
+ */
+bool names_have_process(const struct names *names, const char *name)
+{
+	const struct thread_name *thread;
+	size_t i;
+
+	for (i = 0; names && i < names->thread_count; i++) {
+		thread = &names->threads[i];
+		if (thread->process_id &&
+		    (!name || (thread->id == thread->process_id &&
+			       !strcasecmp(thread->name, name))))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * names_have_cgroup() - test whether a thread is in some cgroup
+ * @names: names, or NULL
+ * @path: path of the cgroup, in any case; NULL: any cgroup
+ *
+ * Return: true if at least one thread was in this cgroup.
+ */
+bool names_have_cgroup(const struct names *names, const char *path)
+{
+	size_t i;
+
+	for (i = 0; names && i < names->thread_count; i++)
+		if (names->threads[i].cgroup &&
+		    (!path || !strcasecmp(names->threads[i].cgroup, path)))
+			return true;
+	return false;
+}
+
+/**
  * names_symbol() - print the symbol at or before an address
  * @names: names, or NULL
  * @address: address of a lock, key of a class of locks, or address of an instruction
@@ -383,8 +423,34 @@ void names_address(const struct names *names, uint64_t address, char *text, size
 	names_symbol(names, key, NAMES_OF_ANY, text + used + 1, size - used - 1);
 }
 
+/*
+ * Find the entry of a thread at a time: the last one that was true by then. A time before all
+ * entries gets the first one.
+ */
+static const struct thread_name *find_thread(const struct names *names, uint32_t thread_id,
+					     uint64_t clock)
+{
+	size_t low = 0, high = names ? names->thread_count : 0;
+	const struct thread_name *thread;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		thread = &names->threads[middle];
+		if (thread->id < thread_id || (thread->id == thread_id && thread->from <= clock))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && names->threads[low - 1].id == thread_id)
+		return &names->threads[low - 1];
+	if (names && low < names->thread_count && names->threads[low].id == thread_id)
+		return &names->threads[low];
+	return NULL;
+}
+
 /**
- * names_thread() - get the name of a thread
+ * names_thread() - get the last name of a thread
  * @names: names, or NULL
  * @thread_id: id of the thread
  *
@@ -392,17 +458,45 @@ void names_address(const struct names *names, uint64_t address, char *text, size
  */
 const char *names_thread(const struct names *names, uint32_t thread_id)
 {
-	size_t low = 0, high = names ? names->thread_count : 0;
+	const struct thread_name *thread = find_thread(names, thread_id, UINT64_MAX);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return thread ? thread->name : NULL;
+}
 
-		if (names->threads[middle].id < thread_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (names && low < names->thread_count && names->threads[low].id == thread_id)
-		return names->threads[low].name;
-	return NULL;
+/**
+ * names_process() - find the process of a thread
+ * @names: names, or NULL
+ * @thread_id: id of the thread
+ * @clock: session clock: when
+ * @process_id: set to the id of the process
+ * @name: set to the name of the process at that time, or to NULL if it is not known
+ *
+ * Return: true if the process is known.
+ */
+bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock,
+		   uint32_t *process_id, const char **name)
+{
+	const struct thread_name *thread = find_thread(names, thread_id, clock);
+
+	if (!thread || !thread->process_id)
+		return false;
+	*process_id = thread->process_id;
+	thread = find_thread(names, thread->process_id, clock);
+	*name = thread ? thread->name : NULL;
+	return true;
+}
+
+/**
+ * names_cgroup() - find the cgroup of a thread
+ * @names: names, or NULL
+ * @thread_id: id of the thread
+ * @clock: session clock: when
+ *
+ * Return: the path of the cgroup, or NULL if it is not known.
+ */
+const char *names_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock)
+{
+	const struct thread_name *thread = find_thread(names, thread_id, clock);
+
+	return thread ? thread->cgroup : NULL;
 }

@@ -7,7 +7,8 @@
  * file that other programs can read has no place for them. A line is one of these:
  *
  *	a line of /proc/kallsyms
- *	thread ID NAME
+ *	thread ID[@CLOCK] NAME[<tab>PROCESS[<tab>CGROUP]]: a thread from a time on, its process' id
+ *		and the path of its cgroup
  *	boot ID TIME: the boot that the names are from
  *	lock ADDRESS CLASS: the lock's class
  *	lock ADDRESS@CLOCK CLASS: the lock's class from a time on
@@ -60,6 +61,8 @@ size_t names_next_index(const struct names *names, size_t index);
 bool names_symbol_at(const struct names *names, size_t index, struct names_symbol *symbol);
 bool names_have_symbol(const struct names *names, const char *name);
 bool names_have_thread(const struct names *names, const char *name);
+bool names_have_process(const struct names *names, const char *name);
+bool names_have_cgroup(const struct names *names, const char *path);
 bool names_symbol(const struct names *names, uint64_t address, enum names_use use, char *text,
 		  size_t size);
 void names_function(const struct names *names, uint64_t address, char *text, size_t size);
@@ -72,9 +75,12 @@ bool names_have_class(const struct names *names, const char *text);
 uint64_t names_boot_time(const struct names *names);
 const char *names_boot_id(const struct names *names);
 const char *names_thread(const struct names *names, uint32_t thread_id);
+bool names_process(const struct names *names, uint32_t thread_id, uint64_t clock,
+		   uint32_t *process_id, const char **name);
+const char *names_cgroup(const struct names *names, uint32_t thread_id, uint64_t clock);
 int names_add_image(struct names **names, uint64_t base, uint64_t size, const char *name,
 		    unsigned int rank);
-int names_add_thread(struct names **names, uint32_t id, const char *name);
+int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name);
 int names_add_lock(struct names **names, uint64_t address, uint64_t clock, const char *class);
 void names_move_classes(struct names *to, struct names *from);
 void names_forget_classes(struct names *names);

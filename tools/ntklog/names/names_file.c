@@ -15,22 +15,55 @@
 #include "names_table.h"
 #include "text.h"
 
+/* Parse an id. Returns false if there is none, or if it has more than 32 bits. */
+static bool parse_id(char *text, char **end, uint32_t *id)
+{
+	unsigned long long value;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	value = strtoull(text, end, 10);
+	*id = value;
+	return value <= UINT32_MAX;
+}
+
+/* Parse "@CLOCK", which need not be there. */
+static bool parse_clock(char *text, char **end, uint64_t *clock)
+{
+	*clock = 0;
+	*end = text;
+	if (*text != '@')
+		return true;
+	if (text[1] < '0' || text[1] > '9')
+		return false;
+	errno = 0;
+	*clock = strtoull(text + 1, end, 10);
+	return !errno;
+}
+
+/* Parse "ID NAME" or "ID@CLOCK NAME", with the process and the cgroup behind tabs, if known. */
 static int add_thread(struct names *names, char *line)
 {
-	struct thread_name *more;
-	char *end;
-	unsigned long id = strtoul(line, &end, 10);
+	struct thread_name *more, thread = { .rank = FILE_RANK + names->thread_count };
+	char *end, *process;
+	uint32_t process_id;
 
-	if (end == line || *end != ' ' || id > UINT32_MAX)
+	if (!parse_id(line, &end, &thread.id) || !parse_clock(end, &end, &thread.from) ||
+	    *end != ' ')
 		return -EINVAL;
+	thread.name = end + 1;
+	process = strchr(thread.name, '\t');
+	/* A name in an earlier version's file may have a tab. */
+	if (process && parse_id(process + 1, &end, &process_id) && (!*end || *end == '\t')) {
+		*process = '\0';
+		thread.process_id = process_id;
+		thread.cgroup = *end ? end + 1 : NULL;
+	}
 	more = grown(names->threads, names->thread_count, sizeof(*more));
 	if (!more)
 		return -ENOMEM;
 	names->threads = more;
-	more[names->thread_count] = (struct thread_name) {
-		id, end + 1, FILE_RANK + names->thread_count
-	};
-	names->thread_count++;
+	more[names->thread_count++] = thread;
 	return 0;
 }
 
@@ -97,19 +130,10 @@ static int add_symbol(struct names *names, char *line)
 static int add_lock(struct names *names, char *line)
 {
 	char *end;
-	uint64_t address = parse_address(line, &end), clock = 0;
+	uint64_t address = parse_address(line, &end), clock;
 
-	if (end == line)
-		return -EINVAL;
-	if (*end == '@') {
-		if (end[1] < '0' || end[1] > '9')
-			return -EINVAL;
-		errno = 0;
-		clock = strtoull(end + 1, &end, 10);
-		if (errno)
-			return -EINVAL;
-	}
-	if (*end != ' ' || !end[1] || end[1] == ' ')
+	if (end == line || !parse_clock(end, &end, &clock) ||
+	    *end != ' ' || !end[1] || end[1] == ' ')
 		return -EINVAL;
 	return lock_names_add(&names->locks, address, clock, end + 1);
 }

@@ -24,7 +24,9 @@ static int compare_threads(const void *a, const void *b)
 
 	if (left->id != right->id)
 		return left->id < right->id ? -1 : 1;
-	return left->rank > right->rank ? -1 : 1;
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	return left->rank < right->rank ? -1 : 1;
 }
 
 /* Sort symbols. Those of the kernel itself come first and in order, those of modules do not. */
@@ -98,14 +100,15 @@ int names_add_image(struct names **names, uint64_t base, uint64_t size, const ch
 /**
  * names_add_thread() - add the name of a thread, which a name from a file of names overrides
  * @names: names to add to; allocated if NULL
- * @id: id of the thread
+ * @id: id of the thread, or of a process of Windows
+ * @process_id: id of its process
  * @name: name of the thread
  *
  * Searches find the name after names_sort().
  *
  * Return: 0, or -1 without memory.
  */
-int names_add_thread(struct names **names, uint32_t id, const char *name)
+int names_add_thread(struct names **names, uint32_t id, uint32_t process_id, const char *name)
 {
 	const char *text = add_name(names, name);
 	struct thread_name *more;
@@ -116,7 +119,9 @@ int names_add_thread(struct names **names, uint32_t id, const char *name)
 	if (!more)
 		return -1;
 	(*names)->threads = more;
-	more[(*names)->thread_count] = (struct thread_name) { id, text, (*names)->thread_count };
+	more[(*names)->thread_count] = (struct thread_name) {
+		.id = id, .process_id = process_id, .name = text, .rank = (*names)->thread_count
+	};
 	(*names)->thread_count++;
 	return 0;
 }

@@ -30,15 +30,22 @@ struct symbol {
 };
 
 /**
- * struct thread_name - the name of a thread
+ * struct thread_name - what a thread is called, and where it belongs, from a time on
+ * @from: session clock from which on this is true; 0: from the start
  * @id: id of the thread
+ * @process_id: id of its process; 0: not known. Linux' processes have the ids and the names of
+ *	their first threads. Those of Windows have ids that no thread has, and names in this table
  * @name: name of the thread
- * @rank: position among names of one thread, of which the greatest counts: names from a file of
- *	names before names from the trace, and later names before earlier ones
+ * @cgroup: path of its cgroup; NULL: not known
+ * @rank: position among names of one thread and time, of which the greatest counts: names from a
+ *	file of names before names from the trace, and later names before earlier ones
  */
 struct thread_name {
+	uint64_t from;
 	uint32_t id;
+	uint32_t process_id;
 	const char *name;
+	const char *cgroup;
 	size_t rank;
 };
 
@@ -57,7 +64,7 @@ struct added_name {
  * @added: list of names from the trace
  * @symbols: symbols, in the order of addresses after names_sort()
  * @symbol_count: number of @symbols
- * @threads: names of threads, in the order of ids after names_sort()
+ * @threads: names of threads, in the order of ids and times after names_sort()
  * @thread_count: number of @threads
  * @boot_id: boot_id of the kernel that has these names; empty if the file does not tell it
  * @boot_time: FILETIME of the boot; 0 if the file does not tell it

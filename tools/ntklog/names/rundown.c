@@ -291,7 +291,10 @@ static void add_event(struct rundown *rundown, const struct etl_event *event)
 	}
 }
 
-/* Name each thread after its program, followed by the name that the thread has set. */
+/*
+ * Name each process after its program, and each thread after the program of its process, followed
+ * by the name that the thread has set.
+ */
 static void name_threads(struct rundown *rundown)
 {
 	const struct process *process;
@@ -299,6 +302,10 @@ static void name_threads(struct rundown *rundown)
 	const char *program;
 	char name[NAME_SIZE];
 
+	for (process = rundown->processes; process; process = process->hh.next)
+		if (process->name && names_add_thread(rundown->names, process->id, process->id,
+						      process->name))
+			rundown->no_memory = true;
 	for (thread = rundown->threads; thread; thread = thread->hh.next) {
 		HASH_FIND(hh, rundown->processes, &thread->process_id,
 			  sizeof(thread->process_id), process);
@@ -308,7 +315,7 @@ static void name_threads(struct rundown *rundown)
 		snprintf(name, sizeof(name), "%s%s%s", program ? program : "",
 			 program && thread->name ? "/" : "",
 			 thread->name ? thread->name : "");
-		if (names_add_thread(rundown->names, thread->id, name))
+		if (names_add_thread(rundown->names, thread->id, thread->process_id, name))
 			rundown->no_memory = true;
 	}
 }

@@ -57,9 +57,9 @@ static double charged_max(const struct report *report, const void *row)
 static const struct column columns[] = {
 	TEXT_COLUMN("lock", "lock", lock,
 		    "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "caller, task or stack that waited; see --by"),
+	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
 	TEXT_COLUMN("holder", "holder", holder,
-		    "caller, task or stack that held the lock meanwhile; or free, or unknown"),
+		    "what --by tells of the holder meanwhile; or free, or unknown"),
 	NUMBER_COLUMN("pieces", "pieces", CELL_COUNT, pieces,
 		      "pieces of waits that are charged to the holder", .is_hidden = true),
 	NUMBER_COLUMN("charged_total", "charged", CELL_TIME, charged_total,
@@ -125,7 +125,7 @@ static double waits(const struct report *report, const void *row)
 static const struct column waiter_columns[] = {
 	TEXT_COLUMN("lock", "lock", lock,
 		    "class of the lock, or its address; ~ marks a guess"),
-	TEXT_COLUMN("waiter", "waiter", waiter, "caller, task or stack that waited; see --by"),
+	TEXT_COLUMN("waiter", "waiter", waiter, "what --by tells of the task that waited"),
 	NUMBER_COLUMN("waits", "waits", CELL_COUNT, waits, "number of waits"),
 	NUMBER_COLUMN("wait_total", "wait", CELL_TIME, charged_total, "sum of all waits",
 		      .error = "wait_total_error"),

@@ -308,6 +308,92 @@ class Sampled(Case):
         self.assertEqual(row["charged_total_error"], 0)
 
 
+class Tasks(Case):
+    """Processes and cgroups of waiters and holders."""
+
+    TASKS = """\
+thread 55 shell\t50\t/user.slice
+thread 55@%d find\t50\t/user.slice/run 7.scope
+thread 50 leader\t50\t/user.slice
+thread 50@%d renamed\t50\t/user.slice
+thread 56 waiter\t56\t/system.slice/web.service
+thread 57 bystander
+thread 58 other\t56\t/system.slice/web.service
+"""
+
+    def setUp(self):
+        super().setUp()
+        with open(self.path + ".names", "a") as stream:
+            stream.write(self.TASKS % (BASE + 7000, BASE + 7000))
+
+    def write_tasks(self):
+        self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
+                          sleep(6000, 8000), sleep(8000, 8100, 1000, thread=58),
+                          sleep(8100, 8200, 40, thread=57), sleep(8200, 8300, 30, thread=99),
+                          sleep(8300, 8400, 20, thread=0))
+
+    def test_process_is_named_by_its_id_and_its_name_at_that_time(self):
+        self.write_tasks()
+        self.assertEqual(self.blockers("--by", "process"), {
+            ("my_lock", "56 waiter", "50 leader"): 3000,
+            ("my_lock", "56 waiter", "50 renamed"): 1000,
+            ("my_lock", "unknown process", "56 waiter"): 40,
+            ("my_lock", "unknown process", "unknown process"): 30,
+            ("my_lock", "idle", "unknown process"): 20})
+
+    def test_cgroup_is_that_of_the_time(self):
+        self.write_tasks()
+        self.assertEqual(self.blockers("--by", "cgroup"), {
+            ("my_lock", "/system.slice/web.service", "/user.slice"): 3000,
+            ("my_lock", "/system.slice/web.service", "/user.slice/run 7.scope"): 1000,
+            ("my_lock", "unknown cgroup", "/system.slice/web.service"): 40,
+            ("my_lock", "unknown cgroup", "unknown cgroup"): 30,
+            ("my_lock", "idle", "unknown cgroup"): 20})
+
+    def test_sums_are_those_of_the_plain_tables(self):
+        self.write_tasks()
+        for table, column in ("blockers", "charged_total_ns"), ("waiters", "wait_total_ns"):
+            plain = json.loads(self.report("--json", "--table", table))[table]
+            for by in "process", "cgroup", "thread":
+                rows = json.loads(self.report("--json", "--table", table, "--by", by))[table]
+                for name in column, "pieces" if table == "blockers" else "waits":
+                    self.assertAlmostEqual(sum(row[name] for row in rows),
+                                           sum(row[name] for row in plain), msg=(by, name))
+
+    def test_the_answer_and_the_page_name_them(self):
+        self.write_tasks()
+        self.assertIn("/user.slice", self.report("--by", "cgroup").split("\n\n")[0])
+        self.assertIn("50 leader", self.report("--html", "-", "--by", "process"))
+        self.assertIn("/user.slice/run 7.scope,", self.report("--csv", "--by", "cgroup"))
+
+    def test_filters(self):
+        self.write_tasks()
+        for expression, waits in (
+                ("process == 56", 2), ("process == WAITER", 2), ("process == leader", 0),
+                ("process ~ wait", 2), ("process != 56", 3), ("process == renamed", 0),
+                ("cgroup == /system.slice/web.service", 2), ("cgroup ~ web", 2),
+                ("cgroup != /system.slice/web.service", 3),
+                ('cgroup == "/user.slice/run 7.scope"', 0)):
+            with self.subTest(expression):
+                rows = json.loads(self.report("--json", "--table", "waiters", "--filter",
+                                              expression))["waiters"]
+                self.assertEqual(sum(row["waits"] for row in rows), waits)
+        for expression, words in (("process == find", 'no process is called "find"'),
+                                  ("cgroup == /a", 'no cgroup is called "/a"'),
+                                  ("cgroup > /a", "names have no order"),
+                                  ("process > a", "names have no order"),
+                                  ("process == 0x100000000", "process cannot be 0x100000000")):
+            result = run("report", "--filter", expression, self.path)
+            self.assertEqual(result.returncode, 2, expression)
+            self.assertIn(words, result.stderr)
+
+    def test_switches_between_processes(self):
+        self.write_events(switch(1000, 55, 56), switch(2000, 56, 57), switch(3000, 57, 55))
+        for expression, count in (("process == 50", 2), ("process != 50", 1), ("cgroup ~ web", 2)):
+            result = run("dump", "--filter", "Event == ContextSwap && " + expression, self.path)
+            self.assertEqual(len(result.stdout.splitlines()), count, expression)
+
+
 class One(Case):
     """Properties of waiters and holders, and one lock alone."""
 
@@ -342,9 +428,8 @@ class One(Case):
         for by, option in ("irql", "-e linux_spinlock"), ("stack", "--stacks"):
             self.assertIn(option, run("report", "--by", by, self.path).stderr)
         for by in "process", "cgroup":
-            result = run("report", "--by", by, self.path)
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("files name no %s; --by thread" % by, result.stderr)
+            self.assertIn("no thread has a known %s: record without --no-names" % by,
+                          run("report", "--by", by, self.path).stderr)
 
     def test_waits_by_thread_are_a_table(self):
         self.write_events(sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56),
@@ -465,7 +550,8 @@ class Text(Case):
         self.write_events(spin(1000, 5000))
         result = run("report", "--by", "moon", self.path)
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn('"moon" is not caller, task, stack, thread, cpu or irql', result.stderr)
+        self.assertIn('"moon" is not caller, task, stack, thread, process, cgroup, cpu or irql',
+                      result.stderr)
 
     def test_stack_of_the_holder_tells_the_function(self):
         self.write_events(sleep(1000, 5000),

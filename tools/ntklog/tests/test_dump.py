@@ -375,7 +375,8 @@ class Output(unittest.TestCase):
         self.assertNotIn("Symbol", line)
 
     def test_bad_names(self):
-        for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n"):
+        for names in ("nonsense\n", "thread x y\n", "ffffffff81234000 T\n", "thread 5@ a\n",
+                      "thread 5@x a\n", "thread 5@%d a\n" % 2 ** 64, "thread %d a\n" % 2 ** 32):
             result = self.with_names(names="ffffffff81234000 T good\n" + names)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("a.etl.names: line 2 is neither", result.stderr)

@@ -79,6 +79,20 @@ class Names(Directory):
         self.assertEqual(sorted(row["lock"] for row in locks),
                          ["0x12345678", "0xffff888012345678", "the_lock+0x30"])
 
+    def test_processes_and_cgroups(self):
+        """Also the name of the process, whose first thread is not in the file."""
+        self.write_proc("56/status", "Name:\tunused\nTgid:\t55\nPid:\t56\n")
+        self.write_proc("56/cgroup", "1:name=systemd:/old\n0::/a\tb.slice (deleted)\n")
+        self.write_proc("55/status", "Name:\tworker\nTgid:\t55\nPid:\t55\n")
+        self.log_buffers(2, etl.buffer([self.event(thread=56)]))
+        result = self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(sorted(line for line in self.names() if line.startswith("thread")),
+                         ["thread 55 worker\t55", "thread 56 unused\t55\t/a?b.slice"])
+        (row,) = json.loads(run("report", "--json", "--filter", "process == worker",
+                                self.etl).stdout)["locks"]
+        self.assertEqual(row["lock"], "the_lock+0x30")
+
     def test_names_of_stacks(self):
         self.log_buffers(2, etl.buffer([etl.perfinfo(0x1820, struct.pack(
             "<QIIQQ", 0, 0, 55, 0xffffffff81300004, 0xffffffff81400000))]))

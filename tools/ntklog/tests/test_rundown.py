@@ -60,6 +60,16 @@ class Threads(Case):
                                   etl.thread(55, 8, 3, bits), lock(bits), bits=bits)
                 self.assertEqual(event["ThreadName"], "a.exe")
 
+    def test_processes_of_threads(self):
+        events = (etl.process(8, "a.exe"), etl.process(9, "b.exe"), etl.thread(55, 8),
+                  etl.thread(56, 9), lock(), lock(thread=56))
+        for expression, threads in (("process == a.exe", [55]), ("process == 9", [56]),
+                                    ("process != A.exe", [56])):
+            result = self.run_on("dump", etl.file(*events), "--json", "--filter",
+                                 "Event == SpinLock && " + expression)
+            self.assertEqual([json.loads(line)["ThreadId"] for line in result.stdout.splitlines()],
+                             threads, expression)
+
     def test_headers_of_the_system(self):
         event = self.last(etl.process(8, "a.exe", system_header=True), etl.thread(55, 8), lock())
         self.assertEqual(event["ThreadName"], "a.exe")

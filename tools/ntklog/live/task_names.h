@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_TASK_NAMES_H
+#define _NTKLOG_TASK_NAMES_H
+
+/*
+ * Names, processes and cgroups of the tasks in a trace, for its file of names. They are read from
+ * /proc: at the start, when a task is new, a few times while it is young (a program gets its name
+ * after its task was started), and at the end.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TASK_NAMES_SEEN_BITS	10
+
+struct task_name;
+
+/**
+ * struct task_names - the tasks of a trace; all zero: none
+ * @tasks: table of the tasks that ran at the start, or are in the trace
+ * @seen: latest tasks in the trace, by hash: most events need no look-up in @tasks
+ * @updates: number of calls of task_names_update()
+ */
+struct task_names {
+	struct task_name *tasks;
+	uint32_t seen[1 << TASK_NAMES_SEEN_BITS];
+	unsigned int updates;
+};
+
+void task_names_prepare(struct task_names *names);
+void task_names_take(struct task_names *names, uint32_t id);
+void task_names_update(struct task_names *names, FILE *stream);
+void task_names_finish(struct task_names *names, FILE *stream);
+void task_names_free(struct task_names *names);
+
+#endif /* _NTKLOG_TASK_NAMES_H */
