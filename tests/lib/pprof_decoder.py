@@ -1,57 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Decode pprof's profiles: the wire format of protocol buffers, and the fields that ntklog uses."""
+"""Decode pprof's profiles: the fields that ntklog uses."""
 
 import gzip
 
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if byte < 0x80:
-            return value, at
-
-
-def fields(data):
-    """Yield the number and the value of each field of a message."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        if tag & 7 == 0:
-            value, at = varint(data, at)
-        elif tag & 7 == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-            if len(value) != size:
-                raise ValueError("a field ends behind its message")
-        else:
-            raise ValueError("wire type %d" % (tag & 7))
-        yield tag >> 3, value
-
-
-def numbers(data):
-    """Return the values of a packed field."""
-    at, values = 0, []
-    while at < len(data):
-        value, at = varint(data, at)
-        values.append(value)
-    return values
-
-
-def message(data):
-    """Return the last value of each field."""
-    return dict(fields(data))
+from protobuf_wire import fields, lists, message, numbers
 
 
 class Profile:
     """samples: (functions from the innermost on, {value: number}, {label: text or number})."""
 
     def __init__(self, data):
-        parts = {}
-        for number, value in fields(gzip.decompress(data)):
-            parts.setdefault(number, []).append(value)
+        parts = lists(gzip.decompress(data))
         self.texts = [text.decode() for text in parts[6]]
         functions = {f[1]: self.texts[f[2]] for f in map(message, parts.get(5, []))}
         self.types = [(self.texts[t[1]], self.texts[t[2]]) for t in map(message, parts[1])]

@@ -118,7 +118,7 @@ static const struct argp_option convert_options[] = {
 	{ "ctf", OPTION_CTF, "DIRECTORY", 0,
 	  "A trace in the Common Trace Format, for babeltrace2 and Trace Compass", 0 },
 	{ "perfetto", OPTION_PERFETTO, "FILE", 0,
-	  "Chrome's trace events as JSON, for ui.perfetto.dev; - is the standard output",
+	  "A trace for ui.perfetto.dev: slices by CPU, task and lock class, flows from holder to waiter, and counters of waiters; - is the standard output",
 	  0 },
 	{ "pprof", OPTION_PPROF, "FILE", 0,
 	  "A compressed profile for pprof: contentions, delay, acquisitions, hold and charged waits by stack, lock class and task; - is the standard output",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Chrome's trace events. Each CPU has a track of the spin locks that it waited for and held, and
- * a track of the threads that it ran. Each thread has a track of its resources. Slices of a track
- * have to nest. A lock that is not released in the reverse order of the acquisitions goes to
- * another lane, which is a track of the same name.
+ * Perfetto's traces. Each CPU has a track of the spin locks that it waited for and held, and a
+ * track of the tasks that it ran. Each task has a track of its resources. Each class of locks has
+ * a track of the waits and a counter of the waiters. A flow leads from a hold to the end of the
+ * wait of the next owner. Slices of a track have to nest. A lock that is not released in the
+ * reverse order of the acquisitions goes to another lane, which is a track of the same name.
  */
 
 #include <errno.h>
@@ -16,11 +17,44 @@
 #include <ntklog/wmi_spinlock.h>
 
 #include "message.h"
-#include "perfetto_slice.h"
+#include "perfetto_packet.h"
 #include "wmi_record.h"
 
-/* Size of a number as text, with the bytes behind it that put_short() may read. */
-#define NUMBER_SIZE	(OUT_DIGITS + PUT_MORE)
+/* Locks whose last hold is kept, as a power of two. */
+#define LAST_HOLDS_BITS	13
+
+/**
+ * struct last_hold - the last recorded hold of a lock
+ * @lock: address of the lock
+ * @flow: number of the flow that begins in the hold, or 0 if a wait has ended it
+ * @from: begin, ns
+ * @to: end, ns
+ */
+struct last_hold {
+	uint64_t lock;
+	uint64_t flow;
+	int64_t from;
+	int64_t to;
+};
+
+/**
+ * struct records - state of the conversion of records
+ * @perfetto: the trace
+ * @ns_per_tick: nanoseconds per tick of the session's clock
+ * @last_flow: highest number of a flow
+ * @last_holds: by a hash of the lock's address: the last hold of a lock of this hash
+ * @running: by CPU: the task that runs there, or 0 if it is not known, and since when, ns
+ */
+struct records {
+	struct perfetto perfetto;
+	double ns_per_tick;
+	uint64_t last_flow;
+	struct last_hold last_holds[1 << LAST_HOLDS_BITS];
+	struct {
+		uint32_t thread_id;
+		int64_t since;
+	} running[UINT16_MAX + 1];
+};
 
 /* A damaged frequency makes any time possible. Limit it to a century, which fits in int64_t. */
 static int64_t whole_ns(double ns)
@@ -30,32 +64,32 @@ static int64_t whole_ns(double ns)
 	return (int64_t)fmax(-century, fmin(ns, century));
 }
 
-static int64_t ticks_ns(const struct perfetto *perfetto, uint64_t time_stamp)
+static int64_t ticks_ns(const struct records *records, uint64_t time_stamp)
 {
-	const struct etl_file *file = perfetto->conversion->file;
+	const struct etl_file *file = records->perfetto.conversion->file;
 
 	return whole_ns((double)(int64_t)(time_stamp - file->start_clock) *
-			perfetto->ns_per_tick);
+			records->ns_per_tick);
 }
 
-static int64_t cycles_ns(const struct perfetto *perfetto, uint64_t cycles)
+static int64_t cycles_ns(const struct records *records, uint64_t cycles)
 {
-	return whole_ns(etl_cycles_ns(perfetto->conversion->file, (double)cycles));
+	return whole_ns(etl_cycles_ns(records->perfetto.conversion->file, (double)cycles));
 }
 
 /*
  * Return when a spin lock was released. The event follows the release after a time that varies.
  * The record has the time itself, in cycles, which is exact if the session's clock counts cycles.
  */
-static int64_t release_ns(const struct perfetto *perfetto, const struct etl_event *event,
+static int64_t release_ns(const struct records *records, const struct etl_event *event,
 			  uint64_t release_time)
 {
-	const struct etl_file *file = perfetto->conversion->file;
+	const struct etl_file *file = records->perfetto.conversion->file;
 
 	if (file->perf_freq == file->cycle_freq && release_time <= event->time_stamp &&
 	    event->time_stamp - release_time < file->perf_freq / 100)
-		return ticks_ns(perfetto, release_time);
-	return ticks_ns(perfetto, event->time_stamp);
+		return ticks_ns(records, release_time);
+	return ticks_ns(records, event->time_stamp);
 }
 
 /*
@@ -63,225 +97,231 @@ static int64_t release_ns(const struct perfetto *perfetto, const struct etl_even
  * trust the other CPU's clock that far. If the session's clock does not count cycles, or the time
  * is not known either, return the release: the wait ended no later.
  */
-static int64_t acquire_ns(const struct perfetto *perfetto, const struct etl_event *event,
+static int64_t acquire_ns(const struct records *records, const struct etl_event *event,
 			  uint64_t acquire_time)
 {
-	const struct etl_file *file = perfetto->conversion->file;
+	const struct etl_file *file = records->perfetto.conversion->file;
 
 	if (file->perf_freq == file->cycle_freq && acquire_time <= event->time_stamp &&
 	    acquire_time > WMI_RESOURCE_ACQUIRE_TIME_UNKNOWN)
-		return ticks_ns(perfetto, acquire_time);
-	return ticks_ns(perfetto, event->time_stamp);
+		return ticks_ns(records, acquire_time);
+	return ticks_ns(records, event->time_stamp);
 }
 
-/* Return the name, or print the address if there is none. */
-static const char *address_text(const struct cached_name *name, uint64_t address,
-				char number[NUMBER_SIZE], size_t *length)
+/**
+ * struct lock_slices - the slices of a record of a lock
+ * @group: group of the track
+ * @of: number of the CPU, or id of the task, that has the track
+ * @lock: address of the lock
+ * @thread_id: id of the task
+ * @waits: the record tells of a wait
+ * @holds: the record tells of a hold
+ * @wait: slice of the wait, with its arguments; without a wait both times are the hold's begin
+ * @hold: slice of the hold, with its arguments
+ */
+struct lock_slices {
+	enum perfetto_group group;
+	uint64_t of;
+	uint64_t lock;
+	uint32_t thread_id;
+	bool waits;
+	bool holds;
+	struct perfetto_slice wait;
+	struct perfetto_slice hold;
+};
+
+/*
+ * Begin a flow in the hold of a record. End the flow of the hold before it, if the release of that
+ * hold ended the wait of the record.
+ */
+static void set_flows(struct records *records, struct lock_slices *slices)
 {
-	if (name->length) {
-		*length = name->length;
-		return name->text;
+	uint64_t mixed = slices->lock * UINT64_C(0x9E3779B97F4A7C15);
+	struct last_hold *last = &records->last_holds[mixed >> (64 - LAST_HOLDS_BITS)];
+
+	if (slices->waits && last->lock == slices->lock && last->to > slices->wait.from &&
+	    last->from <= slices->wait.to) {
+		slices->wait.previous = last->flow;
+		last->flow = 0;
 	}
-	*length = put_hex(number, address) - number;
-	return number;
-}
-
-static const char *lock_text(struct perfetto *perfetto, uint64_t lock,
-			     const struct etl_event *event, char number[NUMBER_SIZE],
-			     size_t *length)
-{
-	return address_text(names_cache_find_at(&perfetto->locks, lock, event->time_stamp), lock,
-			    number, length);
-}
-
-static char *put_bool(char *to, bool yes)
-{
-	return yes ? put_literal(to, "true") : put_literal(to, "false");
-}
-
-/* Put the wait that ended when the hold of @slice began. */
-static char *begin_wait(struct perfetto *perfetto, char *to, const struct perfetto_slice *slice,
-			int64_t wait)
-{
-	struct perfetto_slice waited = *slice;
-
-	waited.category = "wait";
-	waited.prefix = "wait: ";
-	waited.from = wait;
-	waited.to = slice->from;
-	return perfetto_begin_slice(perfetto, to, &waited);
-}
-
-/* Put the arguments that name the caller and its context. */
-static char *put_caller(struct perfetto *perfetto, char *to, const struct spinlock_record *record)
-{
-	char number[NUMBER_SIZE];
-	const char *caller;
-	size_t length;
-
-	caller = address_text(names_cache_find(&perfetto->code, record->caller), record->caller,
-			      number, &length);
-	/* A record of a wait has no caller if the kernel did not tell it. */
-	if (record->caller) {
-		to = put_short(put_literal(to, "\"caller\":\""), caller, length);
-		to = put_literal(to, "\",");
-	}
-	to = put_unsigned(put_literal(to, "\"thread\":"), record->thread_id);
-	if (record->depth)
-		to = put_unsigned(put_literal(to, ",\"depth\":"), record->depth);
-	to = put_bool(put_literal(to, ",\"dpc\":"), record->dpc);
-	return put_bool(put_literal(to, ",\"isr\":"), record->isr);
-}
-
-static void put_spinlock(struct perfetto *perfetto, const struct etl_event *event)
-{
-	struct perfetto_slice slice = {
-		.group = PERFETTO_SPINLOCKS, .category = "hold", .prefix = ""
+	if (!slices->holds)
+		return;
+	slices->hold.next = ++records->last_flow;
+	*last = (struct last_hold) {
+		.lock = slices->lock, .flow = slices->hold.next,
+		.from = slices->hold.from, .to = slices->hold.to,
 	};
+}
+
+/* Put the wait to the track of the class, and count the waiter. */
+static void put_class_wait(struct records *records, uint64_t class, uint32_t thread_id,
+			   int64_t wait, int64_t hold)
+{
+	struct perfetto *perfetto = &records->perfetto;
+	struct perfetto_slice slice = { .category = PERFETTO_WAIT, .from = wait, .to = hold };
+	struct perfetto_track *track;
+
+	slice.track = perfetto_find_lane(perfetto, PERFETTO_CLASSES, class, wait, wait, hold);
+	slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, thread_id);
+	perfetto_put_slice(perfetto, &slice);
+	track = perfetto_track_find(&perfetto->tracks, PERFETTO_CLASSES, class);
+	if (track && hold > 0)
+		timeline_add_span(&perfetto->tracks.timelines, &track->waiters, hold, hold - wait,
+				  (double)(hold - wait));
+}
+
+/* Put the slices of a record, with the stack of its event. */
+static void put_lock(struct records *records, const struct etl_event *event,
+		     struct lock_slices *slices)
+{
+	struct perfetto_slice *wait = &slices->wait, *hold = &slices->hold;
+	struct perfetto *perfetto = &records->perfetto;
+	uint64_t class = names_lock_key(perfetto->conversion->names, slices->lock,
+					event->time_stamp);
+	struct perfetto_slice *last = slices->holds ? hold : wait;
+
+	wait->category = PERFETTO_WAIT;
+	hold->category = PERFETTO_HOLD;
+	wait->track = perfetto_find_lane(perfetto, slices->group, slices->of, wait->from,
+					 wait->to, hold->to);
+	hold->track = wait->track;
+	set_flows(records, slices);
+	last->stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
+	if (slices->waits) {
+		wait->name = perfetto_intern(perfetto, PERFETTO_WAIT_NAME, class);
+		perfetto_put_slice(perfetto, wait);
+		put_class_wait(records, class, slices->thread_id, wait->from, wait->to);
+	}
+	if (slices->holds) {
+		hold->name = perfetto_intern(perfetto, PERFETTO_LOCK_NAME, class);
+		perfetto_put_slice(perfetto, hold);
+	}
+}
+
+/* Add the arguments that name the caller and its context. */
+static void add_caller(struct perfetto *perfetto, struct perfetto_slice *slice,
+		       const struct spinlock_record *record)
+{
+	/* A record of a wait has no caller if the kernel did not tell it. */
+	if (record->caller)
+		perfetto_add_text(slice, PERFETTO_CALLER,
+				  perfetto_intern(perfetto, PERFETTO_CODE_TEXT, record->caller));
+	perfetto_add_number(slice, PERFETTO_THREAD, record->thread_id);
+	if (record->depth)
+		perfetto_add_number(slice, PERFETTO_DEPTH, record->depth);
+	perfetto_add_bool(slice, PERFETTO_DPC, record->dpc);
+	perfetto_add_bool(slice, PERFETTO_ISR, record->isr);
+}
+
+static void put_spinlock(struct records *records, const struct etl_event *event)
+{
+	struct lock_slices slices = { .group = PERFETTO_SPINLOCKS, .of = event->processor };
+	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct spinlock_record record;
-	char number[NUMBER_SIZE];
-	int64_t hold, wait, end;
-	bool is_wait_alone, has_waited;
-	char *to;
 
 	spinlock_record_read(&record, event);
-	is_wait_alone = spinlock_rule(&perfetto->conversion->rates, &record) &
-			WMI_SPINLOCK_RULE_WAIT;
-	end = release_ns(perfetto, event, record.release_time);
-	hold = record.release_time > record.acquire_time ?
-		end - cycles_ns(perfetto, record.release_time - record.acquire_time) : end;
-	has_waited = record.spin_count || is_wait_alone;
-	wait = has_waited ? hold - cycles_ns(perfetto, record.wait_time) : hold;
-	slice.track = perfetto_find_lane(perfetto,
-					 perfetto_cpu_track(perfetto, PERFETTO_SPINLOCKS,
-							    event->processor),
-					 wait, hold, end);
-	slice.name = lock_text(perfetto, record.lock, event, number, &slice.length);
-	to = perfetto_reserve(perfetto);
-	slice.from = hold;
-	slice.to = end;
-	if (has_waited) {
-		to = put_literal(begin_wait(perfetto, to, &slice, wait), "\"spins\":");
-		to = put_unsigned(to, record.spin_count);
-		to = is_wait_alone ? put_literal(to, ",") : perfetto_end_slice(to);
-	}
-	/* If the hold is not known the wait gets the arguments and the stack of the hold. */
-	if (!is_wait_alone)
-		to = perfetto_begin_slice(perfetto, to, &slice);
-	to = put_caller(perfetto, to, &record);
-	perfetto_end_slice_with_stack(perfetto, to);
+	slices.lock = record.lock;
+	slices.thread_id = record.thread_id;
+	slices.holds = !(spinlock_rule(&records->perfetto.conversion->rates, &record) &
+			 WMI_SPINLOCK_RULE_WAIT);
+	slices.waits = record.spin_count || !slices.holds;
+	hold->to = release_ns(records, event, record.release_time);
+	hold->from = record.release_time > record.acquire_time ?
+		hold->to - cycles_ns(records, record.release_time - record.acquire_time) :
+		hold->to;
+	wait->to = hold->from;
+	wait->from = wait->to - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
+	if (slices.waits)
+		perfetto_add_number(wait, PERFETTO_SPINS, record.spin_count);
+	/* If the hold is not known the wait gets the arguments of the hold. */
+	add_caller(&records->perfetto, slices.holds ? hold : wait, &record);
+	put_lock(records, event, &slices);
 }
 
-/* Put the class, and of Linux' locks the kind. */
-static char *put_class(char *to, const char *kind, const char *class)
+/* Add the arguments that name the kind of the lock and of the access. */
+static void add_kind(struct perfetto *perfetto, struct perfetto_slice *slice,
+		     const struct resource_record *record)
 {
-	if (kind)
-		to = put_literal(put_text(put_literal(to, "\"kind\":\""), kind), "\",");
-	to = put_text(put_literal(to, "\"class\":\""), class);
-	return put_literal(to, "\"");
+	const char *class = record->action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED ?
+		"shared" : "exclusive";
+
+	if (record->kind != RESOURCE_KIND_NT)
+		perfetto_add_text(slice, PERFETTO_KIND,
+				  perfetto_intern(perfetto, PERFETTO_TEXT,
+						  (uintptr_t)resource_kinds[record->kind].name));
+	perfetto_add_text(slice, PERFETTO_CLASS,
+			  perfetto_intern(perfetto, PERFETTO_TEXT, (uintptr_t)class));
 }
 
-static void put_resource(struct perfetto *perfetto, const struct etl_event *event)
+static void put_resource(struct records *records, const struct etl_event *event)
 {
-	struct perfetto_slice slice = {
-		.group = PERFETTO_RESOURCES, .category = "hold", .prefix = ""
-	};
+	struct lock_slices slices = { .group = PERFETTO_RESOURCES, .holds = true };
+	struct perfetto_slice *wait = &slices.wait, *hold = &slices.hold;
 	struct resource_record record;
-	const char *class = "exclusive", *kind = NULL;
-	char number[NUMBER_SIZE];
-	int64_t acquired, wait, hold, end;
-	bool has_waited;
-	char *to;
 
 	resource_record_read(&record, event);
-	if (record.action == WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED)
-		class = "shared";
-	else if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
+	if (record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED &&
+	    record.action != WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE)
 		return;
-	if (record.kind != RESOURCE_KIND_NT)
-		kind = resource_kinds[record.kind].name;
-	end = ticks_ns(perfetto, event->time_stamp);
-	hold = end - cycles_ns(perfetto, record.hold_time);
-	has_waited = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
-	acquired = has_waited && !record.hold_time ?
-		acquire_ns(perfetto, event, record.acquire_time) : hold;
-	wait = has_waited ? acquired - cycles_ns(perfetto, record.wait_time) : hold;
-	slice.track = perfetto_find_lane(perfetto,
-					 perfetto_track_find(&perfetto->tracks, PERFETTO_RESOURCES,
-							     record.thread_id),
-					 wait, acquired, end);
-	slice.name = lock_text(perfetto, record.resource, event, number, &slice.length);
-	to = perfetto_reserve(perfetto);
-	if (wait < acquired) {
-		slice.from = acquired;
-		to = put_class(begin_wait(perfetto, to, &slice, wait), kind, class);
-		to = perfetto_end_slice(to);
-	}
-	slice.from = hold;
-	slice.to = end;
-	to = put_class(perfetto_begin_slice(perfetto, to, &slice), kind, class);
-	to = put_literal(to, ",\"contention\":");
-	perfetto_end_slice_with_stack(perfetto, put_unsigned(to, record.contention_delta));
+	slices.of = record.thread_id;
+	slices.lock = record.resource;
+	slices.thread_id = record.thread_id;
+	slices.waits = record.wait_time > WMI_RESOURCE_WAIT_TIME_UNKNOWN;
+	hold->to = ticks_ns(records, event->time_stamp);
+	hold->from = hold->to - cycles_ns(records, record.hold_time);
+	wait->to = slices.waits && !record.hold_time ?
+		acquire_ns(records, event, record.acquire_time) : hold->from;
+	wait->from = wait->to - (slices.waits ? cycles_ns(records, record.wait_time) : 0);
+	add_kind(&records->perfetto, wait, &record);
+	add_kind(&records->perfetto, hold, &record);
+	perfetto_add_number(hold, PERFETTO_CONTENTION, record.contention_delta);
+	put_lock(records, event, &slices);
 }
 
-static void put_switch(struct perfetto *perfetto, const struct etl_event *event)
+static void put_switch(struct records *records, const struct etl_event *event)
 {
-	int64_t now = ticks_ns(perfetto, event->time_stamp);
-	uint32_t cpu = event->processor;
+	int64_t now = ticks_ns(records, event->time_stamp);
+	struct perfetto *perfetto = &records->perfetto;
+	struct perfetto_slice slice = { .category = PERFETTO_RUN, .to = now };
 	struct contextswap_record record;
-	const struct cached_name *name;
-	struct perfetto_track *track;
-	char *to;
+	uint32_t cpu = event->processor;
 
 	contextswap_record_read(&record, event);
-	track = perfetto_cpu_track(perfetto, PERFETTO_THREADS, cpu);
-	if (track && !track->lane_count) {
-		track->lane_count = PERFETTO_LANES_MAX;
-		perfetto_put_track_name(perfetto, PERFETTO_THREADS, cpu, cpu, 0);
+	if (record.old_thread_id && records->running[cpu].since <= now &&
+	    records->running[cpu].thread_id == record.old_thread_id) {
+		slice.from = records->running[cpu].since;
+		slice.track = perfetto_find_lane(perfetto, PERFETTO_THREADS, cpu, slice.from,
+						 slice.from, now);
+		slice.name = perfetto_intern(perfetto, PERFETTO_TASK_NAME, record.old_thread_id);
+		slice.stack = perfetto_intern_stack(perfetto, perfetto->conversion->stack);
+		perfetto_add_number(&slice, PERFETTO_STATE, record.old_thread_state);
+		perfetto_add_number(&slice, PERFETTO_WAIT_REASON, record.old_thread_wait_reason);
+		perfetto_put_slice(perfetto, &slice);
 	}
-	if (record.old_thread_id && perfetto->running[cpu].since <= now &&
-	    perfetto->running[cpu].thread_id == record.old_thread_id) {
-		char text[NAMES_CACHE_TEXT + NUMBER_SIZE];
-		struct perfetto_slice slice = {
-			.group = PERFETTO_THREADS, .track = &cpu, .category = "run",
-			.prefix = "", .name = text,
-			.from = perfetto->running[cpu].since, .to = now,
-		};
-
-		name = names_cache_find(&perfetto->threads, record.old_thread_id);
-		to = name->length ? put_bytes(text, name->text, name->length) :
-				    put_literal(text, "thread");
-		*to++ = ' ';
-		slice.length = put_unsigned(to, record.old_thread_id) - text;
-		to = perfetto_begin_slice(perfetto, perfetto_reserve(perfetto), &slice);
-		to = put_literal(to, "\"state\":");
-		to = put_unsigned(to, record.old_thread_state);
-		to = put_literal(to, ",\"wait_reason\":");
-		to = put_unsigned(to, record.old_thread_wait_reason);
-		perfetto_end_slice_with_stack(perfetto, to);
-	}
-	perfetto->running[cpu].thread_id = record.new_thread_id;
-	perfetto->running[cpu].since = now;
+	records->running[cpu].thread_id = record.new_thread_id;
+	records->running[cpu].since = now;
 }
 
-static void put_events(struct perfetto *perfetto)
+static void put_events(struct records *records)
 {
+	struct perfetto *perfetto = &records->perfetto;
 	const struct event_type *type;
 	const struct etl_event *event;
 
 	while (!ferror(perfetto->out.stream) &&
 	       (event = conversion_next(perfetto->conversion, &type))) {
+		perfetto_limit_interned(perfetto);
 		if (event->hook_id == PERFINFO_LOG_TYPE_SPINLOCK)
-			put_spinlock(perfetto, event);
+			put_spinlock(records, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_RESOURCE)
-			put_resource(perfetto, event);
+			put_resource(records, event);
 		else if (event->hook_id == PERFINFO_LOG_TYPE_CONTEXTSWAP)
-			put_switch(perfetto, event);
+			put_switch(records, event);
 	}
 }
 
 /**
- * convert_to_perfetto() - write Chrome's trace events
+ * convert_to_perfetto() - write a trace for Perfetto
  * @conversion: trace to convert
  * @path: path of the file to write; "-" is the standard output
  *
@@ -290,45 +330,36 @@ static void put_events(struct perfetto *perfetto)
 int convert_to_perfetto(struct conversion *conversion, const char *path)
 {
 	FILE *stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+	struct records *records = calloc(1, sizeof(*records));
+	struct perfetto *perfetto;
 	int err;
 
-	if (!stream || !perfetto) {
+	if (!stream || !records) {
 		message("%s: %s", path, strerror(errno));
 		if (stream && stream != stdout)
 			fclose(stream);
-		free(perfetto);
+		free(records);
 		return -1;
 	}
+	perfetto = &records->perfetto;
 	perfetto->conversion = conversion;
 	perfetto->out.stream = stream;
-	perfetto->locks.names = conversion->names;
-	perfetto->locks.format = names_format_json;
-	perfetto->locks.kind = CACHED_LOCKS;
-	perfetto->code.names = conversion->names;
-	perfetto->code.format = names_format_json;
-	perfetto->code.kind = CACHED_CODE;
-	perfetto->threads.names = conversion->names;
-	perfetto->threads.format = names_format_json;
-	perfetto->threads.kind = CACHED_THREADS;
-	perfetto->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
-	out_literal(&perfetto->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	perfetto_put_name(perfetto, PERFETTO_SPINLOCKS, NULL, "spin locks, by processor");
-	perfetto_put_name(perfetto, PERFETTO_RESOURCES, NULL, "resources, by thread");
-	perfetto_put_name(perfetto, PERFETTO_THREADS, NULL, "threads, by processor");
-	put_events(perfetto);
-	out_literal(&perfetto->out, "\n]");
-	perfetto_put_frames(perfetto);
-	out_literal(&perfetto->out, "}\n");
+	records->ns_per_tick = 1e9 / (double)conversion->file->perf_freq;
+	perfetto->start_ns = whole_ns((double)conversion->file->start_clock *
+				      records->ns_per_tick);
+	perfetto_put_groups(perfetto);
+	put_events(records);
+	perfetto_put_counters(perfetto);
 	out_flush(&perfetto->out);
 	err = finish_output(stream, path);
 	if (stream != stdout)
 		fclose(stream);
-	perfetto_free_frames(perfetto);
+	if (perfetto->no_memory || perfetto->tracks.timelines.no_memory) {
+		message("%s: %s", path, strerror(ENOMEM));
+		err = -1;
+	}
+	perfetto_free_interned(perfetto);
 	perfetto_tracks_free(&perfetto->tracks);
-	names_cache_clear(&perfetto->locks);
-	names_cache_clear(&perfetto->code);
-	names_cache_clear(&perfetto->threads);
-	free(perfetto);
+	free(records);
 	return err;
 }

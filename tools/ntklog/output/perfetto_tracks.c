@@ -8,25 +8,41 @@
 /* Most tracks. */
 #define TRACKS_MAX	65536
 
-/* Number of the first lane that is not the first one of its track. */
-#define FIRST_OTHER_TRACK	0x60000000u
-
 /**
  * perfetto_track_find() - find or make a track
  * @tracks: all tracks
  * @group: group of the track
- * @number: number of the CPU, or id of the thread
+ * @number: number of the CPU, id of the task, or key of the class of locks
  *
  * Return: the track, or NULL if there are too many tracks or no memory.
  */
-struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks, uint32_t group,
-					   uint32_t number)
+struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
+					   enum perfetto_group group, uint64_t number)
 {
 	const struct perfetto_track wanted = { .key = { group, number } };
-	struct perfetto_track *track;
+	uint64_t mixed = (number + group) * UINT64_C(0x9E3779B97F4A7C15);
+	struct perfetto_track **recent =
+		&tracks->recent[mixed >> (64 - PERFETTO_TRACKS_BITS)];
+	struct perfetto_track *track = *recent;
 
+	if (track && track->key.number == number && track->key.group == group)
+		return track;
 	hash_find_or_add(tracks->table, key, &wanted.key, TRACKS_MAX, track);
+	*recent = track;
 	return track;
+}
+
+/**
+ * perfetto_new_number() - get a number for a lane or a counter
+ * @tracks: all tracks
+ *
+ * Return: the number.
+ */
+uint64_t perfetto_new_number(struct perfetto_tracks *tracks)
+{
+	if (tracks->last_number < PERFETTO_GROUPS)
+		tracks->last_number = PERFETTO_GROUPS;
+	return ++tracks->last_number;
 }
 
 /* Test whether a slice that begins at a time would cross the end of an interval of the lane. */
@@ -37,7 +53,7 @@ static bool is_within(const struct perfetto_lane *lane, int64_t time)
 	if (time < lane->forgotten)
 		return true;
 	for (i = lane->count; i-- > 0 && lane->intervals[i].to > time;)
-		if (lane->intervals[i].from < time)
+		if (lane->intervals[i].from <= time)
 			return true;
 	return false;
 }
@@ -86,7 +102,7 @@ const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 	if (!lane)
 		return NULL;
 	lane->forgotten = INT64_MIN;
-	lane->number = i ? FIRST_OTHER_TRACK + tracks->others++ : track->key.number;
+	lane->number = perfetto_new_number(tracks);
 	track->lanes[track->lane_count++] = lane;
 found:
 	add_interval(lane, wait, end);
@@ -102,6 +118,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	struct perfetto_track *track, *next;
 	size_t i;
 
+	timelines_free(&tracks->timelines);
 	HASH_ITER(hh, tracks->table, track, next) {
 		HASH_DEL(tracks->table, track);
 		for (i = 0; i < PERFETTO_LANES_MAX; i++)

@@ -4,12 +4,24 @@
 
 /*
  * Tracks and their lanes. Viewers require that the slices of a lane nest: two slices may be apart,
- * or one within the other. A slice that would cross another one goes to another lane.
+ * or one within the other. A slice that would cross another one goes to another lane. So does a
+ * slice that begins at the same time as another one, because Perfetto nests the two in the order
+ * of their packets.
  */
 
 #include <stdint.h>
 
 #include "hash.h"
+#include "timeline.h"
+
+/* Groups of tracks, which are their parents. */
+enum perfetto_group {
+	PERFETTO_SPINLOCKS = 1,
+	PERFETTO_RESOURCES,
+	PERFETTO_THREADS,
+	PERFETTO_CLASSES,
+	PERFETTO_GROUPS,
+};
 
 /* Most lanes of a track: NT tracks 8 spin locks of a processor and 8 resources of a thread. */
 #define PERFETTO_LANES_MAX	8
@@ -30,41 +42,51 @@ struct perfetto_interval {
  * @forgotten: time before which intervals were dropped, ns
  */
 struct perfetto_lane {
-	uint32_t number;
+	uint64_t number;
 	struct perfetto_interval intervals[PERFETTO_INTERVALS_MAX];
 	unsigned int count;
 	int64_t forgotten;
 };
 
 /**
- * struct perfetto_track - track of a processor or a thread
- * @key: group, and number of the processor or id of the thread
+ * struct perfetto_track - track of a CPU, a task or a class of locks
+ * @key: group, and number of the CPU, id of the task or key of the class
  * @lanes: lanes of the track
  * @lane_count: number of @lanes
+ * @waiters: nanoseconds waited for the class in each slot, or NULL
  * @hh: entry of the hash table
  */
 struct perfetto_track {
 	struct {
-		uint32_t group;
-		uint32_t number;
+		uint64_t group;
+		uint64_t number;
 	} key;
 	struct perfetto_lane *lanes[PERFETTO_LANES_MAX];
 	unsigned int lane_count;
+	struct timeline *waiters;
 	UT_hash_handle hh;
 };
+
+/* Tracks that are found without the table, as a power of two. */
+#define PERFETTO_TRACKS_BITS	10
 
 /**
  * struct perfetto_tracks - all tracks; all zero if there are none
  * @table: hash table of tracks
- * @others: number of lanes that are not the first one of their track
+ * @recent: by a hash of group and number: a track of this hash, or NULL
+ * @last_number: highest number of a lane or a counter, above those of the groups
+ * @timelines: the waiters of all classes
  */
 struct perfetto_tracks {
 	struct perfetto_track *table;
-	uint32_t others;
+	struct perfetto_track *recent[1 << PERFETTO_TRACKS_BITS];
+	uint64_t last_number;
+	struct timelines timelines;
 };
 
-struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks, uint32_t group,
-					   uint32_t number);
+struct perfetto_track *perfetto_track_find(struct perfetto_tracks *tracks,
+					   enum perfetto_group group, uint64_t number);
+uint64_t perfetto_new_number(struct perfetto_tracks *tracks);
 const struct perfetto_lane *perfetto_lane_find(struct perfetto_tracks *tracks,
 					       struct perfetto_track *track, int64_t wait,
 					       int64_t hold, int64_t end);

@@ -14,6 +14,7 @@ import time
 import unittest
 
 import etl_writer as etl
+import perfetto_decoder
 import tap
 from tool import NTKLOG, run
 
@@ -376,11 +377,9 @@ class Reports(Base):
         """Each event by what its lock was then."""
         text = run("dump", self.etl).stdout
         self.assertEqual((text.count("dentry.d_lockref.lock"), text.count("inode.i_lock")), (5, 1))
-        to = os.path.join(self.directory, "trace.json")
-        run("convert", "--perfetto", to, self.etl)
-        with open(to, encoding="utf-8") as stream:
-            slices = [event["name"] for event in json.load(stream)["traceEvents"]
-                      if event.get("cat") == "hold"]
+        trace = run("convert", "--perfetto", "-", self.etl, text=False).stdout
+        slices = [made["name"] for made in perfetto_decoder.Trace(trace).slices
+                  if made["cat"] == "hold"]
         self.assertEqual((slices.count("dentry.d_lockref.lock"), slices.count("inode.i_lock")),
                          (5, 1))
 

@@ -12,6 +12,7 @@ import struct
 import subprocess
 
 import etl_writer as etl
+import perfetto_decoder
 import pprof_decoder
 import tap
 import tool
@@ -170,15 +171,28 @@ class Ctf(Case):
 
 
 class Perfetto(Case):
-    def slices(self, *events):
+    US = 1e6 / etl.PERF_FREQ
+
+    @staticmethod
+    def decode(data):
+        return perfetto_decoder.Trace(data, round(etl.START_CLOCK * 1e9 / etl.PERF_FREQ))
+
+    def trace(self, *events):
         self.convert("--perfetto", etl.file(*events))
-        with open(self.out) as stream:
-            trace = json.load(stream)
-        return [event for event in trace["traceEvents"] if event["ph"] == "X"]
+        with open(self.out, "rb") as stream:
+            return self.decode(stream.read())
+
+    @staticmethod
+    def of_owners(trace):
+        """The slices of CPUs and tasks, not those of classes."""
+        return [made for made in trace.slices if made["group"] != "waits, by class of locks"]
+
+    def slices(self, *events):
+        return self.of_owners(self.trace(*events))
 
     def test_spin_locks_are_waited_for_and_owned(self):
         wait, hold = self.slices(*self.events(2000000))
-        us = 1e6 / etl.PERF_FREQ
+        us = self.US
         self.assertAlmostEqual(hold["ts"] + hold["dur"], 2000000 * us)
         self.assertAlmostEqual(hold["dur"], 1001 * us)
         self.assertAlmostEqual(wait["ts"] + wait["dur"], hold["ts"])
@@ -203,8 +217,8 @@ class Perfetto(Case):
             etl.buffer([etl.ntklog_rundown(2, end=True)], sequence=2)
         result = subprocess.run([NTKLOG, "convert", "--perfetto", "-", "-"], input=data,
                                 capture_output=True, check=True)
-        self.assertEqual([event["cat"] for event in json.loads(result.stdout)["traceEvents"]
-                          if event["ph"] == "X"], ["wait"])
+        self.assertEqual([made["cat"] for made in self.of_owners(self.decode(result.stdout))],
+                         ["wait"])
         # A stranger's byte is no rule; nor does any rule but that leave the hold out.
         wait, hold = self.slices(*events(rule=2))
         self.assertEqual((wait["cat"], hold["cat"]), ("wait", "hold"))
@@ -216,8 +230,8 @@ class Perfetto(Case):
 
     def test_resources(self):
         wait, hold = self.slices(*self.events(10, hook_id=0x052B, make=etl.resource))
-        self.assertEqual((wait["tid"], hold["tid"], hold["args"]["class"]),
-                         (55, 55, "exclusive"))
+        self.assertEqual((wait["track"], hold["track"], hold["args"]["class"]),
+                         ("thread 55", "thread 55", "exclusive"))
 
     def test_wait_whose_hold_is_unknown_is_a_slice(self):
         """A lock that another CPU releases than the one that acquired it."""
@@ -244,8 +258,8 @@ class Perfetto(Case):
     def test_linux_locks_that_sleep(self):
         for kind in etl.LINUX_KINDS:
             wait, hold = self.slices(etl.linux_lock(kind, 0x42))
-            self.assertEqual((wait["cat"], wait["tid"], wait["args"]),
-                             ("wait", 55, {"kind": kind, "class": "shared"}))
+            self.assertEqual((wait["cat"], wait["track"], wait["args"]),
+                             ("wait", "thread 55", {"kind": kind, "class": "shared"}))
             self.assertEqual((hold["cat"], hold["args"]),
                              ("hold", {"kind": kind, "class": "shared", "contention": 66}))
         # Records without a release, and records of unknown classes, make no slice.
@@ -263,7 +277,11 @@ class Perfetto(Case):
         self.assertAlmostEqual(run_["dur"], 10)
 
     def test_no_events(self):
-        self.assertEqual(self.slices(), [])
+        trace = self.trace()
+        self.assertEqual((trace.slices, trace.counters, trace.flows), ([], {}, []))
+        self.assertEqual(set(trace.tracks.values()), {
+            ("spin locks, by CPU", None), ("resources and sleeping locks, by task", None),
+            ("tasks, by CPU", None), ("waits, by class of locks", None)})
 
     def test_file_that_is_read_is_not_overwritten(self):
         data = etl.file(*self.events(1, 2))
@@ -293,22 +311,6 @@ class Perfetto(Case):
                 self.assertIn("is the name of the trace's file of names", result.stderr)
         self.assertFalse(os.path.exists(self.path + ".names"))
 
-    def check_nesting(self, slices):
-        """Slices of a track lie within each other or apart."""
-        tracks = {}
-        for event in slices:
-            start = round(event["ts"] * 1000)
-            tracks.setdefault((event["pid"], event["tid"]), []).append(
-                (start, start + round(event["dur"] * 1000)))
-        for intervals in tracks.values():
-            open_ = []
-            for start, end in sorted(intervals, key=lambda interval: (interval[0], -interval[1])):
-                while open_ and open_[-1] <= start:
-                    open_.pop()
-                self.assertTrue(not open_ or end <= open_[-1])
-                open_.append(end)
-        return tracks
-
     def test_slices_do_not_overlap(self):
         """Locks released in any order: acquired at these times, of 2 MHz."""
         def locks(*times, processor=0):
@@ -317,10 +319,15 @@ class Perfetto(Case):
                 release=etl.START_CLOCK + end, spins=i % 2, wait=5),
                 time_stamp=etl.START_CLOCK + end + i % 3) for i, (start, end) in enumerate(times)]
         crossed = self.slices(*locks((100, 200), (150, 300), (250, 400), (350, 360), (180, 500)))
-        self.assertEqual(len(self.check_nesting(crossed)), 3)
+        self.assertEqual({made["track"] for made in crossed}, {"cpu 0", "cpu 0 (2)", "cpu 0 (3)"})
         nested = self.slices(*locks((130, 140), (150, 160), (120, 170), (100, 200), (200, 300)))
-        self.assertEqual({event["tid"] for event in nested}, {0})
-        self.check_nesting(nested)
+        self.assertEqual({made["track"] for made in nested}, {"cpu 0"})
+        self.assertEqual([made["inside"] for made in nested if made["cat"] == "hold"],
+                         [2, 2, 1, 0, 0])
+        # Slices that begin at the same time would nest in the order of their packets.
+        same = self.slices(*locks((100, 130), (100, 150)))
+        self.assertEqual([(made["track"], made["inside"]) for made in same
+                          if made["cat"] == "hold"], [("cpu 0", 0), ("cpu 0 (2)", 0)])
         seed, times = 1, []
         for end in range(1000, 9000, 7):
             seed = seed * 6364136223846793005 + 1442695040888963407 & 2 ** 64 - 1
@@ -330,27 +337,90 @@ class Perfetto(Case):
         for i in range(0, len(events), 40):
             many += etl.buffer(events[i:i + 40], sequence=1 + i // 40)
         self.convert("--perfetto", many)
-        with open(self.out) as stream:
-            trace = json.load(stream)["traceEvents"]
-        self.check_nesting([event for event in trace if event["ph"] == "X"])
-        # A slice without a lane becomes an asynchronous event.
-        begun = [event["id"] for event in trace if event["ph"] == "b"]
-        self.assertEqual(len(set(begun)), len(begun))
-        self.assertEqual(sorted(begun), sorted(e["id"] for e in trace if e["ph"] == "e"))
-        self.assertEqual(sum(event.get("cat") == "hold" and event["ph"] in "Xb"
-                             for event in trace), len(times))
+        with open(self.out, "rb") as stream:
+            slices = self.of_owners(self.decode(stream.read()))
+        self.assertEqual(sum(made["cat"] == "hold" for made in slices), len(times))
+        # A slice that fits into no lane has a lane of its own, all of one name.
+        alone = [made["number"] for made in slices if made["track"] == "cpu 0 (9)"]
+        self.assertGreater(len(set(alone)), 1)
 
     def test_tracks_have_names(self):
         with open(self.path + ".names", "w") as stream:
             stream.write("thread 55 work\"er\n")
-        self.convert("--perfetto", etl.file(
-            *self.events(10), *self.events(20, hook_id=0x052B, make=etl.resource),
-            *self.events(30, hook_id=0x0524, version=4, make=etl.context_swap)))
-        with open(self.out) as stream:
-            trace = json.load(stream)["traceEvents"]
-        self.assertEqual([(event["pid"], event["tid"], event["args"]["name"])
-                          for event in trace if event["name"] == "thread_name"],
-                         [(1, 0, "cpu 0"), (2, 55, 'work"er 55'), (3, 0, "cpu 0")])
+        trace = self.trace(
+            *self.events(9000), *self.events(9020, hook_id=0x052B, make=etl.resource),
+            *self.events(9030, hook_id=0x0524, version=4, make=lambda: etl.context_swap(new=7)),
+            *self.events(9040, hook_id=0x0524, version=4, make=lambda: etl.context_swap(old=7)))
+        self.assertEqual([track for track in trace.tracks.values() if track[1]], [
+            ("cpu 0", "spin locks, by CPU"),
+            ("0xffff888012345678", "waits, by class of locks"),
+            ('work"er 55', "resources and sleeping locks, by task"),
+            ("cpu 0", "tasks, by CPU"),
+            ("0xffff888012345678: waiters", "waits, by class of locks")])
+
+    def test_waits_of_a_class_have_a_track_and_a_counter(self):
+        with open(self.path + ".names", "w") as stream:
+            stream.write("thread 8 b\nlock 100 queue.lock\nlock 200 queue.lock\n")
+
+        def lock(address, wait, hold, end, thread):
+            return etl.perfinfo(0x0529, etl.spin_lock(
+                address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
+                wait=hold - wait, spins=hold > wait, thread=thread),
+                time_stamp=etl.START_CLOCK + end)
+        trace = self.trace(lock(0x100, 0, 4096, 8192, 7), lock(0x200, 4096, 12288, 16384, 8),
+                           lock(0x200, 20000, 20000, 30000, 9))
+        self.assertEqual([(made["track"], made["name"], made["cat"], made["ts"], made["dur"])
+                          for made in trace.slices if made["group"].startswith("waits")],
+                         [("queue.lock", "thread 7", "wait", 0, 2048),
+                          ("queue.lock", "b 8", "wait", 2048, 4096)])
+        # Slots of a power of two: the average number of waiters in each.
+        (counter,) = trace.counters.items()
+        self.assertEqual(counter[0], "queue.lock: waiters")
+        self.assertEqual(counter[1][-1][1], 0)
+        total = sum(value * (then - now) for (now, value), (then, _) in
+                    zip(counter[1], counter[1][1:]))
+        self.assertAlmostEqual(total, 2048 + 4096)
+        self.assertEqual(max(value for _, value in counter[1]), 1)
+
+    def test_a_flow_leads_from_the_hold_to_the_next_owner(self):
+        def lock(wait, hold, end, address=0x100, **changes):
+            return etl.perfinfo(0x0529, etl.spin_lock(
+                address=address, acquire=etl.START_CLOCK + hold, release=etl.START_CLOCK + end,
+                wait=hold - wait, spins=hold > wait, **changes),
+                time_stamp=etl.START_CLOCK + end)
+        trace = self.trace(lock(0, 0, 100), lock(50, 110, 200), lock(300, 300, 400),
+                           lock(410, 420, 500), lock(50, 60, 600, 0x200))
+        self.assertEqual([(hold["cat"], hold["ts"], wait["cat"], wait["ts"])
+                          for hold, wait in trace.flows], [("hold", 0, "wait", 50 * self.US)])
+        # A wait whose hold is not known ends a flow too, and begins none.
+        trace = self.trace(etl.ntklog_rundown(2), lock(0, 0, 100, rule=4),
+                           lock(50, 110, 110, rule=2), lock(60, 200, 200, rule=2))
+        self.assertEqual([(hold["ts"], wait["ts"]) for hold, wait in trace.flows],
+                         [(0, 50 * self.US)])
+
+    def test_names_are_written_once(self):
+        """And again after so many others that the table of names was emptied."""
+        self.assertEqual(self.trace(*self.events(*range(100, 3000, 100))).resets, 1)
+        count, each = 70000, 40
+        data = etl.header_buffer(1 + count // each)
+        for start in range(0, count, each):
+            data += etl.buffer([etl.perfinfo(
+                0x0529, etl.spin_lock(address=0x1000 + i, spins=0, rule=0),
+                time_stamp=etl.START_CLOCK + i) for i in range(start, start + each)],
+                sequence=1 + start // each)
+        self.convert("--perfetto", data)
+        with open(self.out, "rb") as stream:
+            trace = self.decode(stream.read())
+        self.assertEqual([made["name"] for made in trace.slices],
+                         ["0x%x" % (0x1000 + i) for i in range(count)])
+        self.assertEqual(trace.resets, 2)
+
+    def test_times_before_the_clock_began(self):
+        """Damage: a hold that is longer than the clock runs."""
+        trace = self.trace(*self.events(10, make=lambda: etl.spin_lock(
+            acquire=1, release=2 ** 62, spins=0)))
+        self.assertEqual([made["ts"] for made in trace.slices],
+                         [-etl.START_CLOCK * self.US])
 
     def test_names_that_are_not_utf_8(self):
         with open(self.path + ".names", "wb") as stream:
@@ -427,32 +497,29 @@ class Stacks(Case):
         with open(os.path.join(self.out, "metadata"), encoding="ascii") as stream:
             self.assertNotIn("callstack", stream.read())
 
-    def test_perfetto_and_chrome(self):
+    def test_perfetto(self):
         self.convert("--perfetto", self.file())
-        with open(self.out, encoding="ascii") as stream:
-            trace = json.load(stream)
-        holds = [event for event in trace["traceEvents"] if event.get("cat") == "hold"]
-        self.assertEqual([event["args"].get("stack") for event in holds],
+        with open(self.out, "rb") as stream:
+            data = stream.read()
+        holds = [made for made in perfetto_decoder.Trace(data).slices if made["cat"] == "hold"]
+        self.assertEqual([made["stack"] for made in holds],
                          [["inner+0x10", "root+0x10"], ["0x10", "inner+0x10", "root+0x10"], None])
-        frames = trace["stackFrames"]
+        # Each function is written once.
+        self.assertEqual(data.count(b"root+0x10"), 1)
 
-        def frames_of(event):
-            number, names = event.get("sf"), []
-            while number:
-                names.append(frames[str(number)]["name"])
-                number = frames[str(number)].get("parent")
-            return names
-        self.assertEqual([frames_of(event) for event in holds],
-                         [event["args"].get("stack", []) for event in holds])
-        # Both stacks share their outer frames.
-        self.assertEqual(len(frames), 3)
-
-    def test_perfetto_without_stacks_is_as_ever(self):
-        self.convert("--perfetto", etl.file(*self.events(2000000)))
-        with open(self.out, encoding="ascii") as stream:
-            text = stream.read()
-        self.assertNotIn("stackFrames", text)
-        self.assertNotIn('"sf"', text)
+    def test_perfetto_by_its_messages(self):
+        """protoc decodes all of it: no field has a number or a type that the messages lack."""
+        self.convert("--perfetto", self.file())
+        proto = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../output")
+        with open(self.out, "rb") as stream:
+            result = subprocess.run(
+                ["protoc-c", "--proto_path", proto, "--decode", "perfetto.Trace",
+                 "perfetto.proto"], stdin=stream, capture_output=True, text=True, timeout=600)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotRegex(result.stdout, r"(?m)^ *\d+[:{ ]")
+        for words in "type: TYPE_SLICE_BEGIN", "type: TYPE_COUNTER", "unit: UNIT_COUNT", \
+                "callstacks {", "rel_pc: 18446744071578853392":
+            self.assertIn(words, result.stdout)
 
 
 class Pprof(Case):

@@ -10,6 +10,7 @@ import struct
 import subprocess
 
 import etl_writer as etl
+import perfetto_decoder
 import tap
 from report_case import Case, NS, lock
 from tool import NTKLOG, run
@@ -568,10 +569,11 @@ blockers,0xffff888012345678,task 55,(unknown),3,750000,,1,250000
                            ("151.500us", 44, self.NAME, "initialize", 66))])
 
     def test_conversion(self):
-        trace = run("convert", "--perfetto", "-", self.path).stdout
-        self.assertIn('"args":{"class":"exclusive"}}', trace)
-        self.assertIn('"args":{"class":"exclusive","contention":1}}', trace)
-        self.assertIn('"args":{"class":"shared","contention":0}}', trace)
+        trace = run("convert", "--perfetto", "-", self.path, text=False).stdout
+        arguments = [made["args"] for made in perfetto_decoder.Trace(trace).slices]
+        for expected in ({"class": "exclusive"}, {"class": "exclusive", "contention": 1},
+                         {"class": "shared", "contention": 0}):
+            self.assertIn(expected, arguments)
 
 
 if __name__ == "__main__":

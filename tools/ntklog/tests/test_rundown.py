@@ -11,6 +11,7 @@ import struct
 import subprocess
 
 import etl_writer as etl
+import perfetto_decoder
 import tap
 import tool
 
@@ -27,6 +28,12 @@ class Case(tool.Case):
                                 text=True, timeout=600)
         self.assertEqual(result.returncode, status, result.stderr)
         return result
+
+    def converted(self, data, *options):
+        with open(self.path, "wb") as stream:
+            stream.write(data)
+        return subprocess.run([NTKLOG, "convert", "--perfetto", "-", *options, self.path],
+                              capture_output=True, timeout=600, check=True).stdout
 
     def events(self, *events, bits=64, options=()):
         """What dump says of the last event of each file."""
@@ -155,9 +162,9 @@ class Threads(Case):
             # Which is not UTF-8 is not decoded.
             self.run_on("report", data, *options)
             self.run_on("report", data, "--html", "-", *options)
-            made = json.loads(self.run_on("convert", data, "--perfetto", "-", *options).stdout)
-            tracks = [event["args"]["name"] for event in made["traceEvents"]
-                      if event["name"] == "thread_name" and event["pid"] == 2]
+            made = perfetto_decoder.Trace(self.converted(data, *options))
+            tracks = [name for name, group in made.tracks.values()
+                      if group == "resources and sleeping locks, by task"]
             self.assertEqual(tracks, [i * "a" + (200 - i) // 3 * "\u20ac" + (200 - i) % 3 * "?" +
                                       " %d" % (55 + i) for i in range(3)])
 
@@ -266,9 +273,9 @@ class Uses(Case):
         self.assertIn("system.exe", [row["name"] for row in report["threads"]])
 
     def test_conversions(self):
-        trace = self.run_on("convert", self.FILE, "--perfetto", "-").stdout
-        self.assertIn("ntoskrnl.exe+0x123", trace)
-        self.assertIn('"name":"system.exe', trace)
+        trace = self.converted(self.FILE)
+        self.assertIn(b"ntoskrnl.exe+0x123", trace)
+        self.assertIn(b"system.exe", trace)
 
     def test_filters(self):
         for expression in ("lock == ntoskrnl.exe", "lock == ntoskrnl.exe+0x123",

@@ -55,7 +55,8 @@ class Streams(tool.Case):
         for path, given in ((self.path, None), ("-", data)):
             result = subprocess.run([NTKLOG, *command, path], input=given, capture_output=True,
                                     timeout=600, **options)
-            results.append((result.returncode, result.stdout.decode().replace(self.path, "-"),
+            output = result.stdout.decode(errors="surrogateescape")
+            results.append((result.returncode, output.replace(self.path, "-"),
                             result.stderr.decode().replace(self.path, "-")))
         return results
 

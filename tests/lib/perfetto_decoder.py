@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Decode Perfetto's traces, as its trace processor does, as far as ntklog uses them.
+
+The numbers of the fields are those of Perfetto's published messages, and are written here once
+more, because a decoder that reads ntklog's own .proto would not find a wrong number in it.
+"""
+
+import struct
+
+from protobuf_wire import lists, message
+
+# TrackEvent.Type
+BEGIN, END, COUNTER = 1, 2, 4
+# TracePacket.SequenceFlags
+CLEARED, NEEDED = 1, 2
+
+
+class Trace:
+    """The tracks, slices and counters of a trace.
+
+    tracks: by number: (name, name of the group)
+    slices: in the order of their packets; times are in microseconds since @start_ns
+    counters: by name of the track: [(time, value)]
+    flows: [(slice, slice)]
+    """
+
+    def __init__(self, data, start_ns=0):
+        self.names, self.tracks, self.counters, self.flows = {}, {}, {}, []
+        self.packets, self.resets, self.slices = 0, 0, []
+        self.start_ns = start_ns
+        events = []
+        for packet in lists(data).get(1, []):
+            self.packets += 1
+            self.packet(lists(packet), events)
+        # Events are sorted by time; events of the same time keep the order of their packets.
+        events.sort(key=lambda event: event[0])
+        self.open, self.begun = {}, {}
+        for time, index, event in events:
+            self.event(time, index, event)
+        if any(self.open.values()):
+            raise ValueError("a slice does not end")
+        self.slices.sort(key=lambda made: made["index"])
+
+    def packet(self, packet, events):
+        if packet.get(10) != [1]:
+            raise ValueError("no sequence")
+        (flags,) = packet.get(13, [0])
+        if flags & CLEARED:
+            self.names, self.resets = {}, self.resets + 1
+        for data in packet.get(12, []):
+            if not flags & NEEDED:
+                raise ValueError("names are read only if the packet needs the state")
+            self.intern(lists(data))
+        for data in packet.get(60, []):
+            track = message(data)
+            parent = track.get(5)
+            if parent is not None and parent not in self.tracks:
+                raise ValueError("a track comes before its group")
+            if track[1] in self.tracks:
+                raise ValueError("two tracks have one number")
+            self.tracks[track[1]] = (track[2].decode(), parent and self.tracks[parent][0])
+        for data in packet.get(11, []):
+            if not flags & NEEDED:
+                raise ValueError("the event does not need the state")
+            events.append((packet[8][0], len(events), self.resolve(lists(data))))
+
+    def intern(self, interned):
+        for field in 1, 2, 3:
+            for data in interned.get(field, []):
+                entry = message(data)
+                self.names[field, entry[1]] = entry[2].decode()
+        for field in 5, 17, 29:
+            for data in interned.get(field, []):
+                entry = message(data)
+                self.names[field, entry[1]] = entry[2].decode()
+        for data in interned.get(19, []):
+            entry = message(data)
+            self.names[19, entry[1]] = self.names[17, entry[7]]
+        for data in interned.get(6, []):
+            entry = message(data)
+            if self.names[19, entry[3]] != "[kernel]":
+                raise ValueError("a frame is not the kernel's")
+            self.names[6, entry[1]] = self.names[5, entry[2]]
+        for data in interned.get(7, []):
+            entry = lists(data)
+            # The innermost frame is the last one there, and the first one here.
+            self.names[7, entry[1][0]] = [self.names[6, frame] for frame in entry[2]][::-1]
+
+    def argument(self, data):
+        entry = message(data)
+        for field, made in ((2, bool), (3, int), (17, lambda value: self.names[29, value])):
+            if field in entry:
+                return self.names[3, entry[1]], made(entry[field])
+        raise ValueError("an argument has no value")
+
+    def resolve(self, event):
+        """Return the event with its names, which later packets may number anew."""
+        made = {"type": event[9][0], "track": event[11][0],
+                "flows": event.get(47, []), "ends": event.get(48, [])}
+        if 10 in event:
+            made["name"] = self.names[2, event[10][0]]
+            made["cat"] = self.names[1, event[3][0]]
+            made["args"] = dict(self.argument(data) for data in event.get(4, []))
+        if 56 in event:
+            made["stack"] = self.names[7, event[56][0]]
+        if 44 in event:
+            (made["value"],) = struct.unpack("<d", struct.pack("<Q", event[44][0]))
+        return made
+
+    def event(self, time, index, event):
+        track, group = self.tracks[event["track"]]
+        us = (time - self.start_ns) / 1000
+        if event["type"] == COUNTER:
+            self.counters.setdefault(track, []).append((us, event["value"]))
+            return
+        stack = self.open.setdefault(event["track"], [])
+        if event["type"] == BEGIN:
+            made = {"name": event["name"], "cat": event["cat"], "args": event["args"],
+                    "stack": event.get("stack"), "number": event["track"], "track": track,
+                    "group": group, "ts": us, "index": index, "inside": len(stack)}
+            stack.append(made)
+            for flow in event["flows"]:
+                self.begun[flow] = made
+            return
+        made = stack.pop()
+        if made["index"] + 1 != index:
+            raise ValueError("the end of another slice ends this one")
+        made["dur"] = us - made["ts"]
+        for flow in event["ends"]:
+            self.flows.append((self.begun.pop(flow), made))
+        self.slices.append(made)

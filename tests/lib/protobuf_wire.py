@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Decode the wire format of protocol buffers."""
+
+import struct
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def fields(data):
+    """Yield the number and the value of each field of a message."""
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        elif tag & 7 == 1:
+            (value,) = struct.unpack_from("<Q", data, at)
+            at += 8
+        elif tag & 7 == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+            if len(value) != size:
+                raise ValueError("a field ends behind its message")
+        else:
+            raise ValueError("wire type %d" % (tag & 7))
+        yield tag >> 3, value
+
+
+def numbers(data):
+    """Return the values of a packed field."""
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def message(data):
+    """Return the last value of each field."""
+    return dict(fields(data))
+
+
+def lists(data):
+    """Return all values of each field."""
+    values = {}
+    for number, value in fields(data):
+        values.setdefault(number, []).append(value)
+    return values

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tracks, slices and counters as packets: see perfetto_packet.h. */
+
+#include <stdio.h>
+
+#include "perfetto_packet.h"
+
+/*
+ * Upper limit of the bytes of a packet. The largest one has the numbers of a stack's frames. Each
+ * number is 11 bytes at most.
+ */
+#define PACKET_SIZE	(16 * STACK_ADDRESSES_MAX + 4 * NAME_SIZE)
+
+/* TracePacket.SequenceFlags */
+#define SEQ_INCREMENTAL_STATE_CLEARED	1
+#define SEQ_NEEDS_INCREMENTAL_STATE	2
+
+static const char *const group_names[PERFETTO_GROUPS] = {
+	[PERFETTO_SPINLOCKS] = "spin locks, by CPU",
+	[PERFETTO_RESOURCES] = "resources and sleeping locks, by task",
+	[PERFETTO_THREADS] = "tasks, by CPU",
+	[PERFETTO_CLASSES] = "waits, by class of locks",
+};
+
+static void put_packet(struct perfetto *perfetto, Perfetto__TracePacket *packet)
+{
+	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+	char *to = out_room(&perfetto->out, PACKET_SIZE);
+
+	packet->has_trusted_packet_sequence_id = true;
+	packet->trusted_packet_sequence_id = 1;
+	trace.n_packet = 1;
+	trace.packet = &packet;
+	perfetto->out.used += perfetto__trace__pack(&trace, (uint8_t *)to);
+}
+
+/**
+ * perfetto_put_interned() - put names or stacks
+ * @perfetto: state of the conversion
+ * @interned: names and stacks, with their numbers
+ * @is_first: the trace refers to no earlier name or stack from here on
+ */
+void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
+			   bool is_first)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	packet.interned_data = interned;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = SEQ_NEEDS_INCREMENTAL_STATE |
+				(is_first ? SEQ_INCREMENTAL_STATE_CLEARED : 0);
+	put_packet(perfetto, &packet);
+}
+
+static void put_track(struct perfetto *perfetto, uint64_t number, char *name,
+		      Perfetto__TrackDescriptor *track)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	track->has_uuid = true;
+	track->uuid = number;
+	track->name = name;
+	packet.track_descriptor = track;
+	put_packet(perfetto, &packet);
+}
+
+/**
+ * perfetto_put_groups() - put the groups of tracks
+ * @perfetto: state of the conversion
+ */
+void perfetto_put_groups(struct perfetto *perfetto)
+{
+	enum perfetto_group group;
+
+	for (group = PERFETTO_SPINLOCKS; group < PERFETTO_GROUPS; group++) {
+		Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
+
+		track.has_child_ordering = true;
+		track.child_ordering = group == PERFETTO_CLASSES ?
+			PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__LEXICOGRAPHIC :
+			PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT;
+		put_track(perfetto, group, (char *)group_names[group], &track);
+	}
+}
+
+/* Print the name of a CPU, a task or a class of locks, which has the tracks of a group. */
+static void name_track(const struct perfetto *perfetto, enum perfetto_group group,
+		       uint64_t number, char *text, size_t size)
+{
+	const struct names *names = perfetto->conversion->names;
+
+	if (group == PERFETTO_CLASSES)
+		names_address(names, number, text, size);
+	else if (group == PERFETTO_RESOURCES)
+		perfetto_name_task(names, number, text, size);
+	else
+		snprintf(text, size, "cpu %u", (unsigned int)number);
+}
+
+/**
+ * perfetto_find_lane() - find a lane for a wait and the hold behind it
+ * @perfetto: state of the conversion
+ * @group: group of the track
+ * @of: number of the CPU, id of the task, or key of the class of locks
+ * @wait: begin of the wait, ns
+ * @hold: begin of the hold, ns
+ * @end: end of the hold, ns
+ *
+ * A lane that is new gets a name. If no lane has room, the two get a lane of their own.
+ *
+ * Return: number of the lane.
+ */
+uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group, uint64_t of,
+			    int64_t wait, int64_t hold, int64_t end)
+{
+	struct perfetto_track *track = perfetto_track_find(&perfetto->tracks, group, of);
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	unsigned int lanes = track ? track->lane_count : 0;
+	char text[NAME_SIZE], name[NAME_SIZE + 16];
+	const struct perfetto_lane *lane;
+	uint64_t number;
+
+	lane = perfetto_lane_find(&perfetto->tracks, track, wait, hold, end);
+	if (lane && track->lane_count == lanes)
+		return lane->number;
+	number = lane ? lane->number : perfetto_new_number(&perfetto->tracks);
+	name_track(perfetto, group, of, text, sizeof(text));
+	snprintf(name, sizeof(name), lanes ? "%s (%u)" : "%s", text, lanes + 1);
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = group;
+	descriptor.has_sibling_order_rank = group != PERFETTO_CLASSES;
+	descriptor.sibling_order_rank = (int32_t)of;
+	put_track(perfetto, number, name, &descriptor);
+	return number;
+}
+
+static Perfetto__DebugAnnotation *add_argument(struct perfetto_slice *slice,
+					       enum perfetto_argument argument)
+{
+	Perfetto__DebugAnnotation *added = &slice->arguments[slice->argument_count++];
+
+	perfetto__debug_annotation__init(added);
+	added->has_name_iid = true;
+	added->name_iid = argument;
+	return added;
+}
+
+/**
+ * perfetto_add_number() - add an argument that is a number
+ * @slice: slice, which gets at most PERFETTO_ARGUMENTS_MAX arguments
+ * @argument: argument
+ * @value: its value
+ */
+void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
+			 uint64_t value)
+{
+	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
+
+	added->has_uint_value = true;
+	added->uint_value = value;
+}
+
+/**
+ * perfetto_add_bool() - add an argument that is true or false
+ * @slice: slice, which gets at most PERFETTO_ARGUMENTS_MAX arguments
+ * @argument: argument
+ * @value: its value
+ */
+void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argument, bool value)
+{
+	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
+
+	added->has_bool_value = true;
+	added->bool_value = value;
+}
+
+/**
+ * perfetto_add_text() - add an argument that is a text
+ * @slice: slice, which gets at most PERFETTO_ARGUMENTS_MAX arguments
+ * @argument: argument
+ * @number: number of the text, of kind PERFETTO_CODE_TEXT or PERFETTO_TEXT
+ */
+void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argument,
+		       uint64_t number)
+{
+	Perfetto__DebugAnnotation *added = add_argument(slice, argument);
+
+	added->has_string_value_iid = true;
+	added->string_value_iid = number;
+}
+
+/* Put an event of a track. A time before the clock's zero is a damaged one. */
+static void put_event(struct perfetto *perfetto, Perfetto__TrackEvent *event,
+		      Perfetto__TrackEvent__Type type, uint64_t track, int64_t ns)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+
+	event->has_type = true;
+	event->type = type;
+	event->has_track_uuid = true;
+	event->track_uuid = track;
+	packet.has_timestamp = true;
+	packet.timestamp = ns >= 0 || perfetto->start_ns >= -(uint64_t)ns ?
+		perfetto->start_ns + ns : 0;
+	packet.track_event = event;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = SEQ_NEEDS_INCREMENTAL_STATE;
+	put_packet(perfetto, &packet);
+}
+
+/**
+ * perfetto_put_slice() - put a slice
+ * @perfetto: state of the conversion
+ * @slice: slice to put
+ */
+void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice)
+{
+	Perfetto__DebugAnnotation *arguments[PERFETTO_ARGUMENTS_MAX];
+	Perfetto__TrackEvent begin = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__TrackEvent end = PERFETTO__TRACK_EVENT__INIT;
+	uint64_t category = slice->category;
+	size_t i;
+
+	for (i = 0; i < slice->argument_count; i++)
+		arguments[i] = &slice->arguments[i];
+	begin.n_category_iids = 1;
+	begin.category_iids = &category;
+	begin.n_debug_annotations = slice->argument_count;
+	begin.debug_annotations = arguments;
+	begin.has_name_iid = true;
+	begin.name_iid = slice->name;
+	begin.n_flow_ids = !!slice->next;
+	begin.flow_ids = &slice->next;
+	begin.has_callstack_iid = !!slice->stack;
+	begin.callstack_iid = slice->stack;
+	put_event(perfetto, &begin, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, slice->track,
+		  slice->from);
+	end.n_terminating_flow_ids = !!slice->previous;
+	end.terminating_flow_ids = &slice->previous;
+	put_event(perfetto, &end, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, slice->track,
+		  slice->to);
+}
+
+/* Put a counter of the waiters of a class: their number on average, for each slot of time. */
+static void put_counter(struct perfetto *perfetto, const struct perfetto_track *track)
+{
+	Perfetto__TrackDescriptor descriptor = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__CounterDescriptor counter = PERFETTO__COUNTER_DESCRIPTOR__INIT;
+	uint64_t number = perfetto_new_number(&perfetto->tracks), i;
+	uint64_t slot_ns = perfetto->tracks.timelines.slot_ticks;
+	char text[NAME_SIZE], name[NAME_SIZE + 16];
+	double value, before = 0;
+
+	name_track(perfetto, track->key.group, track->key.number, text, sizeof(text));
+	snprintf(name, sizeof(name), "%s: waiters", text);
+	counter.has_unit = true;
+	counter.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_COUNT;
+	descriptor.counter = &counter;
+	descriptor.has_parent_uuid = true;
+	descriptor.parent_uuid = track->key.group;
+	put_track(perfetto, number, name, &descriptor);
+	for (i = 0; i <= TIMELINE_SLOTS; i++) {
+		Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+
+		value = i < TIMELINE_SLOTS ? track->waiters->slots[i] / (double)slot_ns : 0;
+		if (i && value == before)
+			continue;
+		before = value;
+		event.has_double_counter_value = true;
+		event.double_counter_value = value;
+		put_event(perfetto, &event, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, number,
+			  (int64_t)(i * slot_ns));
+	}
+}
+
+/**
+ * perfetto_put_counters() - put the counters of waiters, after the last event
+ * @perfetto: state of the conversion
+ */
+void perfetto_put_counters(struct perfetto *perfetto)
+{
+	const struct perfetto_track *track;
+
+	for (track = perfetto->tracks.table; track; track = track->hh.next)
+		if (track->waiters)
+			put_counter(perfetto, track);
+}

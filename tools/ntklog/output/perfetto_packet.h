@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERFETTO_PACKET_H
+#define _NTKLOG_PERFETTO_PACKET_H
+
+/*
+ * The packets of a Perfetto trace: tracks, slices, counters, and the names and stacks that slices
+ * refer to. Perfetto sorts packets by their time, so a slice is written when it has ended.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert.h"
+#include "out.h"
+#include "perfetto.pb-c.h"
+#include "perfetto_tracks.h"
+
+/* Most arguments of a slice. */
+#define PERFETTO_ARGUMENTS_MAX	6
+
+/* Categories of slices, by which viewers select them. */
+enum perfetto_category {
+	PERFETTO_WAIT = 1,
+	PERFETTO_HOLD,
+	PERFETTO_RUN,
+	PERFETTO_CATEGORIES,
+};
+
+/* Arguments of slices, which viewers show. */
+enum perfetto_argument {
+	PERFETTO_SPINS = 1,
+	PERFETTO_CALLER,
+	PERFETTO_THREAD,
+	PERFETTO_DEPTH,
+	PERFETTO_DPC,
+	PERFETTO_ISR,
+	PERFETTO_KIND,
+	PERFETTO_CLASS,
+	PERFETTO_CONTENTION,
+	PERFETTO_STATE,
+	PERFETTO_WAIT_REASON,
+	PERFETTO_ARGUMENTS,
+};
+
+/* Kinds of names. Each has its own kind of value. */
+enum perfetto_name {
+	PERFETTO_LOCK_NAME,	/* key of a lock's class */
+	PERFETTO_WAIT_NAME,	/* the same; the name of the wait for it */
+	PERFETTO_TASK_NAME,	/* id of a task */
+	PERFETTO_CODE_TEXT,	/* address of an instruction; a text of an argument */
+	PERFETTO_TEXT,		/* address of a text that stays; a text of an argument */
+	PERFETTO_FRAME,		/* address of an instruction; a frame of stacks */
+	PERFETTO_STACK,		/* the same, with the number of the caller's stack */
+};
+
+/* Names whose numbers are found without the table, as a power of two. */
+#define PERFETTO_RECENT_BITS	12
+
+struct perfetto_interned;
+
+/**
+ * struct perfetto - state of a conversion
+ * @out: packets that have not been written yet
+ * @conversion: trace to convert, with the stack of the current event
+ * @tracks: tracks of CPUs, tasks and classes of locks, and the lanes of each
+ * @interned: table of the names and stacks that the trace has
+ * @recent: by a hash of kind and value: a name of this hash, or NULL
+ * @last_number: highest number of a name or a stack
+ * @start_ns: time of the trace's start, to which all times are added
+ * @no_memory: a part of the trace is missing for want of memory
+ */
+struct perfetto {
+	struct out out;
+	struct conversion *conversion;
+	struct perfetto_tracks tracks;
+	struct perfetto_interned *interned;
+	const struct perfetto_interned *recent[1 << PERFETTO_RECENT_BITS];
+	uint64_t last_number;
+	uint64_t start_ns;
+	bool no_memory;
+};
+
+/**
+ * struct perfetto_slice - an interval of a track
+ * @track: number of the track's lane
+ * @category: category
+ * @name: number of the name
+ * @from: begin, ns
+ * @to: end, ns
+ * @next: number of the flow that begins in the slice, or 0
+ * @previous: number of the flow that ends at the slice's end, or 0
+ * @stack: number of the stack, or 0
+ * @argument_count: number of @arguments
+ * @arguments: arguments
+ */
+struct perfetto_slice {
+	uint64_t track;
+	enum perfetto_category category;
+	uint64_t name;
+	int64_t from;
+	int64_t to;
+	uint64_t next;
+	uint64_t previous;
+	uint64_t stack;
+	size_t argument_count;
+	Perfetto__DebugAnnotation arguments[PERFETTO_ARGUMENTS_MAX];
+};
+
+void perfetto_add_number(struct perfetto_slice *slice, enum perfetto_argument argument,
+			 uint64_t value);
+void perfetto_add_bool(struct perfetto_slice *slice, enum perfetto_argument argument, bool value);
+void perfetto_add_text(struct perfetto_slice *slice, enum perfetto_argument argument,
+		       uint64_t number);
+void perfetto_put_groups(struct perfetto *perfetto);
+uint64_t perfetto_find_lane(struct perfetto *perfetto, enum perfetto_group group,
+			    uint64_t of, int64_t wait, int64_t hold, int64_t end);
+void perfetto_put_slice(struct perfetto *perfetto, struct perfetto_slice *slice);
+void perfetto_put_counters(struct perfetto *perfetto);
+void perfetto_put_interned(struct perfetto *perfetto, Perfetto__InternedData *interned,
+			   bool is_first);
+void perfetto_name_task(const struct names *names, uint32_t thread_id, char *text, size_t size);
+void perfetto_limit_interned(struct perfetto *perfetto);
+uint64_t perfetto_intern(struct perfetto *perfetto, enum perfetto_name name, uint64_t value);
+uint64_t perfetto_intern_stack(struct perfetto *perfetto, const struct stack *stack);
+void perfetto_free_interned(struct perfetto *perfetto);
+
+#endif /* _NTKLOG_PERFETTO_PACKET_H */
