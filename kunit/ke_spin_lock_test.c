@@ -206,7 +206,7 @@ static void release_of_free_lock_refused(struct kunit *test)
 
 static struct kspin_lock_queue *entry_of(unsigned int number)
 {
-	return &per_cpu(ke_lock_queues, TEST_CPU).queue[number];
+	return &per_cpu_ptr(ke_lock_queues, TEST_CPU)->queue[number];
 }
 
 static void numbered_lock_per_cpu_entry_used(struct kunit *test)

@@ -106,7 +106,7 @@ bool release_is_written(u32 spin_count, u64 hold_time, u32 acquire_count, u32 co
 					       &wait_start);
 	else
 		ntklog_log_spin_lock_acquire(&lock[0]);
-	release_time = this_cpu()->slot[slots_in_use()].time;
+	release_time = topmost_slot()->time;
 	hold_time += ntklog_time_value(release_time);
 	release_time = (struct ntklog_time){ .low = hold_time, .high = hold_time >> 32 };
 	set_counts(acquire_count, contention_count);

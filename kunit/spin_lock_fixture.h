@@ -16,6 +16,7 @@
 #include <uapi/ntklog/wmi_spinlock.h>
 
 #include "../module/perf/spin_lock.h"
+#include "../module/perf/spin_lock_number.h"
 #include "fixture.h"
 
 #define LOCKS	9
@@ -44,7 +45,12 @@ static inline struct ntklog_spin_lock_cpu *this_cpu(void)
 
 static inline u32 slots_in_use(void)
 {
-	return (this_cpu()->state & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
+	return ntklog_slots_in_use(this_cpu());
+}
+
+static inline const struct ntklog_spin_lock_slot *topmost_slot(void)
+{
+	return ntklog_slot(this_cpu(), slots_in_use());
 }
 
 static inline u32 tracked_slots_in_use(void)

@@ -174,7 +174,7 @@ static void model_acquire(struct model *model)
 	model->contention_count += !!spin_count;
 	model->owned[model->count].lock = spin_lock;
 	model->owned[model->count].acquire_time =
-		ntklog_time_value(this_cpu()->slot[slots_in_use()].time);
+		ntklog_time_value(topmost_slot()->time);
 	model->owned[model->count].spin_count = spin_count;
 	model->owned[model->count].tracked = tracked < PERF_SPIN_LOCK_DEPTH;
 	model->count++;

@@ -210,13 +210,13 @@ static void rate_over_2_to_31_countdown_continued(struct kunit *test)
 	start(test, 1, 1, U32_MAX);
 	before = ntklog_spin_lock_acquire_count(TEST_CPU);
 	local_irq_save(flags);
-	this_cpu()->sampled.countdown_excess = 5;
-	this_cpu()->sampled.sample_at_count -= this_cpu()->sampled_countdown;
+	this_cpu()->sampled->countdown_excess = 5;
+	this_cpu()->sampled->sample_at_count -= this_cpu()->sampled_countdown;
 	this_cpu()->sampled_countdown = 0;
 	sample(&lock[0]);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_in_use, 0);
 	KUNIT_EXPECT_EQ(test, this_cpu()->sampled_countdown, 4);
-	KUNIT_EXPECT_EQ(test, this_cpu()->sampled.countdown_excess, 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->sampled->countdown_excess, 0);
 	release(&lock[0]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, ntklog_spin_lock_acquire_count(TEST_CPU) - before, 1);

@@ -383,6 +383,97 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	session_stop(test);
 }
 
+/*
+ * The locks acquired first are released first, so each release moves slots that only the slow paths
+ * access into those of the fast paths.
+ */
+static void release_in_order_further_slots_moved_down(struct kunit *test)
+{
+	static int many[PERF_SPIN_LOCK_SLOTS];
+	const void *topmost[ARRAY_SIZE(many)];
+	u32 in_use[ARRAY_SIZE(many)];
+	struct counts before;
+	unsigned long flags;
+	long state;
+	int i;
+
+	spin_lock_session_start(test);
+	before = counts();
+	local_irq_save(flags);
+	sample_next_uncontended(false);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		push_slot(&many[i]);
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		in_use[i] = slots_in_use();
+		topmost[i] = ntklog_topmost_spin_lock();
+		pop_slot(&many[i]);
+	}
+	state = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	local_irq_restore(flags);
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		KUNIT_EXPECT_EQ(test, in_use[i], ARRAY_SIZE(many) - i);
+		KUNIT_EXPECT_PTR_EQ(test, topmost[i], (const void *)&many[ARRAY_SIZE(many) - 1]);
+	}
+	KUNIT_EXPECT_EQ(test, state, 0);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->untracked,
+			before.untracked + ARRAY_SIZE(many) - PERF_SPIN_LOCK_DEPTH);
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	session_stop(test);
+}
+
+/*
+ * An interrupt hits after an acquisition has taken a slot and before it has filled it, with @held
+ * locks held before. The interrupt acquires and releases two locks.
+ */
+static void check_interrupted_acquisition(struct kunit *test, int held)
+{
+	const struct interrupt_context *context = test->param_value;
+	long state[2];
+	u32 in_use;
+	int i;
+
+	for (i = 0; i < held; i++)
+		push_slot(&lock[i]);
+	this_cpu()->state += PERF_SPIN_LOCK_SLOT_SIZE;
+	state[0] = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	__preempt_count_add(context->count);
+	push_slot(&interrupt_lock[0]);
+	push_slot(&interrupt_lock[1]);
+	pop_slot(&interrupt_lock[0]);
+	pop_slot(&interrupt_lock[1]);
+	__preempt_count_sub(context->count);
+	state[1] = this_cpu()->state & PERF_SPIN_LOCK_USED_MASK;
+	ntklog_track_spin_lock_acquire_slow(&lock[held]);
+	in_use = slots_in_use();
+	for (i = 0; i <= held; i++)
+		pop_slot(&lock[i]);
+	KUNIT_EXPECT_EQ(test, state[0], state[1]);
+	KUNIT_EXPECT_EQ(test, in_use, held + 1);
+	KUNIT_EXPECT_EQ(test, slots_in_use(), 0);
+	KUNIT_EXPECT_EQ(test, this_cpu()->state & PERF_SPIN_LOCK_USED_MASK, 0);
+}
+
+static void interrupt_before_slot_filled_state_kept(struct kunit *test)
+{
+	struct counts before;
+	unsigned long flags;
+	int held;
+
+	spin_lock_session_start(test);
+	before = counts();
+	for (held = 0; held < LOCKS; held++) {
+		local_irq_save(flags);
+		sample_next_uncontended(false);
+		check_interrupted_acquisition(test, held);
+		local_irq_restore(flags);
+	}
+	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
+	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
+	session_stop(test);
+}
+
 /* An NMI does not sample, so a sampled count is left to the next acquisition. */
 static void nmi_acquisition_counted(struct kunit *test)
 {
@@ -476,6 +567,8 @@ static struct kunit_case spin_lock_tracking_test_cases[] = {
 	KUNIT_CASE_PARAM(interrupt_acquires_locks_slots_unchanged, interrupt_context_gen_params),
 	KUNIT_CASE(unfilled_slot_release_unmatched),
 	KUNIT_CASE(acquisitions_beyond_slots_counted),
+	KUNIT_CASE(release_in_order_further_slots_moved_down),
+	KUNIT_CASE_PARAM(interrupt_before_slot_filled_state_kept, interrupt_context_gen_params),
 	KUNIT_CASE(nmi_acquisition_counted),
 	KUNIT_CASE(hard_interrupt_shares_lock_thread_slot_kept),
 	{}

@@ -21,7 +21,7 @@
 #include "perf/context_swap.h"
 #include "perf/resource.h"
 #include "perf/spin_lock.h"
-#include "perf/spin_lock_sampled.h"
+#include "perf/spin_lock_cpu.h"
 #include "perf/stack.h"
 #include "user/debugfs.h"
 #include "user/device.h"
@@ -132,23 +132,27 @@ static int __init ntklog_init(void)
 		pr_err("addresses=%s is not raw, hashed or zero\n", addresses);
 		return err;
 	}
-	ntklog_seed_sampling();
+	err = ntklog_alloc_spin_lock_state();
+	if (err) {
+		pr_err("there is no memory for spin locks (%d)\n", err);
+		return err;
+	}
 	err = ntklog_set_parameters("spinlock", &ntklog_spin_lock_information,
 				    spinlock, spinlock_given);
 	if (err)
-		return err;
+		goto err_spin_lock_state;
 	err = ntklog_set_parameters("resource", &ntklog_resource_information,
 				    resource, resource_given);
 	if (err)
-		return err;
+		goto err_spin_lock_state;
 	ntklog_spin_lock_blocker_rate = blockers;
 	err = etw_init_sessions(buffer_size, buffers);
 	if (err)
-		return err;
+		goto err_spin_lock_state;
 	err = ntklog_stack_init();
 	if (err) {
 		pr_err("there is no memory for stacks (%d)\n", err);
-		return err;
+		goto err_spin_lock_state;
 	}
 	err = ntklog_task_records_init();
 	if (err) {
@@ -156,7 +160,11 @@ static int __init ntklog_init(void)
 		goto err_stack;
 	}
 	ntklog_slab_cache_init();
-	ke_numbered_spin_lock_init();
+	err = ke_numbered_spin_lock_init();
+	if (err) {
+		pr_err("there is no memory for numbered spin locks (%d)\n", err);
+		goto err_task_records;
+	}
 	ntklog_spin_lock_init();
 	err = ntklog_resource_init(excessive_first_ms, excessive_next_ms);
 	if (err) {
@@ -203,10 +211,14 @@ err_resource:
 	ntklog_resource_exit();
 err_spin_lock:
 	ntklog_spin_lock_exit();
+	ke_numbered_spin_lock_exit();
+err_task_records:
 	ntklog_task_records_exit();
 	ntklog_identity_exit();
 err_stack:
 	ntklog_stack_exit();
+err_spin_lock_state:
+	ntklog_free_spin_lock_state();
 	return err;
 }
 
@@ -223,9 +235,11 @@ static void __exit ntklog_exit(void)
 	/* Before ntklog_spin_lock_exit(): an attached kind needs tracking until it is detached. */
 	ntklog_linux_exit();
 	ntklog_spin_lock_exit();
+	ke_numbered_spin_lock_exit();
 	ntklog_task_records_exit();
 	ntklog_identity_exit();
 	ntklog_stack_exit();
+	ntklog_free_spin_lock_state();
 }
 
 module_init(ntklog_init);

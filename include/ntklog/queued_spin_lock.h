@@ -293,7 +293,7 @@ struct ke_lock_queues {
 	struct kspin_lock_queue queue[LOCK_QUEUE_MAXIMUM_LOCK];
 };
 
-DECLARE_PER_CPU_ALIGNED(struct ke_lock_queues, ke_lock_queues);
+extern struct ke_lock_queues __percpu *ke_lock_queues;
 
 void ke_queued_spin_lock_bad_number(unsigned int number);
 bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);
@@ -301,7 +301,7 @@ bool ke_try_to_acquire_queued_spin_lock_entry(struct kspin_lock_queue *queue);
 static __always_inline struct kspin_lock_queue *
 __ke_lock_queue(unsigned int number)
 {
-	return &this_cpu_ptr(&ke_lock_queues)->queue[number];
+	return &this_cpu_ptr(ke_lock_queues)->queue[number];
 }
 
 static __always_inline bool __ke_lock_queue_number_ok(unsigned int number)

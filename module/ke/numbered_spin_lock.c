@@ -5,6 +5,8 @@
  */
 
 #include <linux/bug.h>
+#include <linux/cache.h>
+#include <linux/errno.h>
 #include <linux/export.h>
 #include <linux/init.h>
 #include <linux/percpu.h>
@@ -17,8 +19,8 @@
 static struct kspin_lock ke_numbered_locks[LOCK_QUEUE_MAXIMUM_LOCK];
 static struct lock_class_key ke_numbered_keys[LOCK_QUEUE_MAXIMUM_LOCK];
 
-DEFINE_PER_CPU_ALIGNED(struct ke_lock_queues, ke_lock_queues);
-EXPORT_PER_CPU_SYMBOL_GPL(ke_lock_queues);
+struct ke_lock_queues __percpu *ke_lock_queues __ro_after_init;
+EXPORT_SYMBOL_GPL(ke_lock_queues);
 
 /**
  * ke_try_to_acquire_queued_spin_lock_entry() - acquire a lock if it is free
@@ -64,17 +66,32 @@ EXPORT_SYMBOL_GPL(ke_queued_spin_lock_bad_number);
  * ke_numbered_spin_lock_init() - initialise the numbered locks and their entries
  *
  * Context: module load.
+ * Return: 0 or -ENOMEM.
  */
-void __init ke_numbered_spin_lock_init(void)
+int __init ke_numbered_spin_lock_init(void)
 {
 	int number, cpu;
 
+	ke_lock_queues = __alloc_percpu(sizeof(*ke_lock_queues), SMP_CACHE_BYTES);
+	if (!ke_lock_queues)
+		return -ENOMEM;
 	for (number = 0; number < LOCK_QUEUE_MAXIMUM_LOCK; number++) {
 		ke_initialize_spin_lock_class(&ke_numbered_locks[number],
 					      "ke_numbered_lock",
 					      &ke_numbered_keys[number]);
 		for_each_possible_cpu(cpu)
-			per_cpu(ke_lock_queues, cpu).queue[number].lock =
+			per_cpu_ptr(ke_lock_queues, cpu)->queue[number].lock =
 				(unsigned long)&ke_numbered_locks[number];
 	}
+	return 0;
+}
+
+/**
+ * ke_numbered_spin_lock_exit() - free the entries of the numbered locks
+ *
+ * Context: module unload, or a load that failed; no lock is held.
+ */
+void ke_numbered_spin_lock_exit(void)
+{
+	free_percpu(ke_lock_queues);
 }

@@ -2,6 +2,7 @@
 #ifndef _NTKLOG_KE_NUMBERED_SPIN_LOCK_H
 #define _NTKLOG_KE_NUMBERED_SPIN_LOCK_H
 
-void ke_numbered_spin_lock_init(void);
+int ke_numbered_spin_lock_init(void);
+void ke_numbered_spin_lock_exit(void);
 
 #endif /* _NTKLOG_KE_NUMBERED_SPIN_LOCK_H */

@@ -32,15 +32,12 @@
 
 /**
  * struct ntklog_linux_waits - nested waits of a CPU
- * @depth: number of elements of @wait in use
- * @wait: the waits, the innermost one last
+ * @wait: the waits, the innermost one last; ntklog_wait_depth of them are in use
  *
- * Written by its own CPU only, with interrupts off. ntklog_watch_waits() clears @depth of all CPUs
- * while no probe is registered. tracepoint_synchronize_unregister() has then waited for the probes
- * that ran before.
+ * Written by its own CPU only, with interrupts off. Allocated and freed while no probe is
+ * registered: tracepoint_synchronize_unregister() has then waited for the probes that ran before.
  */
 struct ntklog_linux_waits {
-	unsigned int depth;
 	struct {
 		const void *lock;
 		u8 acquire_mode;
@@ -48,7 +45,13 @@ struct ntklog_linux_waits {
 	} wait[NTKLOG_NESTED_WAITS_MAX];
 };
 
-static DEFINE_PER_CPU(struct ntklog_linux_waits, ntklog_linux_waits);
+static struct ntklog_linux_waits __percpu *ntklog_linux_waits;
+
+/*
+ * Number of nested waits of a CPU. Written like struct ntklog_linux_waits, and cleared for all CPUs
+ * while no probe is registered.
+ */
+static DEFINE_PER_CPU(unsigned int, ntklog_wait_depth);
 
 /*
  * Bitmap of the kinds whose waits are recorded, by PERF_SPIN_LOCK_KIND(). Written with
@@ -76,12 +79,13 @@ static u8 ntklog_mode_of_wait(unsigned int flags)
 static bool ntklog_is_wait_lock_of_rwlock(const struct ntklog_linux_waits *waits, const void *lock)
 {
 #ifdef CONFIG_QUEUED_RWLOCKS
+	unsigned int depth = this_cpu_read(ntklog_wait_depth);
 	const struct qrwlock *last;
 
-	if (!waits->depth || PERF_SPIN_LOCK_KIND(waits->wait[waits->depth - 1].acquire_mode) !=
-			     PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
+	if (!depth || PERF_SPIN_LOCK_KIND(waits->wait[depth - 1].acquire_mode) !=
+		      PERF_SPIN_LOCK_KIND(PERF_SPIN_LOCK_LINUX_RW))
 		return false;
-	last = waits->wait[waits->depth - 1].lock;
+	last = waits->wait[depth - 1].lock;
 	return lock == &last->wait_lock;
 #else
 	return false;
@@ -98,18 +102,20 @@ static notrace void ntklog_wait_begins(void *unused, void *lock, unsigned int fl
 	struct ntklog_linux_waits *waits;
 	u8 mode = ntklog_mode_of_wait(flags);
 	unsigned long irq_flags;
+	unsigned int depth;
 
 	if (!mode || in_nmi())
 		return;
 	local_irq_save(irq_flags);
-	waits = this_cpu_ptr(&ntklog_linux_waits);
+	waits = this_cpu_ptr(ntklog_linux_waits);
+	depth = this_cpu_read(ntklog_wait_depth);
 	if (ntklog_is_wait_lock_of_rwlock(waits, lock)) {
 		/* This is a part of the wait for the rwlock. */
-	} else if (waits->depth < NTKLOG_NESTED_WAITS_MAX) {
-		waits->wait[waits->depth].lock = lock;
-		waits->wait[waits->depth].acquire_mode = mode;
-		ntklog_start_spin_lock_wait(&waits->wait[waits->depth].wait_start);
-		waits->depth++;
+	} else if (depth < NTKLOG_NESTED_WAITS_MAX) {
+		waits->wait[depth].lock = lock;
+		waits->wait[depth].acquire_mode = mode;
+		ntklog_start_spin_lock_wait(&waits->wait[depth].wait_start);
+		this_cpu_write(ntklog_wait_depth, depth + 1);
 	} else if (ntklog_wait_is_enabled(mode)) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 	}
@@ -144,18 +150,18 @@ static notrace void ntklog_wait_ends(void *unused, void *lock, int err)
 	u8 mode;
 
 	/* Most events are of mutexes and other sleeping locks. */
-	if (!this_cpu_read(ntklog_linux_waits.depth) || in_nmi())
+	if (!this_cpu_read(ntklog_wait_depth) || in_nmi())
 		return;
 	local_irq_save(irq_flags);
-	waits = this_cpu_ptr(&ntklog_linux_waits);
-	number = waits->depth;
+	waits = this_cpu_ptr(ntklog_linux_waits);
+	number = this_cpu_read(ntklog_wait_depth);
 	while (number && waits->wait[number - 1].lock != lock)
 		number--;
 	if (number--) {
 		const struct ntklog_spin_lock_wait_start *wait_start =
 			&waits->wait[number].wait_start;
 
-		waits->depth = number;
+		this_cpu_write(ntklog_wait_depth, number);
 		mode = waits->wait[number].acquire_mode;
 		spins = ntklog_linux_spins(wait_start);
 		if (!err && ntklog_wait_is_enabled(mode) && ntklog_count_spin_lock_wait(spins))
@@ -178,12 +184,19 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 	int cpu, err;
 
 	if (!ntklog_wait_kinds_enabled) {
+		ntklog_linux_waits = alloc_percpu(struct ntklog_linux_waits);
+		if (!ntklog_linux_waits) {
+			*failed = "contention_begin";
+			return -ENOMEM;
+		}
 		/* Forget waits that had not ended when the probes were last unregistered. */
 		for_each_possible_cpu(cpu)
-			per_cpu_ptr(&ntklog_linux_waits, cpu)->depth = 0;
+			per_cpu(ntklog_wait_depth, cpu) = 0;
 		err = ntklog_watch_contention(ntklog_wait_begins, ntklog_wait_ends, failed);
-		if (err)
+		if (err) {
+			free_percpu(ntklog_linux_waits);
 			return err;
+		}
 	}
 	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled | BIT(whose));
 	return 0;
@@ -200,6 +213,8 @@ int ntklog_watch_waits(u8 whose, const char **failed)
 void ntklog_stop_watching_waits(u8 whose)
 {
 	WRITE_ONCE(ntklog_wait_kinds_enabled, ntklog_wait_kinds_enabled & ~BIT(whose));
-	if (!ntklog_wait_kinds_enabled)
+	if (!ntklog_wait_kinds_enabled) {
 		ntklog_stop_watching_contention(ntklog_wait_begins, ntklog_wait_ends);
+		free_percpu(ntklog_linux_waits);
+	}
 }

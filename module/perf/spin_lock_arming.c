@@ -60,7 +60,9 @@ static void ntklog_empty_slots(int number)
 
 	WRITE_ONCE(cpu->state, READ_ONCE(cpu->state) & ~PERF_SPIN_LOCK_USED_MASK);
 	memset(cpu->slot, 0, sizeof(cpu->slot));
+	memset(cpu->overflow->slot, 0, sizeof(cpu->overflow->slot));
 	cpu->untracked_slots = 0;
+	cpu->overflow_in_use = 0;
 	cpu->without_slot = 0;
 	ntklog_restart_sampling_on_cpu(number);
 }

@@ -2,7 +2,12 @@
 /* Data of the spin lock instrumentation, and counters that any CPU may read. */
 
 #include <linux/cache.h>
+#include <linux/cpumask.h>
+#include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/init.h>
+#include <linux/percpu.h>
+#include <linux/random.h>
 #include <linux/seqlock.h>
 #include <uapi/ntklog/system_information.h>
 
@@ -11,8 +16,16 @@
 
 /* No acquisition has been counted; the first one takes the slow path. */
 DEFINE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu) = {
-	.sample_at_count = 1, .sampled.sample_at_count = 1 };
+	.sample_at_count = 1 };
 EXPORT_PER_CPU_SYMBOL_IF_KUNIT(ntklog_spin_lock_cpu);
+
+/* The parts of a CPU's state to which struct ntklog_spin_lock_cpu has pointers. */
+struct ntklog_spin_lock_state {
+	struct ntklog_overflow_slots overflow;
+	struct ntklog_sampled_spin_locks sampled;
+};
+
+static struct ntklog_spin_lock_state __percpu *ntklog_spin_lock_state __ro_after_init;
 
 static_assert(sizeof_field(struct ntklog_spin_lock_cpu, slot) < PERF_SPIN_LOCK_USED_MASK);
 
@@ -20,6 +33,44 @@ bool ntklog_spin_lock_in_transition __read_mostly;
 bool ntklog_spin_lock_hooks_paired __read_mostly;
 bool ntklog_spin_lock_expect_unmatched __read_mostly;
 u32 ntklog_spin_lock_hold_limit __read_mostly = EVENT_TRACE_SPINLOCK_MIN_HOLD_THRESHOLD + 1;
+
+/**
+ * ntklog_alloc_spin_lock_state() - allocate the per-CPU state that only slow paths access
+ *
+ * Seeds the random number generators of mode "sampled". The hooks cannot use the kernel's
+ * generator, because it takes a lock.
+ *
+ * Context: module load, before any other function of the spin lock instrumentation.
+ * Return: 0 or -ENOMEM.
+ */
+int __init ntklog_alloc_spin_lock_state(void)
+{
+	int number;
+
+	ntklog_spin_lock_state = alloc_percpu(struct ntklog_spin_lock_state);
+	if (!ntklog_spin_lock_state)
+		return -ENOMEM;
+	for_each_possible_cpu(number) {
+		struct ntklog_spin_lock_state *state = per_cpu_ptr(ntklog_spin_lock_state, number);
+		struct ntklog_spin_lock_cpu *cpu = per_cpu_ptr(&ntklog_spin_lock_cpu, number);
+
+		state->sampled.sample_at_count = 1;
+		state->sampled.random = get_random_u32() | 1;
+		cpu->overflow = &state->overflow;
+		cpu->sampled = &state->sampled;
+	}
+	return 0;
+}
+
+/**
+ * ntklog_free_spin_lock_state() - undo ntklog_alloc_spin_lock_state()
+ *
+ * Context: module unload, or a load that failed; no hook and no reader of counters is left.
+ */
+void ntklog_free_spin_lock_state(void)
+{
+	free_percpu(ntklog_spin_lock_state);
+}
 
 /**
  * ntklog_spin_lock_acquire_count() - return NT's SpinLockAcquireCount

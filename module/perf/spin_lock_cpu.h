@@ -19,7 +19,7 @@
  *	|                                    |     |   +------------------------+
  *	| hold_limit                         +---->|   | n: topmost slot in use |
  *	| counters                                 |   | ...                    |
- *	| sampled: slots of mode "sampled"         |   | 1: acquired first      |
+ *	| overflow, sampled: more slots            |   | 1: acquired first      |
  *	+------------------------------------------+   | 0: never used          |
  *	                                               +------------------------+
  *
@@ -66,17 +66,24 @@
 /* Depth of tracking: NT tracks at most eight held locks of a CPU. */
 #define PERF_SPIN_LOCK_DEPTH	8
 
-/* Number of locks that a CPU can hold with a slot for each. */
+/*
+ * Number of locks that a CPU can hold with a slot for each. The fast paths access the first
+ * PERF_SPIN_LOCK_DEPTH slots only. The others are overflow slots and allocated apart, because all
+ * modules share 8 KiB of static per-CPU memory.
+ */
 #define PERF_SPIN_LOCK_SLOTS	63
+#define PERF_SPIN_LOCK_OVERFLOW_SLOTS	(PERF_SPIN_LOCK_SLOTS - PERF_SPIN_LOCK_DEPTH)
 
 /* Number of sampled Linux locks that a CPU can hold at the same time. */
 #define PERF_SAMPLED_SPIN_LOCKS	16
 
 /*
- * Spare slots at the end. An acquisition takes its slot before it tests the limit, and there are
- * four contexts that may do so at the same time: task, softirq, hard interrupt and NMI.
+ * Slots after the first PERF_SPIN_LOCK_DEPTH that state can name but that are never filled: their
+ * lock stays 0, so a release that reads one takes the slow path. One is in use while overflow slots
+ * are in use. An acquisition takes its slot before it tests the limit, and there are four contexts
+ * that may do so at the same time: task, softirq, hard interrupt and NMI.
  */
-#define PERF_SPIN_LOCK_OVERFLOW_SLOTS	4
+#define PERF_SPIN_LOCK_EMPTY_SLOTS	5
 
 /*
  * slot->acquire_mode of a slot to which an interrupt has added details. The mode is not known then;
@@ -176,12 +183,22 @@ struct ntklog_sampled_spin_locks {
 #define PERF_SPIN_LOCK_COUNTDOWN_MAX	(LONG_MAX / PERF_SPIN_LOCK_COUNTDOWN_ONE)
 
 /**
+ * struct ntklog_overflow_slots - slots that only the slow paths access
+ * @slot: the slots with the numbers PERF_SPIN_LOCK_DEPTH + 1 to PERF_SPIN_LOCK_SLOTS
+ * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, by its number, the SpinCount
+ */
+struct ntklog_overflow_slots {
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_OVERFLOW_SLOTS];
+	u32 spins[PERF_SPIN_LOCK_SLOTS + 1];
+};
+
+/**
  * struct ntklog_spin_lock_cpu - per-CPU state of the spin lock instrumentation
  * @sampled_in_use: number of slots in use in @sampled. Must be the first member, because assembler
  *	code accesses it
  * @sampled_countdown: countdown of uncontended acquisitions of sampled locks; the acquisition that
  *	makes it negative takes the slow path
- * @state: size of the slots in use, and countdown of uncontended acquisitions; see
+ * @state: size of the slots of @slot in use, and countdown of uncontended acquisitions; see
  *	PERF_SPIN_LOCK_USED_MASK and PERF_SPIN_LOCK_COUNTDOWN_ONE. The acquisition that makes the
  *	word negative takes the slow path. One subtraction thus counts the acquisition, takes a slot
  *	and tests for the slow path
@@ -197,6 +214,8 @@ struct ntklog_sampled_spin_locks {
  *	write no events
  * @untracked_slots: number of slots in use with PERF_SPIN_LOCK_UNTRACKED: acquired while tracking
  *	was being enabled or disabled, while eight other locks were tracked, or in an NMI
+ * @overflow_in_use: number of overflow slots in use. While it is not 0, @state has one slot more
+ *	than the locks in @slot, so that all acquisitions and releases take the slow path
  * @without_slot: number of locks that are held without a slot
  * @sequence: lets other CPUs read @sample_at_count and @state consistently
  * @untracked: acquisitions that were not tracked, because eight other locks were, because they were
@@ -209,11 +228,11 @@ struct ntklog_sampled_spin_locks {
  * @events: events written to at least one consumer
  * @blocker_count: releases that left a waiter behind, while they are sampled; wraps
  * @blocker_limit: limit of records that no other rule would write
- * @slot: the slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot,
+ * @overflow: slots after the first PERF_SPIN_LOCK_DEPTH
+ * @sampled: state of mode "sampled"; together with the first two members independent of the others
+ * @slot: the first slots. Slot 0 is never used; the first slot in use is slot 1. In a free slot,
  *	or one that is taken but not yet filled, lock is 0: while tracking is enabled or disabled,
  *	an interrupt handler may acquire without a slot and then search for one at its release
- * @spins: for each slot with PERF_SPIN_LOCK_HAS_DETAILS, the SpinCount
- * @sampled: state of mode "sampled"; together with the first two members independent of @slot
  *
  * Only the CPU itself writes these fields; any CPU may read them for the counters. The slots form a
  * stack, except for releases out of order. The fast paths, and the slow path of an uncontended
@@ -225,8 +244,8 @@ struct ntklog_sampled_spin_locks {
  * interrupted code holds shared, it finds its own slot first, because that slot is above.
  *
  * An NMI handler may interrupt even the slow paths. Members that it also changes are only changed
- * by single instructions while hooks run: @state, @untracked_slots, @without_slot, @blocker_count
- * and the statistics.
+ * by single instructions while hooks run: @state, @untracked_slots, @overflow_in_use,
+ * @without_slot, @blocker_count and the statistics.
  */
 struct ntklog_spin_lock_cpu {
 	u32 sampled_in_use;
@@ -238,6 +257,7 @@ struct ntklog_spin_lock_cpu {
 	u32 spin_count;
 	u32 without_slot;
 	u8 untracked_slots;
+	u8 overflow_in_use;
 	bool writing;
 	seqcount_t sequence;
 	u64 untracked;
@@ -247,9 +267,9 @@ struct ntklog_spin_lock_cpu {
 	u64 events;
 	u32 blocker_count;
 	struct ntklog_record_limit blocker_limit;
-	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
-	u32 spins[PERF_SPIN_LOCK_SLOTS + 1 + PERF_SPIN_LOCK_OVERFLOW_SLOTS];
-	struct ntklog_sampled_spin_locks sampled;
+	struct ntklog_overflow_slots *overflow;
+	struct ntklog_sampled_spin_locks *sampled;
+	struct ntklog_spin_lock_slot slot[PERF_SPIN_LOCK_DEPTH + 1 + PERF_SPIN_LOCK_EMPTY_SLOTS];
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_spin_lock_cpu, ntklog_spin_lock_cpu);
@@ -321,6 +341,10 @@ static __always_inline u64 ntklog_slot_wait_words(const struct ntklog_spin_lock_
  */
 static inline u32 ntklog_slots_in_use(const struct ntklog_spin_lock_cpu *cpu)
 {
+	u32 overflow = READ_ONCE(cpu->overflow_in_use);
+
+	if (unlikely(overflow))
+		return PERF_SPIN_LOCK_DEPTH + overflow;
 	return (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK) / PERF_SPIN_LOCK_SLOT_SIZE;
 }
 
@@ -344,9 +368,11 @@ static __always_inline u32 ntklog_uncontended_count(const struct ntklog_spin_loc
  */
 static inline u32 ntklog_sampled_count(const struct ntklog_spin_lock_cpu *cpu)
 {
-	return READ_ONCE(cpu->sampled.sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
+	return READ_ONCE(cpu->sampled->sample_at_count) - 1 - READ_ONCE(cpu->sampled_countdown);
 }
 
+int ntklog_alloc_spin_lock_state(void);
+void ntklog_free_spin_lock_state(void);
 u32 ntklog_spin_lock_acquire_count(int cpu);
 u32 ntklog_spin_lock_slots_in_use(int cpu);
 

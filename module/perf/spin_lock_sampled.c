@@ -15,14 +15,11 @@
  * contention sample rate is lost.
  */
 
-#include <linux/cpumask.h>
 #include <linux/export.h>
-#include <linux/init.h>
 #include <linux/irqflags.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
-#include <linux/random.h>
 #include <linux/seqlock.h>
 #include <linux/smp.h>
 #include <linux/string.h>
@@ -54,9 +51,9 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 {
 	s32 left = min_t(u64, distance - 1, S32_MAX);
 
-	cpu->sampled.countdown_excess = distance - 1 - left;
+	cpu->sampled->countdown_excess = distance - 1 - left;
 	raw_write_seqcount_begin(&cpu->sequence);
-	WRITE_ONCE(cpu->sampled.sample_at_count, count + 1 + left);
+	WRITE_ONCE(cpu->sampled->sample_at_count, count + 1 + left);
 	WRITE_ONCE(cpu->sampled_countdown, left);
 	raw_write_seqcount_end(&cpu->sequence);
 }
@@ -65,14 +62,14 @@ static void ntklog_set_sampled_countdown(struct ntklog_spin_lock_cpu *cpu, u32 c
 static void ntklog_choose_in_next_interval(struct ntklog_spin_lock_cpu *cpu, u32 count, u32 left)
 {
 	u32 rate = READ_ONCE(ntklog_spin_lock_parameter_values.spin_lock_acquire_sample_rate);
-	u32 before = ntklog_random_below(&cpu->sampled, rate);
+	u32 before = ntklog_random_below(cpu->sampled, rate);
 
-	cpu->sampled.interval_rest = rate - 1 - before;
-	if (cpu->sampled.choice == PERF_CHOOSE_BY_RATE)
+	cpu->sampled->interval_rest = rate - 1 - before;
+	if (cpu->sampled->choice == PERF_CHOOSE_BY_RATE)
 		ntklog_set_sampled_countdown(cpu, count, (u64)left + before + 1);
 	else
 		ntklog_set_sampled_countdown(cpu, count,
-					     cpu->sampled.choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
+					     cpu->sampled->choice == PERF_CHOOSE_ALL ? 1 : S32_MAX);
 }
 
 /**
@@ -86,28 +83,13 @@ void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu)
 	ntklog_choose_in_next_interval(cpu, ntklog_sampled_count(cpu), 0);
 }
 
-/**
- * ntklog_seed_sampling() - seed the random number generator of each CPU
- *
- * The hooks cannot use the kernel's generator, because it takes a lock.
- *
- * Context: module load, before the first interval begins.
- */
-void __init ntklog_seed_sampling(void)
-{
-	int number;
-
-	for_each_possible_cpu(number)
-		per_cpu_ptr(&ntklog_spin_lock_cpu, number)->sampled.random = get_random_u32() | 1;
-}
-
 /* Find the topmost slot of @lock. Returns its index, or -1 if the lock has no slot. */
 static int ntklog_find_sampled(const struct ntklog_spin_lock_cpu *cpu, const void *lock)
 {
 	int index = cpu->sampled_in_use;
 
 	while (--index >= 0)
-		if ((cpu->sampled.slot[index].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
+		if ((cpu->sampled->slot[index].lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
 			break;
 	return index;
 }
@@ -121,21 +103,21 @@ static void ntklog_count_nested(struct ntklog_spin_lock_cpu *cpu, const void *lo
 	int index = ntklog_find_sampled(cpu, lock);
 
 	if (index >= 0)
-		cpu->sampled.nested[index]++;
+		cpu->sampled->nested[index]++;
 }
 
 /* Take a slot. Returns NULL if all slots are in use. */
 static struct ntklog_spin_lock_slot *ntklog_alloc_sampled_slot(struct ntklog_spin_lock_cpu *cpu,
 							       const void *lock, unsigned long tag)
 {
-	struct ntklog_spin_lock_slot *slot = &cpu->sampled.slot[cpu->sampled_in_use];
+	struct ntklog_spin_lock_slot *slot = &cpu->sampled->slot[cpu->sampled_in_use];
 
 	if (cpu->sampled_in_use == PERF_SAMPLED_SPIN_LOCKS) {
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		return NULL;
 	}
 	slot->lock = (unsigned long)lock | tag;
-	cpu->sampled.nested[cpu->sampled_in_use] = 0;
+	cpu->sampled->nested[cpu->sampled_in_use] = 0;
 	WRITE_ONCE(cpu->sampled_in_use, cpu->sampled_in_use + 1);
 	return slot;
 }
@@ -164,14 +146,14 @@ notrace void ntklog_sample_spin_lock_acquire_slow(const void *lock)
 	 * The countdown has not expired: the caller only found a slot in use, or an interrupt
 	 * handler has restarted the countdown. The self-test chooses every acquisition.
 	 */
-	if (cpu->sampled_countdown >= 0 && cpu->sampled.choice != PERF_CHOOSE_ALL)
+	if (cpu->sampled_countdown >= 0 && cpu->sampled->choice != PERF_CHOOSE_ALL)
 		goto out;
 	count = ntklog_sampled_count(cpu);
-	if (cpu->sampled.countdown_excess) {
-		ntklog_set_sampled_countdown(cpu, count, cpu->sampled.countdown_excess);
+	if (cpu->sampled->countdown_excess) {
+		ntklog_set_sampled_countdown(cpu, count, cpu->sampled->countdown_excess);
 		goto out;
 	}
-	ntklog_choose_in_next_interval(cpu, count, cpu->sampled.interval_rest);
+	ntklog_choose_in_next_interval(cpu, count, cpu->sampled->interval_rest);
 	slot = ntklog_alloc_sampled_slot(cpu, lock, 0);
 	if (slot) {
 		slot->time = time;
@@ -211,7 +193,7 @@ notrace void ntklog_sample_contended_spin_lock(const void *lock, u8 acquire_mode
 		slot->interrupts = wait_start->interrupts;
 		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		cpu->sampled.spins[slot - cpu->sampled.slot] = spin_count;
+		cpu->sampled->spins[slot - cpu->sampled->slot] = spin_count;
 	}
 	local_irq_restore(flags);
 }
@@ -219,7 +201,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_sample_contended_spin_lock);
 
 static void ntklog_free_sampled_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
-	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
+	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
 	u32 last = cpu->sampled_in_use - 1;
 
 	if (number != last) {
@@ -250,7 +232,7 @@ notrace void ntklog_release_sampled_spin_lock(const void *lock, u8 acquire_mode,
 					      u32 time_high, unsigned long caller)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	struct ntklog_sampled_spin_locks *sampled = &cpu->sampled;
+	struct ntklog_sampled_spin_locks *sampled = cpu->sampled;
 	struct ntklog_time time = { .low = time_low, .high = time_high };
 	const struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
@@ -292,7 +274,7 @@ const void *ntklog_topmost_sampled_spin_lock(void)
 	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	u32 in_use = cpu->sampled_in_use;
 
-	return in_use ? (const void *)(cpu->sampled.slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
+	return in_use ? (const void *)(cpu->sampled->slot[in_use - 1].lock & ~PERF_SPIN_LOCK_TAGS) :
 			NULL;
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_sampled_spin_lock);
@@ -308,7 +290,7 @@ void ntklog_set_spin_lock_choice(enum ntklog_choice choice)
 	unsigned long flags;
 
 	local_irq_save(flags);
-	this_cpu_write(ntklog_spin_lock_cpu.sampled.choice, choice);
+	this_cpu_read(ntklog_spin_lock_cpu.sampled)->choice = choice;
 	ntklog_restart_interval(this_cpu_ptr(&ntklog_spin_lock_cpu));
 	local_irq_restore(flags);
 }

@@ -64,7 +64,6 @@ static __always_inline bool ntklog_sample_shared_spin_lock_acquire(const void *l
 }
 
 const void *ntklog_topmost_sampled_spin_lock(void);
-void ntklog_seed_sampling(void);
 void ntklog_restart_interval(struct ntklog_spin_lock_cpu *cpu);
 void ntklog_set_spin_lock_choice(enum ntklog_choice choice);
 

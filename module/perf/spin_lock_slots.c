@@ -26,6 +26,7 @@
 
 #include "../ground/compat.h"
 #include "spin_lock_event.h"
+#include "spin_lock_number.h"
 #include "spin_lock_parameters.h"
 #include "spin_lock_slots.h"
 #include "spin_lock_wait.h"
@@ -86,11 +87,11 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_set_uncontended_count);
  */
 const void *ntklog_topmost_spin_lock(void)
 {
-	const struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
-	unsigned long lock = cpu->slot[ntklog_slots_in_use(cpu)].lock;
+	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 
-	return (const void *)(lock & ~PERF_SPIN_LOCK_TAGS);
+	return (const void *)ntklog_slot_lock(ntklog_slot(cpu, ntklog_slots_in_use(cpu)));
 }
+EXPORT_SYMBOL_IF_KUNIT(ntklog_topmost_spin_lock);
 
 /**
  * ntklog_count_spin_lock_acquire_slow() - slow path of an acquisition that is only counted
@@ -128,29 +129,6 @@ void ntklog_count_spin_lock_acquire_slow(void)
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_count_spin_lock_acquire_slow);
 
-/*
- * Use a single instruction, as for untracked_slots, without_slot and blocker_count below, because
- * an NMI handler changes the same words. ntklog_empty_slots() uses plain stores, while no hook
- * runs; ntklog_set_countdown() too, because a handler leaves the slots in @state as it found them.
- */
-static void ntklog_add_slots_in_use(int slots)
-{
-	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT_SIZE);
-}
-
-/* Return the topmost slot in use; slot 0, which is never used, if there is none. */
-static struct ntklog_spin_lock_slot *ntklog_topmost_slot(struct ntklog_spin_lock_cpu *cpu)
-{
-	return (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK);
-}
-
-/* SpinCount of a slot with PERF_SPIN_LOCK_HAS_DETAILS. */
-static u32 *ntklog_slot_spins(struct ntklog_spin_lock_cpu *cpu,
-			      const struct ntklog_spin_lock_slot *slot)
-{
-	return &cpu->spins[slot - cpu->slot];
-}
-
 static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot, const void *lock,
 					     unsigned long tag, struct ntklog_time time,
 					     u64 interrupts)
@@ -162,24 +140,25 @@ static __always_inline void ntklog_fill_slot(struct ntklog_spin_lock_slot *slot,
 
 /*
  * Fill the slot that the caller has taken. If the acquisition cannot be tracked, tag the slot as
- * untracked or give it back. Returns the slot; or slot 0, a dummy whose lock stays 0, if the slot
- * was given back.
+ * untracked or give it back. Returns the number of the slot; or 0 if the slot was given back.
+ * Slot 0 is a dummy whose lock stays 0.
  */
-static noinline struct ntklog_spin_lock_slot *
-ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsigned long tag,
-		      struct ntklog_time time, u64 interrupts)
+static noinline u32 ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock,
+					  unsigned long tag, struct ntklog_time time,
+					  u64 interrupts)
 {
 	bool in_transition = READ_ONCE(ntklog_spin_lock_in_transition);
-	u32 number = ntklog_slots_in_use(cpu);
+	u32 number;
 
 	if (in_transition && !READ_ONCE(ntklog_spin_lock_hooks_paired)) {
 		/* The release may not be hooked, and the slot would never be freed. */
 		ntklog_add_slots_in_use(-1);
-		return cpu->slot;
+		return 0;
 	}
+	number = ntklog_number_slot(cpu);
 	if (in_transition) {
 		tag = PERF_SPIN_LOCK_UNTRACKED;
-	} else if (in_nmi() ||
+	} else if (in_nmi() || !number ||
 		   number - READ_ONCE(cpu->untracked_slots) > PERF_SPIN_LOCK_DEPTH) {
 		/*
 		 * An NMI may have interrupted an update of untracked_slots, so the depth is
@@ -188,15 +167,14 @@ ntklog_fill_slot_slow(struct ntklog_spin_lock_cpu *cpu, const void *lock, unsign
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked);
 		tag = PERF_SPIN_LOCK_UNTRACKED;
 	}
-	if (number > PERF_SPIN_LOCK_SLOTS) {
-		ntklog_add_slots_in_use(-1);
+	if (!number) {
 		this_cpu_inc(ntklog_spin_lock_cpu.without_slot);
-		return cpu->slot;
+		return 0;
 	}
 	if (tag == PERF_SPIN_LOCK_UNTRACKED)
 		this_cpu_inc(ntklog_spin_lock_cpu.untracked_slots);
-	ntklog_fill_slot(&cpu->slot[number], lock, tag, time, interrupts);
-	return &cpu->slot[number];
+	ntklog_fill_slot(ntklog_slot(cpu, number), lock, tag, time, interrupts);
+	return number;
 }
 
 /* Acquisition with eight locks tracked, while tracking is enabled or disabled, or in an NMI. */
@@ -286,42 +264,33 @@ void ntklog_log_contended_spin_lock(const void *lock, u8 acquire_mode, u32 spin_
 	struct ntklog_time time = ntklog_read_time();
 	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
+	u32 number;
 
 	local_irq_save(flags);
 	ntklog_count_wait(spin_count);
 	if (static_branch_likely(&ntklog_spin_lock_tracking_key)) {
 		ntklog_add_slots_in_use(1);
-		slot = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
-					     wait_start->interrupts);
+		number = ntklog_fill_slot_slow(cpu, lock, PERF_SPIN_LOCK_HAS_DETAILS, time,
+					       wait_start->interrupts);
+		slot = ntklog_slot(cpu, number);
 		slot->wait_time = ntklog_time_value(time) - ntklog_time_value(wait_start->time);
 		slot->acquire_mode = acquire_mode;
-		*ntklog_slot_spins(cpu, slot) = spin_count;
+		cpu->overflow->spins[number] = spin_count;
 	}
 	local_irq_restore(flags);
 }
 EXPORT_SYMBOL_IF_KUNIT(ntklog_log_contended_spin_lock);
 
-/* Find the topmost slot of @lock. Returns NULL if the lock has no slot. */
-static struct ntklog_spin_lock_slot *ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu,
-								const void *lock)
-{
-	struct ntklog_spin_lock_slot *slot;
-
-	for (slot = ntklog_topmost_slot(cpu); slot != cpu->slot; slot--)
-		if ((slot->lock & ~PERF_SPIN_LOCK_TAGS) == (unsigned long)lock)
-			return slot;
-	return NULL;
-}
-
 /* Add empty details to the slot of an uncontended acquisition, and tag the slot. */
-static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu,
-				     struct ntklog_spin_lock_slot *slot)
+static void ntklog_init_slot_details(struct ntklog_spin_lock_cpu *cpu, u32 number)
 {
+	struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
+
 	slot->lock |= PERF_SPIN_LOCK_HAS_DETAILS;
 	slot->wait_time = 0;
 	slot->acquire_mode = PERF_SPIN_LOCK_MODE_UNKNOWN;
 	slot->interrupt_count = 0;
-	*ntklog_slot_spins(cpu, slot) = 0;
+	cpu->overflow->spins[number] = 0;
 }
 
 /**
@@ -341,13 +310,15 @@ notrace void ntklog_count_interrupt_in_slots(void)
 {
 	struct ntklog_spin_lock_cpu *cpu = this_cpu_ptr(&ntklog_spin_lock_cpu);
 	struct ntklog_spin_lock_slot *slot;
+	u32 number;
 
-	for (slot = ntklog_topmost_slot(cpu); slot != cpu->slot; slot--) {
+	for (number = ntklog_slots_in_use(cpu); number; number--) {
+		slot = ntklog_slot(cpu, number);
 		/* The slot is taken but not yet filled, or it is being freed. */
 		if (!slot->lock)
 			continue;
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_init_slot_details(cpu, slot);
+			ntklog_init_slot_details(cpu, number);
 		slot->interrupt_count++;
 	}
 }
@@ -366,23 +337,6 @@ static __always_inline u32 ntklog_slot_interrupts(const struct ntklog_spin_lock_
 	return has_details ? slot->interrupt_count : 0;
 }
 
-/* Remove the slot of a lock that has been released, and move the slots above it down. */
-static void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu,
-			       struct ntklog_spin_lock_slot *slot)
-{
-	struct ntklog_spin_lock_slot *last = ntklog_topmost_slot(cpu);
-	u32 *spins = ntklog_slot_spins(cpu, slot);
-
-	if (slot->lock & PERF_SPIN_LOCK_UNTRACKED)
-		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
-	if (slot != last) {
-		memmove(slot, slot + 1, (last - slot) * sizeof(*slot));
-		memmove(spins, spins + 1, (last - slot) * sizeof(*spins));
-	}
-	last->lock = 0;
-	ntklog_add_slots_in_use(-1);
-}
-
 /**
  * ntklog_log_spin_lock_convert() - record that a held lock has changed its acquire mode
  * @lock: address of the lock
@@ -398,14 +352,16 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode)
 	struct ntklog_time time = ntklog_read_time();
 	struct ntklog_spin_lock_slot *slot;
 	unsigned long flags;
+	u32 number;
 
 	if (!static_branch_likely(&ntklog_spin_lock_tracking_key))
 		return;
 	local_irq_save(flags);
-	slot = ntklog_find_spin_lock_slot(cpu, lock);
-	if (slot) {
+	number = ntklog_find_spin_lock_slot(cpu, lock);
+	if (number) {
+		slot = ntklog_slot(cpu, number);
 		if (!(slot->lock & PERF_SPIN_LOCK_TAGS))
-			ntklog_init_slot_details(cpu, slot);
+			ntklog_init_slot_details(cpu, number);
 		slot->time = time;
 		slot->acquire_mode = acquire_mode;
 	}
@@ -463,12 +419,12 @@ static __always_inline u32 ntklog_acquire_depth(const struct ntklog_spin_lock_cp
  * tagged as untracked. ntklog_write_spin_lock() then counts the record as suppressed. The limit is
  * left alone, because the NMI may have interrupted a change of it.
  */
-static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu,
-				    const struct ntklog_spin_lock_slot *slot, u8 acquire_mode,
+static void ntklog_write_if_sampled(struct ntklog_spin_lock_cpu *cpu, u32 number, u8 acquire_mode,
 				    struct ntklog_time time, unsigned long caller)
 {
+	const struct ntklog_spin_lock_slot *slot = ntklog_slot(cpu, number);
 	u8 mode = acquire_mode & ~PERF_SPIN_LOCK_LEAVES_WAITER;
-	u64 wait = ntklog_slot_wait_words(slot, ntklog_slot_spins(cpu, slot), &mode);
+	u64 wait = ntklog_slot_wait_words(slot, &cpu->overflow->spins[number], &mode);
 	u8 rule = ntklog_blocker_rule(acquire_mode);
 
 	if (!ntklog_slot_is_sampled(cpu, slot, wait, time)) {
@@ -514,6 +470,8 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	long state = READ_ONCE(cpu->state);
 	u32 count = ntklog_count_of_state(cpu, state);
 	u32 remainder = count % rate;
+	/* No overflow slot is in use. */
+	u32 depth = slot - cpu->slot - READ_ONCE(cpu->untracked_slots);
 
 	/*
 	 * Before the event is written, because writing it may count acquisitions of Linux' locks.
@@ -522,8 +480,7 @@ ntklog_release_topmost_slot(struct ntklog_spin_lock_cpu *cpu, struct ntklog_spin
 	if (!remainder || ntklog_hold_exceeds_threshold(slot, time))
 		ntklog_write_spin_lock_fast(false, slot, (unsigned long)lock, 0,
 					    ntklog_interrupts_since(slot->interrupts),
-					    PERF_SPIN_LOCK_SAMPLE(0, acquire_mode,
-								  ntklog_acquire_depth(cpu)),
+					    PERF_SPIN_LOCK_SAMPLE(0, acquire_mode, depth),
 					    time, caller);
 	slot->lock = 0;
 	ntklog_add_slots_in_use(-1);
@@ -537,14 +494,14 @@ static noinline void ntklog_release_other_slot(struct ntklog_spin_lock_cpu *cpu,
 					       u8 acquire_mode, struct ntklog_time time,
 					       unsigned long caller)
 {
-	struct ntklog_spin_lock_slot *slot = ntklog_find_spin_lock_slot(cpu, lock);
+	u32 number = ntklog_find_spin_lock_slot(cpu, lock);
 	u32 count, rate;
 	long state;
 
-	if (slot) {
-		if (!(slot->lock & PERF_SPIN_LOCK_UNTRACKED))
-			ntklog_write_if_sampled(cpu, slot, acquire_mode, time, caller);
-		ntklog_remove_slot(cpu, slot);
+	if (number) {
+		if (!(ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED))
+			ntklog_write_if_sampled(cpu, number, acquire_mode, time, caller);
+		ntklog_remove_slot(cpu, number);
 	} else if (READ_ONCE(cpu->without_slot)) {
 		this_cpu_dec(ntklog_spin_lock_cpu.without_slot);
 	} else if (READ_ONCE(ntklog_spin_lock_expect_unmatched)) {
@@ -588,7 +545,7 @@ void ntklog_track_spin_lock_release_slow(const void *lock, u8 acquire_mode, u32 
 	unsigned long flags;
 
 	local_irq_save(flags);
-	slot = ntklog_topmost_slot(cpu);
+	slot = (void *)cpu->slot + (READ_ONCE(cpu->state) & PERF_SPIN_LOCK_USED_MASK);
 	if (likely(slot->lock == (unsigned long)lock &&
 		   !(acquire_mode & (PERF_SPIN_LOCK_KIND_MASK | PERF_SPIN_LOCK_LEAVES_WAITER)) &&
 		   !in_nmi()))

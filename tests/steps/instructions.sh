@@ -10,6 +10,9 @@ need unpack modules native
 debian_kernel "$KERNEL_SERIES"
 built=$OUT/build/$ABI
 result "instructions: the modules build" builds_silently "$KDIR" "$built"
+# All modules share 8 KiB of static per-CPU memory.
+result "instructions: ntklog.ko has at most 1024 bytes of static per-CPU memory" sh -c \
+	"[ \$(size -A $built/ntklog.ko | awk '\$1 == \".data..percpu\" { print \$2 }') -le 1024 ]"
 results python3 "$TESTS/check/check_instructions.py" "$built/workload/ntklog_bench.ko" |
 	sed "s/ok - /ok - instructions: /"
 

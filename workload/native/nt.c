@@ -8,7 +8,6 @@
 #include "ke/numbered_spin_lock.h"
 #include "perf/spin_lock_arming.h"
 #include "perf/spin_lock_cpu.h"
-#include "perf/spin_lock_sampled.h"
 
 #include "contestant.h"
 
@@ -105,10 +104,10 @@ void native_start(void)
 {
 	shim_start();
 	shim_be_cpu(0);
-	ntklog_seed_sampling();
+	if (ntklog_alloc_spin_lock_state() || ke_numbered_spin_lock_init())
+		abort();
 	/* Apply the parameters of shim/runtime.c. */
 	ntklog_apply_spin_lock_parameters();
-	ke_numbered_spin_lock_init();
 }
 
 void native_be_cpu(int cpu)

@@ -12,6 +12,7 @@
  * stay enabled, lockdep is absent.
  */
 
+#include <asm/errno.h>
 #include <asm/types.h>
 #include <assert.h>
 #include <limits.h>
@@ -74,6 +75,7 @@ int check_tsc_unstable(void);
 #define __noendbr
 #define __percpu
 #define __read_mostly
+#define __ro_after_init
 #define noinline		__attribute__((noinline))
 #define notrace
 #define likely(x)		__builtin_expect(!!(x), 1)
@@ -220,6 +222,12 @@ extern unsigned long shim_this_cpu_off, shim_cpu_off[];
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < SHIM_CPUS; (cpu)++)
 #define cpu_online(cpu)			((cpu) < SHIM_CPUS)
 #define per_cpu_ptr(p, cpu)		((typeof(p))((unsigned long)(p) + shim_cpu_off[cpu]))
+#define SMP_CACHE_BYTES		64
+/* Allocations are never freed. */
+void *shim_alloc_percpu(size_t size);
+#define __alloc_percpu(size, align)	shim_alloc_percpu(size)
+#define alloc_percpu(type)		((type *)shim_alloc_percpu(sizeof(type)))
+#define free_percpu(p)			((void)(p))
 #define per_cpu(variable, cpu)		(*per_cpu_ptr(&(variable), cpu))
 #define this_cpu_ptr(p)								\
 ({										\

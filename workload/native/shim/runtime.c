@@ -20,6 +20,7 @@
 DEFINE_PER_CPU(unsigned long, shim_this_cpu_off);
 DEFINE_PER_CPU(u32, shim_preempt_count) = PREEMPT_NO_RESCHED;
 DEFINE_PER_CPU(u32, shim_softirq_pending);
+static DEFINE_PER_CPU_ALIGNED(char, shim_percpu_pool[8192]);
 DEFINE_PER_CPU(struct task_struct *, shim_current);
 DEFINE_PER_CPU(irq_cpustat_t, irq_stat);
 DEFINE_PER_CPU(struct kernel_stat, kstat);
@@ -63,6 +64,17 @@ static void shim_patched(void)
 {
 	shim_check(!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0),
 		   "membarrier");
+}
+
+/* Allocate a part of the per-CPU data. shim_start() has copied all of it for each CPU. */
+void *shim_alloc_percpu(size_t size)
+{
+	static size_t used;
+	void *part = shim_percpu_pool + used;
+
+	used += (size + 63) & ~63UL;
+	shim_check(used <= sizeof(shim_percpu_pool), "per-CPU memory");
+	return part;
 }
 
 /* Make the text writable, and allocate the per-CPU data. */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_PERF_SPIN_LOCK_NUMBER_H
+#define _NTKLOG_PERF_SPIN_LOCK_NUMBER_H
+
+/*
+ * Numbers of slots, for the slow paths. The slots in use of a CPU have the numbers from 1 to
+ * ntklog_slots_in_use(). The first PERF_SPIN_LOCK_DEPTH are in cpu->slot, where the fast paths
+ * access them, the others in cpu->overflow.
+ *
+ * An acquisition takes a slot of cpu->slot in any case, by the subtraction from cpu->state. If all
+ * slots that may be filled are in use, the acquisition fills an overflow slot and leaves the other
+ * one empty. The first overflow slot keeps the empty slot until the last overflow slot is freed;
+ * further ones give theirs back at once. cpu->state thus names an empty slot while overflow slots
+ * are in use, and the fast paths fail.
+ *
+ * An NMI may arrive between two steps of these functions, and its handler frees its slots before it
+ * returns. The handler finds an empty slot named by state in each case. If overflow_in_use is 0
+ * then, because the slot was taken a moment ago or is about to be given back, the first overflow
+ * slot of the handler keeps a second empty slot and gives it back.
+ *
+ * Context of all: on that CPU, with interrupts off.
+ */
+
+#include <linux/compiler.h>
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "spin_lock_cpu.h"
+
+/*
+ * Use a single instruction, as for untracked_slots, overflow_in_use, without_slot and
+ * blocker_count, because an NMI handler changes the same words. ntklog_empty_slots() uses plain
+ * stores, while no hook runs; ntklog_set_countdown() too, because a handler leaves the slots in
+ * state as it found them.
+ */
+static inline void ntklog_add_slots_in_use(int slots)
+{
+	this_cpu_add(ntklog_spin_lock_cpu.state, slots * PERF_SPIN_LOCK_SLOT_SIZE);
+}
+
+/* Return the slot with this number. Slot 0 is a dummy. */
+static inline struct ntklog_spin_lock_slot *ntklog_slot(struct ntklog_spin_lock_cpu *cpu,
+							u32 number)
+{
+	if (likely(number <= PERF_SPIN_LOCK_DEPTH))
+		return &cpu->slot[number];
+	return &cpu->overflow->slot[number - PERF_SPIN_LOCK_DEPTH - 1];
+}
+
+/*
+ * Give the slot that the caller has taken from state the next number. Returns 0 if all slots are in
+ * use; the slot is then given back to state.
+ *
+ * overflow_in_use is incremented before the slot is filled, so that an NMI handler uses the slots
+ * above.
+ */
+static inline u32 ntklog_number_slot(struct ntklog_spin_lock_cpu *cpu)
+{
+	u32 overflow = READ_ONCE(cpu->overflow_in_use);
+	u32 number = ntklog_slots_in_use(cpu);
+
+	if (!overflow && number <= PERF_SPIN_LOCK_DEPTH)
+		return number;
+	if (overflow == PERF_SPIN_LOCK_OVERFLOW_SLOTS) {
+		ntklog_add_slots_in_use(-1);
+		return 0;
+	}
+	this_cpu_inc(ntklog_spin_lock_cpu.overflow_in_use);
+	if (overflow)
+		ntklog_add_slots_in_use(-1);
+	return PERF_SPIN_LOCK_DEPTH + overflow + 1;
+}
+
+/* Find the topmost slot of @lock. Returns its number, or 0 if the lock has no slot. */
+static inline u32 ntklog_find_spin_lock_slot(struct ntklog_spin_lock_cpu *cpu, const void *lock)
+{
+	u32 number = ntklog_slots_in_use(cpu);
+
+	while (number && ntklog_slot_lock(ntklog_slot(cpu, number)) != (unsigned long)lock)
+		number--;
+	return number;
+}
+
+/* Remove the slot of a lock that has been released, and move the slots above it down. */
+static inline void ntklog_remove_slot(struct ntklog_spin_lock_cpu *cpu, u32 number)
+{
+	u32 last = ntklog_slots_in_use(cpu);
+	u32 *spins = cpu->overflow->spins;
+
+	if (ntklog_slot(cpu, number)->lock & PERF_SPIN_LOCK_UNTRACKED)
+		this_cpu_dec(ntklog_spin_lock_cpu.untracked_slots);
+	for (; number < last; number++) {
+		*ntklog_slot(cpu, number) = *ntklog_slot(cpu, number + 1);
+		spins[number] = spins[number + 1];
+	}
+	ntklog_slot(cpu, last)->lock = 0;
+	if (READ_ONCE(cpu->overflow_in_use)) {
+		this_cpu_dec(ntklog_spin_lock_cpu.overflow_in_use);
+		if (READ_ONCE(cpu->overflow_in_use))
+			return;
+	}
+	ntklog_add_slots_in_use(-1);
+}
+
+#endif /* _NTKLOG_PERF_SPIN_LOCK_NUMBER_H */
