@@ -7,12 +7,15 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/tracepoint.h>
+#include <linux/version.h>
 #include <uapi/ntklog/group_mask.h>
+#include <uapi/ntklog/session.h>
 #include <uapi/ntklog/wmi_contextswap.h>
 
 #include "../module/etw/control.h"
 #include "../module/etw/event.h"
 #include "../module/etw/group_mask.h"
+#include "../module/etw/observe.h"
 #include "../module/etw/run.h"
 #include "../module/etw/session.h"
 #include "../module/etw/settings.h"
@@ -292,6 +295,57 @@ static void tracepoint_probe_only_swap_probe_registered(struct kunit *test)
 	tracepoint_synchronize_unregister();
 }
 
+static int fail_to_register(void)
+{
+	return -ENOMEM;
+}
+
+/* A tracepoint that cannot get a probe. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+static struct tracepoint failing_tracepoint = {
+	.name = "failing",
+	.regfunc = fail_to_register,
+};
+#else
+static struct tracepoint_ext failing_tracepoint_ext = {
+	.regfunc = fail_to_register,
+};
+
+static struct tracepoint failing_tracepoint = {
+	.name = "failing",
+	.ext = &failing_tracepoint_ext,
+};
+#endif
+
+/* The session fails to attach; later a user of the tracepoint attaches. */
+static void late_attach_session_observes(struct kunit *test)
+{
+	struct tracepoint *sched_switch = ntklog_sched_switch;
+	struct ntklog_session_failure failures[NTKLOG_SESSION_FAILURES];
+	const struct etw_run *run;
+	int tries = 60000;
+
+	ntklog_sched_switch = &failing_tracepoint;
+	session_start(test, PERF_CONTEXT_SWITCH, 65536, 64);
+	ntklog_sched_switch = sched_switch;
+	run = etw_sessions[0].run;
+	KUNIT_EXPECT_FALSE(test, ntklog_context_swaps_are_on());
+	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 1);
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
+
+	KUNIT_ASSERT_EQ(test, register_trace_contextswap(probe, NULL), 0);
+	/* The work item first writes the event and then clears the failure. */
+	while (etw_get_failures(run, failures) && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_EQ(test, etw_get_failures(run, failures), 0);
+	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_CONTEXT_SWITCH));
+	unregister_trace_contextswap(probe, NULL);
+	session_stop(test);
+	while (ntklog_context_swaps_are_on() && tries--)
+		usleep_range(500, 1000);
+	tracepoint_synchronize_unregister();
+}
+
 static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(sleep_written_as_two_swaps),
 	KUNIT_CASE(swaps_in_sequence_old_thread_is_previous_new),
@@ -301,6 +355,7 @@ static struct kunit_case context_swap_test_cases[] = {
 	KUNIT_CASE(sessions_of_other_versions_same_swap_values),
 	KUNIT_CASE(linux_priority_converted_to_nt_order_kept),
 	KUNIT_CASE(tracepoint_probe_only_swap_probe_registered),
+	KUNIT_CASE(late_attach_session_observes),
 	{}
 };
 

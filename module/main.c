@@ -10,6 +10,7 @@
 #include "etw/buffer.h"
 #include "etw/claim.h"
 #include "etw/control.h"
+#include "etw/observe.h"
 #include "ground/address.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
@@ -207,6 +208,7 @@ err_linux:
 	ntklog_linux_exit();
 err_context_swap:
 	ntklog_context_swap_exit();
+	etw_exit_observing();
 err_resource:
 	ntklog_resource_exit();
 err_spin_lock:
@@ -234,6 +236,7 @@ static void __exit ntklog_exit(void)
 	ntklog_linux_selftest_exit();
 	/* Before ntklog_spin_lock_exit(): an attached kind needs tracking until it is detached. */
 	ntklog_linux_exit();
+	etw_exit_observing();
 	ntklog_spin_lock_exit();
 	ke_numbered_spin_lock_exit();
 	ntklog_task_records_exit();

@@ -509,7 +509,6 @@ void ntklog_linux_exit(void)
 	/* No kind is attached, so the work item is not scheduled again. */
 	cancel_delayed_work_sync(&ntklog_end_detaching_work);
 	ntklog_end_detaching(NULL);
-	etw_exit_observing();
 }
 
 /* Seconds for which reading "linux" waits for detached kinds. */

@@ -24,6 +24,7 @@
 
 #include "../etw/event.h"
 #include "../etw/group_mask.h"
+#include "../etw/observe.h"
 #include "../etw/provider.h"
 #include "../ground/clock.h"
 #include "../ground/compat.h"
@@ -43,7 +44,9 @@ static bool ntklog_probes_are_registered;
 /* The probe of cpu_idle is registered too. */
 static bool ntklog_cpu_idle_is_registered;
 
-static struct tracepoint *ntklog_sched_switch, *ntklog_cpu_idle;
+struct tracepoint *ntklog_sched_switch;
+EXPORT_SYMBOL_IF_KUNIT(ntklog_sched_switch);
+static struct tracepoint *ntklog_cpu_idle;
 
 /* C-state that this CPU entered last. Written by the cpu_idle probe. */
 static DEFINE_PER_CPU(u8, ntklog_c_state);
@@ -356,6 +359,11 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 						    ntklog_cpu_idle_probe, NULL);
 	}
 	WRITE_ONCE(ntklog_probes_are_registered, on);
+	/*
+	 * A user of the tracepoint may have caused this, while a session is started for which the
+	 * probe could not be registered before.
+	 */
+	etw_observe_later();
 }
 
 /**

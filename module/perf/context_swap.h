@@ -7,9 +7,14 @@
 #include <linux/types.h>
 
 struct task_struct;
+struct tracepoint;
 struct wmi_contextswap;
 
 u8 ntklog_nt_priority(const struct task_struct *thread, bool idle);
+
+/* The tracepoint of the events; tests replace it. */
+extern struct tracepoint *ntklog_sched_switch;
+
 bool ntklog_context_swaps_are_on(void);
 int ntklog_context_swap_init(void);
 void ntklog_context_swap_exit(void);
