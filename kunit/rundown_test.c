@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The events about a recording: parameters that change in it, and when its groups are observed. */
 
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/relay.h>
 #include <linux/string.h>
+#include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
 #include <uapi/ntklog/session.h>
 
 #include "../module/etw/control.h"
+#include "../module/etw/event.h"
 #include "../module/etw/flush.h"
 #include "../module/etw/group_mask.h"
 #include "../module/etw/observe.h"
@@ -111,6 +114,68 @@ static void a_group_that_changes_is_observed_between_two_events(struct kunit *te
 	expect_observed(test, event_at(2, 2), PERF_SYNC_OBJECTS, 1);
 	expect_observed(test, event_at(2, 4), PERF_SYNC_OBJECTS, 0);
 	expect_observed(test, event_at(2, 6), PERF_SPINLOCK, 0);
+}
+
+static void fill_buffers(void *data)
+{
+	static const u64 filling[32];
+	u16 length;
+
+	/* Down to the last bytes. */
+	for (length = sizeof(filling); length; length -= 8)
+		while (etw_log_session_event(data, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+					     NTKLOG_OBSERVED_VERSION, filling, length))
+			;
+}
+
+/* The event that a group is observed finds no space. It is written when there is space again. */
+static void a_lost_event_is_written_later(struct kunit *test)
+{
+	struct etw_session *session = &etw_sessions[2];
+	struct etw_group_change change = {};
+	const struct etw_run *run;
+	struct rchan_buf *buf;
+	int tries = 10000;
+
+	start(test, 2, PERF_SPINLOCK);
+	run = session->run;
+	buf = etw_run_buffer(run, etw_last_file_cpu(run));
+	etw_call_on_last_cpu(run, fill_buffers, session);
+	etw_group_mask_set(&change.set, PERF_SYNC_OBJECTS);
+	KUNIT_EXPECT_EQ(test, etw_change_group_mask(session, &change), 0);
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
+	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+	relay_subbufs_consumed(buf->chan, buf->cpu, buf->subbufs_produced - buf->subbufs_consumed);
+	while (!etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS) && tries--)
+		usleep_range(500, 1000);
+	KUNIT_EXPECT_TRUE(test, etw_group_mask_test(&run->observed, PERF_SYNC_OBJECTS));
+	stop(test, 2);
+	/* The first buffer is in use again. */
+	expect_observed(test, event_at(2, 0), PERF_SYNC_OBJECTS, 1);
+}
+
+static void a_suspend_interrupts_the_observation(struct kunit *test)
+{
+	static const u16 hook_ids[] = {
+		SPIN_LOCK_START, OBSERVED, OBSERVED, OBSERVED, OBSERVED, SPIN_LOCK_END,
+	};
+	const struct etw_run *run;
+	int tries = 10000;
+	unsigned int i;
+
+	start(test, 2, PERF_SPINLOCK);
+	run = etw_sessions[2].run;
+	KUNIT_EXPECT_EQ(test, etw_begin_suspend(), 0);
+	KUNIT_EXPECT_FALSE(test, etw_group_mask_test(&run->observed, PERF_SPINLOCK));
+	etw_end_suspend();
+	while (!etw_group_mask_test(&run->observed, PERF_SPINLOCK) && tries--)
+		usleep_range(500, 1000);
+	/* The group is observed already. */
+	etw_end_suspend();
+	stop(test, 2);
+	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
+	for (i = 1; i < 5; i++)
+		expect_observed(test, event_at(2, i), PERF_SPINLOCK, i % 2);
 }
 
 /* The suites' module is loaded with linux_locks=0. */
@@ -222,6 +287,8 @@ static void a_change_of_one_parameter_is_in_the_session(struct kunit *test)
 static struct kunit_case rundown_test_cases[] = {
 	KUNIT_CASE(a_group_is_observed_between_two_events),
 	KUNIT_CASE(a_group_that_changes_is_observed_between_two_events),
+	KUNIT_CASE(a_lost_event_is_written_later),
+	KUNIT_CASE(a_suspend_interrupts_the_observation),
 	KUNIT_CASE(an_added_group_that_cannot_be_attached_is_never_observed),
 	KUNIT_CASE(a_group_that_cannot_be_attached_is_a_failure),
 	KUNIT_CASE(each_change_of_rates_is_in_each_started_session),

@@ -11,6 +11,7 @@
 #include "etw/claim.h"
 #include "etw/control.h"
 #include "etw/observe.h"
+#include "etw/suspend.h"
 #include "ground/address.h"
 #include "ground/clock.h"
 #include "ground/identity.h"
@@ -199,6 +200,7 @@ static int __init ntklog_init(void)
 	}
 	ntklog_debugfs_create_files();
 	etw_enable_session_start();
+	etw_init_suspend();
 	return 0;
 
 err_debugfs:
@@ -227,6 +229,7 @@ err_spin_lock_state:
 static void __exit ntklog_exit(void)
 {
 	ntklog_device_exit();
+	etw_exit_suspend();
 	etw_exit_claims();
 	/* All sessions stop before the debugfs files are removed. */
 	etw_exit_sessions();

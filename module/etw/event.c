@@ -123,16 +123,19 @@ EXPORT_SYMBOL_IF_KUNIT(etw_log_event_versions);
  * @length: bytes of @data
  *
  * Context: any but NMI.
+ * Return: true if the event is written; false if it is lost, and counted as such.
  */
-void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
+bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length)
 {
 	struct perfinfo_trace_header header;
 	unsigned long flags;
+	bool is_written;
 
 	local_irq_save(flags);
 	etw_make_trace_header(&header, hook_id, version, length);
-	etw_buffer_write(session->run, &header, data);
+	is_written = etw_buffer_write(session->run, &header, data);
 	local_irq_restore(flags);
+	return is_written;
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_log_session_event);

@@ -187,7 +187,7 @@ struct etw_logged etw_log_event_versions(u64 wanted, u16 hook_id, const void *fi
 struct etw_logged etw_log_event_to(u64 sessions, u16 hook_id, u8 version, const void *data,
 				   u16 length);
 void etw_publish_sessions(void);
-void etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
+bool etw_log_session_event(struct etw_session *session, u16 hook_id, u8 version,
 			   const void *data, u16 length);
 
 #endif /* _NTKLOG_ETW_EVENT_H */

@@ -127,6 +127,7 @@ void etw_call_on_last_cpu(const struct etw_run *run, smp_call_func_t function, v
 	smp_call_function_single(etw_last_file_cpu(run), function, data, 1);
 	cpus_read_unlock();
 }
+EXPORT_SYMBOL_IF_KUNIT(etw_call_on_last_cpu);
 
 /**
  * etw_flush_buffers() - finish the buffers of a run that have events

@@ -4,6 +4,7 @@
  * seconds, in which a session is started but has no events of the group.
  */
 
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/workqueue.h>
@@ -18,10 +19,23 @@
 #include "run.h"
 #include "session.h"
 
+/* Delay after which a lost event is written again, in jiffies. */
+#define ETW_OBSERVE_RETRY	(HZ / 10)
+
 struct etw_observed_call {
 	struct etw_session *session;
 	const struct perfinfo_groupmask *mask;
+	bool is_lost;
 };
+
+/*
+ * The machine is about to suspend, or has not resumed: no group is observed. Written by the
+ * notifier of suspends.
+ */
+static bool etw_is_suspended;
+
+static void etw_run_observe_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(etw_observe_work, etw_run_observe_work);
 
 static int etw_provider_err(const struct etw_provider *provider)
 {
@@ -30,7 +44,7 @@ static int etw_provider_err(const struct etw_provider *provider)
 
 static void etw_log_observed_groups(void *data)
 {
-	const struct etw_observed_call *call = data;
+	struct etw_observed_call *call = data;
 	struct etw_run *run = call->session->run;
 	struct etw_provider *provider;
 
@@ -45,12 +59,13 @@ static void etw_log_observed_groups(void *data)
 		if (!provider->set_mask ||
 		    observed == etw_group_mask_test(&run->observed, provider->group))
 			continue;
-		if (observed)
+		if (!etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
+					   NTKLOG_OBSERVED_VERSION, &event, sizeof(event)))
+			call->is_lost = true;
+		else if (observed)
 			etw_group_mask_set(&run->observed, provider->group);
 		else
 			etw_group_mask_clear(&run->observed, provider->group);
-		etw_log_session_event(call->session, PERFINFO_LOG_TYPE_NTKLOG_OBSERVED,
-				      NTKLOG_OBSERVED_VERSION, &event, sizeof(event));
 	}
 }
 
@@ -59,13 +74,22 @@ static void etw_log_observed_groups(void *data)
  * @session: a session that is started, or is being stopped
  * @mask: the groups that are attached, or failed to, and are not about to be detached
  *
+ * If the buffers have no space for an event, it is written again later, with the time of that
+ * moment.
+ *
  * Context: thread; etw_mutex held; after the providers attached, before they detach.
  */
 void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask)
 {
-	struct etw_observed_call call = { .session = session, .mask = mask };
+	static const struct perfinfo_groupmask no_groups;
+	struct etw_observed_call call = {
+		.session = session,
+		.mask = READ_ONCE(etw_is_suspended) ? &no_groups : mask,
+	};
 
 	etw_call_on_last_cpu(session->run, etw_log_observed_groups, &call);
+	if (call.is_lost)
+		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
 
 static void etw_note_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
@@ -127,8 +151,6 @@ static void etw_run_observe_work(struct work_struct *work)
 	mutex_unlock(&etw_mutex);
 }
 
-static DECLARE_WORK(etw_observe_work, etw_run_observe_work);
-
 /**
  * etw_observe_later() - tell the started sessions that a provider may have attached or detached
  *
@@ -138,17 +160,48 @@ static DECLARE_WORK(etw_observe_work, etw_run_observe_work);
  */
 void etw_observe_later(void)
 {
-	queue_work(system_long_wq, &etw_observe_work);
+	mod_delayed_work(system_long_wq, &etw_observe_work, 0);
 }
 
 /**
- * etw_exit_observing() - wait for the end of etw_observe_later()
+ * etw_begin_suspend() - end the observation of all groups, because the machine is about to suspend
+ *
+ * Context: thread; may sleep.
+ * Return: 0, or -EINTR after a fatal signal; nothing has changed then.
+ */
+int etw_begin_suspend(void)
+{
+	WRITE_ONCE(etw_is_suspended, true);
+	if (mutex_lock_killable(&etw_mutex)) {
+		WRITE_ONCE(etw_is_suspended, false);
+		return -EINTR;
+	}
+	etw_observe_started();
+	mutex_unlock(&etw_mutex);
+	return 0;
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
+
+/**
+ * etw_end_suspend() - let the observation begin again, after a resume or a suspend that failed
+ *
+ * Context: any. A work item writes the events, because a start may hold etw_mutex for long.
+ */
+void etw_end_suspend(void)
+{
+	WRITE_ONCE(etw_is_suspended, false);
+	etw_observe_later();
+}
+EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
+
+/**
+ * etw_exit_observing() - wait for the end of the work of this file
  *
  * Context: unload, when no session is started and no provider attaches or detaches.
  */
 void etw_exit_observing(void)
 {
-	cancel_work_sync(&etw_observe_work);
+	cancel_delayed_work_sync(&etw_observe_work);
 }
 
 /**

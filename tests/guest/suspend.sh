@@ -21,6 +21,12 @@ suspended()
 	[ "$(cat /sys/power/suspend_stats/success)" = "$1" ]
 }
 
+# Count the events that say when groups are observed: PERFINFO64, 0x18 bytes, hook id 0xA04F.
+observed_events()
+{
+	cat $S/cpu* | tr '\000\n\300' 'zy\n' | grep -a -c "^$(printf '\030zO\240')"
+}
+
 # A function, which the shell has read completely before the shared directory is gone.
 suspend_once()
 {
@@ -42,6 +48,10 @@ suspend_once()
 	end_load
 	echo stop >$S/state
 	tell "suspend: and restored, with nothing left" is_off
+	# At the start, the suspend, the resume and the stop.
+	set -- $LINUX $SLEEPING
+	tell "suspend: no lock is observed from the suspend to the resume" is \
+		"$(observed_events)" $(($# * 4))
 	tell "suspend: each release had its acquisition" is "$(sum Unmatched)" 0
 	tell "suspend: what was generated is written or lost" awk \
 		'$1 == "total" { seen = 1; bad = $2 != $3 + $4 } END { exit !seen || bad }' $S/stats

@@ -13,4 +13,4 @@ printf '. ./lib.sh\n. ./suspend.sh\n' >"$DIR/guest.sh"
 result "suspend: the virtual machine runs to its end" \
 	"$TOP/scripts/vm/vm.sh" -k "$IMAGE" -M "$MODULES" -t 600 "$DIR"
 sed -n 's/.*\] suspend: \(\(not \)\?ok .*\|#.*\)/\1/p' "$DIR/console.log" | tr -d '\r' | tee "$DIR/results"
-result "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 11 ]"
+result "suspend: all results are there" sh -c "[ \$(grep -c '^ok' $DIR/results) = 12 ]"
