@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -154,4 +155,28 @@ int child_exit_status(const struct child *child)
 	if (WIFEXITED(child->status))
 		return WEXITSTATUS(child->status);
 	return 128 + WTERMSIG(child->status);
+}
+
+/**
+ * child_run_exec() - run the shell command of --exec
+ * @command: the command
+ * @path: path of the file, which the command finds in its environment as NTKLOG_FILE
+ * @mask: signals that are blocked from now on, here and in the command
+ *
+ * A signal may end this process meanwhile, because no session is claimed.
+ *
+ * Return: 0, or -1 after a message.
+ */
+int child_run_exec(const char *command, const char *path, const sigset_t *mask)
+{
+	int status;
+
+	if (setenv("NTKLOG_FILE", path, 1))
+		return -1;
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	status = system(command);
+	if (status)
+		message("--exec: \"%s\" has failed (status %d)", command,
+			WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	return status ? -1 : 0;
 }

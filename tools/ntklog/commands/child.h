@@ -2,7 +2,7 @@
 #ifndef _NTKLOG_CHILD_H
 #define _NTKLOG_CHILD_H
 
-/* The command that a recording runs, and whose end is the recording's end. */
+/* The command that a recording runs, and whose end is the recording's end; and that of --exec. */
 
 #include <signal.h>
 #include <stdbool.h>
@@ -28,5 +28,6 @@ int child_start(struct child *child, const sigset_t *signals, bool output_is_tra
 bool child_take_signals(struct child *child, int signal_fd);
 void child_end(struct child *child, int signal_fd);
 int child_exit_status(const struct child *child);
+int child_run_exec(const char *command, const char *path, const sigset_t *mask);
 
 #endif /* _NTKLOG_CHILD_H */

@@ -76,6 +76,7 @@ enum {
  * @trap: the event to wait for, if there is one
  * @times: number of recordings, each of which waits for such an event
  * @path: path of the file, before a number of the recording was added
+ * @has_signal: a signal has ended the recording
  * @exec: shell command to run after each recording; NULL: none
  */
 struct record {
@@ -93,6 +94,7 @@ struct record {
 	struct trap trap;
 	unsigned long times;
 	const char *path;
+	bool has_signal;
 	const char *exec;
 };
 
@@ -133,8 +135,10 @@ static int record_events(struct record *record)
 				       is_waiting ? fmin(next, recording_now() + TRAP_S) : next);
 		if (got < 0)
 			return -1;
-		if (got && child_take_signals(&record->child, record->recording.signal_fd))
+		if (got && child_take_signals(&record->child, record->recording.signal_fd)) {
+			record->has_signal = true;
 			return 0;
+		}
 		if (is_waiting && record->trap.has_met) {
 			is_waiting = false;
 			end = fmin(end, recording_now() + record->trap.after);
@@ -327,20 +331,6 @@ static int record_file(struct record *record)
 	return trace_file_close(&record->trace) || err ? -1 : 0;
 }
 
-/* Run the shell command of --exec, which finds the path of the file in its environment. */
-static int run_exec(const struct record *record)
-{
-	int status;
-
-	if (setenv("NTKLOG_FILE", record->trace.path, 1))
-		return -1;
-	status = system(record->exec);
-	if (status)
-		message("--exec: \"%s\" has failed (status %d)", record->exec,
-			WIFEXITED(status) ? WEXITSTATUS(status) : status);
-	return status ? -1 : 0;
-}
-
 /* Copy the path of the file, with the number of one of many recordings: a.etl becomes a.1.etl. */
 static char *make_path(const struct record *record, unsigned long number)
 {
@@ -364,14 +354,17 @@ static int run(struct record *record)
 	unsigned long number;
 	char *path;
 	bool has_met = true;
+	sigset_t mask;
 	int err = 0;
 
+	sigprocmask(SIG_SETMASK, NULL, &mask);
 	if (kernel_check())
 		return NTKLOG_FAILED;
 	/* The error of the write is reported instead. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	for (number = 1; !err && has_met && number <= record->times; number++) {
+	for (number = 1; !err && has_met && !record->has_signal && number <= record->times;
+	     number++) {
 		record->trace = trace;
 		path = make_path(record, number);
 		record->trace.path = path;
@@ -379,7 +372,7 @@ static int run(struct record *record)
 		has_met = record->trap.has_met;
 		trap_close(&record->trap);
 		if (!err && has_met && record->exec)
-			err = run_exec(record);
+			err = child_run_exec(record->exec, path, &mask);
 		free(path);
 	}
 	has_met |= !record->trap.condition;

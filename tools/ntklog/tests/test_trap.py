@@ -7,6 +7,7 @@ Usage: test_trap.py NTKLOG FAKE_MODULE
 
 import json
 import os
+import signal
 import struct
 
 import etl_writer as etl
@@ -98,6 +99,28 @@ class Trap(Directory):
                           status=1)
         self.assertIn('--exec: "exit 5" has failed (status 5)', error)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "a.2.etl")))
+
+    def test_signal_ends_the_rest_of_the_times(self):
+        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "100",
+                                   "--on", "SpinCount > 4000", "--times", "3")
+        first = os.path.join(self.directory, "a.1.etl")
+        self.wait_for(lambda: os.path.exists(first) and os.path.getsize(first) > etl.SIZE)
+        process.terminate()
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, 0, error)
+        self.assertEqual([name for name in os.listdir(self.directory) if "etl" in name],
+                         ["a.1.etl"])
+
+    def test_signal_ends_the_command_of_exec(self):
+        pid = os.path.join(self.directory, "pid")
+        process = self.start_there("record", "--no-names", "-o", self.etl, "--after", "0.1",
+                                   "--on", "SpinCount > 4000", "--times", "3",
+                                   "--exec", "echo $$ >%s; exec sleep 1000" % pid)
+        self.wait_for(lambda: os.path.exists(pid) and os.path.getsize(pid))
+        with open(pid) as stream:
+            os.kill(int(stream.read()), signal.SIGTERM)
+        error = process.communicate(timeout=600)[1].decode()
+        self.assertEqual(process.returncode, 1, error)
 
     def test_wrong_options_are_refused(self):
         for arguments, message in (
