@@ -30,7 +30,7 @@
 /**
  * ntklog_check_attach() - resolve the functions of a kind
  * @functions: functions of the kind
- * @lacks_function: set to true if the return value is the name of a function
+ * @lacks_function: set to whether the return value is the name of a function
  *
  * Context: module load.
  * Return: NULL if the functions can be redirected. Otherwise the reason why they cannot, or the
@@ -46,9 +46,10 @@ const char __init *ntklog_check_attach(struct ntklog_linux_functions *functions,
 	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH))
 		return "retbleed=stuff counts calls";
 #endif
-	*lacks_function = true;
-	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw();
-	return missing ?: ntklog_resolve_targets(functions->hooks, functions->count);
+	missing = ntklog_check_interrupt_hooks() ?: ntklog_find_do_raw() ?:
+		  ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = missing;
+	return missing;
 }
 
 /* Prepare tracking before the first function is redirected. */
@@ -98,11 +99,11 @@ static void ntklog_finish_detach(const struct ntklog_linux_functions *functions)
  * ntklog_attach() - redirect the functions of a kind
  * @functions: functions of the kind; ntklog_check_attach() has returned NULL for them
  * @variant: the set of replacements
- * @failed: set to the name of the function that could not be redirected
+ * @failed: set to the name of the function, tracepoint or sysctl that prevents it
  *
  * Context: task; may sleep. Callers are serialized.
- * Return: 0; or a negative errno of ntklog_register_hooks() or ntklog_pin_ftrace_enabled(), and
- * then no function is redirected.
+ * Return: 0; or a negative errno, and then no function is redirected, except for a kind for which
+ * ntklog_is_stuck() is true.
  */
 int ntklog_attach(struct ntklog_linux_functions *functions, enum ntklog_hook_variant variant,
 		  const char **failed)

@@ -75,7 +75,7 @@ static notrace void ntklog_contention_end_probe(void *unused, void *lock, int er
 /**
  * ntklog_check_attach_sleeping() - resolve the functions of a kind
  * @functions: functions of the kind
- * @lacks_function: set to true if the return value is the name of a function
+ * @lacks_function: set to whether the return value is the name of a function
  *
  * Context: module load.
  * Return: NULL if the functions can be hooked. Otherwise the reason why they cannot, or the name of
@@ -98,8 +98,9 @@ const char __init *ntklog_check_attach_sleeping(struct ntklog_linux_functions *f
 	why = ntklog_check_contention_tracepoints();
 	if (why)
 		return why;
-	*lacks_function = true;
-	return ntklog_resolve_targets(functions->hooks, functions->count);
+	why = ntklog_resolve_targets(functions->hooks, functions->count);
+	*lacks_function = why;
+	return why;
 }
 
 /*
@@ -178,11 +179,11 @@ void ntklog_end_detaching_sleeping(void)
  * ntklog_attach_sleeping() - hook the functions of a kind
  * @functions: functions of the kind; ntklog_check_attach_sleeping() has returned NULL for them
  * @class: NTKLOG_SLEEPING_CLASS() of the locks
- * @failed: set to the name of the function or tracepoint that failed
+ * @failed: set to the name of the function, tracepoint or sysctl that prevents it
  *
  * Context: task; may sleep. Callers are serialized.
- * Return: 0; or a negative errno of ntklog_register_hooks() or ntklog_pin_ftrace_enabled(), and
- * then no function is hooked.
+ * Return: 0; or a negative errno, and then no function is hooked, except for a kind for which
+ * ntklog_is_stuck() is true.
  */
 int ntklog_attach_sleeping(struct ntklog_linux_functions *functions, u32 class,
 			   const char **failed)
