@@ -82,7 +82,7 @@ static void sleep_written_as_two_swaps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_C_STATE), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_SPARE), 0);
 	KUNIT_EXPECT_EQ(test, get_u8(away, SWAP_IDEAL), TEST_CPU);
-	/* WaitTime is the time in the run queue, not the time asleep. */
+	/* WaitTime is a duration in ticks, not a time since boot. */
 	KUNIT_EXPECT_LT(test, get_u32(back, SWAP_WAIT_TIME), msecs_to_jiffies(5000));
 	KUNIT_EXPECT_GT(test, get_u64(back, EVENT_TIME), get_u64(away, EVENT_TIME));
 }

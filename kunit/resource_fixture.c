@@ -129,7 +129,7 @@ void user_wait_exclusive(struct kunit *test, int i)
 	until(test, ex_get_exclusive_waiter_count, before + 1);
 }
 
-/* Let the user ask for shared ownership by @acquire, and return when it waits. */
+/* Let the user ask for shared ownership by @call, and return when it waits. */
 void user_wait_shared(struct kunit *test, int i,
 		      bool (*call)(struct eresource *resource, bool wait))
 {

@@ -261,7 +261,7 @@ static int read_more_than_slots(void *data)
 	return 0;
 }
 
-/* Another thread has released the locks, as NFS does. Each hold is of another lock. */
+/* The holds are old: another thread has released the locks, as NFS does. No two are of one lock. */
 static void slots_of_old_readers_reclaimed(struct kunit *test)
 {
 	const struct remainders before = count();

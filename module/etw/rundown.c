@@ -2,8 +2,8 @@
 /*
  * Rundown events: the parameters of the providers, without which the events cannot be interpreted.
  *
- * A session gets a rundown event with the parameters of each of its groups at its start
- * (*_DC_START) and at its stop (*_DC_END). A change of parameters writes both into each started
+ * A session gets a rundown event with the parameters of a group when it begins (*_DC_START) and
+ * when it ends (*_DC_END) to log the group. A change of parameters writes both into each started
  * session whose groups use them: the END has the values until now, the START the values from now
  * on.
  *

@@ -4,7 +4,8 @@
 
 /*
  * The kernel's operations on the word of a lock. They are inline functions; with
- * CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported.
+ * CONFIG_DEBUG_SPINLOCK, which checks the owner, they are functions that are not exported, and
+ * their addresses have to be looked up.
  */
 
 #include <linux/spinlock.h>

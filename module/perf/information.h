@@ -16,7 +16,7 @@ struct ntklog_information;
 /**
  * struct ntklog_parameter - one parameter of an information structure
  * @information: the structure
- * @name: name of its debugfs file and module parameter
+ * @name: name of its debugfs file, also for messages
  * @offset: offset in the structure, in bytes
  * @minimum: lowest permitted value
  * @zero: 0 is permitted too

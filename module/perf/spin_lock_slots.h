@@ -37,7 +37,7 @@ void ntklog_log_spin_lock_convert(const void *lock, u8 acquire_mode);
 	ntklog_this_cpu_write_at(ntklog_spin_lock_cpu.slot[0]._member, _bytes, _value)
 
 /**
- * ntklog_fill_uncontended_slot() - fill the slot of an uncontended acquisition, without
+ * ntklog_fill_uncontended_slot() - fill the slot of an uncontended acquisition, except for
  *	interrupts
  * @lock: address of the lock, which is held
  * @slot_offset: offset of the slot, in bytes
@@ -60,7 +60,7 @@ static __always_inline void ntklog_fill_uncontended_slot(const void *lock,
 }
 
 /**
- * ntklog_push_spin_lock() - take a slot and fill it, without interrupts
+ * ntklog_push_spin_lock() - take a slot and fill it, except .interrupts
  * @lock: address of the lock, which is held
  * @slot_offset: set to the offset of the slot, in bytes
  *

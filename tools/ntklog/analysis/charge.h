@@ -14,9 +14,9 @@
  *	charged to		A   free     B      free       C       free
  *
  * Time inside a hold is charged to its holder; where readers overlap, to the reader that came
- * first. Time after a release is free: handed over, if the next owner had been waiting since
- * then; overtaken, if the next owner came later. Time before the first recorded hold is unknown,
- * unless that hold's owner had been waiting too. The parts of a wait add up to the wait exactly.
+ * first. Time after a release is free: overtaken until the next owner comes, and handed over from
+ * then on. Time before the first other hold is unknown until that hold's owner comes; without
+ * another hold all of the wait is unknown. The parts of a wait add up to the wait exactly.
  *
  * A wait is charged when its own record arrives. Records have to arrive in the order of time:
  * all holds that ended before the waiter's acquisition have arrived by then.

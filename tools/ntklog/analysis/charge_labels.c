@@ -11,7 +11,7 @@
 /* Locks of a chain that are named. Deadlocked tasks have no records, so no chain is endless. */
 #define CHAIN_MAX	4
 
-/* Prefixes of functions that take or release locks or switch tasks, and so explain no hold. */
+/* Prefixes of functions of locks, switches, tracing and interrupts, which explain no hold. */
 static const char *const plumbing[] = {
 	"__mutex_unlock", "mutex_unlock", "up_", "__up", "up+", "downgrade_write",
 	"ww_mutex_unlock", "rt_mutex", "percpu_up", "percpu_down", "__percpu", "down_", "__down",

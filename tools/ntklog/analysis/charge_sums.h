@@ -40,7 +40,7 @@ enum charge_fixed_label {
  * @parts: by enum charge_part
  * @longest: the longest wait
  * @longest_at: when it began
- * @stopped: free time in pieces longer than a millisecond, during which the next owner spun
+ * @stopped: of spin locks: free time in pieces longer than a millisecond, while the next owner spun
  */
 struct charge_sum {
 	uint64_t waits;

@@ -249,7 +249,7 @@ struct filter *filter_parse(const char *text, char *error, size_t size)
 }
 
 /**
- * filter_names() - find out which names a filter compares with
+ * filter_names() - find out which names a filter needs
  * @filter: the filter
  *
  * Return: FILTER_NAMES_*; 0: the filter needs no names of the recorded machine.
@@ -262,12 +262,15 @@ unsigned int filter_names(const struct filter *filter)
 		return filter_names(filter->left);
 	if (filter->kind != FILTER_COMPARE)
 		return filter_names(filter->left) | filter_names(filter->right);
+	/* The process and the cgroup of a thread are told by names, even if they are numbers. */
+	if (compared->subject == SUBJECT_PROCESS || compared->subject == SUBJECT_CGROUP)
+		return FILTER_NAMES_TASKS;
 	if (compared->is_number)
 		return 0;
 	if (compared->subject == SUBJECT_CLASS)
 		return FILTER_NAMES_CLASSES;
 	if (compared->kind == OPERAND_THREAD)
-		return FILTER_NAMES_THREADS;
+		return FILTER_NAMES_TASKS;
 	return compared->kind == OPERAND_ADDRESS ? FILTER_NAMES_SYMBOLS : 0;
 }
 

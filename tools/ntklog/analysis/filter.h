@@ -10,11 +10,11 @@
  *	factor:		"!" factor | "(" expression ")" | FIELD OPERATOR VALUE
  *	OPERATOR:	== != < <= > >= ~ (the text contains), and = for ==
  *
- * FIELD is the name of a field that dump prints, or of a property that several events have under
- * different names: hold, wait, lock, caller, class, thread, process, cgroup. VALUE is a number, a
- * time with its unit, the name of a value (Action == release_shared), a symbol with or without an
- * offset, the name of a thread or of a process, the path of a cgroup, or any of these in double
- * quotes. A comparison is false for an event without the field.
+ * FIELD is the name of a field that dump prints, Kind, which is a part of Action, or a property
+ * that several events have under different names: hold, wait, lock, caller, class, thread, process,
+ * cgroup. VALUE is a number, a time with its unit, the name of a value (Action == release_shared),
+ * a symbol with or without an offset, the name of a thread or of a process, the path of a cgroup,
+ * or any of these in double quotes. A comparison is false for an event without the field.
  */
 
 #include <stdbool.h>
@@ -28,10 +28,10 @@
 /* Bytes for a message with all names that a value can have. */
 #define FILTER_ERROR_SIZE	2048
 
-/* What the names in a filter are of. */
+/* A filter needs names of: */
 #define FILTER_NAMES_SYMBOLS	1u
 #define FILTER_NAMES_CLASSES	2u
-#define FILTER_NAMES_THREADS	4u
+#define FILTER_NAMES_TASKS	4u
 
 struct filter;
 

@@ -63,7 +63,7 @@ struct spinlock_rates {
  * @waits_only: number of records that have a wait and no hold
  * @wait: distribution of the waits of contended acquisitions, cycles
  * @hold: distribution of the holds, which all but @waits_only have, cycles
- * @interrupted: distribution of the interrupted holds, cycles
+ * @interrupted: distribution of the holds with interrupts since the begin of the wait, cycles
  * @blockers: number of records that the blocker rule has written: a waiter was there at the release
  * @blocking: distribution of the holds of these records, weighted by the blocker rate, cycles
  * @first_ticks: time of the first record, session clock since the begin of the time lines

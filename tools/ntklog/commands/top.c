@@ -161,7 +161,7 @@ static void read_notes(void *argument)
 		names_sort_locks(top->symbols.names);
 }
 
-/* Return the size of the screen: 24 lines of 80 if a terminal does not tell it. */
+/* Return the size of the screen: 24 x 80 if a terminal does not tell it, 50 lines if none. */
 static struct winsize screen_size(void)
 {
 	struct winsize size = { 0 };

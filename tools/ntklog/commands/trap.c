@@ -39,8 +39,8 @@ int trap_open(struct trap *trap, struct trace_file *trace)
 
 	STAILQ_INIT(&trap->kept);
 	trap->trace = trace;
-	if (used & FILTER_NAMES_THREADS) {
-		message("--on: a thread's name is not known while its events are recorded: use its number");
+	if (used & FILTER_NAMES_TASKS) {
+		message("--on: names of threads, processes and cgroups are not known while events are recorded: use the number of a thread");
 		return -1;
 	}
 	if (used && !trace->has_names) {
@@ -150,7 +150,7 @@ int trap_take(void *argument, unsigned char *buffer, size_t size)
 }
 
 /**
- * trap_tell() - say whether the condition was met, and what is missing
+ * trap_tell() - say whether the condition was met, and whether the file begins late
  * @trap: opened
  */
 void trap_tell(const struct trap *trap)

@@ -140,7 +140,7 @@ static const struct {
  * etl_provider_name() - get the name of a provider
  * @guid: 16 bytes of the GUID as they are in a file
  *
- * Return: the name if it is a provider of Windows itself, else NULL.
+ * Return: the name if it is one of providers[], some of those of Windows itself, else NULL.
  */
 const char *etl_provider_name(const unsigned char *guid)
 {

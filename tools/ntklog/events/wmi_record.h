@@ -71,7 +71,7 @@ struct resource_record {
 };
 
 /**
- * struct contextswap_record - members that all versions of WMI_CONTEXTSWAP share
+ * struct contextswap_record - a WMI_CONTEXTSWAP of any version
  * @new_thread_id: id of the thread that runs next
  * @old_thread_id: id of the thread that ran before
  * @old_thread_state: KTHREAD_STATE_* of the old thread

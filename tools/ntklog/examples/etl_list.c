@@ -11,7 +11,7 @@
 
 #include <ntklog/etl.h>
 
-/* Events of the kernel have a hook id, all other events a provider. */
+/* Events of the kernel have a hook id, most others a provider. */
 static void print_name(const struct etl_event *event)
 {
 	struct etl_event_header header;

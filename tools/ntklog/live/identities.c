@@ -36,7 +36,7 @@ void identities_open(struct identities *identities)
 		message("%s: no memory for the classes of locks", path);
 }
 
-/* Read "missed COUNT replaced COUNT", the totals since the file was opened. */
+/* Read "missed COUNT replaced COUNT": the first of all readers, the second of this open file. */
 static void take_losses(struct identities *identities, const char *line)
 {
 	unsigned int missed, replaced;

@@ -99,7 +99,7 @@ static int open_file(int flags, const char *format, va_list arguments)
 
 /**
  * kernel_read() - read a file of the module
- * @text: set to the contents, without the newline at the end
+ * @text: set to the contents, cut to @size, without the newline at the end
  * @size: bytes of @text
  * @format: path below kernel_directory()
  *

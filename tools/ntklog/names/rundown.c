@@ -210,6 +210,7 @@ static void add_thread(struct rundown *rundown, const struct etl_event *event)
 		utf16_read(rest.at, rest.at + rest.left, name, sizeof(name));
 	free(thread->name);
 	thread->name = *name ? strdup(name) : NULL;
+	rundown->no_memory |= *name && !thread->name;
 }
 
 /*

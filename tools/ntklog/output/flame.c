@@ -152,8 +152,8 @@ void flame_print_folded(const struct flame *root, enum flame_of what, FILE *stre
 }
 
 /**
- * flame_free() - free a tree
- * @root: tree from flame_make()
+ * flame_free() - free all callees of a root
+ * @root: root of a tree from flame_make()
  */
 void flame_free(struct flame *root)
 {

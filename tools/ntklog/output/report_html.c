@@ -112,7 +112,7 @@ static const char head[] =
 	"}\n"
 	"</style>\n";
 
-/* The first click on a column of numbers sorts from the greatest on, on names from A on. */
+/* A click sorts numbers from the greatest on, and names from A on; a sorted column, backwards. */
 static const char script[] =
 	"<script>\n"
 	"document.documentElement.classList.add(\"script\");\n"

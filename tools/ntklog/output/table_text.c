@@ -13,7 +13,7 @@
 /* Characters between two columns. */
 #define GAP	2
 
-/* A text that is shortened keeps at least this many characters. */
+/* Least width of a shortened text, with its CUT, characters. */
 #define TEXT_MIN	12
 
 /* Mark of the place where a text was shortened. */

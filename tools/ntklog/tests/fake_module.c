@@ -6,7 +6,7 @@
  *	sessions/<n>/start		written by START: struct ntklog_session_start
  *	sessions/<n>/state		written by START, STOP, and the close of a claim
  *	sessions/<n>/fail_start		errno of START
- *	sessions/<n>/slow_start		START waits until a signal comes
+ *	sessions/<n>/slow_start		START makes is_starting, and waits for a signal
  *	sessions/<n>/failures		lines "GROUP ERRNO" for INFO
  *	sessions/<n>/owner		makes a claim fail with EBUSY, unless it is "none"
  *	sessions/<n>/{stats,header,cpu<m>}	read

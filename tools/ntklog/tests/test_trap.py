@@ -138,7 +138,9 @@ class Trap(Directory):
         for arguments, names, message in (
                 (["--on", "class == inode"], ["--no-names"], "leave --no-names out"),
                 (["--on", "caller == no_such_function"], [], "no symbol is called"),
-                (["--on", "thread == bash"], [], "use its number")):
+                (["--on", "thread == bash"], [], "use the number of a thread"),
+                (["--on", "process == 1"], [], "use the number of a thread"),
+                (["--on", "cgroup == /"], [], "use the number of a thread")):
             with self.subTest(arguments):
                 self.assertIn(message, self.trap(*arguments, names=names, status=1))
                 self.assertFalse(os.path.exists(self.etl))
