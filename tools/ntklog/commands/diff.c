@@ -10,6 +10,8 @@
 
 #include "command.h"
 #include "difference.h"
+#include "file_list.h"
+#include "jobs.h"
 #include "message.h"
 #include "table_argp.h"
 #include "trace_argp.h"
@@ -20,38 +22,75 @@ enum {
 };
 
 /*
+ * @path: file, or directory of files
+ * @files: the file, or the files of the directory
+ * @seconds: duration of all recordings
+ * @without_holds: a file that was recorded in mode waits, without holds; NULL: none
+ */
+struct side {
+	const char *path;
+	struct file_list files;
+	double seconds;
+	const char *without_holds;
+};
+
+/*
  * @table: how to print the table
- * @paths: files before and after
- * @count: number of @paths
- * @seconds: duration of each recording
+ * @sides: files before and after
+ * @path_count: number of paths given
  * @opened: number of files that could be opened
- * @has_holds: each record of the file has a hold; those of mode waits have none
  * @of: property of the table
- * @lock_events: events of that lock in both files
+ * @lock_events: events of that lock in all files
  * @has_condition: --fail-if was given
  * @failing: property of the condition
  * @is_increase: the condition is an increase, not a decrease
  * @limit: relative change of the condition
+ * @difference: sums of all files
  */
 struct options {
 	struct table_options table;
-	const char *paths[2];
-	size_t count;
-	double seconds[2];
-	unsigned int opened;
-	bool has_holds[2];
+	struct side sides[2];
+	size_t path_count;
+	size_t opened;
 	enum difference_of of;
 	uint64_t lock_events;
 	bool has_condition;
 	enum difference_of failing;
 	bool is_increase;
 	double limit;
+	struct difference difference;
 };
 
-static int read_file(struct options *options, size_t which, struct difference *difference)
+/*
+ * The result of reading a file, behind which the rows of its difference are.
+ * @seconds: duration of the recording
+ * @lock_events: events of the only lock that is compared
+ * @has_holds: each record of the file has a hold
+ */
+struct reading {
+	double seconds;
+	uint64_t lock_events;
+	bool has_holds;
+};
+
+/* Return the side of a file by its number, and make the number that of the side. */
+static size_t side_of(const struct options *options, size_t *number)
+{
+	if (*number < options->sides[0].files.count)
+		return 0;
+	*number -= options->sides[0].files.count;
+	return 1;
+}
+
+/* Read a file in a process of its own, and write the sums. */
+static int read_file(void *argument, size_t number, FILE *result)
 {
 	static struct analysis analysis;
-	struct trace_options trace = { .path = options->paths[which] };
+	struct options *options = argument;
+	size_t which = side_of(options, &number);
+	struct trace_options trace = { .path = options->sides[which].files.paths[number] };
+	struct difference difference = { 0 };
+	struct reading reading = { 0 };
 	struct names *names;
 	struct etl_file *file;
 	bool is_open;
@@ -63,15 +102,18 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	analysis.names = names;
 	analysis.lock = options->table.lock;
 	if (is_open) {
-		options->opened++;
 		analysis_read(&analysis, file);
-		options->seconds[which] = analysis_seconds(&analysis, file);
-		options->has_holds[which] = !analysis.spinlocks.total.waits_only;
-		options->lock_events += analysis.lock_events;
-		difference_add(difference, which, &analysis, file, names);
-		difference->no_memory |= analysis.spinlocks.no_memory ||
-					 analysis.resources.no_memory;
+		reading.seconds = analysis_seconds(&analysis, file);
+		reading.has_holds = !analysis.spinlocks.total.waits_only;
+		reading.lock_events = analysis.lock_events;
+		difference_add(&difference, which, &analysis, file, names);
+		difference.no_memory |= analysis.spinlocks.no_memory ||
+					analysis.resources.no_memory;
+		difference_merge(&difference, options->of);
+		fwrite(&reading, sizeof(reading), 1, result);
+		difference_write(&difference, result);
 	}
+	difference_free(&difference);
 	analysis_free(&analysis);
 	trace_tell_loss(file);
 	if (trace_tell_damage(file))
@@ -81,12 +123,40 @@ static int read_file(struct options *options, size_t which, struct difference *d
 	return status;
 }
 
+/* Add the sums of a file to those of its side. */
+static bool take_file(void *argument, size_t number, FILE *result)
+{
+	struct options *options = argument;
+	struct side *side = &options->sides[side_of(options, &number)];
+	struct reading reading;
+
+	if (fread(&reading, sizeof(reading), 1, result) != 1 ||
+	    !difference_read(&options->difference, result))
+		return false;
+	/* Files have the same rows, mostly: the memory grows with the rows, not with the files. */
+	difference_merge(&options->difference, options->of);
+	options->opened++;
+	options->lock_events += reading.lock_events;
+	side->seconds += reading.seconds;
+	if (!reading.has_holds && !side->without_holds)
+		side->without_holds = side->files.paths[number];
+	return true;
+}
+
+static int read_files(struct options *options)
+{
+	const struct jobs jobs = {
+		.count = options->sides[0].files.count + options->sides[1].files.count,
+		.run = read_file, .take = take_file, .argument = options,
+	};
+
+	return jobs_run(&jobs);
+}
+
 /* Return the path of a file that was recorded in mode waits, without holds; NULL if none was. */
 static const char *path_without_holds(const struct options *options)
 {
-	if (!options->has_holds[0])
-		return options->paths[0];
-	return options->has_holds[1] ? NULL : options->paths[1];
+	return options->sides[options->sides[0].without_holds ? 0 : 1].without_holds;
 }
 
 /* Test whether the table or the condition compares holds. */
@@ -131,8 +201,12 @@ static json_t *total_json(const struct difference *difference, enum difference_o
 static void print_json(const struct options *options, const struct difference *difference,
 		       const struct table *table)
 {
-	json_t *object = json_pack("{s:[f, f], s:s, s:o}", "seconds", options->seconds[0],
-				   options->seconds[1], "of", difference_name(options->of),
+	const struct side *sides = options->sides;
+	json_t *object = json_pack("{s:[f, f], s:[I, I], s:s, s:o}",
+				   "seconds", sides[0].seconds, sides[1].seconds,
+				   "files", (json_int_t)sides[0].files.count,
+				   (json_int_t)sides[1].files.count,
+				   "of", difference_name(options->of),
 				   "changes", table_json(table, options->table.top));
 	json_t *totals = json_object();
 	size_t i;
@@ -178,13 +252,21 @@ static void print_total(const struct difference *difference, enum difference_of 
 		puts(fabs(change) > cells[3].number ? "" : ", noise");
 }
 
+static void print_side(const char *heading, const struct side *side)
+{
+	printf("%s %.3f s in ", heading, side->seconds);
+	if (strcmp(side->path, side->files.paths[0]))
+		printf("%zu files of ", side->files.count);
+	puts(side->path);
+}
+
 static void print_text(const struct options *options, const struct difference *difference,
 		       struct table *table)
 {
 	size_t i;
 
-	printf("Before: %.3f s in %s\nAfter:  %.3f s in %s\n", options->seconds[0],
-	       options->paths[0], options->seconds[1], options->paths[1]);
+	print_side("Before:", &options->sides[0]);
+	print_side("After: ", &options->sides[1]);
 	for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
 		if (i == DIFFERENCE_OF_HOLDS && path_without_holds(options))
 			printf("%s: not known: %s was recorded in mode waits\n",
@@ -273,14 +355,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &options->table;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->count == 2)
-			argp_error(state, "give two files: before and after");
-		options->paths[options->count++] = argument;
+		if (options->path_count == 2)
+			argp_error(state, "give two files or directories: before and after");
+		options->sides[options->path_count++].path = argument;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->count != 2)
-			argp_error(state, "give two files: before and after");
-		if (!strcmp(options->paths[0], "-") && !strcmp(options->paths[1], "-"))
+		if (options->path_count != 2)
+			argp_error(state, "give two files or directories: before and after");
+		if (!strcmp(options->sides[0].path, "-") && !strcmp(options->sides[1].path, "-"))
 			argp_error(state, "only one of the two files can be the standard input");
 		return 0;
 	default:
@@ -309,6 +391,8 @@ static const struct argp diff_argp = {
 	.args_doc = "BEFORE AFTER",
 	.doc = "Compare two ETL files: sums of waits and holds by lock and caller, the greatest\n"
 	       "change first. Record both for the same time or work, because sums are compared.\n"
+	       "A directory stands for its files *.etl, such as those of many machines, of which\n"
+	       "the sums are added up.\n"
 	       "\vA change has a confidence interval of 95 percent, from the sampling of both files\n"
 	       "and from the random arrival of events. A change inside it is \"noise\";\n"
 	       "\"unknown\" means that too few events were sampled to tell the interval.",
@@ -324,35 +408,37 @@ static const struct argp diff_argp = {
 int command_diff(int argc, char **argv)
 {
 	struct options options = { 0 };
-	struct difference difference = { 0 };
-	int status, status_after;
+	size_t count;
+	int status;
 
 	argp_parse(&diff_argp, argc, argv, 0, NULL, &options);
-	status = read_file(&options, 0, &difference);
-	status_after = read_file(&options, 1, &difference);
-	if (!status)
-		status = status_after;
+	status = file_list_add(&options.sides[0].files, options.sides[0].path) ||
+		 file_list_add(&options.sides[1].files, options.sides[1].path) ?
+		 NTKLOG_FAILED : read_files(&options);
+	count = options.sides[0].files.count + options.sides[1].files.count;
 	if (!status && options.table.lock && !options.lock_events) {
-		message("neither file has an event of a lock \"%s\"", options.table.lock);
+		message("no file has an event of a lock \"%s\"", options.table.lock);
 		status = NTKLOG_FAILED;
-	} else if (options.opened == 2 && compares_holds(&options) &&
+	} else if (options.opened == count && compares_holds(&options) &&
 		   path_without_holds(&options)) {
 		message("%s: mode waits records no holds of spin locks: compare wait_total or waits, or record in mode full",
 			path_without_holds(&options));
 		status = NTKLOG_FAILED;
-	} else if (options.opened == 2) {
+	} else if (options.opened && options.opened == count) {
 		/* A damaged file is compared as far as it can be read. */
-		difference_merge(&difference, options.of);
-		if (show(&options, &difference))
+		if (show(&options, &options.difference))
 			status = NTKLOG_FAILED;
 	}
-	if (!status && options.has_condition && !condition_is_known(&options, &difference)) {
+	if (!status && options.has_condition &&
+	    !condition_is_known(&options, &options.difference)) {
 		message("--fail-if: the error of the change of %s is not known, because too few events were sampled: record for longer, or at lower rates (ntklog set)",
 			difference_name(options.failing));
 		status = NTKLOG_FAILED;
 	}
-	if (!status && options.has_condition && condition_is_true(&options, &difference))
+	if (!status && options.has_condition && condition_is_true(&options, &options.difference))
 		status = NTKLOG_CHANGED;
-	difference_free(&difference);
+	difference_free(&options.difference);
+	file_list_free(&options.sides[0].files);
+	file_list_free(&options.sides[1].files);
 	return status;
 }

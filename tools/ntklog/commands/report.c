@@ -13,7 +13,7 @@
 #include "flame.h"
 #include "macros.h"
 #include "message.h"
-#include "report.h"
+#include "report_many.h"
 #include "table_argp.h"
 #include "trace_argp.h"
 
@@ -33,6 +33,8 @@ enum {
 
 /*
  * @trace: path of the file, its names and the selection of its events
+ * @files: all files
+ * @result: of one of many files: where its tables go; NULL: they are printed
  * @table: how to print the tables
  * @html: path of the page; NULL: none
  * @by_address: each lock has a row of its own, not each class
@@ -45,6 +47,8 @@ enum {
  */
 struct options {
 	struct trace_options trace;
+	struct file_list files;
+	FILE *result;
 	struct table_options table;
 	const char *html;
 	bool by_address;
@@ -98,7 +102,7 @@ static bool show_column(struct report *report, const struct options *options,
 			const char *name)
 {
 	bool found = false;
-	size_t i;
+	size_t first, i, j;
 
 	for (i = 0; i < REPORT_TABLES; i++) {
 		struct table *table = &report->tables[i];
@@ -106,9 +110,12 @@ static bool show_column(struct report *report, const struct options *options,
 
 		if (!(options->tables & 1 << i) || column < 0)
 			continue;
-		if (options->tables == ALL_TABLES && !table->shown_count &&
-		    !is_named(options->columns, table->columns[0].name))
-			table_show(table, 0);
+		/* The first column of a report of many files is the host. */
+		first = options->tables == ALL_TABLES && !table->shown_count ?
+			1 + (options->files.count > 1) : 0;
+		for (j = 0; j < first; j++)
+			if (!is_named(options->columns, table->columns[j].name))
+				table_show(table, j);
 		table_show(table, column);
 		found = true;
 	}
@@ -170,15 +177,34 @@ static int sort_tables(struct report *report, const struct options *options)
 /* A report of everything begins with the answer. */
 static bool has_answer(const struct options *options)
 {
-	return options->tables == ALL_TABLES;
+	return options->tables == ALL_TABLES && options->files.count == 1;
 }
 
-static void print_tables(struct report *report, const struct options *options)
+static void print_table(const struct report *report, struct table *table,
+			const struct options *options)
 {
-	size_t i;
+	if (options->table.csv) {
+		table_print_csv(table, stdout, options->table.top);
+		return;
+	}
+	putchar('\n');
+	if (table == &report->tables[REPORT_STACKS] && options->files.count == 1)
+		report_print_stacks(report, stdout, options->table.top);
+	else
+		table_print_fitted(table, stdout, options->table.top,
+				   options->columns || options->table.is_wide);
+}
+
+/* Print the tables, and before them what is true of the whole report. */
+static void print_tables(struct report *report, const struct options *options,
+			 const struct report_host *hosts)
+{
+	size_t count = options->files.count, top = options->table.top, i;
 
 	if (options->table.json) {
-		json_t *object = report_json(report, options->table.top, options->tables);
+		json_t *object = hosts ?
+			report_hosts_json(report, hosts, count, top, options->tables) :
+			report_json(report, top, options->tables);
 
 		json_dumpf(object, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
 		putchar('\n');
@@ -190,22 +216,14 @@ static void print_tables(struct report *report, const struct options *options)
 			answer_print(report, stdout);
 			putchar('\n');
 		}
-		report_facts(report, stdout, "", "");
+		if (hosts)
+			report_print_hosts(hosts, count, stdout);
+		else
+			report_facts(report, stdout, "", "");
 	}
-	for (i = 0; i < REPORT_TABLES; i++) {
-		if (!(options->tables & 1 << i) || !table_has_cells(&report->tables[i]))
-			continue;
-		if (options->table.csv) {
-			table_print_csv(&report->tables[i], stdout, options->table.top);
-		} else if (i == REPORT_STACKS) {
-			putchar('\n');
-			report_print_stacks(report, stdout, options->table.top);
-		} else {
-			putchar('\n');
-			table_print_fitted(&report->tables[i], stdout, options->table.top,
-					   options->columns || options->table.is_wide);
-		}
-	}
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (options->tables & 1 << i && table_has_cells(&report->tables[i]))
+			print_table(report, &report->tables[i], options);
 }
 
 static int print_folded(const struct report *report, enum flame_of what)
@@ -227,7 +245,9 @@ static int show(struct report *report, const struct options *options)
 	if (options->is_folded)
 		return print_folded(report, options->folded);
 	report_make(report);
-	if (choose_columns(report, options) || sort_tables(report, options)) {
+	if (options->result) {
+		report_write(report, options->tables, options->result);
+	} else if (choose_columns(report, options) || sort_tables(report, options)) {
 		status = NTKLOG_USAGE;
 	} else if (options->html) {
 		if (report_print_html(report, options->html, options->table.top,
@@ -235,7 +255,7 @@ static int show(struct report *report, const struct options *options)
 				      options->tables))
 			status = NTKLOG_FAILED;
 	} else {
-		print_tables(report, options);
+		print_tables(report, options, NULL);
 		if (finish_output(stdout, NULL))
 			status = NTKLOG_FAILED;
 	}
@@ -298,7 +318,7 @@ static int run(struct options *options)
 
 		analysis_read(&analysis, file);
 		report.seconds = analysis_seconds(&analysis, file);
-		if (options->table.lock && !analysis.lock_events) {
+		if (options->table.lock && !analysis.lock_events && !options->result) {
 			message("%s: no %sevent is of a lock \"%s\"; report without --lock names the locks",
 				file->path, selection_is_all(analysis.selection) ? "" :
 				"selected ", options->table.lock);
@@ -309,10 +329,52 @@ static int run(struct options *options)
 		}
 		analysis_free(&analysis);
 	}
+	/* The facts that are printed of a single file tell its losses. */
+	if (options->result)
+		trace_tell_loss(file);
 	if (trace_tell_damage(file) && !status)
 		status = NTKLOG_FAILED;
 	etl_close(file);
 	names_free(names);
+	return status;
+}
+
+/* Sum up one of many files, in a process of its own. */
+static int run_one(void *argument, const char *path, FILE *result)
+{
+	struct options *options = argument;
+
+	options->trace.path = path;
+	options->result = result;
+	return run(options);
+}
+
+static int run_many(struct options *options)
+{
+	struct report_many many = {
+		.files = &options->files, .tables = options->tables, .top = options->table.top,
+		.run = run_one, .argument = options,
+	};
+	int status = NTKLOG_FAILED;
+
+	if (!report_many_open(&many))
+		goto close;
+	if (choose_columns(&many.report, options) || sort_tables(&many.report, options)) {
+		status = NTKLOG_USAGE;
+		goto close;
+	}
+	status = report_many_read(&many);
+	if (!status && options->table.lock && !report_many_lock_events(&many)) {
+		message("no event is of a lock \"%s\"; report without --lock names the locks",
+			options->table.lock);
+		status = NTKLOG_FAILED;
+		goto close;
+	}
+	print_tables(&many.report, options, many.hosts);
+	if (finish_output(stdout, NULL))
+		status = NTKLOG_FAILED;
+close:
+	report_many_close(&many);
 	return status;
 }
 
@@ -365,10 +427,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		options->by = i;
 		return 0;
 	case ARGP_KEY_INIT:
+		options->trace.files = &options->files;
 		state->child_inputs[0] = &options->trace;
 		state->child_inputs[1] = &options->table;
 		return 0;
 	case ARGP_KEY_END:
+		if (options->files.count > 1 && (options->html || options->is_folded))
+			argp_error(state, "--html and --folded take one file");
 		if (options->table.json + options->table.csv + !!options->html +
 		    options->is_folded > 1)
 			argp_error(state, "give only one of --json, --csv, --html and --folded");
@@ -413,9 +478,9 @@ static const struct argp_child report_children[] = {
 static const struct argp report_argp = {
 	.options = report_options,
 	.parser = parse_option,
-	.args_doc = "FILE",
+	.args_doc = "FILE...",
 	.children = report_children,
-	.doc = "Sum up an ETL file: which locks are waited for, and which are held for long.\n"
+	.doc = "Sum up ETL files: which locks are waited for, and which are held for long.\n"
 	       "The tables locks and callers are made of events of spin locks and rwlocks, the\n"
 	       "table resources of events of locks that sleep, the tables threads and processors\n"
 	       "of context switches. The table blockers says who held a lock while others\n"
@@ -425,7 +490,9 @@ static const struct argp report_argp = {
 	       "\"+-23%\" is the standard error of an estimate, where it is above 10 percent;\n"
 	       "\"+-?\" means that no record tells how large the error is. See ntklog(1).\n"
 	       "Waits are those of contended acquisitions. Percentiles are within 3 percent.\n"
-	       "The file \"-\" is the standard input.",
+	       "The file \"-\" is the standard input. A directory stands for its files *.etl.\n"
+	       "With many files, such as those of many machines, each row has the host, which\n"
+	       "is the name of the file.",
 };
 
 /**
@@ -441,7 +508,8 @@ int command_report(int argc, char **argv)
 	int status;
 
 	argp_parse(&report_argp, argc, argv, 0, NULL, &options);
-	status = run(&options);
+	status = options.files.count > 1 ? run_many(&options) : run(&options);
 	filter_free(options.trace.selection.filter);
+	file_list_free(&options.files);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -84,6 +85,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case OPTION_TO:
 		selection->to = parse_limit("--to", argument, state);
 		selection->has_to = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!options->files)
+			return trace_parse_path(key, argument, state, &options->path);
+		if (file_list_add(options->files, argument))
+			exit(NTKLOG_FAILED);
+		options->path = options->files->paths[0];
 		return 0;
 	case ARGP_KEY_END:
 		if (selection->has_from && selection->has_to && selection->from > selection->to)

@@ -8,16 +8,19 @@
 
 #include <ntklog/etl.h>
 
+#include "file_list.h"
 #include "filter.h"
 
 /**
  * struct trace_options - options of a command that reads a file
  * @path: path of the file
+ * @files: list of the files, if the command takes many; NULL: it takes one
  * @names_path: path of its names; NULL: FILE.names
  * @selection: events that the command uses
  */
 struct trace_options {
 	const char *path;
+	struct file_list *files;
 	const char *names_path;
 	struct selection selection;
 };

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -106,4 +107,37 @@ void text_clean_line(char *text)
 	for (; *text; text++)
 		if (*text == '\t' || *text == '\n')
 			*text = '?';
+}
+
+/**
+ * text_write() - write a text for text_read() in another process of this program
+ * @text: the text
+ * @stream: where to; ferror() tells a failure
+ */
+void text_write(const char *text, FILE *stream)
+{
+	size_t length = strlen(text);
+
+	fwrite(&length, sizeof(length), 1, stream);
+	fwrite(text, 1, length, stream);
+}
+
+/**
+ * text_read() - read a text that text_write() has written
+ * @stream: where it is
+ *
+ * Return: the text, for free(); NULL if it is not complete, or without memory.
+ */
+char *text_read(FILE *stream)
+{
+	size_t length;
+	char *text;
+
+	if (fread(&length, sizeof(length), 1, stream) != 1)
+		return NULL;
+	text = calloc(1, length + 1);
+	if (text && fread(text, 1, length, stream) == length)
+		return text;
+	free(text);
+	return NULL;
 }

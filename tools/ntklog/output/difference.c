@@ -11,6 +11,7 @@
 #include "grow.h"
 #include "macros.h"
 #include "report_rows.h"
+#include "text.h"
 
 static const char *const property_names[DIFFERENCE_PROPERTIES] = {
 	[DIFFERENCE_OF_WAITS] = "wait_total",
@@ -41,6 +42,12 @@ static double arrival_variance(const struct histogram *times)
 		variance += (double)weight * value * value;
 	}
 	return variance;
+}
+
+static void add_sum(struct difference_sum *to, const struct difference_sum *from)
+{
+	to->estimate += from->estimate;
+	to->variance += from->variance;
 }
 
 static void add_times(struct difference_sum *sum, const struct histogram *times,
@@ -143,6 +150,58 @@ void difference_add(struct difference *difference, size_t which, const struct an
 	histogram_free(&adding.hold);
 }
 
+/**
+ * difference_write() - write rows for difference_read() in another process of this program
+ * @difference: the rows
+ * @stream: where to; ferror() tells a failure
+ */
+void difference_write(const struct difference *difference, FILE *stream)
+{
+	const struct difference_row *row;
+
+	fwrite(difference, sizeof(*difference), 1, stream);
+	for (row = difference->rows; row < difference->rows + difference->count; row++) {
+		fwrite(row->sums, sizeof(row->sums), 1, stream);
+		text_write(row->lock, stream);
+		text_write(row->caller, stream);
+	}
+}
+
+/**
+ * difference_read() - add the rows that difference_write() has written
+ * @difference: gets the rows, and the sums of their total
+ * @stream: where they are
+ *
+ * Return: false if they are not complete.
+ */
+bool difference_read(struct difference *difference, FILE *stream)
+{
+	struct difference_row row, *more;
+	struct difference of;
+	size_t which, i;
+
+	if (fread(&of, sizeof(of), 1, stream) != 1)
+		return false;
+	difference->no_memory |= of.no_memory;
+	for (which = 0; which < 2; which++)
+		for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+			add_sum(&difference->total.sums[which][i], &of.total.sums[which][i]);
+	for (i = 0; i < of.count; i++) {
+		more = grown(difference->rows, difference->count, sizeof(*more));
+		if (!more || fread(row.sums, sizeof(row.sums), 1, stream) != 1)
+			break;
+		difference->rows = more;
+		row.lock = text_read(stream);
+		row.caller = row.lock ? text_read(stream) : NULL;
+		if (!row.caller) {
+			free(row.lock);
+			break;
+		}
+		difference->rows[difference->count++] = row;
+	}
+	return i == of.count;
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	const struct difference_row *left = a, *right = b;
@@ -169,10 +228,8 @@ static void merge_row(struct difference_row *to, struct difference_row *from)
 	size_t which, i;
 
 	for (which = 0; which < 2; which++)
-		for (i = 0; i < DIFFERENCE_PROPERTIES; i++) {
-			to->sums[which][i].estimate += from->sums[which][i].estimate;
-			to->sums[which][i].variance += from->sums[which][i].variance;
-		}
+		for (i = 0; i < DIFFERENCE_PROPERTIES; i++)
+			add_sum(&to->sums[which][i], &from->sums[which][i]);
 	free(from->lock);
 	free(from->caller);
 }

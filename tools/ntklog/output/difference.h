@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "analysis.h"
 #include "table.h"
@@ -72,6 +73,8 @@ struct difference {
 const char *difference_name(enum difference_of of);
 void difference_add(struct difference *difference, size_t which, const struct analysis *analysis,
 		    const struct etl_file *file, const struct names *names);
+void difference_write(const struct difference *difference, FILE *stream);
+bool difference_read(struct difference *difference, FILE *stream);
 void difference_merge(struct difference *difference, enum difference_of of);
 double difference_half_width(const struct difference_row *row, enum difference_of of);
 bool difference_table(struct table *table, const struct difference *difference,

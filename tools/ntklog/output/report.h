@@ -32,6 +32,7 @@ enum report_table {
  * @has_coverage: the analysis says which time is covered; otherwise it is @seconds
  * @is_stream: the trace was read from a pipe
  * @tables: tables of the analysis
+ * @host_columns: of a report of many files: the columns of @tables, with the host before them
  * @blockers_title: title of the table of blockers, with its sums
  */
 struct report {
@@ -42,6 +43,7 @@ struct report {
 	bool has_coverage;
 	bool is_stream;
 	struct table tables[REPORT_TABLES];
+	struct column *host_columns[REPORT_TABLES];
 	char blockers_title[192];
 };
 
@@ -49,6 +51,7 @@ enum report_table report_find_table(const char *name);
 void report_print_columns(unsigned int tables, FILE *stream);
 void report_print_column_help(unsigned int tables, FILE *stream);
 void report_make(struct report *report);
+void report_make_for_hosts(struct report *report);
 int report_is_complete(const struct report *report);
 const char *report_resources(const struct report *report);
 void report_facts(const struct report *report, FILE *stream, const char *before,

@@ -2,6 +2,7 @@
 /* The tables of a report. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "macros.h"
@@ -129,6 +130,32 @@ void report_make(struct report *report)
 }
 
 /**
+ * report_make_for_hosts() - make tables without rows, which have the host in their first column
+ * @report: report of many files, all zero
+ */
+void report_make_for_hosts(struct report *report)
+{
+	static const struct column host = TEXT_COLUMN("host", "host", NULL,
+						      "machine, by the name of its file");
+	size_t i;
+
+	for (i = 0; i < REPORT_TABLES; i++) {
+		const struct table_class *class = classes[i];
+		struct column *columns = calloc(class->column_count + 1, sizeof(*columns));
+
+		report->host_columns[i] = columns;
+		if (!columns) {
+			report->tables[i].no_memory = true;
+			continue;
+		}
+		columns[0] = host;
+		memcpy(columns + 1, class->columns, class->column_count * sizeof(*columns));
+		table_init(&report->tables[i], class->name, class->title, columns,
+			   class->column_count + 1, class->sort);
+	}
+}
+
+/**
  * report_is_complete() - tell whether memory sufficed for the whole report
  * @report: made
  *
@@ -161,6 +188,8 @@ void report_free(struct report *report)
 {
 	size_t i;
 
-	for (i = 0; i < REPORT_TABLES; i++)
+	for (i = 0; i < REPORT_TABLES; i++) {
 		table_free(&report->tables[i]);
+		free(report->host_columns[i]);
+	}
 }

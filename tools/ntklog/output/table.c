@@ -100,6 +100,77 @@ bool table_add_row(struct table *table, const struct report *report, const void 
 	return true;
 }
 
+/**
+ * table_write() - write the rows for table_read() in another process of this program
+ * @table: the table
+ * @stream: where to; ferror() tells a failure
+ */
+void table_write(const struct table *table, FILE *stream)
+{
+	size_t cells = table->rows * table->column_count, i;
+
+	fwrite(&table->rows, sizeof(table->rows), 1, stream);
+	for (i = 0; i < cells; i++)
+		if (table->columns[i % table->column_count].kind == CELL_TEXT)
+			text_write(table->cells[i].text, stream);
+		else
+			fwrite(&table->cells[i].number, sizeof(double), 1, stream);
+}
+
+/**
+ * table_read() - add the rows that table_write() has written
+ * @table: table of the same columns, with a column of texts before them
+ * @first: text of the first column
+ * @stream: where the rows are
+ *
+ * Return: true, or false if the rows are not complete.
+ */
+bool table_read(struct table *table, const char *first, FILE *stream)
+{
+	size_t size = table->column_count * sizeof(union cell), rows, i;
+	union cell *more, *cells;
+	bool is_whole;
+
+	if (fread(&rows, sizeof(rows), 1, stream) != 1)
+		return false;
+	for (; rows; rows--) {
+		more = grown(table->cells, table->rows, size);
+		if (!more)
+			return false;
+		table->cells = more;
+		cells = &more[table->rows * table->column_count];
+		memset(cells, 0, size);
+		cells[0].text = strdup(first);
+		is_whole = !!cells[0].text;
+		for (i = 1; is_whole && i < table->column_count; i++)
+			if (table->columns[i].kind == CELL_TEXT)
+				is_whole = !!(cells[i].text = text_read(stream));
+			else
+				is_whole = fread(&cells[i].number, sizeof(double), 1, stream) == 1;
+		if (!is_whole) {
+			free_texts(table->columns, i, cells);
+			return false;
+		}
+		table->rows++;
+	}
+	return true;
+}
+
+/**
+ * table_trim() - sort the rows, and remove those behind the first ones
+ * @table: the table
+ * @top: number of rows to keep; 0: all
+ */
+void table_trim(struct table *table, size_t top)
+{
+	table_sort(table);
+	while (table->rows > table_top(table, top)) {
+		table->rows--;
+		free_texts(table->columns, table->column_count,
+			   &table->cells[table->rows * table->column_count]);
+	}
+}
+
 static bool is_shown(const struct table *table, size_t column)
 {
 	size_t k;

@@ -92,6 +92,9 @@ struct table {
 bool table_init(struct table *table, const char *name, const char *title,
 		const struct column *columns, size_t column_count, const char *sort);
 bool table_add_row(struct table *table, const struct report *report, const void *row);
+void table_write(const struct table *table, FILE *stream);
+bool table_read(struct table *table, const char *first, FILE *stream);
+void table_trim(struct table *table, size_t top);
 void table_show(struct table *table, size_t column);
 void table_insert(struct table *table, size_t column);
 void table_insert_errors(struct table *table);

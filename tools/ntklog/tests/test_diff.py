@@ -10,6 +10,9 @@ import io
 import json
 import os
 import random
+import signal
+import subprocess
+import time
 
 import etl_writer as etl
 import tap
@@ -176,7 +179,7 @@ class Diff(tool.Case):
             self.assertIn("is no number", result.stderr)
         result = run("diff", "--lock", "moon", self.path, self.after)
         self.assertEqual(result.returncode, 1)
-        self.assertIn('neither file has an event of a lock "moon"', result.stderr)
+        self.assertIn('no file has an event of a lock "moon"', result.stderr)
         result = run("diff", "--fail-if", "waits > 1%", self.path, self.path + ".missing")
         self.assertEqual(result.returncode, 1)
         self.assertIn(".missing", result.stderr)
@@ -186,12 +189,93 @@ class Diff(tool.Case):
         empty = self.path + ".empty"
         with open(empty, "wb"):
             pass
-        for other in self.path + ".missing", empty, self.directory.name:
+        directory = self.path + ".directory"
+        os.mkdir(directory)
+        for other in self.path + ".missing", empty, directory:
             for paths in (self.path, other), (other, self.path):
                 for options in (), ("--json",), ("--csv",):
                     result = run("diff", *options, *paths)
                     self.assertEqual((result.returncode, result.stdout), (1, ""))
                     self.assertIn(other, result.stderr)
+
+    def fleet(self, name, *files):
+        """A directory of recordings, and a file that is none."""
+        directory = os.path.join(self.directory.name, name)
+        os.mkdir(directory)
+        for number, data in enumerate(files):
+            with open(os.path.join(directory, "host%d.etl" % number), "wb") as stream:
+                stream.write(data)
+        with open(os.path.join(directory, "host0.etl.txt"), "w", encoding="ascii") as stream:
+            stream.write("none\n")
+        return directory
+
+    def test_directories_are_the_sums_of_their_files(self):
+        """Machines whose clocks do not agree, and more files than there are CPUs."""
+        count = 3 * os.cpu_count() + 2
+        before = self.fleet("before", *(file_of([spin(0x10, 100 + i), spin(0x20, 7)])
+                                        for i in range(count)))
+        after = self.fleet("after", *(file_of([spin(0x10, 900)]) for _ in range(count + 1)))
+        result = run("diff", "--json", before, after)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        report = json.loads(result.stdout)
+        self.assertEqual(report["files"], [count, count + 1])
+        self.assertEqual(report["seconds"], [count, count + 1])
+        rows = {row["lock"]: (round(row["before_ns"] / NS), round(row["after_ns"] / NS))
+                for row in report["changes"]}
+        expected = sum(100 + i for i in range(count))
+        self.assertEqual(rows, {"0x10": (expected, 900 * (count + 1)), "0x20": (7 * count, 0)})
+        self.assertEqual(round(report["totals"]["wait_total"]["before"] / NS),
+                         expected + 7 * count)
+        self.assertEqual(run("diff", "--json", before, after).stdout, result.stdout)
+        text = run("diff", before, after).stdout
+        self.assertIn("Before: %d.000 s in %d files of %s\n" % (count, count, before), text)
+        # The variances of independent recordings add up.
+        one = json.loads(run("diff", "--json", os.path.join(after, "host0.etl"),
+                             os.path.join(after, "host1.etl")).stdout)["totals"]["waits"]
+        both = json.loads(run("diff", "--json", after, after).stdout)["totals"]["waits"]
+        self.assertAlmostEqual(both["interval"], one["interval"] * (count + 1) ** .5)
+
+    def test_a_bad_file_of_a_directory_is_named(self):
+        good = file_of([spin(0x10, 100)])
+        directory = self.fleet("after", good, good[:-7], good)
+        self.write(good)
+        result = run("diff", self.path, directory)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("host1.etl: ", result.stderr)
+        self.assertIn("in 3 files of ", result.stdout)
+        directory = self.fleet("other", good, b"", good)
+        result = run("diff", self.path, directory)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("host1.etl: ", result.stderr)
+        directory = self.fleet("waits", good, file_of([spin(0x10, 300, hold=0, rule=2)]))
+        result = run("diff", "--of", "hold_total", self.path, directory)
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("host1.etl: mode waits records no holds", result.stderr)
+
+    @staticmethod
+    def children(pid):
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % name, encoding="utf-8") as stream:
+                    state, parent = stream.read().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if parent == str(pid) and state != "Z":
+                yield int(name)
+
+    def test_a_process_that_dies_is_an_error(self):
+        """The reader of the standard input, which waits for more of it."""
+        self.write(file_of([spin(0x10, 100)]))
+        with subprocess.Popen([tool.NTKLOG, "diff", self.path, "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
+            while process.poll() is None:
+                for child in self.children(process.pid):
+                    os.kill(child, signal.SIGKILL)
+                time.sleep(0.01)
+            output, errors = process.communicate()
+        self.assertEqual((process.returncode, output), (1, ""))
+        self.assertIn("ended by signal 9", errors)
 
     def test_holds_that_mode_waits_does_not_record_are_not_compared(self):
         mutex = etl.linux_lock("mutex", 0x22, address=0x40, wait=100, hold=7)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The files that a command reads: see file_list.h. */
+
+#define _GNU_SOURCE
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file_list.h"
+#include "grow.h"
+#include "message.h"
+
+#define SUFFIX	".etl"
+
+static int is_etl(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return length > strlen(SUFFIX) &&
+	       !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
+}
+
+static int compare_entries(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Add a path, which is NULL without memory. Returns -1 after a message. */
+static int add_path(struct file_list *list, char *path)
+{
+	char **more = path ? grown(list->paths, list->count, sizeof(*more)) : NULL;
+
+	if (!more) {
+		message("%s", strerror(ENOMEM));
+		free(path);
+		return -1;
+	}
+	list->paths = more;
+	list->paths[list->count++] = path;
+	return 0;
+}
+
+/**
+ * file_list_add() - add a file, or the files of a directory
+ * @list: list to change
+ * @path: path of the file or of the directory
+ *
+ * Return: 0, or -1 after a message.
+ */
+int file_list_add(struct file_list *list, const char *path)
+{
+	struct dirent **entries;
+	struct stat status;
+	int count, err = 0, i;
+	char *joined;
+
+	if (stat(path, &status) || !S_ISDIR(status.st_mode))
+		return add_path(list, strdup(path));
+	count = scandir(path, &entries, is_etl, compare_entries);
+	if (count <= 0)
+		message("%s: %s", path, count ? strerror(errno) :
+			"the directory has no file *" SUFFIX);
+	if (count < 0)
+		return -1;
+	for (i = 0; i < count; i++) {
+		if (!err && asprintf(&joined, "%s/%s", path, entries[i]->d_name) < 0)
+			joined = NULL;
+		if (!err)
+			err = add_path(list, joined);
+		free(entries[i]);
+	}
+	free(entries);
+	return count ? err : -1;
+}
+
+/* Return the name of a file without its directory, and set @length to that without the suffix. */
+static const char *short_name(const char *path, int *length)
+{
+	const char *name = strrchr(path, '/');
+	size_t all;
+
+	name = name ? name + 1 : path;
+	all = strlen(name);
+	if (all > strlen(SUFFIX) && !strcmp(name + all - strlen(SUFFIX), SUFFIX))
+		all -= strlen(SUFFIX);
+	*length = (int)all;
+	return name;
+}
+
+/**
+ * file_list_host() - name the machine of a file after the file
+ * @list: list of the file
+ * @file: index of the file
+ *
+ * Return: the name of the file, or its path if another file has that name. For free(); NULL
+ * without memory.
+ */
+char *file_list_host(const struct file_list *list, size_t file)
+{
+	int length, other_length;
+	const char *name = short_name(list->paths[file], &length);
+	const char *other;
+	char *host;
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		other = short_name(list->paths[i], &other_length);
+		if (i != file && length == other_length && !strncmp(name, other, length))
+			return strdup(list->paths[file]);
+	}
+	return asprintf(&host, "%.*s", length, name) < 0 ? NULL : host;
+}
+
+/**
+ * file_list_free() - free a list
+ * @list: list, which is empty afterwards
+ */
+void file_list_free(struct file_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		free(list->paths[i]);
+	free(list->paths);
+	*list = (struct file_list) { 0 };
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_FILE_LIST_H
+#define _NTKLOG_FILE_LIST_H
+
+/* The files that a command reads. A directory stands for its files *.etl. */
+
+#include <stddef.h>
+
+/**
+ * struct file_list - files, those of a directory sorted by name; all zero: none
+ * @paths: paths of the files
+ * @count: number of @paths
+ */
+struct file_list {
+	char **paths;
+	size_t count;
+};
+
+int file_list_add(struct file_list *list, const char *path);
+char *file_list_host(const struct file_list *list, size_t file);
+void file_list_free(struct file_list *list);
+
+#endif /* _NTKLOG_FILE_LIST_H */

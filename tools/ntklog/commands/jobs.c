@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Jobs in processes of their own: see jobs.h. */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "jobs.h"
+#include "message.h"
+
+/* A job that has been started: its process and its result. */
+struct started {
+	pid_t pid;
+	FILE *result;
+};
+
+static size_t cpu_count(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
+}
+
+/* Start a job. Returns false after a message. */
+static bool start_job(const struct jobs *jobs, size_t job, struct started *started)
+{
+	int fd = memfd_create("ntklog", MFD_CLOEXEC), status;
+
+	started->result = fd < 0 ? NULL : fdopen(fd, "w+");
+	fflush(stdout);
+	started->pid = started->result ? fork() : -1;
+	if (started->pid < 0) {
+		message("cannot start a process: %s", strerror(errno));
+		if (started->result)
+			fclose(started->result);
+		else if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	if (started->pid)
+		return true;
+	status = jobs->run(jobs->argument, job, started->result);
+	if (fflush(started->result)) {
+		message("%s", strerror(errno));
+		status = NTKLOG_FAILED;
+	}
+	_exit(status);
+}
+
+/* Wait for a job, and take its result. Returns the exit status. */
+static int finish_job(const struct jobs *jobs, size_t job, const struct started *started)
+{
+	int status;
+
+	while (waitpid(started->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	rewind(started->result);
+	if (!WIFEXITED(status)) {
+		message("a process that read a file was ended by signal %d", WTERMSIG(status));
+		status = NTKLOG_FAILED;
+	} else {
+		status = WEXITSTATUS(status);
+		if (!jobs->take(jobs->argument, job, started->result) && !status)
+			status = NTKLOG_FAILED;
+	}
+	fclose(started->result);
+	return status;
+}
+
+/**
+ * jobs_run() - run jobs, as many at a time as there are CPUs
+ * @jobs: the jobs
+ *
+ * Return: the exit status of the first job that failed, NTKLOG_FAILED if a job could not be
+ * started, or NTKLOG_OK.
+ */
+int jobs_run(const struct jobs *jobs)
+{
+	size_t most = cpu_count(), begun = 0, job;
+	struct started *started = calloc(most, sizeof(*started));
+	int status = NTKLOG_OK, of_job;
+
+	if (!started) {
+		message("%s", strerror(ENOMEM));
+		return NTKLOG_FAILED;
+	}
+	for (job = 0; job < jobs->count; job++) {
+		while (begun < jobs->count && begun < job + most &&
+		       start_job(jobs, begun, &started[begun % most]))
+			begun++;
+		if (begun == job) {
+			status = NTKLOG_FAILED;
+			break;
+		}
+		of_job = finish_job(jobs, job, &started[job % most]);
+		if (!status)
+			status = of_job;
+	}
+	free(started);
+	return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_JOBS_H
+#define _NTKLOG_JOBS_H
+
+/* Jobs in processes of their own, as many at a time as there are CPUs. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/**
+ * struct jobs - jobs and the use of their results
+ * @count: number of jobs
+ * @run: run a job in a process of its own, and write its result; returns an exit status
+ * @take: read the result of a job, in the order of the jobs; returns false if it is not complete
+ * @argument: argument for @run and @take
+ */
+struct jobs {
+	size_t count;
+	int (*run)(void *argument, size_t job, FILE *result);
+	bool (*take)(void *argument, size_t job, FILE *result);
+	void *argument;
+};
+
+int jobs_run(const struct jobs *jobs);
+
+#endif /* _NTKLOG_JOBS_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading many files for a report: see report_many.h. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "jobs.h"
+#include "message.h"
+#include "report_many.h"
+
+/**
+ * report_many_open() - make the tables, which have no rows
+ * @many: has its files, and the rest zero
+ *
+ * Return: true, or false after a message; report_many_close() in either case.
+ */
+bool report_many_open(struct report_many *many)
+{
+	bool is_open = true;
+	size_t i;
+
+	many->hosts = calloc(many->files->count, sizeof(*many->hosts));
+	report_make_for_hosts(&many->report);
+	for (i = 0; i < REPORT_TABLES; i++)
+		is_open &= !many->report.tables[i].no_memory;
+	if (many->hosts && is_open)
+		return true;
+	message("%s", strerror(ENOMEM));
+	return false;
+}
+
+static int run_one(void *argument, size_t number, FILE *result)
+{
+	const struct report_many *many = argument;
+
+	return many->run(many->argument, many->files->paths[number], result);
+}
+
+/* Add the rows of a file. The memory grows with the rows that are shown, not with the files. */
+static bool take_one(void *argument, size_t number, FILE *result)
+{
+	struct report_many *many = argument;
+	bool is_whole;
+	size_t i;
+
+	many->hosts[number].name = file_list_host(many->files, number);
+	is_whole = report_read(&many->report, &many->hosts[number], many->tables, result);
+	for (i = 0; i < REPORT_TABLES; i++)
+		table_trim(&many->report.tables[i], many->top);
+	return is_whole;
+}
+
+/**
+ * report_many_read() - read the files, as many at a time as there are CPUs
+ * @many: open, with tables that have their columns and their order
+ *
+ * Return: enum ntklog_status of the first file that is not whole.
+ */
+int report_many_read(struct report_many *many)
+{
+	const struct jobs jobs = {
+		.count = many->files->count, .run = run_one, .take = take_one, .argument = many,
+	};
+
+	return jobs_run(&jobs);
+}
+
+/**
+ * report_many_lock_events() - count the events of the only lock that is summed up
+ * @many: read
+ *
+ * Return: the number, of all files.
+ */
+uint64_t report_many_lock_events(const struct report_many *many)
+{
+	uint64_t events = 0;
+	size_t i;
+
+	for (i = 0; i < many->files->count; i++)
+		events += many->hosts[i].lock_events;
+	return events;
+}
+
+/**
+ * report_many_close() - free the report
+ * @many: opened
+ */
+void report_many_close(struct report_many *many)
+{
+	size_t i;
+
+	for (i = 0; many->hosts && i < many->files->count; i++)
+		free(many->hosts[i].name);
+	free(many->hosts);
+	report_free(&many->report);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_MANY_H
+#define _NTKLOG_REPORT_MANY_H
+
+/* Reading many files for a report, in parallel. */
+
+#include "file_list.h"
+#include "report_hosts.h"
+
+/**
+ * struct report_many - a report of many files
+ * @files: the files
+ * @tables: wanted tables, as bits
+ * @top: rows of each table at most; 0: all
+ * @run: sum up a file and report_write() the result, in a process of its own; returns the exit
+ *	status
+ * @argument: argument for @run
+ * @report: the report, whose tables may be changed before report_many_read()
+ * @hosts: a host for each file
+ */
+struct report_many {
+	const struct file_list *files;
+	unsigned int tables;
+	size_t top;
+	int (*run)(void *argument, const char *path, FILE *result);
+	void *argument;
+	struct report report;
+	struct report_host *hosts;
+};
+
+bool report_many_open(struct report_many *many);
+int report_many_read(struct report_many *many);
+uint64_t report_many_lock_events(const struct report_many *many);
+void report_many_close(struct report_many *many);
+
+#endif /* _NTKLOG_REPORT_MANY_H */

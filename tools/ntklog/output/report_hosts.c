@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The report of many files: see report_hosts.h. */
+
+#include <inttypes.h>
+
+#include "report_hosts.h"
+
+/**
+ * report_write() - write the tables for report_read() in another process of this program
+ * @report: made
+ * @tables: wanted tables, as bits
+ * @stream: where to; ferror() tells a failure
+ */
+void report_write(const struct report *report, unsigned int tables, FILE *stream)
+{
+	const struct report_host host = {
+		.seconds = report->seconds,
+		.events = report->analysis->events,
+		.lock_events = report->analysis->lock_events,
+		.is_read = true,
+	};
+	size_t i;
+
+	fwrite(&host, sizeof(host), 1, stream);
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			table_write(&report->tables[i], stream);
+}
+
+/**
+ * report_read() - add the rows that report_write() has written
+ * @report: made by report_make_for_hosts()
+ * @host: host with its name; the other members are set
+ * @tables: wanted tables, as bits
+ * @stream: where the rows are
+ *
+ * Return: true, or false if the rows are not complete.
+ */
+bool report_read(struct report *report, struct report_host *host, unsigned int tables,
+		 FILE *stream)
+{
+	char *name = host->name;
+	size_t i;
+
+	if (!name || fread(host, sizeof(*host), 1, stream) != 1)
+		return false;
+	host->name = name;
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (tables & 1 << i && !table_read(&report->tables[i], name, stream))
+			return false;
+	return true;
+}
+
+/**
+ * report_print_hosts() - print how much was read
+ * @hosts: the hosts
+ * @count: number of @hosts
+ * @stream: where to
+ */
+void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream)
+{
+	uint64_t events = 0;
+	double seconds = 0;
+	size_t read = 0, i;
+
+	for (i = 0; i < count; i++) {
+		events += hosts[i].events;
+		seconds += hosts[i].seconds;
+		read += hosts[i].is_read;
+	}
+	fprintf(stream, "%" PRIu64 " events in %.3f s of %zu files", events, seconds, read);
+	if (read < count)
+		fprintf(stream, "; %zu files could not be read", count - read);
+	fputc('\n', stream);
+}
+
+/**
+ * report_hosts_json() - make a JSON object of the report
+ * @report: report of many files
+ * @hosts: the hosts
+ * @count: number of @hosts
+ * @top: rows of each table at most; 0: all
+ * @tables: wanted tables, as bits
+ *
+ * Return: an object, or NULL.
+ */
+json_t *report_hosts_json(const struct report *report, const struct report_host *hosts,
+			  size_t count, size_t top, unsigned int tables)
+{
+	json_t *array = json_array(), *object = json_object();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (hosts[i].is_read)
+			json_array_append_new(array, json_pack("{s:s, s:f, s:I}",
+							       "host", hosts[i].name,
+							       "seconds", hosts[i].seconds,
+							       "events",
+							       (json_int_t)hosts[i].events));
+	json_object_set_new(object, "hosts", array);
+	json_object_set_new(object, "files_not_read",
+			    json_integer(count - json_array_size(array)));
+	for (i = 0; i < REPORT_TABLES; i++)
+		if (tables & 1 << i)
+			json_object_set_new(object, report->tables[i].name,
+					    table_json(&report->tables[i], top));
+	return object;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NTKLOG_REPORT_HOSTS_H
+#define _NTKLOG_REPORT_HOSTS_H
+
+/*
+ * The report of many files, such as those of many machines. Each file is summed up in a process of
+ * its own. The rows of its tables are those of the report, with the host before them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report.h"
+
+/**
+ * struct report_host - a file of the report
+ * @name: name of the host
+ * @seconds: duration of the recording
+ * @events: number of its selected events
+ * @lock_events: number of events of the only lock that is summed up
+ * @is_read: the file could be read
+ */
+struct report_host {
+	char *name;
+	double seconds;
+	uint64_t events;
+	uint64_t lock_events;
+	bool is_read;
+};
+
+void report_write(const struct report *report, unsigned int tables, FILE *stream);
+bool report_read(struct report *report, struct report_host *host, unsigned int tables,
+		 FILE *stream);
+void report_print_hosts(const struct report_host *hosts, size_t count, FILE *stream);
+json_t *report_hosts_json(const struct report *report, const struct report_host *hosts,
+			  size_t count, size_t top, unsigned int tables);
+
+#endif /* _NTKLOG_REPORT_HOSTS_H */

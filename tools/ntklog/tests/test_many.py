@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""ntklog report of many files, such as those of many machines.
+
+Usage: test_many.py NTKLOG
+"""
+
+import csv
+import io
+import json
+import os
+import struct
+
+import etl_writer as etl
+import tap
+import tool
+from tool import run
+
+
+def spin(address, wait, **changes):
+    return etl.perfinfo(0x0529, etl.spin_lock(
+        address=address, acquire=1000, release=1100, wait=wait, spins=1 if wait else 0,
+        **changes))
+
+
+class Many(tool.Case):
+    def make(self, name, *events):
+        path = os.path.join(self.directory.name, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as stream:
+            stream.write(etl.file(etl.spinlock_rundown(1, 1, 1, 0), etl.resource_rundown(1, 1),
+                                  *events))
+        return path
+
+    def report(self, *arguments, status=0):
+        result = run("report", *arguments)
+        self.assertEqual(result.returncode, status, result.stderr)
+        if not status:
+            self.assertEqual(result.stderr, "")
+        return result
+
+    def fleet(self, count):
+        return [self.make("fleet/h%02d.etl" % i, spin(0x10, 100 + i), spin(0x20, 7 * i),
+                          etl.perfinfo(0x052B, etl.resource(address=0x40)),
+                          etl.perfinfo(0x0524, etl.context_swap(new=7, old=0), 4))
+                for i in range(count)]
+
+    def test_rows_are_those_of_each_file_with_its_host(self):
+        """More files than there are CPUs, in the same order each time."""
+        paths = self.fleet(3 * os.cpu_count() + 2)
+        output = self.report("--json", *paths).stdout
+        many = json.loads(output)
+        self.assertEqual(tool.undescribed(many, "report"), set())
+        self.assertEqual([host["host"] for host in many["hosts"]],
+                         ["h%02d" % i for i in range(len(paths))])
+        self.assertEqual(many["files_not_read"], 0)
+        for i, path in enumerate(paths):
+            one = json.loads(self.report("--json", path).stdout)
+            host = "h%02d" % i
+            self.assertEqual(many["hosts"][i], {
+                "host": host, "seconds": one["seconds"], "events": one["events"]})
+            for table, rows in one.items():
+                if not isinstance(rows, list) or table in ("covered", "rates_by_time"):
+                    continue
+                of_host = [{key: value for key, value in row.items() if key != "host"}
+                           for row in many[table] if row["host"] == host]
+                self.assertCountEqual(of_host, rows, table)
+        self.assertEqual(self.report("--json", os.path.dirname(paths[0])).stdout, output)
+
+    def test_the_first_rows_are_those_of_all_files(self):
+        paths = self.fleet(9)
+        rows = json.loads(self.report("--json", "--top", "3", *paths).stdout)["locks"]
+        self.assertEqual([(row["host"], row["lock"]) for row in rows],
+                         [("h08", "0x10"), ("h07", "0x10"), ("h06", "0x10")])
+        text = self.report("--table", "locks", "--top", "1", *paths).stdout
+        self.assertIn("54 events in 9.000 s of 9 files\n", text)
+        self.assertRegex(text, r"(?m)^host +lock .*\nh08 +0x10 ")
+        self.assertNotIn("h07", text)
+        made = self.report("--csv", "--columns", "wait_total", "--sort", "lock", *paths).stdout
+        table = list(csv.reader(io.StringIO(made)))
+        self.assertEqual(table[0], ["table", "host", "lock", "wait_total_ns"])
+        self.assertEqual([row[2] for row in table[1:19]], 9 * ["0x10"] + 9 * ["0x20"])
+
+    def test_files_of_one_name_are_told_apart(self):
+        paths = [self.make("%s/h.etl" % name, spin(0x10, 100)) for name in ("a", "b")]
+        rows = json.loads(self.report("--json", *paths).stdout)["locks"]
+        self.assertEqual({row["host"] for row in rows}, set(paths))
+
+    def test_a_bad_file_is_named_and_the_others_are_shown(self):
+        paths = self.fleet(3)
+        empty = self.make("empty.etl")
+        with open(empty, "wb"):
+            pass
+        for bad in empty, empty + ".missing":
+            result = self.report(paths[0], bad, paths[2], status=1)
+            self.assertIn(bad + ": ", result.stderr)
+            self.assertIn("of 2 files; 1 files could not be read\n", result.stdout)
+            self.assertIn("h02", result.stdout)
+            many = json.loads(self.report("--json", bad, paths[0], status=1).stdout)
+            self.assertEqual((len(many["hosts"]), many["files_not_read"]), (1, 1))
+        with open(paths[1], "r+b") as stream:
+            stream.truncate(os.path.getsize(paths[1]) - 7)
+        result = self.report(*paths, status=1)
+        self.assertIn(paths[1] + ": ", result.stderr)
+        self.assertIn("of 3 files\n", result.stdout)
+
+    def test_losses_are_told_of_each_file(self):
+        paths = self.fleet(2)
+        with open(paths[1], "r+b") as stream:
+            data = stream.read()
+            # Behind BuffersWritten: StartBuffers, PointerSize, EventsLost, CpuSpeed.
+            at = data.index(struct.pack("<IIII", 1, 8, 0, 2000))
+            stream.seek(at + 8)
+            stream.write(struct.pack("<I", 5))
+        result = run("report", *paths)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, "ntklog: %s: 5 events and 0 buffers were lost while it "
+                         "was recorded\n" % paths[1])
+
+    def test_a_lock_that_one_file_has(self):
+        paths = [self.make("a.etl", spin(0x10, 100)), self.make("b.etl", spin(0x20, 100))]
+        rows = json.loads(self.report("--json", "--lock", "0x20", *paths).stdout)["locks"]
+        self.assertEqual([(row["host"], row["lock"]) for row in rows], [("b", "0x20")])
+        result = self.report("--lock", "0x30", *paths, status=1)
+        self.assertIn('no event is of a lock "0x30"', result.stderr)
+        self.assertEqual(result.stdout, "")
+
+    def test_bad_usage(self):
+        paths = self.fleet(2)
+        for options in ("--html", "-"), ("--folded",):
+            result = self.report(*options, *paths, status=2)
+            self.assertIn("--html and --folded take one file", result.stderr)
+        result = self.report("--columns", "moon", *paths, status=2)
+        self.assertIn('no table has a column "moon"', result.stderr)
+        result = self.report("--sort", "moon", *paths, status=2)
+        self.assertIn('no table has a column "moon"', result.stderr)
+        directory = os.path.join(self.directory.name, "directory")
+        os.mkdir(directory)
+        result = self.report(directory, status=1)
+        self.assertIn("the directory has no file *.etl", result.stderr)
+        for command in "dump", "info":
+            self.assertIn("only one file can be given", run(command, *paths).stderr)
+
+
+if __name__ == "__main__":
+    tap.main()
