@@ -16,7 +16,7 @@ import time
 ROUNDS = 3
 # Goals in MB of the file for each second of CPU time.
 GOALS = {"ntklog report": 500, "ntklog dump": 150, "ntklog dump --json": 120,
-         "ntklog dump --csv": 120, "ntklog convert --perfetto": 60,
+         "ntklog dump --csv": 120, "ntklog convert --perfetto": 100,
          "ntklog convert --ctf": 150}
 
 
