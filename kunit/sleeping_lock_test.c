@@ -12,6 +12,8 @@
 #include <linux/percpu.h>
 #include <linux/sched.h>
 
+#include "../module/perf/resource.h"
+#include "../module/perf/resource_cpu.h"
 #include "../module/perf/sleeping_lock.h"
 #include "fixture.h"
 
@@ -163,7 +165,7 @@ static const struct task_struct *owner_is_other(const void *unused)
 
 static void release_for_other_thread(void)
 {
-	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, owner_is_other, false);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, owner_is_other, false, false);
 }
 
 static u64 unmatched(void)
@@ -181,7 +183,7 @@ static void wait_and_release(unsigned int round)
 	ndelay(2048);
 	ntklog_begin_sleeping_wait(&lock);
 	ntklog_end_sleeping_wait(&lock, 0);
-	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false, false);
 }
 
 static void lock_released_by_other_thread_wait_counted_once(struct kunit *test)
@@ -197,7 +199,7 @@ static void acquire_again(unsigned int round)
 {
 	ndelay(2048);
 	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
-	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false);
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false, false);
 }
 
 static void lock_released_by_other_thread_acquisition_counted_once(struct kunit *test)
@@ -276,7 +278,59 @@ static void slots_of_old_readers_reclaimed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, count().acquisitions, before.acquisitions);
 }
 
+static void acquire_and_release(bool has_waiters, unsigned int contentions)
+{
+	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
+	ntklog_find_current_record()->sleeping_slots[1].contentions = contentions;
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, has_waiters, false);
+}
+
+/*
+ * Of the releases that NT's rules do not sample, those that leave a waiter are written, up to the
+ * limit. The limit does not apply to a release that NT's rules sample.
+ */
+static void release_leaving_waiter_written_up_to_limit(struct kunit *test)
+{
+	u32 information[] = { EVENT_TRACE_EXECUTIVE_RESOURCE_INFORMATION_CLASS, U32_MAX, 1, 1 };
+	struct ntklog_record_limit *limit;
+	u64 events[5], dropped;
+	unsigned long end, flags;
+
+	KUNIT_ASSERT_EQ(test, ntklog_enable_sleeping_class(TEST_CLASS), 0);
+	KUNIT_ASSERT_EQ(test, ntklog_set_information(&ntklog_resource_information, information,
+						     sizeof(information)), 0u);
+	ntklog_track_sleeping_acquire_slow(&lock, _THIS_IP_, TEST_ACTION);
+	KUNIT_ASSERT_NOT_NULL(test, ntklog_find_current_record());
+	ntklog_track_sleeping_release_slow(&lock, TEST_ACTION, NULL, false, false);
+	do {
+		local_irq_save(flags);
+		limit = this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit);
+		end = jiffies + PERF_RECORD_WINDOW;
+		limit->end = end;
+		limit->left = 1;
+		dropped = limit->dropped;
+		events[0] = this_cpu_read(ntklog_resource_cpu.events);
+		acquire_and_release(false, 0);
+		events[1] = this_cpu_read(ntklog_resource_cpu.events);
+		acquire_and_release(true, 0);
+		events[2] = this_cpu_read(ntklog_resource_cpu.events);
+		acquire_and_release(true, 0);
+		events[3] = this_cpu_read(ntklog_resource_cpu.events);
+		acquire_and_release(true, 1);
+		events[4] = this_cpu_read(ntklog_resource_cpu.events);
+		dropped = limit->dropped - dropped;
+		local_irq_restore(flags);
+	} while (limit->end != end);
+	ntklog_disable_sleeping_class(TEST_CLASS);
+	KUNIT_EXPECT_EQ(test, events[1] - events[0], 0);
+	KUNIT_EXPECT_EQ(test, events[2] - events[1], 1);
+	KUNIT_EXPECT_EQ(test, events[3] - events[2], 0);
+	KUNIT_EXPECT_EQ(test, events[4] - events[3], 1);
+	KUNIT_EXPECT_EQ(test, dropped, 1);
+}
+
 static struct kunit_case sleeping_lock_cases[] = {
+	KUNIT_CASE(release_leaving_waiter_written_up_to_limit),
 	KUNIT_CASE(class_disabled_during_wait_counted_once),
 	KUNIT_CASE(lock_released_by_other_thread_wait_counted_once),
 	KUNIT_CASE(lock_released_by_other_thread_acquisition_counted_once),

@@ -73,6 +73,13 @@ do {									\
 #define system_percpu_wq		system_wq
 #endif
 
+/* Since 7.1 a semaphore has no list head, but a pointer to its first waiter. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
+#define ntklog_semaphore_has_waiters(_semaphore)	READ_ONCE((_semaphore)->first_waiter)
+#else
+#define ntklog_semaphore_has_waiters(_semaphore)	(!list_empty(&(_semaphore)->wait_list))
+#endif
+
 /* x86 has its interrupt counters in an array instead of one member each. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 2, 0)
 #define NTKLOG_IRQ_STAT_IS_ARRAY

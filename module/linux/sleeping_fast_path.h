@@ -13,6 +13,10 @@
  */
 
 #include <linux/hardirq.h>
+#include <linux/mutex.h>
+#include <linux/percpu-rwsem.h>
+#include <linux/rtmutex.h>
+#include <linux/rwsem.h>
 #include <linux/sched.h>
 #include <linux/stddef.h>
 
@@ -40,8 +44,14 @@ NTKLOG_ASM_CONSTANT(slot_caller, offsetof(struct ntklog_sleeping_slot, caller));
 NTKLOG_ASM_CONSTANT(slot_state, offsetof(struct ntklog_sleeping_slot, state));
 NTKLOG_ASM_CONSTANT(acquired, offsetof(struct ntklog_sleeping_cpu, attempts));
 NTKLOG_ASM_CONSTANT(countdown, offsetof(struct ntklog_sleeping_cpu, releases.left));
+NTKLOG_ASM_CONSTANT(mutex_spinners, offsetof(struct mutex, osq.tail));
+NTKLOG_ASM_CONSTANT(rwsem_spinners, offsetof(struct rw_semaphore, osq.tail));
+NTKLOG_ASM_CONSTANT(rt_mutex_owner, offsetof(struct rt_mutex, rtmutex.owner));
+NTKLOG_ASM_CONSTANT(percpu_rwsem_waiters, offsetof(struct percpu_rw_semaphore, waiters.head));
 NTKLOG_ASM_CONSTANT(not_in_task, NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET);
 ntklog_check_current();
+static_assert(offsetof(struct mutex, owner) == 0);
+static_assert(offsetof(struct rw_semaphore, count) == 0);
 
 /*
  * Load the record that this CPU has cached into r8, and its task into rax. It may be the record of
@@ -81,10 +91,52 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"", NTKLOG_CALLER(8), ""))
 
 /*
+ * Checks of RELEASING(): jump to 1 if the slot has a state bit or a contention, or if the lock has
+ * a waiter. In: rdi the lock, rcx next_sleeping_slot, rax the current task.
+ */
+#define NTKLOG_SLOT_STATE	"ntklog_asm_slot_state-ntklog_asm_slot_size(%rcx)"
+
+#define NTKLOG_CHECK_STATE(_hook)						\
+	"	cmpq $ntklog_asm_action_of_" #_hook ", " NTKLOG_SLOT_STATE "\n"	\
+	"	jne 1f\n"
+
+/* The owner word is the current task without a flag, and the queue of spinners is empty. */
+#define NTKLOG_CHECK_MUTEX(_hook)						\
+	NTKLOG_CHECK_STATE(_hook)						\
+	"	xorq (%rdi), %rax\n"						\
+	"	orl ntklog_asm_mutex_spinners(%rdi), %eax\n"			\
+	"	jne 1f\n"
+
+/*
+ * The low byte of the count is @_locked: 1 with a writer, 0 with readers; waiters add to it. Add
+ * the queue of spinners and the state: each term is at its least when there is nothing to see.
+ */
+#define NTKLOG_CHECK_RWSEM(_hook, _locked)					\
+	"	movzbl (%rdi), %eax\n"						\
+	"	addl ntklog_asm_rwsem_spinners(%rdi), %eax\n"			\
+	"	addq " NTKLOG_SLOT_STATE ", %rax\n"				\
+	"	cmpq $ntklog_asm_action_of_" #_hook "+" _locked ", %rax\n"	\
+	"	jne 1f\n"
+
+/* The owner word is the current task without a flag. */
+#define NTKLOG_CHECK_RT_MUTEX(_hook)						\
+	NTKLOG_CHECK_STATE(_hook)						\
+	"	xorq ntklog_asm_rt_mutex_owner(%rdi), %rax\n"			\
+	"	jne 1f\n"
+
+/* The head of an empty list points to itself. */
+#define NTKLOG_CHECK_PERCPU_RWSEM(_hook)					\
+	NTKLOG_CHECK_STATE(_hook)						\
+	"	leaq ntklog_asm_percpu_rwsem_waiters(%rdi), %rax\n"		\
+	"	cmpq %rax, (%rax)\n"						\
+	"	jne 1f\n"
+
+/*
  * Trampoline with fast path of a release function.
  * @_first: NTKLOG_UNLESS_IN_TASK if the function may be called in interrupt context, or ""
+ * @_check: NTKLOG_CHECK_* of the kind of lock
  */
-#define RELEASING(_hook, _first)						\
+#define RELEASING(_hook, _first, _check)					\
 void trampoline_##_hook(void);							\
 asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	_first									\
@@ -94,9 +146,7 @@ asm(NTKLOG_HOOK_TRAMPOLINE("trampoline_" #_hook, #_hook,				\
 	"	movq ntklog_asm_room_next(%r8), %rcx\n"				\
 	"	cmpq %rdi, ntklog_asm_slot_lock-ntklog_asm_slot_size(%rcx)\n"	\
 	"	jne 1f\n"							\
-	"	cmpq $ntklog_asm_action_of_" #_hook ", "					\
-			"ntklog_asm_slot_state-ntklog_asm_slot_size(%rcx)\n"	\
-	"	jne 1f\n"							\
+	_check									\
 	"	decl %gs:ntklog_sleeping_cpu+ntklog_asm_countdown(%rip)\n"	\
 	"	js 2f\n"							\
 	"	subq $ntklog_asm_slot_size, ntklog_asm_room_next(%r8)\n"		\

@@ -21,8 +21,10 @@
 #include <linux/sched.h>
 #include <linux/semaphore.h>
 #include <linux/stringify.h>
+#include <linux/wait.h>
 #include <linux/ww_mutex.h>
 
+#include "../ground/compat.h"
 #include "../perf/sleeping_lock.h"
 #include "kind.h"
 #include "sleeping_lock.h"
@@ -35,7 +37,7 @@
 /* Without a fast path in assembler, the trampoline only calls the hook. */
 #define NTKLOG_ASM_CONSTANT(_name, _value)	static_assert(true)
 #define ACQUIRING(_hook)			NTKLOG_HOOK(_hook)
-#define RELEASING(_hook, _first)		NTKLOG_HOOK(_hook)
+#define RELEASING(_hook, ...)			NTKLOG_HOOK(_hook)
 #endif
 
 #define CLASS_OF(_class)		NTKLOG_SLEEPING_CLASS(_class)
@@ -126,6 +128,50 @@ const struct task_struct *ntklog_owner_of_sleeping_lock(const void *lock, u32 cl
 static_assert(offsetof(struct ww_mutex, base) == 0);
 static_assert(offsetof(struct rt_mutex, rtmutex) == 0);
 
+/*
+ * Bits of the lock words that say that tasks wait, which the kernel defines in kernel/locking. They
+ * are the same in all supported kernels. A task that spins for a mutex or an rwsem is in the lock's
+ * queue of spinners and need not have set the bit.
+ */
+#define MUTEX_WAITERS		1UL
+#define RWSEM_WAITERS		2UL
+#define RT_MUTEX_WAITERS	1UL
+
+#ifdef CONFIG_LOCK_SPIN_ON_OWNER
+#define HAS_SPINNERS(_lock)	atomic_read(&(_lock)->osq.tail)
+#else
+#define HAS_SPINNERS(_lock)	false
+#endif
+
+static __always_inline bool ntklog_mutex_has_waiters(const void *lock)
+{
+	const struct mutex *mutex = lock;
+
+	return atomic_long_read(&mutex->owner) & MUTEX_WAITERS || HAS_SPINNERS(mutex);
+}
+
+static __always_inline bool ntklog_rwsem_has_waiters(const void *lock)
+{
+	const struct rw_semaphore *rwsem = lock;
+
+	return atomic_long_read(&rwsem->count) & RWSEM_WAITERS || HAS_SPINNERS(rwsem);
+}
+
+static __always_inline bool ntklog_rt_mutex_has_waiters(const void *lock)
+{
+	const struct rt_mutex *mutex = lock;
+
+	return (unsigned long)READ_ONCE(mutex->rtmutex.owner) & RT_MUTEX_WAITERS;
+}
+
+/* Readers and writers that wait for a writer. */
+static __always_inline bool ntklog_percpu_rwsem_has_waiters(const void *lock)
+{
+	const struct percpu_rw_semaphore *rwsem = lock;
+
+	return !list_empty(&rwsem->waiters.head);
+}
+
 /* A trampoline calls these functions directly, so they need no ENDBR. */
 #ifndef __noendbr
 #define __noendbr
@@ -143,40 +189,44 @@ static noinline notrace __used __noendbr void _hook(const void *lock, unsigned l
 	_how(lock, caller, _action);						\
 }
 
-/* Define the hook of a release that the fast path has counted, when its countdown has expired. */
+/*
+ * Define the hook of a release that the fast path has counted, when its countdown has expired. The
+ * fast path has seen no waiter.
+ */
 #define COUNTED(_hook, _action, _owner)						\
 NTKLOG_ASM_CONSTANT(action_of_##_hook, _action);					\
 static noinline notrace __used __noendbr void counted_##_hook(const void *lock)	\
 {										\
-	ntklog_track_sleeping_release_slow(lock, _action, _owner, true);	\
+	ntklog_track_sleeping_release_slow(lock, _action, _owner, false, true);	\
 }
 
 /* Define a release hook. */
-#define RELEASES(_hook, _action, _owner)					\
+#define RELEASES(_hook, _action, _owner, _has_waiters)				\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
-	ntklog_track_sleeping_release(lock, _action, _owner);			\
+	ntklog_track_sleeping_release(lock, _action, _owner, _has_waiters(lock)); \
 }										\
 COUNTED(_hook, _action, _owner)
 
 /* Define a release hook that interrupt handlers may call too. Their releases are only counted. */
-#define RELEASES_ANYWHERE(_hook, _action, _owner)				\
+#define RELEASES_ANYWHERE(_hook, _action, _owner, _has_waiters)			\
 static noinline notrace __used __noendbr void _hook(const void *lock)		\
 {										\
 	if (likely(in_task()))							\
-		ntklog_track_sleeping_release(lock, _action, _owner);		\
+		ntklog_track_sleeping_release(lock, _action, _owner, _has_waiters(lock)); \
 	else									\
 		this_cpu_inc(ntklog_sleeping_cpu.in_interrupts);		\
 }										\
 COUNTED(_hook, _action, _owner)
 
 ACQUIRES(acquire_mutex, TRACK, EXCLUSIVE(MUTEX))
-RELEASES(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex)
+RELEASES(release_mutex, EXCLUSIVE(MUTEX), ntklog_owner_of_mutex, ntklog_mutex_has_waiters)
 ACQUIRES(acquire_rwsem_exclusive, TRACK, EXCLUSIVE(RWSEM))
-RELEASES(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem)
+RELEASES(release_rwsem_exclusive, EXCLUSIVE(RWSEM), ntklog_owner_of_rwsem,
+	 ntklog_rwsem_has_waiters)
 ACQUIRES(acquire_rwsem_shared, TRACK, SHARED(RWSEM))
 /* The owner word may name another reader, which still holds the lock. Do not use it. */
-RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL)
+RELEASES_ANYWHERE(release_rwsem_shared, SHARED(RWSEM), NULL, ntklog_rwsem_has_waiters)
 ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE))
 
 /*
@@ -185,17 +235,20 @@ ACQUIRES(acquire_semaphore, ntklog_track_semaphore_acquire, EXCLUSIVE(SEMAPHORE)
  */
 static noinline notrace __used __noendbr void release_semaphore(const void *lock)
 {
+	const struct semaphore *semaphore = lock;
+
 	ntklog_track_sleeping_release_slow(lock, EXCLUSIVE(SEMAPHORE), ntklog_owner_of_semaphore,
-					   false);
+					   ntklog_semaphore_has_waiters(semaphore), false);
 }
 
 ACQUIRES(acquire_rt_mutex, TRACK, EXCLUSIVE(RT_MUTEX))
-RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex)
+RELEASES(release_rt_mutex, EXCLUSIVE(RT_MUTEX), ntklog_owner_of_rt_mutex,
+	 ntklog_rt_mutex_has_waiters)
 /* Often another task than the owner releases a percpu_rwsem, for example in thaw_super(). */
 ACQUIRES(acquire_percpu_rwsem, TRACK_SLOW, EXCLUSIVE(PERCPU_RWSEM))
-RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL)
+RELEASES(release_percpu_rwsem, EXCLUSIVE(PERCPU_RWSEM), NULL, ntklog_percpu_rwsem_has_waiters)
 ACQUIRES(acquire_ww_mutex, TRACK_SLOW, EXCLUSIVE(WW_MUTEX))
-RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex)
+RELEASES(release_ww_mutex, EXCLUSIVE(WW_MUTEX), ntklog_owner_of_mutex, ntklog_mutex_has_waiters)
 
 static noinline notrace __used __noendbr void downgrade_rwsem(const void *lock)
 {
@@ -253,7 +306,7 @@ TRIES(_mutex_trylock_nest_lock, 1, in_task(), TRACK, EXCLUSIVE(MUTEX));
 
 ACQUIRING(acquire_mutex);
 NTKLOG_HOOK_2(acquire_mutex);
-RELEASING(release_mutex, "");
+RELEASING(release_mutex, "", NTKLOG_CHECK_MUTEX(release_mutex));
 
 static struct ntklog_target ntklog_mutex_lock[] = {
 #ifndef CONFIG_DEBUG_LOCK_ALLOC
@@ -293,10 +346,11 @@ TRIES(down_read_trylock, 1, in_task() && !irqs_disabled(), TRACK, SHARED(RWSEM))
 TRIES(down_write_trylock, 1, in_task(), TRACK, EXCLUSIVE(RWSEM));
 ACQUIRING(acquire_rwsem_shared);
 NTKLOG_HOOK_2(acquire_rwsem_shared);
-RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK);
+RELEASING(release_rwsem_shared, NTKLOG_UNLESS_IN_TASK,
+	  NTKLOG_CHECK_RWSEM(release_rwsem_shared, "0"));
 ACQUIRING(acquire_rwsem_exclusive);
 NTKLOG_HOOK_2(acquire_rwsem_exclusive);
-RELEASING(release_rwsem_exclusive, "");
+RELEASING(release_rwsem_exclusive, "", NTKLOG_CHECK_RWSEM(release_rwsem_exclusive, "1"));
 NTKLOG_HOOK_OF_LOCK(downgrade_rwsem);
 NTKLOG_HOOK_OF_LOCK(end_rwsem_spin);
 
@@ -370,7 +424,7 @@ static struct ntklog_hook ntklog_semaphore_hooks[] = {
 TRIES(rt_mutex_trylock, 1, in_task(), TRACK, EXCLUSIVE(RT_MUTEX));
 ACQUIRING(acquire_rt_mutex);
 NTKLOG_HOOK_2(acquire_rt_mutex);
-RELEASING(release_rt_mutex, "");
+RELEASING(release_rt_mutex, "", NTKLOG_CHECK_RT_MUTEX(release_rt_mutex));
 
 static struct ntklog_target ntklog_rt_mutex_lock[] = {
 	{ .name = "rt_mutex_lock", .optional = true },
@@ -393,7 +447,7 @@ static struct ntklog_hook ntklog_rt_mutex_hooks[] = {
 };
 
 NTKLOG_HOOK(acquire_percpu_rwsem);
-RELEASING(release_percpu_rwsem, "");
+RELEASING(release_percpu_rwsem, "", NTKLOG_CHECK_PERCPU_RWSEM(release_percpu_rwsem));
 
 static struct ntklog_target ntklog_percpu_down_write[] = { NTKLOG_EXPORTED(percpu_down_write) };
 static struct ntklog_target ntklog_percpu_up_write[] = { NTKLOG_EXPORTED(percpu_up_write) };
@@ -406,7 +460,7 @@ static struct ntklog_hook ntklog_percpu_rwsem_hooks[] = {
 
 TRIES(ww_mutex_trylock, 1, in_task(), TRACK_SLOW, EXCLUSIVE(WW_MUTEX));
 NTKLOG_HOOK_2(acquire_ww_mutex);
-RELEASING(release_ww_mutex, "");
+RELEASING(release_ww_mutex, "", NTKLOG_CHECK_MUTEX(release_ww_mutex));
 
 static struct ntklog_target ntklog_ww_mutex_lock[] = {
 	NTKLOG_EXPORTED(ww_mutex_lock),

@@ -285,6 +285,18 @@ static bool ntklog_release_is_sampled(u64 wait_time, u32 contentions, bool count
 	return at_multiple || (contentions && contentions % contention_rate == 0);
 }
 
+/* Count a record of a holder that leaves a waiter. Returns true if it is within the limit. */
+static bool ntklog_holder_is_within_limit(void)
+{
+	unsigned long flags;
+	bool is_within;
+
+	local_irq_save(flags);
+	is_within = ntklog_record_is_within_limit(this_cpu_ptr(&ntklog_sleeping_cpu.holder_limit));
+	local_irq_restore(flags);
+	return is_within;
+}
+
 static u32 ntklog_release_action(u32 action)
 {
 	return NTKLOG_SLEEPING_LINUX_BIT | ntklog_action_class(action) |
@@ -293,10 +305,13 @@ static u32 ntklog_release_action(u32 action)
 		 WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED & ~WMI_RESOURCE_ACTION_CLASS);
 }
 
-/* Called with preemption off, so that RCU keeps @task valid. */
+/*
+ * Called with preemption off, so that RCU keeps @task valid. @rule is 0, or
+ * WMI_RESOURCE_ACTION_LINUX_BLOCKER.
+ */
 static void ntklog_log_sleeping_release(struct task_struct *task,
 					const struct ntklog_sleeping_slot *snapshot,
-					const void *lock)
+					const void *lock, u32 rule)
 {
 	const struct wmi_resource64 record = {
 		.acquire_time = snapshot->acquire_time,
@@ -305,7 +320,7 @@ static void ntklog_log_sleeping_release(struct task_struct *task,
 		.max_recursion_depth = 1,
 		.thread_id = task_pid_nr(task),
 		.resource = ntklog_address((unsigned long)lock),
-		.action = ntklog_release_action(snapshot->action),
+		.action = ntklog_release_action(snapshot->action) | rule,
 		.contention_delta = snapshot->contentions,
 	};
 
@@ -331,15 +346,16 @@ static bool ntklog_claim_owner_slot(struct ntklog_sleeping_slot *slot)
  * @lock: address of the lock
  * @action: class of the lock, and NTKLOG_SLEEPING_EXCLUSIVE or _SHARED
  * @owner: returns the owner of the lock; NULL if the lock does not record its owner
+ * @has_waiters: the lock's word shows a waiter
  * @counted: the fast path has found the slot and counted the release
  *
  * Finds the slot of the current task or else of the owner, frees it, and writes the event if the
- * release is sampled.
+ * release is sampled or leaves a waiter.
  *
  * Context: any. Outside of task context the release is counted and not tracked.
  */
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
-					bool counted)
+					bool has_waiters, bool counted)
 {
 	const u32 class = ntklog_action_class(action);
 	const struct task_struct *slot_task = current;
@@ -378,7 +394,10 @@ void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_own
 	}
 	if (ntklog_release_is_sampled(ntklog_sleeping_wait_time(&snapshot, snapshot.action),
 				      snapshot.contentions, counted))
-		ntklog_log_sleeping_release(task, &snapshot, lock);
+		ntklog_log_sleeping_release(task, &snapshot, lock, 0);
+	else if (has_waiters && ntklog_holder_is_within_limit())
+		ntklog_log_sleeping_release(task, &snapshot, lock,
+					    WMI_RESOURCE_ACTION_LINUX_BLOCKER);
 	if (task == current)
 		ntklog_repair_slot_stack(record, slot);
 out:

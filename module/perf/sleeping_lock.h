@@ -32,6 +32,7 @@
 #include "../ground/clock.h"
 #include "../ground/task_record.h"
 #include "../ground/thread.h"
+#include "record_limit.h"
 #include "release_count.h"
 #include "this_cpu.h"
 
@@ -89,6 +90,7 @@ static_assert(PERF_LINUX_WW_MUTEX == (PERF_LINUX_MUTEX << (NTKLOG_SLEEPING_CLASS
  * @in_interrupts: operations in interrupt context, which are not tracked
  * @waits: waits that began
  * @waited: waits that ended with the lock acquired
+ * @holder_limit: limit of the records that are written only because a release leaves a waiter
  *
  * Each CPU writes only its own counters: by single instructions, which need no protection, or with
  * interrupts off. Readers on other CPUs see values that may be stale.
@@ -107,6 +109,7 @@ struct ntklog_sleeping_cpu {
 	u64 in_interrupts;
 	u64 waits;
 	u64 waited;
+	struct ntklog_record_limit holder_limit;
 };
 
 DECLARE_PER_CPU_ALIGNED(struct ntklog_sleeping_cpu, ntklog_sleeping_cpu);
@@ -145,7 +148,7 @@ typedef const struct task_struct *(*ntklog_owner_func_t)(const void *lock);
 
 void ntklog_track_sleeping_acquire_slow(const void *lock, unsigned long caller, u32 action);
 void ntklog_track_sleeping_release_slow(const void *lock, u32 action, ntklog_owner_func_t owner,
-					bool counted);
+					bool has_waiters, bool counted);
 u32 ntklog_begin_sleeping_wait(const void *lock);
 void ntklog_end_sleeping_wait(const void *lock, int err);
 void ntklog_count_sleeping_contention(const void *lock, u32 class,
@@ -216,14 +219,16 @@ slow:
  * @action: as for ntklog_track_sleeping_acquire()
  * @owner: returns the owner of the lock, for a release on behalf of another task; NULL if the lock
  *	does not record its owner
+ * @has_waiters: the lock's word shows a waiter
  *
  * Fast path: frees the topmost slot if it belongs to @lock, had no wait, no contention and no hole
- * below, and if the release is not due for sampling.
+ * below, if the lock has no waiter, and if the release is not due for sampling.
  *
  * Context: task, also preemptible.
  */
 static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 action,
-							  ntklog_owner_func_t owner)
+							  ntklog_owner_func_t owner,
+							  bool has_waiters)
 {
 	struct ntklog_sleeping_slot *slot;
 	struct ntklog_task *record;
@@ -231,7 +236,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	bool counted = false;
 
 	record = this_cpu_read(ntklog_current.record);
-	if (!ntklog_record_is_current(record))
+	if (!ntklog_record_is_current(record) || unlikely(has_waiters))
 		goto slow;
 	slot = record->next_sleeping_slot - 1;
 	/*
@@ -247,7 +252,7 @@ static __always_inline void ntklog_track_sleeping_release(const void *lock, u32 
 	WRITE_ONCE(slot->lock, NULL);
 	return;
 slow:
-	ntklog_track_sleeping_release_slow(lock, action, owner, counted);
+	ntklog_track_sleeping_release_slow(lock, action, owner, has_waiters, counted);
 }
 
 #endif /* _NTKLOG_PERF_SLEEPING_LOCK_H */

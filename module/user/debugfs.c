@@ -231,6 +231,7 @@ static const struct {
 	NTKLOG_STACK_COUNTER("Walked", walked),
 	NTKLOG_STACK_COUNTER("LeftOut", left_out),
 	NTKLOG_SPIN_LOCK_COUNTER("BlockersDropped", blocker_limit.dropped),
+	NTKLOG_SLEEPING_COUNTER("BlockersDropped", holder_limit.dropped),
 };
 
 static u64 ntklog_get_counter(size_t i, int cpu)

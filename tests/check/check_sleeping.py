@@ -27,11 +27,43 @@ def read(name):
         return stream.read()
 
 
-def lines(word):
-    for line in read("sleeping.truth").decode().splitlines():
+def lines(word, name="sleeping.truth"):
+    for line in read(name).decode().splitlines():
         first, *rest = line.split()
         if first == word:
             yield rest
+
+
+def truths(name):
+    return [Truth(name, *(int(value, 0) for value in values))
+            for name, *values in lines("truth", name)]
+
+
+class Blockers(unittest.TestCase):
+    """NT's rules sample nothing: each planted holder of a lock with waiters is written, and no other."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.truths = truths("sleeping-blockers.truth")
+        locks = {truth.lock for truth in cls.truths}
+        cls.releases = [record for record in etl.resources(etl.decode(read("sleeping-blockers.etl")))
+                        if record.resource in locks]
+
+    def test_planted_holders_and_waiters_are_written_and_no_other(self):
+        # A holder and two waiters of each of seven kinds of hold, and one more reader.
+        self.assertEqual(len(self.truths), 3 * 7 + 1)
+        self.assertEqual(list(lines("wrong", "sleeping-blockers.truth")), [])
+        self.assertEqual(Counter((record.resource, record.thread_id) for record in self.releases),
+                         Counter((truth.lock, truth.thread) for truth in self.truths))
+
+    def test_holders_of_which_nts_rules_know_no_waiter_are_blockers(self):
+        for truth in self.truths:
+            record, = [record for record in self.releases
+                       if truth.before <= record.acquire_time <= truth.acquired
+                       and truth.releasing <= record.acquire_time + record.hold_time <= truth.after
+                       and record.thread_id == truth.thread]
+            self.assertEqual((record.action, record.contention_delta),
+                             (truth.action, truth.contentions), truth)
 
 
 class SleepingLocks(unittest.TestCase):
@@ -40,8 +72,7 @@ class SleepingLocks(unittest.TestCase):
         cls.buffers = etl.decode(read("sleeping.etl"))
         cls.records = list(etl.resources(cls.buffers))
         cls.releases = [record for record in cls.records if not record.action & 0x200]
-        cls.truths = [Truth(name, *(int(value, 0) for value in values))
-                      for name, *values in lines("truth")]
+        cls.truths = truths("sleeping.truth")
 
     def record_of(self, truth):
         """The record of the truth's thread whose times are between the truth's.

@@ -44,6 +44,17 @@ check "sleeping: the counters balance after the end of the session" sleeping_bal
 check "sleeping: the records of living tasks are freed" no_task_records
 check "sleeping: the end of the session unregisters the probes" is "$(probed)" "$(cat probed.before)"
 
+# NT's rules sample no release: a hold is written because it waited, or because others wait for it.
+echo 4294967295 >$R/release_sample_rate
+lines=$(dmesg | wc -l)
+echo start >$S/state
+check "sleeping: blockers: sleeping_locks runs" insmod sleeping_locks.ko blockers=1
+rmmod sleeping_locks
+echo stop >$S/state
+cat $S/header $S/cpu* >sleeping-blockers.etl
+dmesg | tail -n +$((lines + 1)) | sed -n 's/.*sleeping_locks: //p' >sleeping-blockers.truth
+echo 1 >$R/release_sample_rate
+
 # With NT's resources, spin locks and a second session: the end of one keeps the other's kinds.
 echo PERF_LINUX_MUTEX PERF_SYNC_OBJECTS PERF_LINUX_SPINLOCK >$D/sessions/1/group_mask
 echo start >$D/sessions/1/state

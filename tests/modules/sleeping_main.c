@@ -26,6 +26,10 @@ static unsigned int long_ms;
 module_param(long_ms, uint, 0444);
 MODULE_PARM_DESC(long_ms, "duration of the long waits, milliseconds; 0, the default: none");
 
+static bool blockers;
+module_param(blockers, bool, 0444);
+MODULE_PARM_DESC(blockers, "only hold locks while others wait for them, for a great release rate");
+
 static bool block;
 module_param(block, bool, 0444);
 MODULE_PARM_DESC(block, "only have a thread wait for a lock of each kind until the module is unloaded");
@@ -37,6 +41,10 @@ static int __init sleeping_locks_init(void)
 	ww_mutex_init(&a_ww_mutex, &ww_class);
 	if (block)
 		return block_all();
+	if (blockers) {
+		hold_before_waiters();
+		return 0;
+	}
 	for (i = 0; i < way_count; i++)
 		take(&ways[i], false, 0, NULL, NULL);
 	for (i = 1; i <= 3; i++)

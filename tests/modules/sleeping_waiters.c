@@ -81,6 +81,90 @@ void take_contended(const char *owner, const char *name, int count)
 		wait_for_completion(&waiters[i].ended);
 }
 
+/* Two tasks wait for a semaphore, of which NT's rules do not know. */
+static void block_two_by_semaphore(void)
+{
+	struct way way = *way_of("semaphore");
+	struct waiter waiters[3] = {
+		{ .way = way_of("semaphore") }, { .way = way_of("semaphore") },
+	};
+
+	way.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
+	take(&way, false, 0, start_waiters, waiters);
+	wait_for_completion(&waiters[0].ended);
+	wait_for_completion(&waiters[1].ended);
+}
+
+static DECLARE_COMPLETION(last_reads);
+static DECLARE_COMPLETION(last_may_release);
+
+static void wait_to_release(void *unused)
+{
+	complete(&last_reads);
+	wait_for_completion(&last_may_release);
+}
+
+/* The rwsem records its last reader, to which NT's rules ascribe both waiters. */
+static int read_last(void *data)
+{
+	struct waiter *waiter = data;
+
+	take(waiter->way, false, 2, wait_to_release, NULL);
+	complete(&waiter->ended);
+	return 0;
+}
+
+static void start_last_reader_and_writers(void *data)
+{
+	struct waiter *last = data;
+
+	init_completion(&last->ended);
+	if (IS_ERR(kthread_run(read_last, last, "last_reader"))) {
+		differs("last reader", -ENOMEM);
+		complete(&last->ended);
+		return;
+	}
+	wait_for_completion(&last_reads);
+	start_waiters(last + 1);
+}
+
+/* Two writers wait for two readers. The first of these has no sign of it but the lock's word. */
+static void block_two_by_readers(void)
+{
+	struct waiter waiters[4] = {
+		{ .way = way_of("read") }, { .way = way_of("write") }, { .way = way_of("write") },
+	};
+	struct way way = *way_of("read");
+	int i;
+
+	way.action |= WMI_RESOURCE_ACTION_LINUX_BLOCKER;
+	take(&way, false, 0, start_last_reader_and_writers, waiters);
+	complete(&last_may_release);
+	for (i = 0; i < 3; i++)
+		wait_for_completion(&waiters[i].ended);
+}
+
+/*
+ * Hold a lock of each kind while two tasks wait for it, and then without a waiter, which writes
+ * nothing at a great release rate.
+ */
+void hold_before_waiters(void)
+{
+	static const char *const others[] = {
+		"mutex", "write", "rt_mutex", "percpu_rwsem", "ww_mutex",
+	};
+	size_t i;
+
+	block_two_by_semaphore();
+	block_two_by_readers();
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		take_contended(others[i], others[i], 2);
+	/* A writer of a percpu_rwsem always waits, for a grace period, and so is always written. */
+	for (i = 0; i < way_count; i++)
+		if (ways[i].lock != &a_percpu_rwsem && !ways[i].acquire(ways[i].lock))
+			ways[i].release(ways[i].lock);
+}
+
 static void start_and_end_waiter(void *data)
 {
 	struct waiter *waiter = data;

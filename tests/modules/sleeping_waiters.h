@@ -26,6 +26,7 @@ struct waiter {
 
 void start_waiter(void *data);
 void take_contended(const char *owner, const char *name, int count);
+void hold_before_waiters(void);
 void give_up(const char *owner, const char *name);
 void take_while_tried(const char *owner, const char *name);
 void wait_long(const char *owner, const char *name, unsigned int ms);

@@ -39,7 +39,11 @@
  * Classes of Linux' sleeping locks. The low half of the action is as for resources: final releases
  * and excessive waits. max_recursion_depth of a release is 1. thread_id is the thread that acquired
  * the lock.
+ *
+ * WMI_RESOURCE_ACTION_LINUX_BLOCKER: bit of a final release that is written only because it leaves
+ * a waiter behind, and that NT's rules would not have written.
  */
+#define WMI_RESOURCE_ACTION_LINUX_BLOCKER			0x00000400
 #define WMI_RESOURCE_CLASS_LINUX_MUTEX				0x80010000
 #define WMI_RESOURCE_CLASS_LINUX_RWSEM				0x80020000
 #define WMI_RESOURCE_CLASS_LINUX_SEMAPHORE			0x80030000

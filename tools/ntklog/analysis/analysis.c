@@ -235,7 +235,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 	}
 	weight = resource_stats_add(&analysis->resources, &record, rates, event->processor,
 				    event->time_stamp - analysis->origin);
-	if (analysis->charges.charges && weight) {
+	if (analysis->charges.charges) {
 		record.resource = address;
 		charge_add_resource(&analysis->charges, from, &record, class, weight);
 	}

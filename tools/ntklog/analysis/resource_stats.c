@@ -114,7 +114,8 @@ static uint64_t add_release(struct resource_stats *stats, struct resource_entry 
  * @cpu: number of the CPU that wrote the record
  * @ticks: time of the record, session clock since the begin of the time lines
  *
- * Return: number of last releases that the record stands for; 0 for a record of something else.
+ * Return: number of last releases that the record stands for; 0 for a record of something else, and
+ * for a blocker's.
  */
 uint64_t resource_stats_add(struct resource_stats *stats,
 			    const struct resource_record *record,
@@ -129,6 +130,8 @@ uint64_t resource_stats_add(struct resource_stats *stats,
 		return 0;
 	}
 	stats->kinds |= 1 << record->kind;
+	if (record->is_blocker)
+		return 0;
 	entry = find_resource(stats, record);
 	switch (record->action) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:

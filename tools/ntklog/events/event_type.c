@@ -82,10 +82,17 @@ static const struct event_field spinlock_fields[] = {
 	__VA_ARGS__							\
 }
 
-/* Actions of ntklog: each kind of Linux' sleeping locks has these four. */
+/* Actions of ntklog: each kind of Linux' sleeping locks has these. */
 #define LINUX(_class, _action, _name)						\
 {										\
 	WMI_RESOURCE_CLASS_LINUX_##_class |					\
+	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
+}
+
+/* A release that is written only because it leaves a waiter. */
+#define BLOCKER(_class, _action, _name)						\
+{										\
+	WMI_RESOURCE_CLASS_LINUX_##_class | WMI_RESOURCE_ACTION_LINUX_BLOCKER |	\
 	(WMI_RESOURCE_ACTION_##_action & ~WMI_RESOURCE_ACTION_CLASS), _name	\
 }
 
@@ -110,28 +117,40 @@ static const struct event_symbol actions[] = {
 	{ WMI_RESOURCE_ACTION_WAIT_EXCESSIVE_FOR_SHARED,
 	  "wait_excessive_for_shared" },
 	LINUX(MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "mutex_release_exclusive"),
+	BLOCKER(MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "mutex_release_exclusive_blocker"),
 	LINUX(MUTEX, COMPLETE_RELEASE_SHARED, "mutex_release_shared"),
+	BLOCKER(MUTEX, COMPLETE_RELEASE_SHARED, "mutex_release_shared_blocker"),
 	LINUX(MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "mutex_wait_excessive_for_exclusive"),
 	LINUX(MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "mutex_wait_excessive_for_shared"),
 	LINUX(RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "rwsem_release_exclusive"),
+	BLOCKER(RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "rwsem_release_exclusive_blocker"),
 	LINUX(RWSEM, COMPLETE_RELEASE_SHARED, "rwsem_release_shared"),
+	BLOCKER(RWSEM, COMPLETE_RELEASE_SHARED, "rwsem_release_shared_blocker"),
 	LINUX(RWSEM, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "rwsem_wait_excessive_for_exclusive"),
 	LINUX(RWSEM, WAIT_EXCESSIVE_FOR_SHARED, "rwsem_wait_excessive_for_shared"),
 	LINUX(SEMAPHORE, COMPLETE_RELEASE_EXCLUSIVE, "semaphore_release_exclusive"),
+	BLOCKER(SEMAPHORE, COMPLETE_RELEASE_EXCLUSIVE, "semaphore_release_exclusive_blocker"),
 	LINUX(SEMAPHORE, COMPLETE_RELEASE_SHARED, "semaphore_release_shared"),
+	BLOCKER(SEMAPHORE, COMPLETE_RELEASE_SHARED, "semaphore_release_shared_blocker"),
 	LINUX(SEMAPHORE, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "semaphore_wait_excessive_for_exclusive"),
 	LINUX(SEMAPHORE, WAIT_EXCESSIVE_FOR_SHARED, "semaphore_wait_excessive_for_shared"),
 	LINUX(RT_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "rt_mutex_release_exclusive"),
+	BLOCKER(RT_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "rt_mutex_release_exclusive_blocker"),
 	LINUX(RT_MUTEX, COMPLETE_RELEASE_SHARED, "rt_mutex_release_shared"),
+	BLOCKER(RT_MUTEX, COMPLETE_RELEASE_SHARED, "rt_mutex_release_shared_blocker"),
 	LINUX(RT_MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "rt_mutex_wait_excessive_for_exclusive"),
 	LINUX(RT_MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "rt_mutex_wait_excessive_for_shared"),
 	LINUX(PERCPU_RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "percpu_rwsem_release_exclusive"),
+	BLOCKER(PERCPU_RWSEM, COMPLETE_RELEASE_EXCLUSIVE, "percpu_rwsem_release_exclusive_blocker"),
 	LINUX(PERCPU_RWSEM, COMPLETE_RELEASE_SHARED, "percpu_rwsem_release_shared"),
+	BLOCKER(PERCPU_RWSEM, COMPLETE_RELEASE_SHARED, "percpu_rwsem_release_shared_blocker"),
 	LINUX(PERCPU_RWSEM, WAIT_EXCESSIVE_FOR_EXCLUSIVE,
 	      "percpu_rwsem_wait_excessive_for_exclusive"),
 	LINUX(PERCPU_RWSEM, WAIT_EXCESSIVE_FOR_SHARED, "percpu_rwsem_wait_excessive_for_shared"),
 	LINUX(WW_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "ww_mutex_release_exclusive"),
+	BLOCKER(WW_MUTEX, COMPLETE_RELEASE_EXCLUSIVE, "ww_mutex_release_exclusive_blocker"),
 	LINUX(WW_MUTEX, COMPLETE_RELEASE_SHARED, "ww_mutex_release_shared"),
+	BLOCKER(WW_MUTEX, COMPLETE_RELEASE_SHARED, "ww_mutex_release_shared_blocker"),
 	LINUX(WW_MUTEX, WAIT_EXCESSIVE_FOR_EXCLUSIVE, "ww_mutex_wait_excessive_for_exclusive"),
 	LINUX(WW_MUTEX, WAIT_EXCESSIVE_FOR_SHARED, "ww_mutex_wait_excessive_for_shared"),
 };

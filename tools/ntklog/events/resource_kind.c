@@ -34,6 +34,21 @@ enum resource_kind resource_kind_find(uint32_t action)
 }
 
 /**
+ * resource_is_blocker() - test whether a release is written only because it leaves a waiter
+ * @action: action of a record
+ *
+ * Return: true if it is, and NT's rules have not chosen it.
+ */
+bool resource_is_blocker(uint32_t action)
+{
+	enum resource_kind kind = resource_kind_find(action);
+
+	return kind != RESOURCE_KIND_NT && kind != RESOURCE_KINDS &&
+	       action & WMI_RESOURCE_ACTION_LINUX_BLOCKER &&
+	       !(action & WMI_RESOURCE_ACTION_EXCESSIVE);
+}
+
+/**
  * resource_nt_action() - convert the action of any kind of lock to that of NT's resources
  * @action: action of a record
  *
@@ -46,6 +61,8 @@ uint32_t resource_nt_action(uint32_t action)
 
 	if (resource_kind_find(action) == RESOURCE_KINDS)
 		return action;
+	if (resource_is_blocker(action))
+		nt &= ~WMI_RESOURCE_ACTION_LINUX_BLOCKER;
 	switch (nt) {
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_EXCLUSIVE:
 	case WMI_RESOURCE_ACTION_COMPLETE_RELEASE_SHARED:

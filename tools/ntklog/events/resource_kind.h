@@ -4,6 +4,7 @@
 
 /* The kind of lock that a WMI_RESOURCE is of: a resource of NT, or a sleeping lock of Linux. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "event_symbol.h"
@@ -23,6 +24,7 @@ enum resource_kind {
 extern const struct event_symbol resource_kinds[RESOURCE_KINDS];
 
 enum resource_kind resource_kind_find(uint32_t action);
+bool resource_is_blocker(uint32_t action);
 uint32_t resource_nt_action(uint32_t action);
 
 #endif /* _NTKLOG_RESOURCE_KIND_H */

@@ -138,6 +138,18 @@ class Charge(Case):
             ("my_lock", "waiter", "holder (reader)"): 2000,
             ("my_lock", "waiter", "bystander (reader)"): 1000})
 
+    def test_blocker_of_a_sleeping_lock_is_charged_and_stands_for_no_release(self):
+        parts = self.answer(
+            etl.resource_rundown(1000, 1),
+            sleep(1000, 5000, action=0x442, kind="rwsem", delta=0),
+            sleep(5000, 5100, 3000, thread=56, kind="rwsem"))
+        self.assertEqual(parts, {"holder_ran": 3000})
+        self.assertEqual(self.blockers("--by", "task"),
+                         {("my_lock", "waiter", "holder (reader)"): 3000})
+        (row,) = json.loads(self.report("--json"))["resources"]
+        self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
+        self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
+
     def test_other_locks_are_not_charged(self):
         parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})
