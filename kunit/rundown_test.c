@@ -27,6 +27,7 @@
 #define SPIN_LOCK_END	0x0F4C
 #define RESOURCE_START	0x0F4D
 #define RESOURCE_END	0x0F4E
+#define DROPPED_START	0xA050
 
 static void start(struct kunit *test, int i, u32 group)
 {
@@ -181,7 +182,9 @@ static void a_suspend_interrupts_the_observation(struct kunit *test)
 /* The suites' module is loaded with linux_locks=0. */
 static void an_added_group_that_cannot_be_attached_is_never_observed(struct kunit *test)
 {
-	static const u16 hook_ids[] = { SPIN_LOCK_START, OBSERVED, RESOURCE_START, OBSERVED };
+	static const u16 hook_ids[] = {
+		SPIN_LOCK_START, OBSERVED, RESOURCE_START, DROPPED_START, OBSERVED,
+	};
 	struct etw_group_change change = {};
 
 	start(test, 2, PERF_SPINLOCK);
@@ -190,7 +193,10 @@ static void an_added_group_that_cannot_be_attached_is_never_observed(struct kuni
 	stop(test, 2);
 	expect_events(test, 2, hook_ids, ARRAY_SIZE(hook_ids));
 	expect_observed(test, event_at(2, 1), PERF_SPINLOCK, 1);
-	expect_observed(test, event_at(2, 3), PERF_SPINLOCK, 0);
+	/* Version 1, PERFINFO64, 0xC0; header and two u64. */
+	KUNIT_EXPECT_EQ(test, get_u32(event_at(2, 3), EVENT_MARKER), 0xC0110001u);
+	KUNIT_EXPECT_EQ(test, get_u16(event_at(2, 3), EVENT_SIZE), 0x20);
+	expect_observed(test, event_at(2, 4), PERF_SPINLOCK, 0);
 }
 
 /* The suites' module is loaded with linux_locks=0. */

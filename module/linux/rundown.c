@@ -5,10 +5,14 @@
  * only, which are tracked as in mode "full", gets one if the rate of blockers is not 0.
  *
  * A session with Linux' sleeping locks gets the rates of NT's resources, which apply to both.
+ *
+ * A session with any of Linux' locks gets the number of blockers that were dropped.
  */
 
 #include <linux/build_bug.h>
+#include <linux/cpumask.h>
 #include <linux/init.h>
+#include <linux/percpu.h>
 #include <linux/string.h>
 #include <uapi/ntklog/event.h>
 #include <uapi/ntklog/group_mask.h>
@@ -16,7 +20,9 @@
 #include "../etw/group_mask.h"
 #include "../etw/provider.h"
 #include "../perf/resource.h"
+#include "../perf/sleeping_lock.h"
 #include "../perf/spin_lock.h"
+#include "../perf/spin_lock_cpu.h"
 #include "rundown.h"
 
 static void ntklog_make_rundown(struct etw_rundown_event *event, bool end, u32 mode)
@@ -59,6 +65,24 @@ static void ntklog_sleeping_rundown(struct etw_rundown_event *event, bool end)
 		event->length = 0;
 }
 
+static void ntklog_dropped_rundown(struct etw_rundown_event *event, bool end)
+{
+	struct ntklog_dropped_dc record = { 0 };
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		record.spin_locks +=
+			READ_ONCE(per_cpu_ptr(&ntklog_spin_lock_cpu, cpu)->blocker_limit.dropped);
+		record.sleeping_locks +=
+			READ_ONCE(per_cpu_ptr(&ntklog_sleeping_cpu, cpu)->holder_limit.dropped);
+	}
+	event->hook_id = end ? NTKLOG_LOG_TYPE_DROPPED_DC_END : NTKLOG_LOG_TYPE_DROPPED_DC_START;
+	event->version = NTKLOG_DROPPED_DC_VERSION;
+	event->length = sizeof(record);
+	BUILD_BUG_ON(sizeof(record) > sizeof(event->data));
+	memcpy(event->data, &record, sizeof(record));
+}
+
 static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK,
@@ -71,6 +95,10 @@ static struct etw_provider ntklog_rundown_providers[] = {
 	{
 		.group = LINUX_SLEEPING_LOCKS,
 		.rundown = ntklog_sleeping_rundown,
+	},
+	{
+		.group = PERF_LINUX_SPINLOCK | PERF_LINUX_RWLOCK | LINUX_SLEEPING_LOCKS,
+		.rundown = ntklog_dropped_rundown,
 	},
 };
 

@@ -17,6 +17,18 @@
 #include "resource_event.h"
 #include "stack.h"
 
+/* Write the caller of the lock function, which a WMI_RESOURCE does not have. Interrupts are off. */
+static void ntklog_write_caller(u64 sessions, u64 lock, unsigned long caller)
+{
+	const struct ntklog_caller event = {
+		.lock = lock,
+		.caller = ntklog_address(caller),
+	};
+
+	etw_log_event_to(sessions, PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, &event,
+			 sizeof(event));
+}
+
 /*
  * Write an event. @caller and @lock belong to a Linux lock; they are 0 for NT's resources, which
  * have a tracepoint of their own.
@@ -47,6 +59,8 @@ static void ntklog_write_event(const struct wmi_resource64 *record, u32 group, u
 			ntklog_record_identity(lock, caller,
 					       NTKLOG_IDENTITY_OF_CLASS(record->action));
 		sessions = etw_sessions_for_event(group);
+		if (lock)
+			ntklog_write_caller(sessions, record->resource, caller);
 		if (etw_begin_event(sessions, PERFINFO_LOG_TYPE_RESOURCE, PERFINFO_RESOURCE_VERSION,
 				    sizeof(*record), &data)) {
 			memcpy(data, record, sizeof(*record));

@@ -53,6 +53,11 @@ rmmod sleeping_locks
 echo stop >$S/state
 cat $S/header $S/cpu* >sleeping-blockers.etl
 dmesg | tail -n +$((lines + 1)) | sed -n 's/.*sleeping_locks: //p' >sleeping-blockers.truth
+check "sleeping: blockers: record runs sleeping_locks" ntklog record \
+	-e linux_mutex,linux_rwsem,linux_semaphore -o sleeping-callers.etl -- \
+	insmod sleeping_locks.ko blockers=1
+rmmod sleeping_locks
+ntklog report --json sleeping-callers.etl >sleeping-callers.json
 echo 1 >$R/release_sample_rate
 
 # With NT's resources, spin locks and a second session: the end of one keeps the other's kinds.

@@ -76,6 +76,16 @@ def ntklog_rundown(linux_mode=0, end=False, blockers=0):
                     version=1)
 
 
+def dropped_rundown(spin=0, sleeping=0, end=False, **changes):
+    """Not NT's: releases that left a waiter and were not written."""
+    return perfinfo(0xA051 if end else 0xA050, struct.pack("<QQ", spin, sleeping), version=1, **changes)
+
+
+def caller(lock, address, **changes):
+    """Not NT's: where a lock was acquired whose record follows."""
+    return perfinfo(0xA052, struct.pack("<QQ", lock, address), version=1, **changes)
+
+
 # Not NT's: classes of Linux' own locks that sleep, the upper half of Action.
 LINUX_KINDS = {"mutex": 0x80010000, "rwsem": 0x80020000, "semaphore": 0x80030000,
                "rt_mutex": 0x80040000, "percpu_rwsem": 0x80050000, "ww_mutex": 0x80060000}

@@ -34,9 +34,14 @@
 #define NTKLOG_LOG_TYPE_STACKS_DC_START		0xA04D
 #define NTKLOG_LOG_TYPE_STACKS_DC_END		0xA04E
 #define PERFINFO_LOG_TYPE_NTKLOG_OBSERVED	0xA04F
+#define NTKLOG_LOG_TYPE_DROPPED_DC_START	0xA050
+#define NTKLOG_LOG_TYPE_DROPPED_DC_END		0xA051
+#define PERFINFO_LOG_TYPE_NTKLOG_CALLER		0xA052
 #define NTKLOG_DC_VERSION			1
 #define NTKLOG_STACKS_DC_VERSION		1
 #define NTKLOG_OBSERVED_VERSION			1
+#define NTKLOG_DROPPED_DC_VERSION		1
+#define NTKLOG_CALLER_VERSION			1
 
 /* header_type: kind of header, and pointer size of the data. */
 #define TRACE_HEADER_TYPE_SYSTEM32		0x01
@@ -199,6 +204,41 @@ struct ntklog_observed {
 NTKLOG_ASSERT_SIZE(struct ntklog_observed, 0x08);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, group, 0x00);
 NTKLOG_ASSERT_OFFSET(struct ntklog_observed, observed, 0x04);
+
+/**
+ * struct ntklog_dropped_dc - data of the rundown events of holders that were not written
+ * @spin_locks: releases of spin locks that left a waiter and exceeded the limit, since the module
+ *	was loaded
+ * @sleeping_locks: the same of Linux' sleeping locks
+ *
+ * A session with Linux' locks has one at its start and one at its end. The difference is what its
+ * file lacks.
+ */
+struct ntklog_dropped_dc {
+	__u64 spin_locks;
+	__u64 sleeping_locks;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_dropped_dc, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, spin_locks, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_dropped_dc, sleeping_locks, 0x08);
+
+/**
+ * struct ntklog_caller - data of the event that tells where a sleeping lock was acquired
+ * @lock: address of the lock, as in the record that follows
+ * @caller: return address of the function that acquired or waits for the lock
+ *
+ * Written by the same CPU just before each PERFINFO_LOG_TYPE_RESOURCE of a Linux lock, which has no
+ * such member.
+ */
+struct ntklog_caller {
+	__u64 lock;
+	__u64 caller;
+};
+
+NTKLOG_ASSERT_SIZE(struct ntklog_caller, 0x10);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, lock, 0x00);
+NTKLOG_ASSERT_OFFSET(struct ntklog_caller, caller, 0x08);
 
 /**
  * struct perfinfo_eresource_dc - data of the resource rundown events

@@ -217,6 +217,29 @@ static void add_unwanted_resource(struct analysis *analysis, const struct charge
 		charge_add_resource(&analysis->charges, from, record, class, 0);
 }
 
+/* Keep the caller of the next record of a lock that sleeps, which the same CPU writes behind it. */
+static void add_caller(struct analysis *analysis, const struct etl_event *event)
+{
+	if (!analysis->callers)
+		analysis->callers = calloc(UINT16_MAX + 1, sizeof(*analysis->callers));
+	if (analysis->callers)
+		memcpy(&analysis->callers[event->processor], event->data,
+		       sizeof(*analysis->callers));
+	else
+		analysis->resources.no_memory = true;
+}
+
+/* The caller of the record of a lock; 0: not recorded. */
+static uint64_t take_caller(struct analysis *analysis, uint16_t processor, uint64_t lock)
+{
+	struct ntklog_caller *kept = analysis->callers ? &analysis->callers[processor] : NULL;
+	uint64_t caller = kept && kept->lock == lock ? kept->caller : 0;
+
+	if (kept)
+		*kept = (struct ntklog_caller) { 0 };
+	return caller;
+}
+
 static void add_resource(struct analysis *analysis, const struct charge_event *from)
 {
 	const struct etl_event *event = from->event;
@@ -227,6 +250,7 @@ static void add_resource(struct analysis *analysis, const struct charge_event *f
 
 	resource_record_read(&record, event);
 	address = record.resource;
+	record.caller = take_caller(analysis, event->processor, address);
 	class = key_of(analysis, address, event);
 	record.resource = class;
 	if (!is_wanted_lock(analysis, address, class)) {
@@ -268,6 +292,7 @@ static void take_facts(struct analysis *analysis, const struct etl_file *file,
 	case PERFINFO_LOG_TYPE_SPINLOCK:
 	case PERFINFO_LOG_TYPE_RESOURCE:
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
+	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
 		break;
 	default:
 		rates_history_add(&analysis->history, event);
@@ -302,6 +327,11 @@ int analysis_add(struct analysis *analysis, struct etl_file *file,
 	}
 	if (type && event_type_check(file, event, type))
 		return -1;
+	/* The caller is a part of the record behind it. A filter chooses by the record. */
+	if (type && event->hook_id == PERFINFO_LOG_TYPE_NTKLOG_CALLER) {
+		add_caller(analysis, event);
+		return 0;
+	}
 	/* The first and the last time include events that the filter leaves out. */
 	if (event->has_time && !is_of_header(file, event))
 		take_time(analysis, event->time_stamp);
@@ -592,5 +622,6 @@ void analysis_free(struct analysis *analysis)
 	rates_history_free(&analysis->history);
 	charge_sums_free(&analysis->charges);
 	free(analysis->unknown);
+	free(analysis->callers);
 	*analysis = (struct analysis) { 0 };
 }

@@ -47,6 +47,7 @@
  * @has_later_events: the file has events after the selected time
  * @rates_changed: the sampling parameters changed during the session
  * @unknown: number of events of unknown types, by hook id; allocated for the first one
+ * @callers: caller of the next record of a lock that sleeps, by CPU; allocated for the first one
  * @unknown_headers: number of events without a hook id, by type of header
  */
 struct analysis {
@@ -79,6 +80,7 @@ struct analysis {
 	bool has_later_events;
 	bool rates_changed;
 	uint64_t *unknown;
+	struct ntklog_caller *callers;
 	uint64_t unknown_headers[0x100];
 };
 

@@ -65,7 +65,8 @@ enum charge_part {
  * @acquired: when the hold began; equal to @released, if only the wait is recorded
  * @released: when the hold ended
  * @logged: time stamp of the record, which is not before @released
- * @caller: address in the function that released a spin lock; 0: not recorded
+ * @caller: address in the function that released a spin lock, or that acquired a lock that tasks
+ *	sleep for; 0: not recorded
  * @frames: CHARGE_FRAMES return addresses of the stack of the release, the innermost first; 0 ends
  *	them; NULL: not recorded
  * @thread_id: the task

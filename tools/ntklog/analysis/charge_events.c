@@ -111,6 +111,7 @@ void charge_add_resource(struct charge_sums *sums, const struct charge_event *fr
 		.frames = read_frames(frames, from->stack),
 		.lock = record->resource,
 		.class = class,
+		.caller = record->caller,
 		.thread_id = record->thread_id,
 		.weight = weight,
 		.cpu = from->event->processor,

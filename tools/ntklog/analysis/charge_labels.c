@@ -138,10 +138,13 @@ void charge_format_holder(const struct names *names, enum charge_by by,
 		snprintf(text, size, "CPU %u", hold->cpu);
 	} else if (by == CHARGE_BY_IRQL) {
 		format_irql(hold, text, size);
-	} else if (hold->caller) {
+	} else if (hold->caller && !hold->is_sleeping) {
 		names_function(names, hold->caller, function, sizeof(function));
 		snprintf(text, size, "%s", function);
 	} else if (find_function(names, hold->frames, function, sizeof(function))) {
+		snprintf(text, size, "%s in %s", task, function);
+	} else if (hold->caller) {
+		names_function(names, hold->caller, function, sizeof(function));
 		snprintf(text, size, "%s in %s", task, function);
 	} else {
 		snprintf(text, size, "%s", task);

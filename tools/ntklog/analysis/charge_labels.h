@@ -19,7 +19,7 @@
 /**
  * enum charge_by - property by which waiters and holders are told apart
  * @CHARGE_BY_CALLER: the function that released the lock; for locks that sleep the task, and the
- *	function if there is a stack
+ *	function of the stack, or without one the function that acquired the lock
  * @CHARGE_BY_TASK: the name of the task
  * @CHARGE_BY_STACK: the innermost functions of the stack
  * @CHARGE_BY_THREAD: the task's id and name

@@ -202,6 +202,35 @@ out:
 	free(last);
 }
 
+/* Note the numbers of dropped blockers. The events of a file are in the order of time. */
+static void add_dropped(struct dropped_blockers *dropped, const struct etl_event *event)
+{
+	struct ntklog_dropped_dc dc;
+
+	memcpy(&dc, event->data, sizeof(dc));
+	if (event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_START && !dropped->has_start &&
+	    !dropped->has_end) {
+		dropped->has_start = true;
+		dropped->start = dc;
+	}
+	dropped->has_end = true;
+	dropped->end = dc;
+}
+
+/**
+ * rates_dropped_blockers() - return how many releases that left a waiter behind are not in a file
+ * @history: history of the file
+ *
+ * Return: the number of these releases; if the file has lost its start, at most that many.
+ */
+uint64_t rates_dropped_blockers(const struct rates_history *history)
+{
+	const struct dropped_blockers *dropped = &history->dropped;
+
+	return dropped->end.spin_locks - dropped->start.spin_locks +
+	       dropped->end.sleeping_locks - dropped->start.sleeping_locks;
+}
+
 /**
  * rates_history_add() - note the parameters in an event, if it is a rundown
  * @history: history to change
@@ -213,6 +242,11 @@ void rates_history_add(struct rates_history *history, const struct etl_event *ev
 		.time = event->time_stamp, .hook_id = event->hook_id,
 	};
 
+	if (event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_START ||
+	    event->hook_id == NTKLOG_LOG_TYPE_DROPPED_DC_END) {
+		add_dropped(&history->dropped, event);
+		return;
+	}
 	if (!read_rundown(&rundown.rates, event))
 		return;
 	more = grown(history->rundowns, history->rundown_count, sizeof(*more));

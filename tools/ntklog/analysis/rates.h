@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <ntklog/etl.h>
+#include <ntklog/event.h>
 
 #include "resource_stats.h"
 #include "spinlock_stats.h"
@@ -40,6 +41,20 @@ struct rates_stretch {
 struct rates_rundown;
 
 /**
+ * struct dropped_blockers - releases that left a waiter behind and that the module did not write
+ * @has_start: the numbers at the start are known
+ * @has_end: a rundown with the numbers has been seen
+ * @start: numbers of spin locks and of locks that sleep at the start; 0: not known
+ * @end: the last numbers
+ */
+struct dropped_blockers {
+	bool has_start;
+	bool has_end;
+	struct ntklog_dropped_dc start;
+	struct ntklog_dropped_dc end;
+};
+
+/**
  * struct rates_history - all changes of the parameters; all zero: none is known
  * @rundowns: rundown events, in the order of time after rates_history_finish()
  * @rundown_count: number of @rundowns
@@ -48,6 +63,7 @@ struct rates_rundown;
  * @has_unknown_change: a DC_END differs from the DC_START before it: the time of a change is not
  *	known
  * @is_finished: nothing is added any more
+ * @dropped: releases that left a waiter behind and were not written
  * @no_memory: something is missing for want of memory
  */
 struct rates_history {
@@ -57,11 +73,13 @@ struct rates_history {
 	size_t count;
 	bool has_unknown_change;
 	bool is_finished;
+	struct dropped_blockers dropped;
 	bool no_memory;
 };
 
 void rates_find(struct rates *rates, struct etl_file *file);
 void rates_history_add(struct rates_history *history, const struct etl_event *event);
+uint64_t rates_dropped_blockers(const struct rates_history *history);
 void rates_history_finish(struct rates_history *history);
 const struct rates *rates_at(const struct rates_history *history, uint64_t time);
 void rates_history_free(struct rates_history *history);

@@ -220,6 +220,17 @@ static const struct event_field ntklog_observed_fields[] = {
 	PLAIN(struct ntklog_observed, "Observed", observed),
 };
 
+static const struct event_field ntklog_dropped_dc_fields[] = {
+	PLAIN(struct ntklog_dropped_dc, "SpinLockBlockersDropped", spin_locks),
+	PLAIN(struct ntklog_dropped_dc, "SleepingBlockersDropped", sleeping_locks),
+};
+
+static const struct event_field ntklog_caller_fields[] = {
+	PLAIN(struct ntklog_caller, "Lock", lock, .format = FIELD_HEX),
+	PLAIN(struct ntklog_caller, "CallerAddress", caller, .format = FIELD_HEX,
+	      .is_code = true),
+};
+
 static const struct event_field eresource_dc_fields[] = {
 	PLAIN(struct perfinfo_eresource_dc, "ReleaseSamplingRate",
 	      release_sampling_rate),
@@ -412,6 +423,12 @@ const struct event_type event_types[] = {
 	   struct ntklog_stacks_dc, ntklog_stacks_dc_fields),
 	DC(PERFINFO_LOG_TYPE_NTKLOG_OBSERVED, NTKLOG_OBSERVED_VERSION, "NtklogObserved",
 	   struct ntklog_observed, ntklog_observed_fields),
+	DC(NTKLOG_LOG_TYPE_DROPPED_DC_START, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCStart",
+	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
+	DC(NTKLOG_LOG_TYPE_DROPPED_DC_END, NTKLOG_DROPPED_DC_VERSION, "NtklogDroppedDCEnd",
+	   struct ntklog_dropped_dc, ntklog_dropped_dc_fields),
+	DC(PERFINFO_LOG_TYPE_NTKLOG_CALLER, NTKLOG_CALLER_VERSION, "NtklogCaller",
+	   struct ntklog_caller, ntklog_caller_fields),
 };
 
 static_assert(ARRAY_SIZE(event_types) == EVENT_TYPES, "EVENT_TYPES is the number of types");

@@ -57,6 +57,8 @@ struct spinlock_record {
  * @kind: kind of lock, or RESOURCE_KINDS if it is not known
  * @action: WMI_RESOURCE_ACTION_* for all kinds, or a number that is not one of them
  * @contention_delta: number of waits that began during the hold
+ * @caller: address behind the call of the lock function, from the event before the record; 0: not
+ *	recorded
  * @is_blocker: a release that is written only because it leaves a waiter: it stands for no other
  */
 struct resource_record {
@@ -69,6 +71,7 @@ struct resource_record {
 	enum resource_kind kind;
 	uint32_t action;
 	uint32_t contention_delta;
+	uint64_t caller;
 	bool is_blocker;
 };
 

@@ -162,6 +162,7 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 	struct contextswap_record contextswap;
 	struct resource_record resource;
 	struct spinlock_record spinlock;
+	struct ntklog_caller caller;
 
 	switch (event->hook_id) {
 	case PERFINFO_LOG_TYPE_SPINLOCK:
@@ -174,6 +175,10 @@ static void take_event(struct names_writer *writer, const struct etl_event *even
 		resource_record_read(&resource, event);
 		take_address(writer, resource.resource);
 		task_names_take(&writer->tasks, resource.thread_id);
+		break;
+	case PERFINFO_LOG_TYPE_NTKLOG_CALLER:
+		memcpy(&caller, event->data, sizeof(caller));
+		take_address(writer, caller.caller);
 		break;
 	case PERFINFO_LOG_TYPE_CONTEXTSWAP:
 		contextswap_record_read(&contextswap, event);

@@ -330,6 +330,9 @@ static void add_hints(struct answer *answer)
 				    sums->sleeping.parts[CHARGE_UNKNOWN];
 	bool has_stacks = analysis->stacks.has_any;
 
+	if (rates_dropped_blockers(&analysis->history))
+		add_line(answer, "Not recorded: %" PRIu64 " holders of what is free or unknown.",
+			 rates_dropped_blockers(&analysis->history));
 	if (spinlock->has_rules && spinlock->linux_mode == NTKLOG_LINUX_MODE_WAITS)
 		add_line(answer, "Mode waits records no holders of spin locks: use --mode full.");
 	else if (share_of(unknown_spinning, total->wait - sums->sleeping.wait) > UNKNOWN_MIN &&

@@ -333,6 +333,11 @@ void report_facts(const struct report *report, FILE *stream, const char *before,
 		fact(stream, before, after,
 		     "LOST: events after %" PRIu64 " buffers; the header does not say how many",
 		     file->lossy_buffers);
+	if (rates_dropped_blockers(&analysis->history))
+		fact(stream, before, after,
+		     "LOST: %s%" PRIu64 " holders, beyond 10,000 a second and CPU",
+		     analysis->history.dropped.has_start ? "" : "at most ",
+		     rates_dropped_blockers(&analysis->history));
 	if (file->damaged_buffers || file->damaged_events || file->wrong_times)
 		fact(stream, before, after,
 		     "DAMAGED: %" PRIu64 " buffers, %" PRIu64 " events, %" PRIu64 " times left out",

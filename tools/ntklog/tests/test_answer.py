@@ -150,6 +150,40 @@ class Charge(Case):
         self.assertEqual((row["class"], row["releases"]), ("exclusive", 1))
         self.assertIn("Action=rwsem_release_shared_blocker", run("dump", self.path).stdout)
 
+    def test_caller_names_a_sleeping_holder_without_a_stack(self):
+        """The caller belongs to the next record of its lock by the same CPU, whatever the filter."""
+        self.write_events(
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 4999), sleep(1000, 5000),
+            etl.caller(LOCK + 64, OTHER, time_stamp=BASE + 5098), sleep(5000, 5100, 3000, thread=56))
+        held = {("my_lock", "waiter", "holder in holds_long"): 3000}
+        self.assertEqual(self.blockers(), held)
+        self.assertEqual(self.blockers("--filter", "Kind == mutex"), held)
+        self.assertEqual(self.blockers("--by", "task"), {("my_lock", "waiter", "holder"): 3000})
+        self.assertEqual(json.loads(self.report("--json"))["events"], 5)
+        self.assertIn("CallerAddress=0xffffffff81000101 CallerAddressSymbol=holds_long+0x1",
+                      run("dump", self.path).stdout)
+
+    def test_tasks_with_the_same_caller_are_told_apart(self):
+        self.write_events(
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 4999), sleep(1000, 5000),
+            etl.caller(LOCK, HOLDER, time_stamp=BASE + 5098), sleep(5000, 5100, 3000, thread=56))
+        self.assertEqual(self.blockers(), {
+            ("my_lock", "waiter in holds_long", "holder in holds_long"): 3000})
+
+    def test_dropped_holders_are_told(self):
+        events = sleep(1000, 5000), sleep(5000, 5100, 3000, thread=56)
+        self.write_events(etl.dropped_rundown(7, 10), *events,
+                          etl.dropped_rundown(9, 15, end=True, time_stamp=BASE + 6000))
+        self.assertEqual(json.loads(self.report("--json"))["blockers_dropped"], 7)
+        text = self.report()
+        self.assertIn("LOST: 7 holders, beyond 10,000 a second and CPU", text)
+        self.assertIn("Not recorded: 7 holders of what is free or unknown.", text)
+        self.write_events(*events, etl.dropped_rundown(9, 15, end=True, time_stamp=BASE + 6000))
+        self.assertIn("LOST: at most 24 holders", self.report())
+        self.write_events(etl.dropped_rundown(7, 10), *events,
+                          etl.dropped_rundown(7, 10, end=True, time_stamp=BASE + 6000))
+        self.assertNotIn("LOST", self.report())
+
     def test_other_locks_are_not_charged(self):
         parts = self.answer(spin(1000, 5000, address=LOCK + 64), spin(5000, 5100, 3000, WAITER))
         self.assertEqual(parts, {"unknown": 3000})

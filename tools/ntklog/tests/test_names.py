@@ -101,6 +101,12 @@ class Names(Directory):
             "ffffffff81300000 T unused", "ffffffff81400000 T unused_too",
             "ffffffff82000000 B the_lock", "thread 55 worker"])
 
+    def test_names_of_callers(self):
+        self.log_buffers(2, etl.buffer([etl.caller(0xffffffff82000030, 0xffffffff81300004)]))
+        self.run_there("stop", "2", "-o", self.etl)
+        self.assertEqual(self.names(), ["ffffffff81300000 T unused",
+                                        "ffffffff81400000 T unused_too"])
+
     def test_a_call_that_is_the_last_of_its_function(self):
         """What it returns to is another function, which has not called anything."""
         self.log_buffers(2, etl.buffer([self.event(spins=1),
