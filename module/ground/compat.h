@@ -73,6 +73,11 @@ do {									\
 #define system_percpu_wq		system_wq
 #endif
 
+/* stack_trace_save_tsk() is exported. 6.1 does not export it. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define NTKLOG_HAS_STACKS_OF_TASKS
+#endif
+
 /* Since 7.1 a semaphore has no list head, but a pointer to its first waiter. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 1, 0)
 #define ntklog_semaphore_has_waiters(_semaphore)	READ_ONCE((_semaphore)->first_waiter)

@@ -33,6 +33,7 @@
 #include "../perf/stack.h"
 #include "debugfs.h"
 #include "debugfs_file.h"
+#include "debugfs_held.h"
 #include "debugfs_session.h"
 
 static struct dentry *ntklog_directory;
@@ -476,6 +477,9 @@ static int ntklog_create_files(void)
 		return err;
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("identities", 0400, ntklog_directory,
 						  NULL, &ntklog_identities_fops));
+	if (err)
+		return err;
+	err = ntklog_create_held_file(ntklog_directory);
 	if (err)
 		return err;
 	err = PTR_ERR_OR_ZERO(debugfs_create_file("locks", 0400, ntklog_directory,

@@ -17,7 +17,7 @@ check "lockdown: integrity: ioctls cannot set" \
 	grep "^not ok - ioctl of 64 bits: sets spin locks" lockdown.log
 check "lockdown: integrity: ioctls can query" grep "^ok - ioctl of 64 bits: queries locks" lockdown.log
 check "lockdown: confidentiality is enabled" sh -c "echo confidentiality >$L"
-for file in $D/locks $D/locks_information $S/cpu0; do
+for file in $D/held $D/locks $D/locks_information $S/cpu0; do
 	check "lockdown: ${file#"$D/"} is not read" sh -c "! cat $file >/dev/null"
 done
 ./ioctl64 >lockdown.log

@@ -119,8 +119,16 @@ echo start >$S/state
 check "sleeping: blocked threads: sleeping_locks runs" insmod sleeping_locks.ko block=1
 check "sleeping: blocked threads: waiters are counted" [ "$(sleeping_now 'waited for')" -ge 6 ]
 check "sleeping: blocked threads: owners are counted" [ "$(sleeping_now owned)" -ge 6 ]
+cat $D/held >held.txt
+check "sleeping: blocked threads: held shows each lock, its owner and its waiter, and no other" is \
+	"$(sed -n 's/ [0-9]* [0-9]* [0-9]* .*\[sleeping_locks\].*//p' held.txt | cut -d ' ' -f 2- | sort)" \
+	"$(held_while_blocked)"
+check "sleeping: blocked threads: held has the caller and the task" \
+	grep -E '^0x[0-9a-f]+ mutex exclusive held [0-9]+ [0-9]+ 1 a_mutex.* acquire_mutex\+.* owner$' held.txt
+check "sleeping: blocked threads: held has the stack of a holder that is blocked" held_has_stack
 echo stop >$S/state
 check "sleeping: blocked threads: hooks are removed" sleeping_is_off
+check "sleeping: blocked threads: without hooks held is empty" is "$(wc -l <$D/held)" 1
 echo start >$S/state
 check "sleeping: blocked threads: hooks are attached" sleeping_is_on
 check "sleeping: blocked threads: each thread acquires its lock" rmmod sleeping_locks

@@ -33,6 +33,27 @@ sleeping_is_off()
 	is "$(count_hooked_functions)" 0 && is "$(sleeping_now owned)" 0
 }
 
+# Lines of the file held about the locks of sleeping_locks block=1.
+held_while_blocked()
+{
+	for kind in mutex percpu_rwsem rt_mutex; do
+		printf '%s exclusive held\n%s exclusive waiting\n' $kind $kind
+	done
+	printf 'rwsem exclusive held\nrwsem shared waiting\n'
+	for kind in semaphore ww_mutex; do
+		printf '%s exclusive held\n%s exclusive waiting\n' $kind $kind
+	done
+}
+
+# 6.1 has no stacks of other tasks for modules.
+held_has_stack()
+{
+	case $(uname -r) in
+	6.1.*) ! grep "^$(printf '\t')" held.txt ;;
+	*) grep "^$(printf '\t')own_all+" held.txt ;;
+	esac
+}
+
 # Tracepoints of the kernel that have a probe, ours or another's.
 probed()
 {
