@@ -2,11 +2,24 @@
 /*
  * Writing into a run's buffers.
  *
- * Each CPU writes its own buffers with interrupts off. A buffer is finished (header final, the
- * rest filled) before relay switches to the next one, so that a reader on another CPU sees
- * finished buffers only. When no buffer is free, the full one stays unfinished: it can still get
- * the flag for events that were lost after it, and the last buffer of a CPU can be marked as
- * the end of the file when the session stops.
+ * Events are written in every context that takes locks, also with locks of the scheduler held.
+ * Therefore each CPU has buffers of its own, and writes them with interrupts off and without a
+ * lock. An NMI may interrupt a write, so its events are only counted, as lost. The buffers of a CPU
+ * are a ring, the sub-buffers of a relay channel:
+ *
+ *	subbufs_consumed         subbufs_produced
+ *	v                        v
+ *	finished     finished    open         free         free
+ *
+ * - A free buffer becomes open when relay switches to it. Its first event gives it a number.
+ * - The open buffer is finished by the first event that does not fit, or by a flush: its header
+ *   becomes final and its rest is filled. relay increments subbufs_produced after that, so that a
+ *   reader on another CPU sees finished buffers only.
+ * - A reader copies a finished buffer and then increments subbufs_consumed, which frees it.
+ *
+ * When an event finds no free buffer, buffering mode frees the oldest finished one. In sequential
+ * mode the event is lost, and the full buffer stays open: it can still get the flag for lost
+ * events, and the mark for the end of the file when the session stops.
  */
 
 #include <linux/irq_work.h>

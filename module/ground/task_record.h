@@ -2,7 +2,24 @@
 #ifndef _NTKLOG_GROUND_TASK_RECORD_H
 #define _NTKLOG_GROUND_TASK_RECORD_H
 
-/* The record of a task. struct task_struct has no room for data of modules. */
+/*
+ * The record of a task: its NT state, and slots for NT's resources and Linux' sleeping locks that
+ * the task owns. struct task_struct has no room for data of modules, so the records are in a table
+ * (task_table.h), and each CPU caches the record that it has found last (thread.h):
+ *
+ *	ntklog_current                    struct ntklog_task
+ *	  cached_task                       task, critical_regions, ...
+ *	  record -------------------------> next_slot -----------+
+ *	                                                         v
+ *	                                    slots[]   unused  A  free  free  ...
+ *	                                    next_sleeping_slot ------+
+ *	                                                             v
+ *	                                    sleeping_slots[] unused B C free ... sentinel
+ *
+ * Both arrays are stacks with holes: an acquisition takes the slot at the top, and a release of
+ * another lock than the topmost leaves a hole. At the end of an array a task takes a hole; if there
+ * is none, the lock is not tracked.
+ */
 
 #include <linux/build_bug.h>
 #include <linux/sched.h>

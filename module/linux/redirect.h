@@ -3,17 +3,37 @@
 #define _NTKLOG_LINUX_REDIRECT_H
 
 /*
- * Hooks on kernel functions, by ftrace direct calls. The functions are found by name. ftrace
- * patches the first instruction of a function into a call of a trampoline. There are two kinds of
- * hook:
+ * Hooks on kernel functions, by ftrace direct calls.
+ *
+ * Without lockdep no tracepoint reports each acquisition and each release of a lock. But a function
+ * that ftrace can trace begins with a few bytes that ftrace patches, at run time, into a call of a
+ * trampoline. The functions are found by name. There are two kinds of hook:
  *
  * - A redirected function is replaced: the trampoline replaces its own return address, which points
  *   into the original function, by the address of the replacement in this module, and returns. The
  *   original does not run, unless the replacement calls it. The replacement returns to the caller
  *   of the original.
+ *
+ *	caller               original            trampoline           replacement
+ *	call original  --->  call trampoline  -> return  ---------->  acquire the lock
+ *	...            <--------------------------------------------  return
+ *
  * - A hooked function keeps running: the trampoline calls a hook of this module and returns into
  *   the original. A function that may sleep must be hooked in this way, so that no code of this
  *   module is on the stack of a sleeping task.
+ *
+ *	caller               original            trampoline           hook
+ *	call original  --->  call trampoline  -> call hook  ------->  note the lock
+ *	                     acquire        <--- return  <----------  return
+ *	...            <---  return
+ *
+ * Only the thread that attaches or detaches a kind of lock writes a hook, whose states are:
+ *
+ *	unregistered -> registered -> draining -> unregistered, after a grace period
+ *	                           -> stuck until reboot, if ftrace fails
+ *
+ * Any CPU may enter a trampoline from the registration on, in any context in which the original is
+ * called, also in an NMI. A CPU or task may still be in one while the hook is draining.
  */
 
 #include <linux/ftrace.h>
