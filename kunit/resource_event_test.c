@@ -344,7 +344,7 @@ static void timeout_on_other_cpu_duration_unknown(struct kunit *test)
 		.processor = TEST_CPU + 1,
 		.thread_id = 4711,
 		.action = 0x10024,
-		.on = true,
+		.has_timer = true,
 	};
 
 	resource_session_start(test);

@@ -245,19 +245,19 @@ static void thread_exits_its_slots_freed(struct kunit *test)
 	unsigned long thread;
 	int tries = 60000;
 	u64 unmatched;
-	u32 threads;
+	u32 records;
 
 	resource_session_start(test);
-	threads = ntklog_task_record_count();
+	records = ntklog_task_record_count();
 	users[0].quiet = true;
 	KUNIT_EXPECT_TRUE(test, user_call(test, 0, acquire_exclusive, true));
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads + 1);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records + 1);
 	thread = user_thread(test, 0);
 	user_exit(test, 0);
 	/* user_exit() returns before the thread has exited. */
-	while (ntklog_task_record_count() != threads && tries--)
+	while (ntklog_task_record_count() != records && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
 	/* The exiting thread's slot is gone, so a release for it is unmatched. */
 	unmatched = counts()->unmatched;
 	ex_release_resource_for_thread_lite(&resource, thread);
@@ -277,7 +277,7 @@ static bool release_is_written(u64 releases, u64 wait_time, u32 contention_delta
 	const struct ntklog_resource_wait wait = {
 		.start_time = get_cycles() - wait_time,
 		.processor = TEST_CPU,
-		.on = true,
+		.has_timer = true,
 	};
 	unsigned int before = resource_event_count();
 	struct wmi_resource64 record;

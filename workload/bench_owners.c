@@ -21,7 +21,7 @@
 /**
  * struct bench_owner - a thread and the resource that it holds
  * @task: the thread
- * @resource: held exclusive by @task
+ * @resource: held exclusively by @task
  * @owns: completed when @task has acquired @resource
  */
 struct bench_owner {

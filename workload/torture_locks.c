@@ -232,10 +232,10 @@ static const struct torture_ops torture_types[] = {
 };
 
 /**
- * torture_find_type() - a type of lock by its name
- * @name: as torture_type= has it
+ * torture_find_type() - find the operations of a type of lock
+ * @name: value of the module parameter torture_type
  *
- * Return: its operations, or NULL.
+ * Return: the operations, or NULL if there is no such type.
  */
 const struct torture_ops *torture_find_type(const char *name)
 {

@@ -40,7 +40,7 @@
  * struct torture_handed - a resource that a user has left to the janitor
  * @count: number of releases that the janitor has to do; 0: none. The user sets it, the janitor
  *	clears it; it publishes @exclusive
- * @exclusive: the resource is held exclusive
+ * @exclusive: the resource is held exclusively
  *
  * The address of this structure is the owner pointer.
  */
@@ -80,7 +80,7 @@ struct torture_resource_user {
 /**
  * struct torture_ownership - a user's hold of one resource
  * @which: number of the resource
- * @exclusive: held exclusive
+ * @exclusive: the resource is held exclusively
  * @count: number of acquisitions to be released
  */
 struct torture_ownership {
@@ -115,13 +115,13 @@ static bool torture_try_or_wait(struct torture_resource_user *user, int which,
 				bool exclusive, bool wait)
 {
 	struct eresource *resource = &torture_resources[which].resource;
-	u32 way = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
+	u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 	bool granted;
 
 	WRITE_ONCE(user->waits_for, wait ? which : -1);
 	if (!exclusive)
-		granted = torture_acquire_shared[way](resource, wait);
-	else if (wait || way)
+		granted = torture_acquire_shared[variant](resource, wait);
+	else if (wait || variant)
 		granted = ex_acquire_resource_exclusive_lite(resource, wait);
 	else
 		granted = ex_try_to_acquire_resource_exclusive_lite(resource);
@@ -140,7 +140,7 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_o
 
 	while (times--) {
 		bool exclusive = !torture_random(&user->random, 3);
-		u32 way = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
+		u32 variant = torture_random(&user->random, ARRAY_SIZE(torture_acquire_shared));
 		bool granted;
 
 		if (exclusive && !own->exclusive) {
@@ -151,9 +151,9 @@ static void torture_recurse(struct torture_resource_user *user, struct torture_o
 		}
 		granted = exclusive ?
 			ex_acquire_resource_exclusive_lite(&resource->resource, true) :
-			torture_acquire_shared[way](&resource->resource, false);
+			torture_acquire_shared[variant](&resource->resource, false);
 		/* Only a shared owner that asks for WaitForExclusive may be refused. */
-		if (!granted && (own->exclusive || way != 2))
+		if (!granted && (own->exclusive || variant != 2))
 			torture_fail("resource %d is refused to an owner", own->which);
 		if (granted) {
 			own->count++;
@@ -247,11 +247,11 @@ static void torture_resource_nest(struct torture_resource_user *user)
 	 * and its number of chains is limited.
 	 */
 	bool wide = !torture_random(&user->random, 16);
-	int most = wide ? torture.locks : min(torture.nest, torture.locks);
+	int count_max = wide ? torture.locks : min(torture.nest, torture.locks);
 	int i, count = 0;
 
-	for (i = 0; i < torture.locks && count < most; i++) {
-		if (!wide && torture_random(&user->random, torture.locks) >= most)
+	for (i = 0; i < torture.locks && count < count_max; i++) {
+		if (!wide && torture_random(&user->random, torture.locks) >= count_max)
 			continue;
 		if (torture_own_resource(user, i, !wide && torture_random(&user->random, 4),
 					 &owned[count]))

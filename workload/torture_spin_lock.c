@@ -192,8 +192,8 @@ static void torture_release(struct torture_user *user, struct torture_lock *lock
 }
 
 /* Choose @depth locks at random, numbered @first or higher, in the order of their numbers. */
-static void torture_choose(struct torture_user *user, int first, int depth,
-			   struct torture_lock **nested)
+static void torture_choose_locks(struct torture_user *user, int first, int depth,
+				 struct torture_lock **nested)
 {
 	int i, chosen = 0;
 
@@ -236,15 +236,15 @@ static void torture_nest(struct torture_user *user, u64 *before)
 	struct torture_lock *nested[TORTURE_LOCKS_MAX];
 	int first = user->context == TORTURE_HARDIRQ ?
 		    torture_first_hardirq_lock() : 0;
-	int most = user->context == TORTURE_THREAD ? torture.nest : 2;
-	int depth = 1 + torture_random(&user->random, min(most, torture.locks - first));
+	int depth_max = user->context == TORTURE_THREAD ? torture.nest : 2;
+	int depth = 1 + torture_random(&user->random, min(depth_max, torture.locks - first));
 	int order[TORTURE_LOCKS_MAX];
 	u8 irql = ke_get_current_irql(), old_irql = irql;
 	int i;
 
 	if (!torture.out_of_order && style == TORTURE_AT_LEVEL)
 		style = TORTURE_RAISING;
-	torture_choose(user, first, depth, nested);
+	torture_choose_locks(user, first, depth, nested);
 	if (style == TORTURE_AT_LEVEL)
 		ke_raise_irql(max(irql, nested[depth - 1]->irql), &old_irql);
 	for (i = 0; i < depth; i++)

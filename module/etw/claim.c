@@ -400,7 +400,7 @@ static void etw_add_counts(struct ntklog_session_counts *sum, const struct etw_c
 int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *counts)
 {
 	struct ntklog_session_counts sum = { .size = sizeof(sum), .cpu = counts->cpu };
-	struct etw_counts of_cpu;
+	struct etw_counts cpu_counts;
 	struct etw_run *run;
 	bool found = false;
 	unsigned int cpu;
@@ -412,12 +412,12 @@ int etw_count_claim(struct etw_claim *claim, struct ntklog_session_counts *count
 		return PTR_ERR(run);
 	etw_lock_buffers(run);
 	for_each_possible_cpu(cpu) {
-		if (!etw_get_counts(run, cpu, &of_cpu))
+		if (!etw_get_counts(run, cpu, &cpu_counts))
 			continue;
 		sum.processors = cpu + 1;
 		if (sum.cpu != NTKLOG_SESSION_ALL_CPUS && sum.cpu != cpu)
 			continue;
-		etw_add_counts(&sum, &of_cpu);
+		etw_add_counts(&sum, &cpu_counts);
 		found = true;
 	}
 	etw_unlock_buffers(run);

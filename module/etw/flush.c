@@ -76,9 +76,9 @@ static void etw_flush_cpu(void *data)
 static bool etw_buffer_needs_flush(const struct etw_run *run, unsigned int cpu,
 				   enum etw_flush flush)
 {
-	const struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 
-	if (READ_ONCE(of_cpu->written) == READ_ONCE(of_cpu->flushed))
+	if (READ_ONCE(buffer_cpu->written) == READ_ONCE(buffer_cpu->flushed))
 		return false;
 	/* relay does not mark its fields as shared. */
 	return data_race(etw_buffer_may_be_finished(etw_run_buffer(run, cpu), flush));
@@ -146,7 +146,7 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 	/* The file of a CPU that has gone offline is part of the whole. */
 	last_cpu = etw_find_last_in_file(run, cpu_possible_mask);
 	for_each_possible_cpu(cpu) {
-		struct etw_cpu_flush of_cpu = {
+		struct etw_cpu_flush cpu_flush = {
 			.run = run,
 			.cpu = cpu,
 			.flush = flush,
@@ -156,15 +156,15 @@ void etw_flush_buffers(struct etw_run *run, enum etw_flush flush)
 			continue;
 		if (flush == ETW_FLUSH_LAST) {
 			if (cpu == last_cpu)
-				of_cpu.flags = ETW_BUFFER_FLAG_FLUSH_MARKER;
+				cpu_flush.flags = ETW_BUFFER_FLAG_FLUSH_MARKER;
 		} else if (!etw_buffer_needs_flush(run, cpu, flush)) {
 			continue;
 		}
 		if (cpu_online(cpu)) {
-			smp_call_function_single(cpu, etw_flush_cpu, &of_cpu, 1);
+			smp_call_function_single(cpu, etw_flush_cpu, &cpu_flush, 1);
 		} else {
 			local_irq_disable();
-			etw_flush_cpu(&of_cpu);
+			etw_flush_cpu(&cpu_flush);
 			local_irq_enable();
 		}
 	}

@@ -92,7 +92,7 @@ void etw_log_observed(struct etw_session *session, const struct perfinfo_groupma
 		queue_delayed_work(system_long_wq, &etw_observe_work, ETW_OBSERVE_RETRY);
 }
 
-static void etw_note_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
+static void etw_store_failures(struct etw_run *run, const struct perfinfo_groupmask *mask)
 {
 	struct etw_provider *provider;
 
@@ -123,7 +123,7 @@ static void etw_observe_started(void)
 		if (!session->logging)
 			continue;
 		etw_log_observed(session, &session->settings.group_mask);
-		etw_note_failures(session->run, &session->settings.group_mask);
+		etw_store_failures(session->run, &session->settings.group_mask);
 	}
 }
 
@@ -152,13 +152,13 @@ static void etw_run_observe_work(struct work_struct *work)
 }
 
 /**
- * etw_observe_later() - tell the started sessions that a provider may have attached or detached
+ * etw_schedule_observing() - tell the started sessions of an attached or detached provider
  *
  * For a provider that goes on when the task that started the session does not wait any more.
  *
  * Context: any.
  */
-void etw_observe_later(void)
+void etw_schedule_observing(void)
 {
 	mod_delayed_work(system_long_wq, &etw_observe_work, 0);
 }
@@ -190,7 +190,7 @@ EXPORT_SYMBOL_IF_KUNIT(etw_begin_suspend);
 void etw_end_suspend(void)
 {
 	WRITE_ONCE(etw_is_suspended, false);
-	etw_observe_later();
+	etw_schedule_observing();
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_end_suspend);
 

@@ -11,7 +11,7 @@ struct perfinfo_groupmask;
 
 void etw_log_observed(struct etw_session *session, const struct perfinfo_groupmask *mask);
 void etw_update_providers_of_started(void);
-void etw_observe_later(void);
+void etw_schedule_observing(void);
 int etw_begin_suspend(void);
 void etw_end_suspend(void);
 void etw_exit_observing(void);

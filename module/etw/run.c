@@ -155,13 +155,13 @@ struct etw_run *etw_open_run(unsigned int logger_id, struct dentry *directory,
 	if (!run->cpus)
 		goto err_run;
 	for_each_possible_cpu(cpu) {
-		struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+		struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 
-		of_cpu->buf = &etw_closed_buffer;
-		of_cpu->limit = settings->buffer_size;
-		init_waitqueue_head(&of_cpu->wait);
-		init_irq_work(&of_cpu->wake, etw_wake_readers);
-		mutex_init(&of_cpu->read_mutex);
+		buffer_cpu->buf = &etw_closed_buffer;
+		buffer_cpu->limit = settings->buffer_size;
+		init_waitqueue_head(&buffer_cpu->wait);
+		init_irq_work(&buffer_cpu->wake, etw_wake_readers);
+		mutex_init(&buffer_cpu->read_mutex);
 	}
 	kref_init(&run->references);
 	mutex_init(&run->mutex);
@@ -298,18 +298,18 @@ void etw_unlock_buffers(struct etw_run *run)
 bool etw_get_counts(const struct etw_run *run, unsigned int cpu,
 		    struct etw_counts *counts)
 {
-	const struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+	const struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 	const struct rchan_buf *buf = etw_run_buffer(run, cpu);
 	size_t consumed;
 
-	if (!buf && !of_cpu->had_buffers)
+	if (!buf && !buffer_cpu->had_buffers)
 		return false;
-	counts->generated = READ_ONCE(of_cpu->generated);
-	counts->written = READ_ONCE(of_cpu->written);
-	counts->lost = READ_ONCE(of_cpu->lost);
-	counts->overwritten = READ_ONCE(of_cpu->overwritten);
+	counts->generated = READ_ONCE(buffer_cpu->generated);
+	counts->written = READ_ONCE(buffer_cpu->written);
+	counts->lost = READ_ONCE(buffer_cpu->lost);
+	counts->overwritten = READ_ONCE(buffer_cpu->overwritten);
 	if (!buf) {
-		counts->finished = of_cpu->finished;
+		counts->finished = buffer_cpu->finished;
 		counts->unread = 0;
 		return true;
 	}
@@ -366,12 +366,12 @@ static void etw_free_read_buffers(struct etw_run *run)
 	if (run->channel && !run->readers && etw_run_is_finished(run) &&
 	    !etw_has_unread_buffers(run)) {
 		for_each_possible_cpu(cpu) {
-			struct etw_buffer_cpu *of_cpu = per_cpu_ptr(run->cpus, cpu);
+			struct etw_buffer_cpu *buffer_cpu = per_cpu_ptr(run->cpus, cpu);
 			const struct rchan_buf *buf = etw_run_buffer(run, cpu);
 
-			of_cpu->buf = &etw_closed_buffer;
-			of_cpu->had_buffers = !!buf;
-			of_cpu->finished = buf ? buf->subbufs_produced : 0;
+			buffer_cpu->buf = &etw_closed_buffer;
+			buffer_cpu->had_buffers = !!buf;
+			buffer_cpu->finished = buf ? buf->subbufs_produced : 0;
 		}
 		channel = run->channel;
 		run->channel = NULL;

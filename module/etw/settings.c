@@ -195,7 +195,7 @@ struct etw_settings etw_get_settings(struct etw_session *session)
 EXPORT_SYMBOL_IF_KUNIT(etw_get_settings);
 
 /* Begin a change by hand. On success etw_mutex is held. */
-static int etw_begin_change(struct etw_session *session, struct etw_settings *settings)
+static int etw_begin_settings_change(struct etw_session *session, struct etw_settings *settings)
 {
 	int err = etw_lock_session(session);
 
@@ -205,11 +205,12 @@ static int etw_begin_change(struct etw_session *session, struct etw_settings *se
 }
 
 /*
- * Check and apply the @settings that the caller of etw_begin_change() has changed, and unlock.
+ * Check and apply the @settings that the caller of etw_begin_settings_change() has changed, and
+ * unlock.
  * @at_start: the setting takes effect at a start, so a started session refuses the change.
  */
-static int etw_end_change(struct etw_session *session, const struct etw_settings *settings,
-			  bool at_start)
+static int etw_end_settings_change(struct etw_session *session, const struct etw_settings *settings,
+				   bool at_start)
 {
 	int err = etw_check_settings(session, settings);
 
@@ -232,12 +233,12 @@ static int etw_end_change(struct etw_session *session, const struct etw_settings
 int etw_set_buffer_size(struct etw_session *session, u32 bytes)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.buffer_size = bytes;
-	return etw_end_change(session, &settings, true);
+	return etw_end_settings_change(session, &settings, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
 
@@ -252,12 +253,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_buffer_size);
 int etw_set_buffers(struct etw_session *session, u32 buffers)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.buffers = buffers;
-	return etw_end_change(session, &settings, true);
+	return etw_end_settings_change(session, &settings, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_buffers);
 
@@ -277,11 +278,11 @@ int etw_set_name(struct etw_session *session, const char *name)
 
 	if (!etw_name_is_valid(name))
 		return -EINVAL;
-	err = etw_begin_change(session, &settings);
+	err = etw_begin_settings_change(session, &settings);
 	if (err)
 		return err;
 	strscpy(settings.name, name, sizeof(settings.name));
-	return etw_end_change(session, &settings, true);
+	return etw_end_settings_change(session, &settings, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
 
@@ -297,12 +298,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_name);
 int etw_set_mode(struct etw_session *session, enum etw_mode mode)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.mode = mode;
-	return etw_end_change(session, &settings, true);
+	return etw_end_settings_change(session, &settings, true);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
 
@@ -317,12 +318,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_mode);
 int etw_set_flush_timer(struct etw_session *session, u32 milliseconds)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.flush_timer = milliseconds;
-	return etw_end_change(session, &settings, false);
+	return etw_end_settings_change(session, &settings, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
 
@@ -337,12 +338,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_flush_timer);
 int etw_set_contextswap_version(struct etw_session *session, u32 version)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.contextswap_version = version;
-	return etw_end_change(session, &settings, false);
+	return etw_end_settings_change(session, &settings, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 
@@ -357,12 +358,12 @@ EXPORT_SYMBOL_IF_KUNIT(etw_set_contextswap_version);
 int etw_change_group_mask(struct etw_session *session, const struct etw_group_change *change)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	etw_group_change_apply(change, &settings.group_mask);
-	return etw_end_change(session, &settings, false);
+	return etw_end_settings_change(session, &settings, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
 
@@ -377,11 +378,11 @@ EXPORT_SYMBOL_IF_KUNIT(etw_change_group_mask);
 int etw_set_stacks(struct etw_session *session, u32 stacks)
 {
 	struct etw_settings settings;
-	int err = etw_begin_change(session, &settings);
+	int err = etw_begin_settings_change(session, &settings);
 
 	if (err)
 		return err;
 	settings.stacks = stacks;
-	return etw_end_change(session, &settings, false);
+	return etw_end_settings_change(session, &settings, false);
 }
 EXPORT_SYMBOL_IF_KUNIT(etw_set_stacks);

@@ -155,7 +155,7 @@ static int etw_alloc_snapshot_memory(struct etw_snapshot_memory *memory, struct 
 static size_t etw_copy_buffers(const struct etw_session *session,
 			       struct etw_snapshot_memory *memory)
 {
-	size_t each = session->run->buffer_size;
+	size_t buffer_size = session->run->buffer_size;
 	struct wmi_buffer_header **list = memory->list;
 	struct trace_logfile_header64 *logfile;
 	u8 *snapshot = memory->file;
@@ -171,19 +171,20 @@ static size_t etw_copy_buffers(const struct etw_session *session,
 	logfile = (void *)(snapshot + sizeof(struct wmi_buffer_header) +
 			   sizeof(struct system_trace_header));
 	for (i = 0; i < count; i++)
-		memcpy(snapshot + (1 + i) * each, list[i], each);
-	if (session->logging && etw_fill_rundown_buffer(snapshot + (1 + count) * each, session))
+		memcpy(snapshot + (1 + i) * buffer_size, list[i], buffer_size);
+	if (session->logging &&
+	    etw_fill_rundown_buffer(snapshot + (1 + count) * buffer_size, session))
 		count++;
 	logfile->buffers_written = 1 + count;
 	for (i = 0; i < count; i++) {
-		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * each);
+		struct wmi_buffer_header *header = (void *)(snapshot + (1 + i) * buffer_size);
 
 		/* The stop may have marked another buffer as the end of the file. */
 		header->buffer_flag &= ~ETW_BUFFER_FLAG_FLUSH_MARKER;
 		if (i == count - 1)
 			header->buffer_flag |= ETW_BUFFER_FLAG_FLUSH_MARKER;
 	}
-	return (1 + count) * each;
+	return (1 + count) * buffer_size;
 }
 
 /* Called with etw_mutex held. Return: as etw_copy_buffers(). */

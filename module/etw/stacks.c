@@ -182,15 +182,15 @@ void etw_publish_stack_sessions(void)
 	int event, i;
 
 	for (event = 0; event < ETW_STACKED_EVENTS; event++) {
-		u64 wanting = 0;
+		u64 sessions = 0;
 
 		for (i = 0; i < ETW_SESSIONS; i++) {
 			if (!(etw_sessions[i].settings.stacks & BIT(event)))
 				continue;
-			wanting |= 1ULL << i * ETW_WANTED_SHIFT;
+			sessions |= 1ULL << i * ETW_WANTED_SHIFT;
 			any |= etw_sessions[i].logging;
 		}
-		WRITE_ONCE(etw_stack_sessions_by_event[event], wanting);
+		WRITE_ONCE(etw_stack_sessions_by_event[event], sessions);
 	}
 	if (any)
 		static_branch_enable(&etw_stacks_key);

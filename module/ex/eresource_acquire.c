@@ -92,7 +92,7 @@ static bool eresource_can_grant_to_owner(const struct eresource *resource,
  * ERESOURCE_NO_FREE_ENTRY. Called with the inner lock held.
  */
 static enum eresource_answer
-eresource_enqueue_waiter(struct eresource *resource, enum eresource_request request,
+eresource_grant_or_queue(struct eresource *resource, enum eresource_request request,
 			 bool wait, struct eresource_waiter *waiter)
 {
 	struct eresource_owner *owner = eresource_find_owner(resource, waiter->thread);
@@ -143,7 +143,7 @@ static void eresource_wait(struct eresource *resource,
 	/* Before the sleep, so that lockdep reports a deadlock. */
 	eresource_lockdep_acquire(resource, request, true, caller);
 	lock_contended(&resource->dep_map, caller);
-	wait.on = false;
+	wait.has_timer = false;
 	if (static_branch_unlikely(&ntklog_resource_key))
 		ntklog_start_resource_wait(&wait, resource,
 					   request == ERESOURCE_REQUEST_EXCLUSIVE ?
@@ -177,7 +177,7 @@ ex_acquire_resource_inner(struct eresource *resource, bool wait,
 	init_completion(&waiter.granted);
 	for (;;) {
 		flags = eresource_lock(resource);
-		answer = eresource_enqueue_waiter(resource, request, wait, &waiter);
+		answer = eresource_grant_or_queue(resource, request, wait, &waiter);
 		old_size = resource->owner_table_size;
 		eresource_unlock(resource, flags);
 		if (answer != ERESOURCE_NO_FREE_ENTRY)

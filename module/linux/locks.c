@@ -153,7 +153,7 @@ static void ntklog_run_kind_work(struct work_struct *work);
 		},								\
 		.update = ntklog_update_linux_kind,				\
 		/* Registering hooks takes locks that must be taken before tracepoints_mutex. */ \
-		.by_work = true,						\
+		.updates_by_work = true,					\
 		NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_linux_kinds[_i].want),		\
 	},									\
 	.work = __WORK_INITIALIZER(ntklog_linux_kinds[_i].work, ntklog_run_kind_work)
@@ -270,7 +270,7 @@ static void ntklog_disable_broken_kind(struct ntklog_linux_kind *kind, const cha
 	/* Pairs with the smp_load_acquire() in ntklog_get_kind_err(). */
 	smp_store_release(&kind->is_on, false);
 	/* Sessions that observe the kind do so up to here, not up to the end of a self-test. */
-	etw_observe_later();
+	etw_schedule_observing();
 	ntklog_detach_kind(kind);
 }
 
@@ -352,7 +352,7 @@ static void ntklog_run_kind_work(struct work_struct *work)
 	smp_store_release(&kind->completed, request);
 	wake_up_all(&ntklog_linux_wait);
 	/* The task that waited may have been killed. */
-	etw_observe_later();
+	etw_schedule_observing();
 }
 
 static bool ntklog_request_is_completed(struct ntklog_linux_kind *kind, u32 request)

@@ -44,7 +44,7 @@ static void ntklog_run_selftest_work(struct work_struct *work)
 	smp_store_release(&ntklog_selftest_completed, request);
 	wake_up_all(&ntklog_selftest_wait);
 	/* A kind whose test has failed is detached. */
-	etw_observe_later();
+	etw_schedule_observing();
 }
 
 static DECLARE_WORK(ntklog_selftest_work, ntklog_run_selftest_work);

@@ -363,7 +363,7 @@ static void ntklog_update_context_swaps(struct ntklog_event_group *group,
 	 * A user of the tracepoint may have caused this, while a session is started for which the
 	 * probe could not be registered before.
 	 */
-	etw_observe_later();
+	etw_schedule_observing();
 }
 
 /**
@@ -382,7 +382,7 @@ static struct ntklog_event_group ntklog_context_swap_group = {
 	.provider.group = PERF_CONTEXT_SWITCH,
 	.provider.get_err = ntklog_get_context_swap_err,
 	.update = ntklog_update_context_swaps,
-	.by_work = true,
+	.updates_by_work = true,
 	NTKLOG_EVENT_GROUP_INITIALIZER(ntklog_context_swap_group),
 };
 

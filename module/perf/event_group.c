@@ -17,8 +17,8 @@ static void ntklog_event_group_update(struct ntklog_event_group *group)
 	mutex_lock(&group->mutex);
 	spin_lock(&group->lock);
 	usable = group->state == NTKLOG_EVENT_GROUP_USABLE;
-	wanted = group->sessions;
-	if (group->is_registered || group->users)
+	wanted = group->session_mask;
+	if (group->has_probe || group->users)
 		etw_group_mask_set(&wanted, group->provider.group);
 	spin_unlock(&group->lock);
 	if (usable)
@@ -39,7 +39,7 @@ static void ntklog_event_group_set_mask(struct etw_provider *provider,
 							provider);
 
 	spin_lock(&group->lock);
-	group->sessions = *mask;
+	group->session_mask = *mask;
 	spin_unlock(&group->lock);
 	ntklog_event_group_update(group);
 }
@@ -85,29 +85,29 @@ void ntklog_event_group_exit(struct ntklog_event_group *group)
 }
 
 /* Record a registration of the tracepoint, and call @update or schedule it. */
-static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool registered)
+static int ntklog_event_group_set_has_probe(struct ntklog_event_group *group, bool has_probe)
 {
-	bool now = false;
+	bool update_now = false;
 	int err = 0;
 
 	spin_lock(&group->lock);
-	if (group->state == NTKLOG_EVENT_GROUP_AFTER_EXIT && registered) {
+	if (group->state == NTKLOG_EVENT_GROUP_AFTER_EXIT && has_probe) {
 		err = -ENODEV;
 	} else {
-		group->is_registered = registered;
+		group->has_probe = has_probe;
 		if (group->state == NTKLOG_EVENT_GROUP_USABLE) {
 			/*
 			 * Schedule with the lock held, so that ntklog_event_group_exit() cancels
 			 * the work after this and not before.
 			 */
-			if (group->by_work)
+			if (group->updates_by_work)
 				schedule_work(&group->work);
 			else
-				now = true;
+				update_now = true;
 		}
 	}
 	spin_unlock(&group->lock);
-	if (now)
+	if (update_now)
 		ntklog_event_group_update(group);
 	return err;
 }
@@ -149,8 +149,8 @@ bool ntklog_event_group_has_subscribers(struct ntklog_event_group *group)
 	bool has;
 
 	spin_lock(&group->lock);
-	has = group->is_registered ||
-	      etw_group_mask_test(&group->sessions, group->provider.group);
+	has = group->has_probe ||
+	      etw_group_mask_test(&group->session_mask, group->provider.group);
 	spin_unlock(&group->lock);
 	return has;
 }

@@ -32,29 +32,29 @@ enum ntklog_event_group_state {
  * @update: enable or disable the instrumentation so that it serves @wanted. Called between
  *	ntklog_event_group_init() and ntklog_event_group_exit() with @mutex held; may sleep. Also
  *	called when nothing has changed
- * @by_work: @update takes tracepoints_mutex, or a lock outside of it. The caller that adds or
- *	removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
+ * @updates_by_work: @update takes tracepoints_mutex, or a lock outside of it. The caller that adds
+ *	or removes the probe of the tracepoint holds this mutex, so a work item calls @update for it
  * @mutex: serialises the calls of @update. Taken with etw_mutex held (sessions), with
- *	tracepoints_mutex held (the tracepoint, unless @by_work), or with neither
+ *	tracepoints_mutex held (the tracepoint, unless @updates_by_work), or with neither
  * @lock: protects the members below, for callers that cannot wait for @update. No lock of the
  *	module is taken inside it
  * @state: state of the group; @update is called only in NTKLOG_EVENT_GROUP_USABLE
- * @sessions: union of the group masks of all started sessions
+ * @session_mask: union of the group masks of all started sessions
  * @users: number of ntklog_event_group_get() calls that have not been undone
- * @is_registered: the tracepoint has a probe. The tracepoint registers once for all its probes; it
+ * @has_probe: the tracepoint has a probe. The tracepoint registers once for all its probes; it
  *	may do so again if the allocation for the first probe failed
  * @work: calls @update
  */
 struct ntklog_event_group {
 	struct etw_provider provider;
 	void (*update)(struct ntklog_event_group *group, const struct perfinfo_groupmask *wanted);
-	bool by_work;
+	bool updates_by_work;
 	struct mutex mutex;		/* held over @update */
 	spinlock_t lock;		/* protects the members below */
 	enum ntklog_event_group_state state;
-	struct perfinfo_groupmask sessions;
+	struct perfinfo_groupmask session_mask;
 	unsigned int users;
-	bool is_registered;
+	bool has_probe;
 	struct work_struct work;
 };
 

@@ -216,7 +216,7 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
 	wait->thread_id = task_pid_nr(current);
 	wait->action = action;
 	wait->timeouts = 0;
-	wait->on = true;
+	wait->has_timer = true;
 	/* Pinned, so that the timer usually runs on this CPU and reads the same clock. */
 	timer_setup_on_stack(&wait->timer, ntklog_resource_wait_timer, TIMER_PINNED);
 	mod_timer(&wait->timer, jiffies + ntklog_first_timeout);
@@ -230,7 +230,7 @@ void ntklog_start_resource_wait(struct ntklog_resource_wait *wait,
  */
 void ntklog_end_resource_wait(struct ntklog_resource_wait *wait)
 {
-	if (!wait->on)
+	if (!wait->has_timer)
 		return;
 	timer_delete_sync(&wait->timer);
 	timer_destroy_on_stack(&wait->timer);
@@ -241,7 +241,7 @@ static u64 ntklog_resource_wait_time(const struct ntklog_resource_wait *wait, u6
 {
 	if (!wait)
 		return 0;
-	if (!wait->on || wait->processor != smp_processor_id())
+	if (!wait->has_timer || wait->processor != smp_processor_id())
 		return WMI_RESOURCE_WAIT_TIME_UNKNOWN;
 	return now - wait->start_time;
 }
@@ -302,7 +302,7 @@ EXPORT_SYMBOL_IF_KUNIT(ntklog_track_resource_acquire_slow);
  * Return the number of final releases on this CPU, and restart the countdown if it has expired.
  * Called with preemption off.
  */
-static u64 ntklog_check_release_countdown(bool *multiple)
+static u64 ntklog_check_release_countdown(bool *at_multiple)
 {
 	struct ntklog_release_count *count = &this_cpu_ptr(&ntklog_resource_cpu)->releases;
 	unsigned long flags;
@@ -310,7 +310,7 @@ static u64 ntklog_check_release_countdown(bool *multiple)
 
 	local_irq_save(flags);
 	releases = ntklog_number_of_releases(count);
-	*multiple = ntklog_release_countdown_expired(count);
+	*at_multiple = ntklog_release_countdown_expired(count);
 	local_irq_restore(flags);
 	return releases;
 }
@@ -346,8 +346,8 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 {
 	struct ntklog_task *owner = ntklog_find_record_with_slots(thread);
 	struct ntklog_resource_slot *slot = ntklog_find_resource_slot(owner, resource);
-	bool multiple, sampled;
-	u64 releases = ntklog_check_release_countdown(&multiple);
+	bool at_multiple, sampled;
+	u64 releases = ntklog_check_release_countdown(&at_multiple);
 
 	if (!ntklog_resources_are_tracked())
 		return false;
@@ -358,7 +358,8 @@ bool ntklog_track_resource_release_slow(const void *resource, unsigned long thre
 			this_cpu_inc(ntklog_resource_cpu.unmatched);
 		return false;
 	}
-	sampled = multiple || ntklog_resource_release_is_sampled(slot, contention_count, releases);
+	sampled = at_multiple ||
+		  ntklog_resource_release_is_sampled(slot, contention_count, releases);
 	if (sampled) {
 		*record = (struct wmi_resource64) {
 			.acquire_time = ntklog_read_u64(slot->acquire_time),

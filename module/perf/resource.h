@@ -41,7 +41,7 @@ extern struct ntklog_information ntklog_resource_information;
  * @thread_id: thread ID of the waiter
  * @action: WMI_RESOURCE_ACTION_WAIT_FOR_*
  * @timeouts: number of timeouts so far
- * @on: the timer is set up; false if the wait began while tracking was off
+ * @has_timer: @timer is set up; false if the wait began while tracking was off
  *
  * On the stack of the waiter. Only the timer writes @timeouts.
  */
@@ -53,7 +53,7 @@ struct ntklog_resource_wait {
 	u32 thread_id;
 	u32 action;
 	u32 timeouts;
-	bool on;
+	bool has_timer;
 };
 
 void ntklog_log_resource_initialize(const void *resource);

@@ -205,7 +205,7 @@ static noinline void ntklog_track_acquire_irqoff(const void *lock)
  */
 void ntklog_track_spin_lock_acquire_slow(const void *lock)
 {
-	unsigned long slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	unsigned long slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
 
 	/*
 	 * As in the fast path, interrupts may be on here, and a handler may run this function too.

@@ -74,7 +74,7 @@ static __always_inline bool ntklog_push_spin_lock(const void *lock, unsigned lon
 						     PERF_SPIN_LOCK_COUNTDOWN_ONE -
 						     PERF_SPIN_LOCK_SLOT_SIZE)))
 		return false;
-	*slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	*slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
 	if (unlikely(*slot_offset > PERF_SPIN_LOCK_DEPTH * PERF_SPIN_LOCK_SLOT_SIZE))
 		return false;
 	ntklog_fill_uncontended_slot(lock, *slot_offset);
@@ -114,7 +114,7 @@ static __always_inline bool ntklog_push_linux_spin_lock(const void *lock)
  */
 static __always_inline bool ntklog_pop_spin_lock(const void *lock, u32 time)
 {
-	unsigned long slot_offset = ntklog_this_cpu_low_half(ntklog_spin_lock_cpu.state);
+	unsigned long slot_offset = ntklog_this_cpu_read_low_u16(ntklog_spin_lock_cpu.state);
 
 	if (unlikely(!ntklog_this_cpu_equals_at(ntklog_spin_lock_cpu.slot[0].lock, slot_offset,
 						lock)))

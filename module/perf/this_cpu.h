@@ -52,12 +52,12 @@
 })
 
 /**
- * ntklog_this_cpu_low_half() - read the low 16 bits of a per-CPU variable
+ * ntklog_this_cpu_read_low_u16() - read the low 16 bits of a per-CPU variable
  * @_variable: the variable
  *
  * Return: the low 16 bits, zero-extended.
  */
-#define ntklog_this_cpu_low_half(_variable)					\
+#define ntklog_this_cpu_read_low_u16(_variable)					\
 ({										\
 	unsigned long __half;							\
 										\
@@ -181,7 +181,7 @@
 	(this_cpu_sub_return(_variable, _amount) < 0)
 #define ntklog_this_cpu_dec_is_negative(_variable)				\
 	(this_cpu_dec_return(_variable) < 0)
-#define ntklog_this_cpu_low_half(_variable)					\
+#define ntklog_this_cpu_read_low_u16(_variable)					\
 	((unsigned long)(u16)this_cpu_read(_variable))
 #define ntklog_this_cpu_at(_variable, _bytes)					\
 	(*(typeof(_variable) __percpu *)((char __percpu *)&(_variable) + (_bytes)))
