@@ -104,9 +104,9 @@ static void failed_try_changes_nothing(struct kunit *test)
 struct contender {
 	struct test_thread thread;
 	bool shared;
-	bool asks;
+	bool is_asking;
 	bool owns;
-	u32 seen;
+	u32 word_seen;
 };
 
 static int contend(void *data)
@@ -114,16 +114,16 @@ static int contend(void *data)
 	struct contender *contender = data;
 	u8 old_irql;
 
-	WRITE_ONCE(contender->asks, true);
+	WRITE_ONCE(contender->is_asking, true);
 	if (contender->shared) {
 		old_irql = ex_acquire_spin_lock_shared(&lock);
 		WRITE_ONCE(contender->owns, true);
-		contender->seen = word();
+		contender->word_seen = word();
 		ex_release_spin_lock_shared(&lock, old_irql);
 	} else {
 		old_irql = ex_acquire_spin_lock_exclusive(&lock);
 		WRITE_ONCE(contender->owns, true);
-		contender->seen = word();
+		contender->word_seen = word();
 		ex_release_spin_lock_exclusive(&lock, old_irql);
 	}
 	return 0;
@@ -136,7 +136,7 @@ static void start_contender(struct kunit *test, struct contender *contender,
 
 	contender->shared = shared;
 	test_thread_start(test, &contender->thread, cpu, contend, contender);
-	while (!READ_ONCE(contender->asks))
+	while (!READ_ONCE(contender->is_asking))
 		usleep_range(1000, 2000);
 	/* An exclusive waiter sets a bit in the word. A shared waiter leaves no trace. */
 	while (!shared && !(word() & WAITER) && tries--)
@@ -165,8 +165,8 @@ static void shared_request_after_exclusive_waiter_waits(struct kunit *test)
 	atomic_dec(&lock.value);
 	test_thread_join(&exclusive.thread);
 	test_thread_join(&shared.thread);
-	KUNIT_EXPECT_EQ(test, exclusive.seen & ~WAITER, OWNER);
-	KUNIT_EXPECT_EQ(test, shared.seen, 1u);
+	KUNIT_EXPECT_EQ(test, exclusive.word_seen & ~WAITER, OWNER);
+	KUNIT_EXPECT_EQ(test, shared.word_seen, 1u);
 	KUNIT_EXPECT_EQ(test, word(), 0u);
 }
 

@@ -124,8 +124,8 @@ static void raising_and_non_raising_functions_mixed(struct kunit *test)
 /* S8: a waiter only reads the word while another CPU owns the lock. */
 
 struct only_reader {
-	bool asks;
-	unsigned long seen;
+	bool is_asking;
+	unsigned long word_seen;
 };
 
 static int wait_and_release(void *data)
@@ -133,9 +133,9 @@ static int wait_and_release(void *data)
 	struct only_reader *reader = data;
 	u8 old_irql;
 
-	WRITE_ONCE(reader->asks, true);
+	WRITE_ONCE(reader->is_asking, true);
 	old_irql = ke_acquire_spin_lock_raise_to_dpc(&lock);
-	reader->seen = lock.word;
+	reader->word_seen = lock.word;
 	ke_release_spin_lock(&lock, old_irql);
 	return 0;
 }
@@ -153,7 +153,7 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	 */
 	WRITE_ONCE(lock.word, 1);
 	test_thread_start(test, &waiter, 1, wait_and_release, &reader);
-	while (!READ_ONCE(reader.asks))
+	while (!READ_ONCE(reader.is_asking))
 		usleep_range(1000, 2000);
 	/* The waiter's first attempt, which would take the lock, is over by then. */
 	msleep(200);
@@ -163,7 +163,7 @@ static void waiting_cpu_only_reads_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(lock.word), 2UL);
 	WRITE_ONCE(lock.word, 0);
 	test_thread_join(&waiter);
-	KUNIT_EXPECT_EQ(test, reader.seen, 1UL);
+	KUNIT_EXPECT_EQ(test, reader.word_seen, 1UL);
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
 }
 

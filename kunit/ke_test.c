@@ -155,8 +155,8 @@ static void synch_lock_nested_in_dispatch_irql_restored(struct kunit *test)
 struct waiter {
 	struct test_thread thread;
 	struct klock_queue_handle handle;
-	int *turn;
-	int got;
+	int *next_position;
+	int position;
 };
 
 static int waiter_run(void *data)
@@ -164,16 +164,16 @@ static int waiter_run(void *data)
 	struct waiter *waiter = data;
 
 	ke_acquire_in_stack_queued_spin_lock(&lock, &waiter->handle);
-	waiter->got = (*waiter->turn)++;
+	waiter->position = (*waiter->next_position)++;
 	ke_release_in_stack_queued_spin_lock(&waiter->handle);
 	return 0;
 }
 
 /* Start a waiter on @cpu, and wait until it is the tail of the queue. */
 static void queue_waiter(struct kunit *test, struct waiter *waiter, int cpu,
-			 int *turn)
+			 int *next_position)
 {
-	waiter->turn = turn;
+	waiter->next_position = next_position;
 	test_thread_start(test, &waiter->thread, cpu, waiter_run, waiter);
 }
 
@@ -203,7 +203,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 	struct klock_queue_handle handle;
 	struct waiter *waiters;
 	unsigned long tail, word;
-	int i, polls, turn = 0;
+	int i, polls, next_position = 0;
 
 	if (num_online_cpus() <= WAITERS)
 		kunit_skip(test, "needs %d processors", WAITERS + 1);
@@ -212,7 +212,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 
 	own_without_lockdep(&handle);
 	for (i = 0; i < WAITERS; i++) {
-		queue_waiter(test, &waiters[i], cpus[i], &turn);
+		queue_waiter(test, &waiters[i], cpus[i], &next_position);
 		tail = (unsigned long)&waiters[i].handle.lock_queue;
 		while (READ_ONCE(lock.word) != tail)
 			schedule_timeout_uninterruptible(1);
@@ -243,7 +243,7 @@ static void waiters_granted_in_order_of_asking(struct kunit *test)
 	expect_entry(test, &handle, NULL, lock_with(0));
 	for (i = 0; i < WAITERS; i++) {
 		test_thread_join(&waiters[i].thread);
-		KUNIT_EXPECT_EQ(test, waiters[i].got, i);
+		KUNIT_EXPECT_EQ(test, waiters[i].position, i);
 		expect_entry(test, &waiters[i].handle, NULL, lock_with(0));
 	}
 	KUNIT_EXPECT_EQ(test, lock.word, 0UL);
@@ -255,34 +255,34 @@ static void release_with_unlinked_waiter_waits(struct kunit *test)
 {
 	struct klock_queue_handle handle;
 	struct waiter owner = {};
-	struct kspin_lock_queue half = { .lock = lock_with(1) };
+	struct kspin_lock_queue half_queued = { .lock = lock_with(1) };
 	struct kspin_lock_queue *tail;
-	int turn = 0;
+	int next_position = 0;
 
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 
 	/* Another CPU waits for this one, then owns, then releases. */
 	own_without_lockdep(&handle);
-	queue_waiter(test, &owner, 1, &turn);
+	queue_waiter(test, &owner, 1, &next_position);
 	while (READ_ONCE(lock.word) != (unsigned long)&owner.handle.lock_queue)
 		schedule_timeout_uninterruptible(1);
 	/* The next waiter is in the lock's word, but not yet linked to its predecessor. */
-	tail = (struct kspin_lock_queue *)xchg(&lock.word, (unsigned long)&half);
+	tail = (struct kspin_lock_queue *)xchg(&lock.word, (unsigned long)&half_queued);
 	KUNIT_EXPECT_PTR_EQ(test, tail, &owner.handle.lock_queue);
 	release_owned_asleep(&handle);
 
 	msleep(50);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(turn), 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(next_position), 1);
 	KUNIT_EXPECT_FALSE(test, completion_done(&owner.thread.done));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(1));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(1));
 
 	/* Link it. Pairs with the acquire of the release, as in ke_spin_for_lock_ownership(). */
-	smp_store_release(&tail->next, &half);
+	smp_store_release(&tail->next, &half_queued);
 	test_thread_join(&owner.thread);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(half.lock), lock_with(2));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(half_queued.lock), lock_with(2));
 	expect_entry(test, &owner.handle, NULL, lock_with(0));
-	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half);
+	KUNIT_EXPECT_EQ(test, lock.word, (unsigned long)&half_queued);
 }
 
 /* Q9: functions for DPCs. */

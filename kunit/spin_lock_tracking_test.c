@@ -96,11 +96,11 @@ static bool hooks_are_enabled(void)
 }
 
 /* Set by the test when the thread on the other CPU shall start or stop the session. */
-static bool go;
+static bool may_go;
 
 static int start_session_thread(void *data)
 {
-	while (!READ_ONCE(go))
+	while (!READ_ONCE(may_go))
 		cpu_relax();
 	spin_lock_session_start(data);
 	return 0;
@@ -108,7 +108,7 @@ static int start_session_thread(void *data)
 
 static int stop_session_thread(void *data)
 {
-	while (!READ_ONCE(go))
+	while (!READ_ONCE(may_go))
 		cpu_relax();
 	session_stop(data);
 	return 0;
@@ -136,10 +136,10 @@ static void lock_held_at_enable_not_tracked(struct kunit *test)
 	if (num_online_cpus() < 2)
 		kunit_skip(test, "needs 2 CPUs");
 	before = counts();
-	go = false;
+	may_go = false;
 	test_thread_start(test, &thread, 1, start_session_thread, test);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
-	WRITE_ONCE(go, true);
+	WRITE_ONCE(may_go, true);
 	while (!hooks_are_enabled())
 		cpu_relax();
 	/* lock[0] will be released through a hook without a slot. Until then tracking stays off. */
@@ -176,10 +176,10 @@ static void tracked_lock_released_after_disable_written(struct kunit *test)
 	/* Hold times are unpredictable on a busy host, so disable rule 1. */
 	set_parameters(test, 1, 1000, 1, 0);
 	before = counts();
-	go = false;
+	may_go = false;
 	test_thread_start(test, &thread, 1, stop_session_thread, test);
 	ke_acquire_in_stack_queued_spin_lock(&lock[0], &handle[0]);
-	WRITE_ONCE(go, true);
+	WRITE_ONCE(may_go, true);
 	/* Disabling stops new tracking at once, but the tracked lock keeps its slot. */
 	end = jiffies + 10 * HZ;
 	while (acquisition_is_tracked(&lock[1]) && time_before(jiffies, end))
@@ -356,7 +356,7 @@ static void unfilled_slot_release_unmatched(struct kunit *test)
 
 static void acquisitions_beyond_slots_counted(struct kunit *test)
 {
-	static int many[PERF_SPIN_LOCK_SLOTS + 3];
+	static int many_locks[PERF_SPIN_LOCK_SLOTS + 3];
 	struct counts before;
 	unsigned long flags;
 	u32 without_slot;
@@ -367,11 +367,11 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	local_irq_save(flags);
 	sample_next_uncontended(false);
 	before.acquire_count = counts().acquire_count;
-	for (i = 0; i < ARRAY_SIZE(many); i++)
-		push_slot(&many[i]);
+	for (i = 0; i < ARRAY_SIZE(many_locks); i++)
+		push_slot(&many_locks[i]);
 	without_slot = this_cpu()->without_slot;
-	for (i = ARRAY_SIZE(many) - 1; i >= 0; i--)
-		pop_slot(&many[i]);
+	for (i = ARRAY_SIZE(many_locks) - 1; i >= 0; i--)
+		pop_slot(&many_locks[i]);
 	local_irq_restore(flags);
 	KUNIT_EXPECT_EQ(test, without_slot, 3);
 	KUNIT_EXPECT_EQ(test, this_cpu()->without_slot, 0);
@@ -379,7 +379,7 @@ static void acquisitions_beyond_slots_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tracked_slots_in_use(), 0);
 	KUNIT_EXPECT_EQ(test, this_cpu()->unmatched, before.unmatched);
 	KUNIT_EXPECT_EQ(test, counts().acquire_count,
-			before.acquire_count + (u32)ARRAY_SIZE(many));
+			before.acquire_count + (u32)ARRAY_SIZE(many_locks));
 	session_stop(test);
 }
 

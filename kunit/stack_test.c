@@ -152,7 +152,7 @@ static void stack_enabled_in_one_session_other_has_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, etw_stop_session(&etw_sessions[1]), 0);
 }
 
-static void fill(unsigned int events)
+static void log_events(unsigned int events)
 {
 	u8 bytes[0x40] = {};
 
@@ -171,7 +171,7 @@ static void stack_without_room_counted_lost(struct kunit *test)
 
 	etw_set_stacks(&etw_sessions[0], SPINLOCKS);
 	session_start(test, PERF_SPINLOCK, 4096, 2);
-	fill(50 + 49);
+	log_events(50 + 49);
 	KUNIT_EXPECT_EQ(test, session_counts(0)->lost, 0);
 	write_release();
 	KUNIT_EXPECT_EQ(test, session_event_count(PERFINFO_LOG_TYPE_SPINLOCK), 1);

@@ -15,14 +15,14 @@
 
 static struct eresource resource;
 
-static void expect_record_count(struct kunit *test, u32 threads)
+static void expect_record_count(struct kunit *test, u32 records)
 {
 	int tries = 3000;
 
 	/* A test sees the end of a thread before its record is freed. */
-	while (ntklog_task_record_count() != threads && tries--)
+	while (ntklog_task_record_count() != records && tries--)
 		usleep_range(500, 1000);
-	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), threads);
+	KUNIT_EXPECT_EQ(test, ntklog_task_record_count(), records);
 }
 
 static u32 records_meanwhile;
@@ -40,52 +40,52 @@ static int exit_in_region(void *data)
 static void thread_exits_its_record_freed(struct kunit *test)
 {
 	struct test_thread thread;
-	u32 threads;
+	u32 records;
 
 	/* The test's own task gets its record before the count. */
 	ke_enter_critical_region();
 	ke_leave_critical_region();
-	threads = ntklog_task_record_count();
+	records = ntklog_task_record_count();
 	/* The thread exits in a region and at APC_LEVEL, which is legal for a test. */
 	test_thread_start(test, &thread, TEST_CPU, exit_in_region, NULL);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_EQ(test, records_meanwhile, threads + 1);
-	expect_record_count(test, threads);
+	KUNIT_EXPECT_EQ(test, records_meanwhile, records + 1);
+	expect_record_count(test, records);
 }
 
 /*
- * @threads: number of records before, during and after the use of regions
+ * @records: number of records before, during and after the use of regions
  * @right: each query returned the expected value
  */
 struct exit_results {
-	u32 threads[3];
+	u32 records[3];
 	bool right;
 };
 
 static int use_irql_and_regions_at_exit(void *data)
 {
-	struct exit_results *days = data;
+	struct exit_results *results = data;
 	u8 old_irql;
 
 	/* A thread that closes its files at its exit, after the exit hook has freed its record. */
 	current->flags |= PF_EXITING;
-	days->threads[0] = ntklog_task_record_count();
-	days->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
+	results->records[0] = ntklog_task_record_count();
+	results->right = ke_raise_irql_to_dpc_level() == PASSIVE_LEVEL;
 	ke_lower_irql(PASSIVE_LEVEL);
 	ke_enter_critical_region();
 	ke_enter_critical_region();
-	days->threads[1] = ntklog_task_record_count();
-	days->right &= ke_are_apcs_disabled();
+	results->records[1] = ntklog_task_record_count();
+	results->right &= ke_are_apcs_disabled();
 	ke_leave_critical_region();
-	days->right &= ke_are_apcs_disabled();
+	results->right &= ke_are_apcs_disabled();
 	ke_raise_irql(APC_LEVEL, &old_irql);
 	ke_leave_critical_region();
-	days->right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
+	results->right &= ke_raise_irql_to_dpc_level() == APC_LEVEL;
 	ke_lower_irql(APC_LEVEL);
 	ke_lower_irql(old_irql);
-	days->right &= !ke_are_apcs_disabled();
-	days->right &= ke_get_current_irql() == PASSIVE_LEVEL;
-	days->threads[2] = ntklog_task_record_count();
+	results->right &= !ke_are_apcs_disabled();
+	results->right &= ke_get_current_irql() == PASSIVE_LEVEL;
+	results->records[2] = ntklog_task_record_count();
 	current->flags &= ~PF_EXITING;
 	return 0;
 }
@@ -93,56 +93,56 @@ static int use_irql_and_regions_at_exit(void *data)
 static void exiting_thread_irql_and_regions_kept_while_used(struct kunit *test)
 {
 	struct test_thread thread;
-	struct exit_results days;
+	struct exit_results results;
 
-	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &days);
+	test_thread_start(test, &thread, TEST_CPU, use_irql_and_regions_at_exit, &results);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_TRUE(test, days.right);
-	KUNIT_EXPECT_EQ(test, days.threads[1], days.threads[0] + 1);
-	KUNIT_EXPECT_EQ(test, days.threads[2], days.threads[0]);
+	KUNIT_EXPECT_TRUE(test, results.right);
+	KUNIT_EXPECT_EQ(test, results.records[1], results.records[0] + 1);
+	KUNIT_EXPECT_EQ(test, results.records[2], results.records[0]);
 }
 
 /* More than there are spare records. */
-#define MANY	150
+#define THREADS	150
 
-static DECLARE_COMPLETION(many_may_go);
+static DECLARE_COMPLETION(threads_may_go);
 
 static int enter_and_wait(void *data)
 {
-	bool *inside = data;
+	bool *is_in_region = data;
 
 	ke_enter_critical_region();
-	*inside = ke_are_apcs_disabled();
-	wait_for_completion(&many_may_go);
+	*is_in_region = ke_are_apcs_disabled();
+	wait_for_completion(&threads_may_go);
 	ke_leave_critical_region();
 	return 0;
 }
 
 static void threads_more_than_spare_records_all_recorded(struct kunit *test)
 {
-	struct test_thread *many = kunit_kcalloc(test, MANY, sizeof(*many), GFP_KERNEL);
-	bool *inside = kunit_kcalloc(test, MANY, sizeof(*inside), GFP_KERNEL);
-	u32 threads;
+	struct test_thread *threads = kunit_kcalloc(test, THREADS, sizeof(*threads), GFP_KERNEL);
+	bool *is_in_region = kunit_kcalloc(test, THREADS, sizeof(*is_in_region), GFP_KERNEL);
+	u32 records;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, many);
-	KUNIT_ASSERT_NOT_NULL(test, inside);
-	reinit_completion(&many_may_go);
-	threads = ntklog_task_record_count();
-	for (i = 0; i < MANY; i++)
-		test_thread_start(test, &many[i], i % num_online_cpus(), enter_and_wait,
-				  &inside[i]);
-	expect_record_count(test, threads + MANY);
-	complete_all(&many_may_go);
-	for (i = 0; i < MANY; i++) {
-		test_thread_join(&many[i]);
-		KUNIT_EXPECT_TRUE(test, inside[i]);
+	KUNIT_ASSERT_NOT_NULL(test, threads);
+	KUNIT_ASSERT_NOT_NULL(test, is_in_region);
+	reinit_completion(&threads_may_go);
+	records = ntklog_task_record_count();
+	for (i = 0; i < THREADS; i++)
+		test_thread_start(test, &threads[i], i % num_online_cpus(), enter_and_wait,
+				  &is_in_region[i]);
+	expect_record_count(test, records + THREADS);
+	complete_all(&threads_may_go);
+	for (i = 0; i < THREADS; i++) {
+		test_thread_join(&threads[i]);
+		KUNIT_EXPECT_TRUE(test, is_in_region[i]);
 	}
-	expect_record_count(test, threads);
+	expect_record_count(test, records);
 }
 
 #ifdef CONFIG_LOCKDEP
-static bool lockdep_was_content;
+static bool lockdep_was_enabled;
 
 static int use_while_pages_are_written(void *data)
 {
@@ -165,7 +165,7 @@ static int use_while_pages_are_written(void *data)
 	ke_lower_irql(old_irql);
 	ke_leave_critical_region();
 	fs_reclaim_release(GFP_KERNEL);
-	lockdep_was_content = debug_locks;
+	lockdep_was_enabled = debug_locks;
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static void record_allocation_never_reclaims(struct kunit *test)
 		kunit_skip(test, "lockdep has turned itself off");
 	test_thread_start(test, &thread, TEST_CPU, use_while_pages_are_written, NULL);
 	test_thread_join(&thread);
-	KUNIT_EXPECT_TRUE(test, lockdep_was_content);
+	KUNIT_EXPECT_TRUE(test, lockdep_was_enabled);
 }
 #else
 static void record_allocation_never_reclaims(struct kunit *test)

@@ -32,7 +32,7 @@ enum native_tracing {
  * @deadline: TSC at which to stop; 0: the run has not begun
  * @count: number of acquisitions, the result
  * @handovers: acquisitions after another thread's; 0 if @section is 0
- * @me: number of the thread
+ * @thread: number of the thread
  */
 struct native_contender {
 	void *lock;
@@ -41,7 +41,7 @@ struct native_contender {
 	const unsigned long *deadline;
 	unsigned long count;
 	unsigned long handovers;
-	int me;
+	int thread;
 };
 
 /**
@@ -59,7 +59,7 @@ struct native_contestant {
 	const char *name;
 	void (*initialize)(void *lock);
 	void (*pairs)(void *lock, unsigned long count, bool apart);
-	void (*contend)(struct native_contender *me);
+	void (*contend)(struct native_contender *contender);
 	enum native_tracing tracing;
 	bool shared;
 	bool alone;
@@ -103,7 +103,7 @@ static inline void native_stand_apart(void)
 /* Acquisitions between two readings of the clock, so that a reading's share is small. */
 #define NATIVE_BATCH	8
 
-/* @_declare declares a thread's variables; @_acquire and @_release use them, `lock` and `me`. */
+/* @_declare declares variables of a thread; @_acquire and @_release use them, lock and thread. */
 #define NATIVE_CONTESTANT(_id, _initialize, _declare, _acquire, _release)		\
 static void _id##_make(void *lock)						\
 {											\
@@ -113,7 +113,7 @@ static void _id##_make(void *lock)						\
 __attribute__((__noinline__, aligned(64)))							\
 static void _id##_pairs(void *lock, unsigned long count, bool apart)			\
 {											\
-	__attribute__((unused)) const int me = 0;					\
+	__attribute__((unused)) const int thread = 0;					\
 	_declare;									\
 											\
 	while (count--) {								\
@@ -130,9 +130,9 @@ __attribute__((__noinline__, aligned(64)))							\
 static void _id##_contend(struct native_contender *contender)				\
 {											\
 	__attribute__((unused)) void *lock = contender->lock;				\
-	const int me = contender->me;							\
+	const int thread = contender->thread;						\
 	const unsigned int section = contender->section, outside = contender->outside;	\
-	unsigned int random = 77 + 1000 * me;						\
+	unsigned int random = 77 + 1000 * thread;					\
 	unsigned long end, count = 0, handovers = 0;					\
 	_declare;									\
 											\
@@ -144,8 +144,8 @@ static void _id##_contend(struct native_contender *contender)				\
 			__asm__ volatile("" ::: "memory");				\
 			if (section) {							\
 				native_guarded.count++;					\
-				handovers += native_guarded.last != me;			\
-				native_guarded.last = me;				\
+				handovers += native_guarded.last != thread;		\
+				native_guarded.last = thread;				\
 				native_work(section);					\
 			}								\
 			__asm__ volatile("" ::: "memory");				\

@@ -52,7 +52,7 @@ static cpu_set_t processors;
 
 /* Addresses in this run: the lock, and the bytes by which the stacks are moved. */
 static void *lock;
-static size_t stack_room[THREADS];
+static size_t stack_shift[THREADS];
 
 /* The current contended run. The barriers order the main thread's writes and the threads' reads. */
 static struct {
@@ -121,7 +121,7 @@ static void lay_out(int number)
 	srandom(number + 1);
 	lock = arena + LINE * (random() % LINES);
 	for (i = 0; i < THREADS; i++)
-		stack_room[i] = LINE * (1 + random() % STACK_LINES);
+		stack_shift[i] = LINE * (1 + random() % STACK_LINES);
 }
 
 static void prepare(const struct native_contestant *contestant)
@@ -132,27 +132,27 @@ static void prepare(const struct native_contestant *contestant)
 }
 
 /* Keep the compiler from removing an allocation on the stack. */
-static inline void keep(void *room)
+static inline void keep(void *memory)
 {
-	__asm__ volatile("" :: "r" (room) : "memory");
+	__asm__ volatile("" :: "r" (memory) : "memory");
 }
 
-/* Run with the stack moved by stack_room[0] bytes. */
+/* Run with the stack moved by stack_shift[0] bytes. */
 static __attribute__((noinline)) void pairs(const struct native_contestant *contestant,
 					    unsigned long count, bool apart)
 {
-	keep(__builtin_alloca(stack_room[0]));
+	keep(__builtin_alloca(stack_shift[0]));
 	contestant->pairs(lock, count, apart);
 }
 
-static __attribute__((noinline)) void contend(int me)
+static __attribute__((noinline)) void contend(int thread)
 {
 	long before = switches();
 
-	keep(__builtin_alloca(stack_room[me]));
-	__atomic_store_n(&run.ready[me], true, __ATOMIC_RELEASE);
-	run.contestant->contend(&run.contender[me]);
-	run.switches[me] = switches() - before;
+	keep(__builtin_alloca(stack_shift[thread]));
+	__atomic_store_n(&run.ready[thread], true, __ATOMIC_RELEASE);
+	run.contestant->contend(&run.contender[thread]);
+	run.switches[thread] = switches() - before;
 }
 
 static void measure_pairs(int runs, bool apart)
@@ -233,7 +233,7 @@ static void contend_once(const struct native_contestant *contestant, unsigned in
 			.section = section,
 			.outside = outside,
 			.deadline = &deadline,
-			.me = i,
+			.thread = i,
 		};
 		run.ready[i] = false;
 	}

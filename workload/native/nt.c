@@ -25,7 +25,7 @@ NATIVE_CONTESTANT(in_stack, SPIN_LOCK->word = 0, struct one_line one,
 
 /* The worst alignment of a queue handle: Next is the end of a cache line, Lock begins another. */
 struct two_lines {
-	char room[56];
+	char padding[56];
 	struct klock_queue_handle handle;
 } __aligned(64);
 

@@ -48,7 +48,7 @@ static inline void clh_release(struct clh_mine *mine)
 }
 
 #define CLH	((ck_spinlock_clh_t **)lock)
-NATIVE_CONTESTANT(clh, clh_start(CLH), struct clh_mine *mine = &clh_mine[me],
+NATIVE_CONTESTANT(clh, clh_start(CLH), struct clh_mine *mine = &clh_mine[thread],
 		  ck_spinlock_clh_lock(CLH, mine->entry), clh_release(mine))
 
 #define CAS	((ck_spinlock_cas_t *)lock)

@@ -121,7 +121,7 @@ static __always_inline void qspin_release(union qspin_lock *lock)
 
 #define QSPIN	((union qspin_lock *)lock)
 NATIVE_CONTESTANT(qspin, QSPIN->word = 0, (void)0,
-		  qspin_acquire(QSPIN, me), qspin_release(QSPIN))
+		  qspin_acquire(QSPIN, thread), qspin_release(QSPIN))
 
 const struct native_contestant native_qspinlock[] = {
 	NATIVE_ENTRY(qspin, "qspinlock"),
